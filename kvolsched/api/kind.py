@@ -1,0 +1,69 @@
+"""The kinds this package models, with the names kubectl knows them by."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import attrs
+
+from .node import Node
+from .pod import Pod
+from .storage import StorageClass
+from .volume import PersistentVolume, PersistentVolumeClaim
+from .workload import Event, Namespace, StatefulSet
+
+
+@attrs.frozen
+class Kind:
+    """One kind: its class, plural, short names, and whether its objects live in a namespace."""
+
+    type: type[Any]
+    plural: str
+    short: tuple[str, ...] = ()
+    namespaced: bool = True
+
+    @property
+    def name(self) -> str:
+        """The kind as a manifest spells it."""
+        return str(self.type.kind)
+
+    @property
+    def group(self) -> str:
+        """The API group, "" for the core group."""
+        return str(self.type.api_version).rpartition("/")[0]
+
+    @property
+    def resource(self) -> str:
+        """The resource with its group, as API messages spell it: `persistentvolumeclaims`, `storageclasses.storage.k8s.io`."""
+        return f"{self.plural}.{self.group}" if self.group else self.plural
+
+    @property
+    def alias(self) -> str:
+        """The short word of references such as `pod/web-0`, `pvc/data-0`."""
+        return self.short[0] if self.short else self.name.lower()
+
+
+KINDS: tuple[Kind, ...] = (
+    Kind(Namespace, "namespaces", ("ns",), namespaced=False),
+    Kind(Node, "nodes", ("node", "no"), namespaced=False),
+    Kind(StorageClass, "storageclasses", ("sc",), namespaced=False),
+    Kind(PersistentVolume, "persistentvolumes", ("pv",), namespaced=False),
+    Kind(PersistentVolumeClaim, "persistentvolumeclaims", ("pvc",)),
+    Kind(Pod, "pods", ("pod", "po")),
+    Kind(StatefulSet, "statefulsets", ("sts",)),
+    Kind(Event, "events", ("ev",)),
+)
+BY_NAME = {kind.name: kind for kind in KINDS}
+
+
+def kind_named(word: str) -> Kind:
+    """Return the kind that a person means by `pods`, `pod`, `po` or `Pod`.
+
+    Raises:
+        KeyError: no modelled kind has this name; the message lists the names.
+    """
+    asked = word.lower()
+    for kind in KINDS:
+        if asked in (kind.plural, kind.name.lower(), *kind.short):
+            return kind
+    raise KeyError(f"unknown kind {word!r}; known: {', '.join(kind.plural for kind in KINDS)}")

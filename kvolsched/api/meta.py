@@ -1,0 +1,145 @@
+"""What every Kubernetes object shares: frozen values, metadata, references and conditions.
+
+Values are frozen all the way down, so an object may be held by any number of histories at once. What a manifest
+says and this package does not model is kept beside the modelled fields, in `rest`, under its manifest names.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, ClassVar, NoReturn, Protocol
+
+import attrs
+
+
+class Frozen(dict[str, Any]):
+    """A mapping that cannot change and can be hashed; it compares and prints like the dict it holds."""
+
+    __slots__ = ("_hash",)
+    _hash: int
+
+    def __hash__(self) -> int:  # type: ignore[override]
+        try:
+            return self._hash
+        except AttributeError:
+            self._hash = hash(frozenset(self.items()))
+            return self._hash
+
+    def with_(self, **items: Any) -> Frozen:
+        """Return a copy with these items set; a value of None removes its key."""
+        return self.merged(items)
+
+    def merged(self, items: Mapping[str, Any]) -> Frozen:
+        """Return a copy with `items` set; a value of None removes its key."""
+        merged = {**self, **items}
+        return Frozen({key: value for key, value in merged.items() if value is not None})
+
+    def _refuse(self, *_: Any, **__: Any) -> NoReturn:
+        raise TypeError("a Frozen mapping cannot change; make another with .merged(...)")
+
+    __setitem__ = __delitem__ = _refuse
+    __ior__ = clear = pop = popitem = setdefault = update = _refuse  # type: ignore[assignment]
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Frozen, (dict(self),)
+
+
+EMPTY = Frozen()
+
+
+def freeze(value: Any) -> Any:
+    """Return plain YAML or JSON data as frozen data: dicts as `Frozen`, lists as tuples, scalars as they are."""
+    if isinstance(value, dict):
+        return value if isinstance(value, Frozen) else Frozen({str(k): freeze(v) for k, v in value.items()})
+    if isinstance(value, list | tuple):
+        return tuple(freeze(item) for item in value)
+    return value
+
+
+def thaw(value: Any) -> Any:
+    """Return frozen data as plain dicts and lists, the reverse of `freeze`."""
+    if isinstance(value, dict):
+        return {key: thaw(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [thaw(item) for item in value]
+    return value
+
+
+# Fields whose value is a moment on the simulated clock: they are content, but two runs that differ only in them
+# mean the same, so the digest of meaning asks only whether they are set.
+MOMENT: Mapping[str, str] = {"digest": "presence"}
+
+
+@attrs.define(frozen=True, kw_only=True, cache_hash=True)
+class OwnerReference:
+    """metadata.ownerReferences[]: who this object belongs to."""
+
+    api_version: str = ""
+    kind: str = ""
+    name: str = ""
+    uid: str = ""
+    controller: bool | None = None
+    block_owner_deletion: bool | None = None
+    rest: Frozen = EMPTY
+
+
+@attrs.define(frozen=True, kw_only=True, cache_hash=True)
+class ObjectMeta:
+    """metadata: name, labels, and what the API server keeps of an object's life.
+
+    `resource_version` is the world's own counter; it is no part of equality or hash (law: versions are not meaning).
+    """
+
+    name: str = ""
+    namespace: str = ""
+    generate_name: str = ""
+    labels: Frozen = EMPTY
+    annotations: Frozen = EMPTY
+    uid: str = ""
+    creation_timestamp: str | None = attrs.field(default=None, metadata=MOMENT)
+    deletion_timestamp: str | None = attrs.field(default=None, metadata=MOMENT)
+    deletion_grace_period_seconds: int | None = None
+    finalizers: tuple[str, ...] = ()
+    owner_references: tuple[OwnerReference, ...] = ()
+    resource_version: int = attrs.field(default=0, eq=False, hash=False)
+    rest: Frozen = EMPTY
+
+    @property
+    def controller(self) -> OwnerReference | None:
+        """The owner that manages this object, if any."""
+        return next((owner for owner in self.owner_references if owner.controller), None)
+
+
+@attrs.define(frozen=True, kw_only=True, cache_hash=True)
+class ObjectReference:
+    """A reference to an object: a PersistentVolume's claimRef, an Event's involvedObject."""
+
+    api_version: str = ""
+    kind: str = ""
+    namespace: str = ""
+    name: str = ""
+    uid: str = ""
+    resource_version: int = attrs.field(default=0, eq=False, hash=False)
+    rest: Frozen = EMPTY
+
+
+@attrs.define(frozen=True, kw_only=True, cache_hash=True)
+class Condition:
+    """status.conditions[] of a Pod, Node or claim."""
+
+    type: str = ""
+    status: str = ""
+    reason: str = ""
+    message: str = ""
+    last_transition_time: str | None = attrs.field(default=None, metadata=MOMENT)
+    rest: Frozen = EMPTY
+
+
+class Object(Protocol):
+    """What every API object is: a frozen attrs value with a kind, an apiVersion and metadata."""
+
+    kind: ClassVar[str]
+    api_version: ClassVar[str]
+
+    @property
+    def metadata(self) -> ObjectMeta: ...

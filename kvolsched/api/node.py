@@ -1,0 +1,38 @@
+"""Node: where a pod can run, with its labels (its topology), taints and room."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+import attrs
+
+from .meta import EMPTY, Condition, Frozen, ObjectMeta
+from .selector import Taint
+
+
+@attrs.define(frozen=True, kw_only=True, cache_hash=True)
+class NodeSpec:
+    unschedulable: bool = False
+    taints: tuple[Taint, ...] = ()
+    rest: Frozen = EMPTY
+
+
+@attrs.define(frozen=True, kw_only=True, cache_hash=True)
+class NodeStatus:
+    """status: capacity and allocatable are quantities by resource name, as canonical text."""
+
+    capacity: Frozen = EMPTY
+    allocatable: Frozen = EMPTY
+    conditions: tuple[Condition, ...] = ()
+    rest: Frozen = EMPTY
+
+
+@attrs.define(frozen=True, kw_only=True, cache_hash=True)
+class Node:
+    kind: ClassVar[str] = "Node"
+    api_version: ClassVar[str] = "v1"
+
+    metadata: ObjectMeta = ObjectMeta()
+    spec: NodeSpec = NodeSpec()
+    status: NodeStatus = NodeStatus()
+    rest: Frozen = EMPTY

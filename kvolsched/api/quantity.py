@@ -1,0 +1,94 @@
+"""Kubernetes quantities: exact numbers from texts such as `100Gi`, `500m` or `1e3`, and back in canonical form.
+
+A quantity travels through the package as its canonical text; these functions read it. Mirrors apimachinery
+`resource.Quantity` (v1.36.2): values are exact, fractions of the asked unit are rounded up.
+"""
+
+from __future__ import annotations
+
+import re
+from fractions import Fraction
+from functools import lru_cache
+
+_TEXT = re.compile(r"([+-]?)(\d+\.?\d*|\.\d+)(?:([numkMGTPE]|[KMGTPE]i)|[eE]([+-]?\d{1,2}))?")
+_BINARY = {"Ki": 2**10, "Mi": 2**20, "Gi": 2**30, "Ti": 2**40, "Pi": 2**50, "Ei": 2**60}
+_DECIMAL = {"n": -9, "u": -6, "m": -3, "": 0, "k": 3, "M": 6, "G": 9, "T": 12, "P": 15, "E": 18}
+LONGEST = 64  # characters: a longer text is no quantity
+
+
+@lru_cache(maxsize=1 << 16)
+def parse(text: str) -> Fraction:
+    """Return the exact number that a quantity's text stands for.
+
+    Raises:
+        ValueError: the text is no quantity; the message is the API server's.
+    """
+    found = _TEXT.fullmatch(text) if len(text) <= LONGEST else None
+    if found is None:
+        raise ValueError(
+            r"quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'"
+        )
+    sign, digits, suffix, exponent = found.groups()
+    number = Fraction(digits if digits[-1] != "." else digits[:-1])
+    if suffix in _BINARY:
+        number *= _BINARY[suffix]
+    else:
+        number *= Fraction(10) ** (int(exponent) if exponent is not None else _DECIMAL[suffix or ""])
+    return -number if sign == "-" else number
+
+
+@lru_cache(maxsize=1 << 16)
+def value(text: str) -> int:
+    """Return a quantity in whole units (bytes, pods), rounded up."""
+    return -((-parse(text)) // 1)
+
+
+@lru_cache(maxsize=1 << 16)
+def milli(text: str) -> int:
+    """Return a quantity in thousandths (cpu: millicores), rounded up."""
+    return -((-parse(text) * 1000) // 1)
+
+
+@lru_cache(maxsize=1 << 16)
+def canonical(text: str) -> str:
+    """Return a quantity's text as the API server stores it (`1024Mi` is `1Gi`, `1000m` is `1`).
+
+    Raises:
+        ValueError: the text is no quantity.
+    """
+    number = parse(text)
+    found = _TEXT.fullmatch(text)
+    suffix = found.group(3) if found else None
+    if suffix in _BINARY and number == number // 1 and abs(number) >= 1024:
+        return _binary(int(number))
+    if suffix in _BINARY and number == number // 1:
+        return str(int(number)) if not number else _decimal(number)
+    exponent = found is not None and found.group(4) is not None
+    return _decimal(number, exponent=exponent)
+
+
+def of_bytes(number: int) -> str:
+    """Return a number of bytes as a canonical binary quantity."""
+    return _binary(number) if abs(number) >= 1024 else str(number)
+
+
+def _binary(number: int) -> str:
+    suffix = ""
+    for name in _BINARY:
+        if number % 1024:
+            break
+        number //= 1024
+        suffix = name
+    return f"{number}{suffix}"
+
+
+def _decimal(number: Fraction, *, exponent: bool = False) -> str:
+    if not number:
+        return "0"
+    nano = -((-abs(number) * 10**9) // 1)  # finer than a nano is rounded up, away from zero
+    power = -9
+    while nano % 1000 == 0 and power < 18:
+        nano //= 1000
+        power += 3
+    suffix = f"e{power}" if exponent and power else next(name for name, p in _DECIMAL.items() if p == power)
+    return f"{'-' if number < 0 else ''}{nano}{suffix}"

@@ -1,0 +1,173 @@
+"""The scalar truth about matching: labels against selectors, nodes against node selectors, taints against tolerations.
+
+Every rule and every column is judged by these functions; nothing else in the package decides whether labels match.
+Mirrors apimachinery `labels.Selector`, component-helpers `nodeaffinity` and core `Toleration.ToleratesTaint` (v1.36.2).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+import attrs
+
+from .meta import EMPTY, Frozen
+
+
+@attrs.define(frozen=True, kw_only=True, cache_hash=True)
+class Requirement:
+    """One expression of a selector: key, operator, values."""
+
+    key: str = ""
+    operator: str = ""
+    values: tuple[str, ...] = ()
+    rest: Frozen = EMPTY
+
+    def matches(self, labels: Mapping[str, str]) -> bool:
+        """Say whether labels meet this expression: In, NotIn, Exists, DoesNotExist, Gt, Lt (S0, Restricting Topology).
+
+        NotIn also holds where the key is missing; Gt and Lt compare integers, anything else does not match.
+        """
+        value = labels.get(self.key)
+        match self.operator:
+            case "In":
+                return value is not None and value in self.values
+            case "NotIn":
+                return value is None or value not in self.values
+            case "Exists":
+                return value is not None
+            case "DoesNotExist":
+                return value is None
+            case "Gt" | "Lt":
+                here, bound = _integer(value), _integer(self.values[0]) if len(self.values) == 1 else None
+                if here is None or bound is None:
+                    return False
+                return here > bound if self.operator == "Gt" else here < bound
+        return False
+
+    def __str__(self) -> str:
+        match self.operator:
+            case "In" | "NotIn":
+                return f"{self.key} {self.operator} [{', '.join(self.values)}]"
+            case "Gt" | "Lt":
+                return f"{self.key} {'>' if self.operator == 'Gt' else '<'} {', '.join(self.values)}"
+        return f"{self.key} {self.operator}"
+
+
+def _integer(text: str | None) -> int | None:
+    """Read a label as a signed 64-bit decimal integer, as Go's ParseInt does; None if it is none."""
+    if text is None or not text.isascii() or not text.removeprefix("-").removeprefix("+").isdigit():
+        return None
+    if text[:2] in ("+-", "-+"):
+        return None
+    number = int(text)
+    return number if -(2**63) <= number < 2**63 else None
+
+
+@attrs.define(frozen=True, kw_only=True, cache_hash=True)
+class LabelSelector:
+    """A selector over labels: matchLabels and matchExpressions, all ANDed; the empty one matches everything."""
+
+    match_labels: Frozen = EMPTY
+    match_expressions: tuple[Requirement, ...] = ()
+    rest: Frozen = EMPTY
+
+    def matches(self, labels: Mapping[str, str]) -> bool:
+        """Say whether labels meet every part of this selector."""
+        return all(labels.get(key) == value for key, value in self.match_labels.items()) and all(
+            expression.matches(labels) for expression in self.match_expressions
+        )
+
+    def __str__(self) -> str:
+        parts = [f"{key}={value}" for key, value in sorted(self.match_labels.items())]
+        return ", ".join(parts + [str(expression) for expression in self.match_expressions]) or "everything"
+
+
+@attrs.define(frozen=True, kw_only=True, cache_hash=True)
+class NodeSelectorTerm:
+    """One term of a node selector: its expressions are ANDed; a term without any matches no node."""
+
+    match_expressions: tuple[Requirement, ...] = ()
+    match_fields: tuple[Requirement, ...] = ()
+    rest: Frozen = EMPTY
+
+    def matches(self, labels: Mapping[str, str], name: str = "") -> bool:
+        """Say whether a node with these labels and this name meets every expression of the term."""
+        if not self.match_expressions and not self.match_fields:
+            return False
+        fields = {"metadata.name": name}
+        return all(expression.matches(labels) for expression in self.match_expressions) and all(
+            field.key in fields and field.matches(fields) for field in self.match_fields
+        )
+
+    def __str__(self) -> str:
+        return " and ".join(str(part) for part in self.match_expressions + self.match_fields) or "nothing"
+
+
+@attrs.define(frozen=True, kw_only=True, cache_hash=True)
+class NodeSelector:
+    """A selector over nodes: terms are ORed, so no terms match no node (S0, Volume Topology Specification)."""
+
+    node_selector_terms: tuple[NodeSelectorTerm, ...] = ()
+    rest: Frozen = EMPTY
+
+    def matches(self, labels: Mapping[str, str], name: str = "") -> bool:
+        """Say whether some term matches a node with these labels and this name."""
+        return any(term.matches(labels, name) for term in self.node_selector_terms)
+
+    def __str__(self) -> str:
+        return " or ".join(str(term) for term in self.node_selector_terms) or "nothing"
+
+
+@attrs.define(frozen=True, kw_only=True, cache_hash=True)
+class Taint:
+    """spec.taints[] of a Node."""
+
+    key: str = ""
+    value: str = ""
+    effect: str = ""
+    time_added: str | None = None
+    rest: Frozen = EMPTY
+
+    def __str__(self) -> str:
+        return f"{self.key}{'=' + self.value if self.value else ''}:{self.effect}"
+
+
+@attrs.define(frozen=True, kw_only=True, cache_hash=True)
+class Toleration:
+    """spec.tolerations[] of a Pod; an empty effect tolerates every effect, an empty key with Exists every taint."""
+
+    key: str = ""
+    operator: str = ""
+    value: str = ""
+    effect: str = ""
+    toleration_seconds: int | None = None
+    rest: Frozen = EMPTY
+
+    def tolerates(self, taint: Taint) -> bool:
+        """Say whether this toleration covers the taint."""
+        if self.effect and self.effect != taint.effect:
+            return False
+        if self.key and self.key != taint.key:
+            return False
+        match self.operator or "Equal":
+            case "Equal":
+                return self.value == taint.value
+            case "Exists":
+                return True
+            case "Gt" | "Lt":
+                here, bound = _integer(taint.value), _integer(self.value)
+                if here is None or bound is None:
+                    return False
+                return here > bound if self.operator == "Gt" else here < bound
+        return False
+
+
+def untolerated(
+    taints: Iterable[Taint], tolerations: Iterable[Toleration], effects: tuple[str, ...] = ("NoSchedule", "NoExecute")
+) -> Taint | None:
+    """Return the first taint with one of these effects that no toleration covers, or None."""
+    tolerations = tuple(tolerations)
+    for taint in taints:
+        if taint.effect in effects and not any(toleration.tolerates(taint) for toleration in tolerations):
+            return taint
+    return None

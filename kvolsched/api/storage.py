@@ -1,0 +1,54 @@
+"""StorageClass: how volumes of a class come to be, when they bind, and where they may be."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+import attrs
+
+from .meta import EMPTY, Frozen, ObjectMeta
+
+IMMEDIATE = "Immediate"
+WAIT_FOR_FIRST_CONSUMER = "WaitForFirstConsumer"
+NO_PROVISIONER = "kubernetes.io/no-provisioner"
+DEFAULT_CLASS = "storageclass.kubernetes.io/is-default-class"
+
+
+@attrs.define(frozen=True, kw_only=True, cache_hash=True)
+class TopologySelectorLabelRequirement:
+    """One key and its values, ORed (S0, Restricting Topology)."""
+
+    key: str = ""
+    values: tuple[str, ...] = ()
+    rest: Frozen = EMPTY
+
+
+@attrs.define(frozen=True, kw_only=True, cache_hash=True)
+class TopologySelectorTerm:
+    """One entry of allowedTopologies: its expressions are ANDed, the entries ORed (S0, Restricting Topology)."""
+
+    match_label_expressions: tuple[TopologySelectorLabelRequirement, ...] = ()
+    rest: Frozen = EMPTY
+
+
+@attrs.define(frozen=True, kw_only=True, cache_hash=True)
+class StorageClass:
+    """A class; `volume_binding_mode` None means Immediate, the default (S0, Delayed Volume Binding)."""
+
+    kind: ClassVar[str] = "StorageClass"
+    api_version: ClassVar[str] = "storage.k8s.io/v1"
+
+    metadata: ObjectMeta = ObjectMeta()
+    provisioner: str = ""
+    parameters: Frozen = EMPTY
+    reclaim_policy: str | None = None
+    volume_binding_mode: str | None = None
+    allowed_topologies: tuple[TopologySelectorTerm, ...] = ()
+    mount_options: tuple[str, ...] = ()
+    allow_volume_expansion: bool | None = None
+    rest: Frozen = EMPTY
+
+    @property
+    def delayed(self) -> bool:
+        """Whether claims of this class wait for a pod before they bind."""
+        return self.volume_binding_mode == WAIT_FOR_FIRST_CONSUMER

@@ -1,0 +1,102 @@
+"""PersistentVolume and PersistentVolumeClaim: storage that exists, and storage that is asked for."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+import attrs
+
+from .meta import EMPTY, Condition, Frozen, ObjectMeta, ObjectReference
+from .pod import Resources
+from .selector import LabelSelector, NodeSelector
+
+# Annotation keys that the binding loop is written in (upstream.md names the same; all are read in every revision).
+BIND_COMPLETED = "pv.kubernetes.io/bind-completed"
+BOUND_BY_CONTROLLER = "pv.kubernetes.io/bound-by-controller"
+PROVISIONED_BY = "pv.kubernetes.io/provisioned-by"
+STORAGE_PROVISIONER = "volume.kubernetes.io/storage-provisioner"
+BETA_STORAGE_PROVISIONER = "volume.beta.kubernetes.io/storage-provisioner"
+BETA_STORAGE_CLASS = "volume.beta.kubernetes.io/storage-class"
+SELECTED_NODE = "volume.kubernetes.io/selected-node"
+SELECTED_NODE_KEYS = (
+    SELECTED_NODE,  # today
+    "volume.alpha.kubernetes.io/selected-node",  # Kubernetes 1.11
+    "volume.alpha.kubernetes.io/selectedNode",  # S0, Dynamic Provisioning interface changes
+)
+
+
+@attrs.define(frozen=True, kw_only=True, cache_hash=True)
+class VolumeNodeAffinity:
+    """A volume's own affinity type, not the pod's: `required` is a hard constraint (S0, Volume Topology Specification)."""
+
+    required: NodeSelector | None = None
+    rest: Frozen = EMPTY
+
+
+@attrs.define(frozen=True, kw_only=True, cache_hash=True)
+class PersistentVolumeSpec:
+    """spec: the volume source itself (csi, local, gcePersistentDisk, ...) is kept in `rest` under its manifest name."""
+
+    capacity: Frozen = EMPTY
+    access_modes: tuple[str, ...] = ()
+    claim_ref: ObjectReference | None = None
+    persistent_volume_reclaim_policy: str = ""
+    storage_class_name: str = ""
+    volume_mode: str | None = None
+    node_affinity: VolumeNodeAffinity | None = None
+    volume_attributes_class_name: str | None = None
+    mount_options: tuple[str, ...] = ()
+    rest: Frozen = EMPTY
+
+
+@attrs.define(frozen=True, kw_only=True, cache_hash=True)
+class PersistentVolumeStatus:
+    phase: str = ""
+    message: str = ""
+    reason: str = ""
+    rest: Frozen = EMPTY
+
+
+@attrs.define(frozen=True, kw_only=True, cache_hash=True)
+class PersistentVolume:
+    kind: ClassVar[str] = "PersistentVolume"
+    api_version: ClassVar[str] = "v1"
+
+    metadata: ObjectMeta = ObjectMeta()
+    spec: PersistentVolumeSpec = PersistentVolumeSpec()
+    status: PersistentVolumeStatus = PersistentVolumeStatus()
+    rest: Frozen = EMPTY
+
+
+@attrs.define(frozen=True, kw_only=True, cache_hash=True)
+class PersistentVolumeClaimSpec:
+    """spec: `storage_class_name` None means not given, "" means no class (the two differ: a default may be assigned)."""
+
+    access_modes: tuple[str, ...] = ()
+    selector: LabelSelector | None = None
+    resources: Resources = Resources()
+    volume_name: str = ""
+    storage_class_name: str | None = None
+    volume_mode: str | None = None
+    volume_attributes_class_name: str | None = None
+    rest: Frozen = EMPTY
+
+
+@attrs.define(frozen=True, kw_only=True, cache_hash=True)
+class PersistentVolumeClaimStatus:
+    phase: str = ""
+    access_modes: tuple[str, ...] = ()
+    capacity: Frozen = EMPTY
+    conditions: tuple[Condition, ...] = ()
+    rest: Frozen = EMPTY
+
+
+@attrs.define(frozen=True, kw_only=True, cache_hash=True)
+class PersistentVolumeClaim:
+    kind: ClassVar[str] = "PersistentVolumeClaim"
+    api_version: ClassVar[str] = "v1"
+
+    metadata: ObjectMeta = ObjectMeta()
+    spec: PersistentVolumeClaimSpec = PersistentVolumeClaimSpec()
+    status: PersistentVolumeClaimStatus = PersistentVolumeClaimStatus()
+    rest: Frozen = EMPTY
