@@ -1,0 +1,1 @@
+"""Views are judged here over hand-made frames."""
