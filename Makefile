@@ -1,0 +1,72 @@
+# `make lab` opens the notebooks; `make test` proves them. Both set up all they need in .venv.
+VENV ?= .venv
+PY := $(VENV)/bin/python
+NOTEBOOKS := $(wildcard notebooks)
+START := $(wildcard notebooks/00-start-here.ipynb)
+RECORD := .checklist.json
+PYTEST = $(PY) -m pytest
+WORKERS ?= 2
+COV ?= --cov --cov-report=term
+
+# JupyterLab refuses root unless told; without a screen it only prints its address.
+ROOT := $(if $(filter 0,$(shell id -u)),--allow-root)
+SCREEN := $(DISPLAY)$(WAYLAND_DISPLAY)$(filter Darwin,$(shell uname))
+QUIET := $(if $(SCREEN),,--no-browser)
+
+.PHONY: help lab test test-long bench checklist notebooks lint browser clean
+
+help:
+	@echo 'make lab        JupyterLab on the first notebook (PORT=8899, ARGS=--no-browser)'
+	@echo 'make test       lint, types, and every test with a summary as its last line'
+	@echo 'make test-long  the larger explorations and the long random runs'
+	@echo 'make bench      the figures of speed and memory on this machine'
+	@echo 'make checklist  which of the documents'"'"' 305 items the tests prove'
+	@echo 'make notebooks  run the notebooks and store what they show'
+
+$(VENV)/.lab: pyproject.toml .ci/environment
+	@.ci/environment python $(VENV) lab
+	@touch $@
+
+$(VENV)/.test: pyproject.toml .ci/environment
+	@.ci/environment python $(VENV) lab,test
+	@touch $(VENV)/.lab $@
+
+browser:
+	@.ci/environment browser
+
+lab: $(VENV)/.lab
+	@echo 'kvolsched: JupyterLab prints its address below; Ctrl-C twice ends it'
+	@exec $(PY) -m jupyterlab $(ROOT) $(QUIET) --ServerApp.root_dir='$(CURDIR)' \
+	    --LabApp.default_url=/lab$(addprefix /tree/,$(START)) $(if $(PORT),--ServerApp.port=$(PORT)) $(ARGS)
+
+lint: $(VENV)/.test
+	$(PY) -m ruff check kvolsched tests
+	$(PY) -m mypy
+
+test: export KVOLSCHED_CHECKLIST = $(RECORD)
+test: $(VENV)/.test browser lint
+	@rm -f $(RECORD)
+	$(PYTEST) tests $(NOTEBOOKS) --nbval --nbval-current-env -n $(WORKERS) --dist loadfile $(COV)
+
+test-long: $(VENV)/.test
+	HYPOTHESIS_PROFILE=long $(PYTEST) tests -m long
+
+bench: $(VENV)/.lab
+	$(PY) -m kvolsched.bench
+
+# After `make test` this only counts; otherwise the tests that prove an item are run first.
+checklist: $(RECORD)
+	@$(PY) tests/checklist.py $(RECORD)
+
+$(RECORD): export KVOLSCHED_CHECKLIST = $(RECORD)
+$(RECORD): $(shell find kvolsched tests $(NOTEBOOKS) -type f -not -path '*/__pycache__/*' -not -path '*/artefacts/*' -not -path '*/.*' 2>/dev/null) | $(VENV)/.test
+	@rm -f $@
+	-$(PYTEST) tests -m checklist -n $(WORKERS) --dist loadfile -q
+	@test -f $@ || echo '{}' >$@
+
+notebooks: $(VENV)/.test
+	$(PY) tests/run_notebooks.py $(NOTEBOOKS)
+
+clean:
+	rm -rf $(VENV) build dist *.egg-info .coverage .hypothesis .mypy_cache .pytest_cache .ruff_cache $(RECORD) tests/artefacts
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
