@@ -235,7 +235,8 @@ def test_importing_the_package_imports_no_widgets():
     """`import kvolsched` stays light: no altair, no widgets, no IPython."""
     heavy = {"altair", "ipywidgets", "anywidget", "IPython", "vl_convert"}
     question = f"import sys, kvolsched; print(sorted({heavy} & set(sys.modules)))"
-    loaded = subprocess.run([sys.executable, "-c", question], cwd=ROOT, check=True, capture_output=True, text=True)
+    loaded = subprocess.run([sys.executable, "-c", question],
+                            cwd=ROOT, check=True, capture_output=True, text=True)
 
     assert loaded.stdout.strip() == "[]"
 
