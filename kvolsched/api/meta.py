@@ -18,7 +18,7 @@ class Frozen(dict[str, Any]):
     __slots__ = ("_hash",)
     _hash: int
 
-    def __hash__(self) -> int:  # type: ignore[override]
+    def __hash__(self) -> int:
         try:
             return self._hash
         except AttributeError:

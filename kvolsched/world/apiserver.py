@@ -1,0 +1,264 @@
+"""The API server: the only one who changes API objects. It commits one write, or refuses it with Kubernetes' reason.
+
+A refused write changes no object. What a kind means (defaults, validation, subresources) and who may do what is
+handed in; here stand versions, uids, finalizers, grace, preconditions and the split between an object and its status.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
+from typing import Any, Protocol
+
+import attrs
+
+from ..api.kind import BY_NAME
+from ..api.meta import ObjectMeta
+from .log import Key, Log, Note
+
+CLOCK = Note("world", "clock", "")
+EPOCH = 1_767_225_600  # 2026-01-01T00:00:00Z, where simulated time starts
+
+
+class Patch(Protocol):
+    """A change of an object that needs no version: a frozen value that knows how to apply itself."""
+
+    def apply(self, old: Any) -> Any: ...
+
+
+@attrs.frozen
+class Write:
+    """One write that an actor means to make.
+
+    `verb` is create, update, update_status, patch, delete or the name of a subresource; `new` the object, patch or
+    payload; `version` the resourceVersion it builds on (0: whatever there is); `uid` a precondition ("": none).
+    """
+
+    verb: str
+    key: Key
+    new: Any = None
+    version: int = 0
+    uid: str = ""
+    words: str = ""
+
+    @property
+    def subject(self) -> str:
+        """The object as references spell it: `pvc/data-0`."""
+        return ref(self.key)
+
+
+@attrs.frozen
+class Done:
+    """A write that was committed: the object as stored (None: gone), and whether anything changed."""
+
+    write: Write
+    stored: Any
+    changed: bool = True
+
+
+@attrs.frozen
+class Refused:
+    """A write that was refused: nothing changed. `reason` is Kubernetes' (Conflict, NotFound, AlreadyExists, ...)."""
+
+    write: Write
+    reason: str
+    message: str
+
+
+@attrs.frozen
+class Deny:
+    """What admission or a subresource answers to refuse a write."""
+
+    reason: str
+    message: str
+
+
+Admit = Callable[[str, Any, Any, Mapping[Key, Any]], Any]
+Subresource = Callable[[Any, Any, Mapping[Key, Any]], Any]
+Permit = Callable[[str, str, str], bool]
+
+
+def ref(key: Key) -> str:
+    """Return a key as references spell it: `pod/web-0`, with the namespace when it is not `default`."""
+    kind = BY_NAME.get(key.kind)
+    alias = kind.alias if kind else key.kind.lower()
+    return f"{alias}/{key.name}" if key.namespace in ("", "default") else f"{alias}/{key.namespace}/{key.name}"
+
+
+def key_of(obj: Any) -> Key:
+    """Return the key of an API object; namespaced kinds without a namespace are in `default`."""
+    kind = BY_NAME.get(obj.kind)
+    namespace = (obj.metadata.namespace or "default") if kind is None or kind.namespaced else ""
+    return Key(obj.kind, namespace, obj.metadata.name)
+
+
+def timestamp(seconds: float) -> str:
+    """Return a moment of the simulated clock as manifests write it (RFC 3339, whole seconds, UTC)."""
+    return datetime.fromtimestamp(EPOCH + int(seconds), UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def uid_of(key: Key, born: int) -> str:
+    """Return the uid of the object that was the `born`-th (from 0) of its key: the same in every run."""
+    digest = hashlib.blake2b(f"{key.kind}/{key.namespace}/{key.name}/{born}".encode(), digest_size=16).hexdigest()
+    return f"{digest[:8]}-{digest[8:12]}-{digest[12:16]}-{digest[16:20]}-{digest[20:]}"
+
+
+class ApiServer:
+    """Commits writes to a log, or refuses them.
+
+    Args:
+        admit: (verb, old, new, objects) -> the object to store, or `Deny`; sees creates and updates.
+        subresources: name -> (old, payload, objects) -> the object to store, or `Deny`.
+        permit: (component, verb, kind) -> whether that identity may.
+    """
+
+    def __init__(
+        self,
+        admit: Admit = lambda _verb, _old, new, _objects: new,
+        subresources: Mapping[str, Subresource] | None = None,
+        permit: Permit = lambda _component, _verb, _kind: True,
+    ) -> None:
+        self.admit = admit
+        self.subresources = dict(subresources or {})
+        self.permit = permit
+
+    def commit(self, log: Log, write: Write, by: str) -> Done | Refused:
+        """Carry out one write in the name of a component, or refuse it."""
+        if not self.permit(by, write.verb, write.key.kind):
+            return self._refuse(write, Deny("Forbidden", _forbidden(by, write)))
+        old = log.objects.get(write.key)
+        match write.verb:
+            case "create":
+                return self._create(log, write, old)
+            case "delete":
+                return self._delete(log, write, old)
+        if old is None or (write.uid and old.metadata.uid != write.uid):
+            return self._refuse(write, Deny("NotFound", f'{_resource(write.key)} "{write.key.name}" not found'))
+        if write.version and old.metadata.resource_version != write.version:
+            return self._refuse(write, Deny("Conflict", conflict(write.key)))
+        match write.verb:
+            case "update":
+                new = attrs.evolve(write.new, status=old.status) if hasattr(old, "status") else write.new
+            case "update_status":
+                meta = attrs.evolve(old.metadata, resource_version=0)
+                new = attrs.evolve(old, status=write.new.status, metadata=meta)
+            case "patch":
+                new = write.new.apply(old)
+            case _:
+                new = self.subresources[write.verb](old, write.new, log.objects)
+        if not isinstance(new, Deny) and write.verb != "update_status":
+            new = self.admit(write.verb, old, new, log.objects)
+        if isinstance(new, Deny):
+            return self._refuse(write, new)
+        return self._store(log, write, old, new)
+
+    def _create(self, log: Log, write: Write, old: Any) -> Done | Refused:
+        if old is not None:
+            return self._refuse(write, Deny("AlreadyExists", f'{_resource(write.key)} "{write.key.name}" already exists'))
+        new = self.admit("create", None, write.new, log.objects)
+        if isinstance(new, Deny):
+            return self._refuse(write, new)
+        born = log.notes.get(Note("world", "gone", "/".join(write.key)), 0)
+        meta: ObjectMeta = attrs.evolve(
+            new.metadata,
+            namespace=write.key.namespace,
+            uid=new.metadata.uid or uid_of(write.key, born),
+            creation_timestamp=new.metadata.creation_timestamp or timestamp(log.notes.get(CLOCK, 0.0)),
+            resource_version=log.place + 1,
+        )
+        stored = attrs.evolve(new, metadata=meta)
+        log.write(write.key, stored)
+        return Done(write, stored)
+
+    def _store(self, log: Log, write: Write, old: Any, new: Any) -> Done:
+        keep = old.metadata
+        meta = attrs.evolve(
+            new.metadata,
+            namespace=keep.namespace,
+            uid=keep.uid,
+            creation_timestamp=keep.creation_timestamp,
+            deletion_timestamp=keep.deletion_timestamp,
+            deletion_grace_period_seconds=keep.deletion_grace_period_seconds,
+            resource_version=keep.resource_version,
+        )
+        stored = attrs.evolve(new, metadata=meta)
+        if stored == old:
+            return Done(write, old, changed=False)
+        stored = attrs.evolve(stored, metadata=attrs.evolve(meta, resource_version=log.place + 1))
+        log.write(write.key, stored)
+        if meta.deletion_timestamp and not meta.finalizers and not meta.deletion_grace_period_seconds:
+            self._remove(log, write.key)
+            return Done(write, None)
+        return Done(write, stored)
+
+    def _delete(self, log: Log, write: Write, old: Any) -> Done | Refused:
+        """Delete: at once, or mark as terminating while finalizers or grace remain (`new` = grace in seconds)."""
+        if old is None:
+            return self._refuse(write, Deny("NotFound", f'{_resource(write.key)} "{write.key.name}" not found'))
+        if write.uid and old.metadata.uid != write.uid:
+            detail = (
+                f"Precondition failed: UID in precondition: {write.uid}, UID in object meta: {old.metadata.uid}"
+            )
+            return self._refuse(write, Deny("Conflict", f"{conflict(write.key).split(':')[0]}: {detail}"))
+        if write.version and old.metadata.resource_version != write.version:
+            return self._refuse(write, Deny("Conflict", conflict(write.key)))
+        grace = write.new if write.new is not None else self._grace(old)
+        meta = old.metadata
+        if meta.deletion_timestamp is not None and (grace or meta.finalizers):
+            return Done(write, old, changed=False)
+        if meta.deletion_timestamp is None and (meta.finalizers or grace or old.kind == "Pod"):
+            marked = attrs.evolve(
+                meta,
+                deletion_timestamp=timestamp(log.notes.get(CLOCK, 0.0) + (grace or 0)),
+                deletion_grace_period_seconds=grace or 0,
+                resource_version=log.place + 1,
+            )
+            old = attrs.evolve(old, metadata=marked)
+            log.write(write.key, old)
+        if grace or meta.finalizers:
+            return Done(write, old)
+        self._remove(log, write.key)
+        return Done(write, None)
+
+    @staticmethod
+    def _grace(old: Any) -> int:
+        """Seconds that a pod on a node is given to end; a pod without node and every other object have none."""
+        if old.kind != "Pod" or not old.spec.node_name or old.terminal:
+            return 0
+        grace = old.spec.termination_grace_period_seconds
+        return 30 if grace is None else int(grace)
+
+    @staticmethod
+    def _remove(log: Log, key: Key) -> None:
+        counter = Note("world", "gone", "/".join(key))
+        log.write(key, None)
+        log.write(counter, log.notes.get(counter, 0) + 1)
+
+    @staticmethod
+    def _refuse(write: Write, deny: Deny) -> Refused:
+        return Refused(write, deny.reason, deny.message)
+
+
+def conflict(key: Key) -> str:
+    """Return the API server's words for a write on an old version."""
+    return (
+        f'Operation cannot be fulfilled on {_resource(key)} "{key.name}": the object has been modified; '
+        "please apply your changes to the latest version and try again"
+    )
+
+
+def _resource(key: Key) -> str:
+    kind = BY_NAME.get(key.kind)
+    return kind.resource if kind else key.kind.lower() + "s"
+
+
+def _forbidden(by: str, write: Write) -> str:
+    kind = BY_NAME.get(write.key.kind)
+    resource, _, group = _resource(write.key).partition(".")
+    where = f'in the namespace "{write.key.namespace}"' if kind and kind.namespaced else "at the cluster scope"
+    verb = {"update_status": "update", "bind": "create"}.get(write.verb, write.verb)
+    return (
+        f'{resource} "{write.key.name}" is forbidden: User "system:{by}" cannot {verb} resource "{resource}" '
+        f'in API group "{group}" {where}'
+    )
