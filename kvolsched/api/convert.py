@@ -1,0 +1,397 @@
+"""Plain data to objects and back, by one generic converter for all kinds.
+
+Which fields exist, and their types, stands in `fields.json`; which of them are modelled, in the attrs classes. No line
+here is written for one field. What Kubernetes knows and no class models is checked alike and kept in the `rest` of the
+object it belongs to. Plans are made once per class; neither direction changes what it is given.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import types
+import typing
+from collections.abc import Callable, Iterator, Mapping
+from functools import cache, lru_cache
+from importlib import resources
+from operator import attrgetter
+from typing import Any
+
+import attrs
+
+from . import quantity
+from .fault import Chain, Fault, ManifestError, Problem, nearest, shown, steps
+from .kind import BY_NAME
+from .meta import Frozen, freeze, thaw
+
+Read = Callable[[Any, Chain, list[Problem]], Any]
+
+# Spellings of the design documents: accepted, reported as "spelling", and normalised to the name that shipped.
+SPELLINGS: Mapping[str, Mapping[str, str]] = {
+    "ObjectMeta": {"Name": "name"},
+    "StorageClass": {"bindingMode": "volumeBindingMode"},
+    "NodeSelectorTerm": {"fieldExpressions": "matchFields"},
+}
+ACCEPTED = frozenset({"enum", "spelling"})  # decoding lets these pass: the first is for validation to judge
+_KEEP = object()  # what a reader returns for a value that its attribute cannot hold: it is kept in `rest`
+_INTEGERS = {"int32": 2**31, "int64": 2**63}
+_TIME = re.compile(r"\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d([.,]\d+)?([Zz]|[+-]\d\d:\d\d)")
+
+
+@cache
+def schema() -> Mapping[str, Any]:
+    """Return fields.json: `kinds` (apiVersion/kind to type name) and `types` (type to fields)."""
+    text = resources.files(__package__).joinpath("fields.json").read_text(encoding="utf-8")
+    return typing.cast(Mapping[str, Any], json.loads(text))
+
+
+def class_of(api_version: str, kind: str) -> type[Any] | None:
+    """Return the class that models this kind, if one does."""
+    found = BY_NAME.get(kind)
+    return found.type if found is not None and found.type.api_version == api_version else None
+
+
+def decode(data: Mapping[str, Any]) -> tuple[Any, list[Problem]]:
+    """Return plain data as an object, with everything that is wrong in it.
+
+    The object is of the kind's class, or a `Frozen` mapping where no class models its kind. Problems of the rules
+    `enum` and `spelling` do not hinder the API server from decoding; all others do.
+    """
+    api_version, kind = data.get("apiVersion", ""), data.get("kind", "")
+    if not isinstance(api_version, str) or not isinstance(kind, str):
+        return freeze(data), []
+    cls = class_of(api_version, kind)
+    type_name = schema()["kinds"].get(f"{api_version}/{kind}")
+    if type_name is None:
+        return freeze(data), []
+    problems: list[Problem] = []
+    return _reader(type_name, cls)(data, None, problems), problems
+
+
+def from_plain(data: Mapping[str, Any]) -> Any:
+    """Return plain data (what JSON or YAML holds) as an object, a `Frozen` mapping if its kind is not modelled.
+
+    Raises:
+        ManifestError: unknown fields, wrong types or bad quantities; enumerations are left to validation.
+    """
+    found, problems = decode(data)
+    faults = [
+        Fault(object=reference(data), path=problem.field, rule=problem.rule, value=problem.value, message=problem.message)
+        for problem in problems
+        if problem.rule not in ACCEPTED
+    ]
+    if not data.get("kind") or not data.get("apiVersion"):
+        missing = "apiVersion" if data.get("kind") else "kind"
+        faults.append(Fault(path=missing, rule="required", message=f"{missing} is missing"))
+    if faults:
+        raise ManifestError(faults)
+    return found
+
+
+def to_plain(value: Any) -> dict[str, Any]:
+    """Return an object as plain data under its manifest names; empty and default values are left out."""
+    if isinstance(value, dict):
+        return typing.cast(dict[str, Any], thaw(value))
+    plain: dict[str, Any] = {}
+    if hasattr(type(value), "kind") and "kind" not in _names(type(value)):
+        plain["apiVersion"], plain["kind"] = value.api_version, value.kind
+    plain.update(_writer(type(value))(value))
+    return plain
+
+
+def reference(data: Mapping[str, Any]) -> str:
+    """Return how a person refers to an object given as plain data: `pod/web-0`."""
+    kind, metadata = data.get("kind"), data.get("metadata")
+    if not isinstance(kind, str):
+        return ""
+    known = BY_NAME.get(kind)
+    metadata = metadata if isinstance(metadata, dict) else {}
+    name = metadata.get("name") or metadata.get("Name") or metadata.get("generateName") or "?"
+    return f"{known.alias if known else kind.lower()}/{name}"
+
+
+def unmodelled(value: Any, path: tuple[str | int, ...] = ()) -> Iterator[tuple[str | int, ...]]:
+    """Yield the path of every field that is kept in some `rest` of this object."""
+    if isinstance(value, tuple):
+        for index, item in enumerate(value):
+            yield from unmodelled(item, (*path, index))
+    elif attrs.has(type(value)):
+        for attribute, name in _names(type(value)).values():
+            yield from unmodelled(getattr(value, attribute), (*path, name))
+        for name in value.rest:
+            yield (*path, name)
+
+
+# --- reading ---------------------------------------------------------------------------------------------------------
+
+
+def _mistyped(value: Any, wants: str, words: str, path: Chain, found: list[Problem], rule: str = "type") -> Any:
+    got = _go_name(value)
+    if got == "number" and wants in _INTEGERS:
+        got = f"number {value}"
+    found.append(Problem(steps(path), rule, value, f"wants {words}, got {shown(value)}", got, wants))
+    return _KEEP
+
+
+def _go_name(value: Any) -> str:
+    if isinstance(value, bool):
+        return "bool"
+    if isinstance(value, int | float):
+        return "number"
+    return "string" if isinstance(value, str) else "object" if isinstance(value, dict) else "array"
+
+
+def _read_string(value: Any, path: Chain, found: list[Problem]) -> Any:
+    return value if type(value) is str else _mistyped(value, "string", "a text", path, found)
+
+
+def _read_boolean(value: Any, path: Chain, found: list[Problem]) -> Any:
+    return value if type(value) is bool else _mistyped(value, "bool", "true or false", path, found)
+
+
+def _read_integer(name: str) -> Read:
+    bound = _INTEGERS[name]
+
+    def read(value: Any, path: Chain, found: list[Problem]) -> Any:
+        if type(value) is int and -bound <= value < bound:
+            return value
+        return _mistyped(value, name, f"an integer ({name})", path, found)
+
+    return read
+
+
+def _read_int_or_string(value: Any, path: Chain, found: list[Problem]) -> Any:
+    if type(value) is str or (type(value) is int and -(2**31) <= value < 2**31):
+        return value
+    return _mistyped(value, "intstr.IntOrString", "an integer or a text", path, found)
+
+
+@lru_cache(maxsize=1 << 14)
+def _is_time(text: str) -> bool:
+    return _TIME.fullmatch(text) is not None
+
+
+def _read_time(value: Any, path: Chain, found: list[Problem]) -> Any:
+    if type(value) is str and _is_time(value):
+        return value
+    return _mistyped(value, "time", "a time such as 2024-01-31T12:00:00Z", path, found)
+
+
+def _read_quantity(value: Any, path: Chain, found: list[Problem]) -> Any:
+    text = value if type(value) is str else repr(value) if type(value) in (int, float) else None
+    if text is None:
+        return _mistyped(value, "quantity", "a quantity such as 100Gi or 500m", path, found, "quantity")
+    try:
+        return quantity.canonical(text)
+    except ValueError:
+        return _mistyped(value, "quantity", "a quantity such as 100Gi or 500m", path, found, "quantity")
+
+
+def _read_version(value: Any, path: Chain, found: list[Problem]) -> Any:
+    """A resource version: a text that holds an integer; a foreign one is kept as it is."""
+    if type(value) is not str:
+        return _mistyped(value, "string", "a text", path, found)
+    return int(value) if value.isascii() and value.isdigit() and len(value) < 19 and value[0] != "0" else _KEEP
+
+
+def _read_anything(value: Any, path: Chain, found: list[Problem]) -> Any:
+    return freeze(value)
+
+
+_SCALARS: Mapping[str, tuple[Read, Any]] = {  # type -> its reader, and what null stands for in a list or mapping
+    "string": (_read_string, ""),
+    "boolean": (_read_boolean, False),
+    "int32": (_read_integer("int32"), 0),
+    "int64": (_read_integer("int64"), 0),
+    "intOrString": (_read_int_or_string, 0),
+    "time": (_read_time, None),
+    "quantity": (_read_quantity, "0"),
+    "object": (_read_anything, None),
+}
+
+
+def _enumerated(read: Read, allowed: tuple[str, ...]) -> Read:
+    accepted = frozenset(allowed) | {""}
+    words = ", ".join(f'"{word}"' for word in allowed)
+
+    def checked(value: Any, path: Chain, found: list[Problem]) -> Any:
+        result = read(value, path, found)
+        if result is not _KEEP and result not in accepted:
+            message = f"{shown(value)} is none of {words}{nearest(result, allowed)}"
+            found.append(Problem(steps(path), "enum", value, message))
+        return result
+
+    return checked
+
+
+def _list(item: Read, null: Any, wants: str) -> Read:
+    def read(value: Any, path: Chain, found: list[Problem]) -> Any:
+        if not isinstance(value, list | tuple):
+            return _mistyped(value, wants, "a list", path, found)
+        return tuple([null if v is None else item(v, (path, i), found) for i, v in enumerate(value)])
+
+    return read
+
+
+def _mapping(item: Read, null: Any, wants: str) -> Read:
+    def read(value: Any, path: Chain, found: list[Problem]) -> Any:
+        if not isinstance(value, dict):
+            return _mistyped(value, wants, "a mapping", path, found)
+        return Frozen({str(k): null if v is None else item(v, (path, k), found) for k, v in value.items()})
+
+    return read
+
+
+@cache
+def _reader(type_name: str, cls: type[Any] | None, enum: tuple[str, ...] = ()) -> Read:
+    """Return what reads a value of this type of fields.json, as this class where it is modelled."""
+    if type_name.startswith("[]"):
+        item = _reader(type_name[2:], cls, enum)
+        return _list(item, _null(type_name[2:], cls), type_name)
+    if type_name.startswith("map[string]"):
+        value_type = type_name.removeprefix("map[string]")
+        return _mapping(_reader(value_type, None), _null(value_type, None), type_name)
+    if type_name in _SCALARS:
+        read = _SCALARS[type_name][0]
+        return _enumerated(read, enum) if enum else read
+    return _structure(type_name, cls)
+
+
+def _null(type_name: str, cls: type[Any] | None) -> Any:
+    if type_name in _SCALARS:
+        return _SCALARS[type_name][1]
+    return cls() if cls is not None else Frozen()
+
+
+def _structure(type_name: str, cls: type[Any] | None) -> Read:
+    """Read a mapping with known fields: into the class's attributes, the others into `rest`."""
+    fields: dict[str, tuple[str, Read]] = {}
+    collections: set[str] = set()
+    ready = False
+    spellings = SPELLINGS.get(type_name, {})
+
+    def prepare() -> None:  # at the first use, since types contain themselves
+        names = _names(cls) if cls is not None else {}
+        hints = typing.get_type_hints(cls) if cls is not None else {}
+        for name, field in schema()["types"][type_name].items():
+            declared = field if isinstance(field, dict) else {"type": field}
+            field_type, enum = declared["type"], tuple(declared.get("enum", ()))
+            if name in names:
+                attribute = names[name][0]
+                inner = _inner(hints[attribute])
+                if inner is int and field_type == "string":
+                    fields[name] = attribute, _read_version
+                else:
+                    model = inner if attrs.has(inner) else None
+                    fields[name] = attribute, _reader(field_type, model, enum)
+            else:
+                own = cls is not None and name in ("kind", "apiVersion") and hasattr(cls, "kind")
+                fields[name] = "-" if own else "", _reader(field_type, None, enum)
+            if field_type.startswith(("[]", "map[")):
+                collections.add(name)
+        unknown = names.keys() - fields.keys()
+        if unknown:
+            raise TypeError(f"{cls}: fields.json has no {', '.join(sorted(unknown))} in {type_name}")
+
+    def read(data: Any, path: Chain, found: list[Problem]) -> Any:
+        nonlocal ready
+        if not ready:
+            prepare()
+            ready = True
+        if not isinstance(data, dict):
+            return _mistyped(data, type_name, "a mapping", path, found)
+        values: dict[str, Any] = {}
+        rest: dict[str, Any] = {}
+        for key, value in data.items():
+            entry = fields.get(key)
+            if entry is None:
+                entry = respelled(data, key, path, found)
+                if entry is None:
+                    rest[key] = freeze(value)
+                    continue
+                key = spellings[key]
+            if value is None:
+                continue
+            attribute, convert = entry
+            converted = convert(value, (path, key), found)
+            if attribute == "":
+                if converted is _KEEP or converted or key not in collections:
+                    rest[key] = freeze(value) if converted is _KEEP else converted
+            elif converted is _KEEP:
+                rest[key] = freeze(value)
+            elif attribute != "-":
+                values[attribute] = converted
+        if cls is None:
+            return Frozen(rest)
+        return cls(**values, rest=Frozen(rest)) if rest else cls(**values)
+
+    def respelled(data: Any, key: Any, path: Chain, found: list[Problem]) -> tuple[str, Read] | None:
+        name, value = spellings.get(key), data[key]
+        if name is None:
+            message = f"unknown field{nearest(str(key), fields)}"
+            found.append(Problem(steps((path, key)), "unknown", value, message))
+            return None
+        if data.get(name) is not None and data[name] != value:
+            message = f"{key} {shown(value)} and {name} {shown(data[name])} say the same thing differently"
+            found.append(Problem(steps((path, key)), "conflict", value, message))
+        found.append(Problem(steps((path, key)), "spelling", value, f"read as {name}"))
+        return fields[name]
+
+    return read
+
+
+def _inner(hint: Any) -> Any:
+    """Return what a type hint holds: X of `X | None`, of `tuple[X, ...]`, or X itself."""
+    if typing.get_origin(hint) in (typing.Union, types.UnionType):
+        hint = next(option for option in typing.get_args(hint) if option is not type(None))
+    return typing.get_args(hint)[0] if typing.get_origin(hint) is tuple else hint
+
+
+@cache
+def _names(cls: type[Any]) -> Mapping[str, tuple[str, str]]:
+    """Return manifest name -> (attribute, manifest name) of a class, without `rest`."""
+    found = {}
+    for field in attrs.fields(cls):
+        first, *others = field.name.split("_")
+        name = field.metadata.get("name", first + "".join(word.capitalize() for word in others))
+        found[name] = field.name, name
+    del found["rest"]
+    return found
+
+
+# --- writing ---------------------------------------------------------------------------------------------------------
+
+
+@cache
+def _writer(cls: type[Any]) -> Callable[[Any], dict[str, Any]]:
+    """Return what writes an object of this class as plain data."""
+    names = list(_names(cls).values())
+    defaults = {field.name: field.default for field in attrs.fields(cls)}
+    plan = [(name, defaults[attribute]) for attribute, name in names]
+    versions = frozenset(name for name in ("resourceVersion",) if name in _names(cls))
+    values_of = attrgetter(*(attribute for attribute, _ in names), "rest")
+
+    def write(value: Any) -> dict[str, Any]:
+        plain: dict[str, Any] = {}
+        *values, rest = values_of(value)
+        for (name, default), item in zip(plan, values, strict=True):
+            if item is default or item == default:
+                continue
+            kind = type(item)
+            if kind is str or kind is int or kind is bool:
+                plain[name] = str(item) if name in versions else item
+            else:
+                plain[name] = _plain(item)
+        for name, item in rest.items():
+            plain[name] = thaw(item)
+        return plain
+
+    return write
+
+
+def _plain(item: Any) -> Any:
+    if isinstance(item, tuple):
+        return [_plain(part) for part in item]
+    if isinstance(item, dict):
+        return thaw(item)
+    return _writer(type(item))(item) if attrs.has(type(item)) else item
