@@ -14,10 +14,13 @@ from nbclient import NotebookClient
 WIDGET = "application/vnd.jupyter.widget-view+json"
 
 
-def name_cells(notebook):
-    """Give cells without a lasting name one by their place, so that nothing random is stored."""
-    for place, cell in enumerate(notebook.cells):
+def read(path):
+    """Read a notebook; a cell without a lasting name gets one by its place, so that nothing random is stored."""
+    raw = json.loads(path.read_text(encoding="utf-8"))
+    raw["nbformat_minor"] = max(raw["nbformat_minor"], 5)  # cells have names from 4.5 on
+    for place, cell in enumerate(raw["cells"]):
         cell.setdefault("id", f"cell-{place:02}")
+    return nbformat.reads(json.dumps(raw), as_version=4)
 
 
 def strip(notebook):
@@ -32,9 +35,7 @@ def strip(notebook):
 
 def run(path):
     """Execute one notebook in its folder and write it back."""
-    notebook = nbformat.from_dict(json.loads(path.read_text(encoding="utf-8")))
-    notebook.nbformat_minor = max(notebook.nbformat_minor, 5)  # cells have ids from 4.5 on
-    name_cells(notebook)
+    notebook = read(path)
     client = NotebookClient(notebook, kernel_name="python3", timeout=300, store_widget_state=False,
                             resources={"metadata": {"path": str(path.parent)}})
     client.execute()

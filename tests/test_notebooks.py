@@ -4,6 +4,7 @@ nbval skips every cell that was never run and every picture: so here each notebo
 bottom, keeps no state of its widgets, hides no error, and its cells are short enough to read.
 """
 
+import itertools
 import json
 import statistics
 from pathlib import Path
@@ -56,7 +57,10 @@ def test_stored_notebook_is_run_clean_and_short(path):
 
 def cell(source, count, **more):
     """Make a code cell that was run."""
-    return v4.new_code_cell(source, execution_count=count, id=f"c{count}", **more)
+    return v4.new_code_cell(source, execution_count=count, id=f"c{next(NAMES)}", **more)
+
+
+NAMES = itertools.count()
 
 
 def notebook_of(*cells, **metadata):

@@ -1,0 +1,218 @@
+"""A real JupyterLab and a headless Chromium, for tests that look at what a person would see.
+
+`lab_page(path)` opens a copy of that notebook (its folder comes along) in a server of our own: own settings,
+own kernels, a random token, a free port. The page that it gives keeps every console error and every request
+that left this machine. Playwright is used directly; its event loop lives for one test file only.
+"""
+
+import contextlib
+import json
+import os
+import re
+import secrets
+import shutil
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from dataclasses import dataclass, field
+from pathlib import Path
+from urllib.parse import quote, urlsplit
+
+import pytest
+
+ARTEFACTS = Path(__file__).parent.parent / "artefacts"
+VIEW = {"width": 1400, "height": 1000}
+TALLEST = 12_000
+LOCAL = {"localhost", "127.0.0.1", "::1", None}
+CHROMIUM_OPTIONS = [
+    "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
+    "--disable-component-update", "--disable-sync",
+]
+SETTINGS = {
+    "apputils-extension/notification": {"fetchNews": "false", "checkForUpdates": False},
+    "notebook-extension/tracker": {"windowingMode": "none"},  # every cell is drawn, also off the screen
+}
+# Without the wait for the path, the command silently runs on no notebook at all.
+RUN_ALL = """async path => {
+  const within = (what, promise) => Promise.race([promise, new Promise((_, no) =>
+    setTimeout(() => no(new Error('waited too long for ' + what)), 120000))]);
+  const until = async (what, test) => within(what, (async () => {
+    while (!test()) await new Promise(go => setTimeout(go, 50));
+  })());
+  await until('JupyterLab', () => window.jupyterapp);
+  const app = window.jupyterapp;
+  await within('the layout', app.restored);
+  await until(path, () => app.shell.currentWidget?.context?.path === path);
+  const panel = app.shell.currentWidget;
+  await within('the notebook', panel.context.ready);
+  await within('the kernel', panel.sessionContext.ready);
+  await until('a kernel', () => panel.sessionContext.session?.kernel);
+  await within('the kernel', panel.sessionContext.session.kernel.info);
+  await app.commands.execute('notebook:clear-all-cell-outputs');
+  await within('the cells', app.commands.execute('notebook:run-all-cells'));
+  // The command is over at the first error, also at an expected one: ask the kernel behind all cells.
+  await within('the last cell', panel.sessionContext.session.kernel.requestKernelInfo());
+  await until('the last output', () => ![...panel.node.querySelectorAll('.jp-InputPrompt')]
+    .some(prompt => prompt.textContent.includes('*')));
+  const cells = [...panel.content.model.cells].filter(cell => cell.type === 'code').map(cell => cell.toJSON());
+  const expected = cell => (cell.metadata.tags ?? []).includes('raises-exception');
+  return {
+    cells: cells.length,
+    executed: cells.filter(cell => cell.execution_count !== null).length,
+    faults: cells.filter(cell => !expected(cell)).flatMap(cell => cell.outputs)
+      .filter(output => output.output_type === 'error').map(output => output.ename + ': ' + output.evalue),
+  };
+}"""
+
+
+@dataclass(frozen=True)
+class Ran:
+    """What running all cells came to: how many there are, how many ran, and the errors that no tag expects."""
+
+    cells: int
+    executed: int
+    faults: list
+
+
+@dataclass
+class LabPage:
+    """Mutable: one notebook open in JupyterLab, and what its page has complained about or asked for."""
+
+    page: object  # playwright's Page
+    path: str  # of the notebook, below the server's root
+    errors: list = field(default_factory=list)  # console errors and uncaught exceptions
+    requests: list = field(default_factory=list)  # every address outside this machine
+
+    def watch(self):
+        """Hear the page's complaints and requests from now on."""
+        self.page.on("console", lambda said: said.type == "error" and self.errors.append(said.text))
+        self.page.on("pageerror", lambda error: self.errors.append(str(error)))
+        self.page.on("request", lambda request: self._asked(request.url))
+        self.page.on("websocket", lambda socket: self._asked(socket.url))
+
+    def _asked(self, url):
+        parts = urlsplit(url)
+        if parts.scheme in {"http", "https", "ws", "wss"} and parts.hostname not in LOCAL:
+            self.requests.append(url)
+
+    def run_all(self):
+        """Clear the outputs and run every cell, in order; wait until the last is done."""
+        return Ran(**self.page.evaluate(RUN_ALL, self.path))
+
+    def settle(self, milliseconds=500):
+        """Let charts and widgets finish drawing."""
+        self.page.wait_for_timeout(milliseconds)
+
+    def screenshot(self, name):
+        """Picture the whole notebook, also below the screen, as tests/artefacts/NAME.png; give its path."""
+        ARTEFACTS.mkdir(exist_ok=True)
+        height = self.page.evaluate(
+            "Math.max(0, ...[...document.querySelectorAll('.jp-Notebook, .jp-WindowedPanel-outer')]"
+            ".map(part => part.scrollHeight))")
+        target = ARTEFACTS / f"{name}.png"
+        self.page.set_viewport_size(VIEW | {"height": min(max(VIEW["height"], height + 200), TALLEST)})
+        self.settle()
+        self.page.screenshot(path=target)
+        self.page.set_viewport_size(VIEW)
+        return target
+
+
+@dataclass(frozen=True)
+class LabServer:
+    """A running JupyterLab: its address without a path, its token, and the folder it serves."""
+
+    url: str
+    token: str
+    root: Path
+
+
+def chromium():
+    """Find a Chromium: the distribution's, or none."""
+    for name in ("chromium", "chromium-browser", "google-chrome"):
+        if path := shutil.which(name):
+            return path
+    sentence = "no Chromium here (Debian: apt-get install chromium fonts-dejavu-core fonts-liberation)"
+    if os.environ.get("CI"):
+        pytest.fail(f"{sentence}, and CI is set")
+    return pytest.skip(sentence)
+
+
+def wait_for_server(process, runtime, log):
+    """Poll until the server has written its address and answers there; give that address."""
+    for _ in range(600):
+        if process.poll() is not None:
+            break
+        with contextlib.suppress(OSError, ValueError, StopIteration):
+            told = json.loads(next(runtime.glob("jpserver-*.json")).read_text())
+            url = f"http://127.0.0.1:{told['port']}"
+            request = urllib.request.Request(f"{url}/api/status", headers={"Authorization": f"token {told['token']}"})
+            with urllib.request.urlopen(request, timeout=5):
+                return url
+        time.sleep(0.1)
+    return pytest.fail(f"JupyterLab did not start:\n{log.read_text()}")
+
+
+@pytest.fixture(scope="session")
+def lab_server(tmp_path_factory):
+    """JupyterLab with nothing of the user's: folders, token and port of its own, and no news."""
+    chromium()  # no server without a browser to look at it
+    home = tmp_path_factory.mktemp("lab")
+    folders = {name: home / name.lower() for name in (
+        "JUPYTER_CONFIG_DIR", "JUPYTER_RUNTIME_DIR", "JUPYTER_DATA_DIR", "JUPYTERLAB_SETTINGS_DIR",
+        "JUPYTERLAB_WORKSPACES_DIR", "IPYTHONDIR")}
+    for folder in (*folders.values(), home / "root"):
+        folder.mkdir()
+    for plugin, settings in SETTINGS.items():
+        path = folders["JUPYTERLAB_SETTINGS_DIR"] / "@jupyterlab" / f"{plugin}.jupyterlab-settings"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(json.dumps(settings))
+    token, log = secrets.token_hex(16), home / "log"
+    command = [
+        sys.executable, "-m", "jupyterlab", "--no-browser", "--allow-root", "--ServerApp.ip=127.0.0.1",
+        "--ServerApp.port=0", f"--ServerApp.root_dir={home / 'root'}", "--LabApp.expose_app_in_browser=True",
+        "--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate", "--LabApp.extension_manager=readonly",
+    ]
+    environment = os.environ | {name: str(folder) for name, folder in folders.items()} | {"JUPYTER_TOKEN": token}
+    with log.open("w") as out, subprocess.Popen(command, cwd=home, env=environment, stdout=out, stderr=out) as process:
+        try:
+            yield LabServer(wait_for_server(process, folders["JUPYTER_RUNTIME_DIR"], log), token, home / "root")
+        finally:
+            process.terminate()
+            try:
+                process.wait(timeout=20)
+            except subprocess.TimeoutExpired:
+                process.kill()
+
+
+@pytest.fixture(scope="module")
+def browser():
+    """Headless Chromium, for the tests of one file: playwright's event loop must not outlive it."""
+    executable = chromium()
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        running = playwright.chromium.launch(executable_path=executable, args=CHROMIUM_OPTIONS)
+        yield running
+        running.close()
+
+
+@pytest.fixture
+def lab_page(lab_server, browser, request):
+    """Open notebooks in JupyterLab: `lab_page(path)` gives a LabPage; all are closed when the test ends."""
+    context = browser.new_context(viewport=VIEW)
+    context.set_default_timeout(30_000)
+
+    def open_notebook(notebook):
+        notebook = Path(notebook)
+        folder = re.sub(r"\W+", "-", request.node.name).strip("-") + "-" + secrets.token_hex(3)
+        shutil.copytree(notebook.parent, lab_server.root / folder,
+                        ignore=shutil.ignore_patterns(".*", "__pycache__"))
+        opened = LabPage(context.new_page(), f"{folder}/{notebook.name}")
+        opened.watch()
+        opened.page.goto(f"{lab_server.url}/lab/tree/{quote(opened.path)}?token={lab_server.token}&reset")
+        return opened
+
+    yield open_notebook
+    context.close()
