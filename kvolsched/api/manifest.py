@@ -16,10 +16,11 @@ from typing import Any, NoReturn
 import attrs
 import yaml
 
-from .convert import class_of, decode, from_plain, reference, schema, to_plain, unmodelled
-from .fault import Fault, ManifestError, Problem, nearest, shown, spelled
+from .convert import decode, from_plain, reference, to_plain, unmodelled
+from .document import Document, decoded, duplicate
+from .document import objects as objects_of
+from .fault import Fault, ManifestError, Problem, shown, spelled
 from .jsontext import JsonFault, json_documents, json_line
-from .kind import BY_NAME
 from .limits import LIMITS
 from .meta import Frozen
 
@@ -55,31 +56,6 @@ class Manifests:
 # --- what to read ------------------------------------------------------------------------------------------------------
 
 
-@attrs.frozen
-class _Document:
-    """One object as plain data, and how to find its lines again."""
-
-    data: Any
-    source: str
-    number: int
-    text: str | None = None
-    json: bool = False
-    inside: tuple[str | int, ...] = ()  # its path in the document: ("items", 3) of a List
-    kind: tuple[str, str] = ("", "")  # apiVersion and kind that a PodList gives to its items
-
-    def line(self, path: Sequence[str | int], lines: dict[Any, Any]) -> int:
-        """Return the line where this path stands, or of what is nearest to it; 0 if there is no text."""
-        if self.text is None:
-            return 0
-        whole = (*self.inside, *path)
-        if self.json:
-            return json_line(self.text, self.number, whole)
-        key = id(self.text)
-        if key not in lines:
-            lines[key] = list(yaml.compose_all(self.text, Loader=_Loader))
-        return _yaml_line(lines[key][self.number - 1], whole)
-
-
 def read(source: Any, *, lenient: bool = False, name: str = "") -> Manifests:
     """Read manifests: YAML or JSON text, a path, a directory of them, plain data, or an iterable of these.
 
@@ -92,19 +68,21 @@ def read(source: Any, *, lenient: bool = False, name: str = "") -> Manifests:
         ManifestError: with every fault; nothing is loaded.
     """
     faults: list[Fault] = []
-    documents = [item for document in _documents(source, name, faults) for item in _items(document, faults)]
-    lines: dict[Any, Any] = {}
+    lines: dict[int, Any] = {}
     objects: list[Any] = []
     others: list[Frozen] = []
     warnings: list[Fault] = []
-    seen: dict[Any, _Document] = {}
-    tolerated = ACCEPTED_LENIENT if lenient else ACCEPTED_STRICT
-    for document in documents:
-        found, problems = _decoded(document)
-        again = _duplicate(document, seen)
+    seen: dict[Any, Document] = {}
+    tolerated = _TOLERATED_LENIENT if lenient else _TOLERATED
+    each = (item for document in _documents(source, name, faults) for item in objects_of(document))
+    for document, wrong in each:
+        if wrong is not None:
+            faults.append(_fault(document, wrong, lines))
+            continue
+        found, problems = decoded(document.data, lenient=lenient)
+        again = duplicate(document, seen)
         for problem in (*problems, *again):
-            fault = _fault(document, problem, lines)
-            (warnings if problem.rule in tolerated else faults).append(fault)
+            (warnings if problem.rule in tolerated else faults).append(_fault(document, problem, lines))
         (others if isinstance(found, Frozen) else objects).append(found)
     if faults:
         sources = {fault.source: place for place, fault in reversed(list(enumerate(faults)))}
@@ -112,15 +90,15 @@ def read(source: Any, *, lenient: bool = False, name: str = "") -> Manifests:
     return Manifests(tuple(objects), tuple(others), tuple(warnings))
 
 
-ACCEPTED_STRICT = frozenset({"spelling", "assumed"})
-ACCEPTED_LENIENT = ACCEPTED_STRICT | {"unknown", "enum"}
+_TOLERATED = frozenset({"spelling", "assumed"})
+_TOLERATED_LENIENT = _TOLERATED | {"unknown", "enum"}
 
 
-def _fault(document: _Document, problem: Problem, lines: dict[Any, Any]) -> Fault:
+def _fault(document: Document, problem: Problem, lines: dict[int, Any]) -> Fault:
     return Fault(
         source=document.source,
         document=document.number,
-        line=document.line(problem.path, lines),
+        line=_line(document, problem.path, lines),
         object=reference(document.data) if isinstance(document.data, dict) else "",
         path=problem.field,
         rule=problem.rule,
@@ -129,10 +107,23 @@ def _fault(document: _Document, problem: Problem, lines: dict[Any, Any]) -> Faul
     )
 
 
-def _documents(source: Any, name: str, faults: list[Fault]) -> Iterator[_Document]:
+def _line(document: Document, path: Sequence[str | int], lines: dict[int, Any]) -> int:
+    """Return the line where a path stands, or of what is nearest to it; 0 if there is no text."""
+    if document.text is None:
+        return 0
+    whole = (*document.inside, *path)
+    if document.json:
+        return json_line(document.text, document.number, whole)
+    key = id(document.text)
+    if key not in lines:
+        lines[key] = document.text, _numbered_nodes(document.text)
+    return _yaml_line(lines[key][1][document.number - 1], whole)
+
+
+def _documents(source: Any, name: str, faults: list[Fault]) -> Iterator[Document]:
     """Yield every document of a source, and of what is in it."""
     if isinstance(source, Mapping):
-        yield _Document(dict(source), name, 0)
+        yield Document(dict(source), name, 0)
     elif isinstance(source, Path):
         yield from _files(source, faults)
     elif isinstance(source, bytes):
@@ -153,7 +144,7 @@ def _documents(source: Any, name: str, faults: list[Fault]) -> Iterator[_Documen
         raise TypeError(f"cannot read manifests from {type(source).__name__}")
 
 
-def _files(path: Path, faults: list[Fault]) -> Iterator[_Document]:
+def _files(path: Path, faults: list[Fault]) -> Iterator[Document]:
     if path.is_dir():
         for file in sorted(path.iterdir()):
             if file.suffix in (".yaml", ".yml", ".json") and file.is_file():
@@ -176,7 +167,7 @@ def _too_long(source: str) -> Fault:
     return Fault(source=source, rule="limit", message=f"is longer than {LIMITS.size // 10**6} MB")
 
 
-def _text(text: str, source: str, faults: list[Fault]) -> Iterator[_Document]:
+def _text(text: str, source: str, faults: list[Fault]) -> Iterator[Document]:
     if len(text) > LIMITS.size or (not text.isascii() and len(text.encode(errors="replace")) > LIMITS.size):
         faults.append(_too_long(source))
         return
@@ -189,104 +180,15 @@ def _text(text: str, source: str, faults: list[Fault]) -> Iterator[_Document]:
                 return
         else:
             faults.extend(attrs.evolve(fault, source=source) for fault in found.faults)
-            yield from (_Document(data, source, i, text, json=True) for i, data in enumerate(found.documents, 1))
+            yield from (Document(data, source, i, text, json=True) for i, data in enumerate(found.documents, 1))
             return
     builder = _Builder(text, source, faults)
-    yield from (_Document(data, source, i, text) for i, data in builder.documents() if data is not None)
+    yield from (Document(data, source, i, text) for i, data in builder.documents() if data is not None)
 
 
 def _is_yaml(text: str) -> bool:
     """Say whether a text that begins like JSON and is none is YAML in flow style."""
     return bool(len(text) < 10**6 and (sound := _Builder(text, "", [])) and sum(1 for _ in sound.documents()) and sound.sound)
-
-
-def _items(document: _Document, faults: list[Fault]) -> Iterator[_Document]:
-    """Yield the objects of a document: itself, or the items of a List or PodList."""
-    data = document.data
-    if not isinstance(data, dict):
-        faults.append(_fault(document, Problem((), "type", data, f"wants an object, got {shown(data)}"), {}))
-        return
-    kind, api_version = data.get("kind") or document.kind[1], data.get("apiVersion") or document.kind[0]
-    if isinstance(kind, str) and kind.endswith("List") and ("items" in data or kind == "List"):
-        items = data.get("items")
-        if items is not None and not isinstance(items, list | tuple):
-            faults.append(_fault(document, Problem(("items",), "type", items, f"wants a list, got {shown(items)}"), {}))
-            return
-        each = (str(api_version), kind.removesuffix("List")) if kind != "List" else ("", "")
-        for index, item in enumerate(items or ()):
-            inside = (*document.inside, "items", index)
-            yield from _items(attrs.evolve(document, data=item, inside=inside, kind=each), faults)
-    elif document.kind[1] and not (data.get("kind") and data.get("apiVersion")):
-        yield attrs.evolve(document, data={"apiVersion": api_version, "kind": kind, **{k: v for k, v in data.items() if v}})
-    else:
-        yield document
-
-
-# --- one object ---------------------------------------------------------------------------------------------------------
-
-
-def _decoded(document: _Document) -> tuple[Any, list[Problem]]:
-    """Return a document's object with what is wrong in it, its kind and name included."""
-    data = document.data
-    problems = _kind_problems(data)
-    if problems:
-        return Frozen(), problems
-    found, problems = decode(data)
-    metadata = data.get("metadata")
-    if metadata is None or isinstance(metadata, dict):
-        metadata = metadata or {}
-        if not any(metadata.get(key) for key in ("name", "Name", "generateName")):
-            problems = [Problem(("metadata", "name"), "required", None, "the name is missing"), *problems]
-    return found, problems
-
-
-def _kind_problems(data: Mapping[str, Any]) -> list[Problem]:
-    """Say what is wrong with apiVersion and kind: missing, no texts, misspelt, or not together."""
-    problems = []
-    for key in ("apiVersion", "kind"):
-        value = data.get(key)
-        if not value:
-            problems.append(Problem((key,), "required", value, f"{key} is missing"))
-        elif not isinstance(value, str):
-            problems.append(Problem((key,), "type", value, f"wants a text, got {shown(value)}"))
-    if problems:
-        return problems
-    api_version, kind = data["apiVersion"], data["kind"]
-    known = schema()["kinds"]
-    if f"{api_version}/{kind}" in known:
-        return []
-    homes = sorted(name.rpartition("/")[0] for name in known if name.rpartition("/")[2] == kind)
-    group = api_version.rpartition("/")[0]
-    if homes and (group == homes[0].rpartition("/")[0] or group in _BUILT_IN) and (kind, group) != ("Event", "events.k8s.io"):
-        return [Problem(("apiVersion",), "enum", api_version, f"{kind} is in {homes[0]}, not in {api_version}")]
-    if group in _BUILT_IN and kind not in _OTHER_KINDS:
-        in_group = [name.rpartition("/")[2] for name in known if name.rpartition("/")[0] == api_version]
-        hint = nearest(kind, in_group, cutoff=0.8)
-        if hint:
-            return [Problem(("kind",), "enum", kind, f"no kind {kind} in {api_version}{hint}")]
-    return []
-
-
-_BUILT_IN = ("", "apps", "storage.k8s.io", "policy", "scheduling.k8s.io", "extensions")
-_OTHER_KINDS = ("ServiceAccount", "PodTemplate", "Endpoints", "ControllerRevision")
-
-
-def _duplicate(document: _Document, seen: dict[Any, _Document]) -> list[Problem]:
-    data = document.data
-    metadata = data.get("metadata")
-    name = metadata.get("name") or metadata.get("Name") if isinstance(metadata, dict) else None
-    if not isinstance(name, str) or not isinstance(data.get("kind"), str) or not isinstance(data.get("apiVersion"), str):
-        return []
-    known = BY_NAME.get(data["kind"])
-    namespace = metadata.get("namespace") or "default" if known is None or known.namespaced else ""
-    first = seen.setdefault((data["apiVersion"], data["kind"], str(namespace), name), document)
-    if first is document:
-        return []
-    place = f"document {first.number}" if first.number else "another"
-    place += f" of {first.source}" if first.source and first.source != document.source else ""
-    place += f", {spelled(first.inside)}" if first.inside else ""
-    where = f" in namespace {namespace}" if namespace else ""
-    return [Problem(("metadata", "name"), "duplicate", name, f"the same object{where} stands in {place}")]
 
 
 # --- YAML to plain data ---------------------------------------------------------------------------------------------------
@@ -299,7 +201,6 @@ _WORDS: Mapping[str, Any] = {
 _INTEGER = re.compile(r"[-+]?(0[bB][01_]+|0[oO]?[0-7_]+|0[xX][0-9a-fA-F_]+|[1-9][0-9_]*|0)")
 _FLOAT = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?")
 _TAGS = {f"tag:yaml.org,2002:{name}": name for name in ("str", "int", "float", "bool", "null", "map", "seq")}
-_Start = (yaml.MappingStartEvent, yaml.SequenceStartEvent)
 
 
 def _scalar(text: str) -> Any:
@@ -479,6 +380,16 @@ class _Builder:
             return event.value if type(event) is yaml.ScalarEvent else str(key)
         self.report(event.start_mark, "key", f"a key is a text, got {shown(key)}", None)
         return str(key)
+
+
+def _numbered_nodes(text: str) -> list[Any]:
+    """Compose what was read before, for its lines; where a text ends in a fault, what stands before it."""
+    nodes = []
+    try:
+        nodes.extend(yaml.compose_all(text, Loader=_Loader))
+    except yaml.YAMLError:
+        pass
+    return nodes
 
 
 def _yaml_line(node: Any, path: Sequence[str | int]) -> int:
