@@ -1,0 +1,290 @@
+"""The rules of claims and volumes that scheduler and PV controller share: what is bound, matches, can be reached.
+
+Both call the same functions (S0, PV Controller Changes: "find matching PV" and "prebind PV" are one library), so
+that a volume the scheduler chooses is one the controller accepts. Only questions stand here: nothing writes or
+remembers. Mirrors component-helpers `storage/volume/pv_helpers.go` and the PV controller's `index.go` (v1.36.2).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+from itertools import combinations
+from typing import Any
+
+import attrs
+
+from .api.meta import ObjectReference
+from .api.node import Node
+from .api.quantity import value
+from .api.storage import StorageClass, TopologySelectorTerm
+from .api.volume import (
+    BETA_STORAGE_CLASS,
+    BIND_COMPLETED,
+    BOUND_BY_CONTROLLER,
+    SELECTED_NODE,
+    SELECTED_NODE_KEYS,
+    PersistentVolume,
+    PersistentVolumeClaim,
+)
+
+FILESYSTEM = "Filesystem"
+ACCESS_MODES = ("ReadWriteOnce", "ReadOnlyMany", "ReadWriteMany", "ReadWriteOncePod")
+ZONE_LABELS = ("topology.kubernetes.io/zone", "failure-domain.beta.kubernetes.io/zone")
+REGION_LABELS = ("topology.kubernetes.io/region", "failure-domain.beta.kubernetes.io/region")
+
+
+@attrs.frozen(kw_only=True)
+class Options:
+    """How a revision's volume rules differ.
+
+    Args:
+        phase_matters: only volumes of phase Available match (1.11 did not ask).
+        mode_matters: volumeMode must be equal (1.11: behind a gate).
+        selected_node_key: the annotation key that is written; every key is read.
+    """
+
+    phase_matters: bool = True
+    mode_matters: bool = True
+    selected_node_key: str = SELECTED_NODE
+
+
+UPSTREAM = Options()
+DESIGN = Options(
+    phase_matters=False, mode_matters=False, selected_node_key="volume.alpha.kubernetes.io/selectedNode"
+)
+
+
+# -- what a claim and a volume say of themselves ---------------------------------------------------
+
+
+def claim_key(claim: PersistentVolumeClaim) -> str:
+    """Return `namespace/name` of a claim."""
+    return f"{claim.metadata.namespace or 'default'}/{claim.metadata.name}"
+
+
+def claim_ref_key(ref: ObjectReference) -> str:
+    """Return `namespace/name` of the claim that a volume's claimRef names."""
+    return f"{ref.namespace or 'default'}/{ref.name}"
+
+
+def claim_ref_of(claim: PersistentVolumeClaim) -> ObjectReference:
+    """Return the claimRef that binds a volume to this claim, uid included."""
+    return ObjectReference(
+        api_version="v1",
+        kind="PersistentVolumeClaim",
+        namespace=claim.metadata.namespace or "default",
+        name=claim.metadata.name,
+        uid=claim.metadata.uid,
+        resource_version=claim.metadata.resource_version,
+    )
+
+
+def class_of_claim(claim: PersistentVolumeClaim) -> str:
+    """Return the class a claim asks for, "" for none; the beta annotation wins over the field."""
+    annotations = claim.metadata.annotations
+    if BETA_STORAGE_CLASS in annotations:
+        return str(annotations[BETA_STORAGE_CLASS])
+    return claim.spec.storage_class_name or ""
+
+
+def has_class(claim: PersistentVolumeClaim) -> bool:
+    """Say whether a claim names a class at all, "" included: if so, no default is assigned."""
+    return BETA_STORAGE_CLASS in claim.metadata.annotations or claim.spec.storage_class_name is not None
+
+
+def class_of_volume(volume: PersistentVolume) -> str:
+    """Return the class a volume is of, "" for none; the beta annotation wins over the field."""
+    return str(volume.metadata.annotations.get(BETA_STORAGE_CLASS, volume.spec.storage_class_name))
+
+
+def requested(claim: PersistentVolumeClaim) -> int:
+    """Return the bytes a claim asks for."""
+    return value(claim.spec.resources.requests.get("storage", "0"))
+
+
+def capacity(volume: PersistentVolume) -> int:
+    """Return the bytes a volume has."""
+    return value(volume.spec.capacity.get("storage", "0"))
+
+
+def mode(thing: PersistentVolume | PersistentVolumeClaim) -> str:
+    """Return the volume mode of a claim or volume; not given means Filesystem."""
+    return thing.spec.volume_mode or FILESYSTEM
+
+
+def is_bound(claim: PersistentVolumeClaim) -> bool:
+    """Say whether a claim is fully bound: it names its volume and the binding was completed."""
+    return bool(claim.spec.volume_name) and BIND_COMPLETED in claim.metadata.annotations
+
+
+def selected_node(claim: PersistentVolumeClaim, options: Options = UPSTREAM) -> str:
+    """Return the node that the scheduler selected for a claim, or ""; the options' key is looked at first."""
+    annotations = claim.metadata.annotations
+    for key in (options.selected_node_key, *SELECTED_NODE_KEYS):
+        if key in annotations:
+            return str(annotations[key])
+    return ""
+
+
+# -- does this volume suit this claim --------------------------------------------------------------
+
+
+def is_bound_to(volume: PersistentVolume, claim: PersistentVolumeClaim) -> bool:
+    """Say whether a volume's claimRef names this claim: by name, and by uid if it carries one."""
+    ref = volume.spec.claim_ref
+    if ref is None or ref.name != claim.metadata.name:
+        return False
+    if (ref.namespace or "default") != (claim.metadata.namespace or "default"):
+        return False
+    return not ref.uid or ref.uid == claim.metadata.uid
+
+
+def has_access_modes(volume: PersistentVolume, claim: PersistentVolumeClaim) -> bool:
+    """Say whether a volume offers every access mode that a claim asks for."""
+    return set(claim.spec.access_modes) <= set(volume.spec.access_modes)
+
+
+def mode_sets(asked: Iterable[str]) -> Iterable[tuple[str, ...]]:
+    """Yield every set of access modes that contains the asked ones, the smallest sets first."""
+    asked = set(asked)
+    for size in range(len(ACCESS_MODES) + 1):
+        for modes in combinations(ACCESS_MODES, size):
+            if asked <= set(modes):
+                yield modes
+
+
+def modes_of(volume: PersistentVolume) -> tuple[str, ...]:
+    """Return a volume's access modes once each, in Kubernetes' order."""
+    return tuple(known for known in ACCESS_MODES if known in volume.spec.access_modes)
+
+
+def find_matching_volume(
+    claim: PersistentVolumeClaim,
+    volumes: Iterable[PersistentVolume],
+    *,
+    node: Node | None = None,
+    excluded: Collection[str] = frozenset(),
+    delayed: bool = False,
+    options: Options = UPSTREAM,
+) -> PersistentVolume | None:
+    """Return the volume to bind to a claim, or None.
+
+    A volume that already names the claim is returned at once; else the smallest that fits, the first of equals.
+
+    Args:
+        claim: the claim to find a volume for.
+        volumes: the candidates, in the order in which ties are broken.
+        node: the scheduler's path: the volume must be reachable from this node and offer the access modes.
+        excluded: names of volumes that are taken by other claims of the pod.
+        delayed: the controller's path: a volume that does not name the claim is the scheduler's to choose.
+        options: the revision's differences.
+    """
+    smallest: PersistentVolume | None = None
+    need, least = requested(claim), 0
+    for volume in volumes:
+        ref = volume.spec.claim_ref
+        mine = ref is not None and is_bound_to(volume, claim)
+        if volume.metadata.name in excluded or (ref is not None and not mine):
+            continue
+        size = capacity(volume)
+        if size < need or not _could_serve(claim, volume, options):
+            continue
+        if mine:
+            return volume if node is None or volume_fits_node(volume, node) else None
+        if node is None and delayed:
+            continue
+        if smallest is not None and size >= least:
+            continue
+        if is_free_match(claim, volume, node, options):
+            smallest, least = volume, size
+    return smallest
+
+
+def _could_serve(claim: PersistentVolumeClaim, volume: PersistentVolume, options: Options) -> bool:
+    """Say whether mode, attributes class and life of a volume allow this claim, prebound or not."""
+    if options.mode_matters and mode(claim) != mode(volume):
+        return False
+    asked, offered = claim.spec.volume_attributes_class_name, volume.spec.volume_attributes_class_name
+    return (asked or "") == (offered or "") and volume.metadata.deletion_timestamp is None
+
+
+def is_free_match(
+    claim: PersistentVolumeClaim,
+    volume: PersistentVolume,
+    node: Node | None = None,
+    options: Options = UPSTREAM,
+) -> bool:
+    """Say whether an unclaimed volume suits a claim: phase, selector, class, and from a node its reach."""
+    if options.phase_matters and volume.status.phase != "Available":
+        return False
+    selector = claim.spec.selector
+    if selector is not None and not selector.matches(volume.metadata.labels):
+        return False
+    if class_of_volume(volume) != class_of_claim(claim):
+        return False
+    return node is None or (has_access_modes(volume, claim) and volume_fits_node(volume, node))
+
+
+# -- topology --------------------------------------------------------------------------------------
+
+
+def volume_fits_node(volume: PersistentVolume, node: Node) -> bool:
+    """Say whether a volume can be reached from a node (S0, Volume Topology Specification).
+
+    No affinity, or one without `required`, lets every node reach it; `required` without terms lets none.
+    """
+    affinity = volume.spec.node_affinity
+    if affinity is None or affinity.required is None:
+        return True
+    return affinity.required.matches(node.metadata.labels)
+
+
+def term_allows(term: TopologySelectorTerm, labels: Mapping[str, str]) -> bool:
+    """Say whether labels meet every expression of one entry of allowedTopologies."""
+    return all(labels.get(part.key) in part.values for part in term.match_label_expressions)
+
+
+def topology_allows(storage_class: StorageClass, node: Node) -> bool:
+    """Say whether a volume of this class may be provisioned for a node: no list allows all, entries are ORed.
+
+    An entry without expressions allows nothing (component-helpers `MatchTopologySelectorTerms`).
+    """
+    terms = storage_class.allowed_topologies
+    if not terms:
+        return True
+    labels = node.metadata.labels
+    return any(term.match_label_expressions and term_allows(term, labels) for term in terms)
+
+
+# -- what a binding writes -------------------------------------------------------------------------
+
+
+def bind_volume_to_claim(volume: PersistentVolume, claim: PersistentVolumeClaim) -> PersistentVolume:
+    """Return a volume with its claimRef on this claim; the same object if nothing is to be written.
+
+    `bound-by-controller` marks a volume that no user had prebound to the claim.
+    """
+    ref = volume.spec.claim_ref
+    prebound = ref is not None and is_bound_to(volume, claim)
+    annotations = volume.metadata.annotations
+    if not prebound:
+        annotations = annotations.merged({BOUND_BY_CONTROLLER: "yes"})
+    wanted = claim_ref_of(claim)
+    if ref is not None and prebound and ref.uid == wanted.uid:
+        return volume
+    return attrs.evolve(
+        volume,
+        metadata=attrs.evolve(volume.metadata, annotations=annotations),
+        spec=attrs.evolve(volume.spec, claim_ref=wanted),
+    )
+
+
+def with_selected_node(
+    claim: PersistentVolumeClaim, node: str, options: Options = UPSTREAM
+) -> PersistentVolumeClaim:
+    """Return a claim with the annotation that hands it to provisioning for this node; "" takes it away."""
+    keys: dict[str, Any] = dict.fromkeys(SELECTED_NODE_KEYS)
+    if node:
+        keys = {options.selected_node_key: node}
+    annotations = claim.metadata.annotations.merged(keys)
+    return attrs.evolve(claim, metadata=attrs.evolve(claim.metadata, annotations=annotations))
