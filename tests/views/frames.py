@@ -39,22 +39,82 @@ LANES = (
 ZONAL_STEPS = (
     ("", "", "", "", 0.0, "Three nodes in three zones, one class, nothing to place yet."),
     ("user", "write", "create", "sts/web", 0.0, "The user creates the StatefulSet web."),
-    ("statefulset", "write", "create", "pvc/data-web-0", 0.1, "The StatefulSet controller creates the claim data-web-0."),
+    (
+        "statefulset",
+        "write",
+        "create",
+        "pvc/data-web-0",
+        0.1,
+        "The StatefulSet controller creates the claim data-web-0.",
+    ),
     ("statefulset", "write", "create", "pod/web-0", 0.1, "The StatefulSet controller creates the pod web-0."),
-    ("pv", "write", "event", "pvc/data-web-0", 0.2,
-     "PV controller leaves data-web-0 unbound: its class waits for the first consumer."),
-    ("scheduler", "note", "pass", "pod/web-0", 0.2,
-     "Pass 1: only 1 of 3 nodes fits web-0. node-a is chosen; the claim is assumed there, the pod is not."),
-    ("binder", "write", "patch", "pvc/data-web-0", 0.3, "Bind worker annotates data-web-0 with selected-node=node-a."),
-    ("provisioner", "note", "CreateVolume", "pvc/data-web-0", 0.4, "Provisioner asks the driver for 100Gi in zone us-central1-a."),
-    ("provisioner", "write", "create", "pv/volume-1", 1.4,
-     "Provisioner creates volume-1, already reserved for data-web-0: half of the binding."),
-    ("pv", "write", "update", "pvc/data-web-0", 1.4, "PV controller sets volumeName=volume-1 on data-web-0: the other half."),
+    (
+        "pv",
+        "write",
+        "event",
+        "pvc/data-web-0",
+        0.2,
+        "PV controller leaves data-web-0 unbound: its class waits for the first consumer.",
+    ),
+    (
+        "scheduler",
+        "note",
+        "pass",
+        "pod/web-0",
+        0.2,
+        "Pass 1: only 1 of 3 nodes fits web-0. node-a is chosen; the claim is assumed there, the pod is not.",
+    ),
+    (
+        "binder",
+        "write",
+        "patch",
+        "pvc/data-web-0",
+        0.3,
+        "Bind worker annotates data-web-0 with selected-node=node-a.",
+    ),
+    (
+        "provisioner",
+        "note",
+        "CreateVolume",
+        "pvc/data-web-0",
+        0.4,
+        "Provisioner asks the driver for 100Gi in zone us-central1-a.",
+    ),
+    (
+        "provisioner",
+        "write",
+        "create",
+        "pv/volume-1",
+        1.4,
+        "Provisioner creates volume-1, already reserved for data-web-0: half of the binding.",
+    ),
+    (
+        "pv",
+        "write",
+        "update",
+        "pvc/data-web-0",
+        1.4,
+        "PV controller sets volumeName=volume-1 on data-web-0: the other half.",
+    ),
     ("pv", "write", "status", "pv/volume-1", 1.4, "PV controller sets volume-1 to Bound."),
     ("pv", "write", "status", "pvc/data-web-0", 1.5, "PV controller sets data-web-0 to Bound."),
-    ("scheduler", "note", "pass", "pod/web-0", 1.6, "Pass 2: every claim is bound, so the pod itself is assumed on node-a."),
+    (
+        "scheduler",
+        "note",
+        "pass",
+        "pod/web-0",
+        1.6,
+        "Pass 2: every claim is bound, so the pod itself is assumed on node-a.",
+    ),
     ("binder", "write", "bind", "pod/web-0", 1.7, "Bind worker binds web-0 to node-a."),
-    ("kubelets", "write", "status", "pod/web-0", 2.9, "Kubelet of node-a mounts volume-1 (its node affinity fits) and starts web-0."),
+    (
+        "kubelets",
+        "write",
+        "status",
+        "pod/web-0",
+        2.9,
+        "Kubelet of node-a mounts volume-1 (its node affinity fits) and starts web-0.",
+    ),
 )
 
 _NEXT_WORDS = {
@@ -77,8 +137,14 @@ def zonal(step: int) -> f.Frame:
     labels = {key: label for key, _, label in LANES}
     changes = _zonal_changes(step)
     head = f.Head(
-        scenario="zonal-example", revision="design", step=step, steps_known=14, time=time,
-        actor=labels.get(actor, ""), actor_id=actor, sentence=sentence,
+        scenario="zonal-example",
+        revision="design",
+        step=step,
+        steps_known=14,
+        time=time,
+        actor=labels.get(actor, ""),
+        actor_id=actor,
+        sentence=sentence,
         hot=tuple(sorted({c.ref for c in changes} | ({"node/node-a"} if step in (5, 12) else set()))),
         focus=pod if step >= 3 else "",
     )
@@ -89,7 +155,9 @@ def zonal(step: int) -> f.Frame:
         pods=_zonal_pods(step, pod, claim),
         claims=_zonal_claims(step, pod, claim),
         volumes=_zonal_volumes(step, claim),
-        classes=(f.ClassRow("sc/zonal-class", "zonal-class", "WaitForFirstConsumer", "zones a, b", "pd.csi"),),
+        classes=(
+            f.ClassRow("sc/zonal-class", "zonal-class", "WaitForFirstConsumer", "zones a, b", "pd.csi"),
+        ),
         verdicts=zonal_verdicts(step),
         changes=changes,
         events=_zonal_events(step),
@@ -120,7 +188,11 @@ def _zonal_next(step: int) -> tuple[f.NextActor, ...]:
 
 
 def _zonal_nodes(step: int) -> tuple[f.NodeRow, ...]:
-    last_reason = "had volume node affinity conflict" if step >= 12 else "didn't find available persistent volumes to bind"
+    last_reason = (
+        "had volume node affinity conflict"
+        if step >= 12
+        else "didn't find available persistent volumes to bind"
+    )
     judged = {
         "node-a": ("chosen", -1, "", True),
         "node-b": ("rejected", 4, "Insufficient cpu", True),
@@ -128,29 +200,62 @@ def _zonal_nodes(step: int) -> tuple[f.NodeRow, ...]:
     }
     placed = step >= 13
     rows = []
-    for name, cpu, mem in (("node-a", 1200 + 500 * placed, 3 + 2 * placed), ("node-b", 3800, 12), ("node-c", 600, 2)):
+    for name, cpu, mem in (
+        ("node-a", 1200 + 500 * placed, 3 + 2 * placed),
+        ("node-b", 3800, 12),
+        ("node-c", 600, 2),
+    ):
         verdict, first, reason, resolvable = judged[name] if step >= 5 else ("not judged", -1, "", True)
-        rows.append(f.NodeRow(
-            f"node/{name}", name, (("topology.kubernetes.io/zone", f"us-central1-{name[-1]}"),),
-            cpu, 4000, mem * GI, 16 * GI, 1 + (name == "node-b") + (placed and name == "node-a"),
-            verdict=verdict, first=first, reason=reason, resolvable=resolvable,
-            score=87 if verdict == "chosen" else -1,
-        ))
+        rows.append(
+            f.NodeRow(
+                f"node/{name}",
+                name,
+                (("topology.kubernetes.io/zone", f"us-central1-{name[-1]}"),),
+                cpu,
+                4000,
+                mem * GI,
+                16 * GI,
+                1 + (name == "node-b") + (placed and name == "node-a"),
+                verdict=verdict,
+                first=first,
+                reason=reason,
+                resolvable=resolvable,
+                score=87 if verdict == "chosen" else -1,
+            )
+        )
     return tuple(rows)
 
 
 def _zonal_pods(step: int, pod: str, claim: str) -> tuple[f.PodRow, ...]:
     others = [
         f.PodRow(f"pod/{name}", name, node=node, state="running", cpu=600, memory=2 * GI)
-        for name, node in (("api-0", "node-a"), ("api-1", "node-c"), ("batch-7", "node-b"), ("batch-9", "node-b"))
+        for name, node in (
+            ("api-0", "node-a"),
+            ("api-1", "node-c"),
+            ("batch-7", "node-b"),
+            ("batch-9", "node-b"),
+        )
     ]
     if step < 3:
         return tuple(others)
     state = "running" if step >= 14 else "bound" if step >= 13 else "assumed" if step == 12 else "pending"
-    queue = ("binding" if step == 12 else "waiting for volumes" if 5 <= step < 11 else "active") if step < 13 else ""
+    queue = (
+        ("binding" if step == 12 else "waiting for volumes" if 5 <= step < 11 else "active")
+        if step < 13
+        else ""
+    )
     web = f.PodRow(
-        pod, "web-0", node="node-a" if step >= 13 else "", assumed_node="node-a" if step == 12 else "", state=state,
-        in_focus=True, claims=(claim,), cpu=500, memory=2 * GI, queue=queue, attempts=0 if step < 5 else 1 if step < 12 else 2,
+        pod,
+        "web-0",
+        node="node-a" if step >= 13 else "",
+        assumed_node="node-a" if step == 12 else "",
+        state=state,
+        in_focus=True,
+        claims=(claim,),
+        cpu=500,
+        memory=2 * GI,
+        queue=queue,
+        attempts=0 if step < 5 else 1 if step < 12 else 2,
     )
     return (*others, web)
 
@@ -159,22 +264,46 @@ def _zonal_claims(step: int, pod: str, claim: str) -> tuple[f.ClaimRow, ...]:
     if step < 2:
         return ()
     state = (
-        "bound" if step >= 9 else "selected node" if step >= 6 else "assumed" if step >= 5
-        else "waits for first consumer" if step >= 4 else "pending"
+        "bound"
+        if step >= 9
+        else "selected node"
+        if step >= 6
+        else "assumed"
+        if step >= 5
+        else "waits for first consumer"
+        if step >= 4
+        else "pending"
     )
-    return (f.ClaimRow(
-        claim, "data-web-0", "zonal-class", "WaitForFirstConsumer", "100Gi", state,
-        selected_node="node-a" if step >= 6 else "", assumed_node="node-a" if step == 5 else "",
-        volume="volume-1" if step >= 9 else "", pods=(pod,) if step >= 3 else (),
-    ),)
+    return (
+        f.ClaimRow(
+            claim,
+            "data-web-0",
+            "zonal-class",
+            "WaitForFirstConsumer",
+            "100Gi",
+            state,
+            selected_node="node-a" if step >= 6 else "",
+            assumed_node="node-a" if step == 5 else "",
+            volume="volume-1" if step >= 9 else "",
+            pods=(pod,) if step >= 3 else (),
+        ),
+    )
 
 
 def _zonal_volumes(step: int, claim: str) -> tuple[f.VolumeRow, ...]:
     if step < 8:
         return ()
-    return (f.VolumeRow(
-        "pv/volume-1", "volume-1", "zonal-class", "100Gi", "bound" if step >= 10 else "reserved", "zone:us-central1-a", claim,
-    ),)
+    return (
+        f.VolumeRow(
+            "pv/volume-1",
+            "volume-1",
+            "zonal-class",
+            "100Gi",
+            "bound" if step >= 10 else "reserved",
+            "zone:us-central1-a",
+            claim,
+        ),
+    )
 
 
 def zonal_verdicts(step: int) -> f.Verdicts:
@@ -197,7 +326,10 @@ def zonal_verdicts(step: int) -> f.Verdicts:
 def with_cell(frame: f.Frame) -> f.Frame:
     """Give the frame with the rule's words for node-b and NodeResourcesFit."""
     cell = f.Cell(
-        "node-b", "NodeResourcesFit", f.REJECT, ("Insufficient cpu",),
+        "node-b",
+        "NodeResourcesFit",
+        f.REJECT,
+        ("Insufficient cpu",),
         ("requests.cpu 500m > allocatable 4000m − requested 3800m = 200m",),
     )
     return evolve(frame, verdicts=evolve(frame.verdicts, cell=cell))
@@ -209,7 +341,10 @@ def _zonal_changes(step: int) -> tuple[f.ChangeRow, ...]:
     table: dict[int, tuple[f.ChangeRow, ...]] = {
         1: (f.ChangeRow("api", "user", "+", "sts/web", "", "", "web"),),
         2: (f.ChangeRow("api", manager, "+", claim, "", "", "100Gi zonal-class"),),
-        3: (f.ChangeRow("api", manager, "+", pod, "", "", "web-0"), f.ChangeRow("note", scheduler, "+", pod, "queue", "", "active")),
+        3: (
+            f.ChangeRow("api", manager, "+", pod, "", "", "web-0"),
+            f.ChangeRow("note", scheduler, "+", pod, "queue", "", "active"),
+        ),
         4: (
             f.ChangeRow("api", manager, "+", claim, "event", "", "WaitForFirstConsumer"),
             f.ChangeRow("note", manager, "~", claim, "outcome", "", "delayed: WaitForFirstConsumer"),
@@ -241,24 +376,58 @@ def _zonal_changes(step: int) -> tuple[f.ChangeRow, ...]:
 def refused(frame: f.Frame) -> f.Frame:
     """Give the frame with a refused write in front of its changes and a refused mark."""
     row = f.ChangeRow(
-        "api", "kube-controller-manager", "~", "pvc/data-web-0", "spec.volumeName", "", "volume-1", "Conflict",
+        "api",
+        "kube-controller-manager",
+        "~",
+        "pvc/data-web-0",
+        "spec.volumeName",
+        "",
+        "volume-1",
+        "Conflict",
         "the object has been modified; please apply your changes to the latest version",
     )
     lanes = tuple(
-        evolve(lane, marks=(*lane.marks, f.Mark(frame.head.step, "refused", "update", "pvc/data-web-0", "Conflict")))
-        if lane.actor == "pv" else lane for lane in frame.lanes
+        evolve(
+            lane,
+            marks=(*lane.marks, f.Mark(frame.head.step, "refused", "update", "pvc/data-web-0", "Conflict")),
+        )
+        if lane.actor == "pv"
+        else lane
+        for lane in frame.lanes
     )
     return evolve(frame, changes=(row, *frame.changes), lanes=lanes)
 
 
 def _zonal_events(step: int) -> tuple[f.EventRow, ...]:
     rows = (
-        f.EventRow(4, 0.2, "Normal", "WaitForFirstConsumer", "pvc/data-web-0",
-                   "waiting for first consumer to be created before binding", last=0.2),
-        f.EventRow(13, 1.7, "Normal", "Scheduled", "pod/web-0", "Successfully assigned default/web-0 to node-a", last=1.7),
+        f.EventRow(
+            4,
+            0.2,
+            "Normal",
+            "WaitForFirstConsumer",
+            "pvc/data-web-0",
+            "waiting for first consumer to be created before binding",
+            last=0.2,
+        ),
+        f.EventRow(
+            13,
+            1.7,
+            "Normal",
+            "Scheduled",
+            "pod/web-0",
+            "Successfully assigned default/web-0 to node-a",
+            last=1.7,
+        ),
         f.EventRow(14, 2.9, "Normal", "Started", "pod/web-0", "Started container nginx", last=2.9),
-        f.EventRow(14, 2.8, "Normal", "SuccessfulAttachVolume", "pod/web-0",
-                   'AttachVolume.Attach succeeded for volume "volume-1"', last=2.8),
+        f.EventRow(
+            14,
+            2.8,
+            "Normal",
+            "SuccessfulAttachVolume",
+            "pod/web-0",
+            'AttachVolume.Attach succeeded for volume "volume-1"',
+            last=2.8,
+        ),
     )
     return tuple(row for row in rows if row.step <= step)
 
@@ -267,14 +436,17 @@ def _zonal_lanes(step: int) -> tuple[f.Lane, ...]:
     lanes = []
     for key, component, label in LANES:
         marks = tuple(
-            f.Mark(n, kind, verb, ref) for n, (actor, kind, verb, ref, _, _) in enumerate(ZONAL_STEPS) if actor == key
+            f.Mark(n, kind, verb, ref)
+            for n, (actor, kind, verb, ref, _, _) in enumerate(ZONAL_STEPS)
+            if actor == key
         )
         own = max((m.step for m in marks if m.step <= step), default=0)
         seen = max(own, step - _SEEN_LAG.get(key, 0))
         cursors: tuple[f.Cursor, ...] = ()
         if key != "user":
             cursors = (
-                f.Cursor("PersistentVolumeClaim", seen, step - seen), f.Cursor("Pod", step, 0),
+                f.Cursor("PersistentVolumeClaim", seen, step - seen),
+                f.Cursor("Pod", step, 0),
             )
         lanes.append(f.Lane(key, component, label, marks, cursors))
     return tuple(lanes)
@@ -289,9 +461,20 @@ def skew_ledgers() -> tuple[f.SkewLedger, ...]:
         f.SkewRow("us-central1-d", 1, 0, (), "all nodes tainted, nodeTaintsPolicy: Honor", 0, fits=False),
         f.SkewRow("(no label)", 1, 2, (), "node-x lacks the topology key", 0, fits=False),
     )
-    return (f.SkewLedger(
-        "pod/web-0", "topology.kubernetes.io/zone", 1, 0, "DoNotSchedule", "app=web", 1, 1, "us-central1-b", rows,
-    ),)
+    return (
+        f.SkewLedger(
+            "pod/web-0",
+            "topology.kubernetes.io/zone",
+            1,
+            0,
+            "DoNotSchedule",
+            "app=web",
+            1,
+            1,
+            "us-central1-b",
+            rows,
+        ),
+    )
 
 
 def capacity_ledgers() -> tuple[f.CapacityLedger, ...]:
@@ -299,7 +482,9 @@ def capacity_ledgers() -> tuple[f.CapacityLedger, ...]:
     rows = (
         f.CapacityRow("node-a", "1 node", 100 * GI, None, 12, False, 40 * GI, True, ""),
         f.CapacityRow("node-b", "1 node", 55 * GI, None, 2, False, 55 * GI, False, "60 > 55"),
-        f.CapacityRow("node-c", "1 node", 180 * GI, 50 * GI, 3, False, 180 * GI, False, "60 > largest volume 50"),
+        f.CapacityRow(
+            "node-c", "1 node", 180 * GI, 50 * GI, 3, False, 180 * GI, False, "60 > largest volume 50"
+        ),
         f.CapacityRow("node-d", "1 node", None, None, 0, False, 200 * GI, False, "no entry = not sufficient"),
         f.CapacityRow("rack-7", "4 nodes", 140 * GI, None, 5, False, 140 * GI, True, ""),
     )
@@ -312,8 +497,10 @@ def many(count: int, step: int = 6) -> f.Frame:
     per = -(-count // 3)
     codes, nodes, pods = [], [], []
     reasons = {
-        0: ("node(s) were unschedulable", False), 1: ("node(s) had untolerated taint(s)", False),
-        4: ("Insufficient cpu", True), 7: ("node(s) didn't find available persistent volumes to bind", False),
+        0: ("node(s) were unschedulable", False),
+        1: ("node(s) had untolerated taint(s)", False),
+        4: ("Insufficient cpu", True),
+        7: ("node(s) didn't find available persistent volumes to bind", False),
         9: ("node(s) didn't match pod topology spread constraints", True),
     }
     fitting: list[int] = []
@@ -340,54 +527,151 @@ def many(count: int, step: int = 6) -> f.Frame:
         reason, resolvable = reasons.get(first, ("", True))
         verdict = "chosen" if i == latest else "rejected" if first >= 0 else "fits"
         cpu = 3900 if first == 4 else 800 + h * 28
-        for j in range(h % 5):
-            pods.append(f.PodRow(f"pod/app-{i}-{j}", f"app-{i}-{j}", node=name, state="running", cpu=200, memory=GI))
-        rows.append(f.NodeRow(
-            f"node/{name}", name, (("topology.kubernetes.io/zone", zone),), cpu, 4000, (2 + h % 13) * GI, 16 * GI, h % 5,
-            unschedulable=first == 0, taints=("dedicated=gpu:NoSchedule",) if first == 1 else (), verdict=verdict, first=first,
-            reason=reason, resolvable=resolvable, score=50 + h % 40 if verdict != "rejected" else -1,
-        ))
+        pods += [
+            f.PodRow(f"pod/app-{i}-{j}", f"app-{i}-{j}", node=name, state="running", cpu=200, memory=GI)
+            for j in range(h % 5)
+        ]
+        rows.append(
+            f.NodeRow(
+                f"node/{name}",
+                name,
+                (("topology.kubernetes.io/zone", zone),),
+                cpu,
+                4000,
+                (2 + h % 13) * GI,
+                16 * GI,
+                h % 5,
+                unschedulable=first == 0,
+                taints=("dedicated=gpu:NoSchedule",) if first == 1 else (),
+                verdict=verdict,
+                first=first,
+                reason=reason,
+                resolvable=resolvable,
+                score=50 + h % 40 if verdict != "rejected" else -1,
+            )
+        )
     claims, volumes = [], []
     for i, k in sorted(chosen.items(), key=lambda item: item[1]):
         name, zone, _ = nodes[i]
-        pods.append(f.PodRow(f"pod/db-{k}", f"db-{k}", node=name, state="running", in_focus=True,
-                             claims=(f"pvc/data-db-{k}",), cpu=400, memory=GI, attempts=1))
-        claims.append(f.ClaimRow(f"pvc/data-db-{k}", f"data-db-{k}", "standard", "WaitForFirstConsumer", "20Gi", "bound",
-                                 selected_node=name, volume=f"pv-{k}", pods=(f"pod/db-{k}",)))
-        volumes.append(f.VolumeRow(f"pv/pv-{k}", f"pv-{k}", "standard", "20Gi", "bound", f"zone:{zone}", f"pvc/data-db-{k}"))
+        pods.append(
+            f.PodRow(
+                f"pod/db-{k}",
+                f"db-{k}",
+                node=name,
+                state="running",
+                in_focus=True,
+                claims=(f"pvc/data-db-{k}",),
+                cpu=400,
+                memory=GI,
+                attempts=1,
+            )
+        )
+        claims.append(
+            f.ClaimRow(
+                f"pvc/data-db-{k}",
+                f"data-db-{k}",
+                "standard",
+                "WaitForFirstConsumer",
+                "20Gi",
+                "bound",
+                selected_node=name,
+                volume=f"pv-{k}",
+                pods=(f"pod/db-{k}",),
+            )
+        )
+        volumes.append(
+            f.VolumeRow(
+                f"pv/pv-{k}", f"pv-{k}", "standard", "20Gi", "bound", f"zone:{zone}", f"pvc/data-db-{k}"
+            )
+        )
     waiting = f"pod/db-{step}"
-    pods.append(f.PodRow(waiting, f"db-{step}", in_focus=True, claims=(f"pvc/data-db-{step}",), cpu=400, memory=GI, queue="active"))
-    claims.append(f.ClaimRow(f"pvc/data-db-{step}", f"data-db-{step}", "standard", "WaitForFirstConsumer", "20Gi",
-                             "waits for first consumer", pods=(waiting,)))
+    pods.append(
+        f.PodRow(
+            waiting,
+            f"db-{step}",
+            in_focus=True,
+            claims=(f"pvc/data-db-{step}",),
+            cpu=400,
+            memory=GI,
+            queue="active",
+        )
+    )
+    claims.append(
+        f.ClaimRow(
+            f"pvc/data-db-{step}",
+            f"data-db-{step}",
+            "standard",
+            "WaitForFirstConsumer",
+            "20Gi",
+            "waits for first consumer",
+            pods=(waiting,),
+        )
+    )
     fits = sum(r.verdict != "rejected" for r in rows)
     last = f"pod/db-{step - 1}"
     marks = tuple(f.Mark(n, "write", "bind", f"pod/db-{n - 1}") for n in range(1, 11))
     lanes = tuple(
-        f.Lane(key, component, label, marks if key == "binder" else (),
-               () if key == "user" else (f.Cursor("Pod", max(0, step - lag), min(step, lag)),))
+        f.Lane(
+            key,
+            component,
+            label,
+            marks if key == "binder" else (),
+            () if key == "user" else (f.Cursor("Pod", max(0, step - lag), min(step, lag)),),
+        )
         for (key, component, label), lag in zip(LANES, (0, 0, 0, 0, 2, 1, 3), strict=True)
     )
     bound_node = nodes[latest][0] if step else ""
     return f.Frame(
         head=f.Head(
-            scenario=f"{count}-nodes", revision="upstream", step=step, steps_known=10, time=0.7 * step,
-            actor="scheduler · bind worker" if step else "", actor_id="binder" if step else "",
+            scenario=f"{count}-nodes",
+            revision="upstream",
+            step=step,
+            steps_known=10,
+            time=0.7 * step,
+            actor="scheduler · bind worker" if step else "",
+            actor_id="binder" if step else "",
             sentence=f"Scheduler binds db-{step - 1} to {bound_node}; db-{step} is next: {fits} of {count} nodes fit."
-            if step else f"{count} nodes; db-0 is next.",
-            hot=(f"node/{bound_node}", last) if step else (), focus=waiting,
+            if step
+            else f"{count} nodes; db-0 is next.",
+            hot=(f"node/{bound_node}", last) if step else (),
+            focus=waiting,
         ),
-        next=(f.NextActor("scheduler", "scheduling pass", "kube-scheduler", f"judge db-{step} on {count} nodes", default=True),),
+        next=(
+            f.NextActor(
+                "scheduler",
+                "scheduling pass",
+                "kube-scheduler",
+                f"judge db-{step} on {count} nodes",
+                default=True,
+            ),
+        ),
         nodes=tuple(sorted(rows, key=lambda r: r.name)),
         pods=tuple(sorted(pods, key=lambda p: p.name)),
         claims=tuple(sorted(claims, key=lambda c: c.ref)),
         volumes=tuple(sorted(volumes, key=lambda v: v.name)),
         classes=(f.ClassRow("sc/standard", "standard", "WaitForFirstConsumer", "any", "pd.csi"),),
-        verdicts=f.Verdicts(waiting, 1, PLUGINS, tuple(
-            f.VerdictRow(name, code, first, chosen=i == latest) for i, (name, code, first) in enumerate(codes)
-        )),
-        changes=(f.ChangeRow("api", "kube-scheduler", "~", last, "spec.nodeName", "", bound_node),) if step else (),
+        verdicts=f.Verdicts(
+            waiting,
+            1,
+            PLUGINS,
+            tuple(
+                f.VerdictRow(name, code, first, chosen=i == latest)
+                for i, (name, code, first) in enumerate(codes)
+            ),
+        ),
+        changes=(f.ChangeRow("api", "kube-scheduler", "~", last, "spec.nodeName", "", bound_node),)
+        if step
+        else (),
         events=tuple(
-            f.EventRow(k + 1, 0.7 * k, "Normal", "Scheduled", f"pod/db-{k}", f"Successfully assigned default/db-{k}", last=0.7 * k)
+            f.EventRow(
+                k + 1,
+                0.7 * k,
+                "Normal",
+                "Scheduled",
+                f"pod/db-{k}",
+                f"Successfully assigned default/db-{k}",
+                last=0.7 * k,
+            )
             for k in range(step)
         ),
         lanes=lanes,
@@ -406,40 +690,100 @@ def hostile() -> f.Frame:
     """Give a frame in which every name and word from a manifest is markup."""
     base = zonal(8)
     nodes = tuple(
-        evolve(n, ref=f"node/{HOSTILE}{i}", name=f"{HOSTILE}{i}", reason=HOSTILE if n.reason else "",
-               topology=((HOSTILE, HOSTILE), ("topology.kubernetes.io/zone", f"{HOSTILE}{i}")), taints=(HOSTILE,))
+        evolve(
+            n,
+            ref=f"node/{HOSTILE}{i}",
+            name=f"{HOSTILE}{i}",
+            reason=HOSTILE if n.reason else "",
+            topology=((HOSTILE, HOSTILE), ("topology.kubernetes.io/zone", f"{HOSTILE}{i}")),
+            taints=(HOSTILE,),
+        )
         for i, n in enumerate(base.nodes)
     )
     return evolve(
         base,
-        head=evolve(base.head, scenario=HOSTILE, branch=HOSTILE, actor=HOSTILE, sentence=HOSTILE, hot=(f"pod/{HOSTILE}",),
-                    focus=f"pod/{HOSTILE}"),
+        head=evolve(
+            base.head,
+            scenario=HOSTILE,
+            branch=HOSTILE,
+            actor=HOSTILE,
+            sentence=HOSTILE,
+            hot=(f"pod/{HOSTILE}",),
+            focus=f"pod/{HOSTILE}",
+        ),
         next=tuple(evolve(n, label=HOSTILE, words=HOSTILE) for n in base.next),
         nodes=nodes,
         pods=tuple(
-            evolve(p, ref=f"pod/{HOSTILE}", name=HOSTILE, claims=(f"pvc/{HOSTILE}",)) if p.in_focus
-            else evolve(p, ref=f"pod/{HOSTILE}{i}", name=f"{HOSTILE}{i}", node=nodes[i % 3].name) for i, p in enumerate(base.pods)
+            evolve(p, ref=f"pod/{HOSTILE}", name=HOSTILE, claims=(f"pvc/{HOSTILE}",))
+            if p.in_focus
+            else evolve(p, ref=f"pod/{HOSTILE}{i}", name=f"{HOSTILE}{i}", node=nodes[i % 3].name)
+            for i, p in enumerate(base.pods)
         ),
-        claims=tuple(evolve(c, ref=f"pvc/{HOSTILE}", name=HOSTILE, class_name=HOSTILE, size=HOSTILE, selected_node=HOSTILE,
-                            pods=(f"pod/{HOSTILE}",)) for c in base.claims),
-        volumes=tuple(evolve(v, ref=f"pv/{HOSTILE}", name=HOSTILE, reach=f"zone:{HOSTILE}0", claim=f"pvc/{HOSTILE}", size=HOSTILE)
-                      for v in base.volumes),
+        claims=tuple(
+            evolve(
+                c,
+                ref=f"pvc/{HOSTILE}",
+                name=HOSTILE,
+                class_name=HOSTILE,
+                size=HOSTILE,
+                selected_node=HOSTILE,
+                pods=(f"pod/{HOSTILE}",),
+            )
+            for c in base.claims
+        ),
+        volumes=tuple(
+            evolve(
+                v,
+                ref=f"pv/{HOSTILE}",
+                name=HOSTILE,
+                reach=f"zone:{HOSTILE}0",
+                claim=f"pvc/{HOSTILE}",
+                size=HOSTILE,
+            )
+            for v in base.volumes
+        ),
         classes=(f.ClassRow(f"sc/{HOSTILE}", HOSTILE, "WaitForFirstConsumer", HOSTILE, HOSTILE),),
         verdicts=evolve(
-            base.verdicts, pod=f"pod/{HOSTILE}",
+            base.verdicts,
+            pod=f"pod/{HOSTILE}",
             plugins=(f.PluginHead(HOSTILE, "<", "node"), *base.verdicts.plugins[1:]),
             rows=tuple(evolve(r, node=n.name) for r, n in zip(base.verdicts.rows, nodes, strict=True)),
             cell=f.Cell(nodes[1].name, "NodeResourcesFit", f.REJECT, (HOSTILE,), (HOSTILE,), HOSTILE),
         ),
-        changes=tuple(evolve(c, ref=f"pv/{HOSTILE}", component=HOSTILE, field=HOSTILE, old=HOSTILE, new=HOSTILE, message=HOSTILE)
-                      for c in base.changes),
+        changes=tuple(
+            evolve(
+                c,
+                ref=f"pv/{HOSTILE}",
+                component=HOSTILE,
+                field=HOSTILE,
+                old=HOSTILE,
+                new=HOSTILE,
+                message=HOSTILE,
+            )
+            for c in base.changes
+        ),
         events=tuple(evolve(e, reason=HOSTILE, ref=f"pod/{HOSTILE}", message=HOSTILE) for e in base.events),
-        lanes=tuple(evolve(lane, label=HOSTILE, marks=tuple(evolve(m, ref=f"pv/{HOSTILE}", verb=HOSTILE) for m in lane.marks))
-                    for lane in base.lanes),
-        skew=tuple(evolve(s, key=HOSTILE, selector=HOSTILE, rows=tuple(evolve(r, domain=HOSTILE, left_out=HOSTILE) for r in s.rows))
-                   for s in base.skew),
-        capacity=tuple(evolve(s, class_name=HOSTILE, rows=tuple(evolve(r, pool=HOSTILE, reason=HOSTILE) for r in s.rows))
-                       for s in base.capacity),
+        lanes=tuple(
+            evolve(
+                lane,
+                label=HOSTILE,
+                marks=tuple(evolve(m, ref=f"pv/{HOSTILE}", verb=HOSTILE) for m in lane.marks),
+            )
+            for lane in base.lanes
+        ),
+        skew=tuple(
+            evolve(
+                s,
+                key=HOSTILE,
+                selector=HOSTILE,
+                rows=tuple(evolve(r, domain=HOSTILE, left_out=HOSTILE) for r in s.rows),
+            )
+            for s in base.skew
+        ),
+        capacity=tuple(
+            evolve(s, class_name=HOSTILE, rows=tuple(evolve(r, pool=HOSTILE, reason=HOSTILE) for r in s.rows))
+            for s in base.capacity
+        ),
     )
 
 
@@ -448,26 +792,64 @@ def long_names() -> f.Frame:
     base = zonal(12)
 
     def stretch(name: str) -> str:
-        return (name + "-with-a-very-long-name-that-someone-generated-from-a-template-x")[:59] + "-" + name[-3:]
+        return (
+            (name + "-with-a-very-long-name-that-someone-generated-from-a-template-x")[:59] + "-" + name[-3:]
+        )
 
     nodes = tuple(
-        evolve(n, ref=f"node/{stretch(n.name)}", name=stretch(n.name),
-               topology=(("topology.kubernetes.io/zone", stretch(n.topology[0][1])),)) for n in base.nodes
+        evolve(
+            n,
+            ref=f"node/{stretch(n.name)}",
+            name=stretch(n.name),
+            topology=(("topology.kubernetes.io/zone", stretch(n.topology[0][1])),),
+        )
+        for n in base.nodes
     )
     names = {n.name: stretch(n.name) for n in base.nodes}
     return evolve(
-        base, nodes=nodes,
+        base,
+        nodes=nodes,
         pods=tuple(
-            evolve(p, ref=f"pod/{stretch(p.name)}", name=stretch(p.name), node=names.get(p.node, ""),
-                   assumed_node=names.get(p.assumed_node, ""), claims=tuple(f"pvc/{stretch(c[4:])}" for c in p.claims))
+            evolve(
+                p,
+                ref=f"pod/{stretch(p.name)}",
+                name=stretch(p.name),
+                node=names.get(p.node, ""),
+                assumed_node=names.get(p.assumed_node, ""),
+                claims=tuple(f"pvc/{stretch(c[4:])}" for c in p.claims),
+            )
             for p in base.pods
         ),
-        claims=tuple(evolve(c, ref=f"pvc/{stretch(c.name)}", name=stretch(c.name), class_name=stretch(c.class_name),
-                            selected_node=names["node-a"], volume=stretch(c.volume), pods=(f"pod/{stretch('web-0')}",))
-                     for c in base.claims),
-        volumes=tuple(evolve(v, ref=f"pv/{stretch(v.name)}", name=stretch(v.name), claim=f"pvc/{stretch('data-web-0')}",
-                             reach=f"zone:{stretch('us-central1-a')}") for v in base.volumes),
-        classes=tuple(evolve(c, ref=f"sc/{stretch(c.name)}", name=stretch(c.name), topologies="zones us-central1-a, us-central1-b")
-                      for c in base.classes),
+        claims=tuple(
+            evolve(
+                c,
+                ref=f"pvc/{stretch(c.name)}",
+                name=stretch(c.name),
+                class_name=stretch(c.class_name),
+                selected_node=names["node-a"],
+                volume=stretch(c.volume),
+                pods=(f"pod/{stretch('web-0')}",),
+            )
+            for c in base.claims
+        ),
+        volumes=tuple(
+            evolve(
+                v,
+                ref=f"pv/{stretch(v.name)}",
+                name=stretch(v.name),
+                claim=f"pvc/{stretch('data-web-0')}",
+                reach=f"zone:{stretch('us-central1-a')}",
+            )
+            for v in base.volumes
+        ),
+        classes=tuple(
+            evolve(
+                c,
+                ref=f"sc/{stretch(c.name)}",
+                name=stretch(c.name),
+                topologies="zones us-central1-a, us-central1-b",
+            )
+            for c in base.classes
+        ),
         verdicts=evolve(base.verdicts, rows=tuple(evolve(r, node=names[r.node]) for r in base.verdicts.rows)),
     )
