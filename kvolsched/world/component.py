@@ -174,13 +174,13 @@ class Hand:
         if cause in self.process.todo[self.actor.name].items:
             self.remember(f"todo {self.actor.name}", cause, None)
 
-    def wake(self, name: str, after: float, *, periodic: bool = False) -> None:
-        """Ask to be woken `after` seconds from now; an earlier wish of this name is replaced."""
-        self.remember("wake", f"{self.actor.name}|{name}", Wake(self.now + after, self.place, periodic))
+    def wake(self, name: str, after: float, *, periodic: bool = False, actor: str = "") -> None:
+        """Ask for this actor (or another of the component) to be woken `after` seconds from now, instead of earlier wishes."""
+        self.remember("wake", f"{actor or self.actor.name}|{name}", Wake(self.now + after, self.place, periodic))
 
-    def unwake(self, name: str) -> None:
+    def unwake(self, name: str, actor: str = "") -> None:
         """Take the wish of this name back."""
-        self.remember("wake", f"{self.actor.name}|{name}", None)
+        self.remember("wake", f"{actor or self.actor.name}|{name}", None)
 
     def commit(self, write: Write) -> Done | Refused:
         """Have the API server carry out one write, or learn why it refuses.

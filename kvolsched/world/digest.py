@@ -59,7 +59,7 @@ def encode(value: Any, *, now: float = 0.0, ranks: dict[Any, int] | None = None,
         if how == "presence":
             parts.append("set" if item is not None else "unset")
         elif how == "wait":
-            parts.append("-" if item is None else repr(round(item - now, 6)))
+            parts.append("-" if item is None else repr(round(max(0.0, item - now), 6)))
         elif how == "rank":
             parts.append(repr((ranks or {}).get(item, 0)))
         else:
