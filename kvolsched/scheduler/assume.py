@@ -1,0 +1,149 @@
+"""What the scheduler assumes: objects as it expects them to be, before the API says so (S0, Caching, first cache).
+
+Assumed objects are notes. For each key exactly one of seen and assumed counts; which one is decided here and nowhere
+else, so that a view that joins both counts everything once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import attrs
+
+from ..world.component import Hand
+from ..world.log import Key, Note, Place
+from ..world.view import View
+
+ASSUMED = "assumed"
+KINDS = ("Namespace", "Node", "StorageClass", "PersistentVolume", "PersistentVolumeClaim", "Pod")
+
+
+def equal_versions(seen: Any, assumed: Any) -> bool:
+    """Say whether an assumed volume or claim counts: only while its version is the informer's (kube-scheduler v1.36.2)."""
+    return seen is not None and bool(seen.metadata.resource_version == assumed.metadata.resource_version)
+
+
+def newer_wins(seen: Any, assumed: Any) -> bool:
+    """Say whether an assumed volume or claim counts: until the informer has a newer one (S0, Caching; 1.11)."""
+    return seen is not None and bool(seen.metadata.resource_version <= assumed.metadata.resource_version)
+
+
+def pod_counts(seen: Any, assumed: Any) -> bool:  # noqa: ARG001 - the same question as for volumes
+    """Say whether an assumed pod counts: until the informer shows the pod on a node."""
+    return seen is None or not seen.spec.node_name
+
+
+Rule = Callable[[Any, Any], bool]
+
+
+class AssumeCache:
+    """Seen and assumed objects, each key counted once, and passed on to the view behind. Mutable view.
+
+    Args:
+        behind: the view that gets effective changes (the Snapshot).
+        volume_rule: which of seen and assumed counts, for volumes and claims.
+    """
+
+    def __init__(self, behind: View, volume_rule: Rule) -> None:
+        self.follows = frozenset([*KINDS, ASSUMED])
+        self.behind = behind
+        self.volume_rule = volume_rule
+        self.seen: dict[Key, Any] = {}
+        self.assumed: dict[Key, Any] = {}
+
+    def get(self, key: Key) -> Any:
+        """Return the object that counts at a key, or None."""
+        assumed, seen = self.assumed.get(key), self.seen.get(key)
+        if assumed is None:
+            return seen
+        rule = pod_counts if key.kind == "Pod" else self.volume_rule
+        return assumed if rule(seen, assumed) else seen
+
+    def holds(self, key: Key) -> bool:
+        """Say whether what counts at a key is only assumed."""
+        assumed = self.assumed.get(key)
+        return assumed is not None and self.get(key) is assumed
+
+    def apply(self, key: Place, old: Any, new: Any) -> None:
+        """Take one change of what is seen or assumed, and pass the change of what counts on."""
+        if type(key) is Note:
+            where, store = key_in(key.name), self.assumed
+        else:
+            where, store = key, self.seen  # type: ignore[assignment]
+            if where not in self.assumed:  # the common case: nothing is assumed here
+                if new is None:
+                    store.pop(where, None)
+                else:
+                    store[where] = new
+                self.behind.apply(where, old, new)
+                return
+        before = self.get(where)
+        if new is None:
+            store.pop(where, None)
+        else:
+            store[where] = new
+        after = self.get(where)
+        if before is not after:
+            self.behind.apply(where, before, after)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, AssumeCache) and (self.seen, self.assumed) == (other.seen, other.assumed)
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+def name_of(key: Key) -> str:
+    """Return the name that a note about this object has."""
+    return "/".join(key)
+
+
+def key_in(name: str) -> Key:
+    """Return the key that a note's name stands for."""
+    kind, namespace, rest = name.split("/", 2)
+    return Key(kind, namespace, rest)
+
+
+def assume(hand: Hand, obj: Any, key: Key) -> None:
+    """Note that the scheduler takes this object for the real one from now on."""
+    hand.remember(ASSUMED, name_of(key), obj)
+
+
+def forget(hand: Hand, key: Key) -> None:
+    """Take the assumption about a key back: the informer's object counts again."""
+    hand.remember(ASSUMED, name_of(key), None)
+
+
+def drop_outdated(hand: Hand, key: Key, rule: Rule) -> None:
+    """Forget an assumption that no longer counts, now that the informer has shown something else."""
+    assumed = hand.note(ASSUMED, name_of(key))
+    if assumed is None:
+        return
+    seen = hand.seen.at(key)
+    counts = pod_counts(seen, assumed) if key.kind == "Pod" else rule(seen, assumed)
+    if not counts:
+        forget(hand, key)
+
+
+@attrs.frozen
+class PodStatusPatch:
+    """What the scheduler patches in a pod's status: its condition and nominated node; None leaves a field alone."""
+
+    condition: Any = None
+    nominated_node_name: str | None = None
+
+    def apply(self, old: Any) -> Any:
+        """Return the pod with the patch applied; a condition that says the same is not written again."""
+        status = old.status
+        if self.condition is not None:
+            here = status.condition(self.condition.type)
+            said = here is not None and (here.status, here.reason, here.message) == (
+                self.condition.status,
+                self.condition.reason,
+                self.condition.message,
+            )
+            if not said:
+                status = status.with_condition(self.condition)
+        if self.nominated_node_name is not None:
+            status = attrs.evolve(status, nominated_node_name=self.nominated_node_name)
+        return attrs.evolve(old, status=status)
