@@ -1,8 +1,8 @@
-"""The rules of claims and volumes that scheduler and PV controller share: what is bound, matches, can be reached.
+"""The rules of claims and volumes that scheduler and PV controller share: bound, matching, reachable.
 
-Both call the same functions (S0, PV Controller Changes: "find matching PV" and "prebind PV" are one library), so
-that a volume the scheduler chooses is one the controller accepts. Only questions stand here: nothing writes or
-remembers. Mirrors component-helpers `storage/volume/pv_helpers.go` and the PV controller's `index.go` (v1.36.2).
+Both call the same functions (S0, PV Controller Changes: finding and prebinding are one library), so
+that a volume the scheduler chooses is one the controller accepts. Only questions stand here: nothing writes
+or remembers. Mirrors component-helpers `pv_helpers.go` and the PV controller's `index.go` (v1.36.2).
 """
 
 from __future__ import annotations
@@ -169,7 +169,7 @@ def find_matching_volume(
 ) -> PersistentVolume | None:
     """Return the volume to bind to a claim, or None.
 
-    A volume that already names the claim is returned at once; else the smallest that fits, the first of equals.
+    A volume that names the claim already is returned at once; else the smallest that fits (first of equals).
 
     Args:
         claim: the claim to find a volume for.
@@ -223,6 +223,15 @@ def is_free_match(
     if class_of_volume(volume) != class_of_claim(claim):
         return False
     return node is None or (has_access_modes(volume, claim) and volume_fits_node(volume, node))
+
+
+def suits(claim: PersistentVolumeClaim, volume: PersistentVolume, options: Options = UPSTREAM) -> bool:
+    """Say whether an unclaimed volume suits a claim in everything but size and node (scheduler's path)."""
+    return (
+        _could_serve(claim, volume, options)
+        and has_access_modes(volume, claim)
+        and is_free_match(claim, volume, None, options)
+    )
 
 
 # -- topology --------------------------------------------------------------------------------------
