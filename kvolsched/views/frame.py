@@ -513,6 +513,20 @@ class StoryRow:
 
 
 @frozen
+class DiffRow:
+    """One field that differs between two branches, as `diff` gives it."""
+
+    ref: str
+    """Object it is about."""
+    field: str
+    """Path in the object, or name of the note."""
+    left: str = ""
+    """Value on the first branch, in words; empty: none."""
+    right: str = ""
+    """Value on the second branch, in words; empty: none."""
+
+
+@frozen
 class Frame:
     """One place of one run: all that is drawn."""
 

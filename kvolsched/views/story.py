@@ -1,0 +1,128 @@
+"""The story of one object, and what differs between two branches: before and after, side by side.
+
+Pure functions of rows that the engine cuts out of its log: a story is every change of one
+key in the order it was made, a difference is the net change between two places.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from kvolsched.views import frame as f
+from kvolsched.views import text as t
+from kvolsched.views.drawing import columns, nothing, pick, picture, rule
+from kvolsched.views.marks import rect, word
+
+NO_STORY = "Nothing is known of this object."
+SAME = "No difference."
+_SIGNS = {"+": "+", "~": "~", "-": "−"}
+_INKS = {"+": "k-t-ok", "~": "k-t-accent", "-": "k-t-storage"}
+
+
+def draw_story(rows: Sequence[f.StoryRow], ref: str, width: int, now: int = -1) -> str:
+    """Draw the life of `ref`: step, actor, verb, what changed, before → after; step `now` is marked."""
+    if not rows:
+        return nothing(width, NO_STORY)
+    actors = min(max(t.width(r.actor, 12) for r in rows) + 16, 0.22 * width)
+    fields = min(max(t.width(r.field, 12) for r in rows) + 16, 0.28 * width)
+    step, actor = 6.0, 76.0
+    sign = actor + actors
+    field = sign + 18
+    values = field + fields
+    title = word(2, 16, "k-cap k-b", t.end(f"Story of {ref}", width - 4, 13, bold=True))
+    heads = (("step", step), ("by", actor), ("what", field), ("before → after", values))
+    parts = [title, *(word(x, 40, "k-q", said) for said, x in heads)]
+    y = 48.0
+    for i, row in enumerate(rows):
+        body, high = _pair(row.old, row.new, values, y, width - values - 6)
+        seconds = t.end(f"{row.time:g} s", 44, 10)
+        cells = [
+            rule(0, y, width), rect(0, y + 1, 3, high - 1, "k-s-accent") if row.step == now else "",
+            word(step, y + 17, "k-m k-b", str(row.step)), word(step + 28, y + 17, "k-w", seconds),
+            word(actor, y + 17, "k-m", t.end(row.actor, actors - 10, 12)),
+            word(sign, y + 17, f"k-n {_INKS[row.op]}", _SIGNS[row.op]),
+            word(field, y + 17, "k-m", t.middle(row.field, fields - 10, 12)), body,
+        ]  # fmt: skip
+        label = f"step {row.step}, {row.actor}: {row.field}, {row.old or 'none'} → {row.new or 'none'}"
+        parts.append(pick("".join(cells), f"step/{row.step}", f"story-{i}", label, role="row"))
+        y += high
+    return picture(width, y + 4, "".join(parts), f"story of {ref}, {len(rows)} changes", "grid")
+
+
+def story_reading(rows: Sequence[f.StoryRow], ref: str) -> str:
+    """Say the life of `ref` in lines."""
+    if not rows:
+        return f"story of {ref}: {NO_STORY}"
+    table = [["step", "time", "by", "", "what", "before → after"]]
+    table += [
+        [
+            str(r.step),
+            f"{r.time:g} s",
+            r.actor,
+            _SIGNS[r.op],
+            r.field,
+            f"{r.old or 'none'} → {r.new or 'none'}",
+        ]
+        for r in rows
+    ]
+    return f"story of {ref}\n" + columns(table)
+
+
+def _pair(old: str, new: str, x: float, y: float, room: float) -> tuple[str, float]:
+    """Draw before → after, in one line where it fits, else under each other."""
+    before, after = old or "none", new or "none"
+    wide = t.width(before, 12)
+    kind = "k-m k-old" if old else "k-m k-soft"
+    if wide + 24 + t.width(after, 12, bold=True) <= room:
+        said = word(x, y + 17, kind, before) + word(x + wide + 5, y + 17, "k-m", "→")
+        return said + word(x + wide + 22, y + 17, "k-n", after), 26
+    first = t.wrap(before, room, 12, 2)
+    parts = [word(x, y + 17 + 16 * i, kind, line) for i, line in enumerate(first)]
+    base = y + 17 + 16 * len(first)
+    parts.append(word(x, base, "k-m", "→"))
+    second = t.wrap(after, room - 18, 12, 3, bold=True)
+    parts += [word(x + 18, base + 16 * i, "k-n", line) for i, line in enumerate(second)]
+    return "".join(parts), 10 + 16 * (len(first) + len(second))
+
+
+def draw_difference(rows: Sequence[f.DiffRow], left: str, right: str, width: int) -> str:
+    """Draw what differs between two places in two columns headed `left` and `right`."""
+    if not rows:
+        return nothing(width, SAME)
+    name = min(max(t.width(r.ref, 12, bold=True) for r in rows) + 18, 0.26 * width)
+    field = min(max(t.width(r.field, 12) for r in rows) + 16, 0.26 * width)
+    half = (width - name - field) / 2
+    first, second = name + field, name + field + half
+    parts = [word(6, 16, "k-q", "object"), word(name, 16, "k-q", "what")]
+    parts += [
+        word(x + 6, 16, "k-n", t.end(said, half - 12, 12, bold=True))
+        for x, said in ((first, left), (second, right))
+    ]
+    y, last = 24.0, ""
+    for i, row in enumerate(rows):
+        a, b = t.wrap(row.left, half - 14, 12, 4), t.wrap(row.right, half - 14, 12, 4)
+        high = 10 + 16 * max(len(a), len(b), 1)
+        cells = [rule(*((0, y, width) if row.ref != last else (name, y, width - name)))]
+        if row.ref != last:
+            cells.append(word(6, y + 17, "k-n", t.middle(row.ref, name - 14, 12, bold=True)))
+        cells.append(word(name, y + 17, "k-m", t.middle(row.field, field - 10, 12)))
+        for x, lines in ((first, a), (second, b)):
+            ground = "k-p-accent" if lines else "k-p-none"
+            cells.append(rect(x + 1, y + 2, half - 3, high - 3, ground, 3))
+            cells += [word(x + 6, y + 17 + 16 * j, "k-m", line) for j, line in enumerate(lines)]
+            if not lines:
+                cells.append(word(x + 6, y + 17, "k-m k-soft", "none"))
+        label = f"{row.ref} {row.field}: {left} {row.left or 'none'}, {right} {row.right or 'none'}"
+        parts.append(pick("".join(cells), row.ref, f"diff-{i}", label, role="row"))
+        y, last = y + high, row.ref
+    return picture(
+        width, y + 4, "".join(parts), f"{len(rows)} differences between {left} and {right}", "grid"
+    )
+
+
+def difference_reading(rows: Sequence[f.DiffRow], left: str, right: str) -> str:
+    """Say what differs in lines of two columns."""
+    if not rows:
+        return SAME
+    table = [["object", "what", left, right]]
+    return columns(table + [[r.ref, r.field, r.left or "none", r.right or "none"] for r in rows])
