@@ -6,7 +6,8 @@ START := $(wildcard notebooks/00-start-here.ipynb)
 RECORD := .checklist.json
 PYTEST = $(PY) -m pytest
 WORKERS ?= 2
-COV ?= --cov --cov-report=term
+# The package is named: with a bare --cov nbval hands its kernels a source that coverage cannot read.
+COV ?= --cov=kvolsched --cov-report=term
 
 # JupyterLab refuses root unless told; without a screen it only prints its address.
 ROOT := $(if $(filter 0,$(shell id -u)),--allow-root)
