@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator, Mapping
 from functools import cache, lru_cache
 from importlib import resources
 from operator import attrgetter
-from typing import Any
+from typing import Any, TypeVar
 
 import attrs
 
@@ -25,6 +25,13 @@ from .kind import BY_NAME
 from .meta import Frozen, freeze, thaw
 
 Read = Callable[[Any, Chain, list[Problem]], Any]
+Plan = TypeVar("Plan", bound=Callable[..., Any])
+
+
+def _once(make: Plan) -> Plan:
+    """Make a plan once for each class: `functools.cache` with the function's own types."""
+    return typing.cast(Plan, cache(make))
+
 
 # Spellings of the design documents: accepted, reported as "spelling", and normalised to the name that shipped.
 SPELLINGS: Mapping[str, Mapping[str, str]] = {
@@ -38,7 +45,7 @@ _INTEGERS = {"int32": 2**31, "int64": 2**63}
 _TIME = re.compile(r"\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d([.,]\d+)?([Zz]|[+-]\d\d:\d\d)")
 
 
-@cache
+@_once
 def schema() -> Mapping[str, Any]:
     """Return fields.json: `kinds` (apiVersion/kind to type name) and `types` (type to fields)."""
     text = resources.files(__package__).joinpath("fields.json").read_text(encoding="utf-8")
@@ -242,8 +249,8 @@ def _mapping(item: Read, null: Any, wants: str) -> Read:
     return read
 
 
-@cache
-def _reader(type_name: str, cls: type[Any] | None, enum: tuple[str, ...] = ()) -> Read:
+@_once
+def _reader(type_name: str, cls: Any, enum: tuple[str, ...] = ()) -> Read:
     """Return what reads a value of this type of fields.json, as this class where it is modelled."""
     if type_name.startswith("[]"):
         item = _reader(type_name[2:], cls, enum)
@@ -347,8 +354,8 @@ def _inner(hint: Any) -> Any:
     return typing.get_args(hint)[0] if typing.get_origin(hint) is tuple else hint
 
 
-@cache
-def _names(cls: type[Any]) -> Mapping[str, tuple[str, str]]:
+@_once
+def _names(cls: Any) -> Mapping[str, tuple[str, str]]:
     """Return manifest name -> (attribute, manifest name) of a class, without `rest`."""
     found = {}
     for field in attrs.fields(cls):
@@ -362,8 +369,8 @@ def _names(cls: type[Any]) -> Mapping[str, tuple[str, str]]:
 # --- writing ---------------------------------------------------------------------------------------------------------
 
 
-@cache
-def _writer(cls: type[Any]) -> Callable[[Any], dict[str, Any]]:
+@_once
+def _writer(cls: Any) -> Callable[[Any], dict[str, Any]]:
     """Return what writes an object of this class as plain data."""
     names = list(_names(cls).values())
     defaults = {field.name: field.default for field in attrs.fields(cls)}

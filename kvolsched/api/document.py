@@ -75,7 +75,8 @@ def _as_printed(
         problems = [*problems, Problem(("parameters",), "assumed", None, "is empty, read as no parameters")]
     printed = lenient or any(problem.rule == "spelling" for problem in problems)
     if printed and isinstance(found, PersistentVolume | PersistentVolumeClaim) and not found.spec.access_modes:
-        found = attrs.evolve(found, spec=attrs.evolve(found.spec, access_modes=("ReadWriteOnce",)))
+        spec: Any = attrs.evolve(found.spec, access_modes=("ReadWriteOnce",))
+        found = attrs.evolve(found, spec=spec)
         message = "is missing, read as [ReadWriteOnce]"
         problems = [*problems, Problem(("spec", "accessModes"), "assumed", None, message)]
     return found, problems

@@ -6,6 +6,7 @@ are not trusted: the limits below are the only ones, and each has its own words.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -188,7 +189,8 @@ def _text(text: str, source: str, faults: list[Fault]) -> Iterator[Document]:
 
 def _is_yaml(text: str) -> bool:
     """Say whether a text that begins like JSON and is none is YAML in flow style."""
-    return bool(len(text) < 10**6 and (sound := _Builder(text, "", [])) and sum(1 for _ in sound.documents()) and sound.sound)
+    builder = _Builder(text, "", [])
+    return len(text) < 10**6 and any(data is not None for _, data in builder.documents()) and builder.sound
 
 
 # --- YAML to plain data ---------------------------------------------------------------------------------------------------
@@ -338,7 +340,7 @@ class _Builder:
 
     def sequence(self, depth: int) -> list[Any]:
         self.size += 1
-        data = []
+        data: list[Any] = []
         while True:
             event = self.next()
             if type(event) is yaml.SequenceEndEvent:
@@ -384,11 +386,9 @@ class _Builder:
 
 def _numbered_nodes(text: str) -> list[Any]:
     """Compose what was read before, for its lines; where a text ends in a fault, what stands before it."""
-    nodes = []
-    try:
+    nodes: list[Any] = []
+    with contextlib.suppress(yaml.YAMLError):
         nodes.extend(yaml.compose_all(text, Loader=_Loader))
-    except yaml.YAMLError:
-        pass
     return nodes
 
 

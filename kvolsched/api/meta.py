@@ -18,7 +18,7 @@ class Frozen(dict[str, Any]):
     __slots__ = ("_hash",)
     _hash: int
 
-    def __hash__(self) -> int:
+    def __hash__(self) -> int:  # type: ignore[override]
         try:
             return self._hash
         except AttributeError:
@@ -38,7 +38,7 @@ class Frozen(dict[str, Any]):
         raise TypeError("a Frozen mapping cannot change; make another with .merged(...)")
 
     __setitem__ = __delitem__ = _refuse
-    __ior__ = clear = pop = popitem = setdefault = update = _refuse  # type: ignore[assignment]
+    __ior__ = clear = pop = popitem = setdefault = update = _refuse
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Frozen, (dict(self),)

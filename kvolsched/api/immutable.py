@@ -1,0 +1,238 @@
+"""What may not change once it is stored, kind by kind, in the API server's words.
+
+Binding a pod to a node and writing a status are verbs of their own and are not judged here. Mirrors
+`Validate*Update` of `pkg/apis/*/validation` (v1.36.2); a gated pod's directives may only narrow (S4).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import attrs
+
+from . import quantity
+from .invalid import Invalid, Refusals
+from .meta import Frozen
+from .pod import Affinity, NodeAffinity, Pod, PodSpec
+from .selector import NodeSelector, NodeSelectorTerm, Toleration
+from .storage import StorageClass
+from .volume import PersistentVolume, PersistentVolumeClaim, VolumeNodeAffinity
+from .workload import StatefulSet
+
+_TERMS = "spec.affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms"
+
+
+def immutable(old: Any, new: Any) -> list[Invalid]:
+    """Return every refusal of this change; none if an update may make it. Kinds without rules pass."""
+    rules = _RULES.get(type(new))
+    return [] if rules is None else list(rules(old, new))
+
+
+def _storage_class(old: StorageClass, new: StorageClass) -> Refusals:
+    """Only allowedTopologies, mountOptions and allowVolumeExpansion may change."""
+    for field, attribute in (
+        ("parameters", "parameters"),
+        ("provisioner", "provisioner"),
+        ("reclaimPolicy", "reclaim_policy"),
+        ("volumeBindingMode", "volume_binding_mode"),
+    ):
+        if getattr(old, attribute) != getattr(new, attribute):
+            yield Invalid(field, "Invalid", getattr(new, attribute), "field is immutable")
+
+
+_GA = {  # labels that left beta: a volume's affinity may follow them
+    "failure-domain.beta.kubernetes.io/zone": "topology.kubernetes.io/zone",
+    "failure-domain.beta.kubernetes.io/region": "topology.kubernetes.io/region",
+    "beta.kubernetes.io/instance-type": "node.kubernetes.io/instance-type",
+    "beta.kubernetes.io/os": "kubernetes.io/os",
+    "beta.kubernetes.io/arch": "kubernetes.io/arch",
+}
+
+
+def _volume(old: PersistentVolume, new: PersistentVolume) -> Refusals:
+    """The source and the mode stay; node affinity may be set once, and follow labels out of beta."""
+    if _sources(old) != _sources(new):
+        words = "spec.persistentvolumesource is immutable after creation"
+        yield Invalid("spec.persistentvolumesource", "Forbidden", detail=words)
+    if old.spec.volume_mode != new.spec.volume_mode:
+        yield Invalid("volumeMode", "Invalid", new.spec.volume_mode, "field is immutable")
+    before, after = old.spec.node_affinity, new.spec.node_affinity
+    if before is not None and before != after and (after is None or _out_of_beta(before, after) != after):
+        value = str(after.required) if after is not None and after.required is not None else None
+        words = "field is immutable, except for updating from beta label to GA"
+        yield Invalid("nodeAffinity", "Invalid", value, words)
+
+
+def _sources(found: PersistentVolume) -> Mapping[str, Any]:
+    return {name: value for name, value in found.spec.rest.items() if isinstance(value, dict)}
+
+
+def _out_of_beta(before: VolumeNodeAffinity, after: VolumeNodeAffinity) -> VolumeNodeAffinity:
+    """Return the older affinity with those beta keys renamed that the newer one has renamed."""
+    if before.required is None or after.required is None:
+        return before
+    terms = []
+    pairs = zip(before.required.node_selector_terms, after.required.node_selector_terms, strict=False)
+    for term, newer in pairs:
+        expressions = tuple(
+            attrs.evolve(one, key=other.key) if _GA.get(one.key) == other.key else one
+            for one, other in zip(term.match_expressions, newer.match_expressions, strict=False)
+        )
+        rest = term.match_expressions[len(expressions) :]
+        terms.append(attrs.evolve(term, match_expressions=expressions + rest))
+    terms += before.required.node_selector_terms[len(terms) :]
+    return attrs.evolve(before, required=attrs.evolve(before.required, node_selector_terms=tuple(terms)))
+
+
+def _claim(old: PersistentVolumeClaim, new: PersistentVolumeClaim) -> Refusals:
+    """The spec stays, but for volumeName once, a class where none was given, and the size of a bound claim."""
+    before, after = old.spec, new.spec
+    if not before.volume_name:
+        before = attrs.evolve(before, volume_name=after.volume_name)
+    if before.storage_class_name is None and after.storage_class_name is not None:
+        before = attrs.evolve(before, storage_class_name=after.storage_class_name)
+    asked, asks = before.resources.requests.get("storage"), after.resources.requests.get("storage")
+    bound = new.status.phase == "Bound"
+    if bound and asked is not None and asks is not None:
+        before = attrs.evolve(before, resources=_with_storage(before.resources, asks))
+    before = attrs.evolve(before, volume_attributes_class_name=after.volume_attributes_class_name)
+    if before != after:
+        words = "spec is immutable after creation except resources.requests and volumeAttributesClassName for bound claims"
+        yield Invalid("spec", "Forbidden", detail=words)
+    elif bound and asked is not None and asks is not None and quantity.parse(asks) < quantity.parse(asked):
+        held = new.status.capacity.get("storage")
+        if held is None or quantity.parse(asks) <= quantity.parse(held):
+            words = "field can not be less than status.capacity"
+            yield Invalid("spec.resources.requests.storage", "Forbidden", detail=words)
+    if old.spec.volume_mode != new.spec.volume_mode:
+        yield Invalid("volumeMode", "Invalid", new.spec.volume_mode, "field is immutable")
+
+
+def _with_storage(resources: Any, text: str) -> Any:
+    return attrs.evolve(resources, requests=resources.requests.with_(storage=text))
+
+
+def _stateful_set(old: StatefulSet, new: StatefulSet) -> Refusals:
+    free = ("ordinals", "updateStrategy", "revisionHistoryLimit", "persistentVolumeClaimRetentionPolicy", "minReadySeconds")
+    fixed = Frozen({name: value for name, value in old.spec.rest.items() if name not in free})
+    changed = {name: new.spec.rest[name] for name in free if name in new.spec.rest}
+    expected = attrs.evolve(
+        old.spec, replicas=new.spec.replicas, template=new.spec.template, rest=fixed.merged(changed)
+    )
+    if expected != new.spec:
+        words = (
+            "updates to statefulset spec for fields other than 'replicas', 'ordinals', 'template', 'updateStrategy', "
+            "'revisionHistoryLimit', 'persistentVolumeClaimRetentionPolicy' and 'minReadySeconds' are forbidden"
+        )
+        yield Invalid("spec", "Forbidden", detail=words)
+
+
+# --- pods --------------------------------------------------------------------------------------------------------------
+
+_POD_WORDS = (
+    "pod updates may not change fields other than `spec.containers[*].image`,`spec.initContainers[*].image`,"
+    "`spec.activeDeadlineSeconds`,`spec.tolerations` (only additions to existing tolerations),"
+    "`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously negative)"
+)
+
+
+def _pod(old: Pod, new: Pod) -> Refusals:
+    before, after = old.spec, new.spec
+    gates = {gate.name for gate in before.scheduling_gates}
+    for index, gate in enumerate(after.scheduling_gates):
+        if gate.name not in gates:
+            words = f"only deletion is allowed, but found new scheduling gate '{gate.name}'"
+            yield Invalid(f"spec.schedulingGates[{index}].name", "Forbidden", detail=words)
+    kept = [_untimed(toleration) for toleration in after.tolerations]
+    if any(_untimed(toleration) not in kept for toleration in before.tolerations):
+        words = "existing toleration can not be modified except its tolerationSeconds"
+        yield Invalid("spec.tolerations", "Forbidden", detail=words)
+    if gates:
+        yield from _narrowed(before, after)
+        before = _with_directives(before, after)
+    if _free(before, after) != after:
+        yield Invalid("spec", "Forbidden", detail=_POD_WORDS)
+
+
+def _untimed(toleration: Toleration) -> Toleration:
+    return attrs.evolve(toleration, toleration_seconds=None)
+
+
+def _free(before: PodSpec, after: PodSpec) -> PodSpec:
+    """Return the older spec with what any pod may change taken from the newer one."""
+    deadline = {"activeDeadlineSeconds": after.rest.get("activeDeadlineSeconds")}
+    grace = before.termination_grace_period_seconds
+    if grace is not None and grace < 0 and after.termination_grace_period_seconds == 1:
+        before = attrs.evolve(before, termination_grace_period_seconds=1)
+    return attrs.evolve(
+        before,
+        containers=_with_images(before.containers, after.containers),
+        init_containers=_with_images(before.init_containers, after.init_containers),
+        tolerations=after.tolerations,
+        scheduling_gates=after.scheduling_gates,
+        rest=before.rest.merged(deadline),
+    )
+
+
+def _with_images(before: Any, after: Any) -> Any:
+    if len(before) != len(after):
+        return before
+    return tuple(attrs.evolve(one, image=other.image) for one, other in zip(before, after, strict=True))
+
+
+def _required(spec: PodSpec) -> NodeSelector | None:
+    affinity = spec.affinity.node_affinity if spec.affinity is not None else None
+    return affinity.required if affinity is not None else None
+
+
+def _narrowed(before: PodSpec, after: PodSpec) -> Refusals:
+    """A gated pod's node selector and required node affinity may only grow conditions (S4, Design Details)."""
+    if any(after.node_selector.get(key) != value for key, value in before.node_selector.items()):
+        words = "only additions to spec.nodeSelector are allowed (no mutations or deletions)"
+        yield Invalid("spec.nodeSelector", "Invalid", after.node_selector, words)
+    old, new = _required(before), _required(after)
+    if old is None or not old.node_selector_terms:
+        return
+    terms = new.node_selector_terms if new is not None else ()
+    if len(terms) != len(old.node_selector_terms):
+        words = "no additions/deletions to non-empty NodeSelectorTerms list are allowed"
+        yield Invalid(_TERMS, "Invalid", [str(term) for term in terms] or None, words)
+        return
+    for index, (one, other) in enumerate(zip(old.node_selector_terms, terms, strict=True)):
+        if not _only_added(one, other):
+            words = "only additions are allowed (no mutations or deletions)"
+            yield Invalid(f"{_TERMS}[{index}]", "Invalid", str(other), words)
+
+
+def _only_added(old: NodeSelectorTerm, new: NodeSelectorTerm) -> bool:
+    """Whether a term only grew at its ends; an empty one matches nothing, so filling it would widen."""
+    if not old.match_expressions and not old.match_fields:
+        return not new.match_expressions and not new.match_fields
+    return (
+        new.match_expressions[: len(old.match_expressions)] == old.match_expressions
+        and new.match_fields[: len(old.match_fields)] == old.match_fields
+    )
+
+
+def _with_directives(before: PodSpec, after: PodSpec) -> PodSpec:
+    """Return the older spec with the newer one's node selector and node affinity, which were judged by themselves."""
+    affinity = _with_node_affinity(before.affinity, after.affinity)
+    return attrs.evolve(before, node_selector=after.node_selector, affinity=affinity)
+
+
+def _with_node_affinity(before: Affinity | None, after: Affinity | None) -> Affinity | None:
+    newer: NodeAffinity | None = after.node_affinity if after is not None else None
+    if before is None or before == Affinity(node_affinity=before.node_affinity):
+        nothing_else = after is None or after == Affinity(node_affinity=newer)
+        return after if nothing_else else attrs.evolve(before or Affinity(), node_affinity=newer)
+    return attrs.evolve(before, node_affinity=newer)
+
+
+_RULES: Mapping[type[Any], Callable[[Any, Any], Refusals]] = {
+    StorageClass: _storage_class,
+    PersistentVolume: _volume,
+    PersistentVolumeClaim: _claim,
+    StatefulSet: _stateful_set,
+    Pod: _pod,
+}

@@ -1,0 +1,122 @@
+"""What validation refuses, in the API server's words: field paths, the types of refusal, and the syntax of names.
+
+Mirrors apimachinery `field.Error` and `util/validation` (v1.36.2). These functions look at texts, not at kinds.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+import attrs
+
+from .meta import thaw
+
+ABSENT = object()  # the value of a refusal that names none (Required, Forbidden, TooLong)
+_WORDS = {
+    "Required": "Required value",
+    "Invalid": "Invalid value",
+    "NotSupported": "Unsupported value",
+    "Forbidden": "Forbidden",
+    "Duplicate": "Duplicate value",
+    "NotFound": "Not found",
+    "TooLong": "Too long",
+}
+
+
+@attrs.frozen
+class Invalid:
+    """One refusal: `type` is Required, Invalid, NotSupported, Forbidden, Duplicate, NotFound or TooLong."""
+
+    path: str
+    type: str
+    value: Any = ABSENT
+    detail: str = ""
+
+    def __str__(self) -> str:
+        parts = [self.path, _WORDS[self.type]]
+        if self.value is not ABSENT:
+            parts.append(json.dumps(thaw(self.value), default=str, separators=(",", ":")))
+        return ": ".join([*parts, self.detail] if self.detail else parts)
+
+
+Refusals = Iterator[Invalid]
+
+_PART = "[A-Za-z0-9][-A-Za-z0-9_.]*"
+_ENDS = "must start and end with an alphanumeric character"
+_QUALIFIED = re.compile(r"([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]")
+_SUBDOMAIN = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*")
+_LABEL = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?")
+_QUALIFIED_WORDS = (
+    f"must consist of alphanumeric characters, '-', '_' or '.', and {_ENDS} (e.g. 'MyName',  or 'my.name',  or "
+    f"'123-abc', regex used for validation is '{_QUALIFIED.pattern}')"
+)
+_SUBDOMAIN_WORDS = (
+    f"a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and {_ENDS} "
+    f"(e.g. 'example.com', regex used for validation is '{_SUBDOMAIN.pattern}')"
+)
+_LABEL_WORDS = (
+    f"a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and {_ENDS} "
+    f"(e.g. 'my-name',  or '123-abc', regex used for validation is '{_LABEL.pattern}')"
+)
+_VALUE_WORDS = (
+    f"a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and {_ENDS} "
+    f"(e.g. 'MyValue',  or 'my_value',  or '12345', regex used for validation is '({_QUALIFIED.pattern})?')"
+)
+
+
+def _longer(text: str, most: int) -> list[str]:
+    return [f"must be no more than {most} bytes"] if len(text.encode()) > most else []
+
+
+def subdomain(text: str) -> list[str]:
+    """Say what keeps a text from being a DNS-1123 subdomain: most objects' names."""
+    return _longer(text, 253) + ([] if _SUBDOMAIN.fullmatch(text) else [_SUBDOMAIN_WORDS])
+
+
+def dns_label(text: str) -> list[str]:
+    """Say what keeps a text from being a DNS-1123 label: names of containers, volumes, namespaces."""
+    return _longer(text, 63) + ([] if _LABEL.fullmatch(text) else [_LABEL_WORDS])
+
+
+def qualified_name(text: str) -> list[str]:
+    """Say what keeps a text from being a key: a name of at most 63 characters, with an optional subdomain before `/`."""
+    *prefixes, name = text.split("/")
+    if len(prefixes) > 1:
+        return [
+            f"a valid label key {_QUALIFIED_WORDS} with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')"
+        ]
+    found = []
+    if prefixes:
+        found = [f"prefix part {words}" for words in (subdomain(prefixes[0]) if prefixes[0] else ["must be non-empty"])]
+    if not name:
+        found.append("name part must be non-empty")
+    found += [f"name part {words}" for words in _longer(name, 63)]
+    return found + ([] if _QUALIFIED.fullmatch(name) else [f"name part {_QUALIFIED_WORDS}"])
+
+
+def label_value(text: str) -> list[str]:
+    """Say what keeps a text from being a label's value."""
+    return _longer(text, 63) + ([] if not text or _QUALIFIED.fullmatch(text) else [_VALUE_WORDS])
+
+
+def each(path: str, value: Any, words: Iterable[str]) -> Refusals:
+    """Yield one Invalid refusal for each of these words."""
+    return (Invalid(path, "Invalid", value, said) for said in words)
+
+
+def labels(path: str, found: Mapping[str, str]) -> Refusals:
+    """Refuse keys and values that no label may have."""
+    for key, value in found.items():
+        yield from each(path, key, qualified_name(key))
+        yield from each(path, value, label_value(value))
+
+
+def supported(path: str, value: Any, allowed: Iterable[str]) -> Refusals:
+    """Refuse a word that is not among the allowed, in the order in which the API server lists them."""
+    allowed = tuple(allowed)
+    if value not in allowed:
+        words = ", ".join(f'"{word}"' for word in allowed)
+        yield Invalid(path, "NotSupported", value, f"supported values: {words}")

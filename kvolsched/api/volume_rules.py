@@ -1,0 +1,183 @@
+"""Which storage classes, volumes and claims the API server takes, one function a rule.
+
+Mirrors storage `ValidateStorageClass` and core `ValidatePersistentVolume`, `ValidatePersistentVolumeClaim` (v1.36.2).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from . import quantity
+from .convert import schema
+from .invalid import Invalid, Refusals, each, qualified_name, subdomain, supported
+from .selector_rules import label_selector, node_selector
+from .storage import StorageClass, TopologySelectorTerm
+from .volume import PersistentVolume, PersistentVolumeClaim, PersistentVolumeClaimSpec
+
+ACCESS_MODES = ("ReadOnlyMany", "ReadWriteMany", "ReadWriteOnce", "ReadWriteOncePod")
+# The order in which Kubernetes looks at them: the first is the volume's type, every further one is refused.
+SOURCES = (
+    "hostPath", "gcePersistentDisk", "awsElasticBlockStore", "glusterfs", "flocker", "nfs", "rbd", "quobyte", "cephfs",
+    "iscsi", "cinder", "fc", "flexVolume", "azureFile", "vsphereVolume", "azureDisk", "photonPersistentDisk",
+    "portworxVolume", "scaleIO", "local", "storageos", "csi",
+)  # fmt: skip
+
+
+# --- storage classes ---------------------------------------------------------------------------------------------------
+
+
+def storage_class(found: StorageClass) -> Refusals:
+    if not found.provisioner:
+        yield Invalid("provisioner", "Required")
+    else:
+        yield from each("provisioner", found.provisioner, qualified_name(found.provisioner.lower()))
+    if len(found.parameters) > 512:
+        yield Invalid("parameters", "TooLong", detail="may not be more than 512 bytes")
+    if "" in found.parameters:
+        yield Invalid("parameters", "Invalid", "", "field can not be empty.")
+    if found.reclaim_policy:
+        yield from supported("reclaimPolicy", found.reclaim_policy, ("Delete", "Retain"))
+    if found.volume_binding_mode is None:
+        yield Invalid("volumeBindingMode", "Required")
+    else:
+        yield from supported("volumeBindingMode", found.volume_binding_mode, ("Immediate", "WaitForFirstConsumer"))
+    yield from _topologies("allowedTopologies", found.allowed_topologies)
+
+
+def _topologies(path: str, terms: tuple[TopologySelectorTerm, ...]) -> Refusals:
+    """Keys are label names, values are given and differ, no key twice in a term, no two equal terms (S0)."""
+    seen: list[Mapping[str, frozenset[str]]] = [{}]  # a term without expressions equals this one
+    for index, term in enumerate(terms):
+        here = f"{path}[{index}].matchLabelExpressions"
+        said: dict[str, frozenset[str]] = {}
+        for place, requirement in enumerate(term.match_label_expressions):
+            item = f"{here}[{place}]"
+            yield from each(f"{item}.key", requirement.key, qualified_name(requirement.key))
+            if not requirement.values:
+                yield Invalid(f"{item}.values", "Required")
+            for other, value in enumerate(requirement.values):
+                if value in requirement.values[:other]:
+                    yield Invalid(f"{item}.values[{other}]", "Duplicate", value)
+            if requirement.key in said:
+                yield Invalid(f"{item}.key", "Duplicate", requirement.key)
+            said[requirement.key] = frozenset(requirement.values)
+        if said in seen:
+            yield Invalid(here, "Duplicate", "")
+        seen.append(said)
+
+
+# --- volumes and claims ------------------------------------------------------------------------------------------------
+
+
+def _access_modes(path: str, modes: tuple[str, ...], required: str) -> Refusals:
+    if not modes:
+        yield Invalid(path, "Required", detail=required)
+    for mode in modes:
+        yield from supported(path, mode, ACCESS_MODES)
+    if "ReadWriteOncePod" in modes and len(modes) > 1:
+        yield Invalid(path, "Forbidden", detail="may not use ReadWriteOncePod with other access modes")
+
+
+def _positive(path: str, text: str) -> Refusals:
+    number = quantity.parse(text)
+    if number < 0:
+        yield Invalid(path, "Invalid", quantity.value(text), "must be a valid resource quantity")
+    if number <= 0:
+        yield Invalid(path, "Invalid", text, "must be greater than zero")
+
+
+def volume(found: PersistentVolume) -> Refusals:
+    spec = found.spec
+    yield from _access_modes("spec.accessModes", spec.access_modes, "")
+    if not spec.capacity:
+        yield Invalid("spec.capacity", "Required")
+    if list(spec.capacity) != ["storage"]:
+        yield from supported("spec.capacity", dict(spec.capacity) or None, ("storage",))
+    for name, text in spec.capacity.items():
+        yield from _positive(f"spec.capacity[{name}]", text)
+    if spec.persistent_volume_reclaim_policy:
+        policies = ("Delete", "Recycle", "Retain")
+        yield from supported("spec.persistentVolumeReclaimPolicy", spec.persistent_volume_reclaim_policy, policies)
+    if spec.node_affinity is not None:
+        required = spec.node_affinity.required
+        if required is None:
+            words = "must specify required node constraints"
+            yield Invalid("spec.nodeAffinity.required", "Required", detail=words)
+        else:
+            yield from node_selector("spec.nodeAffinity.required", required)
+    yield from _sources(found)
+    if spec.storage_class_name:
+        yield from each("spec.storageClassName", spec.storage_class_name, subdomain(spec.storage_class_name))
+    if spec.volume_mode is not None:
+        yield from supported("spec.volumeMode", spec.volume_mode, ("Block", "Filesystem"))
+    if spec.volume_attributes_class_name is not None:
+        name = spec.volume_attributes_class_name
+        if not name:
+            yield Invalid("spec.volumeAttributesClassName", "Required", detail="an empty string is disallowed")
+        else:
+            yield from each("spec.volumeAttributesClassName", name, subdomain(name))
+        if "csi" not in spec.rest:
+            words = "has to be specified when using volumeAttributesClassName"
+            yield Invalid("spec.csi", "Required", detail=words)
+
+
+def _sources(found: PersistentVolume) -> Refusals:
+    """Exactly one source; what some of them require; a local volume requires node affinity."""
+    given = [name for name in SOURCES if name in found.spec.rest]
+    if not given:
+        yield Invalid("spec", "Required", detail="must specify a volume type")
+        return
+    for name in given[1:]:
+        yield Invalid(f"spec.{name}", "Forbidden", detail="may not specify more than 1 volume type")
+    source, path = found.spec.rest[given[0]], f"spec.{given[0]}"
+    source = source if isinstance(source, dict) else {}
+    if given[0] == "local" and found.spec.node_affinity is None:
+        yield Invalid("spec.nodeAffinity", "Required", detail="Local volume requires node affinity")
+    for field in _REQUIRED_IN_SOURCE.get(given[0], ()):
+        if not source.get(field):
+            yield Invalid(f"{path}.{field}", "Required")
+    where = str(source.get("path", ""))
+    if given[0] in ("local", "hostPath") and ".." in where.split("/"):
+        yield Invalid(f"{path}.path", "Invalid", where, "must not contain '..'")
+    if given[0] == "nfs" and where and not where.startswith("/"):
+        yield Invalid(f"{path}.path", "Invalid", where, "must be an absolute path")
+    if given[0] == "hostPath" and source.get("type"):
+        types = schema()["types"]["HostPathVolumeSource"]["type"].get("enum", ())
+        yield from supported(f"{path}.type", source["type"], ["", *(word for word in types if word)])
+    if given[0] == "csi" and source.get("driver"):
+        yield from each(f"{path}.driver", source["driver"], subdomain(source["driver"].lower()))
+
+
+_REQUIRED_IN_SOURCE: Mapping[str, tuple[str, ...]] = {
+    "local": ("path",),
+    "hostPath": ("path",),
+    "nfs": ("server", "path"),
+    "csi": ("driver", "volumeHandle"),
+    "gcePersistentDisk": ("pdName",),
+    "awsElasticBlockStore": ("volumeID",),
+}
+
+
+def claim(found: PersistentVolumeClaim) -> Refusals:
+    return claim_spec("spec", found.spec)
+
+
+def claim_spec(path: str, spec: PersistentVolumeClaimSpec) -> Refusals:
+    """A claim's spec, or that of a template at this path: modes, a request for storage, proper names."""
+    yield from label_selector(f"{path}.selector", spec.selector)
+    yield from _access_modes(f"{path}.accessModes", spec.access_modes, "at least 1 access mode is required")
+    storage = spec.resources.requests.get("storage")
+    if storage is None:
+        yield Invalid(f"{path}.resources[storage]", "Required")
+    else:
+        yield from _positive(f"{path}.resources[storage]", storage)
+    if spec.storage_class_name:
+        yield from each(f"{path}.storageClassName", spec.storage_class_name, subdomain(spec.storage_class_name))
+    if spec.volume_mode is not None:
+        yield from supported(f"{path}.volumeMode", spec.volume_mode, ("Block", "Filesystem"))
+    source, reference = spec.rest.get("dataSource"), spec.rest.get("dataSourceRef")
+    if source is not None and reference is not None and source != reference:
+        yield Invalid(path, "Invalid", source, "must match dataSourceRef")
+    if spec.volume_attributes_class_name:
+        name = spec.volume_attributes_class_name
+        yield from each(f"{path}.volumeAttributesClassName", name, subdomain(name))
