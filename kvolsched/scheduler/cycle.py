@@ -7,6 +7,7 @@ or today's waiting in PreBind. A pod that fits nowhere is told so and goes back 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any, Protocol
 
 import attrs
@@ -18,7 +19,7 @@ from ..world.digest import SILENT
 from ..world.log import Key
 from . import queue
 from .assume import KINDS, AssumeCache, PodStatusPatch, Rule, drop_outdated
-from .framework import ClusterEvent, Judgement, judge, rank
+from .framework import Code, Judgement, Wake, judge, rank
 from .profile import Profile
 from .queue import QUEUE, QueueEntry, SchedulingQueue
 
@@ -42,6 +43,7 @@ class Flow(Protocol):
     """What happens to a pod once a node is chosen for it."""
 
     volume_rule: Rule
+    errors_are_verdicts: bool
 
     def chosen(self, hand: Hand, name: str, pod: Any, node: str) -> None: ...
     def noticed(self, hand: Hand, key: Key, old: Any, new: Any) -> None: ...
@@ -81,10 +83,9 @@ class SchedulingPass:
         unschedulable = waiting.parts.get(queue.UNSCHEDULABLE)
         if not unschedulable:
             return
-        event = ClusterEvent(key, old, new)
         for name, entry in sorted(unschedulable.items()):
             pod = hand.seen.at(_pod_key(name))
-            if pod is not None and self.profile.wakes(pod, event, entry.rejected_by):
+            if pod is not None and any(w.when(pod, old, new) for w in wakes(self.profile, key.kind, entry.rejected_by)):
                 wake(hand, name, entry)
 
     def _notice_pod(self, hand: Hand, key: Key, old: Any, new: Any) -> None:
@@ -115,23 +116,39 @@ class SchedulingPass:
         judgement = judge(pod, snapshot, self.profile)
         last: PassNote | None = hand.note("pass", name)
         number = last.number + 1 if last is not None else 1
-        node = choose(hand, name, judgement, number) if judgement.feasible else ""
-        hand.remember("pass", name, PassNote(number, hand.place, node, judgement.fingerprint))
-        fit = f"{len(judgement.feasible)} of {snapshot.size} nodes fit"
+        node = choose(hand, name, judgement, number) if judgement.any_feasible else ""
+        hand.remember("pass", name, PassNote(number, hand.place, node, judgement.fingerprint.hex()))
+        fit = f"{len(judgement.rows)} of {snapshot.size} nodes fit"
         if node:
             hand.remember(QUEUE, name, attrs.evolve(entry, part=queue.BINDING, until=None, error=False))
             hand.say(f"Scheduler judges {pod.metadata.name}, pass {number}: {fit}, it chooses {node}.")
             self.flow.chosen(hand, name, pod, node)
         else:
             hand.say(f"Scheduler judges {pod.metadata.name}, pass {number}: {fit}.")
-            message = judgement.sentence()
-            fail(hand, name, pod, message, rejected_by=judgement.rejecting)
+            self._nowhere(hand, name, pod, judgement)
         return False
+
+    def _nowhere(self, hand: Hand, name: str, pod: Any, judgement: Judgement) -> None:
+        """Tell the pod why no node fits; a plugin's error is no verdict, but 1.11 calls it one."""
+        rejected = judgement.rejected_by
+        failed = rejected.code is Code.ERROR if rejected is not None else bool(judgement.error)
+        reason = "SchedulerError" if failed and not self.flow.errors_are_verdicts else "Unschedulable"
+        by = {plugin for plugin in judgement.first.values() if plugin}
+        by |= {restriction.plugin for restriction in judgement.restrictions}
+        by |= {rejected.plugin} if rejected is not None else set()
+        fail(hand, name, pod, judgement.sentence(), reason=reason, rejected_by=tuple(sorted(by)))
+
+
+@lru_cache(maxsize=256)
+def wakes(profile: Profile, kind: str, rejected_by: tuple[str, ...]) -> tuple[Wake, ...]:
+    """Return which changes of this kind the plugins that rejected a pod want it to be tried again for."""
+    plugins = [enabled.plugin for enabled in profile.plugins if enabled.name in rejected_by]
+    return tuple(wake for plugin in plugins for wake in getattr(plugin, "wakes", ()) if wake.kind == kind)
 
 
 def choose(hand: Hand, name: str, judgement: Judgement, number: int) -> str:
     """Return the node with the highest score; a tie is drawn."""
-    if len(judgement.feasible) == 1:
+    if len(judgement.rows) == 1:
         return judgement.feasible[0]
     best = rank(judgement).best
     return best[hand.draw("tie", name, len(best), number)]

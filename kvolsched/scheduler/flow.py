@@ -50,6 +50,7 @@ class TwoPasses:
     binder: VolumeBinding
     options: volumes.Options = volumes.DESIGN
     volume_rule: Rule = newer_wins
+    errors_are_verdicts: bool = True
 
     def chosen(self, hand: Hand, name: str, pod: Any, node: str) -> None:
         """Assume the volumes and queue the pod for binding, or, if all are bound, assume the pod itself."""
@@ -113,6 +114,7 @@ class WaitInPreBind:
     binder: VolumeBinding
     options: volumes.Options = volumes.UPSTREAM
     volume_rule: Rule = equal_versions
+    errors_are_verdicts: bool = False
 
     def chosen(self, hand: Hand, name: str, pod: Any, node: str) -> None:
         """Reserve: assume the volumes and the pod, and start its binding cycle."""

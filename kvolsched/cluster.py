@@ -1,0 +1,471 @@
+"""Cluster: the face that notebooks use. It holds a world and its time, and answers questions about the present.
+
+Loading sets objects as they are found; applying and deleting are acts of the user, in the log like every other act.
+Questions that later rooms answer (why, map, lab, ...) are one line each, which imports the room when called.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import attrs
+from tqdm.auto import tqdm
+
+from .api import defaults, manifest
+from .api.kind import KINDS, kind_named
+from .revision import Revision, revision_named
+from .world.apiserver import Done, Refused, Write, key_of, ref, timestamp, uid_of
+from .world.log import Key
+from .world.simulation import Next, Simulation, Turn
+
+if TYPE_CHECKING:
+    from .explore import Exploration
+
+USER = "user"
+
+
+@attrs.frozen(repr=False)
+class Step:
+    """One step: the turns of one cause, with the sentence that tells it."""
+
+    number: int
+    time: float
+    turns: tuple[Turn, ...]
+
+    @property
+    def actor(self) -> str:
+        """Who acted."""
+        return self.turns[-1].actor or self.turns[-1].component if self.turns else ""
+
+    @property
+    def words(self) -> str:
+        """What happened, in one sentence a turn."""
+        said = [turn.words for turn in self.turns if turn.words and not turn.quiet]
+        return "; ".join(dict.fromkeys(said))
+
+    def __bool__(self) -> bool:
+        return bool(self.turns)
+
+    def __repr__(self) -> str:
+        if not self.turns:
+            return "nothing to do"
+        return f"step {self.number}, t={self.time:g} s, {self.actor}: {self.words}"
+
+
+@attrs.frozen(repr=False)
+class Run:
+    """What a run did: its steps, and why it ended."""
+
+    steps: tuple[Step, ...]
+    ended: str
+
+    def __len__(self) -> int:
+        return len(self.steps)
+
+    def __repr__(self) -> str:
+        time = self.steps[-1].time if self.steps else 0.0
+        count = len(self.steps)
+        return f"{count} step{'s' if count != 1 else ''}, t={time:g} s: {self.ended}"
+
+
+class ApplyRefused(Exception):
+    """The API server refused what a user applied; everything else of the same call was applied as kubectl does."""
+
+    def __init__(self, refusals: Sequence[Refused]) -> None:
+        self.refusals = tuple(refusals)
+        super().__init__("\n".join(refused.message for refused in self.refusals))
+
+    def _render_traceback_(self) -> list[str]:
+        return [f"Error from server ({refused.reason}): {refused.message}" for refused in self.refusals[:10]]
+
+
+@attrs.frozen(repr=False)
+class Applied:
+    """What `apply` or `delete` did, a line an object, in kubectl's words."""
+
+    lines: tuple[str, ...]
+
+    def __repr__(self) -> str:
+        return "\n".join(self.lines)
+
+
+class Cluster:
+    """A cluster that is simulated: objects, components, and the loop they run. Mutable; moves by acts and by time.
+
+    Args:
+        revision: `upstream` (Kubernetes v1.36.2), `design` (the design documents) or a `Revision`.
+        seed: decides ties and draws; the same seed and acts give the same run.
+        components: dials of the components by name, for example `{"pd.csi": {"kind": "zonal", "delay": 2.0}}`.
+        name: what the cluster is called in titles.
+    """
+
+    def __init__(
+        self,
+        revision: str | Revision = "upstream",
+        *,
+        seed: int = 0,
+        components: Mapping[str, Mapping[str, Any]] | None = None,
+        name: str = "",
+    ) -> None:
+        self.revision = revision_named(revision)
+        self.name = name
+        self.components = dict(components or {})
+        self.world: Simulation = self.revision.simulation(seed=seed, components=self.components)
+        self.loaded: manifest.Manifests | None = None
+
+    @classmethod
+    def from_manifests(
+        cls,
+        *sources: Any,
+        revision: str | Revision = "upstream",
+        seed: int = 0,
+        components: Mapping[str, Mapping[str, Any]] | None = None,
+        name: str = "",
+        lenient: bool = True,
+    ) -> Cluster:
+        """Load a cluster from manifests: texts, files, directories, or what `kubectl get -o yaml` wrote.
+
+        Raises:
+            ManifestError: every fault of every source, with file, line and field path; nothing was loaded.
+        """
+        cluster = cls(revision, seed=seed, components=components, name=name)
+        read = manifest.read(list(sources) if len(sources) != 1 else sources[0], lenient=lenient)
+        cluster.load(read.objects)
+        cluster.loaded = read
+        return cluster
+
+    def load(self, objects: Iterable[Any]) -> None:
+        """Set objects as they are found, without a turn: the state of a cluster before the story starts."""
+        log = self.world.log
+        classes: dict[str, dict[str, Any]] = {}
+        for obj in objects:
+            key = key_of(obj)
+            filled = defaults.defaulted(obj)
+            meta = attrs.evolve(
+                filled.metadata,
+                namespace=key.namespace,
+                uid=filled.metadata.uid or uid_of(key, 0),
+                creation_timestamp=filled.metadata.creation_timestamp or timestamp(0),
+                resource_version=log.place + 1,
+            )
+            log.write(key, attrs.evolve(filled, metadata=meta))
+            if key.kind == "StorageClass":
+                classes[filled.provisioner] = {}
+        self.world.ends = [log.place]
+        self.world.turns.clear()
+        added = self.revision.provisioners(sorted(classes), self.components)
+        if added:
+            self.world.add(added)
+
+    # -- the user acts ----------------------------------------------------------------------------------------
+
+    def apply(self, *sources: Any) -> Applied:
+        """Create or change objects as `kubectl apply` does: strictly read, merged, each a write of the user.
+
+        Raises:
+            ManifestError: every fault of the manifests; nothing was applied.
+            ApplyRefused: the API server refused some of the objects; the others were applied.
+        """
+        read = manifest.read(list(sources) if len(sources) != 1 else sources[0])
+        known = {process.name for process in self.world.processes.values()}
+        classes = [obj.provisioner for obj in read.objects if obj.kind == "StorageClass"]
+        missing = [c for c in self.revision.provisioners(classes, self.components) if c.name not in known]
+        if missing:
+            self.world.add(missing)
+        writes, merged = [], []
+        for obj in read.objects:
+            key = key_of(obj)
+            old = self.world.log.objects.get(key)
+            if old is None:
+                writes.append(Write("create", key, obj, words=f"user creates {ref(key)}"))
+            else:
+                new = manifest.from_plain(_merge(manifest.to_plain(old), manifest.to_plain(obj)))
+                writes.append(Write("update", key, new, words=f"user changes {ref(key)}"))
+            merged.append(old)
+        words = writes[0].words if len(writes) == 1 else f"user applies {len(writes)} objects"
+        outcomes = self.world.perform(USER, writes, words)
+        lines, refusals = [], []
+        for outcome, old in zip(outcomes, merged, strict=True):
+            if isinstance(outcome, Refused):
+                refusals.append(outcome)
+                continue
+            done = "created" if old is None else "configured" if outcome.changed else "unchanged"
+            lines.append(f"{_resource(outcome.write.key)}/{outcome.write.key.name} {done}")
+        if refusals:
+            raise ApplyRefused(refusals)
+        return Applied(tuple(lines))
+
+    def delete(self, *references: str) -> Applied:
+        """Delete objects by reference, such as `pod/web-0` or `pvc/shop/data-0`.
+
+        Raises:
+            KeyError: a reference names nothing that exists.
+            ApplyRefused: the API server refused.
+        """
+        keys = [key_of(self[reference]) for reference in references]
+        writes = [Write("delete", key, words=f"user deletes {ref(key)}") for key in keys]
+        outcomes = self.world.perform(USER, writes, writes[0].words if len(writes) == 1 else "user deletes objects")
+        refusals = [outcome for outcome in outcomes if isinstance(outcome, Refused)]
+        if refusals:
+            raise ApplyRefused(refusals)
+        return Applied(tuple(f'{_resource(key)} "{key.name}" deleted' for key in keys))
+
+    def edit(self, reference: str, change: Callable[[Any], Any], words: str = "") -> Done | Refused:
+        """Change one object as the user, by a function from its present value to the wanted one."""
+        old = self[reference]
+        write = Write("update", key_of(old), change(old), words=words or f"user edits {reference}")
+        return self.world.perform(USER, [write], write.words)[0]
+
+    def cordon(self, node: str) -> Done | Refused:
+        """Mark a node unschedulable, as `kubectl cordon` does."""
+        return self.edit(f"node/{node}", _unschedulable, f"user cordons {node}")
+
+    def taint(self, node: str, taint: str) -> Done | Refused:
+        """Put a taint `key=value:Effect` on a node, as `kubectl taint` does."""
+        return self.edit(f"node/{node}", lambda old: _tainted(old, taint), f"user taints {node} {taint}")
+
+    # -- time -------------------------------------------------------------------------------------------------
+
+    def step(self, actor: str | None = None, cause: str | None = None, *, turns: bool = False) -> Step:
+        """Let whoever is next (or this actor) do one thing, and return what happened; falsy when nothing is to do."""
+        done = self.world.step(actor, cause, turns=turns)
+        return Step(self.world.step_number, self.world.now, tuple(done))
+
+    def run(
+        self, until: str | Callable[[Cluster], bool] | None = None, *, steps: int = 100_000, seconds: float = 3_600.0,
+        progress: bool = False,
+    ) -> Run:  # fmt: skip
+        """Step until a condition holds (`pod/web-0 Running`, `pvc/data Bound`, a function) or nothing is left to do.
+
+        The run is bounded in steps and simulated seconds, and can be interrupted between two turns.
+        """
+        holds = condition(until)
+        taken: list[Step] = []
+        limit = self.world.now + seconds
+        with tqdm(total=None, unit=" steps", disable=not progress, leave=False, delay=1.0) as bar:
+            while len(taken) < steps:
+                if holds is not None and holds(self):
+                    return Run(tuple(taken), f"{until if isinstance(until, str) else 'the condition'} holds")
+                if self.world.now > limit:
+                    return Run(tuple(taken), f"{seconds:g} s of simulated time are over")
+                step = self.step()
+                if not step:
+                    return Run(tuple(taken), "nothing is left to do")
+                taken.append(step)
+                bar.update()
+        return Run(tuple(taken), f"{steps} steps are over")
+
+    def back(self, steps: int = 1) -> None:
+        """Go back some steps; what was done stays known as the future."""
+        self.world.back(steps)
+
+    def goto(self, step: int) -> None:
+        """Go to the end of a step of this branch; 0 is the start."""
+        self.world.goto(step)
+
+    def fork(self, name: str = "") -> Cluster:
+        """Return a cluster of its own at the same place; nothing that one does touches the other."""
+        other = Cluster.__new__(Cluster)
+        other.__dict__.update(self.__dict__)
+        other.name = name or f"{self.name}, fork"
+        other.world = self.world.fork()
+        return other
+
+    def crash(self, component: str) -> None:
+        """Let a component crash and start anew: it forgets its notes and lists everything again."""
+        self.world.crash(component)
+
+    def refuse(self, component: str, nth: int = 1, reason: str = "Conflict") -> None:
+        """Have the nth write of a component from now on refused with this reason."""
+        self.world.refuse(component, nth, reason)
+
+    @property
+    def now(self) -> float:
+        """Simulated time in seconds."""
+        return self.world.now
+
+    @property
+    def next(self) -> list[Next]:
+        """Who may act next, the default first."""
+        return self.world.next_actors()
+
+    # -- objects ----------------------------------------------------------------------------------------------
+
+    def __getitem__(self, reference: str) -> Any:
+        """Return the object that a reference such as `pod/web-0`, `pv/disk` or `pvc/shop/data` names.
+
+        Raises:
+            KeyError: there is no such object; the message says which there are.
+        """
+        key = key_for(reference)
+        found = self.world.log.objects.get(key)
+        if found is None:
+            there = sorted(ref(k) for k in self.world.log.objects if k.kind == key.kind)
+            raise KeyError(f"no {reference}; there are: {', '.join(there[:12]) or 'none of that kind'}")
+        return found
+
+    def __contains__(self, reference: str) -> bool:
+        return key_for(reference) in self.world.log.objects
+
+    def objects(self, kind: str) -> list[Any]:
+        """Return every object of a kind, sorted by key."""
+        name = kind_named(kind).name
+        return [obj for key, obj in sorted(self.world.log.objects.items()) if key.kind == name]
+
+    def manifests(self, form: str = "yaml") -> str:
+        """Return every object as one multi-document manifest, Events left out."""
+        order = {kind.name: place for place, kind in enumerate(KINDS)}
+        keys = sorted(self.world.log.objects, key=lambda key: (order.get(key.kind, 99), key))
+        return manifest.write([self.world.log.objects[key] for key in keys if key.kind != "Event"], form)
+
+    def digest(self) -> str:
+        """Return the digest of meaning: equal for two worlds that nothing which can follow tells apart."""
+        return self.world.digest()
+
+    def __repr__(self) -> str:
+        count = {kind.plural: len(self.objects(kind.name)) for kind in KINDS if kind.name != "Event"}
+        said = ", ".join(f"{number} {plural}" for plural, number in count.items() if number)
+        where = f"step {self.world.step_number} of {self.world.known_steps}, t={self.world.now:g} s"
+        return f"Cluster {self.name or '(unnamed)'}, rules {self.revision.name}: {said or 'no objects'}; {where}"
+
+    # -- later rooms ------------------------------------------------------------------------------------------
+
+    def story(self, reference: str) -> Any:
+        """Tell what happened to one object, change by change."""
+        from .explain import story  # noqa: PLC0415
+
+        return story(self, reference)
+
+    def verdicts(self, pod: str) -> Any:
+        """Show every node and plugin for a pod: its last pass, judged again, or a pass now if there was none."""
+        from .views.show import verdicts  # noqa: PLC0415
+
+        return verdicts(self, pod)
+
+    def diff(self, other: Cluster) -> Any:
+        """Show what differs between the objects of two clusters."""
+        from .explain import diff  # noqa: PLC0415
+
+        return diff(self, other)
+
+    def get(self, kind: str, namespace: str = "default", *, wide: bool = False) -> Any:
+        """List objects as `kubectl get` prints them."""
+        from .views.kubectl import get  # noqa: PLC0415
+
+        return get(self, kind, namespace, wide=wide)
+
+    def describe(self, reference: str) -> Any:
+        """Describe one object as `kubectl describe` prints it."""
+        from .views.kubectl import describe  # noqa: PLC0415
+
+        return describe(self, reference)
+
+    def map(self, topology_key: str = "") -> Any:
+        """Draw nodes by domain, with pods, claims and volumes, and what is only assumed dashed."""
+        from .views.show import cluster_map  # noqa: PLC0415
+
+        return cluster_map(self, topology_key)
+
+    def timeline(self) -> Any:
+        """Draw who wrote what, and who has not seen it yet: a lane per actor."""
+        from .views.show import timeline  # noqa: PLC0415
+
+        return timeline(self)
+
+    def changes(self) -> Any:
+        """Show what the last step changed: API objects, and what components noted."""
+        from .views.show import changes  # noqa: PLC0415
+
+        return changes(self)
+
+    def events(self) -> Any:
+        """Show the events, newest first."""
+        from .views.show import events  # noqa: PLC0415
+
+        return events(self)
+
+    def domains(self, topology_key: str = "") -> Any:
+        """Chart the domains of a topology key: nodes, pods, volumes and verdicts in each."""
+        from .views.show import domains  # noqa: PLC0415
+
+        return domains(self, topology_key)
+
+    def lab(self, *, text: bool = False) -> Any:
+        """Open the panel: step forward and back, let anyone act next, and see what each step changed."""
+        from .views.show import lab  # noqa: PLC0415
+
+        return lab(self, text=text)
+
+    def explore(self, **options: Any) -> Exploration:
+        """Search every order of turns (and chosen faults) from here for a failure; see `explore.explore`."""
+        from .explore import explore  # noqa: PLC0415
+
+        return explore(self, **options)
+
+
+def key_for(reference: str) -> Key:
+    """Return the key that a reference such as `pod/web-0` or `pvc/shop/data` stands for.
+
+    Raises:
+        KeyError: the kind is not known, or the reference has not two or three parts.
+    """
+    parts = reference.split("/")
+    if len(parts) not in (2, 3):
+        raise KeyError(f"{reference!r} is no reference; write KIND/NAME or KIND/NAMESPACE/NAME")
+    kind = kind_named(parts[0])
+    namespace = (parts[1] if len(parts) == 3 else "default") if kind.namespaced else ""
+    return Key(kind.name, namespace, parts[-1])
+
+
+def condition(until: str | Callable[[Cluster], bool] | None) -> Callable[[Cluster], bool] | None:
+    """Return a condition from its words: `REF PHASE`, `REF scheduled`, `REF gone`, `REF exists`.
+
+    Raises:
+        ValueError: the words are none of these.
+    """
+    if until is None or callable(until):
+        return until
+    reference, _, word = until.partition(" ")
+    key = key_for(reference)
+
+    def holds(cluster: Cluster) -> bool:
+        obj = cluster.world.log.objects.get(key)
+        if word in ("gone", "exists"):
+            return (obj is None) == (word == "gone")
+        if word == "scheduled":
+            return obj is not None and bool(obj.spec.node_name)
+        return obj is not None and getattr(getattr(obj, "status", None), "phase", None) == word
+
+    if not word:
+        raise ValueError(f"{until!r} is no condition; write for example 'pod/web-0 Running' or 'pvc/data gone'")
+    return holds
+
+
+def _resource(key: Key) -> str:
+    kind = kind_named(key.kind)
+    singular = kind.name.lower()
+    return f"{singular}.{kind.group}" if kind.group else singular
+
+
+def _merge(old: Any, new: Any) -> Any:
+    """Return `old` with what `new` says: maps merge, everything else is replaced."""
+    if not isinstance(old, dict) or not isinstance(new, dict):
+        return new
+    merged = dict(old)
+    for key, value in new.items():
+        merged[key] = _merge(merged[key], value) if key in merged else value
+    return merged
+
+
+def _unschedulable(node: Any) -> Any:
+    return attrs.evolve(node, spec=attrs.evolve(node.spec, unschedulable=True))
+
+
+def _tainted(node: Any, text: str) -> Any:
+    plain = manifest.to_plain(node)
+    head, _, effect = text.rpartition(":")
+    key, _, value = head.partition("=")
+    taints = plain.setdefault("spec", {}).setdefault("taints", [])
+    taints.append({"key": key, "effect": effect, **({"value": value} if value else {})})
+    return manifest.from_plain(plain)
