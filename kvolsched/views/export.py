@@ -1,0 +1,142 @@
+"""What leaves the notebook: the still picture of a bundle, and a run as one page that steps by itself.
+
+A page holds the host, a pool of the distinct strings of all views, and one row of numbers
+a step; it needs no kernel and no network. A picture is sentence, map and timeline as SVG
+with its colours resolved, and the same as PNG where vl-convert is there.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from kvolsched.views import figure, headline, lanes, map, text  # noqa: A004 - a view named map is a map
+from kvolsched.views.frame import Frame
+from kvolsched.views.host import ROOT, script, style
+
+if TYPE_CHECKING:
+    from kvolsched.views.panel import Driver
+
+Views = Callable[[Frame, int, str, str], dict[str, str]]
+ORDER = ("sentence", "map", "side", "lanes")
+PAGE_TABS = (("verdicts", "Verdicts"), ("events", "Events"))
+
+
+def picture(frame: Frame, width: int, selection: str = "", key: str = map.ZONE) -> str:
+    """Draw sentence, map and timeline under each other as one SVG, classes unresolved."""
+    first, high = headline.draw_svg(frame, width)
+    parts = [(first, high)]
+    for svg in (map.draw(frame, width, selection, key), lanes.draw(frame, width, selection)):
+        height = svg.partition('height="')[2].partition('"')[0]
+        parts.append((svg, float(height)))
+    return headline.stacked(parts, width, headline.reading(frame))
+
+
+def bundle(frame: Frame, width: int, selection: str = "", key: str = map.ZONE) -> dict[str, Any]:
+    """Give the MIME forms of a still picture: SVG for a trusted notebook, PNG for any other."""
+    still = figure.resolve(picture(frame, width, selection, key))
+    forms: dict[str, Any] = {"image/svg+xml": still}
+    png = figure.svg_png(still)
+    return forms | ({"image/png": base64.b64encode(png).decode()} if png else {})
+
+
+def save_page(driver: Driver, path: Path, views: Views, width: int) -> Path:
+    """Write every known step of the driver's branch as one page; the driver ends where it was."""
+    here = driver.frame().head
+    pool: dict[str, int] = {}
+    steps: list[dict[str, Any]] = []
+    try:
+        for step in range(max(here.steps_known, here.step) + 1):
+            driver.goto(step)
+            steps.append(_row(driver.frame(), views, width, pool))
+    finally:
+        driver.goto(here.step)
+    path.write_text(_page(here.scenario, steps, list(pool), here.step, width), "utf-8")
+    return path
+
+
+def _row(frame: Frame, views: Views, width: int, pool: dict[str, int]) -> dict[str, Any]:
+    drawn = views(frame, width, "", "verdicts")
+    bodies = {"verdicts": drawn["body"], "events": views(frame, width, "", "events")["body"]}
+    chips = "".join(
+        f'<span class="k-chip-b{" k-default" if row.default else ""}"><b>{text.escape(row.label)}</b> '
+        f"{text.escape(row.words)}</span>"
+        for row in frame.next
+    )
+    strings = {
+        **{name: drawn[name] for name in ORDER},
+        **bodies,
+        "chips": chips or f'<span class="k-q-label">{headline.IDLE}</span>',
+        "place": headline.place_html(frame),
+        "badge": headline.badge_html(frame),
+    }
+    return {name: pool.setdefault(string, len(pool)) for name, string in strings.items()}
+
+
+def _page(title: str, steps: list[dict[str, Any]], pool: list[str], at: int, width: int) -> str:
+    data = json.dumps({"steps": steps, "pool": pool, "at": at, "root": ROOT}, ensure_ascii=False, separators=(",", ":"))
+    data = data.replace("<", "\\u003c").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")
+    tabs = "".join(
+        f'<button class="k-tab" data-tab="{name}">{label}</button>' for name, label in PAGE_TABS
+    )
+    buttons = "".join(
+        f'<button class="k-btn k-{name}" data-cmd="{name}">{name.capitalize()}</button>'
+        for name in ("reset", "back", "step", "run")
+    )
+    return _TEMPLATE.format(
+        title=text.escape(title or "kvolsched"), style=style(), root=ROOT, width=width + 20, buttons=buttons, tabs=tabs,
+        last=len(steps) - 1, data=data, host=script().replace("export default { render };", ""), glue=_GLUE,
+    )  # fmt: skip
+
+
+_TEMPLATE = """<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">
+<title>{title}</title><style>{style}
+body{{margin:0}}body[data-jp-theme-light=false]{{background:#14181f}}.k-page{{margin:auto}}</style></head>
+<body><div class="{root} k-lab k-page" style="max-width:{width}px"><div class="k-grid">
+<div class="k-toolbar">{buttons}<input type="range" class="k-slider" aria-label="timeline" min="0" max="{last}" value="0">
+<div class="k-html" data-show="place"></div><div class="k-html" data-show="badge"></div></div>
+<div class="k-chips"><span class="k-q-label">May act next</span><span class="k-html" data-show="chips"></span></div>
+<div class="k-tabs">{tabs}</div><div id="host"></div></div></div>
+<script type="application/json" id="run">{data}</script>
+<script>
+{host}
+{glue}
+</script></body></html>
+"""
+
+_GLUE = """
+const run = JSON.parse(document.getElementById("run").textContent), heard = {};
+let at = run.at, tab = "verdicts", tick = 0;
+const dark = matchMedia("(prefers-color-scheme: dark)");
+const theme = () => { document.body.dataset.jpThemeLight = !dark.matches; };
+theme();
+dark.addEventListener("change", theme);
+const text = (name) => run.pool[run.steps[at][name]];
+const model = {
+  get: (name) => name === "root" ? run.root : name === "tick" ? tick : text(name === "body" ? tab : name),
+  on: (name, f) => (heard[name] = heard[name] || []).push(f), off() {},
+  send: ({ cmd, ref }) => {
+    const last = run.steps.length - 1, to = /^(?:step|mark)\\/(\\d+)/.exec(ref || "");
+    const goal = { step: at + 1, back: at - 1, reset: 0, run: last }[cmd] ?? (cmd === "select" && to ? +to[1] : at);
+    go(Math.max(0, Math.min(last, goal)));
+  },
+};
+function go(step) {
+  at = step;
+  tick += 1;
+  for (const name of ["sentence", "map", "side", "lanes", "body", "tick"]) for (const f of heard["change:" + name] || []) f();
+  for (const c of document.querySelectorAll("[data-show]")) c.innerHTML = text(c.dataset.show);
+  document.querySelector(".k-slider").value = at;
+  for (const b of document.querySelectorAll("[data-cmd]")) b.disabled = /reset|back/.test(b.dataset.cmd) ? at === 0 : at === run.steps.length - 1;
+  for (const b of document.querySelectorAll("[data-tab]")) b.classList.toggle("k-on", b.dataset.tab === tab);
+}
+render({ model, el: document.getElementById("host") });
+document.querySelector(".k-slider").addEventListener("input", (e) => go(+e.target.value));
+for (const b of document.querySelectorAll("[data-cmd]")) b.addEventListener("click", () => model.send({ cmd: b.dataset.cmd }));
+for (const b of document.querySelectorAll("[data-tab]")) b.addEventListener("click", () => { tab = b.dataset.tab; go(at); });
+go(at);
+"""

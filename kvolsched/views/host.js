@@ -1,0 +1,188 @@
+// Shows strings that Python drew; knows no Kubernetes. It morphs the page by key so that moved things glide and
+// keep their focus, sends clicks and keys to Python as commands, and reports its width. The same file drives a
+// saved page, whose model is a few lines of script.
+const VIEWS = { sentence: "what happened", map: "cluster", side: "what changed", lanes: "timeline", body: "details" };
+const OURS = new Set(["tabindex", "role", "aria-label"]);
+const put = (n, k, v) => n.setAttribute(k, v);
+const key = (n) => n.dataset && (n.dataset.key || n.dataset.ref);
+
+// Keep moved elements in place, or their transition restarts: drop the gone first, siblings come sorted by key.
+function morph(a, b, first) {
+  for (const { name, value } of b.attributes) if (a.getAttribute(name) !== value) put(a, name, value);
+  for (const { name } of [...a.attributes]) if (!b.hasAttribute(name) && !OURS.has(name)) a.removeAttribute(name);
+  const now = new Set(), old = new Map();
+  for (const c of b.childNodes) if (key(c)) now.add(key(c));
+  for (const c of [...a.childNodes]) { const k = key(c); if (k) now.has(k) ? old.set(k, c) : c.remove(); }
+  let at = a.firstChild;
+  for (const c of [...b.childNodes]) {
+    const k = key(c);
+    const mine = k ? old.get(k) : at && !key(at) && at.nodeName === c.nodeName ? at : null;
+    if (!mine || mine.nodeName !== c.nodeName) {
+      if (k && !first && c.classList) c.classList.add("k-new");
+      a.insertBefore(c, at);
+      continue;
+    }
+    if (mine === at) at = at.nextSibling; else a.insertBefore(mine, at);
+    if (mine.nodeType === 1) morph(mine, c, first); else if (mine.nodeValue !== c.nodeValue) mine.nodeValue = c.nodeValue;
+  }
+  while (at) { const next = at.nextSibling; at.remove(); at = next; }
+}
+
+function render({ model, el }) {
+  const parts = {}, stop = [];
+  let root = null, waiting = 0, tip = null, hover = 0, width = 0;
+  el.classList.add("k-host");
+  for (const name in VIEWS) {
+    const part = (parts[name] = document.createElement("div"));
+    part.className = "k-view k-v-" + name;
+    put(part, "role", name === "sentence" ? "status" : "region");
+    put(part, "aria-label", VIEWS[name]);
+    el.append(part);
+    const show = () => {
+      const fresh = document.createElement("template");
+      fresh.innerHTML = `<div>${model.get(name)}</div>`;
+      const goal = fresh.content.firstChild, first = !part.firstChild;
+      for (const at of part.attributes) put(goal, at.name, at.value);
+      morph(part, goal, first);
+      dress(part);
+      hide();
+    };
+    show();
+    model.on("change:" + name, show);
+    stop.push(() => model.off("change:" + name, show));
+  }
+  // Roles, names and the one tab stop of a view.
+  function dress(part) {
+    const all = part.querySelectorAll("[data-ref]");
+    let stopped = part.querySelector('[data-ref][tabindex="0"]');
+    for (const c of all) {
+      if (!c.hasAttribute("role")) put(c, "role", "button");
+      if (!c.hasAttribute("aria-label")) {
+        const say = c.closest("[data-say]");
+        put(c, "aria-label", c.dataset.ref.replace(/^\w+\//, "") + (say ? " " + say.dataset.say : ""));
+      }
+      if (!c.hasAttribute("tabindex")) put(c, "tabindex", "-1");
+    }
+    stopped = stopped || part.querySelector('[aria-pressed="true"],[aria-selected="true"]') || all[0];
+    if (stopped) put(stopped, "tabindex", "0");
+  }
+  function focus(c) {
+    for (const o of c.closest(".k-view").querySelectorAll('[tabindex="0"]')) put(o, "tabindex", "-1");
+    put(c, "tabindex", "0");
+    c.focus();
+  }
+  function busy() {
+    clearTimeout(waiting);
+    waiting = setTimeout(() => root && put(root, "aria-busy", "true"), 300);
+  }
+  function send(message) { busy(); model.send(message); }
+  function answered() {
+    clearTimeout(waiting);
+    if (root) { root.removeAttribute("aria-busy"); root.classList.remove("k-dead"); for (const b of root.querySelectorAll("button[data-dead]")) { b.disabled = false; delete b.dataset.dead; } }
+  }
+  model.on("change:tick", answered);
+  // The comm closed or changed hands: ask once, and without an answer this is only a picture.
+  function ask() {
+    const tick = model.get("tick");
+    try { model.send({ cmd: "ping" }); } catch (e) { /* the comm is gone */ }
+    setTimeout(() => {
+      if (!root || model.get("tick") !== tick) return;
+      clearTimeout(waiting);
+      root.removeAttribute("aria-busy");
+      root.classList.add("k-dead");
+      for (const b of root.querySelectorAll("button:not(:disabled)")) { b.disabled = true; b.dataset.dead = 1; }
+    }, 2500);
+  }
+  model.on("comm:close", ask);
+  model.on("comm_live_update", ask);
+  stop.push(() => { model.off("change:tick", answered); model.off("comm:close", ask); model.off("comm_live_update", ask); });
+
+  const of = (e) => e.target.closest && e.target.closest("[data-ref]");
+  el.addEventListener("click", (e) => {
+    const c = of(e);
+    if (c) { focus(c); send({ cmd: "select", ref: c.dataset.ref }); }
+  });
+  // The full name is the tooltip.
+  function hide() { clearTimeout(hover); if (tip) tip.hidden = true; }
+  function show(c, late) {
+    clearTimeout(hover);
+    hover = setTimeout(() => {
+      const say = c && root && c.getAttribute("aria-label");
+      if (!say || !c.isConnected) return;
+      if (!tip) { tip = document.createElement("div"); tip.className = "k-tip"; put(tip, "aria-hidden", "true"); root.append(tip); }
+      tip.textContent = say;
+      tip.hidden = false;
+      const r = root.getBoundingClientRect(), b = c.getBoundingClientRect();
+      tip.style.left = Math.max(4, Math.min(b.left - r.left, r.width - tip.offsetWidth - 4)) + "px";
+      tip.style.top = b.bottom - r.top + 6 + "px";
+    }, late);
+  }
+  el.addEventListener("mouseover", (e) => { const c = of(e); c ? show(c, 450) : hide(); });
+  el.addEventListener("mouseleave", hide);
+  el.addEventListener("focusin", (e) => { const c = of(e); if (c && c.matches(":focus-visible")) show(c, 250); });
+  el.addEventListener("focusout", hide);
+
+  function nearest(c, dx, dy) {
+    const middle = (o) => { const b = o.getBoundingClientRect(); return [b.left + b.width / 2, b.top + b.height / 2]; };
+    const [x, y] = middle(c);
+    let best = null, least = Infinity;
+    for (const o of c.closest(".k-view").querySelectorAll("[data-ref]")) {
+      if (o === c) continue;
+      const [ox, oy] = middle(o), along = (ox - x) * dx + (oy - y) * dy, across = Math.abs((ox - x) * dy) + Math.abs((oy - y) * dx);
+      if (along > 1 && along + 2.5 * across < least) { least = along + 2.5 * across; best = o; }
+    }
+    return best;
+  }
+  const ARROWS = { ArrowRight: [1, 0], ArrowLeft: [-1, 0], ArrowDown: [0, 1], ArrowUp: [0, -1] };
+  const KEYS = { ".": "step", ",": "back", r: "run", ArrowRight: "step", ArrowLeft: "back", Home: "reset", Escape: "clear" };
+  function onKey(e) {
+    if (e.ctrlKey || e.metaKey || e.altKey || e.defaultPrevented) return;
+    const own = e.target.closest("input,textarea,select,[role=slider]");
+    if (own && (ARROWS[e.key] || e.key === "Home" || own.matches("input:not([type=range]),textarea"))) return;
+    const c = el.contains(e.target) && of(e);
+    if (c && ARROWS[e.key]) { const o = nearest(c, ...ARROWS[e.key]); if (o) focus(o); }
+    else if (c && (e.key === "Enter" || e.key === " ")) send({ cmd: "select", ref: c.dataset.ref });
+    else if (KEYS[e.key]) { if (e.key === "Escape") hide(); send({ cmd: KEYS[e.key] }); }
+    else if (/^[1-9]$/.test(e.key)) send({ cmd: "act", number: +e.key });
+    else return;
+    e.preventDefault();
+    e.stopPropagation();
+  }
+  // Give ipywidgets' buttons what Python cannot: a chip's actor in bold, the tabs' roles.
+  function tune() {
+    for (const b of root.querySelectorAll(".k-chip-b")) {
+      const [who, what] = b.textContent.split("\u2002");
+      if (what === undefined || b.querySelector("b")) continue;
+      const bold = document.createElement("b");
+      bold.textContent = who;
+      b.replaceChildren(bold, " " + what);
+      put(b, "aria-label", who + ": " + what);
+    }
+    for (const b of root.querySelectorAll(".k-tab")) {
+      put(b, "role", "tab");
+      put(b, "aria-selected", b.classList.contains("k-on"));
+      put(b.parentElement, "role", "tablist");
+    }
+  }
+  (function attach(tries) {
+    root = el.closest("." + model.get("root"));
+    if (!root) { if (tries < 250) setTimeout(attach, 20, tries + 1); return; }
+    put(root, "data-lm-suppress-shortcuts", "true");
+    put(root, "role", "region");
+    put(root, "aria-label", "kvolsched panel");
+    root.tabIndex = -1;
+    const press = (e) => { if (e.target.closest("button")) busy(); };
+    const watch = new MutationObserver(tune), size = new ResizeObserver(() => {
+      const now = Math.floor((root.clientWidth - 20) / 20) * 20;
+      if (now > 0 && now !== width) { width = now; model.send({ cmd: "width", px: now }); }
+    });
+    root.addEventListener("keydown", onKey);
+    root.addEventListener("click", press);
+    watch.observe(root, { childList: true, subtree: true, attributes: true, attributeFilter: ["class"] });
+    size.observe(root);
+    tune();
+    stop.push(() => { watch.disconnect(); size.disconnect(); root.removeEventListener("keydown", onKey); root.removeEventListener("click", press); });
+  })(0);
+  return () => stop.forEach((end) => end());
+}
+export default { render };

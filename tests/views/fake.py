@@ -1,0 +1,71 @@
+"""A driver over hand-made frames: what the panel asks, without an engine."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from attrs import evolve
+
+from kvolsched.views import frame as f
+
+
+class FakeDriver:
+    """Steps through given frames; it mutates only its place, and notes every order it got."""
+
+    def __init__(self, frames: Sequence[f.Frame], at: int = 0) -> None:
+        self.frames, self.at, self.known, self.unit = tuple(frames), at, at, "steps"
+        self.orders: list[tuple[object, ...]] = []
+        self.broken = ""
+
+    def frame(self) -> f.Frame:
+        base = self.frames[self.at]
+        return evolve(base, head=evolve(base.head, gear=self.unit, steps_known=max(self.known, self.at)))
+
+    def _to(self, at: int) -> None:
+        self.at = max(0, min(len(self.frames) - 1, at))
+        self.known = max(self.known, self.at)
+
+    def step(self, actor: str | None = None) -> None:
+        self.orders.append(("step", actor))
+        if self.broken:
+            raise RuntimeError(self.broken)
+        self._to(self.at + 1)
+
+    def back(self) -> None:
+        self.orders.append(("back",))
+        self._to(self.at - 1)
+
+    def goto(self, step: int) -> None:
+        self.orders.append(("goto", step))
+        self._to(step)
+
+    def run(self) -> None:
+        self.orders.append(("run",))
+        self._to(len(self.frames) - 1)
+
+    def reset(self) -> None:
+        self.orders.append(("reset",))
+        self._to(0)
+
+    def gear(self, unit: str) -> None:
+        self.orders.append(("gear", unit))
+        self.unit = unit
+
+    def story(self, ref: str) -> tuple[f.StoryRow, ...]:
+        rows = []
+        for frame in self.frames[: self.at + 1]:
+            rows += [
+                f.StoryRow(frame.head.step, frame.head.time, frame.head.actor, c.op, c.field, c.old, c.new)
+                for c in frame.changes if c.ref == ref and c.kind == "api"
+            ]  # fmt: skip
+        return tuple(rows)
+
+    def cell(self, node: str, plugin: str) -> f.Cell | None:
+        verdicts = self.frame().verdicts
+        names = [head.name for head in verdicts.plugins]
+        row = next((row for row in verdicts.rows if row.node == node), None)
+        if row is None or plugin not in names:
+            return None
+        words = next((n.reason for n in self.frame().nodes if n.name == node), "")
+        code = row.codes[names.index(plugin)]
+        return f.Cell(node, plugin, code, (words,) if words else (), (f"both sides for {node}",))
