@@ -1,8 +1,9 @@
 """Plain data to objects and back, by one generic converter for all kinds.
 
-Which fields exist, and their types, stands in `fields.json`; which of them are modelled, in the attrs classes. No line
-here is written for one field. What Kubernetes knows and no class models is checked alike and kept in the `rest` of the
-object it belongs to. Plans are made once per class; neither direction changes what it is given.
+Which fields exist, and their types, stands in `fields.json`; which of them are modelled, in the attrs
+classes. No line here is written for one field. What Kubernetes knows and no class models is checked alike and
+kept in the `rest` of the object it belongs to. Plans are made once per class; neither direction changes what
+it is given.
 """
 
 from __future__ import annotations
@@ -33,11 +34,13 @@ def _once(make: Plan) -> Plan:
     return typing.cast(Plan, cache(make))
 
 
-# Spellings of the design documents: accepted, reported as "spelling", and normalised to the name that shipped.
+# Spellings of the design documents: accepted, reported as "spelling", and normalised to the name that
+# shipped.
 SPELLINGS: Mapping[str, Mapping[str, str]] = {
     "ObjectMeta": {"Name": "name"},
     "StorageClass": {"bindingMode": "volumeBindingMode"},
     "NodeSelectorTerm": {"fieldExpressions": "matchFields"},
+    "GCEPersistentDiskVolumeSource": {"diskName": "pdName"},
 }
 ACCEPTED = frozenset({"enum", "spelling"})  # decoding lets these pass: the first is for validation to judge
 _KEEP = object()  # what a reader returns for a value that its attribute cannot hold: it is kept in `rest`
@@ -61,8 +64,8 @@ def class_of(api_version: str, kind: str) -> type[Any] | None:
 def decode(data: Mapping[str, Any]) -> tuple[Any, list[Problem]]:
     """Return plain data as an object, with everything that is wrong in it.
 
-    The object is of the kind's class, or a `Frozen` mapping where no class models its kind. Problems of the rules
-    `enum` and `spelling` do not hinder the API server from decoding; all others do.
+    The object is of the kind's class, or a `Frozen` mapping where no class models its kind. Problems of the
+    rules `enum` and `spelling` do not hinder the API server from decoding; all others do.
     """
     api_version, kind = data.get("apiVersion", ""), data.get("kind", "")
     if not isinstance(api_version, str) or not isinstance(kind, str):
@@ -76,14 +79,21 @@ def decode(data: Mapping[str, Any]) -> tuple[Any, list[Problem]]:
 
 
 def from_plain(data: Mapping[str, Any]) -> Any:
-    """Return plain data (what JSON or YAML holds) as an object, a `Frozen` mapping if its kind is not modelled.
+    """Return plain data (what JSON or YAML holds) as an object, a `Frozen` mapping if its kind is not
+    modelled.
 
     Raises:
         ManifestError: unknown fields, wrong types or bad quantities; enumerations are left to validation.
     """
     found, problems = decode(data)
     faults = [
-        Fault(object=reference(data), path=problem.field, rule=problem.rule, value=problem.value, message=problem.message)
+        Fault(
+            object=reference(data),
+            path=problem.field,
+            rule=problem.rule,
+            value=problem.value,
+            message=problem.message,
+        )
         for problem in problems
         if problem.rule not in ACCEPTED
     ]
@@ -129,10 +139,11 @@ def unmodelled(value: Any, path: tuple[str | int, ...] = ()) -> Iterator[tuple[s
             yield (*path, name)
 
 
-# --- reading ---------------------------------------------------------------------------------------------------------
 
 
-def _mistyped(value: Any, wants: str, words: str, path: Chain, found: list[Problem], rule: str = "type") -> Any:
+def _mistyped(
+    value: Any, wants: str, words: str, path: Chain, found: list[Problem], rule: str = "type"
+) -> Any:
     got = _go_name(value)
     if got == "number" and wants in _INTEGERS:
         got = f"number {value}"
@@ -198,14 +209,18 @@ def _read_version(value: Any, path: Chain, found: list[Problem]) -> Any:
     """A resource version: a text that holds an integer; a foreign one is kept as it is."""
     if type(value) is not str:
         return _mistyped(value, "string", "a text", path, found)
-    return int(value) if value.isascii() and value.isdigit() and len(value) < 19 and value[0] != "0" else _KEEP
+    return (
+        int(value) if value.isascii() and value.isdigit() and len(value) < 19 and value[0] != "0" else _KEEP
+    )
 
 
 def _read_anything(value: Any, path: Chain, found: list[Problem]) -> Any:
     return freeze(value)
 
 
-_SCALARS: Mapping[str, tuple[Read, Any]] = {  # type -> its reader, and what null stands for in a list or mapping
+_SCALARS: Mapping[
+    str, tuple[Read, Any]
+] = {  # type -> its reader, and what null stands for in a list or mapping
     "string": (_read_string, ""),
     "boolean": (_read_boolean, False),
     "int32": (_read_integer("int32"), 0),
@@ -270,84 +285,92 @@ def _null(type_name: str, cls: type[Any] | None) -> Any:
     return cls() if cls is not None else Frozen()
 
 
-def _structure(type_name: str, cls: type[Any] | None) -> Read:
-    """Read a mapping with known fields: into the class's attributes, the others into `rest`."""
-    fields: dict[str, tuple[str, Read]] = {}
-    collections: set[str] = set()
-    ready = False
-    spellings = SPELLINGS.get(type_name, {})
+@attrs.frozen
+class _Fields:
+    """The fields of one type: manifest name -> (attribute, reader); which of them are lists or mappings.
 
-    def prepare() -> None:  # at the first use, since types contain themselves
-        names = _names(cls) if cls is not None else {}
-        hints = typing.get_type_hints(cls) if cls is not None else {}
-        for name, field in schema()["types"][type_name].items():
-            declared = field if isinstance(field, dict) else {"type": field}
-            field_type, enum = declared["type"], tuple(declared.get("enum", ()))
-            if name in names:
-                attribute = names[name][0]
-                inner = _inner(hints[attribute])
-                if inner is int and field_type == "string":
-                    fields[name] = attribute, _read_version
-                else:
-                    model = inner if attrs.has(inner) else None
-                    fields[name] = attribute, _reader(field_type, model, enum)
-            else:
-                own = cls is not None and name in ("kind", "apiVersion") and hasattr(cls, "kind")
-                fields[name] = "-" if own else "", _reader(field_type, None, enum)
-            if field_type.startswith(("[]", "map[")):
-                collections.add(name)
-        unknown = names.keys() - fields.keys()
-        if unknown:
-            raise TypeError(f"{cls}: fields.json has no {', '.join(sorted(unknown))} in {type_name}")
+    The attribute is "" for what is kept in `rest`, and "-" for a kind's own apiVersion and kind.
+    """
+
+    readers: Mapping[str, tuple[str, Read]]
+    collections: frozenset[str]
+
+
+@_once
+def _fields(type_name: str, cls: Any) -> _Fields:
+    names = _names(cls) if cls is not None else {}
+    hints = typing.get_type_hints(cls) if cls is not None else {}
+    readers: dict[str, tuple[str, Read]] = {}
+    collections = set()
+    for name, field in schema()["types"][type_name].items():
+        declared = field if isinstance(field, dict) else {"type": field}
+        field_type, enum = declared["type"], tuple(declared.get("enum", ()))
+        if field_type.startswith(("[]", "map[")):
+            collections.add(name)
+        if name in names:
+            attribute = names[name][0]
+            held = _held(hints[attribute])
+            version = held is int and field_type == "string"
+            model = held if attrs.has(held) else None
+            readers[name] = attribute, _read_version if version else _reader(field_type, model, enum)
+        else:
+            own = cls is not None and name in ("kind", "apiVersion") and hasattr(cls, "kind")
+            readers[name] = "-" if own else "", _reader(field_type, None, enum)
+    if unknown := names.keys() - readers.keys():
+        raise TypeError(f"{cls}: fields.json has no {', '.join(sorted(unknown))} in {type_name}")
+    return _Fields(readers, frozenset(collections))
+
+
+def _structure(type_name: str, cls: Any) -> Read:
+    """Read a mapping with known fields: into the class's attributes, the others into `rest`."""
 
     def read(data: Any, path: Chain, found: list[Problem]) -> Any:
-        nonlocal ready
-        if not ready:
-            prepare()
-            ready = True
         if not isinstance(data, dict):
             return _mistyped(data, type_name, "a mapping", path, found)
+        fields = _fields(type_name, cls)
+        readers = fields.readers
         values: dict[str, Any] = {}
         rest: dict[str, Any] = {}
-        for key, value in data.items():
-            entry = fields.get(key)
-            if entry is None:
-                entry = respelled(data, key, path, found)
-                if entry is None:
-                    rest[key] = freeze(value)
-                    continue
-                key = spellings[key]
+        for given, value in data.items():
+            name = given if given in readers else _respelled(type_name, data, given, path, found)
+            if name is None:
+                rest[given] = freeze(value)
+                continue
             if value is None:
                 continue
-            attribute, convert = entry
-            converted = convert(value, (path, key), found)
-            if attribute == "":
-                if converted is _KEEP or converted or key not in collections:
-                    rest[key] = freeze(value) if converted is _KEEP else converted
-            elif converted is _KEEP:
-                rest[key] = freeze(value)
+            attribute, convert = readers[name]
+            converted = convert(value, (path, given), found)
+            if converted is _KEEP:
+                rest[name] = freeze(value)
+            elif attribute == "":
+                if converted or name not in fields.collections:
+                    rest[name] = converted
             elif attribute != "-":
                 values[attribute] = converted
         if cls is None:
             return Frozen(rest)
         return cls(**values, rest=Frozen(rest)) if rest else cls(**values)
 
-    def respelled(data: Any, key: Any, path: Chain, found: list[Problem]) -> tuple[str, Read] | None:
-        name, value = spellings.get(key), data[key]
-        if name is None:
-            message = f"unknown field{nearest(str(key), fields)}"
-            found.append(Problem(steps((path, key)), "unknown", value, message))
-            return None
-        if data.get(name) is not None and data[name] != value:
-            message = f"{key} {shown(value)} and {name} {shown(data[name])} say the same thing differently"
-            found.append(Problem(steps((path, key)), "conflict", value, message))
-        found.append(Problem(steps((path, key)), "spelling", value, f"read as {name}"))
-        return fields[name]
-
     return read
 
 
-def _inner(hint: Any) -> Any:
+def _respelled(type_name: str, data: Any, given: str, path: Chain, found: list[Problem]) -> str | None:
+    """Return the field that an unknown name stands for in the design documents, or None with the fault
+    reported.
+    """
+    name, value = SPELLINGS.get(type_name, {}).get(given), data[given]
+    if name is None:
+        words = f"unknown field{nearest(str(given), schema()['types'][type_name])}"
+        found.append(Problem(steps((path, given)), "unknown", value, words))
+        return None
+    if data.get(name) is not None and data[name] != value:
+        words = f"{given} {shown(value)} and {name} {shown(data[name])} say the same thing differently"
+        found.append(Problem(steps((path, given)), "conflict", value, words))
+    found.append(Problem(steps((path, given)), "spelling", value, f"read as {name}"))
+    return name
+
+
+def _held(hint: Any) -> Any:
     """Return what a type hint holds: X of `X | None`, of `tuple[X, ...]`, or X itself."""
     if typing.get_origin(hint) in (typing.Union, types.UnionType):
         hint = next(option for option in typing.get_args(hint) if option is not type(None))
@@ -366,7 +389,6 @@ def _names(cls: Any) -> Mapping[str, tuple[str, str]]:
     return found
 
 
-# --- writing ---------------------------------------------------------------------------------------------------------
 
 
 @_once

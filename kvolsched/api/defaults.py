@@ -1,7 +1,8 @@
 """What the API server fills in when an object is created: every default of a modelled field, and no more.
 
-Pure: `defaulted` returns another object. Includes what admission adds to each pod (tolerations of lost nodes, priority 0)
-and what its strategies write (phases, the condition of a gated pod). Mirrors `pkg/apis/*/v1/defaults.go` (v1.36.2).
+Pure: `defaulted` returns another object. Includes what admission adds to each pod (tolerations of lost nodes,
+priority 0) and what its strategies write (phases, the condition of a gated pod). Mirrors
+`pkg/apis/*/v1/defaults.go` (v1.36.2).
 """
 
 from __future__ import annotations
@@ -25,7 +26,8 @@ SCHEDULER = "default-scheduler"
 LOST = ("node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable")
 LOST_SECONDS = 300
 GRACE_SECONDS = 30
-# Without a class, and of the two classes that every cluster has; others are for an admission that sees the classes.
+# Without a class, and of the two classes that every cluster has; others are for an admission that sees the
+# classes.
 PRIORITIES = {"": 0, "system-cluster-critical": 2_000_000_000, "system-node-critical": 2_000_001_000}
 GATED = Condition(
     type="PodScheduled",

@@ -1,11 +1,12 @@
-"""What one document holds: which objects, of which kind, under which name, and what the documents' spellings stand for.
+"""What one document holds: which objects, of which kind, under which name, and what the documents' spellings
+stand for.
 
 This module looks at plain data and says what is wrong; where it stands in a text is `manifest`'s to find.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import attrs
@@ -74,7 +75,11 @@ def _as_printed(
     if isinstance(found, StorageClass) and "parameters" in data and data["parameters"] is None:
         problems = [*problems, Problem(("parameters",), "assumed", None, "is empty, read as no parameters")]
     printed = lenient or any(problem.rule == "spelling" for problem in problems)
-    if printed and isinstance(found, PersistentVolume | PersistentVolumeClaim) and not found.spec.access_modes:
+    if (
+        printed
+        and isinstance(found, PersistentVolume | PersistentVolumeClaim)
+        and not found.spec.access_modes
+    ):
         spec: Any = attrs.evolve(found.spec, access_modes=("ReadWriteOnce",))
         found = attrs.evolve(found, spec=spec)
         message = "is missing, read as [ReadWriteOnce]"
@@ -99,8 +104,14 @@ def _kind(data: Mapping[str, Any]) -> list[Problem]:
         return []
     homes = sorted(name.rpartition("/")[0] for name in known if name.rpartition("/")[2] == kind)
     group = api_version.rpartition("/")[0]
-    if homes and (group == homes[0].rpartition("/")[0] or group in _BUILT_IN) and (kind, group) != ("Event", "events.k8s.io"):
-        return [Problem(("apiVersion",), "enum", api_version, f"{kind} is in {homes[0]}, not in {api_version}")]
+    if (
+        homes
+        and (group == homes[0].rpartition("/")[0] or group in _BUILT_IN)
+        and (kind, group) != ("Event", "events.k8s.io")
+    ):
+        return [
+            Problem(("apiVersion",), "enum", api_version, f"{kind} is in {homes[0]}, not in {api_version}")
+        ]
     if group in _BUILT_IN and kind not in _OTHER_KINDS:
         in_group = [name.rpartition("/")[2] for name in known if name.rpartition("/")[0] == api_version]
         hint = nearest(kind, in_group, cutoff=0.8)

@@ -1,6 +1,8 @@
-"""What is wrong with a manifest, said so that a person can mend it: every fault with its place, rule and value.
+"""What is wrong with a manifest, said so that a person can mend it: every fault with its place, rule and
+value.
 
-This module only describes faults; who finds them is `convert` (fields and types) and `manifest` (texts and limits).
+This module only describes faults; who finds them is `convert` (fields and types) and `manifest` (texts and
+limits).
 """
 
 from __future__ import annotations
@@ -12,7 +14,8 @@ from typing import Any
 
 import attrs
 
-# A path is a chain of (the path before it, key or index), None at the object itself: cheap to extend while reading.
+# A path is a chain of (the path before it, key or index), None at the object itself: cheap to extend while
+# reading.
 Chain = tuple[Any, str | int] | None
 LONGEST_LINE = 200  # characters of one printed line
 MOST_LINES = 10  # lines shown in a notebook
@@ -41,7 +44,7 @@ def spelled(path: Iterable[str | int]) -> str:
 
 
 def shown(value: Any, longest: int = 60) -> str:
-    """Return a value on one line, cut where it is long; texts in double quotes, control characters escaped."""
+    """Return a value on one line, cut where it is long; texts in double quotes, escaped."""
     if isinstance(value, dict):
         return "a mapping"
     if isinstance(value, list | tuple):
@@ -61,8 +64,8 @@ def nearest(word: str, known: Iterable[str], cutoff: float = 0.6) -> str:
 class Problem:
     """One thing wrong inside one object.
 
-    `rule` is one of: unknown (no such field), type, quantity, enum, conflict (two spellings that differ), and spelling
-    (accepted and normalised). `got` and `wants` are what the API server names of a wrong type.
+    `rule` is one of: unknown (no such field), type, quantity, enum, conflict (two spellings that differ), and
+    spelling (accepted and normalised). `got` and `wants` are what the API server names of a wrong type.
     """
 
     path: tuple[str | int, ...]
@@ -80,7 +83,7 @@ class Problem:
 
 @attrs.frozen(kw_only=True)
 class Fault:
-    """One fault of a manifest: which source, document and line, which object and field, which rule and value."""
+    """One fault: which source, document and line, which object and field, which rule and value."""
 
     source: str = ""
     document: int = 0
@@ -97,7 +100,9 @@ class Fault:
         place += [f"line {self.line}"] if self.line else []
         parts = [", ".join(place), self.object, self.path, self.message]
         line = ": ".join(part for part in parts if part)
-        line = "".join(character if character.isprintable() else "\N{REPLACEMENT CHARACTER}" for character in line)
+        line = "".join(
+            character if character.isprintable() else "\N{REPLACEMENT CHARACTER}" for character in line
+        )
         return line if len(line) <= LONGEST_LINE else f"{line[: LONGEST_LINE - 1]}…"
 
 

@@ -23,6 +23,16 @@ from .workload import StatefulSet
 _TERMS = "spec.affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms"
 
 
+_CLAIM_WORDS = (
+    "spec is immutable after creation except resources.requests and volumeAttributesClassName "
+    "for bound claims"
+)
+_SET_WORDS = (
+    "updates to statefulset spec for fields other than 'replicas', 'ordinals', 'template', 'updateStrategy', "
+    "'revisionHistoryLimit', 'persistentVolumeClaimRetentionPolicy' and 'minReadySeconds' are forbidden"
+)
+
+
 def immutable(old: Any, new: Any) -> list[Invalid]:
     """Return every refusal of this change; none if an update may make it. Kinds without rules pass."""
     rules = _RULES.get(type(new))
@@ -86,7 +96,7 @@ def _out_of_beta(before: VolumeNodeAffinity, after: VolumeNodeAffinity) -> Volum
 
 
 def _claim(old: PersistentVolumeClaim, new: PersistentVolumeClaim) -> Refusals:
-    """The spec stays, but for volumeName once, a class where none was given, and the size of a bound claim."""
+    """The spec stays, but for volumeName once, a class if it had none, and the size of a bound claim."""
     before, after = old.spec, new.spec
     if not before.volume_name:
         before = attrs.evolve(before, volume_name=after.volume_name)
@@ -98,8 +108,7 @@ def _claim(old: PersistentVolumeClaim, new: PersistentVolumeClaim) -> Refusals:
         before = attrs.evolve(before, resources=_with_storage(before.resources, asks))
     before = attrs.evolve(before, volume_attributes_class_name=after.volume_attributes_class_name)
     if before != after:
-        words = "spec is immutable after creation except resources.requests and volumeAttributesClassName for bound claims"
-        yield Invalid("spec", "Forbidden", detail=words)
+        yield Invalid("spec", "Forbidden", detail=_CLAIM_WORDS)
     elif bound and asked is not None and asks is not None and quantity.parse(asks) < quantity.parse(asked):
         held = new.status.capacity.get("storage")
         if held is None or quantity.parse(asks) <= quantity.parse(held):
@@ -114,21 +123,22 @@ def _with_storage(resources: Any, text: str) -> Any:
 
 
 def _stateful_set(old: StatefulSet, new: StatefulSet) -> Refusals:
-    free = ("ordinals", "updateStrategy", "revisionHistoryLimit", "persistentVolumeClaimRetentionPolicy", "minReadySeconds")
+    free = (
+        "ordinals",
+        "updateStrategy",
+        "revisionHistoryLimit",
+        "persistentVolumeClaimRetentionPolicy",
+        "minReadySeconds",
+    )
     fixed = Frozen({name: value for name, value in old.spec.rest.items() if name not in free})
     changed = {name: new.spec.rest[name] for name in free if name in new.spec.rest}
     expected = attrs.evolve(
         old.spec, replicas=new.spec.replicas, template=new.spec.template, rest=fixed.merged(changed)
     )
     if expected != new.spec:
-        words = (
-            "updates to statefulset spec for fields other than 'replicas', 'ordinals', 'template', 'updateStrategy', "
-            "'revisionHistoryLimit', 'persistentVolumeClaimRetentionPolicy' and 'minReadySeconds' are forbidden"
-        )
-        yield Invalid("spec", "Forbidden", detail=words)
+        yield Invalid("spec", "Forbidden", detail=_SET_WORDS)
 
 
-# --- pods --------------------------------------------------------------------------------------------------------------
 
 _POD_WORDS = (
     "pod updates may not change fields other than `spec.containers[*].image`,`spec.initContainers[*].image`,"
@@ -187,7 +197,7 @@ def _required(spec: PodSpec) -> NodeSelector | None:
 
 
 def _narrowed(before: PodSpec, after: PodSpec) -> Refusals:
-    """A gated pod's node selector and required node affinity may only grow conditions (S4, Design Details)."""
+    """A gated pod's node selector and required node affinity may only narrow (S4, Design Details)."""
     if any(after.node_selector.get(key) != value for key, value in before.node_selector.items()):
         words = "only additions to spec.nodeSelector are allowed (no mutations or deletions)"
         yield Invalid("spec.nodeSelector", "Invalid", after.node_selector, words)
@@ -216,7 +226,9 @@ def _only_added(old: NodeSelectorTerm, new: NodeSelectorTerm) -> bool:
 
 
 def _with_directives(before: PodSpec, after: PodSpec) -> PodSpec:
-    """Return the older spec with the newer one's node selector and node affinity, which were judged by themselves."""
+    """Return the older spec with the newer one's node selector and node affinity, which were judged by
+    themselves.
+    """
     affinity = _with_node_affinity(before.affinity, after.affinity)
     return attrs.evolve(before, node_selector=after.node_selector, affinity=affinity)
 

@@ -1,6 +1,8 @@
-"""What validation refuses, in the API server's words: field paths, the types of refusal, and the syntax of names.
+"""What validation refuses, in the API server's words: field paths, the types of refusal, and the syntax of
+names.
 
-Mirrors apimachinery `field.Error` and `util/validation` (v1.36.2). These functions look at texts, not at kinds.
+Mirrors apimachinery `field.Error` and `util/validation` (v1.36.2). These functions look at texts, not at
+kinds.
 """
 
 from __future__ import annotations
@@ -50,20 +52,25 @@ _QUALIFIED = re.compile(r"([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]")
 _SUBDOMAIN = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*")
 _LABEL = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?")
 _QUALIFIED_WORDS = (
-    f"must consist of alphanumeric characters, '-', '_' or '.', and {_ENDS} (e.g. 'MyName',  or 'my.name',  or "
-    f"'123-abc', regex used for validation is '{_QUALIFIED.pattern}')"
+    f"must consist of alphanumeric characters, '-', '_' or '.', and {_ENDS} (e.g. 'MyName',  or 'my.name',  "
+    f"or '123-abc', regex used for validation is '{_QUALIFIED.pattern}')"
+)
+_KEY_WORDS = (
+    f"a valid label key {_QUALIFIED_WORDS} with an optional DNS subdomain prefix and '/' "
+    "(e.g. 'example.com/MyName')"
 )
 _SUBDOMAIN_WORDS = (
-    f"a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and {_ENDS} "
-    f"(e.g. 'example.com', regex used for validation is '{_SUBDOMAIN.pattern}')"
+    "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', "
+    f"and {_ENDS} (e.g. 'example.com', regex used for validation is '{_SUBDOMAIN.pattern}')"
 )
 _LABEL_WORDS = (
-    f"a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and {_ENDS} "
-    f"(e.g. 'my-name',  or '123-abc', regex used for validation is '{_LABEL.pattern}')"
+    "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', "
+    f"and {_ENDS} (e.g. 'my-name',  or '123-abc', regex used for validation is '{_LABEL.pattern}')"
 )
 _VALUE_WORDS = (
-    f"a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and {_ENDS} "
-    f"(e.g. 'MyValue',  or 'my_value',  or '12345', regex used for validation is '({_QUALIFIED.pattern})?')"
+    "a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', "
+    f"and {_ENDS} (e.g. 'MyValue',  or 'my_value',  or '12345', regex used for validation is "
+    f"'({_QUALIFIED.pattern})?')"
 )
 
 
@@ -82,15 +89,18 @@ def dns_label(text: str) -> list[str]:
 
 
 def qualified_name(text: str) -> list[str]:
-    """Say what keeps a text from being a key: a name of at most 63 characters, with an optional subdomain before `/`."""
+    """Say what keeps a text from being a key: a name of at most 63 characters, with an optional subdomain
+    before `/`.
+    """
     *prefixes, name = text.split("/")
     if len(prefixes) > 1:
-        return [
-            f"a valid label key {_QUALIFIED_WORDS} with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')"
-        ]
+        return [_KEY_WORDS]
     found = []
     if prefixes:
-        found = [f"prefix part {words}" for words in (subdomain(prefixes[0]) if prefixes[0] else ["must be non-empty"])]
+        found = [
+            f"prefix part {words}"
+            for words in (subdomain(prefixes[0]) if prefixes[0] else ["must be non-empty"])
+        ]
     if not name:
         found.append("name part must be non-empty")
     found += [f"name part {words}" for words in _longer(name, 63)]

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator
 from typing import Any
 
 import attrs
 
 from .fault import Fault, shown
 from .limits import LIMITS
+
+Path = tuple[str | int, ...]
 
 _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\],]|[^\s{}\[\],:"]+', re.DOTALL)
 _SURROGATE = re.compile(r"\\u[dD][89abcdefABCDEF]")
@@ -71,9 +74,8 @@ def json_documents(text: str) -> JsonDocuments:
         if isinstance(error, JsonFault):
             raise
         raise JsonFault("syntax", "is no JSON: a number with too many digits") from None
-    for data in documents:
-        if _deeper(data, LIMITS.nesting):
-            raise JsonFault("limit", f"nested deeper than {LIMITS.nesting}")
+    if any(_deeper(data, LIMITS.nesting) for data in documents):
+        raise JsonFault("limit", f"nested deeper than {LIMITS.nesting}")
     if _SURROGATE.search(text):
         documents = [_sound(data) for data in documents]
     return JsonDocuments(tuple(documents), tuple(faults))
@@ -108,7 +110,9 @@ def _sound(data: Any) -> Any:
 
 
 def _walk(text: str, start: int = 0) -> Iterator[tuple[int, str, list[Any]]]:
-    """Yield (place, kind, path) of keys and items: kind is "key" or "item"; the path is a list that goes on changing."""
+    """Yield (place, kind, path) of keys and items: kind is "key" or "item"; the path is a list that goes on
+    changing.
+    """
     path: list[Any] = []
     inside: list[str] = []  # "{" waiting for a key, ":" waiting for its value, "[" a list
     for token in _TOKEN.finditer(text, start):
@@ -150,25 +154,34 @@ def _duplicates(text: str, start: int, document: int) -> list[Fault]:
         if path[-1] in seen[-1]:
             line = text.count("\n", 0, place) + 1
             message = f"the key {shown(path[-1])} stands twice in one mapping"
-            faults.append(Fault(document=document, line=line, rule="duplicate", value=path[-1], message=message))
+            faults.append(
+                Fault(document=document, line=line, rule="duplicate", value=path[-1], message=message)
+            )
         seen[-1].add(path[-1])
     return faults
 
 
-def json_line(text: str, document: int, path: Sequence[str | int]) -> int:
-    """Return the line where a path stands in the document with this number; of the last step found, if it ends early."""
+def json_lines(text: str, wanted: Collection[tuple[int, Path]]) -> dict[tuple[int, Path], int]:
+    """Return the line where each (document, path) stands; of the last step found, if it ends early."""
+    prefixes = {(number, path[:length]) for number, path in wanted for length in range(len(path) + 1)}
+    found: dict[tuple[int, Path], int] = {}
+    number, line, counted = 1, 1, 0
     place = _SPACE.match(text).end()  # type: ignore[union-attr]
-    decoder = json.JSONDecoder()
-    for _ in range(document - 1):
-        place = decoder.raw_decode(text, place)[1]
-        place = _SPACE.match(text, place).end()  # type: ignore[union-attr]
-    wanted, found = list(path), place
-    matched = 0
-    for here, _, at in _walk(text, place):
-        if len(at) == matched + 1 and at == wanted[: matched + 1]:
-            found, matched = here, matched + 1
-            if matched == len(wanted):
-                break
-        elif len(at) <= matched and at != wanted[: len(at)]:
+    while place < len(text):
+        steps: Iterator[tuple[int, Path]] = ((here, tuple(path)) for here, _, path in _walk(text, place))
+        for here, path in itertools.chain([(place, ())], steps):
+            if (number, path) in prefixes and (number, path) not in found:
+                line, counted = line + text.count("\n", counted, here), here
+                found[number, path] = line
+        if number == max(other for other, _ in wanted):
             break
-    return text.count("\n", 0, found) + 1
+        place = _SPACE.match(text, json.JSONDecoder().raw_decode(text, place)[1]).end()  # type: ignore[union-attr]
+        number += 1
+    return {
+        (number, path): next(
+            found[number, path[:length]]
+            for length in range(len(path), -1, -1)
+            if (number, path[:length]) in found
+        )
+        for number, path in wanted
+    }

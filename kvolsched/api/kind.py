@@ -34,7 +34,7 @@ class Kind:
 
     @property
     def resource(self) -> str:
-        """The resource with its group, as API messages spell it: `persistentvolumeclaims`, `storageclasses.storage.k8s.io`."""
+        """The resource with its group, as API messages spell it: `pods`, `storageclasses.storage.k8s.io`."""
         return f"{self.plural}.{self.group}" if self.group else self.plural
 
     @property

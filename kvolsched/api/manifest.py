@@ -1,7 +1,7 @@
 """Manifests to objects and back: the only place that knows YAML, and the only one that reads files.
 
-Whatever is wrong is said at once, with source, document, line, path, rule and value, and then nothing is loaded. Texts
-are not trusted: the limits below are the only ones, and each has its own words.
+Whatever is wrong is said at once, with source, document, line, path, rule and value, and then nothing is
+loaded. Texts are not trusted: the limits below are the only ones, and each has its own words.
 """
 
 from __future__ import annotations
@@ -9,9 +9,8 @@ from __future__ import annotations
 import contextlib
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
-from pathlib import Path
 from typing import Any, NoReturn
 
 import attrs
@@ -21,11 +20,23 @@ from .convert import decode, from_plain, reference, to_plain, unmodelled
 from .document import Document, decoded, duplicate
 from .document import objects as objects_of
 from .fault import Fault, ManifestError, Problem, shown, spelled
-from .jsontext import JsonFault, json_documents, json_line
+from .jsontext import JsonFault, Path, json_documents, json_lines
 from .limits import LIMITS
 from .meta import Frozen
+from .sources import contents
 
-__all__ = ["LIMITS", "Fault", "ManifestError", "Manifests", "decode", "from_plain", "read", "to_plain", "write"]
+__all__ = [
+    "LIMITS",
+    "Fault",
+    "ManifestError",
+    "Manifests",
+    "decode",
+    "from_plain",
+    "plain",
+    "read",
+    "to_plain",
+    "write",
+]
 
 _Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _Dumper: Any = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
@@ -33,7 +44,9 @@ _Dumper: Any = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
 
 @attrs.frozen(slots=False)
 class Manifests:
-    """What was read: typed objects in their order, objects of other kinds, and what was accepted with a warning."""
+    """What was read: typed objects in their order, objects of other kinds, and what was accepted with a
+    warning.
+    """
 
     objects: tuple[Any, ...] = ()
     others: tuple[Frozen, ...] = ()
@@ -54,7 +67,6 @@ class Manifests:
         return f"Manifests({', '.join(words) or 'nothing'})"
 
 
-# --- what to read ------------------------------------------------------------------------------------------------------
 
 
 def read(source: Any, *, lenient: bool = False, name: str = "") -> Manifests:
@@ -69,109 +81,93 @@ def read(source: Any, *, lenient: bool = False, name: str = "") -> Manifests:
         ManifestError: with every fault; nothing is loaded.
     """
     faults: list[Fault] = []
-    lines: dict[int, Any] = {}
+    wrong: list[tuple[Document, Problem]] = []
     objects: list[Any] = []
     others: list[Frozen] = []
-    warnings: list[Fault] = []
     seen: dict[Any, Document] = {}
+    for document in _documents(source, name, faults):
+        for item, problem in objects_of(document):
+            if problem is not None:
+                wrong.append((item, problem))
+                continue
+            found, problems = decoded(item.data, lenient=lenient)
+            wrong += ((item, problem) for problem in (*problems, *duplicate(item, seen)))
+            (others if isinstance(found, Frozen) else objects).append(found)
     tolerated = _TOLERATED_LENIENT if lenient else _TOLERATED
-    each = (item for document in _documents(source, name, faults) for item in objects_of(document))
-    for document, wrong in each:
-        if wrong is not None:
-            faults.append(_fault(document, wrong, lines))
-            continue
-        found, problems = decoded(document.data, lenient=lenient)
-        again = duplicate(document, seen)
-        for problem in (*problems, *again):
-            (warnings if problem.rule in tolerated else faults).append(_fault(document, problem, lines))
-        (others if isinstance(found, Frozen) else objects).append(found)
+    located = _located(wrong)
+    warnings = tuple(fault for fault in located if fault.rule in tolerated)
+    faults += (fault for fault in located if fault.rule not in tolerated)
     if faults:
-        sources = {fault.source: place for place, fault in reversed(list(enumerate(faults)))}
-        raise ManifestError(sorted(faults, key=lambda fault: (sources[fault.source], fault.document, fault.line)))
-    return Manifests(tuple(objects), tuple(others), tuple(warnings))
+        order = {fault.source: place for place, fault in reversed(list(enumerate(faults)))}
+        raise ManifestError(sorted(faults, key=lambda one: (order[one.source], one.document, one.line)))
+    return Manifests(tuple(objects), tuple(others), warnings)
+
+
+def plain(text: str, name: str = "") -> list[Any]:
+    """Read the documents of a YAML or JSON text as plain data, under the same limits, whatever they describe.
+
+    Raises:
+        ManifestError: the text is no such text, or breaks a limit.
+    """
+    faults: list[Fault] = []
+    documents = [document.data for document in _text(text, name or "text", faults)]
+    if faults:
+        raise ManifestError(faults)
+    return documents
 
 
 _TOLERATED = frozenset({"spelling", "assumed"})
 _TOLERATED_LENIENT = _TOLERATED | {"unknown", "enum"}
 
 
-def _fault(document: Document, problem: Problem, lines: dict[int, Any]) -> Fault:
-    return Fault(
-        source=document.source,
-        document=document.number,
-        line=_line(document, problem.path, lines),
-        object=reference(document.data) if isinstance(document.data, dict) else "",
-        path=problem.field,
-        rule=problem.rule,
-        value=problem.value,
-        message=problem.message,
-    )
+def _located(wrong: Sequence[tuple[Document, Problem]]) -> list[Fault]:
+    """Return problems with the lines where they stand; texts are looked at again only for this."""
+    texts: dict[int, tuple[Document, set[tuple[int, Path]]]] = {}
+    for document, problem in wrong:
+        if document.text is not None:
+            _, paths = texts.setdefault(id(document.text), (document, set()))
+            paths.add((document.number, (*document.inside, *problem.path)))
+    lines = {key: _lines(document, paths) for key, (document, paths) in texts.items()}
+    return [
+        Fault(
+            source=document.source,
+            document=document.number,
+            line=lines.get(id(document.text), {}).get(
+                (document.number, (*document.inside, *problem.path)), 0
+            ),
+            object=reference(document.data) if isinstance(document.data, dict) else "",
+            path=problem.field,
+            rule=problem.rule,
+            value=problem.value,
+            message=problem.message,
+        )
+        for document, problem in wrong
+    ]
 
 
-def _line(document: Document, path: Sequence[str | int], lines: dict[int, Any]) -> int:
-    """Return the line where a path stands, or of what is nearest to it; 0 if there is no text."""
-    if document.text is None:
-        return 0
-    whole = (*document.inside, *path)
+def _lines(document: Document, paths: set[tuple[int, Path]]) -> dict[tuple[int, Path], int]:
+    """Return the line where each path stands in a text, or of what is nearest to it."""
+    text = str(document.text)
     if document.json:
-        return json_line(document.text, document.number, whole)
-    key = id(document.text)
-    if key not in lines:
-        lines[key] = document.text, _numbered_nodes(document.text)
-    return _yaml_line(lines[key][1][document.number - 1], whole)
+        return json_lines(text, paths)
+    nodes: list[Any] = []
+    with contextlib.suppress(yaml.YAMLError):  # a text may end in a fault: what stands before it has lines
+        nodes.extend(yaml.compose_all(text, Loader=_Loader))
+    return {
+        (number, path): _yaml_line(nodes[number - 1], path) for number, path in paths if number <= len(nodes)
+    }
 
 
 def _documents(source: Any, name: str, faults: list[Fault]) -> Iterator[Document]:
-    """Yield every document of a source, and of what is in it."""
-    if isinstance(source, Mapping):
-        yield Document(dict(source), name, 0)
-    elif isinstance(source, Path):
-        yield from _files(source, faults)
-    elif isinstance(source, bytes):
-        try:
-            yield from _text(source.decode("utf-8-sig"), name, faults)
-        except UnicodeDecodeError as error:
-            faults.append(Fault(source=name, rule="syntax", message=f"is not UTF-8 text: {error.reason}"))
-    elif isinstance(source, str):
-        stripped = source.lstrip()
-        if "\n" in source or ": " in source or stripped.startswith("{") or not stripped:
-            yield from _text(source, name, faults)
+    """Yield every document of a source, with where it stands."""
+    for place, content in contents(source, name, faults):
+        if isinstance(content, str):
+            yield from _text(content, place, faults)
         else:
-            yield from _files(Path(source), faults)
-    elif isinstance(source, Iterable):
-        for item in source:
-            yield from _documents(item, name, faults)
-    else:
-        raise TypeError(f"cannot read manifests from {type(source).__name__}")
-
-
-def _files(path: Path, faults: list[Fault]) -> Iterator[Document]:
-    if path.is_dir():
-        for file in sorted(path.iterdir()):
-            if file.suffix in (".yaml", ".yml", ".json") and file.is_file():
-                yield from _files(file, faults)
-        return
-    try:
-        if path.stat().st_size > LIMITS.size:
-            faults.append(_too_long(str(path)))
-            return
-        text = path.read_text(encoding="utf-8-sig")
-    except OSError as error:
-        faults.append(Fault(source=str(path), rule="file", message=error.strerror or str(error)))
-    except UnicodeDecodeError as error:
-        faults.append(Fault(source=str(path), rule="syntax", message=f"is not UTF-8 text: {error.reason}"))
-    else:
-        yield from _text(text, str(path), faults)
-
-
-def _too_long(source: str) -> Fault:
-    return Fault(source=source, rule="limit", message=f"is longer than {LIMITS.size // 10**6} MB")
+            yield Document(dict(content), place)
 
 
 def _text(text: str, source: str, faults: list[Fault]) -> Iterator[Document]:
-    if len(text) > LIMITS.size or (not text.isascii() and len(text.encode(errors="replace")) > LIMITS.size):
-        faults.append(_too_long(source))
-        return
     if text.lstrip().startswith("{"):
         try:
             found = json_documents(text)
@@ -181,7 +177,8 @@ def _text(text: str, source: str, faults: list[Fault]) -> Iterator[Document]:
                 return
         else:
             faults.extend(attrs.evolve(fault, source=source) for fault in found.faults)
-            yield from (Document(data, source, i, text, json=True) for i, data in enumerate(found.documents, 1))
+            for number, data in enumerate(found.documents, 1):
+                yield Document(data, source, number, text, json=True)
             return
     builder = _Builder(text, source, faults)
     yield from (Document(data, source, i, text) for i, data in builder.documents() if data is not None)
@@ -193,7 +190,6 @@ def _is_yaml(text: str) -> bool:
     return len(text) < 10**6 and any(data is not None for _, data in builder.documents()) and builder.sound
 
 
-# --- YAML to plain data ---------------------------------------------------------------------------------------------------
 
 _WORDS: Mapping[str, Any] = {
     **dict.fromkeys(("", "~", "null", "Null", "NULL"), None),
@@ -206,7 +202,9 @@ _TAGS = {f"tag:yaml.org,2002:{name}": name for name in ("str", "int", "float", "
 
 
 def _scalar(text: str) -> Any:
-    """Return what a plain YAML scalar stands for, as Kubernetes' reader of YAML 1.1 takes it (dates stay texts)."""
+    """Return what a plain YAML scalar stands for, as Kubernetes' reader of YAML 1.1 takes it (dates stay
+    texts).
+    """
     if text in _WORDS:
         return _WORDS[text]
     if len(text) > 40 or text[0] not in "-+.0123456789":
@@ -269,7 +267,9 @@ class _Builder:
     def report(self, mark: Any, rule: str, message: str, value: Any = None) -> None:
         self.sound = False
         line = mark.line + 1 if mark is not None else 0
-        fault = Fault(source=self.source, document=self.document, line=line, rule=rule, value=value, message=message)
+        fault = Fault(
+            source=self.source, document=self.document, line=line, rule=rule, value=value, message=message
+        )
         self.faults.append(fault)
 
     def stop(self, event: Any, rule: str, message: str) -> NoReturn:
@@ -355,16 +355,28 @@ class _Builder:
             event = self.next()
             if type(event) is yaml.MappingEndEvent:
                 break
-            merge = type(event) is yaml.ScalarEvent and event.value == "<<" and event.implicit[0] and event.tag is None
+            merge = (
+                type(event) is yaml.ScalarEvent
+                and event.value == "<<"
+                and event.implicit[0]
+                and event.tag is None
+            )
             key = self.key(event, depth)
             value = self.node(self.next(), depth + 1)
             if merge:
                 several = value if isinstance(value, list) else [value]
                 merged += [item for item in several if isinstance(item, dict)]
                 if not all(isinstance(item, dict) for item in several):
-                    self.report(event.start_mark, "merge", f"<< wants a mapping or a list of them, got {shown(value)}", value)
+                    self.report(
+                        event.start_mark,
+                        "merge",
+                        f"<< wants a mapping or a list of them, got {shown(value)}",
+                        value,
+                    )
             elif key in data:
-                self.report(event.start_mark, "duplicate", f"the key {shown(key)} stands twice in one mapping", key)
+                self.report(
+                    event.start_mark, "duplicate", f"the key {shown(key)} stands twice in one mapping", key
+                )
             else:
                 data[key] = value
         for item in merged:
@@ -384,15 +396,7 @@ class _Builder:
         return str(key)
 
 
-def _numbered_nodes(text: str) -> list[Any]:
-    """Compose what was read before, for its lines; where a text ends in a fault, what stands before it."""
-    nodes: list[Any] = []
-    with contextlib.suppress(yaml.YAMLError):
-        nodes.extend(yaml.compose_all(text, Loader=_Loader))
-    return nodes
-
-
-def _yaml_line(node: Any, path: Sequence[str | int]) -> int:
+def _yaml_line(node: Any, path: Path) -> int:
     """Return the line where a path stands in composed YAML; where it ends early, of the last step found."""
     line = node.start_mark.line + 1
     for step in path:
@@ -420,11 +424,12 @@ def _entry(node: Any, key: str) -> tuple[Any, Any] | None:
     return None
 
 
-# --- objects to text -------------------------------------------------------------------------------------------------------
 
 
 class _Writer(_Dumper):  # type: ignore[misc]
-    """Writes as kubectl does: no aliases, lists not indented, whatever a reader could take for no text in quotes."""
+    """Writes as kubectl does: no aliases, lists not indented, whatever a reader could take for no text in
+    quotes.
+    """
 
     def ignore_aliases(self, data: Any) -> bool:
         return True
@@ -444,7 +449,9 @@ _Writer.add_representer(str, _Writer.text)
 
 
 def write(objects: Any, form: str = "yaml") -> str:
-    """Return objects as multi-document YAML, or as JSON (several become one v1 List); apiVersion and kind lead."""
+    """Return objects as multi-document YAML, or as JSON (several become one v1 List); apiVersion and kind
+    lead.
+    """
     several = [objects] if isinstance(objects, Mapping) or hasattr(objects, "metadata") else list(objects)
     plain = [_ordered(to_plain(item)) for item in several]
     match form:
@@ -452,7 +459,10 @@ def write(objects: Any, form: str = "yaml") -> str:
             whole = plain[0] if len(plain) == 1 else {"apiVersion": "v1", "kind": "List", "items": plain}
             return json.dumps(whole, indent=4, ensure_ascii=False) + "\n"
         case "yaml":
-            dumped = (yaml.dump(item, Dumper=_Writer, sort_keys=False, allow_unicode=True, width=2**20) for item in plain)
+            dumped = (
+                yaml.dump(item, Dumper=_Writer, sort_keys=False, allow_unicode=True, width=2**20)
+                for item in plain
+            )
             return "---\n".join(dumped)
     raise ValueError(f'form is "yaml" or "json", not {form!r}')
 

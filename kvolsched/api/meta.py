@@ -1,7 +1,8 @@
 """What every Kubernetes object shares: frozen values, metadata, references and conditions.
 
-Values are frozen all the way down, so an object may be held by any number of histories at once. What a manifest
-says and this package does not model is kept beside the modelled fields, in `rest`, under its manifest names.
+Values are frozen all the way down, so an object may be held by any number of histories at once. What a
+manifest says and this package does not model is kept beside the modelled fields, in `rest`, under its
+manifest names.
 """
 
 from __future__ import annotations
@@ -48,7 +49,7 @@ EMPTY = Frozen()
 
 
 def freeze(value: Any) -> Any:
-    """Return plain YAML or JSON data as frozen data: dicts as `Frozen`, lists as tuples, scalars as they are."""
+    """Return plain YAML or JSON data frozen: dicts as `Frozen`, lists as tuples, scalars as they are."""
     if isinstance(value, dict):
         return value if isinstance(value, Frozen) else Frozen({str(k): freeze(v) for k, v in value.items()})
     if isinstance(value, list | tuple):
@@ -65,8 +66,8 @@ def thaw(value: Any) -> Any:
     return value
 
 
-# Fields whose value is a moment on the simulated clock: they are content, but two runs that differ only in them
-# mean the same, so the digest of meaning asks only whether they are set.
+# Fields whose value is a moment on the simulated clock: they are content, but two runs that differ only in
+# them mean the same, so the digest of meaning asks only whether they are set.
 MOMENT: Mapping[str, str] = {"digest": "presence"}
 
 
@@ -87,7 +88,7 @@ class OwnerReference:
 class ObjectMeta:
     """metadata: name, labels, and what the API server keeps of an object's life.
 
-    `resource_version` is the world's own counter; it is no part of equality or hash (law: versions are not meaning).
+    `resource_version` is the world's own counter; no part of equality or hash (versions are not meaning).
     """
 
     name: str = ""

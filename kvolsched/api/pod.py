@@ -122,7 +122,7 @@ class PersistentVolumeClaimVolumeSource:
 
 @attrs.define(frozen=True, kw_only=True, cache_hash=True)
 class Volume:
-    """spec.volumes[]: a claim, a generic ephemeral volume (kept in `rest` as `ephemeral`), or another source."""
+    """spec.volumes[]: a claim, a generic ephemeral volume (in `rest` as `ephemeral`), or another source."""
 
     name: str = ""
     persistent_volume_claim: PersistentVolumeClaimVolumeSource | None = None
@@ -194,7 +194,7 @@ class Pod:
         return self.status.phase in ("Succeeded", "Failed")
 
     def claim_names(self) -> Iterator[str]:
-        """Yield the names of the claims that this pod's volumes name, in their order, generic ephemeral ones too."""
+        """Yield the names of this pod's claims in the order of its volumes, generic ephemeral ones too."""
         for volume in self.spec.volumes:
             if volume.persistent_volume_claim is not None:
                 yield volume.persistent_volume_claim.claim_name

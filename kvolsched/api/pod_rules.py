@@ -9,7 +9,15 @@ from . import quantity
 from .convert import from_plain
 from .invalid import Invalid, Refusals, dns_label, each, labels, qualified_name, subdomain, supported
 from .meta import EMPTY, thaw
-from .pod import Affinity, Container, PodAffinity, PodAffinityTerm, PodSpec, Resources, TopologySpreadConstraint
+from .pod import (
+    Affinity,
+    Container,
+    PodAffinity,
+    PodAffinityTerm,
+    PodSpec,
+    Resources,
+    TopologySpreadConstraint,
+)
 from .selector_rules import label_selector, node_selector, node_selector_term, tolerations
 from .volume_rules import claim_spec
 
@@ -147,7 +155,9 @@ def _gates(path: str, spec: PodSpec) -> Refusals:
         seen.add(gate.name)
     if spec.scheduling_gates and spec.node_name:
         yield Invalid(
-            f"{path}.nodeName", "Forbidden", detail="cannot be set until all schedulingGates have been cleared"
+            f"{path}.nodeName",
+            "Forbidden",
+            detail="cannot be set until all schedulingGates have been cleared",
         )
 
 
@@ -218,7 +228,9 @@ def _constraint(path: str, constraint: TopologySpreadConstraint) -> Refusals:
     yield from supported(f"{path}.whenUnsatisfiable", mode, (HARD, "ScheduleAnyway"))
     if constraint.min_domains is not None:
         if constraint.min_domains <= 0:
-            yield Invalid(f"{path}.minDomains", "Invalid", constraint.min_domains, "must be greater than zero")
+            yield Invalid(
+                f"{path}.minDomains", "Invalid", constraint.min_domains, "must be greater than zero"
+            )
         if mode != HARD:
             words = f"can only use minDomains if whenUnsatisfiable={HARD}, not {mode}"
             yield Invalid(f"{path}.minDomains", "Invalid", constraint.min_domains, words)
@@ -245,4 +257,6 @@ def _label_keys(path: str, constraint: TopologySpreadConstraint) -> Refusals:
     for index, key in enumerate(constraint.match_label_keys):
         yield from each(f"{path}.matchLabelKeys[{index}]", key, qualified_name(key))
         if key in selected:
-            yield Invalid(f"{path}[{index}]", "Invalid", key, "exists in both matchLabelKeys and labelSelector")
+            yield Invalid(
+                f"{path}[{index}]", "Invalid", key, "exists in both matchLabelKeys and labelSelector"
+            )

@@ -1,4 +1,4 @@
-"""Kubernetes quantities: exact numbers from texts such as `100Gi`, `500m` or `1e3`, and back in canonical form.
+"""Kubernetes quantities: exact numbers from texts such as `100Gi`, `500m`, `1e3`, and back in canonical form.
 
 A quantity travels through the package as its canonical text; these functions read it. Mirrors apimachinery
 `resource.Quantity` (v1.36.2): values are exact, fractions of the asked unit are rounded up.

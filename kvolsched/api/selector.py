@@ -1,7 +1,8 @@
-"""The scalar truth about matching: labels against selectors, nodes against node selectors, taints against tolerations.
+"""The scalar truth about matching: labels and selectors, nodes and node selectors, taints and tolerations.
 
-Every rule and every column is judged by these functions; nothing else in the package decides whether labels match.
-Mirrors apimachinery `labels.Selector`, component-helpers `nodeaffinity` and core `Toleration.ToleratesTaint` (v1.36.2).
+Every rule and every column is judged by these functions; nothing else in the package decides whether labels
+match. Mirrors apimachinery `labels.Selector`, component-helpers `nodeaffinity` and core
+`Toleration.ToleratesTaint` (v1.36.2).
 """
 
 from __future__ import annotations
@@ -23,7 +24,8 @@ class Requirement:
     rest: Frozen = EMPTY
 
     def matches(self, labels: Mapping[str, str]) -> bool:
-        """Say whether labels meet this expression: In, NotIn, Exists, DoesNotExist, Gt, Lt (S0, Restricting Topology).
+        """Say whether labels meet this expression (S0, Restricting Topology, Alternatives: all six
+        operators).
 
         NotIn also holds where the key is missing; Gt and Lt compare integers, anything else does not match.
         """
@@ -65,7 +67,7 @@ def _integer(text: str | None) -> int | None:
 
 @attrs.define(frozen=True, kw_only=True, cache_hash=True)
 class LabelSelector:
-    """A selector over labels: matchLabels and matchExpressions, all ANDed; the empty one matches everything."""
+    """A selector over labels: matchLabels and matchExpressions, ANDed; an empty one matches everything."""
 
     match_labels: Frozen = EMPTY
     match_expressions: tuple[Requirement, ...] = ()
@@ -105,7 +107,7 @@ class NodeSelectorTerm:
 
 @attrs.define(frozen=True, kw_only=True, cache_hash=True)
 class NodeSelector:
-    """A selector over nodes: terms are ORed, so no terms match no node (S0, Volume Topology Specification)."""
+    """A selector over nodes: terms are ORed, so none match no node (S0, Volume Topology Specification)."""
 
     node_selector_terms: tuple[NodeSelectorTerm, ...] = ()
     rest: Frozen = EMPTY
@@ -134,7 +136,7 @@ class Taint:
 
 @attrs.define(frozen=True, kw_only=True, cache_hash=True)
 class Toleration:
-    """spec.tolerations[] of a Pod; an empty effect tolerates every effect, an empty key with Exists every taint."""
+    """spec.tolerations[] of a Pod; an empty effect covers all effects, an empty key with Exists all taints."""
 
     key: str = ""
     operator: str = ""
@@ -163,7 +165,9 @@ class Toleration:
 
 
 def untolerated(
-    taints: Iterable[Taint], tolerations: Iterable[Toleration], effects: tuple[str, ...] = ("NoSchedule", "NoExecute")
+    taints: Iterable[Taint],
+    tolerations: Iterable[Toleration],
+    effects: tuple[str, ...] = ("NoSchedule", "NoExecute"),
 ) -> Taint | None:
     """Return the first taint with one of these effects that no toleration covers, or None."""
     tolerations = tuple(tolerations)

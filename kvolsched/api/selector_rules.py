@@ -32,7 +32,9 @@ def _values(path: str, expression: Requirement, *, numbers: bool) -> Refusals:
         case "In" | "NotIn":
             if not expression.values:
                 yield Invalid(
-                    f"{path}.values", "Required", detail="must be specified when `operator` is 'In' or 'NotIn'"
+                    f"{path}.values",
+                    "Required",
+                    detail="must be specified when `operator` is 'In' or 'NotIn'",
                 )
         case "Exists" | "DoesNotExist":
             if expression.values:
@@ -49,7 +51,9 @@ def _values(path: str, expression: Requirement, *, numbers: bool) -> Refusals:
 def node_selector(path: str, selector: NodeSelector) -> Refusals:
     """A node selector has at least one term; an empty term is allowed and matches nothing."""
     if not selector.node_selector_terms:
-        yield Invalid(f"{path}.nodeSelectorTerms", "Required", detail="must have at least one node selector term")
+        yield Invalid(
+            f"{path}.nodeSelectorTerms", "Required", detail="must have at least one node selector term"
+        )
     for index, term in enumerate(selector.node_selector_terms):
         yield from node_selector_term(f"{path}.nodeSelectorTerms[{index}]", term)
 

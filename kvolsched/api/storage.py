@@ -25,7 +25,7 @@ class TopologySelectorLabelRequirement:
 
 @attrs.define(frozen=True, kw_only=True, cache_hash=True)
 class TopologySelectorTerm:
-    """One entry of allowedTopologies: its expressions are ANDed, the entries ORed (S0, Restricting Topology)."""
+    """One entry of allowedTopologies: expressions are ANDed, the entries ORed (S0, Restricting Topology)."""
 
     match_label_expressions: tuple[TopologySelectorLabelRequirement, ...] = ()
     rest: Frozen = EMPTY

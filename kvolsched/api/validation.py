@@ -1,7 +1,8 @@
 """What the API server refuses to store, in its own field paths and words; one small function a rule.
 
-`validate` judges an object by itself, after defaulting; `immutable` judges what changed between two versions of it. A
-create is `validate(new)`, an update `validate(new) + immutable(old, new)`. Mirrors `pkg/apis/*/validation` (v1.36.2).
+`validate` judges an object by itself, after defaulting; `immutable` judges what changed between two versions
+of it. A create is `validate(new)`, an update `validate(new) + immutable(old, new)`. Mirrors
+`pkg/apis/*/validation` (v1.36.2).
 """
 
 from __future__ import annotations
@@ -29,17 +30,19 @@ __all__ = ["Invalid", "immutable", "validate"]
 
 STANDARD_FINALIZERS = frozenset({"kubernetes", "orphan", "foregroundDeletion"})
 
+
 def validate(found: Any) -> list[Invalid]:
     """Return every refusal of this object; none if it may be stored. Kinds without rules pass."""
     rules = _RULES.get(type(found))
     return [] if rules is None else [*metadata(found), *rules(found)]
 
 
-# --- metadata --------------------------------------------------------------------------------------------------------
 
 
 def metadata(found: Any) -> Refusals:
-    """What every kind's metadata must be: a name, labels and annotations with proper keys, owners, finalizers."""
+    """What every kind's metadata must be: a name, labels and annotations with proper keys, owners,
+    finalizers.
+    """
     meta: ObjectMeta = found.metadata
     kind = BY_NAME[found.kind]
     name_rule = dns_label if kind.name == "Namespace" else subdomain
@@ -71,17 +74,18 @@ def _owners(path: str, meta: ObjectMeta) -> Refusals:
                 yield Invalid(f"{path}.{field}", "Invalid", "", "must not be empty")
     controllers = [f"{owner.kind}/{owner.name}" for owner in meta.owner_references if owner.controller]
     for other in controllers[1:]:
-        words = f'Only one reference can have Controller set to true. Found "true" in references for {controllers[0]}'
-        yield Invalid(path, "Invalid", [*controllers], f"{words} and {other}")
+        words = 'Only one reference can have Controller set to true. Found "true" in references for'
+        yield Invalid(path, "Invalid", [*controllers], f"{words} {controllers[0]} and {other}")
 
 
 def _finalizer(path: str, item: str, name: str) -> Refusals:
     yield from each(path, name, qualified_name(name))
     if "/" not in name and name not in STANDARD_FINALIZERS:
-        yield Invalid(item, "Invalid", name, "name is neither a standard finalizer name nor is it fully qualified")
+        yield Invalid(
+            item, "Invalid", name, "name is neither a standard finalizer name nor is it fully qualified"
+        )
 
 
-# --- kinds ------------------------------------------------------------------------------------------------------------
 
 
 def _pod(found: Pod) -> Refusals:
@@ -154,7 +158,8 @@ def _template(found: StatefulSet) -> Refusals:
         yield Invalid("spec.template.metadata.labels", "Invalid", value, words)
     claims = {claim.metadata.name for claim in found.spec.volume_claim_templates}
     for refusal in itertools.chain(
-        labels("spec.template.metadata.labels", template.metadata.labels), pod_spec("spec.template.spec", template.spec)
+        labels("spec.template.metadata.labels", template.metadata.labels),
+        pod_spec("spec.template.spec", template.spec),
     ):
         templated = refusal.type == "NotFound" and refusal.path.endswith(".name") and refusal.value in claims
         if not templated and refusal.path != "spec.template.spec.restartPolicy":

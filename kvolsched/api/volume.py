@@ -10,7 +10,8 @@ from .meta import EMPTY, Condition, Frozen, ObjectMeta, ObjectReference
 from .pod import Resources
 from .selector import LabelSelector, NodeSelector
 
-# Annotation keys that the binding loop is written in (upstream.md names the same; all are read in every revision).
+# Annotation keys that the binding loop is written in (upstream.md names the same; all are read in every
+# revision).
 BIND_COMPLETED = "pv.kubernetes.io/bind-completed"
 BOUND_BY_CONTROLLER = "pv.kubernetes.io/bound-by-controller"
 PROVISIONED_BY = "pv.kubernetes.io/provisioned-by"
@@ -27,7 +28,7 @@ SELECTED_NODE_KEYS = (
 
 @attrs.define(frozen=True, kw_only=True, cache_hash=True)
 class VolumeNodeAffinity:
-    """A volume's own affinity type, not the pod's: `required` is a hard constraint (S0, Volume Topology Specification)."""
+    """A volume's own type, not the pod's: `required` is hard (S0, Volume Topology Specification)."""
 
     required: NodeSelector | None = None
     rest: Frozen = EMPTY
@@ -35,7 +36,7 @@ class VolumeNodeAffinity:
 
 @attrs.define(frozen=True, kw_only=True, cache_hash=True)
 class PersistentVolumeSpec:
-    """spec: the volume source itself (csi, local, gcePersistentDisk, ...) is kept in `rest` under its manifest name."""
+    """spec: the source itself (csi, local, gcePersistentDisk, ...) is kept in `rest` under its own name."""
 
     capacity: Frozen = EMPTY
     access_modes: tuple[str, ...] = ()
@@ -70,7 +71,7 @@ class PersistentVolume:
 
 @attrs.define(frozen=True, kw_only=True, cache_hash=True)
 class PersistentVolumeClaimSpec:
-    """spec: `storage_class_name` None means not given, "" means no class (the two differ: a default may be assigned)."""
+    """spec: `storage_class_name` None is not given (a default may be assigned), "" means no class."""
 
     access_modes: tuple[str, ...] = ()
     selector: LabelSelector | None = None

@@ -1,6 +1,7 @@
 """Which storage classes, volumes and claims the API server takes, one function a rule.
 
-Mirrors storage `ValidateStorageClass` and core `ValidatePersistentVolume`, `ValidatePersistentVolumeClaim` (v1.36.2).
+Mirrors storage `ValidateStorageClass` and core `ValidatePersistentVolume`, `ValidatePersistentVolumeClaim`
+(v1.36.2).
 """
 
 from __future__ import annotations
@@ -17,16 +18,35 @@ from .volume import PersistentVolume, PersistentVolumeClaim, PersistentVolumeCla
 ACCESS_MODES = ("ReadOnlyMany", "ReadWriteMany", "ReadWriteOnce", "ReadWriteOncePod")
 # The order in which Kubernetes looks at them: the first is the volume's type, every further one is refused.
 SOURCES = (
-    "hostPath", "gcePersistentDisk", "awsElasticBlockStore", "glusterfs", "flocker", "nfs", "rbd", "quobyte", "cephfs",
-    "iscsi", "cinder", "fc", "flexVolume", "azureFile", "vsphereVolume", "azureDisk", "photonPersistentDisk",
-    "portworxVolume", "scaleIO", "local", "storageos", "csi",
-)  # fmt: skip
+    "hostPath",
+    "gcePersistentDisk",
+    "awsElasticBlockStore",
+    "glusterfs",
+    "flocker",
+    "nfs",
+    "rbd",
+    "quobyte",
+    "cephfs",
+    "iscsi",
+    "cinder",
+    "fc",
+    "flexVolume",
+    "azureFile",
+    "vsphereVolume",
+    "azureDisk",
+    "photonPersistentDisk",
+    "portworxVolume",
+    "scaleIO",
+    "local",
+    "storageos",
+    "csi",
+)
 
 
-# --- storage classes ---------------------------------------------------------------------------------------------------
 
 
 def storage_class(found: StorageClass) -> Refusals:
+    """A class: a provisioner, parameters with keys, one of the two modes, topologies."""
     if not found.provisioner:
         yield Invalid("provisioner", "Required")
     else:
@@ -40,7 +60,9 @@ def storage_class(found: StorageClass) -> Refusals:
     if found.volume_binding_mode is None:
         yield Invalid("volumeBindingMode", "Required")
     else:
-        yield from supported("volumeBindingMode", found.volume_binding_mode, ("Immediate", "WaitForFirstConsumer"))
+        yield from supported(
+            "volumeBindingMode", found.volume_binding_mode, ("Immediate", "WaitForFirstConsumer")
+        )
     yield from _topologies("allowedTopologies", found.allowed_topologies)
 
 
@@ -66,7 +88,6 @@ def _topologies(path: str, terms: tuple[TopologySelectorTerm, ...]) -> Refusals:
         seen.append(said)
 
 
-# --- volumes and claims ------------------------------------------------------------------------------------------------
 
 
 def _access_modes(path: str, modes: tuple[str, ...], required: str) -> Refusals:
@@ -87,6 +108,9 @@ def _positive(path: str, text: str) -> Refusals:
 
 
 def volume(found: PersistentVolume) -> Refusals:
+    """A volume: access modes, a capacity of storage alone, exactly one source, node affinity that says
+    something.
+    """
     spec = found.spec
     yield from _access_modes("spec.accessModes", spec.access_modes, "")
     if not spec.capacity:
@@ -97,28 +121,35 @@ def volume(found: PersistentVolume) -> Refusals:
         yield from _positive(f"spec.capacity[{name}]", text)
     if spec.persistent_volume_reclaim_policy:
         policies = ("Delete", "Recycle", "Retain")
-        yield from supported("spec.persistentVolumeReclaimPolicy", spec.persistent_volume_reclaim_policy, policies)
-    if spec.node_affinity is not None:
-        required = spec.node_affinity.required
-        if required is None:
-            words = "must specify required node constraints"
-            yield Invalid("spec.nodeAffinity.required", "Required", detail=words)
-        else:
-            yield from node_selector("spec.nodeAffinity.required", required)
+        yield from supported(
+            "spec.persistentVolumeReclaimPolicy", spec.persistent_volume_reclaim_policy, policies
+        )
+    if spec.node_affinity is not None and spec.node_affinity.required is None:
+        yield Invalid(
+            "spec.nodeAffinity.required", "Required", detail="must specify required node constraints"
+        )
+    elif spec.node_affinity is not None and spec.node_affinity.required is not None:
+        yield from node_selector("spec.nodeAffinity.required", spec.node_affinity.required)
     yield from _sources(found)
     if spec.storage_class_name:
         yield from each("spec.storageClassName", spec.storage_class_name, subdomain(spec.storage_class_name))
     if spec.volume_mode is not None:
         yield from supported("spec.volumeMode", spec.volume_mode, ("Block", "Filesystem"))
-    if spec.volume_attributes_class_name is not None:
-        name = spec.volume_attributes_class_name
-        if not name:
-            yield Invalid("spec.volumeAttributesClassName", "Required", detail="an empty string is disallowed")
-        else:
-            yield from each("spec.volumeAttributesClassName", name, subdomain(name))
-        if "csi" not in spec.rest:
-            words = "has to be specified when using volumeAttributesClassName"
-            yield Invalid("spec.csi", "Required", detail=words)
+    yield from _attributes_class(found)
+
+
+def _attributes_class(found: PersistentVolume) -> Refusals:
+    name = found.spec.volume_attributes_class_name
+    if name is None:
+        return
+    path = "spec.volumeAttributesClassName"
+    if not name:
+        yield Invalid(path, "Required", detail="an empty string is disallowed")
+    else:
+        yield from each(path, name, subdomain(name))
+    if "csi" not in found.spec.rest:
+        words = "has to be specified when using volumeAttributesClassName"
+        yield Invalid("spec.csi", "Required", detail=words)
 
 
 def _sources(found: PersistentVolume) -> Refusals:
@@ -159,6 +190,7 @@ _REQUIRED_IN_SOURCE: Mapping[str, tuple[str, ...]] = {
 
 
 def claim(found: PersistentVolumeClaim) -> Refusals:
+    """A claim is its spec."""
     return claim_spec("spec", found.spec)
 
 
@@ -172,7 +204,9 @@ def claim_spec(path: str, spec: PersistentVolumeClaimSpec) -> Refusals:
     else:
         yield from _positive(f"{path}.resources[storage]", storage)
     if spec.storage_class_name:
-        yield from each(f"{path}.storageClassName", spec.storage_class_name, subdomain(spec.storage_class_name))
+        yield from each(
+            f"{path}.storageClassName", spec.storage_class_name, subdomain(spec.storage_class_name)
+        )
     if spec.volume_mode is not None:
         yield from supported(f"{path}.volumeMode", spec.volume_mode, ("Block", "Filesystem"))
     source, reference = spec.rest.get("dataSource"), spec.rest.get("dataSourceRef")

@@ -1,0 +1,72 @@
+"""Where manifests come from: texts, files, directories, plain data, and any number of these; no format is
+known here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from .fault import Fault
+from .limits import LIMITS
+
+SUFFIXES = (".yaml", ".yml", ".json")
+
+
+def contents(source: Any, name: str, faults: list[Fault]) -> Iterator[tuple[str, str | Mapping[str, Any]]]:
+    """Yield each text or mapping of a source with its name; what cannot be read becomes a fault.
+
+    A text is taken for a path if it is one line without `: ` that does not begin with `{`.
+    """
+    if isinstance(source, Mapping):
+        yield name, source
+    elif isinstance(source, Path):
+        yield from _files(source, faults)
+    elif isinstance(source, bytes):
+        yield from _text(source, name, faults)
+    elif isinstance(source, str):
+        if "\n" in source or ": " in source or not source.strip() or source.lstrip().startswith("{"):
+            yield from _text(source, name, faults)
+        else:
+            yield from _files(Path(source), faults)
+    elif isinstance(source, Iterable):
+        for item in source:
+            yield from contents(item, name, faults)
+    else:
+        raise TypeError(f"cannot read manifests from {type(source).__name__}")
+
+
+def _files(path: Path, faults: list[Fault]) -> Iterator[tuple[str, str]]:
+    if path.is_dir():
+        for file in sorted(path.iterdir()):
+            if file.suffix in SUFFIXES and file.is_file():
+                yield from _files(file, faults)
+        return
+    try:
+        size = path.stat().st_size
+        content = path.read_bytes() if size <= LIMITS.size else b""
+    except OSError as error:
+        faults.append(Fault(source=str(path), rule="file", message=error.strerror or str(error)))
+        return
+    if size > LIMITS.size:
+        faults.append(_too_long(str(path)))
+    else:
+        yield from _text(content, str(path), faults)
+
+
+def _text(content: str | bytes, name: str, faults: list[Fault]) -> Iterator[tuple[str, str]]:
+    size = len(content)
+    if isinstance(content, str) and not content.isascii():
+        size = len(content.encode(errors="replace"))
+    if size > LIMITS.size:
+        faults.append(_too_long(name))
+        return
+    try:
+        yield name, content.decode("utf-8-sig") if isinstance(content, bytes) else content
+    except UnicodeDecodeError as error:
+        faults.append(Fault(source=name, rule="syntax", message=f"is not UTF-8 text: {error.reason}"))
+
+
+def _too_long(name: str) -> Fault:
+    return Fault(source=name, rule="limit", message=f"is longer than {LIMITS.size // 10**6} MB")
