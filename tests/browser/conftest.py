@@ -27,8 +27,8 @@ VIEW = {"width": 1400, "height": 1000}
 TALLEST = 12_000
 LOCAL = {"localhost", "127.0.0.1", "::1", None}
 CHROMIUM_OPTIONS = [
-    "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
-    "--disable-component-update", "--disable-sync",
+    "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run", "--disable-quic",
+    "--disable-background-networking", "--disable-component-update", "--disable-sync",
 ]
 SETTINGS = {
     "apputils-extension/notification": {"fetchNews": "false", "checkForUpdates": False},
@@ -129,14 +129,16 @@ class LabServer:
 
 
 def chromium():
-    """Find a Chromium: the distribution's, or none."""
-    for name in ("chromium", "chromium-browser", "google-chrome"):
-        if path := shutil.which(name):
-            return path
-    sentence = "no Chromium here (Debian: apt-get install chromium fonts-dejavu-core fonts-liberation)"
-    if os.environ.get("CI"):
-        pytest.fail(f"{sentence}, and CI is set")
-    return pytest.skip(sentence)
+    """Find the Chromium of the distribution; without one, or what its driver needs, skip (fail in CI)."""
+    import playwright
+
+    found = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+    node = Path(playwright.__file__).parent / "driver" / "node"
+    driver = subprocess.run([node, "--version"], check=False, capture_output=True)
+    if found and driver.returncode == 0:
+        return found
+    wanted = "no Chromium, or no libatomic, for browser tests (`make browser` installs them or says how)"
+    return pytest.fail(f"{wanted}, and CI is set") if os.environ.get("CI") else pytest.skip(wanted)
 
 
 def wait_for_server(process, runtime, log):
