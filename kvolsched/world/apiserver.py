@@ -15,6 +15,7 @@ import attrs
 
 from ..api.kind import BY_NAME
 from ..api.meta import ObjectMeta
+from .digest import SILENT, VERSION
 from .log import Key, Log, Note
 
 CLOCK = Note("world", "clock", "")
@@ -38,9 +39,9 @@ class Write:
     verb: str
     key: Key
     new: Any = None
-    version: int = 0
+    version: int = attrs.field(default=0, metadata=VERSION)
     uid: str = ""
-    words: str = ""
+    words: str = attrs.field(default="", metadata=SILENT)
 
     @property
     def subject(self) -> str:

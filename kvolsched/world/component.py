@@ -1,42 +1,25 @@
 """Components and their actors: what a process sees, what it remembers, and the hand an actor holds for one turn.
 
 A component is a process: one cursor per kind it watches, one space of notes, one identity. Its actors are its
-routines and share all three. Actors of different components meet only in the API objects.
+routines and share all three. Actors of different components meet only in the API objects. A delivery moves a cursor
+and brings the net change per key; from the start of the log (a new or restarted process) it brings everything there
+is, as a list does.
 """
 
 from __future__ import annotations
 
 import hashlib
-import heapq
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import attrs
 
 from ..api.meta import EMPTY, Frozen
 from .apiserver import CLOCK, Done, Refused, Write
-from .digest import SILENT, WAIT
-from .log import Key, Note, Place
+from .digest import MODULUS, SILENT_KINDS, meaning
+from .log import Key, Log, Note, Place
 from .view import Seen, View
-
-if TYPE_CHECKING:
-    from .simulation import Simulation
-
-
-@attrs.frozen
-class Todo:
-    """A note that an actor has something to do; `order` is the place in the log where it learned so."""
-
-    order: int = attrs.field(metadata=SILENT)
-
-
-@attrs.frozen
-class Wake:
-    """A note that an actor wants to be woken at a simulated time (s); a periodic one does not keep a run going."""
-
-    at: float = attrs.field(metadata=WAIT)
-    order: int = attrs.field(metadata=SILENT)
-    periodic: bool = False
+from .worklist import Todo, Wake, Worklist
 
 
 class Actor(Protocol):
@@ -66,75 +49,136 @@ class Component:
     config: Frozen = EMPTY
 
 
-class Worklist:
-    """Notes of one sort by their order: a view that finds the first at once. Mutable."""
+class Arrival(NamedTuple):
+    """What a delivery brings of one key: the net change, and the place of the last change in it."""
 
-    def __init__(self, sort: str, order: Callable[[Any], Any] = lambda note: note.order) -> None:
-        self.follows = frozenset([sort])
-        self.order = order
-        self.items: dict[str, Any] = {}
-        self._heap: list[tuple[Any, str]] = []
-
-    def apply(self, key: Place, old: Any, new: Any) -> None:
-        """Add, replace or drop one note."""
-        name = key[2]
-        if new is None:
-            self.items.pop(name, None)
-        else:
-            self.items[name] = new
-            heapq.heappush(self._heap, (self.order(new), name))
-
-    def first(self) -> tuple[Any, str] | None:
-        """Return (order, name) of the first note, or None."""
-        heap = self._heap
-        while heap:
-            order, name = heap[0]
-            note = self.items.get(name)
-            if note is not None and self.order(note) == order:
-                return heap[0]
-            heapq.heappop(heap)
-        return None
-
-    def all(self) -> list[tuple[Any, str]]:
-        """Return (order, name) of every note, sorted."""
-        return sorted((self.order(note), name) for name, note in self.items.items())
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Worklist) and self.items == other.items
-
-    __hash__ = None  # type: ignore[assignment]
+    place: int
+    key: Key
+    old: Any
+    new: Any
 
 
 class Process:
-    """A component as it runs: its cursors' contents and the views of them. Mutable, moved by the log only."""
+    """A running component. Mutable; follows the log and is moved by nothing else.
 
-    def __init__(self, component: Component) -> None:
+    `pending` holds, for each kind of which there is something yet to see, the place of the oldest such change;
+    `arrived` what the last move of a cursor brought; `sum` the meaning of all it has seen, if `tracking`.
+    """
+
+    def __init__(self, component: Component, log: Log) -> None:
         self.component = component
         self.name = component.name
-        self.cursor_notes = {kind: Note(component.name, "cursor", kind) for kind in component.watches}
-        self.seen = Seen(component.watches)
-        self.views: dict[str, View] = {}
-        self.sum = 0
+        self.log = log
+        self.cursors = {kind: Note(component.name, "cursor", kind) for kind in component.watches}
+        self.pending: dict[str, int] = {}
+        self.arrived: list[Arrival] = []
+        self.tracking = False
         self.reset()
 
     def reset(self) -> None:
         """Empty every view."""
-        self.seen = Seen(self.component.watches)
+        actors = self.component.actors
         self.sum = 0
-        self.todo = {actor.name: Worklist(f"todo {actor.name}") for actor in self.component.actors}
-        self.plans = {actor.name: Worklist(f"plan {actor.name}") for actor in self.component.actors}
-        self.views = dict(self.component.views(self.seen))
-        self.hear: dict[str, list[Callable[[Place, Any, Any], None]]] = {}
-        views: list[View] = [self.seen, *self.todo.values(), *self.plans.values(), *self.views.values()]
+        self.seen = Seen(self.component.watches)
+        self.todo = {actor.name: Worklist(f"todo {actor.name}") for actor in actors}
+        self.plans = {actor.name: Worklist(f"plan {actor.name}") for actor in actors}
+        self.wakes = Worklist("wake", order=lambda wake: (wake.at, wake.order))
+        self.views: dict[str, View] = dict(self.component.views(self.seen))
+        self.listeners: dict[str, list[Callable[[Place, Any, Any], None]]] = {}
+        views: list[View] = [self.seen, *self.todo.values(), *self.plans.values(), self.wakes, *self.views.values()]
         for view in views:
-            for word in view.follows:
-                self.hear.setdefault(word, []).append(view.apply)
+            for word in sorted(view.follows):
+                self.listeners.setdefault(word, []).append(view.apply)
+
+    def rebuild(self) -> None:
+        """Build every view anew from the log: the definition that every move must meet."""
+        self.reset()
+        self.pending = {}
+        for kind in self.component.watches:
+            cursor = self.log.notes.get(self.cursors[kind], 0)
+            for _, key, _, new in self.net(kind, 0, cursor):
+                self.see(kind, key, None, new)
+            self.look(kind, cursor)
+        for note in sorted(note for note in self.log.notes if note.component == self.name):
+            for apply in self.listeners.get(note.sort, ()):
+                apply(note, None, self.log.notes[note])
+
+    def hear(self, note: Note, old: Any, new: Any) -> None:
+        """Follow a change of one of this component's notes; a cursor's takes what is seen along."""
+        if note[1] == "cursor":
+            self._move(note[2], old or 0, new or 0)
+            return
+        for apply in self.listeners.get(note[1], ()):
+            apply(note, old, new)
+
+    def expect(self, kind: str, place: int, *, undone: bool) -> None:
+        """Follow a change of an API object of a watched kind: from now on there is something to see, or no longer."""
+        if not undone:
+            self.pending.setdefault(kind, place)
+        elif self.pending.get(kind) == place:
+            del self.pending[kind]
+
+    def net(self, kind: str, start: int, stop: int) -> list[Arrival]:
+        """Return the net change per key that moving a cursor brings, in the order of the last change of each key."""
+        if start == stop:
+            return []
+        if start > stop:
+            forth = self.net(kind, stop, start)
+            return [Arrival(place, key, new, old) for place, key, old, new in reversed(forth)]
+        first: dict[Any, Any] = {}
+        last: dict[Any, tuple[int, Any]] = {}
+        if start == 0:  # a list, not a watch: what there is now, less what has come since `stop`
+            for key, obj in self.log.objects.items():
+                if key[0] == kind:
+                    last[key] = (obj.metadata.resource_version, obj)
+            if stop < self.log.place:
+                for change in reversed([change for _, change in self.log.between(kind, stop, self.log.place)]):
+                    old = change.old
+                    last[change.key] = (old.metadata.resource_version if old is not None else 0, old)
+            found = [Arrival(place, key, None, obj) for key, (place, obj) in last.items() if obj is not None]
+            return sorted(found, key=_order)
+        for place, change in self.log.between(kind, start, stop):
+            first.setdefault(change.key, change.old)
+            last[change.key] = (place, change.new)
+        found = [Arrival(place, key, first[key], new) for key, (place, new) in last.items() if first[key] is not new]
+        return sorted(found, key=_order) if len(found) > 1 else found
+
+    def see(self, kind: str, key: Key, old: Any, new: Any) -> None:
+        """Put one object in place of another in everything that follows what is seen."""
+        if self.tracking and kind not in SILENT_KINDS:
+            self.sum = (self.sum + meaning(key, new) - meaning(key, old)) % MODULUS
+        for apply in self.listeners.get(kind, ()):
+            apply(key, old, new)
+
+    def _move(self, kind: str, start: int, stop: int) -> None:
+        self.arrived = self.net(kind, start, stop)
+        for _, key, old, new in self.arrived:
+            self.see(kind, key, old, new)
+        self.look(kind, stop)
+
+    def look(self, kind: str, cursor: int) -> None:
+        """Find out what there is yet to see of a kind from a cursor on."""
+        first = self.log.first(kind, cursor)
+        if first is None:
+            self.pending.pop(kind, None)
+        else:
+            self.pending[kind] = first
+
+
+class World(Protocol):
+    """What a hand reaches of the world: its log, the API server, the recorder of Events, and draws."""
+
+    log: Log
+
+    def commit(self, component: str, write: Write) -> Done | Refused: ...
+    def record_event(self, source: str, about: Any, type_: str, reason: str, message: str) -> None: ...
+    def draw(self, purpose: str, key: str, among: int, attempt: int) -> int: ...
 
 
 class Hand:
     """What an actor holds during its turn: what its component has seen, its notes, and one write."""
 
-    def __init__(self, sim: Simulation, process: Process, actor: Actor) -> None:
+    def __init__(self, sim: World, process: Process, actor: Actor) -> None:
         self.sim = sim
         self.process = process
         self.actor = actor
@@ -217,3 +261,7 @@ def seeded(seed: int, purpose: str, key: str, attempt: int, among: int) -> int:
     """Return hash(seed, purpose, key, attempt) mod `among`."""
     text = f"{seed}|{purpose}|{key}|{attempt}"
     return int.from_bytes(hashlib.blake2b(text.encode(), digest_size=8).digest()) % among
+
+
+def _order(arrival: Arrival) -> tuple[int, Key]:
+    return arrival.place, arrival.key

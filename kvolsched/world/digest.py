@@ -1,74 +1,107 @@
 """The digest of meaning: two worlds share it exactly when nothing that can follow tells them apart.
 
 It covers the API objects, what each component has seen of them, and every note in relative terms: waits instead of
-clock values, ranks instead of places, and of an object in a note whether it is the present version. Left out: versions,
-moments (only whether they are set), uid counters, and Event objects, which no component reads.
+clock values, ranks instead of places, and of a version in a note only how it compares with the versions around it.
+Left out: versions as such, moments (only whether they are set), uid counters, and Event objects, which no component
+reads. The sums are kept up to date change by change, so that asking after every turn is cheap.
 """
 
 from __future__ import annotations
 
 import hashlib
-from functools import cache
-from typing import Any
+from collections.abc import Iterable, Mapping
+from enum import Enum
+from typing import Any, Protocol
 
 import attrs
 
 from ..api.meta import ObjectMeta
-from .log import Key, Log, Note
+from .log import Key, Log, Note, Place
+from .view import Seen
 
 SILENT_SORTS = frozenset({"cursor", "clock", "gone"})
 SILENT_KINDS = frozenset({"Event"})
 MODULUS = 1 << 128
+CLOCK_SORT = "clock"
 
 # How a field of a note takes part: {"digest": WAIT} a moment on the simulated clock, as seconds from now; RANK its
-# order among notes of the same sort; "presence" only whether it is set; SILENT not at all.
+# order among notes of the same sort; VERSION the version of the object at the value's `key`; SILENT not at all;
+# and in API objects "presence": only whether it is set.
 WAIT = {"digest": "wait"}
 RANK = {"digest": "rank"}
+VERSION = {"digest": "version"}
 SILENT = {"digest": "silent"}
 
+# What a note says that depends on the world around it: ("wait", at), ("rank", order), ("version", key, version).
+Slot = tuple[Any, ...]
 
-@cache
+
+_known_fields: dict[Any, tuple[tuple[str, str], ...]] = {}
+
+
 def _fields(cls: Any) -> tuple[tuple[str, str], ...]:
-    return tuple(
-        (field.name, field.metadata.get("digest", ""))
-        for field in attrs.fields(cls)
-        if field.eq and field.metadata.get("digest") != "silent"
-    )
+    """Return (name, how it takes part) of every field that does."""
+    known = _known_fields.get(cls)
+    if known is None:
+        if not attrs.has(cls):
+            raise TypeError(f"a note may hold plain data and attrs values, not {cls.__name__}: {cls!r}")
+        known = _known_fields[cls] = tuple(
+            (field.name, field.metadata.get("digest", ""))
+            for field in attrs.fields(cls)
+            if field.eq and field.metadata.get("digest") != "silent"
+        )
+    return known
 
 
-def encode(value: Any, *, now: float = 0.0, ranks: dict[Any, int] | None = None, log: Log | None = None) -> str:
+_texts: dict[Any, str] = {}
+
+
+def encode(value: Any, slots: list[Slot] | None = None) -> str:
     """Return a text that equal meanings share and different ones do not.
 
     Args:
         value: plain data or attrs values, nested.
-        now: the simulated clock, which waits are counted from.
-        ranks: order value -> rank, for fields marked RANK.
-        log: when given, API objects inside notes also say whether they are the version that is stored.
+        slots: when given, what depends on the world around is put there and only marked in the text.
     """
-    if value is None or isinstance(value, bool | int | float | str):
+    if value is None or isinstance(value, bool | int | float | str | bytes):
         return repr(value)
-    if isinstance(value, dict):
-        return "{" + ",".join(f"{key!r}:{encode(value[key], now=now, ranks=ranks, log=log)}" for key in sorted(value)) + "}"
-    if isinstance(value, tuple) and not attrs.has(type(value)):
-        return "(" + ",".join(encode(item, now=now, ranks=ranks, log=log) for item in value) + ")"
+    if isinstance(value, Mapping):
+        return "{" + ",".join(f"{key!r}:{encode(value[key], slots)}" for key in sorted(value)) + "}"
+    if isinstance(value, tuple):
+        return "(" + ",".join([encode(item, slots) for item in value]) + ")"
     if isinstance(value, frozenset):
-        return "<" + ",".join(sorted(encode(item, now=now, ranks=ranks, log=log) for item in value)) + ">"
+        return "<" + ",".join(sorted(encode(item, slots) for item in value)) + ">"
+    if isinstance(value, Enum):
+        return f"{type(value).__name__}.{value.name}"
+    meta = getattr(value, "metadata", None)
+    if not isinstance(meta, ObjectMeta):
+        return _encode_fields(value, slots)
+    if slots is not None and meta.resource_version:
+        slots.append(("version", Key(value.kind, meta.namespace, meta.name), meta.resource_version))
+    text = _texts.get(value)
+    if text is None:
+        if len(_texts) > 100_000:
+            _texts.clear()
+        text = _texts[value] = f"{_number(_encode_fields(value, None)):x}"
+    return text
+
+
+def _encode_fields(value: Any, slots: list[Slot] | None) -> str:
     parts = [type(value).__name__]
     for name, how in _fields(type(value)):
         item = getattr(value, name)
         if how == "presence":
             parts.append("set" if item is not None else "unset")
-        elif how == "wait":
-            parts.append("-" if item is None else repr(round(max(0.0, item - now), 6)))
-        elif how == "rank":
-            parts.append(repr((ranks or {}).get(item, 0)))
+        elif not how or slots is None:
+            parts.append(encode(item, slots))
+        elif how == "version":
+            parts.append("?" if item else "any")
+            if item:
+                slots.append(("version", value.key, item))
         else:
-            parts.append(encode(item, now=now, ranks=ranks, log=log))
-    meta = getattr(value, "metadata", None)
-    if log is not None and isinstance(meta, ObjectMeta):
-        stored = log.objects.get(Key(value.kind, meta.namespace, meta.name))
-        current = stored is not None and stored.metadata.resource_version == meta.resource_version
-        parts.append("current" if current else "old")
+            parts.append("?" if item is not None else "never")
+            if item is not None:
+                slots.append((how, item))
     return "[" + "|".join(parts) + "]"
 
 
@@ -79,7 +112,7 @@ def _number(text: str) -> int:
 _meanings: dict[tuple[Any, Any], int] = {}
 
 
-def meaning(key: Any, value: Any) -> int:
+def meaning(key: Key, value: Any) -> int:
     """Return the 128-bit number of one object at one key, 0 if absent; sums of these describe whole contents."""
     if value is None:
         return 0
@@ -91,35 +124,118 @@ def meaning(key: Any, value: Any) -> int:
     return known
 
 
-def objects_sum(objects: dict[Key, Any]) -> int:
-    """Return the sum of the meanings of API objects; Event objects are left out."""
-    return sum(meaning(key, obj) for key, obj in objects.items() if key.kind not in SILENT_KINDS) % MODULUS
+class Watcher(Protocol):
+    """What the digest asks of a running component."""
+
+    seen: Seen
+    pending: dict[str, int]
+    sum: int
+    tracking: bool
 
 
-def notes_sum(log: Log, now: float) -> int:
-    """Return the sum of the meanings of all notes, in relative terms."""
-    ranks: dict[tuple[str, str], dict[Any, int]] = {}
-    total = 0
-    for note, value in log.notes.items():
-        if note.sort in SILENT_SORTS:
-            continue
-        cls = type(value)
-        if cls in (bool, int, float, str):
-            total += meaning(note, value)
-            continue
-        group = ranks.get((note.component, note.sort))
-        if group is None:
-            group = ranks[note.component, note.sort] = _ranks(log, note)
-        total += _number(f"{tuple(note)}={encode(value, now=now, ranks=group, log=log)}")
-    return total % MODULUS
+class Sums:
+    """The parts of the digest, moved along with the log. Mutable."""
 
+    def __init__(self, log: Log, watchers: Mapping[str, Watcher]) -> None:
+        self.log = log
+        self.watchers = watchers
+        self.objects = 0
+        self.notes = 0
+        self.relative: dict[Note, tuple[str, tuple[Slot, ...]]] = {}
+        for key, obj in log.objects.items():
+            self.hear(key, None, obj)
+        for note, value in log.notes.items():
+            self.hear(note, None, value)
+        for watcher in watchers.values():
+            if not watcher.tracking:
+                watcher.tracking = True
+                watcher.sum = sum(
+                    meaning(key, obj)
+                    for kind, objects in watcher.seen.kinds.items()
+                    if kind not in SILENT_KINDS
+                    for key, obj in objects.items()
+                ) % MODULUS
 
-def _ranks(log: Log, note: Note) -> dict[Any, int]:
-    """Return the rank of every order value among the notes of one sort of a component."""
-    orders = set()
-    for other, value in log.notes.items():
-        if other.sort == note.sort and other.component == note.component and attrs.has(type(value)):
-            for name, how in _fields(type(value)):
+    def hear(self, key: Place, old: Any, new: Any) -> None:
+        """Follow one change of the map."""
+        if type(key) is Key:
+            if key[0] not in SILENT_KINDS:
+                self.objects = (self.objects + meaning(key, new) - meaning(key, old)) % MODULUS
+        elif key[1] not in SILENT_SORTS:
+            note: Note = key  # type: ignore[assignment]
+            if old is not None and self.relative.pop(note, None) is None:
+                self.notes = (self.notes - _number(_note_text(note, encode(old)))) % MODULUS
+            if new is not None:
+                slots: list[Slot] = []
+                text = _note_text(note, encode(new, slots))
+                if slots:
+                    self.relative[note] = (text, tuple(slots))
+                else:
+                    self.notes = (self.notes + _number(text)) % MODULUS
+
+    def digest(self) -> str:
+        """Return the digest of the present place, 32 hex digits."""
+        seen = [(name, watcher.sum, self._stale(watcher)) for name, watcher in self.watchers.items()]
+        return f"{_number(f'{self.objects}|{seen!r}|{self.notes}|{self._relative()}'):032x}"
+
+    def _stale(self, watcher: Watcher) -> tuple[Key, ...]:
+        """Return the keys of which a component holds an old version that means the same as the new one."""
+        objects = self.log.objects
+        return tuple(
+            sorted(
+                key
+                for kind in watcher.pending
+                if kind not in SILENT_KINDS
+                for key, here in watcher.seen.kinds[kind].items()
+                if here is not (there := objects.get(key)) and here == there
+            )
+        )
+
+    def _relative(self) -> str:
+        """Return what the notes say that depends on the world around them."""
+        if not self.relative:
+            return ""
+        now = self.log.notes.get(Note("world", CLOCK_SORT, ""), 0.0)
+        ranks = self._ranks()
+        lines = []
+        for note, (text, slots) in self.relative.items():
+            said = []
+            for how, *what in slots:
+                if how == "wait":
+                    said.append(repr(round(what[0] - now, 6)))
+                elif how == "rank":
+                    said.append(str(ranks[note[0], note[1]].index(what[0])))
+                else:
+                    said.append(self._compare(note[0], what[0], what[1], ranks[note[0], what[0]]))
+            lines.append(f"{text}{said}")
+        return "\n".join(sorted(lines))
+
+    def _ranks(self) -> dict[tuple[str, Any], list[Any]]:
+        """Return, sorted, the orders in each sort of notes of a component, and the versions of each key in its notes."""
+        found: dict[tuple[str, Any], set[Any]] = {}
+        for note, (_, slots) in self.relative.items():
+            for how, *what in slots:
                 if how == "rank":
-                    orders.add(getattr(value, name))
-    return {order: rank for rank, order in enumerate(sorted(orders))}
+                    found.setdefault((note[0], note[1]), set()).add(what[0])
+                elif how == "version":
+                    found.setdefault((note[0], what[0]), set()).add(what[1])
+        return {where: sorted(values) for where, values in found.items()}
+
+    def _compare(self, component: str, key: Key, version: int, noted: list[int]) -> str:
+        """Say how a version compares with those that are stored, seen, and noted by the same component."""
+        stored = self.log.objects.get(key)
+        watcher = self.watchers.get(component)
+        seen = watcher.seen.kinds.get(key[0], {}).get(key) if watcher is not None else None
+        around = (_sign(version, obj) for obj in (stored, seen))
+        return f"{''.join(around)}{noted.index(version) if len(noted) > 1 else ''}"
+
+
+def _sign(version: int, obj: Any) -> str:
+    if obj is None:
+        return "-"
+    there = obj.metadata.resource_version
+    return "=" if version == there else "<" if version < there else ">"
+
+
+def _note_text(note: Iterable[str], text: str) -> str:
+    return f"{tuple(note)}={text}"

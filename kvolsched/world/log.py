@@ -7,10 +7,9 @@ itself is mutable; everything in it is frozen.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from typing import Any, NamedTuple
-
-import attrs
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator
+from typing import Any, NamedTuple, Protocol
 
 
 class Key(NamedTuple):
@@ -40,24 +39,17 @@ class Change(NamedTuple):
     new: Any
 
 
-Listener = Callable[[Place, Any, Any], None]
+class Listener(Protocol):
+    """Who follows the log: told of each change, its place, and whether it was undone (old and new are then swapped)."""
 
-
-@attrs.frozen
-class Branch:
-    """A future that was left: the changes from `start` on, and what their owner keeps beside them (turns)."""
-
-    name: str
-    start: int
-    changes: tuple[Change, ...]
-    beside: Any = None
+    def __call__(self, place: int, key: Place, old: Any, new: Any, *, undone: bool) -> None: ...
 
 
 class Log:
     """The map now, and every change that led here or was known to follow. Mutable.
 
-    `place` counts changes: the map is the result of `changes[:place]`; changes behind it are a future known from an
-    earlier visit. `base` is the place of the first change that is kept (0 but for snapshots).
+    `place` counts changes: the map is the result of all changes before it; changes behind it are a future known from
+    an earlier visit. `base` is the place of the first change that is kept: 0, but in a world that was restored.
     """
 
     def __init__(self) -> None:
@@ -66,7 +58,7 @@ class Log:
         self.changes: list[Change] = []
         self.base = 0
         self.by_kind: dict[str, list[int]] = {}
-        self.listeners: list[Listener] = []
+        self.listener: Listener | None = None
         self._place = 0
 
     @property
@@ -86,18 +78,21 @@ class Log:
     def write(self, key: Place, new: Any) -> bool:
         """Put a value at a key (None removes it) and say whether that changed anything.
 
-        Writing is possible only at the end of the log: whoever acts in the past cuts the future off first.
+        Raises:
+            RuntimeError: the log has a future; whoever acts in the past cuts it off first.
         """
-        if self._place != self.end:
+        place = self._place
+        if place != self.base + len(self.changes):
             raise RuntimeError("the log has a future: cut it before writing")
-        old = self.get(key)
-        if old is new or (old == new and not _newer(old, new)):
+        api = type(key) is Key
+        old = self.objects.get(key) if api else self.notes.get(key)  # type: ignore[arg-type]
+        if old is new or (not (api and _newer(old, new)) and old == new and not _newer(old, new)):
             return False
         self.changes.append(Change(key, old, new))
-        if type(key) is Key:
-            self.by_kind.setdefault(key.kind, []).append(self._place)
-        self._move(key, old, new)
-        self._place += 1
+        if api:
+            self._file(key[0], place)
+        self._move(place, key, old, new, undone=False)
+        self._place = place + 1
         return True
 
     def seek(self, place: int) -> None:
@@ -109,74 +104,104 @@ class Log:
         if not self.base <= place <= self.end:
             raise IndexError(f"place {place} is not between {self.base} and {self.end}")
         while self._place > place:
-            key, old, new = self.changes[self._place - 1 - self.base]
             self._place -= 1
-            self._move(key, new, old)
+            key, old, new = self.changes[self._place - self.base]
+            self._move(self._place, key, new, old, undone=True)
         while self._place < place:
             key, old, new = self.changes[self._place - self.base]
+            self._move(self._place, key, old, new, undone=False)
             self._place += 1
-            self._move(key, old, new)
+
+    def settle(self, place: int, other: int) -> None:
+        """Put the map at `place` after a move between it and `other` was interrupted, wherever that stopped.
+
+        Nobody is told: who follows the log builds anew.
+        """
+        between = self.changes[min(place, other) - self.base : max(place, other) - self.base]
+        for key, old, new in reversed(between) if place < other else between:
+            self._put(key, old if place < other else new)
+        self._place = place
 
     def cut(self) -> tuple[Change, ...]:
         """Forget the changes behind the present place and return them."""
         keep = self._place - self.base
+        if keep == len(self.changes):
+            return ()
         future = tuple(self.changes[keep:])
         del self.changes[keep:]
-        for kind in {change.key.kind for change in future if type(change.key) is Key}:
+        for kind in {change.key[0] for change in future if type(change.key) is Key}:
             places = self.by_kind[kind]
-            while places and places[-1] >= self._place:
-                places.pop()
+            del places[bisect_left(places, self._place) :]
         return future
 
-    def extend(self, changes: tuple[Change, ...]) -> None:
+    def extend(self, changes: Iterable[Change]) -> None:
         """Append a known future behind the end, without going there."""
         for change in changes:
             if type(change.key) is Key:
-                self.by_kind.setdefault(change.key.kind, []).append(self.end)
+                self._file(change.key.kind, self.end)
             self.changes.append(change)
 
-    def between(self, kind: str, start: int, stop: int) -> Iterator[Change]:
-        """Yield the changes of API objects of a kind with `start` <= place < `stop`, in order."""
+    def between(self, kind: str, start: int, stop: int) -> Iterator[tuple[int, Change]]:
+        """Yield (place, change) of the API objects of a kind with `start` <= place < `stop`, in order."""
         places = self.by_kind.get(kind, ())
-        low = _first_at_least(places, start)
-        for index in range(low, len(places)):
-            if places[index] >= stop:
+        for index in range(bisect_left(places, start), len(places)):
+            place = places[index]
+            if place >= stop:
                 return
-            yield self.changes[places[index] - self.base]
+            yield place, self.changes[place - self.base]
 
     def first(self, kind: str, start: int) -> int | None:
         """Return the place of the first change of this kind at or behind `start` and before the present, or None."""
+        if start < self.base and any(key[0] == kind for key in self.objects):
+            return start  # what happened before `base` is known only by the objects that it left
         places = self.by_kind.get(kind)
         if not places or places[-1] < start:
             return None
-        place = places[_first_at_least(places, start)]
+        place = places[bisect_left(places, start)]
         return place if place < self._place else None
 
-    def _move(self, key: Place, old: Any, new: Any) -> None:
+    def copy(self) -> Log:
+        """Return a log of its own that ends at the present place."""
+        other = Log()
+        other.objects, other.notes = dict(self.objects), dict(self.notes)
+        other.changes = self.changes[: self._place - self.base]
+        other.base, other._place = self.base, self._place
+        other.by_kind = {kind: places[: bisect_left(places, self._place)] for kind, places in self.by_kind.items()}
+        return other
+
+    def restore(self, objects: dict[Key, Any], notes: dict[Note, Any], tail: tuple[Change, ...], place: int) -> None:
+        """Hold other contents at a place, with no more of the past than `tail`; nobody is told."""
+        self.objects.clear()
+        self.objects.update(objects)
+        self.notes.clear()
+        self.notes.update(notes)
+        self.changes.clear()
+        self.by_kind.clear()
+        self.base = place - len(tail)
+        self.extend(tail)
+        self._place = place
+
+    def _file(self, kind: str, place: int) -> None:
+        places = self.by_kind.get(kind)
+        if places is None:
+            self.by_kind[kind] = [place]
+        else:
+            places.append(place)
+
+    def _put(self, key: Place, new: Any) -> None:
         store: dict[Any, Any] = self.objects if type(key) is Key else self.notes
         if new is None:
-            del store[key]
+            store.pop(key, None)
         else:
             store[key] = new
-        for listener in self.listeners:
-            listener(key, old, new)
+
+    def _move(self, place: int, key: Place, old: Any, new: Any, *, undone: bool) -> None:
+        self._put(key, new)
+        if self.listener is not None:
+            self.listener(place, key, old, new, undone=undone)
 
 
 def _newer(old: Any, new: Any) -> bool:
-    """Whether two equal API objects differ in version: a version is not meaning, yet a write must keep it."""
+    """Whether two API objects differ in version: a version is not meaning, yet a write must keep it."""
     before, after = getattr(old, "metadata", None), getattr(new, "metadata", None)
     return before is not None and after is not None and before.resource_version != after.resource_version
-
-
-def _first_at_least(places: Any, place: int) -> int:
-    """Return the index of the first place >= `place`; mostly it is near the end, so look there first."""
-    if not places or places[-1] < place:
-        return len(places)
-    low, high = 0, len(places)
-    while low < high:
-        middle = (low + high) // 2
-        if places[middle] < place:
-            low = middle + 1
-        else:
-            high = middle
-    return low
