@@ -225,6 +225,11 @@ def is_free_match(
     return node is None or (has_access_modes(volume, claim) and volume_fits_node(volume, node))
 
 
+def serves(claim: PersistentVolumeClaim, volume: PersistentVolume, options: Options = UPSTREAM) -> bool:
+    """Say whether a volume that names a claim may be used for it: by size, mode, attributes class and life."""
+    return capacity(volume) >= requested(claim) and _could_serve(claim, volume, options)
+
+
 def suits(claim: PersistentVolumeClaim, volume: PersistentVolume, options: Options = UPSTREAM) -> bool:
     """Say whether an unclaimed volume suits a claim in everything but size and node (scheduler's path)."""
     return (
