@@ -1,0 +1,231 @@
+"""The extension points that plugins hang in, each a small protocol, and what a plugin is given to read.
+
+A plugin is any object with a `name` and some of these methods; there is no registry and no base class. `rule` is the
+readable truth about one node; `column`, where speed asks for it, is its shadow over all nodes and must equal it. A
+plugin with a rule alone is lifted: its rule is evaluated once per distinct input. Mirrors kube-scheduler's
+`framework/interface.go` (v1.36.2).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
+
+import attrs
+import numpy as np
+from numpy.typing import NDArray
+
+from kvolsched.api.node import Node
+from kvolsched.api.pod import Pod
+
+from .nodetable import NodeTable
+from .verdict import (
+    Code,
+    Codes,
+    Legend,
+    Ok,
+    PreFilterReject,
+    Reason,
+    Reject,
+    Restrict,
+    Said,
+    Skip,
+    said,
+)
+
+if TYPE_CHECKING:
+    from .judgement import Judgement
+    from .snapshot import Snapshot
+
+
+class At:
+    """What a column reads: the node table, and the snapshot behind it for what is no column."""
+
+    __slots__ = ("nodes", "seen")
+
+    def __init__(self, seen: Snapshot) -> None:
+        self.seen = seen
+        self.nodes: NodeTable = seen.nodes
+
+
+# --- the extension points -------------------------------------------------------------------------------------------
+
+
+class Plugin(Protocol):
+    """Every plugin has Kubernetes' name; a plugin whose name a document changed has a `document_name` beside it."""
+
+    @property
+    def name(self) -> str: ...
+
+
+@runtime_checkable
+class PreEnqueue(Protocol):
+    """Decides whether a pod may enter the queue at all."""
+
+    def pre_enqueue(self, pod: Pod) -> Ok | Reject: ...
+
+
+@runtime_checkable
+class QueueSort(Protocol):
+    """Orders the active queue: smaller keys go first; `waiting_since` is the entry's own time."""
+
+    def queue_key(self, pod: Pod, waiting_since: float) -> tuple[Any, ...]: ...
+
+
+@runtime_checkable
+class PreFilter(Protocol):
+    """Looks at the pod once: has nothing to ask (`SKIP`), rejects it, restricts the nodes, or lets it go on (None)."""
+
+    def prefilter(self, pod: Pod, seen: Snapshot) -> Skip | PreFilterReject | Restrict | None: ...
+
+
+@runtime_checkable
+class Filter(Protocol):
+    """Judges one node: the readable truth."""
+
+    def rule(self, pod: Pod, node: Node, seen: Snapshot) -> Ok | Reject: ...
+
+
+@runtime_checkable
+class Vectorised(Protocol):
+    """Judges all nodes at once, as bits of the plugin's reasons by row.
+
+    None: no node is rejected. NotImplemented: this pod is too odd for columns, ask the rule node by node.
+    """
+
+    def column(self, pod: Pod, at: At) -> Codes | None: ...
+
+
+@runtime_checkable
+class PostFilter(Protocol):
+    """Is asked when no node fits; returns the words to put behind the event sentence, or ""."""
+
+    def postfilter(self, pod: Pod, seen: Snapshot, judgement: Judgement) -> str: ...
+
+
+@runtime_checkable
+class Score(Protocol):
+    """Ranks nodes: a raw number by row, None if there is nothing to rank; `normalise` brings feasible ones to 0..100."""
+
+    def score(self, pod: Pod, at: At) -> NDArray[Any] | None: ...
+
+    def normalise(self, raw: NDArray[Any]) -> NDArray[Any]: ...
+
+
+@runtime_checkable
+class Reserve(Protocol):
+    """Settles what goes with a choice of node; returns what was settled, or why not."""
+
+    def reserve(self, pod: Pod, node_name: str, seen: Snapshot) -> Any: ...
+
+
+@runtime_checkable
+class PreBind(Protocol):
+    """Says what must be written and awaited before the pod may be bound."""
+
+    def pre_bind(self, pod: Pod, node_name: str, seen: Snapshot) -> Any: ...
+
+
+@runtime_checkable
+class Bind(Protocol):
+    """Binds the pod."""
+
+    def bind(self, pod: Pod, node_name: str) -> Any: ...
+
+
+@attrs.frozen
+class Wake:
+    """One sort of change that may make a rejected pod fit: an object of this kind for which `when` holds.
+
+    `when(pod, old, new)` gets the waiting pod and the change; old None = added, new None = removed.
+    """
+
+    kind: str
+    words: str
+    when: Callable[[Pod, Any, Any], bool] = lambda pod, old, new: True  # noqa: E731, ARG005
+
+
+@runtime_checkable
+class Wakes(Protocol):
+    """Declares which events are worth another try of a pod that this plugin rejected."""
+
+    @property
+    def wakes(self) -> tuple[Wake, ...]: ...
+
+
+# --- what a profile enables -----------------------------------------------------------------------------------------
+
+
+@attrs.frozen
+class Words:
+    """How a revision words its event sentences, where they differ.
+
+    Args:
+        after_prefilter: the words behind a rejection before filtering (1.36 ends in the often misread `not found`).
+        prefilter_alone: whether a rejection before filtering is the whole sentence (1.11).
+        repeated: whether an error met on several nodes says how often (1.11: ` (repeated 3 times)`).
+    """
+
+    after_prefilter: str = ""
+    prefilter_alone: bool = False
+    repeated: bool = False
+
+
+@attrs.frozen
+class Enabled:
+    """A plugin in a profile: its weight among the scores, and the group whose members give their reasons together.
+
+    1.11 judged host, selector and resources as one predicate: a node failing several of them gave all reasons.
+    """
+
+    plugin: Any
+    weight: int = 1
+    group: str = ""
+
+    @property
+    def name(self) -> str:
+        """The plugin's name."""
+        return str(self.plugin.name)
+
+    @property
+    def document_name(self) -> str:
+        """The name that a design document gives it, or its own."""
+        return str(getattr(self.plugin, "document_name", "") or self.plugin.name)
+
+
+def legend_of(plugin: Any, pod: Pod) -> Legend:
+    """Return what a plugin's codes mean for a pod: its reasons by bit, its own, or those it names for this pod."""
+    reasons = plugin.reasons(pod) if hasattr(plugin, "reasons") else declared(plugin)
+    return lambda code: said(reasons, code)
+
+
+def declared(plugin: Any) -> tuple[Reason, ...]:
+    """Return the reasons that a plugin holds as fields, in order of their bits."""
+    names = [field.name for field in attrs.fields(type(plugin))] if attrs.has(type(plugin)) else list(vars(type(plugin)))
+    held = (getattr(plugin, name) for name in names)
+    return tuple(sorted((item for item in held if isinstance(item, Reason)), key=lambda reason: reason.bit))
+
+
+def lift(plugin: Filter, pod: Pod, at: At) -> tuple[Codes, Legend]:
+    """Make a column of a rule alone: evaluate it once per distinct input and number the distinct answers.
+
+    A plugin may say what its rule reads of a node with `reads(node, seen) -> hashable`; else every node is its own
+    input. Answers are numbered in the order of their words, so that no row order shows in a code.
+    """
+    reads: Callable[[Node, Any], Hashable] | None = getattr(plugin, "reads", None)
+    answers: dict[Hashable, Said | None] = {}
+    by_row: list[tuple[int, Said]] = []
+    for node in at.seen.all_nodes():
+        key = node.metadata.name if reads is None else reads(node, at.seen)
+        if key not in answers:
+            answer = plugin.rule(pod, node, at.seen)
+            answers[key] = None if isinstance(answer, Ok) else (answer.reasons, answer.status)
+        found = answers[key]
+        if found is not None:
+            by_row.append((at.nodes.row_of[node.metadata.name], found))
+    numbered = sorted({answer for _, answer in by_row})
+    number = {answer: index + 1 for index, answer in enumerate(numbered)}
+    codes = np.zeros(len(at.nodes.names), np.uint16)
+    for row, answer in by_row:
+        codes[row] = number[answer]
+    return codes, lambda code: numbered[code - 1] if code else ((), Code.SUCCESS)

@@ -1,0 +1,458 @@
+"""One pass over all nodes: who is rejected by which plugin and why, the sentence of it, and the ranking of the rest.
+
+A judgement is a function of pod, snapshot and profile. It holds arrays by row while it is fresh; everything that
+leaves it is by node name, and sorted. It must be read before the snapshot moves on: a judgement is explained later by
+going there and judging again.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from functools import cached_property
+from hashlib import blake2b
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import attrs
+import numpy as np
+from numpy.typing import NDArray
+
+from kvolsched.api.pod import Pod
+
+from .extension import At, Enabled, Words, legend_of, lift
+from .verdict import (
+    OK,
+    Code,
+    Codes,
+    Evidence,
+    Integers,
+    Legend,
+    Mask,
+    Ok,
+    PreFilterReject,
+    Reject,
+    Restrict,
+    Said,
+    Skip,
+)
+
+if TYPE_CHECKING:
+    from .profile import Profile
+    from .snapshot import Snapshot
+
+NO_NODES = "no nodes available to schedule pods"
+
+
+class Cell(NamedTuple):
+    """One node × plugin verdict, explained by the rule: reasons, status and both sides of each comparison."""
+
+    reason: str
+    status: Code
+    evidence: tuple[Evidence, ...]
+    reasons: tuple[str, ...] = ()
+
+
+@attrs.frozen
+class MatrixRow:
+    """One verdict as a plain row for the views; `first` marks the plugin that a real pass would stop at."""
+
+    node: str
+    plugin: str
+    status: str
+    reasons: tuple[str, ...]
+    first: bool
+
+
+class _Column(NamedTuple):
+    """One filter plugin's codes: which plugin, the codes by row (None: rejects nobody), and what they mean."""
+
+    index: int
+    codes: Codes | None
+    legend: Legend
+
+
+class Judgement:
+    """What every plugin says of every node for one pod at one moment."""
+
+    def __init__(
+        self,
+        pod: Pod,
+        seen: Snapshot,
+        profile: Profile,
+        *,
+        columns: tuple[_Column, ...],
+        skipped: frozenset[str],
+        rejected_by: PreFilterReject | None,
+        restrictions: tuple[Restrict, ...],
+    ) -> None:
+        self.pod = pod
+        self.seen = seen
+        self.profile = profile
+        self.skipped = skipped
+        """Plugins that had nothing to ask of this pod."""
+        self.rejected_by = rejected_by
+        """The rejection of the whole pod before any node was looked at, or None."""
+        self.restrictions = restrictions
+        """Restrictions to some nodes that plugins made before filtering."""
+        self.plugins: tuple[str, ...] = tuple(filter_.name for filter_ in profile.filters)
+        """Names of the filter plugins, in order."""
+        self._columns = columns
+        self._nodes = seen.nodes
+        self._version = seen.nodes.version
+        self._all = len(seen.nodes.names) == seen.nodes.size
+
+    # --- by row, while fresh ----------------------------------------------------------------------------------------
+
+    @cached_property
+    def mask(self) -> Mask:
+        """By table row: whether the node passes every plugin and restriction."""
+        feasible = self._nodes.live.now
+        if self.rejected_by is not None:
+            return np.zeros(len(feasible), bool)
+        for column in self._columns:
+            if column.codes is not None:
+                feasible = feasible & (column.codes == 0)
+        for restriction in self.restrictions:
+            feasible = feasible & self._named(restriction)
+        return feasible
+
+    @cached_property
+    def rows(self) -> NDArray[np.intp]:
+        """The table rows of the feasible nodes."""
+        return np.flatnonzero(self.mask)
+
+    @cached_property
+    def _live(self) -> NDArray[np.intp]:
+        return np.flatnonzero(self._nodes.live.now)
+
+    @cached_property
+    def codes(self) -> Codes:
+        """Array uint16[plugin, node] of the plugins' codes (0: passes); the nodes are in the order of `nodes`."""
+        codes = np.zeros((len(self.plugins), self._nodes.size), np.uint16)
+        for column in self._columns:
+            if column.codes is not None:
+                codes[column.index] = column.codes if self._all else column.codes[self._live]
+        return codes
+
+    @cached_property
+    def nodes(self) -> tuple[str, ...]:
+        """The names of the nodes, in the order of `codes`' second axis; this order means nothing."""
+        return tuple(name for name in self._nodes.names if name is not None)
+
+    @cached_property
+    def _first(self) -> NDArray[np.int64]:
+        """By table row: index of the first plugin that rejects, or the number of plugins."""
+        first = np.full(len(self._nodes.names), len(self.plugins))
+        for column in reversed(self._columns):
+            if column.codes is not None:
+                first[column.codes != 0] = column.index
+        return first
+
+    # --- by name ----------------------------------------------------------------------------------------------------
+
+    @property
+    def any_feasible(self) -> bool:
+        """Whether some node passes."""
+        return bool(self.mask.any())
+
+    @cached_property
+    def feasible(self) -> tuple[str, ...]:
+        """The names of the nodes that pass, sorted."""
+        rows = self._nodes.rows_by_name()
+        return tuple(self._nodes.names_array()[rows[self.mask[rows]]].tolist())
+
+    @cached_property
+    def first(self) -> dict[str, str | None]:
+        """Per node the first plugin that rejects it, or None."""
+        plugins = (*self.plugins, None)
+        first = self._first
+        return {name: plugins[first[row]] for name, row in self._nodes.rows()}
+
+    @cached_property
+    def statuses(self) -> dict[str, Code]:
+        """Per node the status of the first rejection, or SUCCESS; a node outside a restriction is unresolvable."""
+        statuses: dict[str, Code] = {}
+        inside = [self._named(restriction) for restriction in self.restrictions]
+        first = self._first
+        for name, row in self._nodes.rows():
+            if not all(mask[row] for mask in inside):
+                statuses[name] = Code.UNSCHEDULABLE_AND_UNRESOLVABLE
+            else:
+                statuses[name] = self._said(first[row], row)[1]
+        return statuses
+
+    @cached_property
+    def error(self) -> str:
+        """The error that ends the pass, if a plugin met one on a node that no earlier plugin rejects; else ""."""
+        messages = Counter[str]()
+        for column in self._columns:
+            if column.codes is None:
+                continue
+            met = column.codes[(self._first == column.index) & self._nodes.live.now]
+            for code in np.unique(met).tolist():
+                reasons, status = column.legend(code)
+                if status is Code.ERROR:
+                    messages[", ".join(reasons)] += int((met == code).sum())
+        words = [
+            f"{message} (repeated {count} times)" if self.profile.words.repeated and count > 1 else message
+            for message, count in sorted(messages.items())
+        ]
+        if not self.profile.words.repeated:
+            words = words[:1]
+        return words[0] if len(words) == 1 else f"[{', '.join(words)}]" if words else ""
+
+    @cached_property
+    def excluded(self) -> int:
+        """How many nodes lie outside the restrictions made before filtering."""
+        if not self.restrictions:
+            return 0
+        inside = np.logical_and.reduce([self._named(restriction) for restriction in self.restrictions])
+        return self._nodes.size - int((inside & self._nodes.live.now).sum())
+
+    def reasons(self) -> Counter[str]:
+        """Return how many nodes each reason counts for: of every node the first rejecting plugin's, or its group's."""
+        counted: Counter[str] = Counter()
+        first = self._first
+        inside = self._nodes.live.now
+        for restriction in self.restrictions:
+            inside = inside & self._named(restriction)
+        groups = [enabled.group for enabled in self.profile.filters]
+        for column in self._columns:
+            if column.codes is None:
+                continue
+            speaks = first == column.index
+            if group := groups[column.index]:
+                for index in (index for index, other in enumerate(groups) if other == group):
+                    speaks = speaks | (first == index)
+            given = column.codes[speaks & inside]
+            for code, count in enumerate(np.bincount(given).tolist() if len(given) else ()):
+                if code and count:
+                    for reason in column.legend(code)[0]:
+                        counted[reason] += count
+        if self.excluded:
+            names = " ".join(sorted(restriction.plugin for restriction in self.restrictions))
+            counted[f"node(s) didn't satisfy plugin(s) [{names}]"] += self.excluded
+        return counted
+
+    def sentence(self, words: Words | None = None, postfilter: str = "") -> str:
+        """Return the event sentence of a pod that fits nowhere: a histogram of reasons, sorted as strings.
+
+        Args:
+            words: the revision's wording; the profile's own if not given.
+            postfilter: what PostFilter had to say, put behind; a rejection before filtering brings its own words.
+        """
+        words = words or self.profile.words
+        if not self._nodes.size:
+            return NO_NODES
+        if self.rejected_by is not None:
+            if self.rejected_by.code is Code.ERROR:
+                return self.rejected_by.message
+            said, postfilter = self.rejected_by.message, postfilter or words.after_prefilter
+            if words.prefilter_alone:
+                return said
+        elif self.error:
+            return self.error
+        else:
+            said = ", ".join(sorted(f"{count} {reason}" for reason, count in self.reasons().items()))
+        sentence = f"0/{self._nodes.size} nodes are available:"
+        return " ".join(part for part in (sentence, said and f"{said}.", postfilter) if part)
+
+    @cached_property
+    def fingerprint(self) -> bytes:
+        """8 bytes of hash over what every plugin says of every node, by node name."""
+        digest = blake2b(self._nodes.names_digest(), digest_size=8)
+        if self.rejected_by is not None:
+            digest.update(repr((self.rejected_by.plugin, self.rejected_by.message)).encode())
+        rows = self._nodes.rows_by_name()
+        for restriction in self.restrictions:
+            digest.update(repr((restriction.plugin, sorted(restriction.names))).encode())
+        for column in self._columns:
+            if column.codes is not None:
+                codes = column.codes[rows]
+                if codes.any():
+                    digest.update(self.plugins[column.index].encode())
+                    digest.update(codes.tobytes())
+        return digest.digest()
+
+    def cell(self, node: str, plugin: str) -> Cell:
+        """Explain one verdict by the plugin's rule.
+
+        Raises:
+            KeyError: there is no such node or filter plugin.
+        """
+        enabled = self.profile.filters[self.plugins.index(plugin)] if plugin in self.plugins else None
+        found = self.seen.node(node)
+        if enabled is None or found is None:
+            raise KeyError(f"no verdict of {plugin!r} on node {node!r}")
+        answer: Ok | Reject = OK if plugin in self.skipped else enabled.plugin.rule(self.pod, found, self.seen)
+        if isinstance(answer, Ok):
+            return Cell("", Code.SKIP if plugin in self.skipped else Code.SUCCESS, ())
+        return Cell(", ".join(answer.reasons), answer.status, answer.evidence, answer.reasons)
+
+    def verdict(self, node: str, plugin: str) -> Said:
+        """Return reasons and status of one verdict as the column says."""
+        row = self._nodes.row_of[node]
+        return self._said(self.plugins.index(plugin), row)
+
+    def matrix(self) -> list[MatrixRow]:
+        """Return every verdict as a plain row, nodes by name and plugins in order."""
+        first = self._first
+        rows = []
+        for name, row in self._nodes.rows():
+            for index, plugin in enumerate(self.plugins):
+                reasons, status = self._said(index, row)
+                if plugin in self.skipped:
+                    status = Code.SKIP
+                rows.append(MatrixRow(name, plugin, status.word, reasons, first[row] == index))
+        return rows
+
+    # --- inside -----------------------------------------------------------------------------------------------------
+
+    def _said(self, index: int, row: int) -> Said:
+        column = self._by_index.get(index)
+        if column is None or column.codes is None or not column.codes[row]:
+            return (), Code.SUCCESS
+        return column.legend(int(column.codes[row]))
+
+    @cached_property
+    def _by_index(self) -> dict[int, _Column]:
+        return {column.index: column for column in self._columns}
+
+    def _named(self, restriction: Restrict) -> Mask:
+        mask = np.zeros(len(self._nodes.names), bool)
+        mask[[self._nodes.row_of[name] for name in restriction.names if name in self._nodes.row_of]] = True
+        return mask
+
+
+class Ranking:
+    """The scores of the feasible nodes, plugin by plugin; arrays are in the order of `rows`, which means nothing."""
+
+    def __init__(
+        self,
+        judgement: Judgement,
+        raw: Mapping[str, NDArray[Any]],
+        normalised: Mapping[str, Integers],
+        weighted: Mapping[str, Integers],
+        totals: Integers,
+    ) -> None:
+        self.raw = raw
+        self.normalised = normalised
+        self.weighted = weighted
+        self.totals = totals
+        self._rows = judgement.rows
+        self._nodes = judgement.seen.nodes
+
+    @cached_property
+    def best(self) -> tuple[str, ...]:
+        """The names of the nodes with the highest total, sorted."""
+        if not len(self._rows):
+            return ()
+        highest = np.zeros(len(self._nodes.names), bool)
+        highest[self._rows[self.totals == self.totals.max()]] = True
+        by_name = self._nodes.rows_by_name()
+        return tuple(self._nodes.names_array()[by_name[highest[by_name]]].tolist())
+
+    @cached_property
+    def nodes(self) -> tuple[str, ...]:
+        """The names of the feasible nodes, in the order of the arrays."""
+        return tuple(self._nodes.names_array()[self._rows].tolist())
+
+    def of(self, node: str) -> dict[str, tuple[float, int, int]]:
+        """Return raw, normalised and weighted score of a feasible node by plugin."""
+        at = self.nodes.index(node)
+        return {
+            plugin: (float(self.raw[plugin][at]), int(self.normalised[plugin][at]), int(self.weighted[plugin][at]))
+            for plugin in self.weighted
+        }
+
+    def total(self) -> dict[str, int]:
+        """Return the totals by node name, sorted."""
+        return dict(sorted(zip(self.nodes, self.totals.tolist(), strict=True)))
+
+
+def judge(pod: Pod, seen: Snapshot, profile: Profile) -> Judgement:
+    """Ask every filter plugin of a profile about every node for a pod."""
+    skipped: set[str] = set()
+    rejected: PreFilterReject | None = None
+    restrictions: list[Restrict] = []
+    for enabled in profile.prefilters:
+        answer = enabled.plugin.prefilter(pod, seen)
+        if answer is None:
+            continue
+        if isinstance(answer, Skip):
+            skipped.add(enabled.name)
+        elif isinstance(answer, Restrict):
+            restrictions.append(answer)
+        else:
+            rejected = answer
+            break
+    columns: list[_Column] = []
+    if rejected is None:
+        at = At(seen)
+        for index, enabled in enumerate(profile.filters):
+            if enabled.name in skipped:
+                continue
+            plugin = enabled.plugin
+            found = NotImplemented if enabled.name in profile.lifted else plugin.column(pod, at)
+            if found is NotImplemented:
+                codes, legend = lift(plugin, pod, at)
+                columns.append(_Column(index, codes, legend))
+            elif found is not None:
+                columns.append(_Column(index, found, legend_of(plugin, pod)))
+    return Judgement(
+        pod,
+        seen,
+        profile,
+        columns=tuple(columns),
+        skipped=frozenset(skipped),
+        rejected_by=rejected,
+        restrictions=tuple(restrictions),
+    )
+
+
+def rank(judgement: Judgement) -> Ranking:
+    """Score the feasible nodes of a judgement; a plugin that has nothing to rank is left out."""
+    rows = judgement.rows
+    at = At(judgement.seen)
+    every = len(rows) == len(at.nodes.names)
+    raw: dict[str, NDArray[Any]] = {}
+    normalised: dict[str, Integers] = {}
+    weighted: dict[str, Integers] = {}
+    totals: Integers = np.zeros(len(rows), np.int64)
+    if len(rows):
+        for enabled in judgement.profile.scores:
+            scores = enabled.plugin.score(judgement.pod, at)
+            if scores is None:
+                continue
+            name = enabled.name
+            raw[name] = scores if every else scores[rows]
+            normalised[name] = enabled.plugin.normalise(raw[name])
+            weighted[name] = normalised[name] * enabled.weight
+            totals = totals + weighted[name]
+    return Ranking(judgement, raw, normalised, weighted, totals)
+
+
+def check(judgement: Judgement) -> None:
+    """Compare every column with its rule, cell by cell (debug mode; law: the column is the proved shadow).
+
+    Raises:
+        AssertionError: some cell differs; the message names node, plugin and both sides.
+    """
+    if judgement.rejected_by is not None:
+        return
+    for plugin in judgement.plugins:
+        if plugin in judgement.skipped:
+            continue
+        for node in judgement.nodes:
+            cell = judgement.cell(node, plugin)
+            reasons, status = judgement.verdict(node, plugin)
+            if (cell.reasons, cell.status) != (reasons, status):
+                raise AssertionError(
+                    f"{plugin} on {node}: the rule says {cell.status.word} {list(cell.reasons)}, "
+                    f"the column {status.word} {list(reasons)}"
+                )
+
+
+def enabled_by_name(profile: Profile, name: str) -> Enabled | None:
+    """Return a profile's plugin by Kubernetes' name, or None."""
+    return next((enabled for enabled in profile.plugins if enabled.name == name), None)

@@ -1,0 +1,205 @@
+"""InterPodAffinity, what is required: affinity of the pod, anti-affinity of the pod and of the pods already there."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+import attrs
+import numpy as np
+
+from kvolsched.api.node import Node
+from kvolsched.api.pod import Pod
+from kvolsched.scheduler.extension import At, Wake
+from kvolsched.scheduler.snapshot import Snapshot
+from kvolsched.scheduler.tallies import Counts, Matcher, Term, affinity, anti_affinity
+from kvolsched.scheduler.verdict import OK, SKIP, Code, Codes, Evidence, Mask, Ok, Reason, Reject, Skip
+
+
+@attrs.frozen
+class InterPodAffinity:
+    """Rejects nodes whose domain lacks a wanted pod, holds an unwanted one, or holds one that does not want this pod.
+
+    Args:
+        affinity, own, existing: the reasons, in the order in which they are looked at.
+        family: an extra reason before each of them (1.11 gave two).
+        existing_first: whether the pods already there are asked first (1.11).
+    """
+
+    name: ClassVar[str] = "InterPodAffinity"
+    wakes: ClassVar[tuple[Wake, ...]] = (
+        Wake("Pod", "a wanted pod comes or an unwanted one goes", lambda pod, old, new: _concerns(pod, old, new)),
+        Wake("Node", "a node appears or its labels change", lambda pod, old, new: _relabelled(pod, old, new)),
+    )
+
+    family: Reason = Reason(0, "")
+    affinity: Reason = Reason(1, "node(s) didn't match pod affinity rules")
+    own: Reason = Reason(2, "node(s) didn't match pod anti-affinity rules", Code.UNSCHEDULABLE)
+    existing: Reason = Reason(3, "node(s) didn't satisfy existing pods anti-affinity rules", Code.UNSCHEDULABLE)
+    existing_first: bool = False
+
+    @classmethod
+    def of_the_design(cls) -> InterPodAffinity:
+        """Return the words and the order of 1.11."""
+        return cls(
+            family=Reason(0, "node(s) didn't match pod affinity/anti-affinity", Code.UNSCHEDULABLE), existing_first=True
+        )
+
+    def prefilter(self, pod: Pod, seen: Snapshot) -> Skip | None:
+        """Nothing to do where neither the pod nor any pod on a node has required terms."""
+        return None if affinity(pod) or anti_affinity(pod) or any(seen.tallies.carried()) else SKIP
+
+    def rule(self, pod: Pod, node: Node, seen: Snapshot) -> Ok | Reject:
+        """Wanted pods are in the node's domain, unwanted ones are not, and no pod there objects to this one."""
+        questions = [self._affinity, self._own, self._existing]
+        if self.existing_first:
+            questions = [self._existing, self._affinity, self._own]
+        for question in questions:
+            answer = question(pod, node, seen)
+            if answer is not None:
+                return answer
+        return OK
+
+    def _affinity(self, pod: Pod, node: Node, seen: Snapshot) -> Reject | None:
+        terms = affinity(pod)
+        labels = node.metadata.labels
+        for term in terms:
+            if term.topology_key not in labels:
+                return self._no(self.affinity, term, "needs the label", f"{term.topology_key} on the node")
+        wanted = [(other, there) for other, there in _others(seen) if _all_meet(terms, other, seen)]
+        if terms and not any(term.topology_key in there for _, there in wanted for term in terms):
+            # The first of its kind: nobody to be near to, and it would be near itself (S3's chicken and egg).
+            return None if _all_meet(terms, pod, seen) else self._no(self.affinity, terms[0], "is met by", "no pod")
+        for term in terms:
+            value = labels[term.topology_key]
+            if not any(there.get(term.topology_key) == value for _, there in wanted):
+                return self._no(self.affinity, term, "is met by no pod in", f"{term.topology_key}={value}")
+        return None
+
+    def _own(self, pod: Pod, node: Node, seen: Snapshot) -> Reject | None:
+        for term in anti_affinity(pod):
+            value = node.metadata.labels.get(term.topology_key)
+            for other, there in _others(seen):
+                if value is not None and there.get(term.topology_key) == value and _meets(term, other, seen):
+                    return self._no(self.own, term, "excludes", f"{_called(other)} in {term.topology_key}={value}")
+        return None
+
+    def _existing(self, pod: Pod, node: Node, seen: Snapshot) -> Reject | None:
+        labels = seen.namespace_labels(pod.metadata.namespace)
+        for other, there in _others(seen):
+            for term in anti_affinity(other):
+                value = node.metadata.labels.get(term.topology_key)
+                if value is not None and there.get(term.topology_key) == value and term.meets(pod, labels):
+                    return self._no(self.existing, term, "carried by", f"{_called(other)} in {term.topology_key}={value}")
+        return None
+
+    def _no(self, reason: Reason, term: Term, relation: str, found: str) -> Reject:
+        texts = tuple(part.text for part in (self.family, reason) if part.text)
+        return Reject(texts, reason.status, (Evidence(str(term), relation, found),))
+
+    def column(self, pod: Pod, at: At) -> Codes | None:
+        """The same for all nodes, over counts per node that are gathered into domains."""
+        steps: list[tuple[Reason, Mask | None]] = [
+            (self.affinity, self._lacks_wanted(pod, at)),
+            (self.own, self._has_unwanted(pod, at)),
+        ]
+        steps.insert(0 if self.existing_first else 2, (self.existing, self._is_unwanted(pod, at)))
+        codes: Codes | None = None
+        family = np.uint16(1 if self.family.text else 0)
+        for reason, mask in steps:
+            if mask is not None:
+                here = mask * (np.uint16(1 << reason.bit) | family)
+                codes = here if codes is None else np.where(codes == 0, here, codes)
+        return codes
+
+    def _lacks_wanted(self, pod: Pod, at: At) -> Mask | None:
+        terms = affinity(pod)
+        if not terms:
+            return None
+        matchers = _matchers(terms, at.seen)
+        lacks = ~at.nodes.live.now
+        somewhere = False
+        missing = lacks
+        for term in terms:
+            codes = at.nodes.labels(term.topology_key).codes.now
+            missing = missing | (codes < 0)
+            if matchers is not None:
+                near = _in_domain(at, term.topology_key, at.seen.matched(*matchers))
+                somewhere = somewhere or bool(near.any())
+                lacks = lacks | ~near
+        if not somewhere:
+            return missing if _all_meet(terms, pod, at.seen) else np.ones(len(lacks), bool)
+        return lacks | missing
+
+    def _has_unwanted(self, pod: Pod, at: At) -> Mask | None:
+        mask: Mask | None = None
+        for term in anti_affinity(pod):
+            matcher = term.matcher(at.seen.namespaces())
+            if matcher is not None:
+                here = _in_domain(at, term.topology_key, at.seen.matched(matcher))
+                mask = here if mask is None else mask | here
+        return mask
+
+    def _is_unwanted(self, pod: Pod, at: At) -> Mask | None:
+        mask: Mask | None = None
+        labels = at.seen.namespace_labels(pod.metadata.namespace)
+        for term, counts in at.seen.tallies.carried():
+            if term.meets(pod, labels):
+                here = _in_domain(at, term.topology_key, counts)
+                mask = here if mask is None else mask | here
+        return mask
+
+
+def _in_domain(at: At, key: str, counts: Counts) -> Mask:
+    """Return, by row, whether the node's domain of a key holds any of the counted pods; without the key: no."""
+    labels = at.nodes.labels(key)
+    codes = labels.codes.now
+    held = np.zeros(len(labels.values) + 1, bool)
+    held[codes[counts > 0]] = True
+    held[-1] = False
+    return held[codes]
+
+
+def _others(seen: Snapshot) -> list[tuple[Pod, dict[str, str]]]:
+    """Return every pod on a known node with that node's labels."""
+    return [(pod, node.metadata.labels) for node in seen.all_nodes() for pod in seen.pods_on(node.metadata.name)]
+
+
+def _meets(term: Term, pod: Pod, seen: Snapshot) -> bool:
+    """Say whether an own term means a pod: a namespace selector chooses among the namespaces that were seen."""
+    matcher = term.matcher(seen.namespaces())
+    return matcher is not None and matcher.matches(pod)
+
+
+def _all_meet(terms: tuple[Term, ...], pod: Pod, seen: Snapshot) -> bool:
+    return all(_meets(term, pod, seen) for term in terms)
+
+
+def _matchers(terms: tuple[Term, ...], seen: Snapshot) -> tuple[Matcher, ...] | None:
+    """Return what a pod must be to meet every term, or None if no pod can."""
+    found = [term.matcher(seen.namespaces()) for term in terms]
+    matchers = tuple(matcher for matcher in found if matcher is not None)
+    return matchers if len(matchers) == len(found) else None
+
+
+def _called(pod: Pod) -> str:
+    return f"pod {pod.metadata.namespace}/{pod.metadata.name}"
+
+
+def _concerns(pod: Pod, old: Pod | None, new: Pod | None) -> bool:
+    """Whether a change of another pod touches one of this pod's terms, or another's term on this pod."""
+    for other in (old, new):
+        if other is None or not other.spec.node_name:
+            continue
+        for term in (*affinity(pod), *anti_affinity(pod)):
+            if term.label_selector is not None and term.label_selector.matches(other.metadata.labels):
+                return old is None or new is None or old.metadata.labels != new.metadata.labels
+        for term in anti_affinity(other):
+            if new is None and term.label_selector is not None and term.label_selector.matches(pod.metadata.labels):
+                return True
+    return False
+
+
+def _relabelled(pod: Pod, old: Node | None, new: Node | None) -> bool:
+    if new is None:
+        return False
+    return old is None or old.metadata.labels != new.metadata.labels

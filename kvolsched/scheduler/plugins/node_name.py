@@ -1,0 +1,42 @@
+"""NodeName: a pod that names its node fits that node only."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+import attrs
+import numpy as np
+
+from kvolsched.api.node import Node
+from kvolsched.api.pod import Pod
+from kvolsched.scheduler.extension import At, Wake
+from kvolsched.scheduler.snapshot import Snapshot
+from kvolsched.scheduler.verdict import OK, Codes, Evidence, Ok, Reason, Reject
+
+
+@attrs.frozen
+class NodeName:
+    """Rejects every node but the one that the pod names."""
+
+    name: ClassVar[str] = "NodeName"
+    wakes: ClassVar[tuple[Wake, ...]] = (
+        Wake("Node", "the named node appears", lambda pod, old, new: old is None and new.metadata.name == pod.spec.node_name),
+    )
+
+    other: Reason = Reason(0, "node(s) didn't match the requested node name")
+
+    def rule(self, pod: Pod, node: Node, seen: Snapshot) -> Ok | Reject:
+        """The node's name is the one that the pod asks for, if it asks."""
+        asked, name = pod.spec.node_name, node.metadata.name
+        if not asked or asked == name:
+            return OK
+        return self.other.reject(Evidence(f"spec.nodeName {asked}", "≠", f"node {name}", (asked, name)))
+
+    def column(self, pod: Pod, at: At) -> Codes | None:
+        """The same for all nodes."""
+        if not pod.spec.node_name:
+            return None
+        codes = self.other.where(np.ones(len(at.nodes.names), bool))
+        if (row := at.nodes.row_of.get(pod.spec.node_name)) is not None:
+            codes[row] = 0
+        return codes

@@ -1,0 +1,54 @@
+"""NodeUnschedulable: a cordoned node takes only pods that tolerate being unschedulable."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+import attrs
+
+from kvolsched.api.node import Node
+from kvolsched.api.pod import Pod
+from kvolsched.api.selector import Taint
+from kvolsched.scheduler.extension import At, Wake
+from kvolsched.scheduler.snapshot import Snapshot
+from kvolsched.scheduler.verdict import OK, Codes, Evidence, Ok, Reason, Reject
+
+CORDON = Taint(key="node.kubernetes.io/unschedulable", effect="NoSchedule")
+
+
+@attrs.frozen
+class NodeUnschedulable:
+    """Rejects cordoned nodes."""
+
+    name: ClassVar[str] = "NodeUnschedulable"
+    wakes: ClassVar[tuple[Wake, ...]] = (
+        Wake("Node", "a node appears or is uncordoned", lambda pod, old, new: new is not None and _uncordoned(old, new)),
+    )
+
+    cordoned: Reason = Reason(0, "node(s) were unschedulable")
+
+    def rule(self, pod: Pod, node: Node, seen: Snapshot) -> Ok | Reject:
+        """A node marked unschedulable is out, unless the pod tolerates that taint."""
+        if not node.spec.unschedulable or _tolerated(pod):
+            return OK
+        return self.cordoned.reject(Evidence("spec.unschedulable true", "not tolerated by", _tolerations(pod), (True, None)))
+
+    def column(self, pod: Pod, at: At) -> Codes | None:
+        """The same for all nodes."""
+        cordoned = at.nodes.unschedulable.now
+        if not cordoned.any() or _tolerated(pod):
+            return None
+        return self.cordoned.where(cordoned)
+
+
+def _tolerated(pod: Pod) -> bool:
+    return any(toleration.tolerates(CORDON) for toleration in pod.spec.tolerations)
+
+
+def _tolerations(pod: Pod) -> str:
+    keys = ", ".join(toleration.key or "every key" for toleration in pod.spec.tolerations)
+    return f"tolerations of {keys}" if keys else "no tolerations"
+
+
+def _uncordoned(old: Node | None, new: Node) -> bool:
+    return not new.spec.unschedulable and (old is None or old.spec.unschedulable)

@@ -1,0 +1,75 @@
+"""TaintToleration: a node's taints keep out pods that do not tolerate them, and the milder ones count against it."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import attrs
+import numpy as np
+from numpy.typing import NDArray
+
+from kvolsched.api.node import Node
+from kvolsched.api.pod import Pod
+from kvolsched.api.selector import Taint, Toleration, untolerated
+from kvolsched.scheduler.extension import At, Wake
+from kvolsched.scheduler.snapshot import Snapshot
+from kvolsched.scheduler.verdict import OK, Codes, Evidence, Integers, Ok, Reason, Reject
+
+PREFER = "PreferNoSchedule"
+
+
+@attrs.frozen
+class TaintToleration:
+    """Rejects nodes with an untolerated NoSchedule or NoExecute taint; prefers those with few PreferNoSchedule ones."""
+
+    name: ClassVar[str] = "TaintToleration"
+    wakes: ClassVar[tuple[Wake, ...]] = (
+        Wake(
+            "Node",
+            "a node appears or its taints change to tolerated ones",
+            lambda pod, old, new: new is not None
+            and (old is None or old.spec.taints != new.spec.taints)
+            and untolerated(new.spec.taints, pod.spec.tolerations) is None,
+        ),
+    )
+
+    untolerated: Reason = Reason(0, "node(s) had untolerated taint(s)")
+
+    def rule(self, pod: Pod, node: Node, seen: Snapshot) -> Ok | Reject:
+        """Every NoSchedule or NoExecute taint of the node is covered by a toleration of the pod."""
+        taint = untolerated(node.spec.taints, pod.spec.tolerations)
+        if taint is None:
+            return OK
+        tolerations = ", ".join(str(_words(toleration)) for toleration in pod.spec.tolerations) or "none"
+        return self.untolerated.reject(Evidence(f"taint {taint}", "not covered by tolerations", tolerations, (taint, None)))
+
+    def column(self, pod: Pod, at: At) -> Codes | None:
+        """Each distinct set of taints is judged once."""
+        if len(at.nodes.taint_sets) == 1:
+            return None
+        kept_out = [untolerated(taints, pod.spec.tolerations) is not None for taints in at.nodes.taint_sets]
+        if not any(kept_out):
+            return None
+        return self.untolerated.where(np.array(kept_out)[at.nodes.taints.now])
+
+    def score(self, pod: Pod, at: At) -> Integers:
+        """How many PreferNoSchedule taints of the node the pod does not tolerate."""
+        mild = tuple(one for one in pod.spec.tolerations if one.effect in ("", PREFER))
+        counts = [_intolerable(taints, mild) for taints in at.nodes.taint_sets]
+        return np.array(counts, np.int64)[at.nodes.taints.now]
+
+    def normalise(self, raw: NDArray[Any]) -> Integers:
+        """Fewest first: 100 minus the share of the largest count, 100 for all if there are none."""
+        most = int(raw.max())
+        if not most:
+            return np.full(len(raw), 100, np.int64)
+        return 100 - 100 * raw // most
+
+
+def _intolerable(taints: tuple[Taint, ...], tolerations: tuple[Toleration, ...]) -> int:
+    return sum(taint.effect == PREFER and not any(one.tolerates(taint) for one in tolerations) for taint in taints)
+
+
+def _words(toleration: Toleration) -> str:
+    value = f"={toleration.value}" if toleration.value else ""
+    return f"{toleration.key or 'every key'}{value}:{toleration.effect or 'every effect'}"

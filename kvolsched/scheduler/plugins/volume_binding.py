@@ -1,0 +1,512 @@
+"""VolumeBinding (S0: CheckVolumeBinding and PrioritizeVolumes): can the pod have its volumes on this node?
+
+Bound claims: their volumes must be reachable from the node. Claims that wait for a consumer: each is matched to a free
+volume that the node reaches, one after the other, and what is left must be possible to provision there. One function,
+`decide`, says so for one node; the column is its shadow, by counting where counting is exact and otherwise by asking
+`decide` once for each distinct set of volumes that nodes reach.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, ClassVar
+
+import attrs
+import numpy as np
+from numpy.typing import NDArray
+
+from kvolsched import volumes
+from kvolsched.api.node import Node
+from kvolsched.api.pod import Pod
+from kvolsched.api.selector import LabelSelector
+from kvolsched.api.storage import NO_PROVISIONER, StorageClass
+from kvolsched.api.volume import PersistentVolume, PersistentVolumeClaim
+from kvolsched.scheduler.extension import At, Wake
+from kvolsched.scheduler.snapshot import Snapshot
+from kvolsched.scheduler.verdict import (
+    OK,
+    SKIP,
+    Code,
+    Codes,
+    Evidence,
+    Integers,
+    Mask,
+    Ok,
+    PreFilterReject,
+    Reason,
+    Reject,
+    Skip,
+)
+from kvolsched.world.log import Key
+
+UNBOUND_TODAY = "pod has unbound immediate PersistentVolumeClaims"
+UNBOUND_THEN = "pod has unbound PersistentVolumeClaims"
+Find = Callable[[PersistentVolumeClaim, frozenset[str]], "PersistentVolume | None"]
+
+
+@attrs.frozen
+class Decision:
+    """What would be written if a pod went to a node: volumes for claims, claims to provision; or why it cannot go."""
+
+    static: tuple[tuple[Key, Key], ...] = ()
+    provision: tuple[Key, ...] = ()
+    reasons: tuple[str, ...] = ()
+    error: str = ""
+    evidence: tuple[Evidence, ...] = ()
+    score: int = 0
+
+    @property
+    def fits(self) -> bool:
+        """Whether the pod can have its volumes there."""
+        return not self.reasons and not self.error
+
+
+@attrs.frozen
+class Claims:
+    """A pod's claims, sorted out: bound, waiting for a consumer, and those that should have been bound before."""
+
+    bound: tuple[PersistentVolumeClaim, ...] = ()
+    delayed: tuple[PersistentVolumeClaim, ...] = ()
+    immediate: tuple[PersistentVolumeClaim, ...] = ()
+
+
+@attrs.define(frozen=True, cache_hash=True)
+class Shape:
+    """What a claim asks of a volume besides its size."""
+
+    storage_class: str
+    mode: str
+    access_modes: frozenset[str]
+    selector: LabelSelector | None
+    attributes_class: str
+    options: volumes.Options
+    claim: PersistentVolumeClaim = attrs.field(eq=False, hash=False, repr=False)
+
+    def suits(self, volume: PersistentVolume) -> bool:
+        """Say whether an unclaimed volume suits, by the rules that scheduler and PV controller share."""
+        return volumes.suits(self.claim, volume, self.options)
+
+
+@attrs.frozen
+class VolumeBinding:
+    """Judges nodes by the pod's volumes, and decides what to bind and provision on one.
+
+    Args:
+        out_of_reach, nothing_to_bind, gone: the reasons, in the order in which they are said.
+        rules: the revision's rules of volumes.
+        largest_first: claims are matched by falling request (S0, Predicate step 2; every release: rising).
+        selected_is_pinned: a claim with a selected node fits that node alone and is provisioned there (today); else
+            it counts as unbound until it is bound (1.11).
+        named_is_bound: a claim that names its volume counts as bound before the binding is complete (1.11).
+        unbound_is_error: unbound immediate claims and lost volumes are errors on each node (1.11), not a rejection.
+        prioritises: closeness in size is scored (S0, PrioritizeVolumes; the formula of Part C6 of the checklist).
+    """
+
+    name: ClassVar[str] = "VolumeBinding"
+    wakes: ClassVar[tuple[Wake, ...]] = (
+        Wake("PersistentVolume", "any volume comes, changes or goes"),
+        Wake("PersistentVolumeClaim", "one of its claims comes or changes", lambda pod, old, new: _own_claim(pod, new)),
+        Wake(
+            "StorageClass",
+            "a class comes or its allowedTopologies change",
+            lambda pod, old, new: new is not None
+            and (old is None or old.allowed_topologies != new.allowed_topologies),
+        ),
+        Wake(
+            "Node",
+            "a node appears or its labels change",
+            lambda pod, old, new: new is not None and (old is None or old.metadata.labels != new.metadata.labels),
+        ),
+    )
+
+    out_of_reach: Reason = Reason(0, "node(s) didn't match PersistentVolume's node affinity")
+    nothing_to_bind: Reason = Reason(1, "node(s) didn't find available persistent volumes to bind")
+    gone: Reason = Reason(3, "node(s) unavailable due to one or more pvc(s) bound to non-existent pv(s)")
+    unbound: Reason = Reason(4, UNBOUND_THEN, Code.ERROR)
+    rules: volumes.Options = volumes.UPSTREAM
+    largest_first: bool = False
+    selected_is_pinned: bool = True
+    named_is_bound: bool = False
+    unbound_is_error: bool = False
+    prioritises: bool = False
+    document_name: str = ""
+    document_score_name: str = ""
+
+    @classmethod
+    def of_the_design(cls, **options: Any) -> VolumeBinding:
+        """Return S0's predicate and priority, with 1.11's words and answers where S0 is silent."""
+        return cls(
+            **{
+                "out_of_reach": Reason(0, "node(s) had volume node affinity conflict"),
+                "rules": volumes.DESIGN,
+                "largest_first": True,
+                "selected_is_pinned": False,
+                "named_is_bound": True,
+                "unbound_is_error": True,
+                "prioritises": True,
+                "document_name": "CheckVolumeBinding",
+                "document_score_name": "PrioritizeVolumes",
+                **options,
+            }
+        )
+
+    # --- the pod ----------------------------------------------------------------------------------------------------
+
+    def prefilter(self, pod: Pod, seen: Snapshot) -> Skip | PreFilterReject | None:
+        """No claims: nothing to ask. A claim missing, lost, going or not yet bound though it should be: no node will do."""
+        message, uses = "", False
+        for volume in pod.spec.volumes:
+            source = volume.persistent_volume_claim
+            ephemeral = source is None and "ephemeral" in volume.rest
+            if source is None and not ephemeral:
+                continue
+            uses = True
+            name = source.claim_name if source is not None else f"{pod.metadata.name}-{volume.name}"
+            claim = seen.claim(pod.metadata.namespace, name)
+            message = _unusable(pod, name, claim, ephemeral=ephemeral)
+            if message:
+                break
+        if not uses:
+            return SKIP
+        if not message and not self.unbound_is_error and self.claims(pod, seen).immediate:
+            message = UNBOUND_TODAY
+        return PreFilterReject(self.name, Code.UNSCHEDULABLE_AND_UNRESOLVABLE, message) if message else None
+
+    def claims(self, pod: Pod, seen: Snapshot) -> Claims:
+        """Sort the pod's claims; a missing one is left out."""
+        bound: list[PersistentVolumeClaim] = []
+        delayed: list[PersistentVolumeClaim] = []
+        immediate: list[PersistentVolumeClaim] = []
+        for name in dict.fromkeys(pod.claim_names()):
+            claim = seen.claim(pod.metadata.namespace, name)
+            if claim is None:
+                continue
+            if volumes.is_bound(claim) or (self.named_is_bound and claim.spec.volume_name):
+                bound.append(claim)
+            elif self._waits(claim, seen):
+                delayed.append(claim)
+            else:
+                immediate.append(claim)
+        return Claims(tuple(bound), tuple(delayed), tuple(immediate))
+
+    def _waits(self, claim: PersistentVolumeClaim, seen: Snapshot) -> bool:
+        storage_class = seen.storage_class(volumes.class_of_claim(claim))
+        if storage_class is None or not storage_class.delayed or claim.spec.volume_name:
+            return False
+        return self.selected_is_pinned or not volumes.selected_node(claim, self.rules)
+
+    # --- one node ---------------------------------------------------------------------------------------------------
+
+    def rule(self, pod: Pod, node: Node, seen: Snapshot) -> Ok | Reject:
+        """Bound volumes reach the node; every other claim finds a volume there or can be provisioned."""
+        decision = self._decide(pod, self.claims(pod, seen), node, seen, self._by_walking(node, seen))
+        if decision.error:
+            return Reject((decision.error,), Code.ERROR)
+        return Reject(decision.reasons, Code.UNSCHEDULABLE_AND_UNRESOLVABLE, decision.evidence) if decision.reasons else OK
+
+    def decide(self, pod: Pod, node_name: str, seen: Snapshot) -> Decision:
+        """Return what would be bound and provisioned for a pod on a node; the same as the rule, by the index."""
+        rejected = self.prefilter(pod, seen)
+        if isinstance(rejected, PreFilterReject):
+            return Decision(error=rejected.message)
+        node = seen.node(node_name)
+        if node is None:
+            return Decision(error=f'node "{node_name}" not found')
+        if isinstance(rejected, Skip):
+            return Decision()
+        return self._decide(pod, self.claims(pod, seen), node, seen, self._by_index(node, seen))
+
+    def _decide(self, pod: Pod, claims: Claims, node: Node, seen: Snapshot, find: Find) -> Decision:
+        if claims.immediate and self.unbound_is_error:
+            return Decision(error=self.unbound.text)
+        reasons: list[str] = []
+        evidence: list[Evidence] = []
+        for claim in claims.bound:
+            volume = seen.volume(claim.spec.volume_name)
+            if volume is None and self.unbound_is_error:
+                return Decision(error=f'could not find v1.PersistentVolume "{claim.spec.volume_name}"')
+            if volume is None:
+                return Decision(reasons=(self.gone.text,))
+            if not volumes.volume_fits_node(volume, node):
+                reasons.append(self.out_of_reach.text)
+                evidence.append(_unreached(volume, node))
+                break
+        matched: list[tuple[PersistentVolumeClaim, PersistentVolume]] = []
+        to_provision: list[PersistentVolumeClaim] = []
+        to_match: list[PersistentVolumeClaim] = []
+        for claim in claims.delayed:
+            selected = volumes.selected_node(claim, self.rules)
+            if selected and selected != node.metadata.name:
+                evidence.append(Evidence(f"claim {claim.metadata.name} selected node {selected}", "≠", node.metadata.name))
+                return Decision(reasons=(*reasons, self.nothing_to_bind.text), evidence=tuple(evidence))
+            (to_provision if selected else to_match).append(claim)
+        taken: frozenset[str] = frozenset()
+        for claim in self._in_order(to_match):
+            volume = find(claim, taken)
+            if volume is None:
+                to_provision.append(claim)
+            else:
+                matched.append((claim, volume))
+                taken |= {volume.metadata.name}
+        for claim in to_provision:
+            error, why = self._cannot_provision(claim, node, seen)
+            if error:
+                return Decision(error=error)
+            if why is not None:
+                reasons.append(self.nothing_to_bind.text)
+                evidence.append(why)
+                break
+        return Decision(
+            tuple((_key(claim), _key(volume)) for claim, volume in matched),
+            tuple(_key(claim) for claim in to_provision),
+            tuple(reasons),
+            evidence=tuple(evidence),
+            score=_closeness(matched, len(claims.delayed)),
+        )
+
+    def _in_order(self, claims: list[PersistentVolumeClaim]) -> list[PersistentVolumeClaim]:
+        sign = -1 if self.largest_first else 1
+        return sorted(claims, key=lambda claim: sign * volumes.requested(claim))
+
+    def _cannot_provision(
+        self, claim: PersistentVolumeClaim, node: Node, seen: Snapshot
+    ) -> tuple[str, Evidence | None]:
+        """Return an error, or why no volume can be made for a claim on a node; ("", None) if one can."""
+        name, key = volumes.class_of_claim(claim), volumes.claim_key(claim)
+        storage_class = seen.storage_class(name)
+        if storage_class is None:
+            return (f'failed to find storage class "{name}"' if name else f'no class for claim "{key}"'), None
+        if not _provisions(storage_class):
+            return "", Evidence(f"claim {claim.metadata.name}", "finds no volume, and nothing is provisioned for class", name)
+        if not volumes.topology_allows(storage_class, node):
+            return "", Evidence(f"allowedTopologies {_topologies(storage_class)}", "do not admit", _labels(storage_class, node))
+        return "", None
+
+    def _by_walking(self, node: Node, seen: Snapshot) -> Find:
+        """The plain way to find a volume: walk all volumes of the claim's class."""
+
+        def find(claim: PersistentVolumeClaim, taken: frozenset[str]) -> PersistentVolume | None:
+            every = seen.volumes_of_class(volumes.class_of_claim(claim))
+            return volumes.find_matching_volume(claim, every, node=node, excluded=taken, options=self.rules)
+
+        return find
+
+    def _by_index(self, node: Node, seen: Snapshot) -> Find:
+        """The quick way: a volume that names the claim, else the smallest that the node reaches."""
+
+        def find(claim: PersistentVolumeClaim, taken: frozenset[str]) -> PersistentVolume | None:
+            for volume in self._named(claim, seen):
+                if volume.metadata.name not in taken:
+                    return volume if volumes.volume_fits_node(volume, node) else None
+            return seen.supply.on(node, self._shape(claim), volumes.requested(claim), taken)
+
+        return find
+
+    def _named(self, claim: PersistentVolumeClaim, seen: Snapshot) -> list[PersistentVolume]:
+        """Return the volumes of the claim's class that name it and could serve it."""
+        return [
+            volume
+            for volume in seen.supply.named(_key(claim))
+            if volumes.is_bound_to(volume, claim)
+            and volumes.class_of_volume(volume) == volumes.class_of_claim(claim)
+            and volumes.serves(claim, volume, self.rules)
+        ]
+
+    def _shape(self, claim: PersistentVolumeClaim) -> Shape:
+        spec = claim.spec
+        return Shape(
+            volumes.class_of_claim(claim),
+            volumes.mode(claim),
+            frozenset(spec.access_modes),
+            spec.selector,
+            spec.volume_attributes_class_name or "",
+            self.rules,
+            claim,
+        )
+
+    # --- all nodes --------------------------------------------------------------------------------------------------
+
+    def column(self, pod: Pod, at: At) -> Codes | None:
+        """The same for all nodes."""
+        claims = self.claims(pod, at.seen)
+        every = np.ones(len(at.nodes.names), bool)
+        if claims.immediate and self.unbound_is_error:
+            return self.unbound.where(every)
+        codes: Codes | None = None
+        for claim in claims.bound:
+            volume = at.seen.volume(claim.spec.volume_name)
+            if volume is None:
+                return NotImplemented  # an error, or a reason that hides the others: rare, so ask the rule
+            affinity = volume.spec.node_affinity
+            if affinity is not None and affinity.required is not None:
+                here = self.out_of_reach.where(~at.nodes.reached(affinity.required))
+                codes = here if codes is None else codes | here
+        if not claims.delayed:
+            return codes
+        here = self._lacking(claims, at) if self._plain(claims, at.seen) else self._by_group(pod, claims, at)
+        return here if codes is None or here is NotImplemented else codes | here
+
+    def score(self, pod: Pod, at: At) -> Integers | None:
+        """How close the volumes are to the requests: 100·requested/capacity, the mean over the waiting claims.
+
+        A claim to be provisioned counts 0, so that any volume that is there is preferred (S0, Priority).
+        """
+        if not self.prioritises:
+            return None
+        claims = self.claims(pod, at.seen)
+        if not claims.delayed:
+            return None
+        if len(claims.delayed) == 1 and self._plain(claims, at.seen):
+            need = volumes.requested(claims.delayed[0])
+            smallest = at.seen.supply.smallest(self._shape(claims.delayed[0]), need)
+            return np.floor(100.0 * need / np.maximum(smallest, 1.0)).astype(np.int64)
+        groups, row_of_group = self._groups(claims, at)
+        scores = [self._on_row(pod, claims, row, at).score for row in row_of_group]
+        return np.array(scores, np.int64)[groups]
+
+    def normalise(self, raw: NDArray[Any]) -> Integers:
+        """Already 0 to 100."""
+        return raw
+
+    def _plain(self, claims: Claims, seen: Snapshot) -> bool:
+        """Whether counting is exact: no claim selected or named, and claims of one class alike but for their size."""
+        shapes: dict[str, Shape] = {}
+        for claim in claims.delayed:
+            shape = self._shape(claim)
+            if shapes.setdefault(shape.storage_class, shape) != shape:
+                return False
+            if volumes.selected_node(claim, self.rules) or self._named(claim, seen):
+                return False
+        return all(seen.storage_class(name) is not None for name in shapes)
+
+    def _lacking(self, claims: Claims, at: At) -> Codes:
+        """Of k claims of a class by rising size, the i-th needs k − i volumes of at least its size (any order finds them)."""
+        by_class: dict[str, list[PersistentVolumeClaim]] = {}
+        for claim in claims.delayed:
+            by_class.setdefault(volumes.class_of_claim(claim), []).append(claim)
+        rejected: Mask | None = None
+        for name, asking in by_class.items():
+            asking.sort(key=volumes.requested)
+            storage_class = at.seen.storage_class(name)
+            assert storage_class is not None
+            provisions = _provisions(storage_class)
+            if provisions and not storage_class.allowed_topologies:
+                continue
+            lacking: Any = False
+            for index, claim in enumerate(asking):
+                count = at.seen.supply.count(self._shape(claim), volumes.requested(claim))
+                lacking = lacking | (count < len(asking) - index)
+            if provisions:
+                lacking = lacking & ~at.nodes.allowed(storage_class.allowed_topologies)
+            rejected = lacking if rejected is None else rejected | lacking
+        if rejected is None:
+            rejected = np.zeros(len(at.nodes.names), bool)
+        return self.nothing_to_bind.where(rejected)
+
+    def _by_group(self, pod: Pod, claims: Claims, at: At) -> Codes:
+        groups, row_of_group = self._groups(claims, at)
+        codes = []
+        for row in row_of_group:
+            decision = self._on_row(pod, attrs.evolve(claims, bound=()), row, at)
+            if decision.error:
+                return NotImplemented
+            codes.append((1 << self.nothing_to_bind.bit) if decision.reasons else 0)
+        return np.array(codes, np.uint16)[groups]
+
+    def _on_row(self, pod: Pod, claims: Claims, row: int, at: At) -> Decision:
+        name = at.nodes.names[row]
+        node = at.nodes.node(name) if name is not None else None
+        return Decision() if node is None else self._decide(pod, claims, node, at.seen, self._by_index(node, at.seen))
+
+    def _groups(self, claims: Claims, at: At) -> tuple[NDArray[np.intp], list[int]]:
+        """Number the distinct inputs of `decide`: by row the number, and for each number some row."""
+        nodes = at.nodes
+        sign = np.zeros(len(nodes.names), np.uint64)
+        seed = 0
+        for name in sorted({volumes.class_of_claim(claim) for claim in claims.delayed}):
+            for _, rows in at.seen.supply.segments(name):
+                sign[rows] += _mixed(seed := seed + 1)
+            storage_class = at.seen.storage_class(name)
+            if storage_class is not None:
+                sign[nodes.allowed(storage_class.allowed_topologies)] += _mixed(seed := seed + 1)
+        for claim in claims.delayed:
+            for volume in self._named(claim, at.seen):
+                affinity = volume.spec.node_affinity
+                sign[nodes.reached(None if affinity is None else affinity.required)] += _mixed(seed := seed + 1)
+            selected = volumes.selected_node(claim, self.rules)
+            if selected in nodes.row_of:
+                sign[[nodes.row_of[selected]]] += _mixed(seed := seed + 1)
+        _, first, groups = np.unique(sign, return_index=True, return_inverse=True)
+        return groups, first.tolist()
+
+
+def _mixed(number: int) -> np.uint64:
+    """Return 64 well mixed bits (splitmix64), so that sums of them tell sets apart."""
+    mask = 2**64 - 1
+    mixed = (number * 0x9E3779B97F4A7C15) & mask
+    mixed = ((mixed ^ (mixed >> 30)) * 0xBF58476D1CE4E5B9) & mask
+    mixed = ((mixed ^ (mixed >> 27)) * 0x94D049BB133111EB) & mask
+    return np.uint64(mixed ^ (mixed >> 31))
+
+
+def _key(thing: PersistentVolume | PersistentVolumeClaim) -> Key:
+    return Key(thing.kind, thing.metadata.namespace, thing.metadata.name)
+
+
+def _unusable(pod: Pod, name: str, claim: PersistentVolumeClaim | None, *, ephemeral: bool) -> str:
+    """Return why a claim makes the whole pod wait, or ""."""
+    if claim is None:
+        if ephemeral:
+            return f'waiting for ephemeral volume controller to create the persistentvolumeclaim "{name}"'
+        return f'persistentvolumeclaim "{name}" not found'
+    if claim.status.phase == "Lost":
+        return f'persistentvolumeclaim "{name}" bound to non-existent persistentvolume "{claim.spec.volume_name}"'
+    if claim.metadata.deletion_timestamp is not None:
+        return f'persistentvolumeclaim "{name}" is being deleted'
+    owner = claim.metadata.controller
+    if ephemeral and (owner is None or owner.uid != pod.metadata.uid):
+        where = f"{claim.metadata.namespace}/{name}"
+        return f"PVC {where} was not created for pod {pod.metadata.namespace}/{pod.metadata.name} (pod is not owner)"
+    return ""
+
+
+def _provisions(storage_class: StorageClass) -> bool:
+    return storage_class.provisioner not in ("", NO_PROVISIONER)
+
+
+def _closeness(matched: list[tuple[PersistentVolumeClaim, PersistentVolume]], claims: int) -> int:
+    if not claims:
+        return 0
+    shares = sum(100 * volumes.requested(claim) // max(volumes.capacity(volume), 1) for claim, volume in matched)
+    return (2 * shares + claims) // (2 * claims)  # the mean, half rounded up
+
+
+def _unreached(volume: PersistentVolume, node: Node) -> Evidence:
+    affinity = volume.spec.node_affinity
+    required = affinity.required if affinity is not None else None
+    terms = required.node_selector_terms if required is not None else ()
+    labels = node.metadata.labels
+    keys = dict.fromkeys(part.key for term in terms for part in term.match_expressions)
+    carried = ", ".join(f"{key}={labels[key]}" if key in labels else f"no label {key}" for key in keys)
+    return Evidence(f"volume {volume.metadata.name}: {required}", "does not match", carried or "the node", (required, labels))
+
+
+def _topologies(storage_class: StorageClass) -> str:
+    return " or ".join(
+        " and ".join(f"{part.key} In [{', '.join(part.values)}]" for part in term.match_label_expressions) or "nothing"
+        for term in storage_class.allowed_topologies
+    )
+
+
+def _labels(storage_class: StorageClass, node: Node) -> str:
+    keys = {part.key for term in storage_class.allowed_topologies for part in term.match_label_expressions}
+    labels = node.metadata.labels
+    return ", ".join(f"{key}={labels[key]}" if key in labels else f"no label {key}" for key in sorted(keys))
+
+
+def _own_claim(pod: Pod, claim: PersistentVolumeClaim | None) -> bool:
+    return (
+        claim is not None
+        and claim.metadata.namespace == pod.metadata.namespace
+        and claim.metadata.name in pod.claim_names()
+    )

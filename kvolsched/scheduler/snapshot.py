@@ -1,0 +1,248 @@
+"""What the scheduler has seen, as columns: the view that every rule and every column reads.
+
+A function of its contents (nodes, pods, volumes, claims, classes, namespaces; seen and assumed already counted once).
+`apply` moves it one change at a time, in any order of arrival and back again, and leaves it equal to one built anew.
+Equality compares what is said of each node by name, never row numbers. Mutable; changed through `apply` alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from kvolsched import volumes
+from kvolsched.api.meta import EMPTY, Frozen
+from kvolsched.api.node import Node
+from kvolsched.api.pod import Pod
+from kvolsched.api.storage import StorageClass
+from kvolsched.api.volume import PersistentVolume, PersistentVolumeClaim
+from kvolsched.world.log import Key, Place
+
+from .nodetable import NodeTable, Room
+from .supply import Supply
+from .tallies import Counts, Matcher, Tallies
+
+
+class Snapshot:
+    """The effective contents of the kinds that scheduling reads, as objects and as columns. Mutable view."""
+
+    follows = frozenset(("Node", "Pod", "PersistentVolume", "PersistentVolumeClaim", "StorageClass", "Namespace"))
+
+    def __init__(self) -> None:
+        self._rooms: dict[str, Room] = {}
+        self._pods: dict[Key, Pod] = {}
+        self._claims: dict[Key, PersistentVolumeClaim] = {}
+        self._volumes: dict[str, PersistentVolume] = {}
+        self._by_class: dict[str, dict[str, PersistentVolume]] = {}
+        self._classes: dict[str, StorageClass] = {}
+        self._namespaces: dict[str, Frozen] = {}
+        self.nodes = NodeTable(self._rooms)
+        self.tallies = Tallies(self.nodes)
+        self.supply = Supply(self.nodes, self._volumes)
+
+    # --- reading ----------------------------------------------------------------------------------------------------
+
+    @property
+    def size(self) -> int:
+        """How many nodes there are."""
+        return self.nodes.size
+
+    def node(self, name: str) -> Node | None:
+        """Return a node, or None."""
+        room = self._rooms.get(name)
+        return None if room is None else room.node
+
+    def all_nodes(self) -> list[Node]:
+        """Return every node, sorted by name."""
+        return [node for name in sorted(self.nodes.row_of) if (node := self._rooms[name].node) is not None]
+
+    def room(self, name: str) -> Room:
+        """Return a node's room: what is there, used and free in exact integers."""
+        return self._rooms.get(name) or Room()
+
+    def pods_on(self, name: str) -> list[Pod]:
+        """Return the pods that count on a node (assigned and not ended), sorted by key."""
+        room = self._rooms.get(name)
+        return [] if room is None else [room.pods[key] for key in sorted(room.pods)]
+
+    def pod(self, key: Key) -> Pod | None:
+        """Return a pod, or None."""
+        return self._pods.get(key)
+
+    def claim(self, namespace: str, name: str) -> PersistentVolumeClaim | None:
+        """Return a claim, or None."""
+        return self._claims.get(Key("PersistentVolumeClaim", namespace, name))
+
+    def volume(self, name: str) -> PersistentVolume | None:
+        """Return a volume, or None."""
+        return self._volumes.get(name)
+
+    def storage_class(self, name: str) -> StorageClass | None:
+        """Return a class, or None."""
+        return self._classes.get(name)
+
+    def volumes_of_class(self, name: str) -> list[PersistentVolume]:
+        """Return the volumes of a class ("" = of none), sorted by name."""
+        found = self._by_class.get(name, {})
+        return [found[volume] for volume in sorted(found)]
+
+    def namespaces(self) -> Mapping[str, Frozen]:
+        """Return the labels of every known namespace."""
+        return self._namespaces
+
+    def namespace_labels(self, name: str) -> Frozen:
+        """Return a namespace's labels; of one that was not seen, none."""
+        return self._namespaces.get(name, EMPTY)
+
+    def matched(self, *matchers: Matcher) -> Counts:
+        """Return, by row, how many pods every one of these matchers means."""
+        return self.tallies.matched(*matchers, rooms=self._rooms.values())
+
+    # --- following --------------------------------------------------------------------------------------------------
+
+    def apply(self, key: Place, old: Any, new: Any) -> None:
+        """Put one object in place of another; None stands for absent."""
+        assert type(key) is Key
+        match key.kind:
+            case "Pod":
+                self._pod(key, old, new)
+            case "Node":
+                self._node(key.name, old, new)
+            case "PersistentVolume":
+                self._volume(key.name, old, new)
+            case "PersistentVolumeClaim":
+                _put(self._claims, key, new)
+            case "StorageClass":
+                _put(self._classes, key.name, new)
+            case "Namespace":
+                _put(self._namespaces, key.name, None if new is None else new.metadata.labels)
+
+    def _pod(self, key: Key, old: Pod | None, new: Pod | None) -> None:
+        _put(self._pods, key, new)
+        before = old.spec.node_name if old is not None and not old.terminal else ""
+        after = new.spec.node_name if new is not None and not new.terminal else ""
+        if before and before == after:
+            assert old is not None
+            assert new is not None
+            if _counts_alike(old, new):
+                self._rooms[before].pods[key] = new
+                return
+        if before:
+            assert old is not None
+            self._move(self._rooms[before], key, old, -1)
+            self._tidy(before)
+        if after:
+            assert new is not None
+            room = self._rooms.get(after)
+            if room is None:
+                room = self._rooms[after] = Room()
+            self._move(room, key, new, 1)
+
+    def _move(self, room: Room, key: Key, pod: Pod, sign: int) -> None:
+        if sign > 0:
+            room.pods[key] = pod
+        else:
+            del room.pods[key]
+        asked = room.hold(pod, sign)
+        if room.row >= 0:
+            self.nodes.write_room(room, asked)
+            self.tallies.place(pod, room.row, sign)
+
+    def _node(self, name: str, old: Node | None, new: Node | None) -> None:
+        room = self._rooms.get(name)
+        if room is None:
+            room = self._rooms[name] = Room()
+        if new is None:
+            for pod in room.pods.values():
+                self.tallies.place(pod, room.row, -1)
+            self.nodes.leave(room)
+            room.node = None
+            self._tidy(name)
+            return
+        room.node = new
+        if old is not None:
+            self.nodes.write_node(room, old)
+            return
+        row = self.nodes.enter(room)
+        for pod in room.pods.values():
+            self.tallies.place(pod, row, 1)
+
+    def _tidy(self, name: str) -> None:
+        room = self._rooms[name]
+        if room.node is None and not room.pods:
+            del self._rooms[name]
+
+    def _volume(self, name: str, old: PersistentVolume | None, new: PersistentVolume | None) -> None:
+        _put(self._volumes, name, new)
+        if old is not None:
+            word = volumes.class_of_volume(old)
+            shelf = self._by_class[word]
+            del shelf[name]
+            if not shelf:
+                del self._by_class[word]
+        if new is not None:
+            self._by_class.setdefault(volumes.class_of_volume(new), {})[name] = new
+        self.supply.change(name, old, new)
+
+    # --- comparing --------------------------------------------------------------------------------------------------
+
+    def meaning(self) -> dict[str, Any]:
+        """Return everything this view says, by name: equal for equal contents, however they came."""
+        nodes = self.nodes
+        resources = sorted({resource for room in self._rooms.values() for resource in (*room.total, *room.used)})
+        return {
+            "pods": self._pods,
+            "claims": self._claims,
+            "volumes": self._volumes,
+            "by class": self._by_class,
+            "classes": self._classes,
+            "namespaces": self._namespaces,
+            "rooms": {name: (room.node, room.pods) for name, room in self._rooms.items()},
+            "columns": {
+                name: {
+                    "unschedulable": bool(nodes.unschedulable.now[row]),
+                    "taints": nodes.taint_sets[nodes.taints.now[row]],
+                    "scored": (int(nodes.scored_cpu.now[row]), int(nodes.scored_memory.now[row])),
+                    "room": {
+                        resource: (int(nodes.total(resource)[row]), int(nodes.free(resource)[row]))
+                        for resource in (*resources, "pods")
+                        if nodes.total(resource)[row] or nodes.free(resource)[row]
+                    },
+                }
+                for name, row in nodes.rows()
+            },
+            "huge": nodes.huge,
+            "carried": self.tallies.meaning(),
+            "supply": self.supply.meaning(),
+        }
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Snapshot) and self.meaning() == other.meaning()
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+def _put(store: dict[Any, Any], key: Any, new: Any) -> None:
+    if new is None:
+        store.pop(key, None)
+    else:
+        store[key] = new
+
+
+def _counts_alike(old: Pod, new: Pod) -> bool:
+    """Say whether two versions of a pod count the same on their node: a status alone moves no column."""
+    before, after = old.metadata, new.metadata
+    return (
+        (old.spec is new.spec or old.spec == new.spec)
+        and (before.labels is after.labels or before.labels == after.labels)
+        and (before.deletion_timestamp is None) == (after.deletion_timestamp is None)
+    )
+
+
+def snapshot(objects: Iterable[Any]) -> Snapshot:
+    """Return the view of these API objects: for tests, cases and one-off questions."""
+    made = Snapshot()
+    for item in objects:
+        if item.kind in Snapshot.follows:
+            made.apply(Key(item.kind, item.metadata.namespace, item.metadata.name), None, item)
+    return made

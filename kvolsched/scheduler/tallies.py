@@ -1,0 +1,225 @@
+"""How many pods of which sort are on each node: what spreading and pod affinity count, kept up pod by pod.
+
+A tally is made when first asked for and then follows every pod that comes or goes; it always equals a count made now.
+Two sorts: pods *matched* by selectors, and pods that *carry* a required anti-affinity term. Mutable; the snapshot alone
+moves it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from functools import lru_cache
+
+import attrs
+import numpy as np
+from numpy.typing import NDArray
+
+from kvolsched.api.meta import EMPTY, Frozen
+from kvolsched.api.pod import Affinity, Pod, PodAffinityTerm
+from kvolsched.api.selector import LabelSelector
+
+from .nodetable import Column, NodeTable, Room
+
+Counts = NDArray[np.int32]
+KEPT = 1024  # tallies; the one not asked for longest goes first
+
+
+@attrs.define(frozen=True, cache_hash=True)
+class Matcher:
+    """Which pods are meant: in these namespaces (None: in any), matched by every selector, terminating ones or not."""
+
+    namespaces: frozenset[str] | None
+    selectors: tuple[LabelSelector, ...]
+    terminating: bool = True
+
+    def matches(self, pod: Pod) -> bool:
+        """Say whether a pod is meant."""
+        return (
+            (self.namespaces is None or pod.metadata.namespace in self.namespaces)
+            and (self.terminating or pod.metadata.deletion_timestamp is None)
+            and all(selector.matches(pod.metadata.labels) for selector in self.selectors)
+        )
+
+
+@attrs.define(frozen=True, cache_hash=True)
+class Term:
+    """A pod affinity term with its namespaces settled: those named, or the owner's own if the term says nothing."""
+
+    topology_key: str
+    namespaces: frozenset[str]
+    namespace_selector: LabelSelector | None
+    label_selector: LabelSelector | None
+
+    def meets(self, pod: Pod, namespace_labels: Frozen) -> bool:
+        """Say whether a pod, whose namespace carries these labels, is one that the term speaks of."""
+        if self.label_selector is None or not self.label_selector.matches(pod.metadata.labels):
+            return False
+        return pod.metadata.namespace in self.namespaces or (
+            self.namespace_selector is not None and self.namespace_selector.matches(namespace_labels)
+        )
+
+    def matcher(self, namespaces: Mapping[str, Frozen]) -> Matcher | None:
+        """Return which pods the term speaks of, given all namespaces and their labels; None if of none."""
+        if self.label_selector is None:
+            return None
+        if self.namespace_selector is None:
+            meant: frozenset[str] | None = self.namespaces
+        elif self.namespace_selector == _EVERY:
+            meant = None
+        else:
+            chosen = (name for name, labels in namespaces.items() if self.namespace_selector.matches(labels))
+            meant = self.namespaces | frozenset(chosen)
+        return Matcher(meant, (self.label_selector,))
+
+    def __str__(self) -> str:
+        return f"pods with {self.label_selector} per {self.topology_key}"
+
+
+_EVERY = LabelSelector()
+
+
+@lru_cache(maxsize=1 << 14)
+def _settled(terms: tuple[PodAffinityTerm, ...], namespace: str) -> tuple[Term, ...]:
+    return tuple(
+        Term(
+            term.topology_key,
+            frozenset(term.namespaces)
+            if term.namespaces or term.namespace_selector is not None
+            else frozenset((namespace,)),
+            None if term.namespace_selector is None else attrs.evolve(term.namespace_selector, rest=EMPTY),
+            term.label_selector,
+        )
+        for term in terms
+    )
+
+
+def anti_affinity(pod: Pod) -> tuple[Term, ...]:
+    """Return the required anti-affinity terms that a pod carries."""
+    affinity: Affinity | None = pod.spec.affinity
+    if affinity is None or affinity.pod_anti_affinity is None:
+        return ()
+    return _settled(affinity.pod_anti_affinity.required, pod.metadata.namespace)
+
+
+def affinity(pod: Pod) -> tuple[Term, ...]:
+    """Return the required affinity terms that a pod carries."""
+    found: Affinity | None = pod.spec.affinity
+    if found is None or found.pod_affinity is None:
+        return ()
+    return _settled(found.pod_affinity.required, pod.metadata.namespace)
+
+
+class Tally:
+    """Pods per row that every one of some matchers means. Mutable."""
+
+    __slots__ = ("column", "matchers")
+
+    def __init__(self, matchers: tuple[Matcher, ...], column: Column) -> None:
+        self.matchers = matchers
+        self.column = column
+
+    def counts(self, pod: Pod) -> bool:
+        """Say whether a pod is counted here."""
+        return all(matcher.matches(pod) for matcher in self.matchers)
+
+
+class Tallies:
+    """The counts per node, by what they count. Mutable."""
+
+    def __init__(self, nodes: NodeTable) -> None:
+        self._nodes = nodes
+        self._matched: dict[tuple[Matcher, ...], Tally] = {}
+        # A tally whose first selector wants key=value can only ever count pods that carry it.
+        self._by_label: dict[tuple[str, str], dict[tuple[Matcher, ...], Tally]] = {}
+        self._other: dict[tuple[Matcher, ...], Tally] = {}
+        self._carried: dict[Term, Column] = {}
+        self._carriers: dict[Term, int] = {}
+
+    # --- asking -----------------------------------------------------------------------------------------------------
+
+    def matched(self, *matchers: Matcher, rooms: Iterable[Room]) -> Counts:
+        """Return, by row, how many pods every one of these matchers means."""
+        tally = self._matched.pop(matchers, None)
+        if tally is None:
+            tally = self._make(matchers, rooms)
+        self._matched[matchers] = tally  # the order of this dict is the order of last use
+        return tally.column.now
+
+    def carried(self) -> Iterable[tuple[Term, Counts]]:
+        """Yield each required anti-affinity term that pods on nodes carry, and by row how many carry it."""
+        for term, column in self._carried.items():
+            yield term, column.now
+
+    # --- following --------------------------------------------------------------------------------------------------
+
+    def place(self, pod: Pod, row: int, sign: int) -> None:
+        """Count a pod that comes to a row (sign 1) or leaves it (-1)."""
+        if self._matched:
+            if self._by_label:
+                for item in pod.metadata.labels.items():
+                    for tally in self._by_label.get(item, _NOTHING).values():
+                        if tally.counts(pod):
+                            tally.column.now[row] += sign
+            for tally in self._other.values():
+                if tally.counts(pod):
+                    tally.column.now[row] += sign
+        if pod.spec.affinity is not None:
+            for term in anti_affinity(pod):
+                self._carry(term, row, sign)
+
+    def meaning(self) -> dict[Term, dict[str, int]]:
+        """Return what is carried, by node name: for comparing two snapshots."""
+        return {
+            term: {name: int(column.now[row]) for name, row in self._nodes.rows() if column.now[row]}
+            for term, column in self._carried.items()
+        }
+
+    def asked(self) -> list[tuple[Matcher, ...]]:
+        """Return what has been asked for and is still kept up."""
+        return list(self._matched)
+
+    # --- inside -----------------------------------------------------------------------------------------------------
+
+    def _make(self, matchers: tuple[Matcher, ...], rooms: Iterable[Room]) -> Tally:
+        while len(self._matched) >= KEPT:
+            self._forget(next(iter(self._matched)))
+        tally = Tally(matchers, self._nodes.column(np.int32, 0))
+        for room in rooms:
+            if room.row >= 0:
+                tally.column.now[room.row] = sum(tally.counts(pod) for pod in room.pods.values())
+        self._home(matchers)[matchers] = tally
+        return tally
+
+    def _forget(self, matchers: tuple[Matcher, ...]) -> None:
+        tally = self._matched.pop(matchers)
+        self._nodes.drop(tally.column)
+        del self._home(matchers)[matchers]
+        if (label := _wanted(matchers)) and not self._by_label[label]:
+            del self._by_label[label]
+
+    def _home(self, matchers: tuple[Matcher, ...]) -> dict[tuple[Matcher, ...], Tally]:
+        label = _wanted(matchers)
+        return self._other if label is None else self._by_label.setdefault(label, {})
+
+    def _carry(self, term: Term, row: int, sign: int) -> None:
+        column = self._carried.get(term)
+        if column is None:
+            column = self._carried[term] = self._nodes.column(np.int32, 0)
+            self._carriers[term] = 0
+        column.now[row] += sign
+        self._carriers[term] += sign
+        if not self._carriers[term]:
+            self._nodes.drop(column)
+            del self._carried[term], self._carriers[term]
+
+
+_NOTHING: dict[tuple[Matcher, ...], Tally] = {}
+
+
+def _wanted(matchers: tuple[Matcher, ...]) -> tuple[str, str] | None:
+    """Return the first key=value that every counted pod must carry, if the selectors name one."""
+    for matcher in matchers:
+        for selector in matcher.selectors:
+            for item in selector.match_labels.items():
+                return item
+    return None
