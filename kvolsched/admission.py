@@ -11,6 +11,7 @@ from typing import Any
 import attrs
 
 from .api import defaults, validation
+from .api.immutable import immutable
 from .api.kind import BY_NAME
 from .api.meta import Condition
 from .world.apiserver import Deny
@@ -40,7 +41,7 @@ def admit(verb: str, old: Any, new: Any, objects: Mapping[Key, Any]) -> Any:  # 
         faults = validation.validate(new)
     elif verb == "update":
         new = defaults.defaulted(new)
-        faults = [*validation.validate(new), *validation.immutable(old, new)]
+        faults = [*validation.validate(new), *immutable(old, new)]
     else:
         return new
     if not faults:

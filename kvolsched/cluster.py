@@ -17,7 +17,8 @@ from .api.kind import KINDS, kind_named
 from .revision import Revision, revision_named
 from .world.apiserver import Done, Refused, Write, key_of, ref, timestamp, uid_of
 from .world.log import Key
-from .world.simulation import Next, Simulation, Turn
+from .world.history import Turn
+from .world.simulation import Next, Simulation
 
 if TYPE_CHECKING:
     from .explore import Exploration
@@ -152,11 +153,10 @@ class Cluster:
             log.write(key, attrs.evolve(filled, metadata=meta))
             if key.kind == "StorageClass":
                 classes[filled.provisioner] = {}
-        self.world.ends = [log.place]
-        self.world.turns.clear()
         added = self.revision.provisioners(sorted(classes), self.components)
         if added:
             self.world.add(added)
+        self.world.begin()
 
     # -- the user acts ----------------------------------------------------------------------------------------
 

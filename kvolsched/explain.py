@@ -16,7 +16,7 @@ from .scheduler.cycle import PASS, SCHEDULER, PassNote
 from .scheduler.framework import Judgement, Ranking, judge, rank
 from .world.apiserver import ref
 from .world.log import Change, Key, Note
-from .world.simulation import Turn
+from .world.history import Turn
 
 UNTOLD = frozenset({"cursor", "clock", "gone", "pass"})  # bookkeeping that no story needs
 

@@ -7,13 +7,15 @@ else, so that a view that joins both counts everything once.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import attrs
 
 from ..world.component import Hand
 from ..world.log import Key, Note, Place
-from ..world.view import View
+
+if TYPE_CHECKING:
+    from .snapshot import Snapshot
 
 ASSUMED = "assumed"
 KINDS = ("Namespace", "Node", "StorageClass", "PersistentVolume", "PersistentVolumeClaim", "Pod")
@@ -41,11 +43,11 @@ class AssumeCache:
     """Seen and assumed objects, each key counted once, and passed on to the view behind. Mutable view.
 
     Args:
-        behind: the view that gets effective changes (the Snapshot).
+        behind: the view that gets effective changes.
         volume_rule: which of seen and assumed counts, for volumes and claims.
     """
 
-    def __init__(self, behind: View, volume_rule: Rule) -> None:
+    def __init__(self, behind: Snapshot, volume_rule: Rule) -> None:
         self.follows = frozenset([*KINDS, ASSUMED])
         self.behind = behind
         self.volume_rule = volume_rule

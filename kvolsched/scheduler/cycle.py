@@ -42,30 +42,36 @@ class PassNote:
 class Flow(Protocol):
     """What happens to a pod once a node is chosen for it."""
 
-    volume_rule: Rule
-    errors_are_verdicts: bool
-
+    @property
+    def volume_rule(self) -> Rule: ...
+    @property
+    def errors_are_verdicts(self) -> bool: ...
     def chosen(self, hand: Hand, name: str, pod: Any, node: str) -> None: ...
     def noticed(self, hand: Hand, key: Key, old: Any, new: Any) -> None: ...
 
 
 @attrs.frozen
 class SchedulingPass:
-    """The actor that takes the first pod of the queue through one pass."""
+    """The actor that takes the first pod of the queue through one pass.
+
+    Args:
+        pops_backoff: with no active pod, one whose back-off is not over is tried at once (since 1.33; not after errors).
+    """
 
     profile: Profile
     flow: Flow
+    pops_backoff: bool = True
     name: str = PASS
 
     def ready(self, hand: Hand, *, every: bool = False) -> Sequence[tuple[int, str]]:  # noqa: ARG002 - there is one head
         """Return the pod at the head: of the active part, else the first whose back-off need not be waited for."""
         waiting: SchedulingQueue = hand.views["queue"]  # type: ignore[assignment]
         head = waiting.first(queue.ACTIVE)
-        if head is None:
+        if head is None and self.pops_backoff:
             head = waiting.first(queue.BACKOFF)
-            if head is None or head[1].error:
+            if head is not None and head[1].error:
                 return ()
-        return ((head[1].order, head[0]),)
+        return ((head[1].order, head[0]),) if head is not None else ()
 
     def due(self, hand: Hand, name: str) -> None:
         """End a back-off, or try an unschedulable pod again after five minutes."""
@@ -112,7 +118,7 @@ class SchedulingPass:
             leave(hand, name)
             return False
         cache: AssumeCache = hand.views["cache"]  # type: ignore[assignment]
-        snapshot: Any = cache.behind
+        snapshot = cache.behind
         judgement = judge(pod, snapshot, self.profile)
         last: PassNote | None = hand.note("pass", name)
         number = last.number + 1 if last is not None else 1

@@ -74,7 +74,7 @@ class TwoPasses:
         waiting: SchedulingQueue = hand.views["queue"]  # type: ignore[assignment]
         for name, entry in waiting.of(queue.WAITING):
             if key in _own(hand, name) or _claim_of(old) in _own(hand, name) or _claim_of(new) in _own(hand, name):
-                wake(hand, name, attrs.evolve(entry, until=None))
+                wake(hand, name, entry)
 
     def act(self, hand: Hand, name: str, binding: Binding) -> bool:
         """Make the next write; when nothing remains, send the pod back through scheduling regardless (S0, Bind 3)."""

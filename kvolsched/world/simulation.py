@@ -109,6 +109,19 @@ class Simulation:
         names = [a.name for p in self.processes.values() for a in p.component.actors]
         raise LookupError(f"no actor is called {actor!r}; there are: {', '.join(names)}")
 
+    def begin(self) -> None:
+        """Make the present place the start: what was written so far has no turns and is not gone back over."""
+        self.history = History(self.log)
+
+    def add(self, components: Iterable[Component]) -> None:
+        """Let further components live here; they have seen nothing yet."""
+        for component in components:
+            self.components += (component,)
+            process = self.processes[component.name] = Process(component, self.log)
+            for kind in process.cursors:
+                self.watchers.setdefault(kind, []).append(process)
+        self.rebuild()
+
     # -- the log moves, views follow --------------------------------------------------------------------------
 
     def _hear(self, place: int, key: Place, old: Any, new: Any, *, undone: bool) -> None:
@@ -263,6 +276,27 @@ class Simulation:
             ]
             trial.drop()
         return found
+
+    def preview(self) -> list[Turn]:
+        """Try out what everybody who may act would do, the default first, then in the order of the lanes; all taken back.
+
+        A turn that would change nothing is `quiet`. An actor whose turn fails is shown with the error as its words.
+        """
+        trials: list[Turn] = []
+        with Recording(self.history, self._undo) as trial:
+            default = self._default()
+            for process in self.processes.values():
+                self.deliver(process)
+                self.wake(process)
+            for process in self.processes.values():
+                for actor in process.component.actors:
+                    for _, cause in actor.ready(Hand(self, process, actor), every=True):
+                        start = self.log.place
+                        trials.append(self.turn(process, actor, cause, see=False))
+                        self._undo(start)
+            trial.drop()
+        first = next((turn for turn in trials if default is not None and turn.component == default.name), None)
+        return sorted(trials, key=lambda turn: turn is not first)
 
     # -- turns and steps --------------------------------------------------------------------------------------
 

@@ -1,0 +1,224 @@
+"""Scenarios: named clusters with a question, and scripts that play them. Lessons, tests and incidents hang on them.
+
+A scenario file is YAML: `name`, `question`, `revision`, `seed`, `components`, `manifests` (names of shipped examples),
+`objects` (manifests) and `script`, a list of `apply | delete | step | run | crash | refuse | cordon | back | expect`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import cache
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+import attrs
+
+from .api import manifest
+from .api.meta import EMPTY, Frozen, freeze, thaw
+from .cluster import ApplyRefused, Cluster, condition
+
+WORDS = ("name", "question", "revision", "seed", "components", "manifests", "objects", "script")
+
+
+class ScenarioError(ValueError):
+    """A scenario file says something that no scenario can."""
+
+
+class ExpectationFailed(AssertionError):
+    """A script expected something that is not so; the message has both sides."""
+
+
+@attrs.frozen
+class Scenario:
+    """A named cluster, the question it answers, and the script that plays it."""
+
+    name: str
+    question: str = ""
+    revision: str = "design"
+    seed: int = 0
+    components: Frozen = EMPTY
+    manifests: tuple[str, ...] = ()
+    objects: tuple[Frozen, ...] = ()
+    script: tuple[Frozen, ...] = ()
+
+    def cluster(self, revision: str = "", *, seed: int | None = None, components: Mapping[str, Any] | None = None) -> Cluster:
+        """Return the scenario's cluster before its script, under its own revision or another."""
+        cluster = Cluster(
+            revision or self.revision,
+            seed=self.seed if seed is None else seed,
+            components={**thaw(self.components), **(components or {})},
+            name=self.name,
+        )
+        read = manifest.read([*map(example, self.manifests), *map(thaw, self.objects)])
+        cluster.load(read.objects)
+        cluster.loaded = read
+        return cluster
+
+    def play(self, cluster: Cluster | None = None) -> Cluster:
+        """Carry the script out on a cluster (its own by default) and return it.
+
+        Raises:
+            ExpectationFailed: an `expect` of the script is not met.
+        """
+        cluster = cluster or self.cluster()
+        for number, line in enumerate(self.script, 1):
+            for word, value in thaw(line).items():
+                act = ACTS.get(word)
+                if act is None:
+                    raise ScenarioError(f"{self.name}: script[{number}]: unknown word {word!r}; known: {', '.join(ACTS)}")
+                try:
+                    act(cluster, value)
+                except ExpectationFailed as failed:
+                    raise ExpectationFailed(f"{self.name}: script[{number}]: {failed}") from None
+        return cluster
+
+
+def example(name: str) -> str:
+    """Return the text of a shipped example manifest.
+
+    Raises:
+        KeyError: there is none of this name; the message lists the names.
+    """
+    return _shipped("manifests", name)
+
+
+def examples() -> list[str]:
+    """Return the names of the shipped example manifests."""
+    return _names("manifests")
+
+
+def names() -> list[str]:
+    """Return the names of the shipped scenarios."""
+    return _names("scenarios")
+
+
+@cache
+def named(name: str) -> Scenario:
+    """Return a shipped scenario.
+
+    Raises:
+        KeyError: there is none of this name; the message lists the names.
+    """
+    return read(_shipped("scenarios", name), name)
+
+
+def scenario(name: str, revision: str = "", *, seed: int | None = None, **components: Any) -> Cluster:
+    """Return the cluster of a shipped scenario, ready to be stepped."""
+    return named(name).cluster(revision, seed=seed, components=components or None)
+
+
+def read(source: str | Path, name: str = "") -> Scenario:
+    """Read a scenario from a file or a text.
+
+    Raises:
+        ScenarioError: it has a word that no scenario has, or is no mapping.
+        ManifestError: it is no YAML.
+    """
+    text = source.read_text() if isinstance(source, Path) else source
+    documents = manifest.plain(text, name or str(source)[:40])
+    if len(documents) != 1 or not isinstance(documents[0], dict):
+        raise ScenarioError(f"{name or 'scenario'}: wants one mapping with {', '.join(WORDS)}")
+    data = documents[0]
+    unknown = sorted(set(data) - set(WORDS))
+    if unknown:
+        raise ScenarioError(f"{name or 'scenario'}: unknown {', '.join(unknown)}; a scenario has {', '.join(WORDS)}")
+    data.setdefault("name", name)
+    return Scenario(**{word: freeze(value) for word, value in data.items()})
+
+
+def _shipped(folder: str, name: str) -> str:
+    file = resources.files("kvolsched") / folder / f"{name}.yaml"
+    if not file.is_file():
+        raise KeyError(f"no {folder[:-1]} is called {name!r}; there are: {', '.join(_names(folder))}")
+    return file.read_text()
+
+
+def _names(folder: str) -> list[str]:
+    found = (resources.files("kvolsched") / folder).iterdir()
+    return sorted(file.name.removesuffix(".yaml") for file in found if file.name.endswith(".yaml"))
+
+
+# -- the words of a script --------------------------------------------------------------------------------------------
+
+
+def _apply(cluster: Cluster, value: Any) -> None:
+    cluster.apply(*(value if isinstance(value, list) else [value]))
+
+
+def _refused(cluster: Cluster, value: Mapping[str, Any]) -> None:
+    """Apply manifests of which the API server is to refuse one with this message."""
+    try:
+        _apply(cluster, value["apply"])
+    except ApplyRefused as refused:
+        _same("the refusal", value["message"], str(refused))
+    else:
+        raise ExpectationFailed(f"expected the refusal {value['message']!r}, nothing was refused")
+
+
+def _step(cluster: Cluster, value: Any) -> None:
+    if isinstance(value, int):
+        for _ in range(value):
+            cluster.step()
+    else:
+        cluster.step(value)
+
+
+def _run(cluster: Cluster, value: Any) -> None:
+    cluster.run(until=value if isinstance(value, str) else None)
+
+
+def _same(what: str, expected: Any, actual: Any) -> None:
+    if expected != actual:
+        raise ExpectationFailed(f"expected {what} {expected!r}, it is {actual!r}")
+
+
+def _expect(cluster: Cluster, value: Mapping[str, Any]) -> None:
+    """Compare what is with what is expected: objects by field, conditions by their words, events by reason and message."""
+    for word, wanted in value.items():
+        if word == "event":
+            _expect_event(cluster, wanted)
+        elif word in ("is", "is not"):
+            for text in wanted if isinstance(wanted, list) else [wanted]:
+                holds = condition(text)
+                _same(f"{text!r} to be", word == "is", holds is not None and holds(cluster))
+        else:
+            plain = manifest.to_plain(cluster[word])
+            for path, field in wanted.items():
+                _same(f"{word} {path}", field, _at(plain, path))
+
+
+def _expect_event(cluster: Cluster, wanted: Mapping[str, Any]) -> None:
+    found = [
+        event
+        for event in cluster.objects("events")
+        if event.involved_object.name == wanted["about"].rpartition("/")[2]
+        and event.reason == wanted.get("reason", event.reason)
+    ]
+    if not any(event.message == wanted.get("message", event.message) for event in found):
+        said = sorted({event.message for event in found})
+        raise ExpectationFailed(f"expected an event {dict(wanted)!r}, there are {said!r}")
+
+
+def _at(plain: Any, path: str) -> Any:
+    """Return what stands at a dotted path of plain data; None if nothing does."""
+    for part in path.split("."):
+        if isinstance(plain, list):
+            plain = plain[int(part)] if part.isdigit() and int(part) < len(plain) else None
+        elif isinstance(plain, dict):
+            plain = plain.get(part)
+    return plain
+
+
+ACTS: Mapping[str, Callable[[Cluster, Any], Any]] = {
+    "apply": _apply,
+    "refused": _refused,
+    "delete": lambda cluster, value: cluster.delete(*(value if isinstance(value, list) else [value])),
+    "step": _step,
+    "run": _run,
+    "crash": lambda cluster, value: cluster.crash(value),
+    "refuse": lambda cluster, value: cluster.refuse(value["component"], value.get("nth", 1), value.get("reason", "Conflict")),
+    "cordon": lambda cluster, value: cluster.cordon(value),
+    "back": lambda cluster, value: cluster.back(int(value)),
+    "expect": _expect,
+}

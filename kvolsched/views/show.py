@@ -1,0 +1,156 @@
+"""What a cluster shows: each figure of the face, and the panel with its driver. Asks, fills a frame, draws."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from ..cluster import Cluster
+from ..explain import changes_of, concerns, words_of
+from . import frame as f
+from . import lanes, log, matrix
+from . import map as cluster_map_view
+from .figure import ChartFigure, Figure
+from .fill import frame_of, label_of
+
+if TYPE_CHECKING:
+    from .panel import Lab
+
+WIDTH = 1000  # px, of figures in a notebook
+
+
+def cluster_map(cluster: Cluster, topology_key: str = "") -> Figure:
+    """Draw nodes by domain, with pods, claims and volumes."""
+    frame, key = frame_of(cluster, chips=False), topology_key or zone_key(cluster)
+    return Figure(cluster_map_view.draw(frame, WIDTH, key=key), cluster_map_view.reading(frame, key))
+
+
+def verdicts(cluster: Cluster, pod: str) -> Figure:
+    """Draw every plugin's word about every node for a pod."""
+    reference = pod if "/" in pod else f"pod/{pod}"
+    frame = frame_of(cluster, focus=reference, chips=False)
+    return Figure(matrix.draw(frame, WIDTH, ""), matrix.reading(frame))
+
+
+def timeline(cluster: Cluster) -> Figure:
+    """Draw who wrote what, and who has not seen it yet."""
+    frame = frame_of(cluster, chips=False)
+    return Figure(lanes.draw(frame, WIDTH), lanes.reading(frame))
+
+
+def changes(cluster: Cluster) -> Figure:
+    """Draw what the last step changed."""
+    frame = frame_of(cluster, chips=False)
+    return Figure(log.draw_changes(frame, WIDTH // 2), log.changes_reading(frame))
+
+
+def events(cluster: Cluster) -> Figure:
+    """Draw the events, newest first."""
+    frame = frame_of(cluster, chips=False)
+    return Figure(log.draw_events(frame, WIDTH), log.events_reading(frame))
+
+
+def domains(cluster: Cluster, topology_key: str = "") -> ChartFigure:
+    """Chart nodes, pods, volumes and verdicts by the domains of a topology key."""
+    from .charts import domains as chart  # noqa: PLC0415 - altair takes a second to import
+
+    return chart(frame_of(cluster, chips=False), topology_key or zone_key(cluster))
+
+
+def lab(cluster: Cluster, *, text: bool = False) -> Lab | Text:
+    """Open the panel, or read it as text."""
+    from .panel import Lab, reading  # noqa: PLC0415 - ipywidgets, only when a panel is wanted
+
+    if text:
+        return Text(reading(frame_of(cluster)))
+    panel = Lab(ClusterDriver(cluster))
+    panel.topology = zone_key(cluster)
+    return panel
+
+
+class Text(str):
+    """A text that shows itself without quotes."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return str(self)
+
+
+def zone_key(cluster: Cluster) -> str:
+    """Return the topology key that most nodes carry: today's zone label, the beta one, else the host name."""
+    labels = [node.metadata.labels for node in cluster.objects("nodes")]
+    keys = ("topology.kubernetes.io/zone", "failure-domain.beta.kubernetes.io/zone", "kubernetes.io/hostname")
+    counts = {key: sum(key in here for here in labels) for key in keys}
+    return max(keys, key=lambda key: counts[key]) if any(counts.values()) else keys[0]
+
+
+class ClusterDriver:
+    """A cluster as the panel drives it. Mutable: it moves the cluster."""
+
+    def __init__(self, cluster: Cluster) -> None:
+        self.cluster = cluster
+        self.unit = "steps"
+        self.focus = ""
+
+    def frame(self) -> f.Frame:
+        """Give the tables of the present place."""
+        return frame_of(self.cluster, focus=self.focus, gear=self.unit)
+
+    def step(self, actor: str | None = None) -> None:
+        """Let the default actor, or the one named (`ACTOR|CAUSE`), make one step."""
+        name, _, cause = (actor or "").partition("|")
+        self.cluster.step(name or None, cause or None, turns=self.unit == "turns")
+
+    def back(self) -> None:
+        """Go one step back; at the start do nothing."""
+        self.cluster.back()
+
+    def goto(self, step: int) -> None:
+        """Go to a known step of this branch."""
+        self.cluster.goto(step)
+
+    def run(self) -> None:
+        """Step until nobody has anything to do, or 1,000 steps are over."""
+        self.cluster.run(steps=1_000)
+
+    def reset(self) -> None:
+        """Go to the start; what is known of this branch stays known."""
+        self.cluster.goto(0)
+
+    def gear(self, unit: str) -> None:
+        """Count in "steps" or in "turns"."""
+        self.unit = unit
+
+    def story(self, ref: str) -> Sequence[f.StoryRow]:
+        """Give every change in the life of an object up to here."""
+        from ..cluster import key_for  # noqa: PLC0415
+
+        try:
+            key = key_for(ref)
+        except KeyError:
+            return ()
+        rows = []
+        for turn in self.cluster.world.turns:
+            if turn.quiet or turn.end > self.cluster.world.place:
+                continue
+            for change in changes_of(self.cluster, turn):
+                if concerns(change, key):
+                    op = "+" if change.old is None else "-" if change.new is None else "~"
+                    actor = label_of(turn.actor or turn.component)
+                    rows += [_told(turn.step, turn.time, actor, op, words) for words in words_of(change)]
+        return rows
+
+    def cell(self, node: str, plugin: str) -> f.Cell | None:
+        """Give the rule's words for one cell of the last pass."""
+        name = plugin.partition(" (")[0]
+        frame = frame_of(self.cluster, focus=self.focus, chips=False, cell=f"verdict/{node}/{name}")
+        return frame.verdicts.cell
+
+
+def _told(step: int, time: float, actor: str, op: str, words: str) -> f.StoryRow:
+    field, _, values = words.partition(": ")
+    old, arrow, new = values.partition(" → ")
+    return f.StoryRow(step, time, actor, op, field, old if arrow else "", new if arrow else values)
+
+
