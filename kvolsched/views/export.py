@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from kvolsched.views import figure, headline, lanes, map, text  # noqa: A004 - a view named map is a map
 from kvolsched.views.frame import Frame
-from kvolsched.views.host import ROOT, script, style
+from kvolsched.views.host import ROOT, read, script, style
 
 if TYPE_CHECKING:
     from kvolsched.views.panel import Driver
@@ -77,66 +77,44 @@ def _row(frame: Frame, views: Views, width: int, pool: dict[str, int]) -> dict[s
 
 
 def _page(title: str, steps: list[dict[str, Any]], pool: list[str], at: int, width: int) -> str:
-    data = json.dumps({"steps": steps, "pool": pool, "at": at, "root": ROOT}, ensure_ascii=False, separators=(",", ":"))
-    data = data.replace("<", "\\u003c").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")
-    tabs = "".join(
-        f'<button class="k-tab" data-tab="{name}">{label}</button>' for name, label in PAGE_TABS
+    data = json.dumps(
+        {"steps": steps, "pool": pool, "at": at, "root": ROOT}, ensure_ascii=False, separators=(",", ":")
     )
+    data = data.replace("<", "\\u003c").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")
+    tabs = "".join(f'<button class="k-tab" data-tab="{name}">{label}</button>' for name, label in PAGE_TABS)
     buttons = "".join(
         f'<button class="k-btn k-{name}" data-cmd="{name}">{name.capitalize()}</button>'
         for name in ("reset", "back", "step", "run")
     )
     return _TEMPLATE.format(
-        title=text.escape(title or "kvolsched"), style=style(), root=ROOT, width=width + 20, buttons=buttons, tabs=tabs,
-        last=len(steps) - 1, data=data, host=script().replace("export default { render };", ""), glue=_GLUE,
-    )  # fmt: skip
+        title=text.escape(title or "kvolsched"),
+        style=style(),
+        root=ROOT,
+        width=width + 20,
+        buttons=buttons,
+        tabs=tabs,
+        last=len(steps) - 1,
+        data=data,
+        host=script().replace("export default { render };", ""),
+        glue=read("page.js"),
+    )
 
 
 _TEMPLATE = """<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">
 <title>{title}</title><style>{style}
-body{{margin:0}}body[data-jp-theme-light=false]{{background:#14181f}}.k-page{{margin:auto}}</style></head>
+body{{margin:0}}
+body[data-jp-theme-light=false]{{background:#14181f}}.k-page{{margin:auto}}</style></head>
 <body><div class="{root} k-lab k-page" style="max-width:{width}px"><div class="k-grid">
-<div class="k-toolbar">{buttons}<input type="range" class="k-slider" aria-label="timeline" min="0" max="{last}" value="0">
+<div class="k-toolbar">{buttons}
+<input type="range" class="k-slider" aria-label="timeline" min="0" max="{last}" value="0">
 <div class="k-html" data-show="place"></div><div class="k-html" data-show="badge"></div></div>
-<div class="k-chips"><span class="k-q-label">May act next</span><span class="k-html" data-show="chips"></span></div>
+<div class="k-chips"><span class="k-q-label">May act next</span>
+<span class="k-html" data-show="chips"></span></div>
 <div class="k-tabs">{tabs}</div><div id="host"></div></div></div>
 <script type="application/json" id="run">{data}</script>
 <script>
 {host}
 {glue}
 </script></body></html>
-"""
-
-_GLUE = """
-const run = JSON.parse(document.getElementById("run").textContent), heard = {};
-let at = run.at, tab = "verdicts", tick = 0;
-const dark = matchMedia("(prefers-color-scheme: dark)");
-const theme = () => { document.body.dataset.jpThemeLight = !dark.matches; };
-theme();
-dark.addEventListener("change", theme);
-const text = (name) => run.pool[run.steps[at][name]];
-const model = {
-  get: (name) => name === "root" ? run.root : name === "tick" ? tick : text(name === "body" ? tab : name),
-  on: (name, f) => (heard[name] = heard[name] || []).push(f), off() {},
-  send: ({ cmd, ref }) => {
-    const last = run.steps.length - 1, to = /^(?:step|mark)\\/(\\d+)/.exec(ref || "");
-    const goal = { step: at + 1, back: at - 1, reset: 0, run: last }[cmd] ?? (cmd === "select" && to ? +to[1] : at);
-    go(Math.max(0, Math.min(last, goal)));
-  },
-};
-function go(step) {
-  at = step;
-  tick += 1;
-  for (const name of ["sentence", "map", "side", "lanes", "body", "tick"]) for (const f of heard["change:" + name] || []) f();
-  for (const c of document.querySelectorAll("[data-show]")) c.innerHTML = text(c.dataset.show);
-  document.querySelector(".k-slider").value = at;
-  for (const b of document.querySelectorAll("[data-cmd]")) b.disabled = /reset|back/.test(b.dataset.cmd) ? at === 0 : at === run.steps.length - 1;
-  for (const b of document.querySelectorAll("[data-tab]")) b.classList.toggle("k-on", b.dataset.tab === tab);
-}
-render({ model, el: document.getElementById("host") });
-document.querySelector(".k-slider").addEventListener("input", (e) => go(+e.target.value));
-for (const b of document.querySelectorAll("[data-cmd]")) b.addEventListener("click", () => model.send({ cmd: b.dataset.cmd }));
-for (const b of document.querySelectorAll("[data-tab]")) b.addEventListener("click", () => { tab = b.dataset.tab; go(at); });
-go(at);
 """

@@ -158,6 +158,11 @@ function render({ model, el }) {
       b.replaceChildren(bold, " " + what);
       put(b, "aria-label", who + ": " + what);
     }
+    const h = root.querySelector(".noUi-handle");
+    if (h) {
+      put(h, "aria-label", "timeline");
+      h.closest(".noUi-target").style.setProperty("--k-at", (100 * h.ariaValueNow) / (+h.ariaValueMax || 1) + "%");
+    }
     for (const b of root.querySelectorAll(".k-tab")) {
       put(b, "role", "tab");
       put(b, "aria-selected", b.classList.contains("k-on"));
@@ -178,7 +183,7 @@ function render({ model, el }) {
     });
     root.addEventListener("keydown", onKey);
     root.addEventListener("click", press);
-    watch.observe(root, { childList: true, subtree: true, attributes: true, attributeFilter: ["class"] });
+    watch.observe(root, { childList: true, subtree: true, attributes: true, attributeFilter: ["class", "aria-valuenow"] });
     size.observe(root);
     tune();
     stop.push(() => { watch.disconnect(); size.disconnect(); root.removeEventListener("keydown", onKey); root.removeEventListener("click", press); });

@@ -17,12 +17,17 @@ import traitlets
 from kvolsched.views.figure import sheet
 
 
-@cache
-def script() -> str:
-    """Give the front end without indentation and comments."""
-    source = (resources.files("kvolsched.views") / "host.js").read_text("utf-8")
+def read(name: str) -> str:
+    """Give one of this folder's scripts without indentation and comment lines."""
+    source = (resources.files("kvolsched.views") / name).read_text("utf-8")
     lines = (line.strip() for line in source.splitlines())
     return "\n".join(line for line in lines if line and not line.startswith("//"))
+
+
+@cache
+def script() -> str:
+    """Give the front end as it is served."""
+    return read("host.js")
 
 
 @cache

@@ -333,7 +333,8 @@ def draw_volume(scene: Scene, box: Box, volume: VolumeRow) -> None:
         top = 11 + 15 * (1 - level)
         body += f'<path class="{fill}" d="M7 {top:.1f}V26a7 3 0 0 0 14 0V{top:.1f}z"/>'
     outline = dashed if volume.state == "assumed" else ""
-    body += f'<path class="k-cyl{gone}{outline}" d="M7 10.5V26a7 3 0 0 0 14 0V10.5a7 3 0 0 0-14 0a7 3 0 0 0 14 0"/>'
+    shape = "M7 10.5V26a7 3 0 0 0 14 0V10.5a7 3 0 0 0-14 0a7 3 0 0 0 14 0"
+    body += f'<path class="k-cyl{gone}{outline}" d="{shape}"/>'
     room = box.w - 34
     body += word(26, 15, "k-b", text.middle(volume.name, room, 11, bold=True))
     where = {"node": "on " + volume.reach[5:], "zones": volume.reach[6:]}.get(

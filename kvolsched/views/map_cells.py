@@ -87,7 +87,7 @@ def interesting(frame: Frame, selection: str, most: int) -> tuple[NodeRow, ...]:
     )  # fmt: skip
     wanted |= nominated
     hot = frame.head.hot
-    picked = [node for node in ranked if node.name in wanted or node.verdict == "chosen" or node.ref in hot]  # fmt: skip
+    picked = [node for node in ranked if node.name in wanted or node.verdict == "chosen" or node.ref in hot]
     return tuple((picked or ranked)[:most])
 
 

@@ -71,7 +71,7 @@ class Scene:
         radius: float = 7,
         quiet: bool = False,
     ) -> None:
-        """Add a group at `box`; with a ref it can be selected; unless quiet it shows that it is, or is hot."""
+        """Add a group at `box`; with a ref it can be selected, and unless quiet it shows that."""
         inner = halo(box.w, box.h, radius) + body if ref in self.hot and not quiet else body
         chosen = bool(ref) and ref in self.selected
         if chosen and not quiet:

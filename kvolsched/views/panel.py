@@ -9,6 +9,7 @@ decides anything about Kubernetes.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -72,7 +73,7 @@ def reading(frame: Frame) -> str:
     return "\n\n".join(parts)
 
 
-class Lab(widgets.VBox):  # type: ignore[misc] # ipywidgets ships no types
+class Lab(widgets.VBox):  # type: ignore[misc,unused-ignore] # ipywidgets ships no types
     """The laboratory of one run: step it forward and back, point at anything, ask why."""
 
     selection = traitlets.Unicode(help="ref of what is selected; empty: nothing")
@@ -86,7 +87,7 @@ class Lab(widgets.VBox):  # type: ignore[misc] # ipywidgets ships no types
         self._width, self._scores, self._quiet = width, False, False
         self._unfolded: frozenset[str] = frozenset()
         self.buttons = {
-            name: _button(name.capitalize(), f"k-btn k-{name}", hint, lambda _, name=name: self.do(name))
+            name: _button(name.capitalize(), f"k-btn k-{name}", hint, partial(self._press, name))
             for name, hint in (
                 ("reset", "go to the start (Home)"),
                 ("back", "one step back (←)"),
@@ -101,19 +102,21 @@ class Lab(widgets.VBox):  # type: ignore[misc] # ipywidgets ships no types
             options=["steps", "turns"], tooltips=["one cause at a time", "one API write at a time"]
         )
         self.gear.add_class("k-gear")
-        self.gear.observe(lambda change: self._quiet or self.do("gear", unit=change["new"]), "value")
+        self.gear.observe(self._geared, "value")
         self.place, self.badge = widgets.HTML(), widgets.HTML()
         self.chips = widgets.Box()
         self._chip_label = widgets.Label("May act next").add_class("k-q-label")
         self._nobody = widgets.Label(headline.IDLE).add_class("k-q-label")
         self._chip_pool: list[Any] = []
         self.tabs = {
-            name: _button(label, "k-tab", "", lambda _, name=name: self.do("tab", name=name)) for name, label in TABS
+            name: _button(label, "k-tab", "", partial(self._press, "tab", name=name))
+            for name, label in TABS
         }
         toolbar = widgets.Box([*self.buttons.values(), self.slider, self.place, self.gear, self.badge])
         tabs = widgets.Box(list(self.tabs.values()))
         grid = widgets.Box([
-            toolbar.add_class("k-toolbar"), self.chips.add_class("k-chips"), tabs.add_class("k-tabs"), self.host,
+            toolbar.add_class("k-toolbar"), self.chips.add_class("k-chips"), tabs.add_class("k-tabs"),
+            self.host,
         ])  # fmt: skip
         super().__init__([grid.add_class("k-grid")])
         self.add_class(ROOT).add_class("k-lab")
@@ -132,10 +135,10 @@ class Lab(widgets.VBox):  # type: ignore[misc] # ipywidgets ships no types
         An error of the engine is shown in the sentence and raised; the panel then shows
         the place at which the engine is.
         """
+        act = self._commands().get(cmd)
+        if act is None:
+            raise ValueError(f"no command {cmd!r}: {', '.join(sorted(self._commands()))}")
         try:
-            act = self._commands().get(cmd)
-            if act is None:
-                raise ValueError(f"no command {cmd!r}: {', '.join(sorted(self._commands()))}")
             act(**what)
         except Exception as error:
             self._frame = self.driver.frame()
@@ -172,13 +175,14 @@ class Lab(widgets.VBox):  # type: ignore[misc] # ipywidgets ships no types
 
     def _body(self, frame: Frame, width: int, selection: str, tab: str) -> str:
         if tab == "verdicts":
-            return (scores if self._scores else matrix).draw(frame, width, selection)
+            drawn: str = (scores if self._scores else matrix).draw(frame, width, selection)
+            return drawn
         if tab == "events":
             return log.draw_events(frame, width, selection)
         if tab == "domains":
-            from kvolsched.views import charts  # noqa: PLC0415 - altair takes a second: only when its tab is opened
+            from kvolsched.views import live_chart  # noqa: PLC0415 - altair takes a second: only for its tab
 
-            return charts.draw(frame, width, selection)
+            return live_chart.draw(frame, width, selection, self.topology)
         ref = selection if _is_object(selection) else frame.head.focus
         if not ref:
             return '<p class="k-empty">Select an object to read its story.</p>'
@@ -232,6 +236,13 @@ class Lab(widgets.VBox):  # type: ignore[misc] # ipywidgets ships no types
         if not self._quiet and change["new"] != self._frame.head.step:
             self.do("goto", step=change["new"])
 
+    def _geared(self, change: dict[str, Any]) -> None:
+        if not self._quiet:
+            self.do("gear", unit=change["new"])
+
+    def _press(self, cmd: str, _button: Any, **what: Any) -> None:
+        self.do(cmd, **what)
+
     def _message(self, _host: Any, content: dict[str, Any], _buffers: Any) -> None:
         said = dict(content)
         cmd = said.pop("cmd", "")
@@ -280,7 +291,7 @@ class Lab(widgets.VBox):  # type: ignore[misc] # ipywidgets ships no types
         while len(self._chip_pool) < len(rows):
             number = len(self._chip_pool) + 1
             self._chip_pool.append(
-                _button("", "k-chip-b", "", lambda _, number=number: self.do("act", number=number))
+                _button("", "k-chip-b", "", partial(self._press, "act", number=number))
             )
         shown = self._chip_pool[: len(rows)]
         for button, row in zip(shown, rows, strict=True):
@@ -297,7 +308,11 @@ class Lab(widgets.VBox):  # type: ignore[misc] # ipywidgets ships no types
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None, **more: Any) -> dict[str, Any]:
         live: dict[str, Any] = super()._repr_mimebundle_(include=include, exclude=exclude, **more)
-        return live | bundle(self._frame, self._width, self.selection, self.topology) | {"text/plain": self.reading()}
+        return (
+            live
+            | bundle(self._frame, self._width, self.selection, self.topology)
+            | {"text/plain": self.reading()}
+        )
 
 
 def _button(label: str, classes: str, hint: str, pressed: Callable[[Any], None]) -> Any:

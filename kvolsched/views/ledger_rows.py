@@ -1,0 +1,129 @@
+"""Rows of the slower tables, under the same law as `frame`, which gives them out again under its own name.
+
+Skew and capacity are filled only where their tab is open or a figure asks; a story is
+asked for one object at a time.
+"""
+
+from __future__ import annotations
+
+from attrs import frozen
+
+
+@frozen
+class SkewRow:
+    """One domain of a spread constraint."""
+
+    domain: str
+    """Value of the topology key; "(no label)" for nodes without it."""
+    nodes: int
+    """Nodes in it."""
+    counted: int
+    """Matching pods that count."""
+    not_counted: tuple[tuple[int, str], ...] = ()
+    """Matching pods that do not, (how many, why)."""
+    left_out: str = ""
+    """Why this is no domain for the pod; empty: it is one."""
+    skew_if_placed: int = 0
+    """counted + self − minimum."""
+    fits: bool = True
+    """Whether the constraint allows the pod here."""
+
+
+@frozen
+class SkewLedger:
+    """One spread constraint of the pod in focus, domain by domain."""
+
+    pod: str
+    """Ref of the pod."""
+    key: str
+    """topologyKey."""
+    max_skew: int
+    """maxSkew."""
+    min_domains: int = 0
+    """minDomains; 0: not given."""
+    when: str = "DoNotSchedule"
+    """whenUnsatisfiable."""
+    selector: str = ""
+    """Label selector in words."""
+    self_match: int = 1
+    """1 if the pod matches its own selector, else 0."""
+    minimum: int = 0
+    """Global minimum as the rule uses it."""
+    minimum_domain: str = ""
+    """A domain that has it; empty when minDomains forces it to 0."""
+    rows: tuple[SkewRow, ...] = ()
+    """Sorted by domain; those left out last."""
+
+
+@frozen
+class CapacityRow:
+    """What one pool or segment offers to one claim."""
+
+    pool: str
+    """Name of the pool or segment."""
+    reach: str
+    """From where, in words: "1 node"."""
+    published: int | None = None
+    """CSIStorageCapacity.capacity, bytes; None: nothing published."""
+    largest_volume: int | None = None
+    """maximumVolumeSize, bytes; None: not given."""
+    age: float = 0.0
+    """Since it was published, seconds."""
+    expired: bool = False
+    """Whether it is older than the driver's period."""
+    driver_now: int | None = None
+    """What the driver has now (the simulation's truth), bytes; None: unknown."""
+    fits: bool = False
+    """What the rule concludes from what is published."""
+    reason: str = ""
+    """Why not, in words."""
+
+
+@frozen
+class CapacityLedger:
+    """One claim that is to be provisioned, pool by pool."""
+
+    claim: str
+    """Ref of the claim."""
+    class_name: str
+    """Its class."""
+    request: int
+    """Bytes asked for."""
+    unchecked: str = ""
+    """Why nothing is checked ("Driver X does not publish capacity: not checked"); empty: checked."""
+    rows: tuple[CapacityRow, ...] = ()
+    """Sorted by pool."""
+
+
+@frozen
+class StoryRow:
+    """One change in the life of an object, as `story(ref)` gives it."""
+
+    step: int
+    """Step of the change."""
+    time: float
+    """Seconds."""
+    actor: str
+    """Who, as people read it."""
+    op: str
+    """One of CHANGE_OPS."""
+    field: str
+    """What of the object."""
+    old: str = ""
+    """Value before, in words."""
+    new: str = ""
+    """Value after, in words."""
+
+
+@frozen
+class DiffRow:
+    """One field that differs between two branches, as `diff` gives it."""
+
+    ref: str
+    """Object it is about."""
+    field: str
+    """Path in the object, or name of the note."""
+    left: str = ""
+    """Value on the first branch, in words; empty: none."""
+    right: str = ""
+    """Value on the second branch, in words; empty: none."""
