@@ -62,7 +62,7 @@ checklist: $(RECORD)
 $(RECORD): export KVOLSCHED_CHECKLIST = $(RECORD)
 $(RECORD): $(shell find kvolsched tests $(NOTEBOOKS) -type f -not -path '*/__pycache__/*' -not -path '*/artefacts/*' -not -path '*/.*' 2>/dev/null) | $(VENV)/.test
 	@rm -f $@
-	-$(PYTEST) tests -m checklist -n $(WORKERS) --dist loadfile -q
+	-$(PYTEST) tests -m "checklist and not long" -n $(WORKERS) --dist loadfile -q
 	@test -f $@ || echo '{}' >$@
 
 notebooks: $(VENV)/.test
