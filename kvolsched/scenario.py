@@ -15,7 +15,11 @@ from typing import Any
 import attrs
 
 from .api import manifest
-from .api.meta import EMPTY, Frozen, freeze, thaw
+from .api.meta import EMPTY, Frozen, ObjectMeta, freeze, thaw
+from .api.node import Node, NodeStatus
+from .api.pod import Container, PersistentVolumeClaimVolumeSource, Pod, PodSpec, Resources, Volume
+from .api.storage import WAIT_FOR_FIRST_CONSUMER, StorageClass
+from .api.volume import PersistentVolumeClaim, PersistentVolumeClaimSpec
 from .cluster import ApplyRefused, Cluster, condition
 
 WORDS = ("name", "question", "revision", "seed", "components", "manifests", "objects", "script")
@@ -222,3 +226,51 @@ ACTS: Mapping[str, Callable[[Cluster, Any], Any]] = {
     "back": lambda cluster, value: cluster.back(int(value)),
     "expect": _expect,
 }
+
+
+# -- seeded generators ------------------------------------------------------------------------------------------------
+
+ZONE = "topology.kubernetes.io/zone"
+HOSTNAME = "kubernetes.io/hostname"
+
+
+def nodes(count: int, *, zones: int = 3, cpu: str = "32", memory: str = "64Gi") -> list[Any]:
+    """Return `count` equal nodes, spread over zones zone-a, zone-b, ... in turn."""
+    room = Frozen(cpu=cpu, memory=memory, pods="110")
+    status = NodeStatus(capacity=room, allocatable=room)
+    return [
+        Node(
+            metadata=ObjectMeta(
+                name=f"node-{number:05}",
+                labels=Frozen({ZONE: f"zone-{chr(97 + number % zones)}", HOSTNAME: f"node-{number:05}"}),
+            ),
+            status=status,
+        )
+        for number in range(count)
+    ]
+
+
+def pods(count: int, *, cpu: str = "100m", memory: str = "200Mi", claims: str = "", first: int = 0) -> list[Any]:
+    """Return `count` equal pods; with `claims` (a class) each with a claim of its own, which stands before it."""
+    container = Container(name="app", image="pause", resources=Resources(requests=Frozen(cpu=cpu, memory=memory)))
+    made: list[Any] = []
+    for number in range(first, first + count):
+        name, volumes = f"pod-{number:05}", ()
+        if claims:
+            spec = PersistentVolumeClaimSpec(
+                access_modes=("ReadWriteOnce",),
+                resources=Resources(requests=Frozen(storage="10Gi")),
+                storage_class_name=claims,
+            )
+            made.append(PersistentVolumeClaim(metadata=ObjectMeta(name=f"data-{number:05}"), spec=spec))
+            source = PersistentVolumeClaimVolumeSource(claim_name=f"data-{number:05}")
+            volumes = (Volume(name="data", persistent_volume_claim=source),)  # type: ignore[assignment]
+        meta = ObjectMeta(name=name, labels=Frozen(app="bench"))
+        made.append(Pod(metadata=meta, spec=PodSpec(containers=(container,), volumes=volumes)))
+    return made
+
+
+def storage_class(name: str = "zonal", provisioner: str = "zonal.example.com") -> StorageClass:
+    """Return a class whose claims wait for their first consumer."""
+    meta = ObjectMeta(name=name)
+    return StorageClass(metadata=meta, provisioner=provisioner, volume_binding_mode=WAIT_FOR_FIRST_CONSUMER)
