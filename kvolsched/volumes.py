@@ -13,7 +13,7 @@ from typing import Any
 
 import attrs
 
-from .api.meta import ObjectReference
+from .api.meta import Frozen, ObjectReference
 from .api.node import Node
 from .api.quantity import value
 from .api.storage import StorageClass, TopologySelectorTerm
@@ -31,6 +31,18 @@ FILESYSTEM = "Filesystem"
 ACCESS_MODES = ("ReadWriteOnce", "ReadOnlyMany", "ReadWriteMany", "ReadWriteOncePod")
 ZONE_LABELS = ("topology.kubernetes.io/zone", "failure-domain.beta.kubernetes.io/zone")
 REGION_LABELS = ("topology.kubernetes.io/region", "failure-domain.beta.kubernetes.io/region")
+# In-tree plugins whose work a CSI driver does today: plugin -> driver (csi-translation-lib).
+MIGRATED = Frozen(
+    {
+        "kubernetes.io/aws-ebs": "ebs.csi.aws.com",
+        "kubernetes.io/azure-disk": "disk.csi.azure.com",
+        "kubernetes.io/azure-file": "file.csi.azure.com",
+        "kubernetes.io/cinder": "cinder.csi.openstack.org",
+        "kubernetes.io/gce-pd": "pd.csi.storage.gke.io",
+        "kubernetes.io/portworx-volume": "pxd.portworx.com",
+        "kubernetes.io/vsphere-volume": "csi.vsphere.vmware.com",
+    }
+)
 
 
 @attrs.frozen(kw_only=True)

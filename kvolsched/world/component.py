@@ -15,7 +15,7 @@ from typing import Any, NamedTuple, Protocol
 import attrs
 
 from ..api.meta import EMPTY, Frozen
-from .apiserver import CLOCK, Done, Refused, Write
+from .apiserver import CLOCK, ApiServer, Done, Refused, Write
 from .digest import MODULUS, SILENT_KINDS, meaning
 from .log import Key, Log, Note, Place
 from .view import Seen, View
@@ -169,6 +169,7 @@ class World(Protocol):
     """What a hand reaches of the world: its log, the API server, the recorder of Events, and draws."""
 
     log: Log
+    server: ApiServer
 
     def commit(self, component: str, write: Write) -> Done | Refused: ...
     def record_event(self, source: str, about: Any, type_: str, reason: str, message: str) -> None: ...

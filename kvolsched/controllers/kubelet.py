@@ -1,0 +1,247 @@
+"""The kubelets: they alone start pods that are bound to a node, and take them away when they are deleted.
+
+One component for all nodes. A pod starts when its claims are bound and its volumes can be reached from its node; until
+then it waits. What it needs and the node no longer has is refused at once: the pod has failed.
+Mirrors `pkg/kubelet` admission, volume manager and status manager, as far as API objects show them (v1.36.2).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import attrs
+
+from ..api.meta import Condition
+from ..api.node import Node
+from ..api.pod import Pod
+from ..api.quantity import milli, value
+from ..api.volume import PersistentVolume
+from ..volumes import is_bound, is_bound_to, mode, volume_fits_node
+from ..world.apiserver import Write, timestamp
+from ..world.component import Component, Hand
+from ..world.decision import Decision, named, say_done, say_refused
+from ..world.log import Key
+from ..world.routine import Routine
+from ..world.view import Index, Seen, View
+
+NAME = "kubelet"
+STARTED = ("PodReadyToStartContainers", "Initialized", "Ready", "ContainersReady")
+
+
+@attrs.frozen(kw_only=True)
+class Options:
+    """The dials of the kubelets.
+
+    Args:
+        start_delay: seconds from a pod's binding to Running, once its volumes are there.
+        stop_delay: seconds from a pod's deletion to its end.
+        admits: whether resources are counted before a pod starts.
+    """
+
+    start_delay: float = 0.0
+    stop_delay: float = 0.0
+    admits: bool = True
+
+
+@attrs.frozen
+class StatusPatch:
+    """A patch of a pod's status that needs no version: phase, reason and conditions; other fields stay."""
+
+    phase: str
+    conditions: tuple[Condition, ...] = ()
+    reason: str = ""
+    message: str = ""
+    start_time: str | None = None
+
+    def apply(self, pod: Pod) -> Pod:
+        """Return the pod with this status laid over its own."""
+        status = attrs.evolve(pod.status, phase=self.phase, reason=self.reason, message=self.message)
+        if status.start_time is None:
+            status = attrs.evolve(status, start_time=self.start_time)
+        for condition in self.conditions:
+            status = status.with_condition(condition)
+        return attrs.evolve(pod, status=status)
+
+
+def _on_node(pod: Pod) -> Iterator[str]:
+    if pod.spec.node_name and not pod.terminal:
+        yield pod.spec.node_name
+
+
+def _waiting_for(pod: Pod) -> Iterator[str]:
+    """Index words of a bound pod that has not started: the claims it needs."""
+    if pod.spec.node_name and pod.status.phase in ("", "Pending"):
+        for name in pod.claim_names():
+            yield f"{pod.metadata.namespace or 'default'}/{name}"
+
+
+def _views(_seen: Seen) -> dict[str, View]:
+    return {"on node": Index("Pod", _on_node), "waiting": Index("Pod", _waiting_for)}
+
+
+def component(options: Options | None = None) -> Component:
+    """Return the kubelets of all nodes."""
+    kubelet = Kubelet(options or Options())
+    routine = Routine(NAME, kubelet.pods_of, kubelet.sync, say_refused, say_done)
+    watches = ("Pod", "PersistentVolumeClaim", "PersistentVolume", "Node")
+    return Component(NAME, watches, (routine,), _views)
+
+
+@attrs.frozen
+class Kubelet:
+    """What a kubelet decides about one pod."""
+
+    options: Options
+
+    def pods_of(self, hand: Hand, key: Key, old: Any, new: Any) -> Iterator[str]:
+        """Yield the pods that a change concerns: bound ones, and those that wait for a claim or volume."""
+        match key.kind:
+            case "Pod":
+                if new is not None and new.spec.node_name:
+                    yield f"{key.namespace}/{key.name}"
+            case "PersistentVolumeClaim":
+                yield from self._waiting(hand, f"{key.namespace}/{key.name}")
+            case "PersistentVolume":
+                ref = (new or old).spec.claim_ref
+                if ref is not None:
+                    yield from self._waiting(hand, f"{ref.namespace or 'default'}/{ref.name}")
+
+    @staticmethod
+    def _waiting(hand: Hand, claim: str) -> list[str]:
+        waiting = hand.views["waiting"]
+        assert isinstance(waiting, Index)
+        return [f"{key.namespace}/{key.name}" for key in waiting.keys(claim)]
+
+    def sync(self, hand: Hand, cause: str) -> Sequence[Write]:
+        """Bring one pod further: start it, say why it cannot start, or end it."""
+        pod: Pod | None = hand.seen.at(Key("Pod", *cause.split("/")))
+        if pod is None or not pod.spec.node_name:
+            return ()
+        decision = Decision(hand, NAME)
+        if pod.metadata.deletion_timestamp is not None:
+            if self._waited(hand, cause, f"stop {pod.metadata.uid}", self.options.stop_delay):
+                self._end(decision, pod)
+        elif pod.status.phase in ("", "Pending"):
+            node = hand.seen.get("Node", pod.spec.node_name)
+            if node is not None:
+                self._start(decision, cause, pod, node)
+        return decision.writes
+
+    def _waited(self, hand: Hand, cause: str, what: str, delay: float) -> bool:
+        """Say whether something that takes its time is over; the first time asked, ask to be woken then."""
+        if delay <= 0:
+            return True
+        due: float | None = hand.note("takes", cause)
+        if due is None or hand.note("what takes", cause) != what:
+            hand.remember("takes", cause, hand.now + delay)
+            hand.remember("what takes", cause, what)
+            hand.wake(cause, delay)
+            return False
+        if hand.now < due:
+            return False
+        hand.remember("takes", cause, None)
+        hand.remember("what takes", cause, None)
+        return True
+
+    # -- the start of a pod -------------------------------------------------------------------------------
+
+    def _start(self, decision: Decision, cause: str, pod: Pod, node: Node) -> None:
+        """Admit a pod, wait for its volumes, and run it."""
+        refused = self._out_of(decision.hand, pod, node) if self.options.admits else None
+        if refused is not None:
+            reason, message = refused
+            patch = StatusPatch("Failed", reason=reason, message=message, start_time=self._moment(decision.hand))
+            self._patch(decision, pod, patch, f"kubelet refuses {named(pod)}: {message}")
+            decision.event(pod, "Warning", reason, message)
+            return
+        why = self._volumes_missing(decision, pod, node)
+        if why:
+            decision.say(f"kubelet on {node.metadata.name} waits with {named(pod)}: {why}")
+            return
+        if not self._waited(decision.hand, cause, f"start {pod.metadata.uid}", self.options.start_delay):
+            return
+        conditions = tuple(Condition(type=type_, status="True") for type_ in STARTED)
+        patch = StatusPatch("Running", conditions, start_time=self._moment(decision.hand))
+        self._patch(decision, pod, patch, f"kubelet on {node.metadata.name} runs {named(pod)}")
+
+    @staticmethod
+    def _moment(hand: Hand) -> str:
+        return timestamp(hand.now)
+
+    @staticmethod
+    def _patch(decision: Decision, pod: Pod, patch: StatusPatch, words: str) -> None:
+        key = Key("Pod", pod.metadata.namespace or "default", pod.metadata.name)
+        decision.patch(key, patch, words, uid=pod.metadata.uid)
+
+    def _volumes_missing(self, decision: Decision, pod: Pod, node: Node) -> str:
+        """Return why a pod's volumes are not at hand, or ""; a volume out of reach is also an Event."""
+        hand = decision.hand
+        for name in pod.claim_names():
+            claim = hand.seen.get("PersistentVolumeClaim", name, pod.metadata.namespace or "default")
+            if claim is None:
+                return f'persistentvolumeclaim "{name}" not found'
+            if not is_bound(claim):
+                return f"PVC {name} is not bound"
+            volume: PersistentVolume | None = hand.seen.get("PersistentVolume", claim.spec.volume_name)
+            if volume is None or not is_bound_to(volume, claim):
+                return f"PV {claim.spec.volume_name} is not bound to {name}"
+            if not volume_fits_node(volume, node):
+                verb = "MapVolume" if mode(volume) == "Block" else "MountVolume"
+                words = (
+                    f'{verb}.NodeAffinity check failed for volume "{volume.metadata.name}" : '
+                    "no matching NodeSelectorTerms"
+                )
+                reason = "FailedMapVolume" if mode(volume) == "Block" else "FailedMount"
+                decision.event(pod, "Warning", reason, words)
+                return words
+        return ""
+
+    def _out_of(self, hand: Hand, pod: Pod, node: Node) -> tuple[str, str] | None:
+        """Return (reason, message) if the node has no room for a pod beside those that run on it."""
+        on_node = hand.views["on node"]
+        assert isinstance(on_node, Index)
+        here = [other for other in on_node.get(node.metadata.name) if other.metadata.uid != pod.metadata.uid]
+        started = [other for other in here if other.status.phase == "Running"]
+        allocatable = node.status.allocatable
+        if "pods" in allocatable and len(started) + 1 > value(allocatable["pods"]):
+            return "OutOfpods", "Node didn't have enough resource: pods, requested: 1, used: " + (
+                f"{len(started)}, capacity: {value(allocatable['pods'])}"
+            )
+        for resource, asked in _requests(pod).items():
+            if not asked or resource not in allocatable:
+                continue
+            room = _number(resource, allocatable[resource])
+            used = sum(_requests(other).get(resource, 0) for other in started)
+            if used + asked > room:
+                return f"OutOf{resource}", (
+                    f"Node didn't have enough resource: {resource}, requested: {asked}, used: {used}, capacity: {room}"
+                )
+        return None
+
+    # -- the end of a pod -----------------------------------------------------------------------------------
+
+    def _end(self, decision: Decision, pod: Pod) -> None:
+        """Stop a terminating pod's containers, report it, and delete it for good."""
+        if pod.status.phase == "Running":
+            done = tuple(
+                Condition(type=type_, status="False", reason="PodCompleted") for type_ in ("Ready", "ContainersReady")
+            )
+            self._patch(decision, pod, StatusPatch("Succeeded", done), f"kubelet has stopped {named(pod)}")
+        decision.delete(pod, f"kubelet removes {named(pod)}", grace=0)
+
+
+def _number(resource: str, text: str) -> int:
+    return milli(text) if resource == "cpu" else value(text)
+
+
+def _requests(pod: Pod) -> dict[str, int]:
+    """Return what a pod's containers ask for together: millicores of cpu, whole units of all else."""
+    found: dict[str, int] = {}
+    for container in pod.spec.containers:
+        for resource, text in container.resources.requests.items():
+            found[resource] = found.get(resource, 0) + _number(resource, text)
+    return found
+
+
+__all__ = ["NAME", "Options", "component"]

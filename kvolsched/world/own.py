@@ -1,0 +1,78 @@
+"""A component's own cache: what it has seen of some kinds, with what it wrote itself laid over.
+
+An object that a component wrote wins until the watch shows that version or a newer one. What it wrote is content (a
+note of sort `own`), not a second informer: `keep` notes it, `catch_up` forgets it when the watch has caught up.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from .apiserver import key_of
+from .component import Hand
+from .log import Key, Note, Place
+from .view import Index
+
+ABSENT = "absent"  # the own cache has not heard of an object that the watch shows already
+
+
+class Own:
+    """Objects of some kinds as a component's own cache has them, with indexes over them. Mutable view."""
+
+    def __init__(self, kinds: Iterable[str], **indexes: Index) -> None:
+        self.kinds = frozenset(kinds)
+        self.follows = self.kinds | {"own"}
+        self.watched: dict[Key, Any] = {}
+        self.kept: dict[Key, Any] = {}
+        self.indexes = indexes
+
+    def at(self, key: Key) -> Any:
+        """Return the object at a key, or None."""
+        kept = self.kept.get(key)
+        if kept is None:
+            return self.watched.get(key)
+        return None if kept is ABSENT or kept == ABSENT else kept
+
+    def apply(self, key: Place, old: Any, new: Any) -> None:
+        """Take a change of what is seen, or of what was written."""
+        store = self.kept if type(key) is Note else self.watched
+        where = Key(*key[2].split("/")) if type(key) is Note else key
+        assert isinstance(where, Key)
+        before = self.at(where)
+        if new is None:
+            store.pop(where, None)
+        else:
+            store[where] = new
+        after = self.at(where)
+        if before is after:
+            return
+        for index in self.indexes.values():
+            if where.kind in index.follows:
+                index.apply(where, before, after)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Own) and (self.watched, self.kept, self.indexes) == (
+            other.watched, other.kept, other.indexes,
+        )  # fmt: skip
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+def keep(hand: Hand, stored: Any) -> None:
+    """Note an object that the component has just written."""
+    hand.remember("own", "/".join(key_of(stored)), stored)
+
+
+def forget(hand: Hand, key: Key) -> None:
+    """Drop what was written at a key: the watch is right again."""
+    hand.remember("own", "/".join(key), None)
+
+
+def catch_up(hand: Hand, key: Key, new: Any) -> None:
+    """Forget what was written at a key if the watch has come to that version, or shows that the object is gone."""
+    kept = hand.note("own", "/".join(key))
+    if kept is not None and (
+        new is None or kept == ABSENT or new.metadata.resource_version >= kept.metadata.resource_version
+    ):
+        forget(hand, key)
