@@ -21,6 +21,9 @@ from attrs import field, frozen
 VEGA_LITE = "application/vnd.vegalite.v5+json"
 """What JupyterLab draws by itself, offline; it knows the specs of altair 6 under this name."""
 
+MARGIN = 10
+"""Paper around a saved figure, px."""
+
 _SVG = "http://www.w3.org/2000/svg"
 _SCHEMA = "https://vega.github.io/schema/vega-lite/v5.json"
 _EMBED = {VEGA_LITE: {"embed_options": {"renderer": "svg", "actions": False}}}
@@ -35,6 +38,8 @@ _PAIR = re.compile(r'([-:\w]+)="([^"]*)"')
 _VARIABLE = re.compile(r"var\(--kv-([-\w]+)\)")
 _RULE = re.compile(r"([^{}@]+)\{([^{}]*)\}")
 _MOVE = re.compile(r"translate\(([-\d.]+)px,\s*([-\d.]+)px\)")
+# Switches that only a kernel answers: <g class="k-live"> without groups in it, and <text>.
+_LIVE_ONLY = re.compile(r'<(g|text)\b[^>]*class="[^"]*\bk-live\b[^"]*"[^>]*>.*?</\1>')
 _LIVE = ("data-", "tabindex", "role", "aria-")
 
 
@@ -78,8 +83,9 @@ def _rules(theme: str) -> dict[str, tuple[int, dict[str, str]]]:
     return found
 
 
-def resolve(svg: str, theme: str = "light") -> str:
-    """Write a picture's classes into attributes, on paper of its own: it then needs no sheet."""
+def resolve(svg: str, theme: str = "light", margin: int = 0) -> str:
+    """Write a picture's classes into attributes, on paper with a `margin`: it then needs no sheet."""
+    svg = _LIVE_ONLY.sub("", svg)
     rules, colours = _rules(theme), palette(theme)
     first = True
 
@@ -101,8 +107,11 @@ def resolve(svg: str, theme: str = "light") -> str:
         paper = ""
         if top and tag == "svg":
             pairs = {"xmlns": _SVG} | pairs | {"font-family": _FONT, "role": "img", "aria-label": label}
-            size = f'width="{pairs.get("width", "100%")}" height="{pairs.get("height", "100%")}"'
-            paper = f'<rect {size} fill="{colours["paper"]}"/>'
+            wide, high = (float(pairs[side]) + 2 * margin for side in ("width", "height"))
+            pairs |= {"width": f"{wide:g}", "height": f"{high:g}"}
+            pairs["viewBox"] = f"{-margin} {-margin} {wide:g} {high:g}"
+            place = f'x="{-margin}" y="{-margin}" width="{wide:g}" height="{high:g}"'
+            paper = f'<rect {place} fill="{colours["paper"]}"/>'
         return f"<{tag}" + "".join(f' {k}="{v}"' for k, v in pairs.items()) + f"{closed}>{paper}"
 
     return _TAG.sub(plain, svg)
@@ -132,7 +141,7 @@ class Figure:
         return self.reading
 
     def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, Any]:
-        picture = resolve(self.svg, self.theme)
+        picture = resolve(self.svg, self.theme, MARGIN)
         bundle: dict[str, Any] = {"image/svg+xml": picture}
         png = svg_png(picture)
         if png is not None:
@@ -142,7 +151,7 @@ class Figure:
     def save(self, path: str | Path) -> Path:
         """Write the picture (.svg, .png) or the reading (.txt) by the name's ending; give the path."""
         target = Path(path)
-        picture = resolve(self.svg, self.theme)
+        picture = resolve(self.svg, self.theme, MARGIN)
         return _write(
             target, {".svg": picture.encode(), ".png": svg_png(picture), ".txt": self.reading.encode()}
         )

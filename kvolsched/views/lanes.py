@@ -173,7 +173,7 @@ def _lane(
     name = t.end(lane.label, left - 28, 11, bold=active)
     said = (
         back
-        + word(left - 15, y + 4, "k-z", fold) * bool(fold)
+        + word(left - 15, y + 4, "k-z k-live", fold) * bool(fold)
         + word(8, y + 4, "k-b k-t-accent" if active else "", name)
     )
     more = f' aria-expanded="{"true" if open_ else "false"}"' if lane.cursors else ""

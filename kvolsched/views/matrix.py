@@ -91,7 +91,9 @@ def caption(frame: f.Frame, width: int, *, scores: bool = False) -> str:
         for x, name, on in ((width - 132, "Verdicts", not scores), (width - 64, "Scores", scores)):
             back = rect(x, 2, 64, 20, "k-tog-on" if on else "k-tog", 5)
             front = word(x + 32, 16, "k-c k-b k-mid" + " k-on" * on, name)
-            parts.append(pick(back + front, f"matrix/{name.lower()}", name, name, pressed=on))
+            parts.append(
+                pick(back + front, f"matrix/{name.lower()}", name, name, pressed=on, more=' class="k-live"')
+            )
     return "".join(parts)
 
 
@@ -300,10 +302,12 @@ def _selected_cell(frame: f.Frame, selection: str) -> f.Cell | None:
     verdicts = frame.verdicts
     kind, _, rest = selection.partition("/")
     node, _, plugin = rest.partition("/")
-    if verdicts.cell is not None and (
-        kind != "verdict" or (verdicts.cell.node, verdicts.cell.plugin) == (node, plugin)
+    cell = verdicts.cell
+    # a plugin that the document renamed shows both names, its rule has one
+    if cell is not None and (
+        kind != "verdict" or (cell.node, cell.plugin.partition(" (")[0]) == (node, plugin.partition(" (")[0])
     ):
-        return verdicts.cell
+        return cell
     index = next((i for i, p in enumerate(verdicts.plugins) if p.name == plugin), -1)
     row = next((r for r in verdicts.rows if r.node == node), None)
     if kind != "verdict" or index < 0 or row is None:

@@ -33,13 +33,14 @@ def reading(frame: f.Frame) -> str:
     if not verdicts.scores:
         return UNSCORED
     rows = []
-    for node, sum_, parts in _scored(verdicts):
+    for node, sum_, parts in ranked(verdicts):
         said = ", ".join(f"{s.plugin} {s.raw} → {s.normalised} × {s.weight} = {s.total}" for s in parts)
         rows.append([node, str(sum_), said])
     return f"scores of pass {verdicts.number} of {verdicts.pod}\n" + columns(rows)
 
 
-def _scored(verdicts: f.Verdicts) -> list[tuple[str, int, list[f.ScoreRow]]]:
+def ranked(verdicts: f.Verdicts) -> list[tuple[str, int, list[f.ScoreRow]]]:
+    """Give each scored node with its sum and its parts, best first."""
     nodes = sorted({s.node for s in verdicts.scores})
     parts = {node: [s for s in verdicts.scores if s.node == node] for node in nodes}
     sums = [(node, sum(s.total for s in parts[node]), parts[node]) for node in nodes]
@@ -49,14 +50,14 @@ def _scored(verdicts: f.Verdicts) -> list[tuple[str, int, list[f.ScoreRow]]]:
 def _scores(frame: f.Frame, width: int, selection: str) -> tuple[str, float]:
     verdicts = frame.verdicts
     plugins = list(dict.fromkeys((s.plugin, s.weight) for s in verdicts.scores))
-    ranked = _scored(verdicts)
+    best = ranked(verdicts)
     chosen = {r.node for r in verdicts.rows if r.chosen}
-    left = max(96.0, min(max(t.width(n, 12, bold=True) for n, _, _ in ranked) + 18, 190.0))
+    left = max(96.0, min(max(t.width(n, 12, bold=True) for n, _, _ in best) + 18, 190.0))
     pitch = min(110.0, (width - left - 150) / max(1, len(plugins)))
     drawn, top = heads([f"×{weight} {name}" for name, weight in plugins], left, pitch)
     parts = [drawn, word(2, top - 6, "k-q", "node")]
     concerned, y = marked(frame, selection), top
-    for node, total, scores in ranked[:MOST_ROWS]:
+    for node, total, scores in best[:MOST_ROWS]:
         row = [row_name(node, 1, y, left, on=node in concerned)]
         by_name = {s.plugin: s for s in scores}
         for i, (name, _) in enumerate(plugins):
@@ -83,8 +84,8 @@ def _scores(frame: f.Frame, width: int, selection: str) -> tuple[str, float]:
         )
         parts.append(f'<g role="row" data-key="{t.escape(node)}">{"".join(row)}</g>')
         y += ROW
-    rest = len(verdicts.rows) - len(ranked)
-    more = len(ranked) - MOST_ROWS
+    rest = len(verdicts.rows) - len(best)
+    more = len(best) - MOST_ROWS
     notes = [f"… {more} more nodes"] * (more > 0) + [
         f"{rest} node{'s' * (rest != 1)} rejected or not scored"
     ] * (rest > 0)
