@@ -9,7 +9,7 @@ reads. The sums are kept up to date change by change, so that asking after every
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from enum import Enum
 from typing import Any, Protocol
 
@@ -164,12 +164,11 @@ class Sums:
         elif key[1] not in SILENT_SORTS:
             note: Note = key  # type: ignore[assignment]
             if old is not None and self.relative.pop(note, None) is None:
-                self.notes = (self.notes - _number(_note_text(note, encode(old)))) % MODULUS
+                self.notes = (self.notes - _number(_skeleton(note, old)[0])) % MODULUS
             if new is not None:
-                slots: list[Slot] = []
-                text = _note_text(note, encode(new, slots))
+                text, slots = _skeleton(note, new)
                 if slots:
-                    self.relative[note] = (text, tuple(slots))
+                    self.relative[note] = (text, slots)
                 else:
                     self.notes = (self.notes + _number(text)) % MODULUS
 
@@ -237,5 +236,8 @@ def _sign(version: int, obj: Any) -> str:
     return "=" if version == there else "<" if version < there else ">"
 
 
-def _note_text(note: Iterable[str], text: str) -> str:
-    return f"{tuple(note)}={text}"
+def _skeleton(note: Note, value: Any) -> tuple[str, tuple[Slot, ...]]:
+    """Return what a note says, and what of it depends on the world around it."""
+    slots: list[Slot] = []
+    text = f"{tuple(note)}={encode(value, slots)}"
+    return text, tuple(slots)

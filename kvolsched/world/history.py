@@ -205,21 +205,45 @@ class Recording:
         self.done.clear()
 
     def __enter__(self) -> Recording:
-        self.start = self.history.log.place
-        self.future = self.history.cut()
-        self.first = len(self.history.turns)
+        history = self.history
+        self.start = history.log.place
+        self.future = history.cut()
+        self.before = len(history.turns), tuple(history.ends[-1:]), len(history.ends), history.branch, history.branches
+        history.branches = list(history.branches)
         return self
 
     def __exit__(self, kind: type[BaseException] | None, _error: object, _where: TracebackType | None) -> None:
+        try:
+            if kind is None:
+                self._keep()
+                return
+        except BaseException:
+            self._take_back()
+            raise
+        self._take_back()
+
+    def _take_back(self) -> None:
+        self.undo(self.start)
+        self._forget()
+
+    def _forget(self) -> None:
+        """Let the history be as if this step had not been begun."""
         history = self.history
-        if kind is not None:
-            self.undo(self.start)
-        elif self.future.changes and all(turn.quiet for turn in self.done):
+        turns, last, ends, history.branch, history.branches = self.before
+        del history.turns[turns:]
+        del history.ends[ends:]
+        history.ends[-1:] = last
+        history.extend(self.future)
+
+    def _keep(self) -> None:
+        """Take the step into the history."""
+        history = self.history
+        seen_only = all(turn.quiet for turn in self.done)
+        if self.future.changes and seen_only:
             self.drop()  # nothing to see, and what is known to follow stands
         if history.log.place == self.start:
-            del history.turns[self.first :]
-            history.extend(self.future)
-        elif all(turn.quiet for turn in self.done):
+            self._forget()
+        elif seen_only:
             history.ends[-1] = history.log.place  # what was only seen belongs to the step before
         else:
             history.ends.append(history.log.place)

@@ -130,7 +130,7 @@ class Log:
         future = tuple(self.changes[keep:])
         del self.changes[keep:]
         for kind in {change.key[0] for change in future if type(change.key) is Key}:
-            places = self.by_kind[kind]
+            places = self.by_kind.get(kind, [])  # an interrupted write may not have been filed
             del places[bisect_left(places, self._place) :]
         return future
 

@@ -1,0 +1,255 @@
+"""The API server against a naive model of it: versions, uids, finalizers, grace, preconditions, status apart from spec."""
+
+import attrs
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
+
+from kvolsched.api.meta import Frozen, ObjectMeta
+from kvolsched.api.pod import Pod, PodSpec
+from kvolsched.api.volume import PersistentVolume, PersistentVolumeSpec, PersistentVolumeStatus
+from kvolsched.world.apiserver import ApiServer, Deny, Done, Refused, Write, key_of, ref, timestamp, uid_of
+from kvolsched.world.log import Key, Log
+from world.toys import Annotate
+
+NAMES = st.sampled_from(["a", "b"])
+KEYS = st.one_of(NAMES.map(lambda n: Key("Pod", "default", n)), NAMES.map(lambda n: Key("PersistentVolume", "", n)))
+LABELS = st.dictionaries(st.sampled_from("xy"), st.sampled_from("12"), max_size=2).map(Frozen)
+FINALIZERS = st.sampled_from([(), ("keep",)])
+
+
+def fresh(key, labels, finalizers, node=""):
+    """An object as a person writes it."""
+    meta = ObjectMeta(name=key.name, namespace=key.namespace, labels=labels, finalizers=finalizers)
+    if key.kind == "Pod":
+        return Pod(metadata=meta, spec=PodSpec(node_name=node))
+    return PersistentVolume(metadata=meta, spec=PersistentVolumeSpec(storage_class_name=node))
+
+
+class Life:
+    """What the model remembers of one object: plain fields, no shared code with the server."""
+
+    def __init__(self, obj, version):
+        self.labels = dict(obj.metadata.labels)
+        self.finalizers = obj.metadata.finalizers
+        self.spec = obj.spec
+        self.phase = obj.status.phase
+        self.annotations = {}
+        self.version = version
+        self.deleting = False
+        self.grace = 0
+
+
+class Server(RuleBasedStateMachine):
+    """Random writes; after each the stored objects are what the model says, and nothing else has moved."""
+
+    def __init__(self):
+        super().__init__()
+        self.log = Log()
+        self.server = ApiServer(permit=lambda who, _verb, _kind: who != "nobody")
+        self.model = {}
+        self.born = {}
+        self.versions = {}
+        self.highest = 0
+
+    def commit(self, write, by="user"):
+        """Commit and check what holds for every write: refused means unchanged, done means a higher version."""
+        before, notes, place = dict(self.log.objects), dict(self.log.notes), self.log.place
+        outcome = self.server.commit(self.log, write, by)
+        changed = {key for key in before.keys() | self.log.objects.keys()
+                   if before.get(key) is not self.log.objects.get(key)}
+        if isinstance(outcome, Refused):
+            assert (before, notes, place) == (self.log.objects, self.log.notes, self.log.place)
+            assert outcome.message
+        else:
+            assert changed <= {write.key}
+            assert outcome.changed == bool(changed)
+            if outcome.stored is not None and outcome.changed:
+                version = outcome.stored.metadata.resource_version
+                assert version > self.highest
+                self.highest = version
+            assert outcome.stored is None or outcome.stored is self.log.objects[write.key]
+        return outcome
+
+    def expect(self, outcome, reason):
+        """Check a refusal's reason, or that there was none."""
+        assert (outcome.reason if isinstance(outcome, Refused) else "") == reason
+
+    def refusal(self, key, version, uid):
+        """Why the model refuses a change of this object, "" if it does not."""
+        life = self.model.get(key)
+        if life is None or (uid and uid != uid_of(key, self.born[key] - 1)):
+            return "NotFound"
+        return "Conflict" if version and version != life.version else ""
+
+    def version(self, key, how):
+        """A version to build on: none, the right one, an old one."""
+        life = self.model.get(key)
+        return {"any": 0, "right": life.version if life else 0, "old": 1 if life and life.version == 2 else 10_000}[how]
+
+    @initialize()
+    def nobody_may(self):
+        """An identity without permission is told so."""
+        outcome = self.commit(Write("create", Key("Pod", "default", "a"), Pod()), by="nobody")
+        self.expect(outcome, "Forbidden")
+        assert outcome.message == (
+            'pods "a" is forbidden: User "system:nobody" cannot create resource "pods" in API group "" '
+            'in the namespace "default"')
+
+    @rule(key=KEYS, labels=LABELS, finalizers=FINALIZERS, node=st.sampled_from(["", "n"]))
+    def create(self, key, labels, finalizers, node):
+        """A name is given once."""
+        outcome = self.commit(Write("create", key, fresh(key, labels, finalizers, node)))
+        if key in self.model:
+            self.expect(outcome, "AlreadyExists")
+            return
+        self.expect(outcome, "")
+        born = self.born.get(key, 0)
+        self.born[key] = born + 1
+        self.model[key] = Life(outcome.stored, outcome.stored.metadata.resource_version)
+        assert outcome.stored.metadata.uid == uid_of(key, born)
+
+    @rule(key=KEYS, labels=LABELS, finalizers=FINALIZERS, how=st.sampled_from(["any", "right", "old"]), uid=st.booleans())
+    def update(self, key, labels, finalizers, how, uid):
+        """An update replaces all but status and what the server keeps; the last finalizer ends a marked object."""
+        life = self.model.get(key)
+        if life and life.deleting:
+            finalizers = tuple(f for f in finalizers if f in life.finalizers)
+        new = fresh(key, labels, finalizers)
+        new = attrs.evolve(new, status=attrs.evolve(new.status, phase="Lied"))
+        version, wanted = self.version(key, how), "0" * 8 if uid else ""
+        outcome = self.commit(Write("update", key, new, version=version, uid=wanted))
+        reason = self.refusal(key, version, wanted)
+        self.expect(outcome, reason)
+        if reason:
+            return
+        life.labels, life.finalizers, life.spec, life.annotations = dict(labels), finalizers, new.spec, {}
+        self.end(key, outcome)
+
+    @rule(key=KEYS, phase=st.sampled_from(["", "Bound", "Released"]), how=st.sampled_from(["any", "right", "old"]))
+    def update_status(self, key, phase, how):
+        """A status update changes the status only."""
+        new = fresh(key, Frozen(lied="yes"), ())
+        new = attrs.evolve(new, status=attrs.evolve(new.status, phase=phase))
+        version = self.version(key, how)
+        outcome = self.commit(Write("update_status", key, new, version=version))
+        reason = self.refusal(key, version, "")
+        self.expect(outcome, reason)
+        if not reason:
+            self.model[key].phase = phase
+            self.end(key, outcome)
+
+    @rule(key=KEYS, value=st.sampled_from("12"), right=st.booleans())
+    def patch(self, key, value, right):
+        """A patch needs no version; a uid guards against the successor of the same name."""
+        uid = uid_of(key, self.born.get(key, 1) - 1) if right else "0" * 8
+        outcome = self.commit(Write("patch", key, Annotate(Frozen(x=value)), uid=uid))
+        reason = self.refusal(key, 0, uid)
+        self.expect(outcome, reason)
+        if not reason:
+            self.model[key].annotations = {**self.model[key].annotations, "x": value}
+            self.end(key, outcome)
+
+    @rule(key=KEYS, grace=st.sampled_from([None, 0, 5]), right=st.booleans())
+    def delete(self, key, grace, right):
+        """Finalizers and grace keep an object, marked; a second delete without grace ends it."""
+        life = self.model.get(key)
+        uid = uid_of(key, self.born.get(key, 1) - 1) if right else "0" * 8
+        outcome = self.commit(Write("delete", key, grace, uid=uid))
+        if life is None:
+            self.expect(outcome, "NotFound")
+            return
+        if not right:
+            self.expect(outcome, "Conflict")
+            assert "Precondition failed: UID in precondition: 00000000" in outcome.message
+            return
+        self.expect(outcome, "")
+        if grace is None:
+            grace = 30 if key.kind == "Pod" and life.spec.node_name else 0
+        if not life.deleting:
+            life.deleting = bool(grace or life.finalizers)
+            life.grace = grace if life.deleting else 0
+        if grace == 0 and not life.finalizers:
+            del self.model[key]
+            assert outcome.stored is None
+        elif outcome.changed:
+            life.version = outcome.stored.metadata.resource_version
+
+    def end(self, key, outcome):
+        """Take the new version over; a marked object without finalizers and grace is gone."""
+        life = self.model[key]
+        if life.deleting and not life.finalizers and not life.grace:
+            del self.model[key]
+            assert outcome.stored is None
+        else:
+            life.version = outcome.stored.metadata.resource_version
+
+    @precondition(lambda self: self.log.place)
+    @rule()
+    def there_and_back(self):
+        """Travelling through all of it leads back here."""
+        now, place = dict(self.log.objects), self.log.place
+        self.log.seek(0)
+        assert {} == self.log.objects
+        self.log.seek(place)
+        assert now == self.log.objects
+
+    @invariant()
+    def stored_as_modelled(self):
+        """The server holds what the model says."""
+        stored = {
+            key: (dict(obj.metadata.labels), obj.metadata.finalizers, obj.spec, obj.status.phase,
+                  dict(obj.metadata.annotations), obj.metadata.resource_version,
+                  obj.metadata.deletion_timestamp is not None)
+            for key, obj in self.log.objects.items()
+        }
+        modelled = {
+            key: (life.labels, life.finalizers, life.spec, life.phase, life.annotations, life.version, life.deleting)
+            for key, life in self.model.items()
+        }
+        assert modelled == stored
+
+
+TestServer = Server.TestCase
+
+
+def test_admission_may_change_or_refuse():
+    """What admission returns is stored; what it denies is refused with its words."""
+    def admit(verb, _old, new, _objects):
+        if verb == "create" and new.metadata.name == "bad":
+            return Deny("Invalid", "Pod \"bad\" is invalid")
+        return attrs.evolve(new, metadata=attrs.evolve(new.metadata, labels=Frozen(seen=verb)))
+
+    server, log = ApiServer(admit), Log()
+    bad, good = (Pod(metadata=ObjectMeta(name=name, namespace="default")) for name in ("bad", "good"))
+
+    refused = server.commit(log, Write("create", key_of(bad), bad), "user")
+    done = server.commit(log, Write("create", key_of(good), good), "user")
+
+    assert ("Invalid", 'Pod "bad" is invalid') == (refused.reason, refused.message)
+    assert isinstance(done, Done)
+    assert {"seen": "create"} == done.stored.metadata.labels
+
+
+def test_a_subresource_is_a_write_of_its_own():
+    """`bind` sees the object and the payload; what it denies is refused."""
+    def bind(old, node, _objects):
+        if old.spec.node_name:
+            return Deny("Conflict", f"pod {old.metadata.name} is already assigned to node {old.spec.node_name!r}")
+        return attrs.evolve(old, spec=attrs.evolve(old.spec, node_name=node))
+
+    server, log = ApiServer(subresources={"bind": bind}), Log()
+    pod = Pod(metadata=ObjectMeta(name="p", namespace="default"))
+    server.commit(log, Write("create", key_of(pod), pod), "user")
+
+    assert server.commit(log, Write("bind", key_of(pod), "n1"), "scheduler").stored.spec.node_name == "n1"
+    assert server.commit(log, Write("bind", key_of(pod), "n2"), "scheduler").reason == "Conflict"
+    assert log.objects[key_of(pod)].spec.node_name == "n1"
+
+
+def test_words_and_references():
+    """Keys are spelt as references spell them, moments as manifests do."""
+    assert ref(Key("PersistentVolumeClaim", "default", "data-0")) == "pvc/data-0"
+    assert ref(Key("Pod", "other", "web-0")) == "pod/other/web-0"
+    assert ref(Key("Node", "", "n")) == "node/n"
+    assert timestamp(61.9) == "2026-01-01T00:01:01Z"
+    assert PersistentVolumeStatus().phase == ""

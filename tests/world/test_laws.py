@@ -1,0 +1,430 @@
+"""The laws of the world, over random lives of toy components with faults in them."""
+
+import attrs
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from kvolsched.world.component import Component, Hand
+from kvolsched.world.log import Key, Note
+from kvolsched.world.simulation import Simulation
+from kvolsched.world.view import build
+from world.moves import crash, fine, go, live, lives, step, user
+from world.toys import COUNTER, CLAIMER, GREETER, KINDS, create, picture, pod, relabel, views, world
+
+
+@given(lives)
+def test_back_all_the_way_is_the_start(life):
+    """back × n = start: objects, notes and every view."""
+    sim = Simulation([GREETER, COUNTER, CLAIMER])
+    start = picture(sim)
+    live(sim, life)
+
+    sim.back(sim.step_number)
+    sim.log.seek(0)
+
+    assert start == picture(sim)
+
+
+@given(lives, st.data())
+def test_back_then_forward_is_the_same_world(life, data):
+    """From any step of the past the way forward leads to the same objects, notes and views."""
+    sim = live(world(), life)
+    seen = {}
+    for number in range(sim.known_steps + 1):
+        sim.goto(number)
+        seen[number] = picture(sim)
+    for number in data.draw(st.lists(st.integers(0, sim.known_steps), max_size=5)):
+        sim.goto(number)
+
+        assert seen[number] == picture(sim)
+        assert sim.step_number == number
+
+
+@given(lives, st.integers(0, 400))
+def test_views_built_and_moved_are_equal(life, place):
+    """At any place of the log, also inside a step, building every view gives what moving them gave."""
+    sim = live(world(), life)
+    sim.log.seek(min(place, sim.log.end))
+    moved = picture(sim)
+
+    sim.rebuild()
+
+    assert moved == picture(sim)
+
+
+@given(lives)
+def test_the_definition_of_a_view_is_build(life):
+    """A component's view is what `build` makes of the objects it has seen and its notes."""
+    sim = live(world(), life)
+    process = sim.processes["counter"]
+    contents = {key: obj for objects in process.seen.kinds.values() for key, obj in objects.items()}
+    contents |= {note: value for note, value in sim.log.notes.items() if note.component == "counter"}
+
+    assert build(COUNTER.views(process.seen)["greeted"], contents) == process.views["greeted"]
+
+
+@given(lives, st.integers(0, 12), lives)
+def test_forks_do_not_touch_each_other(life, back, other_life):
+    """What one of two forks does leaves the other as it was, and both can go back to the same past."""
+    sim = live(world(), life)
+    sim.back(back)
+    before, steps = picture(sim), sim.known_steps
+    fork = sim.fork()
+    assert before == picture(fork)
+
+    live(fork, other_life)
+    assert before == picture(sim)
+    assert steps == sim.known_steps
+
+    after = picture(fork)
+    live(sim, other_life)
+    assert after == picture(fork)
+
+
+@given(lives, st.integers(0, 12))
+def test_a_fork_does_what_its_origin_does(life, back):
+    """The same choices on a fork give the same changes."""
+    sim = live(world(), life)
+    sim.back(back)
+    fork = sim.fork()
+    for _ in range(30):
+        sim.step()
+        fork.step()
+    sim = sim.fork()  # where only a user's act was known to follow, the origin stands before what there is to see
+    sim.step()
+
+    assert picture(sim) == picture(fork)
+    assert sim.digest() == fork.digest()
+
+
+@given(lives, st.integers(1, 12))
+@example([step, fine, go("count")], 2)
+def test_the_run_after_back_equals_the_first_run(life, back):
+    """Acting alike from the past makes the same changes, opens no branch and finds the known future."""
+    sim = live(world(), life)
+    lived = sim.step_number
+    list(sim.run())
+    changes, ends, turns, end = list(sim.log.changes), list(sim.history.ends), list(sim.turns), picture(sim)
+    branches = len(sim.branches)
+    sim.goto(max(lived, sim.step_number - back))
+
+    list(sim.run())
+
+    assert changes == sim.log.changes
+    assert ends == sim.history.ends
+    assert turns == sim.turns
+    assert end == picture(sim)
+    assert branches == len(sim.branches)
+
+
+@given(lives, st.integers(1, 6), st.sampled_from(["p0", "p1"]))
+def test_acting_in_the_past_opens_a_branch(life, back, name):
+    """The old future stays and can be found again by its name, also from a branch of a branch."""
+    sim = live(world(), life)
+    list(sim.run())
+    old, steps = picture(sim), sim.known_steps
+    sim.back(back)
+    start = sim.step_number
+    sim.perform("user", [relabel(pod_of(sim), mood="other")] if pod_of(sim) else [create(pod("p9"))])
+    if sim.branch != "main":
+        list(sim.run())
+        first = picture(sim)
+        sim.goto(max(start - 1, 0))
+        sim.perform("user", [create(pod("p8"))])
+        third = picture(sim)
+        names = {branch.name for branch in sim.branches}
+        assert {"main", "branch-1"} <= names | {sim.branch}
+        last = sim.branch
+
+        sim.switch("main")
+        assert old == picture(sim)
+        assert steps == sim.known_steps
+        sim.switch("branch-1")
+        assert first == picture(sim)
+        sim.switch(last)
+        assert third == picture(sim)
+
+
+def pod_of(sim):
+    """Any pod of the world, or None."""
+    return next((obj for key, obj in sorted(sim.log.objects.items()) if key.kind == "Pod"), None)
+
+
+def test_acting_again_as_on_a_branch_finds_that_branch():
+    """A future left for another one is found again by making its first step once more."""
+    sim = world()
+    list(sim.run())
+    steps = sim.known_steps
+    sim.goto(2)
+    sim.perform("user", [create(pod("p9"))])
+    list(sim.run())
+    other = sim.known_steps
+    sim.goto(2)
+
+    sim.step()
+    assert (sim.branch, sim.known_steps) == ("main", steps)
+    sim.goto(2)
+    sim.perform("user", [create(pod("p9"))])
+    assert (sim.branch, sim.known_steps) == ("branch-1", other)
+    assert len(sim.branches) == 1
+
+
+def test_an_unknown_branch_is_named():
+    """Switching to a branch that is not there says which are."""
+    sim = world()
+    with pytest.raises(LookupError, match="no other branch is called 'x'; there are: none"):
+        sim.switch("x")
+
+
+@given(lives, st.sampled_from(["greeter", "counter", "claimer"]))
+def test_a_restart_is_a_relist(life, name):
+    """After a crash a component that sees everything has seen what one that never crashed has seen."""
+    sim = live(world(), life)
+    fork = sim.fork()
+    sim.crash(name)
+    process, twin = sim.processes[name], fork.processes[name]
+    assert {kind: {} for kind in process.seen.kinds} == process.seen.kinds
+    assert not [note for note in sim.log.notes if note.component == name]
+
+    sim.deliver(process)
+    fork.deliver(twin)
+
+    assert twin.seen.kinds == process.seen.kinds
+    assert twin.views == process.views
+
+
+@given(lives, st.permutations(KINDS), st.data())
+def test_deliveries_by_kind_in_any_order_meet(life, kinds, data):
+    """Cursors are per kind: whatever order the kinds arrive in, all of them bring the same view."""
+    sim = live(world(), life)
+    fork = sim.fork()
+    name = data.draw(st.sampled_from(sorted(sim.processes)))
+    for kind in kinds:
+        sim.deliver(sim.processes[name], [kind] if kind in sim.processes[name].cursors else [])
+    fork.deliver(fork.processes[name])
+
+    assert fork.processes[name].seen.kinds == sim.processes[name].seen.kinds
+    assert fork.processes[name].views == sim.processes[name].views
+    assert sim.digest() == fork.digest()
+
+
+@given(lives, st.sampled_from(["greeter", "counter", "claimer"]), st.sampled_from(["greeter", "counter", "claimer"]))
+def test_deliveries_to_two_components_commute(life, one, two):
+    """A delivery concerns its own component only: both orders share a digest."""
+    sim = live(world(), life)
+    fork = sim.fork()
+    for name in (one, two):
+        sim.deliver(sim.processes[name])
+    for name in (two, one):
+        fork.deliver(fork.processes[name])
+
+    assert sim.digest() == fork.digest()
+
+
+@given(lives)
+def test_turns_on_different_objects_commute(life):
+    """Two users who create different pods, and two reconciles of different pods, share a digest in either order."""
+    sim = live(world(), life)
+    for note in [note for note in sim.log.notes if note.sort == "refuse"]:  # a fault strikes whoever comes first
+        sim.log.write(note, None)
+    fork = sim.fork()
+    for name in ("x", "y"):
+        sim.perform("user", [create(pod(name))])
+    for name in ("y", "x"):
+        fork.perform("user", [create(pod(name))])
+    assert sim.digest() == fork.digest()
+    for world_, order in ((sim, ("x", "y")), (fork, ("y", "x"))):
+        world_.deliver(world_.processes["greeter"])
+        for name in order:
+            world_.turn(*world_.find("greet"), f"default/{name}", see=False)
+
+    assert sim.digest() == fork.digest()
+
+
+def test_the_digest_tells_worlds_apart():
+    """Something undelivered, an old version in the hand, a longer wait, another content: another digest."""
+    sim = world(pods=1)
+    digests = [sim.digest()]
+    sim.deliver(sim.processes["greeter"])
+    digests.append(sim.digest())
+    here = sim.log.objects[Key("Pod", "default", "p0")]
+    sim.perform("user", [relabel(here, mood="good")])
+    digests.append(sim.digest())
+    sim.perform("user", [relabel(sim.log.objects[Key("Pod", "default", "p0")], mood=None)])
+    digests.append(sim.digest())  # as at first, but what the greeter has seen is an old version
+    hand = Hand(sim, sim.processes["greeter"], GREETER.actors[0])
+    for wait in (1.0, 2.0):
+        hand.wake("default/p0", wait)
+        digests.append(sim.digest())
+
+    assert len(digests) == len(set(digests))
+
+
+def test_the_digest_does_not_see_absolute_time_or_place():
+    """The same situation ten seconds and many writes later has the same digest."""
+    sim, late = world(pods=0), world(pods=0)
+    late.perform("user", [create(pod("gone"))])
+    for component in ("greeter", "counter", "claimer"):
+        for world_ in (sim, late):
+            world_.deliver(world_.processes[component])
+    late.perform("user", [deletion("gone")])
+    late.log.write(Note("world", "clock", ""), 10.0)
+    for world_ in (sim, late):
+        for process in world_.processes.values():
+            world_.deliver(process)
+            for actor in process.component.actors:
+                for cause in list(process.todo[actor.name].items):
+                    world_.log.write(Note(process.name, f"todo {actor.name}", cause), None)
+        world_.perform("user", [create(pod("new"))])
+        Hand(world_, world_.processes["greeter"], GREETER.actors[0]).wake("x", 3.0)
+
+    assert sim.place != late.place
+    assert sim.digest() == late.digest()
+
+
+def deletion(name):
+    """The write that deletes a pod."""
+    from kvolsched.world.apiserver import Write
+    return Write("delete", Key("Pod", "default", name))
+
+
+@given(lives, st.integers(0, 8))
+def test_sums_kept_and_sums_made_anew_agree(life, back):
+    """The digest after every step is what a fresh look at the same contents gives."""
+    sim = world()
+    sim.digest()
+    live(sim, life)
+    sim.back(back)
+
+    assert sim.fork().digest() == sim.digest()
+
+
+@given(st.integers(0, 2**32), lives)
+def test_the_same_seed_gives_the_same_run(seed, life):
+    """Same input, seed and choices: same run."""
+    one, two = (live(world(seed=seed), life) for _ in range(2))
+
+    assert one.log.changes == two.log.changes
+    assert one.turns == two.turns
+
+
+def test_draws_depend_on_seed_purpose_key_and_attempt():
+    """A draw is hash(seed, purpose, key, attempt): each of them matters, the order of asking does not."""
+    def numbers(seed):
+        sim = Simulation([], seed=seed)
+        asked = [(p, k, a) for p in ("tie", "fail") for k in ("x", "y") for a in (0, 1)]
+        forth = {ask: sim.draw(ask[0], ask[1], 1_000_000, ask[2]) for ask in asked}
+        back = {ask: sim.draw(ask[0], ask[1], 1_000_000, ask[2]) for ask in reversed(asked)}
+        assert forth == back
+        return list(forth.values())
+
+    drawn = numbers(1) + numbers(2)
+    assert len(drawn) == len(set(drawn))
+    assert numbers(1) == [519171, 572395, 309882, 488659, 841167, 504592, 414991, 673569]
+
+
+@settings(max_examples=30)
+@given(lives)
+def test_views_are_right_before_every_turn(life):
+    """`before every turn`: nobody acts on a view that differs from what its component has seen."""
+    sim = world()
+    checked = []
+
+    def check():
+        moved = picture(sim)
+        fork = sim.fork()
+        assert moved == picture(fork)
+        assert views(sim) == views(fork)
+        checked.append(sim.place)
+
+    act = sim.act
+    sim.act = lambda *args: (check(), act(*args))[1]
+    live(sim, life)
+
+    assert checked or not any(turn.actor in ("greet", "count", "claim") for turn in sim.turns)
+
+
+def test_a_component_may_hold_its_configuration_through_a_crash():
+    """Restart drops what a component remembers, not what it was told at its start."""
+    sim = world()
+    sim.log.write(Note("greeter", "config", "word"), "hello")
+    sim.crash("greeter")
+
+    assert sim.log.notes[Note("greeter", "config", "word")] == "hello"
+
+
+def test_steps_that_change_nothing_leave_no_trace():
+    """A refused write of a person and an actor with nothing to do are no steps."""
+    sim = world(pods=1)
+    list(sim.run())
+    before, steps = picture(sim), sim.known_steps
+
+    assert [outcome.reason for outcome in sim.perform("user", [create(pod("p0"))])] == ["AlreadyExists"]
+    assert sim.step() == []
+    assert sim.step("greet") == []
+    assert sim.next_actors() == []
+    assert (before, steps) == (picture(sim), sim.known_steps)
+
+
+def test_asking_who_is_next_changes_nothing():
+    """`next_actors` tries out what everybody would have to do, and takes it back, also in the past."""
+    sim = world()
+    list(sim.run())
+    sim.back(4)
+    before, steps = picture(sim), sim.known_steps
+
+    assert {"greet", "claim"} <= {found.actor for found in sim.next_actors()}
+    assert (before, steps) == (picture(sim), sim.known_steps)
+
+
+def test_names_of_actors_are_found_or_listed():
+    """An unknown actor is an error that lists the actors; a cause that is not there says so."""
+    sim = world()
+    with pytest.raises(LookupError, match="no actor is called 'nobody'; there are: greet, count, claim"):
+        sim.step("nobody")
+    with pytest.raises(LookupError, match="greet has nothing to do about 'default/none'"):
+        sim.step("greet", "default/none")
+
+
+@attrs.frozen
+class Twice:
+    """An actor that breaks the law of one write a turn."""
+
+    name: str = "twice"
+
+    def notice(self, hand, key, old, new):
+        """Everything is a reason."""
+        hand.todo("x")
+
+    def due(self, hand, name):
+        """Never asked for."""
+
+    def ready(self, hand, *, every=False):
+        """As noted."""
+        return hand.process.todo["twice"].all()
+
+    def act(self, hand, cause):
+        """Write two pods at once."""
+        hand.done(cause)
+        hand.commit(create(pod("a")))
+        hand.commit(create(pod("b")))
+        return False
+
+
+def test_a_second_write_in_a_turn_is_refused_and_undone():
+    """One turn, at most one write: the turn that tries a second one has not happened."""
+    sim = world(Component("careless", ("Pod",), (Twice(),)), pods=1)
+    before = picture(sim)
+
+    with pytest.raises(RuntimeError, match="twice tried a second write in one turn: create pod/b"):
+        sim.step()
+
+    assert before == picture(sim)
+
+
+def test_users_of_moves_are_used():
+    """The strategies of this file meet every kind of move (a guard against an idle test)."""
+    sim = live(world(), [step, user("relabel", "p0"), crash("greeter"), step])
+
+    assert [turn.component for turn in sim.turns if not turn.quiet][-3:-1] == ["user", "greeter"]

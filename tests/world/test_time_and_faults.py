@@ -1,0 +1,221 @@
+"""Simulated time, refusals, back-off, and errors or interrupts anywhere inside a turn."""
+
+import sys
+
+import attrs
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from kvolsched.world.component import Component
+from kvolsched.world.log import Key, Note
+from world.moves import live, lives
+from world.toys import CLAIMER, COUNTER, GREETER, create, picture, pod, world
+
+
+@attrs.frozen
+class Clockwork:
+    """An actor that is woken when it asked to be, and writes down when that was."""
+
+    name: str = "clockwork"
+    waits: tuple = ((5.0, False), (2.0, False), (300.0, True))
+
+    def notice(self, hand, key, old, new):
+        """The first pod winds it up."""
+        if new is not None and new.metadata.name == "p0":
+            for number, (after, periodic) in enumerate(self.waits):
+                hand.wake(str(number), after, periodic=periodic)
+
+    def due(self, hand, name):
+        """Due."""
+        hand.todo(f"{name} at {hand.now:g}")
+
+    def ready(self, hand, *, every=False):
+        """As noted."""
+        return hand.process.todo[self.name].all()
+
+    def act(self, hand, cause):
+        """Write down when it was."""
+        hand.done(cause)
+        hand.commit(create(pod(cause.replace(" ", "-"))))
+        return False
+
+
+CLOCK = Component("clock", ("Pod",), (Clockwork(),))
+
+
+def test_time_moves_only_when_nothing_is_due():
+    """Everything at 0 s comes first, then the earliest wake-up; a periodic one alone does not keep a run going."""
+    sim = world(CLOCK, *(GREETER, COUNTER), pods=1)
+    times = [(turn.component, turn.time) for step in sim.run() for turn in step if not turn.quiet]
+
+    assert [time for _, time in times] == sorted(time for _, time in times)
+    assert [2.0, 5.0] == [time for name, time in times if name == "clock"]
+    assert {"0-at-5", "1-at-2", "p0"} == {key.name for key in sim.log.objects if key.kind == "Pod"}
+    assert sim.now == 5.0
+    assert sim.step() == []
+
+
+def test_going_back_takes_time_back():
+    """The clock is content: it goes back with the rest."""
+    sim = world(CLOCK, pods=1)
+    list(sim.run())
+    sim.goto(1)
+    assert sim.now == 0.0
+    sim.goto(2)
+    assert sim.now == 2.0
+
+
+@pytest.mark.parametrize(("nth", "pods"), [(1, ["p1", "p0"]), (2, ["p0", "p1"])])
+def test_the_nth_write_is_refused_and_tried_again_after_a_back_off(nth, pods):
+    """The refused write changes nothing; its cause is taken up again when the back-off is over."""
+    sim = world(GREETER)
+    sim.refuse("greeter", nth)
+    turns = [turn for step in sim.run() for turn in step if not turn.quiet]
+
+    assert [(outcome.write.key.name, type(outcome).__name__) for turn in turns for outcome in turn.outcomes] == (
+        [("p0", "Refused"), ("p1", "Done"), ("p0", "Done")] if nth == 1
+        else [("p0", "Done"), ("p1", "Refused"), ("p1", "Done")])
+    assert turns[-1].time == 0.005
+    assert "refused (Conflict)" in turns[nth - 1].words
+    assert pods == [turn.cause.split("/")[1] for turn in turns if isinstance(turn.outcomes[0].write.version, int)
+                    and turn.words.startswith("update pod") and "refused" not in turn.words]
+
+
+def test_a_plan_survives_between_its_writes_and_dies_with_a_crash():
+    """Between two writes of one decision anyone may act, and a crash forgets what was left to do."""
+    sim = world(CLAIMER, pods=1)
+    sim.step(turns=True)
+    assert [note.sort for note in sim.log.notes if note.component == "claimer"] == ["cursor", "plan claim"]
+    sim.perform("user", [create(pod("between"))])
+    crashed = sim.fork()
+    sim.step("claim")
+    crashed.crash("claimer")
+
+    assert sim.log.objects[Key("Pod", "default", "p0")].metadata.annotations == {"claimed": "yes"}
+    assert crashed.log.objects[Key("Pod", "default", "p0")].metadata.annotations == {}
+    for one in (sim, crashed):
+        list(one.run())
+    assert sim.log.objects.keys() == crashed.log.objects.keys()
+    assert crashed.log.objects[Key("Pod", "default", "p0")].metadata.annotations == {"claimed": "yes"}
+
+
+@settings(max_examples=40)
+@given(lives, st.integers(0, 3))
+def test_an_error_in_a_turn_leaves_the_world_as_it_was(life, nth):
+    """An actor that fails after its write has not acted: objects, notes, views, turns and known future stay."""
+    sim = live(world(), life)
+    sim.back(2)
+    before, steps, turns = picture(sim), sim.known_steps, list(sim.turns)
+    act, calls = sim.act, []
+
+    def fail(*args):
+        done = act(*args)
+        calls.append(args)
+        if len(calls) > nth:
+            raise ZeroDivisionError
+        return done
+
+    sim.act = fail
+    try:
+        list(sim.run(steps=1))
+    except ZeroDivisionError:
+        assert before == picture(sim)
+        assert (steps, turns) == (sim.known_steps, sim.turns)
+
+
+def interrupted(sim, line, do):
+    """Let KeyboardInterrupt strike at the nth line executed in the world's files; say whether it did."""
+    left = [line]
+
+    def trace(frame, event, _arg):
+        if "kvolsched/world" not in frame.f_code.co_filename.replace("\\", "/"):
+            return None
+        if frame.f_code.co_name in ("_undo", "_take_back", "_forget", "extend", "rebuild", "settle", "cut", "reset", "_put"):
+            return None  # mending is not itself interrupted here: a second Ctrl-C is another story
+        if frame.f_code.co_name in ("step", "__exit__", "__enter__"):
+            return trace_calls  # Python itself leaves the lines around a `with` unguarded
+        if event == "line":
+            left[0] -= 1
+            if left[0] == 0:
+                sys.settrace(None)
+                raise KeyboardInterrupt
+        return trace
+
+    def trace_calls(_frame, _event, _arg):
+        return trace_calls
+
+    sys.settrace(trace)
+    try:
+        do()
+    except KeyboardInterrupt:
+        return True
+    finally:
+        sys.settrace(None)
+    return False
+
+
+def test_an_interrupt_at_any_line_of_a_step_leaves_the_world_as_it_was():
+    """Ctrl-C between any two lines of the world's own code, tried every 7th: before, or all of it after."""
+    sim = world()
+    for _ in range(2):
+        sim.step()
+    before, steps = picture(sim), sim.known_steps
+    line, struck = 1, 0
+    while interrupted(sim, line, sim.step):
+        if picture(sim) != before:  # struck after the step was complete
+            assert sim.known_steps == steps + 1
+            break
+        assert steps == sim.known_steps
+        moved = picture(sim)
+        sim.rebuild()
+        assert moved == picture(sim)
+        line, struck = line + 7, struck + 1
+
+    assert struck > 20
+    list(sim.run())
+    whole = world()
+    list(whole.run())
+    assert whole.log.objects == sim.log.objects
+
+
+def test_an_interrupt_while_travelling_leaves_the_world_where_it_was():
+    """Ctrl-C inside `goto`: still here, nothing lost."""
+    sim = world()
+    list(sim.run())
+    before, steps = picture(sim), sim.known_steps
+    line, struck = 30, 0
+    while interrupted(sim, line, lambda: sim.goto(0)):
+        assert before == picture(sim)
+        line, struck = line + 97, struck + 1
+    sim.goto(steps)
+
+    assert struck > 5
+    assert before == picture(sim)
+
+
+def test_a_change_of_history_is_small():
+    """A change of history costs under 1 kB beside the object itself, turns and steps included."""
+    import tracemalloc
+
+    sim = world(pods=1)
+    for n in range(200):
+        sim.perform("user", [create(pod(f"x{n}"))])
+    tracemalloc.start()
+    before, _ = tracemalloc.get_traced_memory()
+    place = sim.place
+    list(sim.run())
+    after, _ = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    made = sim.place - place
+
+    assert made > 2000
+    assert (after - before) / made < 1000
+
+
+def test_notes_are_remembered_by_nobody_else():
+    """A component's notes are its own: another's of the same sort and name is another note."""
+    sim = world()
+    sim.log.write(Note("greeter", "x", "y"), 1)
+
+    assert sim.log.get(Note("counter", "x", "y")) is None

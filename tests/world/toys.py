@@ -1,0 +1,147 @@
+"""Small components over real kinds, for the laws of the world: they greet, count, and write twice.
+
+They decide nothing about scheduling; each shows one habit of a controller (update with a version, a plan of two
+writes, a periodic wake-up, a draw), so that the laws meet every habit.
+"""
+
+from collections.abc import Mapping
+
+import attrs
+
+from kvolsched.api.meta import Frozen, ObjectMeta
+from kvolsched.api.pod import Pod
+from kvolsched.api.volume import PersistentVolumeClaim
+from kvolsched.api.workload import Namespace
+from kvolsched.world.apiserver import Write, key_of
+from kvolsched.world.component import Component
+from kvolsched.world.log import Key
+from kvolsched.world.routine import Routine
+from kvolsched.world.simulation import Simulation
+from kvolsched.world.view import Index
+
+KINDS = ("Pod", "PersistentVolumeClaim", "Namespace")
+TALLY = Key("Namespace", "", "tally")
+
+
+def pod(name, namespace="default", **labels):
+    """A pod with labels."""
+    return Pod(metadata=ObjectMeta(name=name, namespace=namespace, labels=Frozen(labels)))
+
+
+def create(obj):
+    """The write that creates an object."""
+    return Write("create", key_of(obj), obj)
+
+
+def relabel(obj, **labels):
+    """The write that sets labels of an object as last read."""
+    meta = attrs.evolve(obj.metadata, labels=obj.metadata.labels.with_(**labels))
+    return Write("update", key_of(obj), attrs.evolve(obj, metadata=meta), version=obj.metadata.resource_version)
+
+
+@attrs.frozen
+class Annotate:
+    """A patch that sets annotations."""
+
+    items: Frozen
+
+    def apply(self, old):
+        """Return the object with them."""
+        return attrs.evolve(old, metadata=attrs.evolve(old.metadata, annotations=old.metadata.annotations.merged(self.items)))
+
+
+def name_in(key):
+    """A pod's key as a cause."""
+    return f"{key.namespace}/{key.name}"
+
+
+def _pods(_hand, key, _old, _new):
+    return [name_in(key)] if key.kind == "Pod" else []
+
+
+def _greet(hand, cause):
+    namespace, name = cause.split("/")
+    seen = hand.seen.get("Pod", name, namespace)
+    if seen is None or "greeted" in seen.metadata.labels:
+        return ()
+    hand.event(seen, "Normal", "Greeted", f"{name} was greeted")
+    return [relabel(seen, greeted=str(hand.draw("word", name, 3)))]
+
+
+def _any_pod(_hand, key, _old, _new):
+    return ["tally"] if key.kind in ("Pod", "Namespace") else []
+
+
+def _count(hand, _cause):
+    seen = hand.seen.at(TALLY)
+    greeted = len(hand.views["greeted"].get("yes"))
+    said = str(greeted)
+    if seen is None:
+        return [create(Namespace(metadata=ObjectMeta(name="tally", labels=Frozen(greeted=said))))]
+    return [relabel(seen, greeted=said)] if seen.metadata.labels.get("greeted") != said else ()
+
+
+def _claim(hand, cause):
+    namespace, name = cause.split("/")
+    seen = hand.seen.get("Pod", name, namespace)
+    if seen is None or "claimed" in seen.metadata.annotations:
+        return ()
+    claim = PersistentVolumeClaim(metadata=ObjectMeta(name=name, namespace=namespace))
+    made = [] if hand.seen.at(key_of(claim)) is not None else [create(claim)]
+    return [*made, Write("patch", key_of(seen), Annotate(Frozen(claimed="yes")), uid=seen.metadata.uid)]
+
+
+GREETER = Component("greeter", ("Pod",), (Routine("greet", _pods, _greet),))
+COUNTER = Component(
+    "counter", ("Pod", "Namespace"), (Routine("count", _any_pod, _count),),
+    views=lambda _seen: {"greeted": Index("Pod", lambda p: ["yes"] if "greeted" in p.metadata.labels else ["no"])},
+)
+CLAIMER = Component("claimer", ("Pod", "PersistentVolumeClaim"), (Routine("claim", _pods, _claim),))
+TOYS = (GREETER, COUNTER, CLAIMER)
+
+
+def world(*components, pods=2, seed=0):
+    """A world with these components (all toys if none) and some pods, a step each."""
+    sim = Simulation(components or TOYS, seed=seed)
+    for n in range(pods):
+        sim.perform("user", [create(pod(f"p{n}"))])
+    return sim
+
+
+def contents(sim):
+    """Everything a world holds now, plainly: objects with their versions, notes."""
+    versions = {key: obj.metadata.resource_version for key, obj in sim.log.objects.items()}
+    return dict(sim.log.objects), versions, dict(sim.log.notes)
+
+
+def views(sim):
+    """Every view of every component, plainly."""
+    return {
+        (name, what): view
+        for name, process in sim.processes.items()
+        for what, view in {
+            "seen": process.seen.kinds, "todo": {a: w.items for a, w in process.todo.items()},
+            "plans": {a: w.items for a, w in process.plans.items()}, "wakes": process.wakes.items,
+            "pending": dict(process.pending),
+            **{view: vars(made).get("found") for view, made in process.views.items()},
+        }.items()
+    }  # fmt: skip
+
+
+def state(sim):
+    """Contents and views together."""
+    return contents(sim), views(sim)
+
+
+def copied(value):
+    """A copy of nested mappings, so that what moves on does not move it."""
+    if isinstance(value, Mapping) and not isinstance(value, Frozen):
+        return {key: copied(item) for key, item in value.items()}
+    if isinstance(value, tuple) and not hasattr(value, "_fields"):
+        return tuple(copied(item) for item in value)
+    return value
+
+
+def picture(sim):
+    """A copy of contents and views, to compare later."""
+    return copied(state(sim))
