@@ -1,0 +1,306 @@
+"""Small random clusters for the scheduler's properties: few names and values, so that everything collides."""
+
+from hypothesis import strategies as st
+
+from kvolsched.api.meta import Frozen, ObjectMeta, ObjectReference
+from kvolsched.api.node import Node, NodeSpec, NodeStatus
+from kvolsched.api.pod import (
+    Affinity,
+    Container,
+    NodeAffinity,
+    PersistentVolumeClaimVolumeSource,
+    Pod,
+    PodAffinity,
+    PodAffinityTerm,
+    PodSpec,
+    PodStatus,
+    PreferredSchedulingTerm,
+    Resources,
+    TopologySpreadConstraint,
+    Volume,
+)
+from kvolsched.api.selector import (
+    LabelSelector,
+    NodeSelector,
+    NodeSelectorTerm,
+    Requirement,
+    Taint,
+    Toleration,
+)
+from kvolsched.api.storage import StorageClass, TopologySelectorLabelRequirement, TopologySelectorTerm
+from kvolsched.api.volume import (
+    BIND_COMPLETED,
+    SELECTED_NODE,
+    PersistentVolume,
+    PersistentVolumeClaim,
+    PersistentVolumeClaimSpec,
+    PersistentVolumeClaimStatus,
+    PersistentVolumeSpec,
+    PersistentVolumeStatus,
+    VolumeNodeAffinity,
+)
+from kvolsched.api.workload import Namespace
+
+NODES = [f"n{i}" for i in range(5)]
+KEYS = ["zone", "host", "gen"]
+VALUES = ["a", "b", "2", "10"]
+NAMESPACES = ["default", "other"]
+CLASSES = ["local", "fast", "now"]
+
+
+def maybe(strategy):
+    """Give None or the strategy."""
+    return st.none() | strategy
+
+
+def tuples(strategy, most):
+    """Give tuples of up to `most` values."""
+    return st.lists(strategy, max_size=most).map(tuple)
+
+
+def mappings(keys, values, most=3):
+    """Give frozen mappings."""
+    return st.dictionaries(st.sampled_from(keys), values, max_size=most).map(Frozen)
+
+
+node_labels = mappings(KEYS, st.sampled_from(VALUES))
+pod_labels = mappings(["app", "tier"], st.sampled_from(["x", "y"]))
+quantities = mappings(
+    ["cpu", "memory", "pods", "example.com/gpu"], st.sampled_from(["0", "1", "2", "500m", "3"]), 4
+)
+
+
+def requirements(keys, values):
+    """Give expressions of a selector."""
+    return st.builds(
+        Requirement,
+        key=st.sampled_from(keys),
+        operator=st.sampled_from(["In", "NotIn", "Exists", "DoesNotExist", "Gt", "Lt"]),
+        values=tuples(st.sampled_from(values), 2),
+    )
+
+
+label_selectors = st.builds(
+    LabelSelector,
+    match_labels=mappings(["app", "tier"], st.sampled_from(["x", "y"]), 1),
+    match_expressions=tuples(requirements(["app", "tier"], ["x", "y"]), 1),
+)
+fields = st.builds(
+    Requirement,
+    key=st.just("metadata.name"),
+    operator=st.sampled_from(["In", "NotIn"]),
+    values=tuples(st.sampled_from(NODES), 2),
+)
+selector_terms = st.builds(
+    NodeSelectorTerm,
+    match_expressions=tuples(requirements(KEYS, VALUES), 2),
+    match_fields=st.just(()) | tuples(fields, 1),
+)
+node_selectors = st.builds(NodeSelector, node_selector_terms=tuples(selector_terms, 2))
+effects = st.sampled_from(["NoSchedule", "PreferNoSchedule", "NoExecute"])
+taints = st.builds(Taint, key=st.sampled_from(["gpu", "old"]), value=st.sampled_from(["", "a"]), effect=effects)
+tolerations = st.builds(
+    Toleration,
+    key=st.sampled_from(["", "gpu", "node.kubernetes.io/unschedulable"]),
+    operator=st.sampled_from(["", "Exists", "Equal"]),
+    value=st.sampled_from(["", "a"]),
+    effect=st.just("") | effects,
+)
+affinity_terms = st.builds(
+    PodAffinityTerm,
+    label_selector=maybe(label_selectors),
+    topology_key=st.sampled_from(KEYS),
+    namespaces=tuples(st.sampled_from(NAMESPACES), 1),
+    namespace_selector=maybe(
+        st.builds(LabelSelector, match_expressions=tuples(requirements(["team"], ["x"]), 1))
+    ),
+)
+pod_affinities = st.builds(PodAffinity, required=tuples(affinity_terms, 2))
+constraints = st.builds(
+    TopologySpreadConstraint,
+    max_skew=st.integers(1, 2),
+    topology_key=st.sampled_from(KEYS),
+    when_unsatisfiable=st.sampled_from(["DoNotSchedule", "DoNotSchedule", "ScheduleAnyway"]),
+    label_selector=maybe(label_selectors),
+    min_domains=maybe(st.integers(1, 3)),
+    node_affinity_policy=st.sampled_from([None, "Honor", "Ignore"]),
+    node_taints_policy=st.sampled_from([None, "Honor", "Ignore"]),
+    match_label_keys=st.just(()) | st.just(("tier",)),
+)
+affinities = st.builds(
+    Affinity,
+    node_affinity=maybe(
+        st.builds(
+            NodeAffinity,
+            required=maybe(node_selectors),
+            preferred=tuples(
+                st.builds(PreferredSchedulingTerm, weight=st.integers(0, 9), preference=selector_terms), 2
+            ),
+        )
+    ),
+    pod_affinity=maybe(pod_affinities),
+    pod_anti_affinity=maybe(pod_affinities),
+)
+containers = st.builds(
+    Container,
+    resources=st.builds(Resources, requests=mappings(["cpu", "memory", "example.com/gpu"], st.sampled_from(["0", "1", "300m", "2"]))),
+    restart_policy=st.sampled_from(["", "", "Always"]),
+)
+claim_names = st.sampled_from([f"c{i}" for i in range(4)])
+volumes = st.builds(
+    Volume,
+    name=st.just("v"),
+    persistent_volume_claim=st.builds(PersistentVolumeClaimVolumeSource, claim_name=claim_names),
+)
+
+
+def pods(name, node_names, most_volumes=3):
+    """Give pods of one name on one of these nodes ("" = none)."""
+    return st.builds(
+        Pod,
+        metadata=st.builds(
+            ObjectMeta,
+            name=st.just(name),
+            namespace=st.sampled_from(NAMESPACES),
+            labels=pod_labels,
+            deletion_timestamp=st.sampled_from([None, None, None, "2024-01-01T00:00:00Z"]),
+        ),
+        spec=st.builds(
+            PodSpec,
+            node_name=st.sampled_from(node_names),
+            node_selector=st.just(Frozen()) | mappings(KEYS, st.sampled_from(VALUES), 1),
+            affinity=maybe(affinities),
+            tolerations=tuples(tolerations, 2),
+            topology_spread_constraints=tuples(constraints, 2),
+            containers=tuples(containers, 2),
+            init_containers=tuples(containers, 2),
+            overhead=st.just(Frozen()) | st.just(Frozen(cpu="100m")),
+            volumes=tuples(volumes, most_volumes),
+        ),
+        status=st.builds(PodStatus, phase=st.sampled_from(["Pending", "Running", "Running", "Succeeded"])),
+    )
+
+
+pending = pods("p", ["", "", "", "n1"])
+
+
+def nodes(name):
+    """Give nodes of one name."""
+    return st.builds(
+        Node,
+        metadata=st.builds(ObjectMeta, name=st.just(name), labels=node_labels),
+        spec=st.builds(NodeSpec, unschedulable=st.sampled_from([False, False, True]), taints=tuples(taints, 2)),
+        status=st.builds(NodeStatus, allocatable=quantities),
+    )
+
+
+SIZES = ["1Gi", "2Gi", "5Gi", "8Gi"]
+
+
+def persistent_volumes(name):
+    """Give volumes of one name, mostly free ones of the class `local`."""
+    return st.builds(
+        PersistentVolume,
+        metadata=st.builds(
+            ObjectMeta,
+            name=st.just(name),
+            labels=pod_labels,
+            deletion_timestamp=st.sampled_from([None] * 6 + ["2024-01-01T00:00:00Z"]),
+        ),
+        spec=st.builds(
+            PersistentVolumeSpec,
+            capacity=st.builds(lambda size: Frozen(storage=size), st.sampled_from(SIZES)),
+            access_modes=st.sampled_from([("ReadWriteOnce",), ("ReadWriteOnce", "ReadOnlyMany")]),
+            claim_ref=st.none()
+            | st.none()
+            | st.builds(ObjectReference, namespace=st.just("default"), name=claim_names, uid=st.just("")),
+            storage_class_name=st.sampled_from(["local", "local", "fast", ""]),
+            volume_mode=st.sampled_from([None, None, "Block"]),
+            node_affinity=maybe(st.builds(VolumeNodeAffinity, required=maybe(node_selectors))),
+        ),
+        status=st.builds(
+            PersistentVolumeStatus, phase=st.sampled_from(["Available", "Available", "Available", "Pending"])
+        ),
+    )
+
+
+def claims(name):
+    """Give claims of one name: waiting, bound, named or selected."""
+    return st.builds(
+        PersistentVolumeClaim,
+        metadata=st.builds(
+            ObjectMeta,
+            name=st.just(name),
+            namespace=st.just("default"),
+            annotations=st.sampled_from(
+                [Frozen()] * 4 + [Frozen({BIND_COMPLETED: "yes"}), Frozen({SELECTED_NODE: "n1"})]
+            ),
+        ),
+        spec=st.builds(
+            PersistentVolumeClaimSpec,
+            access_modes=st.just(("ReadWriteOnce",)) | st.just(("ReadOnlyMany",)),
+            selector=st.none() | st.none() | label_selectors,
+            resources=st.builds(lambda size: Resources(requests=Frozen(storage=size)), st.sampled_from(SIZES)),
+            volume_name=st.sampled_from(["", "", "", "v0", "v9"]),
+            storage_class_name=st.sampled_from(["local", "local", "fast", "fast", "now", ""]),
+        ),
+        status=st.builds(
+            PersistentVolumeClaimStatus, phase=st.sampled_from(["Pending", "Pending", "Pending", "Lost"])
+        ),
+    )
+
+
+topologies = tuples(
+    st.builds(
+        TopologySelectorTerm,
+        match_label_expressions=tuples(
+            st.builds(
+                TopologySelectorLabelRequirement,
+                key=st.sampled_from(KEYS),
+                values=tuples(st.sampled_from(VALUES), 2),
+            ),
+            2,
+        ),
+    ),
+    2,
+)
+
+
+def classes(name):
+    """Give classes of one name: `local` provisions nothing, `now` binds at once."""
+    return st.builds(
+        StorageClass,
+        metadata=st.just(ObjectMeta(name=name)),
+        provisioner=st.just("kubernetes.io/no-provisioner" if name == "local" else "csi.example.com"),
+        volume_binding_mode=st.just("Immediate" if name == "now" else "WaitForFirstConsumer"),
+        allowed_topologies=topologies,
+    )
+
+
+def namespaces(name):
+    """Give namespaces of one name."""
+    return st.builds(
+        Namespace,
+        metadata=st.builds(ObjectMeta, name=st.just(name), labels=mappings(["team"], st.sampled_from(["x", "y"]))),
+    )
+
+
+def some(make, names):
+    """Give objects for some of these names."""
+    return st.lists(st.sampled_from(names), unique=True).flatmap(lambda chosen: st.tuples(*map(make, chosen)))
+
+
+def parts():
+    """Give, kind by kind, what a random cluster may hold."""
+    bound = [f"e{i}" for i in range(6)]
+    return [
+        some(nodes, NODES),
+        some(lambda name: pods(name, [*NODES, "gone"], most_volumes=0), bound),
+        some(persistent_volumes, [f"v{i}" for i in range(5)]),
+        some(claims, [f"c{i}" for i in range(4)]),
+        st.tuples(*map(classes, CLASSES)),
+        some(namespaces, NAMESPACES),
+    ]
+
+
+clusters = st.tuples(*parts()).map(lambda kinds: [item for kind in kinds for item in kind])

@@ -1,0 +1,184 @@
+"""A column is the shadow of its rule, and nothing that is said depends on the order in which things came."""
+
+import attrs
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from kvolsched.api.meta import Frozen, ObjectMeta
+from kvolsched.api.node import Node, NodeStatus
+from kvolsched.api.pod import Container, Pod, PodSpec, Resources
+from kvolsched.scheduler import requests
+from kvolsched.scheduler.framework import OK, Code, Reject, check, judge, rank
+from kvolsched.scheduler.plugins.pod_topology_spread import PodTopologySpread
+from kvolsched.scheduler.plugins.volume_binding import VolumeBinding
+from kvolsched.scheduler.profile import Profile, design, upstream
+from kvolsched.scheduler.extension import Enabled
+from kvolsched.scheduler.snapshot import snapshot
+from scheduler.strategies import clusters, pending
+
+PROFILES = [
+    upstream(),
+    design(),
+    Profile(
+        "mixed",
+        (
+            Enabled(PodTopologySpread.of_the_design(literal=True)),
+            Enabled(VolumeBinding(largest_first=True, prioritises=True)),
+            Enabled(VolumeBinding.of_the_design(selected_is_pinned=True, unbound_is_error=False)),
+        ),
+    ),
+]
+
+
+@pytest.mark.parametrize("profile", PROFILES, ids=lambda profile: profile.name)
+@settings(max_examples=80)
+@given(clusters, pending)
+def test_column_equals_rule(profile, objects, pod):
+    """Whatever the cluster, each plugin's column says of each node what its rule says."""
+    seen = snapshot(objects)
+    judgement = judge(pod, seen, profile)
+    check(judgement)
+    for plugin in judgement.skipped:
+        for node in seen.all_nodes():
+            assert profile.plugin(plugin).rule(pod, node, seen) is OK
+
+
+@settings(max_examples=80)
+@given(clusters, pending, st.sampled_from([VolumeBinding(), VolumeBinding.of_the_design()]))
+@pytest.mark.checklist("93", "105")
+def test_the_index_decides_as_the_walk_does(objects, pod, plugin):
+    """What is chosen by the index of free volumes is what a walk over all of them chooses."""
+    seen = snapshot(objects)
+    sorted_out = plugin.claims(pod, seen)
+    for node in seen.all_nodes():
+        walked = plugin._decide(pod, sorted_out, node, seen, plugin._by_walking(node, seen))
+        found = plugin._decide(pod, sorted_out, node, seen, plugin._by_index(node, seen))
+        assert found == walked
+
+
+@settings(max_examples=60)
+@given(clusters, pending)
+@pytest.mark.checklist("111", "112", "113")
+def test_the_volume_score_is_that_of_the_decision(objects, pod):
+    """PrioritizeVolumes ranks each node by the very volumes that would be bound there."""
+    seen = snapshot(objects)
+    judgement = judge(pod, seen, design())
+    ranking = rank(judgement)
+    plugin = design().plugin("CheckVolumeBinding")
+    for node in judgement.feasible:
+        decision = plugin.decide(pod, node, seen)
+        if "VolumeBinding" in ranking.raw:
+            assert ranking.of(node)["VolumeBinding"][0] == decision.score
+        else:
+            assert not decision.static
+            assert not decision.provision
+
+
+@settings(max_examples=30)
+@given(clusters, pending, st.randoms(use_true_random=False))
+def test_order_of_arrival_never_shows(objects, pod, random):
+    """Rows, codes and label codes differ with the order of arrival; what is said does not."""
+    shuffled = [*objects]
+    random.shuffle(shuffled)
+    for profile in PROFILES[:2]:
+        one, other = judge(pod, snapshot(objects), profile), judge(pod, snapshot(shuffled), profile)
+        assert one.matrix() == other.matrix()
+        assert one.sentence() == other.sentence()
+        assert (one.feasible, one.first, one.statuses) == (other.feasible, other.first, other.statuses)
+        assert one.fingerprint == other.fingerprint
+        assert rank(one).total() == rank(other).total()
+        assert rank(one).best == rank(other).best
+
+
+class Picky:
+    """A user's plugin: a rule alone."""
+
+    name = "Picky"
+
+    def rule(self, pod, node, seen):
+        """Reject by name."""
+        return OK if node.metadata.name in ("n0", "n3") else Reject((f"not {node.metadata.name}",), Code.UNSCHEDULABLE)
+
+
+@settings(max_examples=20)
+@given(clusters, pending)
+def test_a_rule_alone_is_lifted(objects, pod):
+    """A plugin without a column appears in matrix, sentence and feasible nodes by itself."""
+    seen = snapshot(objects)
+    judgement = judge(pod, seen, Profile("mine", (Enabled(Picky()),)))
+    check(judgement)
+    names = {node.metadata.name for node in seen.all_nodes()}
+    assert set(judgement.feasible) == names & {"n0", "n3"}
+    for name in names - {"n0", "n3"}:
+        assert f"1 not {name}" in judgement.sentence()
+
+
+def _reference(pod, node, seen):
+    """Both resource scores in plain integers and floats, as upstream.md words them."""
+    total = requests.allocatable(node.status.allocatable)
+    on = [requests.of(other.spec) for other in seen.pods_on(node.metadata.name)]
+    asks = requests.of(pod.spec)
+    shares = []
+    for resource, name in (("cpu", "scored_cpu"), ("memory", "scored_memory")):
+        if total.get(resource):
+            used = sum(getattr(other, name) for other in on) + getattr(asks, name)
+            shares.append(100 * max(total[resource] - used, 0) // total[resource])
+    least = sum(shares) // len(shares) if shares else 0
+
+    def balance(ask):
+        parts = [
+            min(float(sum(other.asked.get(resource, 0) for other in on) + ask.get(resource, 0)) / total[resource], 1.0)
+            for resource in ("cpu", "memory")
+            if total.get(resource)
+        ]
+        return int((1 - (abs(parts[0] - parts[1]) / 2 if len(parts) == 2 else 0)) * 100)
+
+    return least, 50 + (50 + balance(asks.asked) - balance({})) // 2
+
+
+@settings(max_examples=60)
+@given(clusters, pending)
+def test_resource_scores(objects, pod):
+    """Least allocated and balanced allocation over columns equal their formulas in plain numbers."""
+    seen = snapshot(objects)
+    ranking = rank(judge(pod, seen, upstream()))
+    for name in ranking.nodes:
+        least, balanced = _reference(pod, seen.node(name), seen)
+        assert ranking.of(name)["NodeResourcesFit"][1] == least
+        if "NodeResourcesBalancedAllocation" in ranking.raw:
+            assert ranking.of(name)["NodeResourcesBalancedAllocation"][1] == balanced
+
+
+@pytest.mark.parametrize("memory", [2**53 // 100 - 1, 2**53 // 100, 2**53 // 100 + 1, 2**54 + 2, 2**56 + 1])
+def test_shares_are_exact_at_the_edge_of_floats(memory):
+    """Where 100 · free no longer fits a float, the share is still floor(100 · free / total)."""
+    for ask in (1, memory // 100, memory // 3, memory - 1):
+        node = Node(
+            metadata=ObjectMeta(name="n"), status=NodeStatus(allocatable=Frozen(memory=str(memory), pods="9"))
+        )
+        resources = Resources(requests=Frozen(memory=str(ask), cpu="0"))
+        pod = Pod(metadata=ObjectMeta(name="p"), spec=PodSpec(containers=(Container(resources=resources),)))
+        ranking = rank(judge(pod, snapshot([node]), upstream()))
+        assert ranking.of("n")["NodeResourcesFit"][1] == 100 * (memory - ask) // memory
+
+
+def test_more_resources_than_bits():
+    """A pod that asks for more kinds of resources than a code has bits is judged by the rule, not cut off."""
+    many = {f"example.com/r{i:02}": "1" for i in range(20)}
+    node = Node(metadata=ObjectMeta(name="n"), status=NodeStatus(allocatable=Frozen(pods="9")))
+    pod = Pod(spec=PodSpec(containers=(Container(resources=Resources(requests=Frozen(many))),)))
+    judgement = judge(pod, snapshot([node]), upstream())
+    assert len(judgement.verdict("n", "NodeResourcesFit")[0]) == 20
+    assert judgement.cell("n", "NodeResourcesFit").status is Code.UNSCHEDULABLE_AND_UNRESOLVABLE
+
+
+def test_codes_are_by_plugin_and_node():
+    """`codes` has a row for each plugin and a column for each name in `nodes`."""
+    nodes = [Node(metadata=ObjectMeta(name=name), status=NodeStatus(allocatable=Frozen(pods="0"))) for name in "ab"]
+    judgement = judge(Pod(), snapshot(nodes), upstream())
+    assert judgement.codes.dtype == np.uint16
+    assert judgement.codes.shape == (len(judgement.plugins), 2)
+    assert judgement.codes[judgement.plugins.index("NodeResourcesFit")].all()
+    assert attrs.asdict(judgement.matrix()[0])["node"] == "a"

@@ -1,0 +1,103 @@
+"""A snapshot moved change by change, forth and back and in any order, equals one built anew."""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from kvolsched.api.meta import Frozen, ObjectMeta
+from kvolsched.api.node import Node, NodeStatus
+from kvolsched.api.pod import Container, Pod, PodSpec, Resources
+from kvolsched.api.volume import PersistentVolume
+from kvolsched.scheduler.framework import judge, rank
+from kvolsched.scheduler.profile import design, upstream
+from kvolsched.scheduler.snapshot import Snapshot, snapshot
+from kvolsched.world.log import Key
+from kvolsched.world.view import build
+from scheduler.strategies import clusters, pending
+
+
+def key_of(item):
+    """Where an object is."""
+    return Key(item.kind, item.metadata.namespace, item.metadata.name)
+
+
+@settings(max_examples=30)
+@given(st.lists(clusters, min_size=2, max_size=4), pending, st.randoms(use_true_random=False))
+def test_moved_equals_built(states, pod, random):
+    """Through random states in random order of arrival, with questions asked between, and all the way back."""
+    moved, contents, trail = Snapshot(), {}, []
+    for state in states:
+        wanted = {key_of(item): item for item in state}
+        keys = sorted({*contents, *wanted})
+        random.shuffle(keys)
+        for key in keys:
+            old, new = contents.get(key), wanted.get(key)
+            if old == new:
+                continue
+            if random.random() < 0.1:
+                for profile in (upstream(), design()):
+                    rank(judge(pod, moved, profile))  # makes tallies and demands, which then have to follow
+            moved.apply(key, old, new)
+            trail.append((key, old, new))
+            if new is None:
+                del contents[key]
+            else:
+                contents[key] = new
+        _same(moved, contents, pod)
+    while trail:
+        key, old, new = trail.pop()
+        moved.apply(key, new, old)
+        if old is None:
+            del contents[key]
+        else:
+            contents[key] = old
+        if random.random() < 0.1:
+            _same(moved, contents, pod)
+    assert moved == Snapshot()
+
+
+def _same(moved, contents, pod):
+    built = build(Snapshot(), contents)
+    assert moved == built
+    for matchers in moved.tallies.asked():
+        counts = moved.matched(*matchers)
+        anew = built.matched(*matchers)
+        for name, row in moved.nodes.rows():
+            assert counts[row] == anew[built.nodes.row_of[name]]
+    for ask, size in list(moved.supply._demands):
+        for name, row in moved.nodes.rows():
+            there = built.nodes.row_of[name]
+            assert moved.supply.count(ask, size)[row] == built.supply.count(ask, size)[there]
+            assert moved.supply.smallest(ask, size)[row] == built.supply.smallest(ask, size)[there]
+    for profile in (upstream(), design()):
+        one, other = judge(pod, moved, profile), judge(pod, built, profile)
+        assert one.matrix() == other.matrix()
+        assert one.fingerprint == other.fingerprint
+        assert rank(one).total() == rank(other).total()
+
+
+def test_more_nodes_than_the_first_capacity():
+    """The table grows, and rows that were given up are used again."""
+    nodes = [Node(metadata=ObjectMeta(name=f"n{i:03}", labels=Frozen(zone="a"))) for i in range(100)]
+    moved = snapshot(nodes)
+    for node in nodes[::2]:
+        moved.apply(key_of(node), node, None)
+    assert moved == snapshot(nodes[1::2])
+    for node in nodes[::2]:
+        moved.apply(key_of(node), None, node)
+    assert moved == snapshot(nodes)
+    assert len(moved.nodes.names) == 100
+
+
+@pytest.mark.checklist("5")
+def test_a_pod_without_claims_visits_no_volume():
+    """A pod that uses no volumes costs no look at any (S0, Goals: no latency regression)."""
+    node = Node(metadata=ObjectMeta(name="n"), status=NodeStatus(allocatable=Frozen(cpu="1", pods="9")))
+    pod = Pod(spec=PodSpec(containers=(Container(resources=Resources(requests=Frozen(cpu="1"))),)))
+    seen = snapshot([node, *(PersistentVolume(metadata=ObjectMeta(name=f"v{i}")) for i in range(3))])
+    for profile in (upstream(), design()):
+        seen.supply = seen._volumes = None  # whoever looks at a volume fails
+        judgement = judge(pod, seen, profile)
+        rank(judgement)
+        assert judgement.feasible == ("n",)
+        assert profile.plugin("VolumeBinding").decide(pod, "n", seen).fits
