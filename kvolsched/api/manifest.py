@@ -172,7 +172,7 @@ def _text(text: str, source: str, faults: list[Fault]) -> Iterator[Document]:
         try:
             found = json_documents(text)
         except JsonFault as error:
-            if not _is_yaml(text):
+            if error.rule == "limit" or not _is_yaml(text):
                 faults.append(Fault(source=source, line=error.line, rule=error.rule, message=error.message))
                 return
         else:

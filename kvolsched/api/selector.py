@@ -136,7 +136,7 @@ class Taint:
 
 @attrs.define(frozen=True, kw_only=True, cache_hash=True)
 class Toleration:
-    """spec.tolerations[] of a Pod; an empty effect covers all effects, an empty key with Exists all taints."""
+    """spec.tolerations[] of a Pod; an empty effect covers all effects, an empty key and Exists all taints."""
 
     key: str = ""
     operator: str = ""
