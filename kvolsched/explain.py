@@ -20,6 +20,8 @@ from .world.history import Turn
 
 UNTOLD = frozenset({"cursor", "clock", "gone", "pass"})  # bookkeeping that no story needs
 
+UNTOLD_FIELDS = ("metadata.resourceVersion", "].type")  # versions are no meaning; a condition's type is in its path
+
 
 @attrs.frozen
 class FieldChange:
@@ -158,7 +160,7 @@ def changed_fields(old: Any, new: Any) -> list[FieldChange]:
     return [
         FieldChange(path, before.get(path, ""), after.get(path, ""))
         for path in sorted({*before, *after})
-        if before.get(path) != after.get(path) and not path.startswith("metadata.resourceVersion")
+        if before.get(path) != after.get(path) and not path.endswith(UNTOLD_FIELDS)
     ]
 
 

@@ -39,8 +39,6 @@ class Revision:
         flow: what happens once a node is chosen.
         binder: options of the PV controller.
         provisioning: options of provisioners, before a scenario's dials.
-        in_tree: Kubernetes' own plugins (`kubernetes.io/gce-pd`) are played as such; otherwise as the CSI drivers that
-            they are migrated to.
         zone_labels: binding copies the node's zone to the pod and clears its nomination.
         pops_backoff: with no active pod, one in back-off is tried at once.
     """
@@ -50,7 +48,6 @@ class Revision:
     flow: Strategy
     binder: persistent_volume.Options
     provisioning: provisioner.Options
-    in_tree: bool = False
     zone_labels: bool = True
     pops_backoff: bool = True
 
@@ -84,26 +81,19 @@ class Revision:
     def provisioners(self, names: Iterable[str], dials: Mapping[str, Mapping[str, Any]]) -> Sequence[Component]:
         """Return a provisioner component for each of these driver names, with the dials set for it."""
         wanted = sorted(set(names) - {NO_PROVISIONER, ""})
-        return [provisioner.component(name, self._dialled(name, dials.get(name, {}))) for name in wanted]
+        return [provisioner.component(name, self._dialled(dials.get(name, {}))) for name in wanted]
 
-    def _dialled(self, name: str, dials: Mapping[str, Any]) -> provisioner.Options:
-        """Return a driver's options: the revision's, what its name says, and the scenario's dials over both."""
-        options = self.provisioning
-        if name in persistent_volume.MIGRATED:
-            if self.in_tree:
-                options = attrs.evolve(options, in_tree=True, topology_keys=IN_TREE_KEYS)
-            else:
-                options = attrs.evolve(options, serves=(persistent_volume.MIGRATED[name],))
+    def _dialled(self, dials: Mapping[str, Any]) -> provisioner.Options:
+        """Return a driver's options: the revision's, and the scenario's dials over them."""
         told = {word: freeze(value) for word, value in dials.items() if word not in ("absent", "kind")}
         if "kind" in dials:
             told.setdefault("topology_keys", TOPOLOGY_KEYS[dials["kind"]])
         if "fails" in told:
             told["fails"] = tuple(provisioner.Failure(**failure) for failure in told["fails"])
-        return attrs.evolve(options, **told)
+        return attrs.evolve(self.provisioning, **told)
 
 
 TOPOLOGY_KEYS = {"zonal": ("topology.kubernetes.io/zone",), "local": ("kubernetes.io/hostname",)}
-IN_TREE_KEYS = ("failure-domain.beta.kubernetes.io/zone",)  # what the plugins of the documents' time labelled
 NOT_DRIVERS = frozenset({"user", SCHEDULER, persistent_volume.NAME, kubelet.NAME, stateful_set.NAME})
 
 
@@ -115,7 +105,7 @@ def upstream() -> Revision:
         profile=profile,
         flow=WaitInPreBind(_binder(profile), volumes.UPSTREAM),
         binder=persistent_volume.UPSTREAM,
-        provisioning=provisioner.Options(),
+        provisioning=provisioner.UPSTREAM,
     )
 
 
@@ -126,9 +116,8 @@ def design() -> Revision:
         name="design",
         profile=profile,
         flow=TwoPasses(_binder(profile), volumes.DESIGN),
-        binder=attrs.evolve(persistent_volume.DESIGN, in_tree=frozenset(persistent_volume.MIGRATED)),
-        provisioning=provisioner.Options(reschedule_codes=()),
-        in_tree=True,
+        binder=persistent_volume.DESIGN,
+        provisioning=provisioner.DESIGN,
         zone_labels=False,
         pops_backoff=False,
     )

@@ -207,7 +207,7 @@ def fail(
     hand.event(pod, event, "FailedScheduling", message, RECORDER)
     condition = Condition(type="PodScheduled", status="False", reason=reason, message=message)
     patch = PodStatusPatch(condition, "" if denominate else None)
-    words = f"scheduler tells {pod.metadata.name} why it has no place"
+    words = f"scheduler puts {pod.metadata.name} back: {message}"
     hand.commit(Write("patch", key_of(pod), patch, uid=pod.metadata.uid, words=words))
 
 

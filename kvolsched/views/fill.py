@@ -19,7 +19,7 @@ from ..scheduler.assume import ASSUMED, key_in
 from ..scheduler.cycle import PASS, SCHEDULER, PassNote
 from ..scheduler.framework import Code
 from ..scheduler.queue import QUEUE, QueueEntry
-from ..world.apiserver import EPOCH, Done, Refused, ref
+from ..world.apiserver import EPOCH, Refused, ref
 from ..world.log import Key, Note
 from ..world.history import Turn
 from . import frame as f
@@ -405,7 +405,7 @@ class _Filler:
         marks: dict[str, list[f.Mark]] = {}
         for turn in self.world.turns:
             if not turn.quiet or turn.fault:
-                marks.setdefault(turn.actor or turn.component, []).append(_mark(turn))
+                marks.setdefault(turn.actor or turn.component, []).append(self._mark(turn))
         lanes = [f.Lane("user", "user", "user", _one_a_step(marks.get("user", [])))]
         ends, place = self.world.history.ends, self.world.place
         for name, process in self.world.processes.items():
@@ -420,6 +420,29 @@ class _Filler:
                     mine = _one_a_step(marks.get(actor.name, []) + marks.get(name, []) if actor is process.component.actors[0] else marks.get(actor.name, []))
                     lanes.append(f.Lane(actor.name, name, label_of(actor.name), mine, tuple(sorted(cursors, key=lambda c: c.kind))))
         return tuple(lanes)
+
+    def _mark(self, turn: Turn) -> f.Mark:
+        """What one turn shows on its lane: its write, its event, or that it only noted something."""
+        if turn.fault == "crash":
+            return f.Mark(turn.step, "crash", "crash", turn.component)
+        for outcome in turn.outcomes:
+            write = outcome.write
+            verb = VERBS.get(write.verb, write.verb)
+            if isinstance(outcome, Refused):
+                return f.Mark(turn.step, "refused", verb, write.subject, outcome.reason)
+            if outcome.changed:
+                return f.Mark(turn.step, "write", verb, write.subject)
+        kind, verb = ("write", "event") if turn.events else ("note", "pass" if turn.actor == PASS else "note")
+        return f.Mark(turn.step, kind, verb, self._about(turn))
+
+    def _about(self, turn: Turn) -> str:
+        """The ref of what a turn's cause names: `NAMESPACE/NAME` or `NAME` of a kind that the component watches."""
+        process = self.world.processes.get(turn.component)
+        namespace, _, name = turn.cause.rpartition("/")
+        kinds = ("Pod",) if turn.actor == PASS else process.component.watches if process is not None else ()
+        found = (Key(kind, namespace, name) for kind in kinds)
+        return next((ref(key) for key in found if key in self.objects), turn.cause)
+
 
 
 def label_of(actor: str) -> str:
@@ -526,21 +549,6 @@ def _code(status: str) -> str:
     return {
         "Success": f.PASS, "Skip": f.NOTHING, "Error": f.ERROR, "UnschedulableAndUnresolvable": f.UNRESOLVABLE,
     }.get(status, f.REJECT)  # fmt: skip
-
-
-def _mark(turn: Turn) -> f.Mark:
-    if turn.fault == "crash":
-        return f.Mark(turn.step, "crash", "crash", turn.component)
-    for outcome in turn.outcomes:
-        write = outcome.write
-        verb = VERBS.get(write.verb, write.verb)
-        if isinstance(outcome, Refused):
-            return f.Mark(turn.step, "refused", verb, write.subject, outcome.reason)
-        if isinstance(outcome, Done) and outcome.changed:
-            return f.Mark(turn.step, "write", verb, write.subject)
-    if turn.events:
-        return f.Mark(turn.step, "write", "event", turn.cause)
-    return f.Mark(turn.step, "note", turn.cause, turn.cause)
 
 
 def _one_a_step(marks: list[f.Mark]) -> tuple[f.Mark, ...]:

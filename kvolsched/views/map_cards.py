@@ -296,9 +296,10 @@ def _volumes(
 ) -> None:
     room = box.w - 2 * PAD
     wide = (room - (plan.volume_columns - 1) * 5) / plan.volume_columns
-    body = word(
-        16, y + 10, "k-w", text.end(f"Volumes reachable from {words}", wide - 20 if volumes else room - 6, 10)
-    )
+    space = wide - 20 if volumes and not plan.lines else room - 6
+    title = f"Volumes reachable from {words}"
+    title = title if text.width(title, 10) <= space else f"Volumes of {words}"
+    body = word(16, y + 10, "k-w", text.end(title, space, 10))
     if not volumes:
         body += rect(PAD, y + 16.5, room, VOLUME_H - 1, "k-void", 5) + word(PAD + 10, y + 37, "k-w", "none")
     scene.put(f"2:volumes {box.x:.0f}/{box.y:.0f}", box, body)

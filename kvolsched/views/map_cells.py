@@ -55,7 +55,7 @@ def draw_cells(
     for row in range(rows):
         shown = domains[row * per_row : (row + 1) * per_row]
         lines = max(ceil(len(nodes) / columns) for _, nodes in shown) if cells else 0
-        counts = max(ceil(len(_tally(frame, nodes)) / 2) for _, nodes in shown)
+        counts = max(ceil(len(_tally(frame, nodes)) / _count_columns(wide)) for _, nodes in shown)
         height = TOP + lines * pitch + (8 if lines else 0) + counts * 17 + 8
         for i, (name, nodes) in enumerate(shown):
             box = Box(i * (wide + GAP), y, wide, height)
@@ -156,25 +156,27 @@ def _cells(
     pitch: int,
     homes: Counter[str],
 ) -> None:
-    """Draw one path a node, gathered by kind (the host adds role and name), and one text a row of letters."""
+    """Draw one path a node, gathered by kind (the host adds role and name), and one text for each ink."""
     side = pitch - 5
     dot = max(2.6, side * 0.13)
     above: list[str] = []
     grounds: dict[tuple[str, str], list[str]] = {}
-    letters: dict[tuple[int, str], list[tuple[float, str]]] = {}
+    letters: dict[str, list[tuple[str, int, int]]] = {}
+    size = 12 if side >= 14 else 9
     for i, node in enumerate(nodes):
-        x, y = PAD + (i % columns) * pitch + 2.5, TOP + (i // columns) * pitch + 2.5
+        x, y = PAD + (i % columns) * pitch + 2, TOP + (i // columns) * pitch + 2
         letter, role, words = _kind(frame, node)
         chosen, picked = node.verdict == "chosen", node.ref in scene.selected
         ground = "ink k-l-ink" if chosen else "ok k-l-ok" if role == "ok" else f"{role} k-l-p-{role}"
         ground = ("k-s-" if role == "ok" else "k-p-") + ground
         state = ' aria-pressed="true"' if picked else ""
         grounds.setdefault((ground, "chosen" if chosen else words), []).append(
-            f'<path d="M{n(x)} {n(y)}h{side}v{side}h-{side}z" data-ref="{text.escape(node.ref)}"{state}/>'
+            f'<path d="M{x} {y}h{side}v{side}h-{side}z" data-ref="{text.escape(node.ref)}"{state}/>'
         )
-        letters.setdefault((i // columns, "k-on" if role == "ok" else f"k-t-{role}"), []).append(
-            (x + side / 2, "★" if chosen else letter)
-        )
+        shown = "★" if chosen else letter[:1]
+        if shown:
+            ink = "k-on" if role == "ok" else f"k-t-{role}"
+            letters.setdefault(ink, []).append((shown, x + side // 2, y + side // 2 + size // 3))
         ring = "k-cell-ring" if picked else "k-cell-hot" if node.ref in scene.hot else ""
         if ring:
             above.append(rect(x - 2.5, y - 2.5, side + 5, side + 5, ring, 3))
@@ -185,22 +187,23 @@ def _cells(
         for (ground, words), paths in grounds.items()
         for said in [text.escape(words)]
     ]
-    size = max(8.5, min(12.0, side * 0.78))
-    for (line, strong), places in letters.items():
-        xs = " ".join(n(x) for x, letter in places if letter)
-        shown = text.escape("".join(letter for _, letter in places))
-        base = TOP + line * pitch + 2.5 + side / 2 + size * 0.35
-        body.append(
-            f'<text class="k-letters {strong}" style="font-size:{n(size)}px" x="{xs}" y="{n(base)}">'
-            f"{shown}</text>"
-        )
+    for ink, places in letters.items():
+        xs, ys = " ".join(str(x) for _, x, _ in places), " ".join(str(y) for _, _, y in places)
+        big = " k-big" if size == 12 else ""
+        shown = text.escape("".join(letter for letter, _, _ in places))
+        body.append(f'<text class="k-letters {ink}{big}" x="{xs}" y="{ys}">{shown}</text>')
     scene.put(f"2:cells {box.x:.0f}/{box.y:.0f}", box, "".join(body) + "".join(above))
 
 
+def _count_columns(wide: float) -> int:
+    return 2 if wide >= 310 else 1
+
+
 def _counts(scene: Scene, frame: Frame, box: Box, nodes: tuple[NodeRow, ...], y: float) -> None:
-    body, half = "", (box.w - 2 * PAD) / 2
+    columns = _count_columns(box.w)
+    body, half = "", (box.w - 2 * PAD) / columns
     for i, ((letter, role, words), count) in enumerate(_tally(frame, nodes)):
-        x, line = PAD + (i % 2) * half, y + (i // 2) * 17
+        x, line = PAD + (i % columns) * half, y + (i // columns) * 17
         ground = "k-s-ok" if role == "ok" else f"k-p-{role}"
         body += rect(x, line, 13, 13, ground, 3)
         body += word(x + 6.5, line + 10, f"k-letters {'k-on' if role == 'ok' else 'k-t-' + role}", letter)

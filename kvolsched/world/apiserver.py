@@ -140,7 +140,9 @@ class ApiServer:
             return self._refuse(write, Deny("Conflict", conflict(write.key)))
         match write.verb:
             case "update":
-                new = attrs.evolve(write.new, status=old.status) if hasattr(old, "status") else write.new
+                new, status = write.new, getattr(old, "status", None)
+                if getattr(new, "status", None) is not status:
+                    new = attrs.evolve(new, status=status)
             case "update_status":
                 meta = attrs.evolve(old.metadata, resource_version=0)
                 new = attrs.evolve(old, status=write.new.status, metadata=meta)
@@ -181,12 +183,11 @@ class ApiServer:
             creation_timestamp=keep.creation_timestamp,
             deletion_timestamp=keep.deletion_timestamp,
             deletion_grace_period_seconds=keep.deletion_grace_period_seconds,
-            resource_version=keep.resource_version,
+            resource_version=log.place + 1,
         )
         stored = attrs.evolve(new, metadata=meta)
-        if stored == old:
+        if stored == old:  # versions are no part of equality
             return Done(write, old, changed=False)
-        stored = attrs.evolve(stored, metadata=attrs.evolve(meta, resource_version=log.place + 1))
         log.write(write.key, stored)
         if meta.deletion_timestamp and not meta.finalizers and not meta.deletion_grace_period_seconds:
             self._remove(log, write.key)
