@@ -144,8 +144,7 @@ class ApiServer:
                 if getattr(new, "status", None) is not status:
                     new = attrs.evolve(new, status=status)
             case "update_status":
-                meta = attrs.evolve(old.metadata, resource_version=0)
-                new = attrs.evolve(old, status=write.new.status, metadata=meta)
+                new = attrs.evolve(old, status=write.new.status)
             case "patch":
                 new = write.new.apply(old)
             case _:
