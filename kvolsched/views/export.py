@@ -80,7 +80,7 @@ def _page(title: str, steps: list[dict[str, Any]], pool: list[str], at: int, wid
     data = json.dumps(
         {"steps": steps, "pool": pool, "at": at, "root": ROOT}, ensure_ascii=False, separators=(",", ":")
     )
-    data = data.replace("<", "\\u003c").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")
+    data = data.replace("</", "<\\/").replace("<!", "\\u003c!")
     tabs = "".join(f'<button class="k-tab" data-tab="{name}">{label}</button>' for name, label in PAGE_TABS)
     buttons = "".join(
         f'<button class="k-btn k-{name}" data-cmd="{name}">{name.capitalize()}</button>'

@@ -28,7 +28,7 @@ def tray_height(frame: Frame, width: float, block_w: float, *, lines: bool) -> f
     """Give the height of the tray: room for one block is kept when nothing waits."""
     rows = _rows(frame, width, block_w, lines=lines)
     focus = [pod for pod in frame.pods if pod.in_focus]
-    least = block_height(max((len(pod.claims) for pod in focus), default=1)) if focus else 34
+    least = block_height(max((len(pod.claims) for pod in focus), default=1))
     content = sum(max(item.h for item in row) + 6 for row in rows)
     classes = _class_columns(frame)[1] * (CLASS_H + 4)
     return TITLE + max(content, min(least + 6, 130), classes) + 4

@@ -1,0 +1,66 @@
+"""What leaves the notebook: the still picture and the page that steps by itself."""
+
+import json
+import re
+from xml.etree import ElementTree as ET
+
+import pytest
+
+from kvolsched.views import export, figure
+from kvolsched.views.panel import Lab
+
+from . import frames
+from .fake import FakeDriver
+
+
+@pytest.fixture
+def page(tmp_path):
+    """Give a panel at step 8 of 14 and the page it saves."""
+    lab = Lab(FakeDriver(frames.zonal_run()))
+    lab.do("run")
+    lab.do("goto", step=8)
+    return lab, lab.save(tmp_path / "run.html").read_text("utf-8")
+
+
+def test_a_page_holds_every_known_step(page):
+    """Fifteen steps, each a row of numbers into a pool of distinct strings."""
+    _, text = page
+    run = json.loads(re.search(r'id="run">(.*?)</script>', text, re.DOTALL)[1])
+    assert (len(run["steps"]), run["at"]) == (15, 8)
+    assert len(set(run["pool"])) == len(run["pool"]) > max(max(step.values()) for step in run["steps"])
+
+
+def test_a_page_needs_no_network(page):
+    """No address but the namespaces of SVG stands in the page."""
+    _, text = page
+    assert {"http://www.w3.org/2000/svg"} == set(re.findall(r"https?://[^\s\"'\\<]+", text))
+
+
+def test_saving_leaves_the_place(page):
+    """The driver stands where it stood."""
+    lab, _ = page
+    assert lab.driver.at == 8
+
+
+def test_pages_keep_their_budget(page, tmp_path):
+    """The zonal example fits in 256 kB, eleven steps of 200 nodes in 1 MB."""
+    _, text = page
+    lab = Lab(FakeDriver([frames.many(200, step) for step in range(11)]))
+    lab.do("run")
+    many = lab.save(tmp_path / "many.html").stat().st_size
+    assert (len(text.encode()) <= 256 * 1024, many <= 1024 * 1024) == (True, True)
+
+
+def test_a_hostile_run_cannot_close_its_script(tmp_path):
+    """Markup in names neither ends the data nor becomes an element."""
+    text = Lab(FakeDriver([frames.hostile()])).save(tmp_path / "x.html").read_text("utf-8")
+    assert (text.count("</script>"), "<img" in text) == (2, False)
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("make", [lambda: frames.zonal(8), frames.twelve, lambda: frames.many(200), frames.hostile])
+def test_pictures_stand_alone(make, theme):
+    """A resolved picture is well-formed, has no variable and no class, and parses."""
+    still = figure.resolve(export.picture(make(), 1000), theme)
+    root = ET.fromstring(still)  # noqa: S314 - our own string
+    assert ("var(" in still, any(e.get("class") for e in root.iter())) == (False, False)

@@ -1,0 +1,213 @@
+"""The cluster map: what it says, that it parses, that it fits, and what stays where it is."""
+
+import re
+from xml.etree import ElementTree as ET
+
+import pytest
+from attrs import evolve
+
+from kvolsched.views import frame as f
+from kvolsched.views import map as cluster_map
+from kvolsched.views import marks, text
+
+from . import frames
+
+WIDTHS = (700, 1000, 1400)
+SHEET = {"k-h": (12.5, True), "k-b": (11, True), "k-w": (10, False), "k-z": (9.5, False), "k-c": (10, False)}
+
+
+def parsed(svg):
+    """Parse a picture, its namespace left out."""
+    return ET.fromstring(svg.replace(' xmlns="http://www.w3.org/2000/svg"', ""))  # noqa: S314 - our own string
+
+
+def texts(element, x=0.0, y=0.0):
+    """Give every text with its left and right edge by the width table."""
+    for child in element:
+        dx, dy = x, y
+        place = child.get("style", "") + child.get("transform", "")
+        moved = re.search(r"translate\(([-\d.]+)(?:px)?[ ,]\s*([-\d.]+)", place)
+        if moved:
+            dx, dy = x + float(moved[1]), y + float(moved[2])
+        if child.tag == "text" and " " not in child.get("x", "0"):
+            classes = child.get("class", "").split()
+            size, bold = next((SHEET[c] for c in SHEET if c in classes and c != "k-b"), (11, False))
+            wide = text.width(child.text or "", size, bold=bold or "k-b" in classes)
+            left = dx + float(child.get("x"))
+            left -= wide if "k-end" in classes else wide / 2 if "k-mid" in classes else 0
+            yield child.text, left, left + wide, dy + float(child.get("y"))
+        yield from texts(child, dx, dy)
+
+
+@pytest.mark.parametrize("step", range(15))
+@pytest.mark.parametrize("width", WIDTHS)
+def test_every_step_parses_and_stays_inside_its_width(step, width):
+    """At each width every text of each step lies inside the picture."""
+    outside = [t for t in texts(parsed(cluster_map.draw(frames.zonal(step), width))) if t[1] < 0 or t[2] > width]
+    assert outside == []
+
+
+def test_long_names_stay_in_their_cards():
+    """Names of 63 characters at 700 px end inside the card they stand in."""
+    root = parsed(cluster_map.draw(frames.long_names(), 700))
+    loose = []
+    for group in root.iter("g"):
+        if group.get("data-key", "").startswith(("2:node/", "3:", "4:", "5:")):
+            room = max(float(r.get("x")) + float(r.get("width")) for r in group.iter("rect"))
+            loose += [t for t in texts(group) if t[1] < 0 or t[2] > room]
+    assert loose == []
+
+
+@pytest.mark.parametrize("draw", [frames.hostile, frames.long_names, frames.twelve, lambda: frames.many(200)])
+def test_odd_frames_parse(draw):
+    """Markup as names, long names and many nodes give well-formed pictures."""
+    assert parsed(cluster_map.draw(draw(), 700)).tag == "svg"
+
+
+def test_markup_stays_text():
+    """No element or attribute of a name from a manifest reaches the picture."""
+    tags = {e.tag for e in parsed(cluster_map.draw(frames.hostile(), 1000)).iter()}
+    assert set() == tags - {"svg", "g", "rect", "path", "text", "circle"}
+
+
+def test_reading_of_the_half_bound_step():
+    """The reading names what waits, each node with its verdict, its pods and the volumes of its domain."""
+    expected = """\
+waiting  pod web-0 Waiting for volumes
+           claim data-web-0 100Gi zonal-class: selected-node node-a
+zone us-central1-a
+  node node-a  cpu 1200m/4000m  mem 3Gi/16Gi  ✓ fits, chosen
+    pod api-0 Running
+  volume volume-1 100Gi zonal-class: reserved (claimRef), claimRef data-web-0
+zone us-central1-b
+  node node-b  cpu 3800m/4000m  mem 12Gi/16Gi  ✕ NodeResourcesFit: Insufficient cpu
+    pod batch-7 Running
+    pod batch-9 Running
+zone us-central1-c
+  node node-c  cpu 600m/4000m  mem 2Gi/16Gi  ⊘ VolumeBinding: didn't find available persistent volumes to bind
+    pod api-1 Running"""
+    assert expected == cluster_map.reading(frames.zonal(8))
+
+
+def test_reading_of_many_nodes_is_one_line_a_domain():
+    """Over 24 nodes the reading counts verdicts instead of naming nodes."""
+    lines = cluster_map.reading(frames.many(200)).splitlines()
+    assert len(lines) == 5
+    assert lines[2].startswith("zone zone-a  67 nodes  31 fits, ")
+
+
+def test_empty_worlds_say_so():
+    """Without nodes, without waiting pods and without volumes the map says it in words."""
+    assert cluster_map.reading(f.Frame()) == cluster_map.EMPTY
+    assert cluster_map.EMPTY in cluster_map.draw(f.Frame(), 700)
+    drawn = cluster_map.draw(frames.zonal(14), 700)
+    assert ("Nothing is waiting." in drawn, ">none<" in drawn) == (True, True)
+    assert cluster_map.draw(frames.zonal(4), 700).count("not judged yet") >= 3
+
+
+def test_truth_is_solid_and_belief_is_dashed():
+    """A pod that is only assumed keeps its block in the tray and gets a dashed ghost in the node."""
+    drawn = cluster_map.draw(frames.zonal(12), 1000)
+    assert ("k-pod k-dash" in drawn, "4:ghost pod/web-0" in drawn) == (True, True)
+    bound = cluster_map.draw(frames.zonal(13), 1000)
+    assert ("k-pod k-dash" in bound, "ghost" in bound) == (False, False)
+
+
+@pytest.mark.parametrize(
+    ("step", "links"),
+    [
+        (4, []),
+        (5, ["7:pvc/data-web-0 node/node-a"]),
+        (8, ["7:pvc/data-web-0 node/node-a", "7:pvc/data-web-0 pv/volume-1"]),
+        (14, ["7:pvc/data-web-0 pv/volume-1"]),
+    ],
+)
+def test_links_say_who_is_promised_to_whom(step, links):
+    """Assumed, annotated, claimRef only and bound each have their link, and nothing else has."""
+    keys = [g.get("data-key") for g in parsed(cluster_map.draw(frames.zonal(step), 1000)).iter("g")]
+    assert links == [key for key in keys if key and key.startswith("7:")]
+
+
+def test_nothing_jumps_when_the_pod_lands():
+    """Cards and domains of the zonal example stand at the same place in all fifteen steps."""
+    places = set()
+    for frame in frames.zonal_run():
+        groups = [(g.get("data-key", ""), g.get("style")) for g in parsed(cluster_map.draw(frame, 1000)).iter("g")]
+        places.add(tuple(place for place in groups if place[0].startswith(("1:zone/", "2:node/"))))
+    assert len(places) == 1
+
+
+def test_siblings_stand_in_the_order_of_their_keys():
+    """The host keeps elements in place only when siblings are sorted."""
+    for frame in (frames.zonal(8), frames.twelve(), frames.many(200)):
+        keys = [g.get("data-key") for g in parsed(cluster_map.draw(frame, 1000))]
+        assert sorted(keys) == keys
+        assert len(set(keys)) == len(keys)
+
+
+def test_what_changed_glows_and_what_is_selected_is_ringed():
+    """Hot refs have the halo, the selected ref and what it concerns the ring and aria-pressed."""
+    drawn = cluster_map.draw(frames.zonal(8), 1000, "verdict/node-b/NodeResourcesFit")
+    pressed = re.findall(r'data-ref="([^"]*)"[^>]*aria-pressed="true"', drawn)
+    assert (pressed, drawn.count("k-ring"), drawn.count("k-glow")) == (["node/node-b"], 1, 1)
+    bound = cluster_map.draw(frames.zonal(14), 1000, "pod/web-0")
+    pod = re.findall(r'data-ref="([^"]*)"[^>]*aria-pressed="true"', bound)
+    assert pod == ["pv/volume-1", "pod/web-0", "pvc/data-web-0"]
+
+
+def test_everything_selectable_has_role_and_name():
+    """In cards each ref has role and name; a cell's are given by the host from its group."""
+    for element in parsed(cluster_map.draw(frames.zonal(12), 1000)).iter():
+        if element.get("data-ref"):
+            assert (element.get("role"), bool(element.get("aria-label"))) == ("button", True)
+    cells = parsed(cluster_map.draw(frames.many(200), 1000))
+    said = [g for g in cells.iter("g") if g.get("data-say")]
+    assert sum(len(g) for g in said) == 200
+
+
+def test_only_known_states_are_drawn():
+    """Every state of the tables has its glyph."""
+    assert (set(f.POD_STATES), set(f.CLAIM_STATES), set(f.VOLUME_STATES)) == (
+        set(marks.POD_GLYPHS), set(marks.CLAIM_GLYPHS), set(marks.VOLUME_GLYPHS),
+    )  # fmt: skip
+
+
+def test_another_topology_key_regroups_the_nodes():
+    """Nodes without the key stand in a last box, and volumes of zones in a strip of their own."""
+    base = frames.zonal(14)
+    nodes = (evolve(base.nodes[0], topology=(*base.nodes[0].topology, ("rack", "r1"))), *base.nodes[1:])
+    frame = evolve(base, nodes=nodes)
+    assert [name for name, _ in cluster_map.group_by(frame, "rack")] == ["r1", "(no label)"]
+    assert "of several domains" in cluster_map.draw(frame, 1000, key="rack")
+
+
+def test_more_nodes_become_cells_and_then_tallies():
+    """Cards up to 24 nodes, one cell a node above, tallies when a cell would fall under 12 px."""
+    shapes = [cluster_map.draw(frames.many(count), 1000) for count in (12, 200, 1000, 2000)]
+    assert [drawn.count('data-key="2:node/') for drawn in shapes] == [12, 0, 0, 0]
+    assert [len(re.findall(r"<path d=\"M\d+ \d+h\d+v", drawn)) for drawn in shapes] == [0, 200, 1000, 0]
+
+
+@pytest.mark.parametrize(("count", "most"), [(12, 28_000), (200, 28_000), (1000, 84_000), (2000, 14_000)])
+def test_pictures_keep_their_budget(count, most):
+    """Bytes of the map, so that a whole step stays under 64 kB and 160 kB."""
+    assert len(cluster_map.draw(frames.many(count), 1000).encode()) <= most
+
+
+def test_pods_claims_and_volumes_in_every_state_are_drawn():
+    """No state, queue part or reach breaks the picture or its reading."""
+    base = frames.zonal(8)
+    pods = tuple(
+        f.PodRow(f"pod/p{i}-{j}", f"p{i}-{j}", state=state, queue=queue, in_focus=j % 2 == 0, wait=2.0, nominated_node="node-b")
+        for i, state in enumerate(f.POD_STATES) for j, queue in enumerate(f.QUEUE_STATES)
+    )  # fmt: skip
+    claims = tuple(f.ClaimRow(f"pvc/c{i}", f"c{i}", state=state, size="1Gi") for i, state in enumerate(f.CLAIM_STATES))
+    reaches = ("node:node-a", "zone:us-central1-b", "zones:us-central1-a,us-central1-b", "all", "nowhere", "node:gone")
+    volumes = tuple(
+        f.VolumeRow(f"pv/v{i}-{j}", f"v{i}-{j}", state=state, reach=reach, size="1Gi")
+        for i, state in enumerate(f.VOLUME_STATES) for j, reach in enumerate(reaches)
+    )  # fmt: skip
+    frame = evolve(base, pods=pods, claims=claims, volumes=volumes)
+    for width in WIDTHS:
+        assert parsed(cluster_map.draw(frame, width)).tag == "svg"
+    assert "p0-0" in cluster_map.reading(frame)

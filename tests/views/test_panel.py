@@ -1,0 +1,274 @@
+"""The panel without a browser: commands, buttons, slider, selection, texts and budgets."""
+
+import re
+from html.parser import HTMLParser
+from xml.etree import ElementTree as ET
+
+import pytest
+
+from kvolsched.views import headline
+from kvolsched.views.panel import Lab, reading
+
+from . import frames
+from .fake import FakeDriver
+
+VIEWS = ("sentence", "map", "side", "lanes", "body")
+
+
+@pytest.fixture
+def lab():
+    """Give a panel over the zonal example."""
+    return Lab(FakeDriver(frames.zonal_run()))
+
+
+def shown(lab, *names):
+    """Give what the host shows, by view."""
+    return {name: getattr(lab.host, name) for name in names or VIEWS}
+
+
+class _Balanced(HTMLParser):
+    """Collects every tag, and faults of nesting."""
+
+    def __init__(self):
+        super().__init__()
+        self.open, self.tags, self.faults = [], set(), []
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.add(tag)
+        self.open.append(tag)
+
+    def handle_startendtag(self, tag, attrs):
+        self.tags.add(tag)
+
+    def handle_endtag(self, tag):
+        if not self.open or self.open.pop() != tag:
+            self.faults.append(tag)
+
+
+def test_step_ten_times_and_back_ten_times_is_the_start(lab):
+    """Ten steps and ten steps back give the first sentence, map, side and tables."""
+    before = shown(lab, "sentence", "map", "side", "body")
+    for _ in range(10):
+        lab.do("step")
+    assert before != shown(lab, "sentence", "map", "side", "body")
+    for _ in range(10):
+        lab.do("back")
+    assert before == shown(lab, "sentence", "map", "side", "body")
+
+
+def test_buttons_slider_and_chips_end_in_the_same_commands(lab):
+    """What is pressed and dragged reaches the driver as one order each."""
+    for name in ("step", "run", "back", "reset"):
+        lab.buttons[name].click()
+    lab.slider.value = 3
+    lab.chips.children[2].click()
+    lab.gear.value = "turns"
+    assert lab.driver.orders == [
+        ("step", None), ("run",), ("back",), ("reset",), ("goto", 3), ("step", "user"), ("gear", "turns"),
+    ]  # fmt: skip
+
+
+def test_messages_of_the_host_are_commands(lab):
+    """Keys and clicks arrive as messages; an unknown command is not obeyed, and each is answered."""
+    for message in ({"cmd": "step"}, {"cmd": "act", "number": 1}, {"cmd": "act", "number": 9}, {"cmd": "nonsense"},
+                    {"cmd": "ping"}, {"cmd": "select", "ref": "node/node-a"}, {"cmd": "clear"}):  # fmt: skip
+        lab.host._handle_custom_msg(message, [])
+    assert lab.driver.orders == [("step", None), ("step", "statefulset")]
+    assert (lab.selection, lab.host.tick) == ("", 6)
+
+
+def test_an_unknown_command_is_refused_by_name(lab):
+    """A test or a lesson that mistypes a command learns which there are."""
+    with pytest.raises(ValueError, match=r"no command 'leap'.*back"):
+        lab.do("leap")
+
+
+def test_moving_the_slider_from_python_is_no_order(lab):
+    """A step moves the slider without asking the driver again."""
+    lab.do("step")
+    assert (lab.slider.value, lab.slider.max, lab.driver.orders) == (1, 1, [("step", None)])
+
+
+def test_idle_means_no_step_and_no_run(lab):
+    """At the end nobody may act: Step and Run are disabled and do nothing."""
+    lab.do("run")
+    assert [lab.buttons[name].disabled for name in ("step", "run")] == [True, True]
+    lab.do("step")
+    assert (lab.frame.head.step, lab.chips.children[1].value) == (14, headline.IDLE)
+
+
+def test_chips_say_who_and_what(lab):
+    """The default comes first and is outlined; a turn that changes nothing says so."""
+    lab.do("goto", step=5)
+    first, second = lab.chips.children[1:3]
+    assert first.description == "scheduler · bind worker\u2002annotate pvc/data-web-0 selected-node=node-a"
+    assert ("k-default" in first._dom_classes, "k-default" in second._dom_classes) == (True, False)
+    assert second.tooltip == "nothing would change"
+
+
+def test_selecting_a_cell_marks_the_map_and_brings_the_words(lab):
+    """A click in the matrix selects, rings the node's card and shows the rule's words."""
+    lab.do("goto", step=5)
+    lab.do("select", ref="verdict/node-b/NodeResourcesFit")
+    assert lab.selection == "verdict/node-b/NodeResourcesFit"
+    assert re.search(r'data-ref="node/node-b"[^>]*aria-pressed="true"', lab.host.map)
+    assert "Insufficient cpu" in lab.host.body
+    assert "both sides for node-b" in lab.host.body
+
+
+@pytest.mark.parametrize("ref", ["node/node-b", "pod/web-0", "pvc/data-web-0", "pv/volume-1", "zone/us-central1-a"])
+def test_a_selection_shows_in_the_map_and_again_clears(lab, ref):
+    """Each kind of ref is marked; selecting it twice or pressing Escape clears."""
+    lab.do("goto", step=8)
+    plain = lab.host.map
+    lab.selection = ref
+    assert lab.host.map.count('aria-pressed="true"') >= 1
+    lab.do("select", ref=ref)
+    assert ("", plain) == (lab.selection, lab.host.map)
+
+
+def test_a_mark_or_a_number_on_the_timeline_goes_there(lab):
+    """Clicks on the timeline are places, a click on a lane's name unfolds it."""
+    lab.do("run")
+    lab.do("select", ref="mark/6/binder")
+    assert lab.frame.head.step == 6
+    lab.do("select", ref="step/9")
+    assert (lab.frame.head.step, lab.selection) == (9, "")
+    folded = lab.host.lanes
+    lab.do("select", ref="lane/pv")
+    assert len(folded) < len(lab.host.lanes)
+    lab.do("select", ref="lane/pv")
+    assert folded == lab.host.lanes
+
+
+def test_tabs_draw_only_what_is_open(lab):
+    """Each tab replaces the body; events count in their tab; the story is of the selected object."""
+    lab.do("goto", step=14)
+    bodies = {}
+    for name in ("verdicts", "events", "story"):
+        lab.tabs[name].click()
+        bodies[name] = lab.host.body
+    assert (len(set(bodies.values())), lab.tabs["events"].description) == (3, "Events 4")
+    lab.selection = "pv/volume-1"
+    assert "spec.nodeAffinity" in lab.host.body
+    assert ["k-on" in tab._dom_classes for tab in lab.tabs.values()] == [False, False, False, True]
+
+
+def test_a_failing_engine_is_shown_and_raised(lab):
+    """The sentence says what went wrong, and the panel stays where the engine is."""
+    lab.driver.broken = "<b>no such thing</b>"
+    with pytest.raises(RuntimeError):
+        lab.do("step")
+    assert "RuntimeError: &lt;b&gt;no such thing" in lab.host.sentence
+    assert (lab.frame.head.step, lab.host.tick) == (0, 1)
+
+
+def test_the_width_reported_is_the_width_drawn(lab):
+    """The host's width decides: side column from 880 px, two halves from 1280."""
+    widths = {}
+    for px in (700, 1000, 1400):
+        lab.do("width", px=px)
+        widths[px] = [
+            int(float(re.search(r'width="([\d.]+)"', getattr(lab.host, v))[1])) for v in ("map", "lanes", "body")
+        ]
+    assert widths == {700: [700, 678, 700], 1000: [690, 978, 1000], 1400: [1090, 673, 695]}
+
+
+def test_other_topology_keys_redraw_the_map(lab):
+    """Setting `topology` groups the nodes anew."""
+    before = lab.host.map
+    lab.topology = "kubernetes.io/hostname"
+    assert before != lab.host.map
+    assert "hostname node-a" in lab.host.map
+
+
+@pytest.mark.parametrize("make", [frames.hostile, frames.long_names])
+def test_hostile_names_stay_text_in_every_view(make):
+    """Markup in any string of a frame reaches no view as markup."""
+    lab = Lab(FakeDriver([make()]))
+    for tab in ("verdicts", "events", "story"):
+        lab.do("tab", name=tab)
+        for name, drawn in shown(lab).items():
+            parser = _Balanced()
+            parser.feed(drawn)
+            known = {
+                "svg",
+                "g",
+                "rect",
+                "path",
+                "text",
+                "tspan",
+                "circle",
+                "line",
+                "div",
+                "p",
+                "span",
+                "b",
+                "title",
+                "polygon",
+            }
+            assert ([], set()) == (parser.faults, parser.tags - known), name
+    for widget in (lab.place, lab.badge):
+        assert "<img" not in widget.value
+
+
+@pytest.mark.parametrize(
+    "frame", [*frames.zonal_run(), frames.twelve(), frames.many(200)], ids=lambda f: f"{f.head.scenario}-{f.head.step}"
+)
+def test_every_view_of_every_step_is_well_formed(frame):
+    """Each view parses as XML."""
+    for drawn in Lab(FakeDriver([frame])).views(frame, 1000, frame.head.focus).values():
+        ET.fromstring(f"<div>{drawn}</div>")  # noqa: S314 - our own string
+
+
+@pytest.mark.parametrize(
+    ("make", "most"), [(frames.twelve, 64), (lambda: frames.many(200), 64), (lambda: frames.many(1000), 160)]
+)
+def test_a_step_keeps_its_budget_of_bytes(make, most):
+    """All views of one step together: 64 kB up to 200 nodes, 160 kB at 1000."""
+    frame = make()
+    drawn = Lab(FakeDriver([frame])).views(frame, 1000)
+    assert sum(len(view.encode()) for view in drawn.values()) <= most * 1024
+
+
+def test_saved_state_of_the_example_is_small(lab):
+    """The host's state in a saved notebook is at most 64 kB in every step."""
+    sizes = []
+    for step in range(15):
+        lab.do("goto", step=step)
+        sizes.append(sum(len(str(value).encode()) for value in lab.host.get_state().values()))
+    assert max(sizes) <= 64 * 1024
+
+
+def test_only_changed_views_travel(lab):
+    """Selecting a tab leaves sentence, map, side and timeline untouched."""
+    seen = []
+    lab.host.observe(lambda change: seen.append(change["name"]), VIEWS)
+    lab.do("tab", name="events")
+    assert seen == ["body"]
+
+
+def test_the_bundle_has_no_html(lab):
+    """Trusted notebooks show the SVG, others the PNG, a diff the reading; never text/html."""
+    bundle = lab._repr_mimebundle_()
+    assert {"application/vnd.jupyter.widget-view+json", "image/svg+xml", "image/png", "text/plain"} == set(bundle)
+    ET.fromstring(bundle["image/svg+xml"])  # noqa: S314 - our own string
+    assert ("var(" in bundle["image/svg+xml"], "class=" in bundle["image/svg+xml"]) == (False, False)
+    assert lab.reading() == bundle["text/plain"] == repr(lab)
+
+
+def test_reading_of_the_whole_panel(lab):
+    """The first lines of the reading are the place, the sentence and who may act."""
+    lab.do("goto", step=8)
+    expected = """\
+step 8 of 8, t=1.4 s, branch main, rules design, by provisioner pd.csi: Provisioner creates volume-1, already reserved for data-web-0: half of the binding.
+next  1  PV controller: set volumeName=volume-1 on pvc/data-web-0
+      2  user: delete pod/web-0
+"""
+    assert reading(lab.frame).startswith(expected)
+
+
+def test_the_start_says_what_to_do():
+    """An empty frame reads as the start, with nobody to act."""
+    lab = Lab(FakeDriver([frames.f.Frame()]))
+    assert (headline.START in lab.host.sentence, "nobody" in lab.reading()) == (True, True)
