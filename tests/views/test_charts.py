@@ -1,0 +1,228 @@
+"""Charts: one sheet of marks, drawn by altair for a reader and as SVG for the panel; readings word for word."""
+
+import json
+import re
+import subprocess
+import sys
+from xml.etree import ElementTree as ET
+
+import pytest
+from attrs import evolve
+
+from kvolsched.views import charts
+from kvolsched.views import frame as f
+from kvolsched.views.charts import Held, Outcome
+from kvolsched.views.figure import VEGA_LITE
+
+from . import frames
+
+GI = 1 << 30
+
+
+def parsed(svg):
+    """Parse a picture: it must be well-formed XML."""
+    return ET.fromstring(svg)  # noqa: S314 - our own string
+
+
+def nulls(value):
+    """Say whether a JSON value has a null anywhere."""
+    if isinstance(value, dict):
+        return any(nulls(v) for v in value.values())
+    return any(nulls(v) for v in value) if isinstance(value, list) else value is None
+
+
+@pytest.fixture(scope="module")
+def drawn():
+    """One chart of each kind."""
+    zonal = frames.zonal(8)
+    return {
+        "domains": charts.domains(zonal), "many": charts.domains(frames.many(200)), "skew": charts.skew(zonal),
+        "capacity": charts.capacity(zonal), "scores": charts.scores(zonal),
+        "held": charts.held([("a", 1, 0.5), ("b", 2, 0.5)], until=3),
+        "outcomes": charts.outcomes([("both run", 3, True), ("one is stuck", 1, False)]),
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ["domains", "many", "skew", "capacity", "scores", "held", "outcomes"])
+def test_a_charts_bundle_draws_offline(drawn, name):
+    """The spec goes under the name that JupyterLab draws, without null, with PNG and reading beside it."""
+    bundle, metadata = drawn[name]._repr_mimebundle_()
+    spec = bundle[VEGA_LITE]
+    assert "https://vega.github.io/schema/vega-lite/v5.json" == spec["$schema"]
+    assert not nulls(spec)
+    assert json.loads(json.dumps(spec)) == spec
+    assert {VEGA_LITE, "image/png", "text/plain"} == set(bundle)
+    assert drawn[name].reading == bundle["text/plain"]
+    assert {"renderer": "svg", "actions": False} == metadata[VEGA_LITE]["embed_options"]
+
+
+def test_a_spec_is_the_same_every_time():
+    """Nothing random and no counter enters a spec, so that notebooks re-run byte-identical."""
+    assert charts.domains(frames.zonal(8)).spec() == charts.domains(frames.zonal(8)).spec()
+
+
+def test_a_reader_may_restyle_the_chart(drawn):
+    """`.chart` is an ordinary altair chart."""
+    assert "A title" == drawn["held"].chart.properties(title="A title").to_dict()["title"]
+
+
+def test_save_a_chart(drawn, tmp_path):
+    """A chart is saved as spec, SVG, PNG or reading by the name's ending."""
+    figure = drawn["outcomes"]
+    assert figure.spec() == json.loads(figure.save(tmp_path / "a.json").read_text())
+    parsed(figure.save(tmp_path / "a.svg").read_text("utf-8"))
+    assert b"\x89PNG" == figure.save(tmp_path / "a.png").read_bytes()[:4]
+    assert figure.reading == figure.save(tmp_path / "a.txt").read_text("utf-8")
+
+
+def test_domains_word_for_word():
+    """Nodes, pods and volumes stand by domain; what has no place stands last."""
+    expected = """\
+domains of topology.kubernetes.io/zone
+domain          nodes      pods                 volumes      verdicts
+us-central1-a   1: node-a  1: api-0             1: volume-1  1 chosen
+us-central1-b   1: node-b  2: batch-7, batch-9  0            1 NodeResourcesFit
+us-central1-c   1: node-c  1: api-1             0            1 VolumeBinding
+(no place yet)  0          1: web-0             0            –"""
+    assert expected == charts.domains(frames.zonal(8)).reading
+
+
+def test_domains_of_a_key_that_nodes_lack():
+    """Nodes without the key stand together under (no label)."""
+    lines = charts.domains(frames.zonal(2), "example.com/rack").reading.splitlines()
+    assert lines[2].startswith("(no label)  3: node-a, node-b, node-c")
+    assert lines[2].endswith("not judged yet")
+
+
+def test_a_volume_stands_in_every_domain_that_reaches_it():
+    """A volume of two zones is counted in both, one of no zone in none."""
+    frame = frames.zonal(8)
+    two = f.VolumeRow("pv/two", "two", reach="zones:us-central1-a,us-central1-b")
+    lost = f.VolumeRow("pv/lost", "lost", reach="nowhere")
+    lines = charts.domains(evolve(frame, volumes=(two, lost))).reading.splitlines()[2:]
+    assert ["1: two", "1: two", "0", "1: lost"] == [re.split(r"  +", line)[3] for line in lines]
+
+
+def test_domains_of_no_node():
+    """Without nodes a sentence stands in chart, panel and reading."""
+    assert "No nodes. Apply some, or load a scenario." in charts.domains(f.Frame()).reading
+    assert "No nodes." in charts.draw(f.Frame(), 700)
+
+
+@pytest.mark.parametrize("frame", [*frames.zonal_run(), frames.twelve(), frames.many(1000)])
+def test_the_panel_shows_the_same_marks_as_svg(frame):
+    """The panel's drawing parses, follows the theme and can be selected; a thousand nodes cost 24 kB."""
+    svg = charts.draw(frame, 1000, "node/node-a")
+    parsed(svg)
+    assert "#0" not in svg.replace("&#0", "")
+    assert 26_000 > len(svg.encode())
+
+
+def test_a_selected_unit_is_ringed():
+    """Selecting a node rings its unit in the panel."""
+    svg = charts.draw(frames.zonal(8), 1000, "node/node-a")
+    assert 1 == svg.count("k-ring")
+    assert 'data-ref="node/node-a"' in svg
+
+
+def test_the_panel_needs_no_altair():
+    """Drawing for the panel does not load altair, which takes a second."""
+    code = (
+        "import sys; from kvolsched.views import charts, frame; charts.draw(frame.Frame(), 700); "
+        "print('altair' in sys.modules)"
+    )
+    assert (
+        "False"
+        == subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.strip()
+    )
+
+
+def test_skew_word_for_word():
+    """The ledger writes the sum as the rule does, and why a domain does not count."""
+    expected = """\
+Skew ledger of web-0: topology.kubernetes.io/zone, maxSkew 1; limit: minimum 1 + maxSkew 1 = 2
+us-central1-a  counted 3, not counted 1 (Terminating)                         3 + 1 − 1 = 3 > 1  ✕
+us-central1-b  counted 1                                                      1 + 1 − 1 = 1 ≤ 1  ✓
+us-central1-c  counted 1, not counted 2 (other revision (pod-template-hash))  1 + 1 − 1 = 1 ≤ 1  ✓
+us-central1-d  counted 0                                                      – no domain: all nodes tainted, \
+nodeTaintsPolicy: Honor
+(no label)     counted 2                                                      – no domain: node-x lacks the topology key"""
+    assert expected == charts.skew(frames.zonal(8)).reading
+    assert "This pod has no spread constraint." == charts.skew(frames.zonal(2)).reading
+
+
+def test_many_pods_in_a_domain_are_a_bar_with_their_number():
+    """Over twelve pods, a bar with its number stands for the squares."""
+    ledger = evolve(
+        frames.skew_ledgers()[0], rows=(f.SkewRow("a", 3, 40, (), "", 40, fits=False), f.SkewRow("b", 3, 1))
+    )
+    spec = json.dumps(charts.skew(evolve(frames.zonal(8), skew=(ledger,))).spec())
+    assert '"text": "40"' in spec
+
+
+def test_min_domains_forces_the_minimum_to_zero_in_words():
+    """When too few domains exist, the chart says why the minimum counts as 0."""
+    ledger = evolve(frames.skew_ledgers()[0], min_domains=5, minimum=0, minimum_domain="")
+    spec = json.dumps(charts.skew(evolve(frames.zonal(8), skew=(ledger,))).spec())
+    assert "fewer than minDomains 5 domains: the minimum counts as 0" in spec
+
+
+def test_capacity_word_for_word():
+    """The ledger compares what is asked with what is published, and knows what the driver has now."""
+    expected = """\
+Capacity for data-web-0: 60Gi of class fast-lvm
+node-a  1 node   published 100Gi, 12 s old, driver now 40Gi  ✓ 60Gi ≤ 100Gi, but stale
+node-b  1 node   published 55Gi, 2 s old, driver now 55Gi    ✕ 60 > 55
+node-c  1 node   published 180Gi, 3 s old, driver now 180Gi  ✕ 60Gi > largest volume 50Gi
+node-d  1 node   nothing published, driver now 200Gi         ✕ no entry = not sufficient
+rack-7  4 nodes  published 140Gi, 5 s old, driver now 140Gi  ✓ 60Gi ≤ 140Gi"""
+    assert expected == charts.capacity(frames.zonal(8)).reading
+    assert "This pod has no claim to provision." == charts.capacity(frames.zonal(2)).reading
+
+
+def test_unchecked_capacity_says_so():
+    """A driver that does not publish is not checked, in words."""
+    words = "Driver pd.csi does not publish capacity: not checked"
+    ledger = f.CapacityLedger("pvc/data-web-0", "zonal-class", 100 * GI, words)
+    assert words == charts.capacity(evolve(frames.zonal(8), capacity=(ledger,))).reading.splitlines()[-1]
+
+
+def test_held_word_for_word():
+    """Every series says its corners and what it adds up to over the same time."""
+    rows = [Held("assumed", 0.2, 0.5), Held("assumed", 3.4, 0), ("not assumed", 3.0, 0.5), ("not assumed", 3.4, 0)]
+    expected = """\
+cpu held over simulated time, cores
+assumed      0 from 0 s, 0.5 from 0.2 s, 0 from 3.4 s  1.6 cores·s in 4 s
+not assumed  0 from 0 s, 0.5 from 3 s, 0 from 3.4 s    0.2 cores·s in 4 s"""
+    assert expected == charts.held(rows, until=4).reading
+    assert "Nothing was held." == charts.held([]).reading.splitlines()[-1]
+
+
+def test_outcomes_word_for_word():
+    """Each exploration's outcomes stand with their share of its own total."""
+    rows = [
+        Outcome("both pods run", 61, True, "design"), Outcome("web-1 is stuck", 33, False, "design"),
+        Outcome("both pods run", 120, True, "upstream"),
+    ]  # fmt: skip
+    expected = """\
+How two replicas end
+design    ✓  both pods run   61 of 94
+design    ✕  web-1 is stuck  33 of 94
+upstream  ✓  both pods run   120 of 120"""
+    assert expected == charts.outcomes(rows, "How two replicas end").reading
+    assert "No run has ended yet." == charts.outcomes([]).reading.splitlines()[-1]
+
+
+def test_scores_are_built_up_from_their_plugins():
+    """The chart's reading is the one of the scores view; without scores it says why."""
+    assert "57 → 57 × 1 = 57" in charts.scores(frames.zonal(8)).reading
+    assert "No node has been scored" in charts.scores(frames.twelve()).reading
+
+
+def test_hostile_names_stay_text():
+    """Markup in a name stays text in the panel's drawing."""
+    frame = frames.zonal(8)
+    node = evolve(frame.nodes[0], name="<img onerror=x>", ref="node/<img onerror=x>")
+    svg = charts.draw(evolve(frame, nodes=(node, *frame.nodes[1:])), 700)
+    parsed(svg)
+    assert "<img" not in svg

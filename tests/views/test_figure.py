@@ -1,0 +1,120 @@
+"""A figure's bundle needs no kernel, no sheet and no network, and says the same in words."""
+
+import base64
+import re
+import sys
+from xml.etree import ElementTree as ET
+
+import pytest
+
+from kvolsched.views import figure, lanes, log, matrix, scores
+from kvolsched.views.figure import Figure
+
+from . import frames
+
+PNG = b"\x89PNG\r\n\x1a\n"
+DRAWN = {
+    "matrix": matrix.draw(frames.with_cell(frames.zonal(5)), 700),
+    "scores": scores.draw(frames.zonal(5), 700),
+    "lanes": lanes.draw(frames.refused(frames.zonal(9)), 700),
+    "changes": log.draw_changes(frames.refused(frames.zonal(5)), 300),
+    "events": log.draw_events(frames.zonal(14), 700),
+}
+
+
+def parsed(svg):
+    """Parse a picture: it must be well-formed XML."""
+    return ET.fromstring(svg)  # noqa: S314 - our own string
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("name", DRAWN)
+def test_a_resolved_picture_stands_alone(name, theme):
+    """No class, variable, ref, role of a control or switch is left, and every text has its colour."""
+    svg = figure.resolve(DRAWN[name], theme)
+    root = parsed(svg)
+    assert [] == re.findall(r'\s(?:class|data-\w+|tabindex|style)=|var\(|role="button"', svg)
+    texts = list(root.iter("{http://www.w3.org/2000/svg}text"))
+    assert [] == [t.text for t in texts if not re.fullmatch("#[0-9a-f]{6}", t.get("fill", ""))]
+
+
+def test_switches_that_need_a_kernel_are_left_out():
+    """The switch between verdicts and scores is no part of a saved picture."""
+    assert "matrix/scores" in DRAWN["matrix"]
+    assert ">Scores<" not in figure.resolve(DRAWN["matrix"])
+
+
+def test_paper_and_margin():
+    """A saved picture brings its paper and its margin."""
+    root = parsed(figure.resolve(DRAWN["events"], "dark", 10))
+    assert ("720", "-10 -10") == (root.get("width"), " ".join(root.get("viewBox").split()[:2]))
+    assert figure.palette("dark")["paper"] == root[0].get("fill")
+
+
+def test_classes_win_in_the_order_of_the_sheet():
+    """Two classes on one mark resolve as a browser would: the later rule of the sheet wins."""
+    svg = '<svg width="9" height="9"><text class="k-on k-q">a</text><text class="k-q k-on">b</text></svg>'
+    fills = re.findall(r'<text fill="([^"]*)"', figure.resolve(svg))
+    assert [figure.palette()["paper"]] * 2 == fills
+
+
+def test_a_movable_group_keeps_its_place():
+    """A place that a browser would animate becomes an attribute that every viewer knows."""
+    svg = '<svg width="9" height="9"><g data-key="a" style="transform:translate(3.5px,-2px)"></g></svg>'
+    assert 'transform="translate(3.5,-2)"' in figure.resolve(svg)
+
+
+def test_palette_has_every_role_in_both_themes():
+    """Light and dark name the same roles; what text stands on is paper in both."""
+    light, dark = figure.palette(), figure.palette("dark")
+    assert set(light) == set(dark)
+    assert {"ok", "node", "resources", "storage", "spread", "paper", "ink", "soft", "accent"} <= set(light)
+    assert ("#02775d", "#acf5d3") == (light["ok"], dark["ok"])
+
+
+def test_bundle_has_picture_png_and_reading():
+    """Trusted notebooks get the SVG, untrusted ones the PNG, everyone the reading; never text/html."""
+    bundle = Figure(DRAWN["lanes"], "the reading")._repr_mimebundle_()
+    assert ["image/svg+xml", "image/png", "text/plain"] == list(bundle)
+    assert PNG == base64.b64decode(bundle["image/png"])[:8]
+    assert "the reading" == bundle["text/plain"]
+
+
+def test_without_vl_convert_the_png_is_left_out(monkeypatch):
+    """Where vl-convert cannot be imported, the bundle is the picture and the reading."""
+    monkeypatch.setitem(sys.modules, "vl_convert", None)
+    assert ["image/svg+xml", "text/plain"] == list(Figure(DRAWN["lanes"], "x")._repr_mimebundle_())
+
+
+def test_repr_is_the_reading():
+    """In a terminal a figure is its reading."""
+    assert "the reading" == repr(Figure(DRAWN["lanes"], "the reading"))
+
+
+def test_same_picture_same_bytes():
+    """Drawing and resolving twice gives the same bundle, so that a re-run notebook is byte-identical."""
+    one = Figure(matrix.draw(frames.zonal(12), 700), "x")._repr_mimebundle_()
+    two = Figure(matrix.draw(frames.zonal(12), 700), "x")._repr_mimebundle_()
+    assert one == two
+
+
+def test_save_by_ending(tmp_path):
+    """The name's ending decides what is written; another ending is refused by name."""
+    drawn = Figure(DRAWN["lanes"], "the reading")
+    assert PNG == drawn.save(tmp_path / "a.png").read_bytes()[:8]
+    parsed(drawn.save(tmp_path / "a.svg").read_text("utf-8"))
+    assert "the reading" == drawn.save(tmp_path / "a.txt").read_text("utf-8")
+    with pytest.raises(ValueError, match=r"must end in \.png, \.svg, \.txt"):
+        drawn.save(tmp_path / "a.gif")
+
+
+def test_save_says_what_is_missing(monkeypatch, tmp_path):
+    """Without vl-convert a PNG cannot be written, and the error names the package."""
+    monkeypatch.setitem(sys.modules, "vl_convert", None)
+    with pytest.raises(ValueError, match="vl-convert-python"):
+        Figure(DRAWN["lanes"], "x").save(tmp_path / "a.png")
+
+
+def test_the_sheets_together_stay_within_their_budget():
+    """All style sheets of the views cost at most 18 kB."""
+    assert 18_000 >= len(figure.sheet().encode())

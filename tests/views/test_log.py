@@ -1,0 +1,167 @@
+"""What changed, events, stories and differences: rows of words that are never cut without need."""
+
+from xml.etree import ElementTree as ET
+
+import pytest
+from attrs import evolve
+
+from kvolsched.views import frame as f
+from kvolsched.views import log, story
+
+from . import frames
+
+HOSTILE = '<img src=x onerror="alert(1)">'
+STORY = (
+    f.StoryRow(2, 0.1, "StatefulSet controller", "+", "object", "", "100Gi zonal-class"),
+    f.StoryRow(6, 0.3, "scheduler · bind worker", "~", "annotation selected-node", "", "node-a"),
+    f.StoryRow(11, 1.5, "PV controller", "~", "status.phase", "Pending", "Bound"),
+)
+DIFFERENCE = (
+    f.DiffRow("node/node-a", "spec.unschedulable", "", "true"),
+    f.DiffRow("pod/web-0", "spec.nodeName", "node-a", ""),
+)
+
+
+def parsed(svg):
+    """Parse a picture: it must be well-formed XML."""
+    return ET.fromstring(svg)  # noqa: S314 - our own string
+
+
+def warned(frame, count=4):
+    """Give the frame with one warning raised `count` times in step 5."""
+    message = "0/3 nodes are available: 1 Insufficient cpu, 2 node(s) had untolerated taint(s)."
+    row = f.EventRow(5, 0.2, "Warning", "FailedScheduling", "pod/web-0", message, count, 1.2)
+    return evolve(frame, events=(*frame.events, row))
+
+
+@pytest.mark.parametrize("frame", frames.zonal_run())
+@pytest.mark.parametrize("width", [278, 700])
+def test_every_step_is_well_formed(frame, width):
+    """Changes, latest events and events of each step parse as XML."""
+    for svg in (log.draw_changes(frame, width), log.draw_latest(frame, width), log.draw_events(frame, max(width, 600))):
+        parsed(svg)
+
+
+def test_notes_are_read_with_their_component():
+    """A step that only changed notes says so first, then each note with old → new."""
+    expected = """\
+Nothing: this step only changed notes.
++ note kube-scheduler pvc/data-web-0 assumed selected-node: none → node-a
+~ note kube-scheduler pod/web-0 queue: active → waiting for volumes
+~ note kube-scheduler pod/web-0 cycle: none → 1 of 3 feasible, choice node-a"""
+    assert expected == log.changes_reading(frames.zonal(5))
+
+
+def test_writes_are_read_as_api():
+    """A write to the API stands with its field, its old and its new value."""
+    expected = """\
++ api pv/volume-1 spec.claimRef: none → data-web-0
++ api pv/volume-1 spec.nodeAffinity: none → zone In [us-central1-a]"""
+    assert expected == log.changes_reading(frames.zonal(8))
+    assert "~ api pod/web-0 status.phase: Pending → Running" == log.changes_reading(frames.zonal(14))
+
+
+def test_nothing_yet_and_nothing_at_all():
+    """At the start the reader is told to step; an empty step says that it changed nothing."""
+    assert "Nothing yet. Press Step." == log.changes_reading(frames.zonal(0))
+    assert "Nothing yet. Press Step." in log.draw_changes(frames.zonal(0), 300)
+    assert "Nothing: this step changed nothing." == log.changes_reading(evolve(frames.zonal(5), changes=()))
+
+
+def test_a_refused_write_stands_first_in_a_box():
+    """A refusal precedes everything and says that nothing was written."""
+    frame = frames.refused(frames.zonal(8))
+    frame = evolve(frame, changes=frame.changes[::-1])
+    first = log.changes_reading(frame).splitlines()[0]
+    expected = (
+        "✕ api pvc/data-web-0 spec.volumeName: none → volume-1  Conflict: the object has been modified; "
+        "please apply your changes to the latest version; nothing was written"
+    )
+    assert expected == first
+    svg = log.draw_changes(frame, 300)
+    assert svg.index("k-refused") < svg.index("spec.claimRef")
+    assert "nothing was" in svg
+
+
+def test_events_are_read_newest_first():
+    """Step, type, reason, object and message stand in columns, the count behind."""
+    expected = """\
+step  type     reason                object          message
+13    Normal   Scheduled             pod/web-0       Successfully assigned default/web-0 to node-a
+5     Warning  FailedScheduling      pod/web-0       0/3 nodes are available: 1 Insufficient cpu, \
+2 node(s) had untolerated taint(s).  ×4
+4     Normal   WaitForFirstConsumer  pvc/data-web-0  waiting for first consumer to be created before binding"""
+    assert expected == log.events_reading(warned(frames.zonal(13)))
+    assert log.NO_EVENT == log.events_reading(frames.zonal(0))
+    assert log.NO_EVENT in log.draw_events(frames.zonal(0), 700)
+
+
+def test_a_warning_has_its_sign_and_this_steps_events_are_tinted():
+    """Only warnings carry ▲; the two events of step 14 are tinted and marked."""
+    svg = log.draw_events(warned(frames.zonal(14)), 900)
+    assert 1 == svg.count("▲")
+    assert 2 == svg.count("k-p-accent")
+    assert "×4" in svg
+
+
+def test_a_long_message_is_wrapped_not_cut():
+    """The event sentence is whole even in a narrow panel."""
+    text = "".join(parsed(log.draw_events(warned(frames.zonal(13)), 700)).itertext())
+    assert warned(frames.zonal(13)).events[-1].message.replace(" ", "") in text.replace(" ", "")
+    assert "…" not in text
+
+
+def test_three_latest_events():
+    """The side column has the three latest, newest first."""
+    lines = log.latest_reading(frames.zonal(14)).splitlines()[1:]
+    assert ["Started", "SuccessfulAttachVolume", "Scheduled"] == [line.split()[2] for line in lines]
+
+
+def test_more_than_sixty_events_end_in_a_count():
+    """A long log counts what it leaves out."""
+    events = tuple(f.EventRow(i, i, "Normal", "R", f"pod/p-{i}", "m") for i in range(70))
+    frame = evolve(frames.zonal(5), events=events)
+    assert "… 10 earlier events" in log.draw_events(frame, 700)
+    assert 71 == len(log.events_reading(frame).splitlines())
+
+
+def test_story_word_for_word():
+    """A story is one table: step, actor, verb, what changed, before → after."""
+    expected = """\
+story of pvc/data-web-0
+step  time   by                          what                      before → after
+2     0.1 s  StatefulSet controller   +  object                    none → 100Gi zonal-class
+6     0.3 s  scheduler · bind worker  ~  annotation selected-node  none → node-a
+11    1.5 s  PV controller            ~  status.phase              Pending → Bound"""
+    assert expected == story.story_reading(STORY, "pvc/data-web-0")
+    svg = story.draw_story(STORY, "pvc/data-web-0", 700, now=6)
+    parsed(svg)
+    assert 1 == svg.count("k-s-accent")
+    assert story.NO_STORY in story.draw_story((), "pod/x", 700)
+
+
+def test_difference_word_for_word():
+    """Two branches stand in two columns under their names."""
+    expected = """\
+object       what                main    cordoned
+node/node-a  spec.unschedulable  none    true
+pod/web-0    spec.nodeName       node-a  none"""
+    assert expected == story.difference_reading(DIFFERENCE, "main", "cordoned")
+    parsed(story.draw_difference(DIFFERENCE, "main", "cordoned", 700))
+    assert story.SAME == story.difference_reading((), "a", "b")
+
+
+def test_hostile_words_are_escaped():
+    """Markup in messages, refs and values stays text in every table."""
+    event = f.EventRow(1, 0, "Normal", HOSTILE, f"pod/{HOSTILE}", HOSTILE)
+    change = f.ChangeRow("api", HOSTILE, "~", f"pod/{HOSTILE}", HOSTILE, HOSTILE, HOSTILE, "Conflict", HOSTILE)
+    note = evolve(change, kind="note", outcome="done")
+    frame = evolve(frames.zonal(5), events=(event,), changes=(change, note))
+    rows = (f.StoryRow(1, 0, HOSTILE, "~", HOSTILE, HOSTILE, HOSTILE),)
+    pair = (f.DiffRow(HOSTILE, HOSTILE, HOSTILE, HOSTILE),)
+    for svg in (
+        log.draw_changes(frame, 300), log.draw_latest(frame, 300), log.draw_events(frame, 700),
+        story.draw_story(rows, HOSTILE, 700), story.draw_difference(pair, HOSTILE, HOSTILE, 700),
+    ):  # fmt: skip
+        parsed(svg)
+        assert "<img" not in svg
