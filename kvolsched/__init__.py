@@ -1,9 +1,10 @@
 """kvolsched: Kubernetes' scheduling and volume binding loop, run in a notebook, step by step, forward and back."""
 
+from .api.examples import example
 from .api.fault import ManifestError
 from .cluster import ApplyRefused, Cluster, Run, Step
 from .revision import Revision, design, upstream
-from .scenario import Scenario, example, scenario
+from .scenario import Scenario, scenario
 from .scenario import names as scenarios
 
 __version__ = "0.1.0"

@@ -16,8 +16,8 @@ from gc import collect
 
 from tqdm.auto import tqdm
 
-from . import scenario
 from .cluster import Cluster
+from .scenario import named, nodes, pods, storage_class
 from .scheduler.cycle import SCHEDULER
 from .scheduler.framework import judge, rank
 from .world.component import Component
@@ -45,10 +45,10 @@ def seconds(act: Callable[[], object], runs: int = 5) -> float:
     return statistics.median(taken)
 
 
-def a_pass(nodes: int) -> float:
+def a_pass(count: int) -> float:
     """Return the seconds of one pass of a plain pod over so many nodes: every filter, every score, all nodes."""
     cluster = Cluster("upstream")
-    cluster.load([*scenario.nodes(nodes), *scenario.pods(1)])
+    cluster.load([*nodes(count), *pods(1)])
     process = cluster.world.processes[SCHEDULER]
     cluster.world.deliver(process)
     snapshot = process.views["cache"].behind  # type: ignore[attr-defined]
@@ -62,15 +62,15 @@ def a_pass(nodes: int) -> float:
     return seconds(hundred) / 100
 
 
-def the_loop(nodes: int, count: int, claims: str = "") -> tuple[float, float, float]:
+def the_loop(size: int, count: int, claims: str = "") -> tuple[float, float, float]:
     """Return pods a second of the whole loop, writes a pod, and bytes of history a change."""
     cluster = Cluster("upstream")
-    extra = [scenario.storage_class(claims)] if claims else []
-    cluster.load([*scenario.nodes(nodes), *extra, *scenario.pods(count, claims=claims)])
+    extra = [storage_class(claims)] if claims else []
+    cluster.load([*nodes(size), *extra, *pods(count, claims=claims)])
     cluster.world.recording = True
     with _quiet():
         start = time.perf_counter()
-        for _ in tqdm(cluster.world.run(steps=10_000_000, seconds=1e9), desc=f"{count} pods, {nodes} nodes", leave=False, delay=2.0):
+        for _ in tqdm(cluster.world.run(steps=10_000_000, seconds=1e9), desc=f"{count} pods, {size} nodes", leave=False, delay=2.0):
             pass
         taken = time.perf_counter() - start
     placed = sum(1 for pod in cluster.objects("pods") if pod.spec.node_name)
@@ -78,8 +78,8 @@ def the_loop(nodes: int, count: int, claims: str = "") -> tuple[float, float, fl
         raise RuntimeError(f"only {placed} of {count} pods were placed")
     writes = sum(len(turn.outcomes) for turn in cluster.world.turns)
     changes = cluster.world.log.changes
-    size = sum(sys.getsizeof(change) for change in changes) / max(1, len(changes))
-    return count / taken, writes / count, size
+    weight = sum(sys.getsizeof(change) for change in changes) / max(1, len(changes))
+    return count / taken, writes / count, weight
 
 
 def the_frame(count: int) -> float:
@@ -97,7 +97,7 @@ def the_frame(count: int) -> float:
     worker = Component("worker", ("Pod",), (Routine("worker", lambda _h, key, _o, _n: [key.name], sync),))
     others = [Component(f"watcher-{n}", ("Pod",), (Routine(f"watcher-{n}", lambda *_: (), lambda *_: ()),)) for n in range(2)]
     world = Simulation([worker, *others])
-    for pod in scenario.pods(count):
+    for pod in pods(count):
         world.log.write(key_of(pod), pod)
     world.begin()
     with _quiet():
@@ -119,7 +119,7 @@ def explored() -> float:
     """Return the transitions a second that the explorer makes on the two replicas of kubernetes#65131."""
     from .explore import explore  # noqa: PLC0415 - only here
 
-    cluster = scenario.scenario("two-replicas", revision="upstream")
+    cluster = named("two-replicas").cluster("upstream")
     start = time.perf_counter()
     found = explore(cluster, progress=False, max_states=20_000)
     return float(found.transitions / (time.perf_counter() - start))
@@ -133,14 +133,14 @@ def main() -> int:
         rows.append((what, figure, aim))
         print(f"{what:<58}{figure:>22}   {aim}")  # noqa: T201 - printing is what it is for
 
-    passes = {nodes: a_pass(nodes) for nodes in (500, 5_000)}
+    passes = {size: a_pass(size) for size in (500, 5_000)}
     say("one pass, plain pod, 500 nodes", f"{passes[500] * 1e3:.3f} ms", "")
     say("one pass, plain pod, 5,000 nodes", f"{passes[5_000] * 1e3:.3f} ms", "under 0.5 ms")
     say("bare frame, one turn with one write", f"{the_frame(2_000) * 1e6:.0f} µs", "")
-    rate, writes, size = the_loop(1_000, 3_000)
+    rate, writes, weight = the_loop(1_000, 3_000)
     say("whole loop, 1,000 nodes, plain pods", f"{rate:,.0f} pods/s", "over 3,000 pods/s")
     say("  writes a pod", f"{writes:.1f}", "")
-    say("  a change of history", f"{size:.0f} bytes", "under 1,000 bytes, objects not counted")
+    say("  a change of history", f"{weight:.0f} bytes", "under 1,000 bytes, objects not counted")
     rate, writes, _ = the_loop(1_000, 500, "zonal")
     say("whole loop, 1,000 nodes, zonal dynamic pods", f"{rate:,.0f} pods/s", "")
     say("  writes a pod", f"{writes:.1f}", "")

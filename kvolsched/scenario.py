@@ -14,7 +14,7 @@ from typing import Any
 
 import attrs
 
-from .api import manifest
+from .api import examples, manifest
 from .api.meta import EMPTY, Frozen, ObjectMeta, freeze, thaw
 from .api.node import Node, NodeStatus
 from .api.pod import Container, PersistentVolumeClaimVolumeSource, Pod, PodSpec, Resources, Volume
@@ -54,7 +54,7 @@ class Scenario:
             components={**thaw(self.components), **(components or {})},
             name=self.name,
         )
-        read = manifest.read([*map(example, self.manifests), *map(thaw, self.objects)])
+        read = manifest.read([*map(examples.example, self.manifests), *map(thaw, self.objects)])
         cluster.load(read.objects)
         cluster.loaded = read
         return cluster
@@ -76,20 +76,6 @@ class Scenario:
                 except ExpectationFailed as failed:
                     raise ExpectationFailed(f"{self.name}: script[{number}]: {failed}") from None
         return cluster
-
-
-def example(name: str) -> str:
-    """Return the text of a shipped example manifest.
-
-    Raises:
-        KeyError: there is none of this name; the message lists the names.
-    """
-    return _shipped("manifests", name)
-
-
-def examples() -> list[str]:
-    """Return the names of the shipped example manifests."""
-    return _names("manifests")
 
 
 def names() -> list[str]:
