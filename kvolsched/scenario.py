@@ -54,8 +54,9 @@ class Scenario:
             components={**thaw(self.components), **(components or {})},
             name=self.name,
         )
-        read = manifest.read([*map(examples.example, self.manifests), *map(thaw, self.objects)])
-        cluster.load(read.objects)
+        shipped = [obj for name in self.manifests for obj in examples.example(name).objects]
+        read = manifest.read([thaw(obj) for obj in self.objects])
+        cluster.load([*shipped, *read.objects])
         cluster.loaded = read
         return cluster
 

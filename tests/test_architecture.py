@@ -52,7 +52,6 @@ LATER = {
 }
 ONLY_IN = {  # library -> the only places that may import it
     "numpy": ("kvolsched.scheduler", "kvolsched.bench"),
-    "cattrs": ("kvolsched.api.manifest",),
     "yaml": ("kvolsched.api.manifest",),
     "altair": ("kvolsched.views",),
     "ipywidgets": ("kvolsched.views",),

@@ -68,6 +68,7 @@ CLAIMS, VOLUMES, OPERATIONS = "persistentvolume claims", "persistentvolume volum
 CLAIM, VOLUME = "PersistentVolumeClaim", "PersistentVolume"
 MIGRATED_TO = "pv.kubernetes.io/migrated-to"
 IN_TREE_FINALIZER = "kubernetes.io/pv-controller"
+NOT_ANNEALED = "persistent Volume Controller can't anneal migration annotations"
 PRE_RESIZE_CAPACITY = "volume.alpha.kubernetes.io/pre-resize-capacity"
 
 
@@ -352,8 +353,9 @@ class Binder:
         newest = max(found.metadata.creation_timestamp or "" for found in defaults)
         chosen = next(c for c in defaults if (c.metadata.creation_timestamp or "") == newest).metadata.name
         given = attrs.evolve(claim, spec=attrs.evolve(claim.spec, storage_class_name=chosen))
+        failed = f'can\'t update PersistentVolumeClaim["{claim_key(claim)}"]: {{error}}'
         # Kubernetes does not take this write into its own cache: the next sync waits for the watch.
-        decision.update(claim, given, f"PV controller gives {named(claim)} the default class {chosen}", keep=False)
+        decision.update(claim, given, f"PV controller gives {named(claim)} the default class {chosen}", keep=False, error=failed)
         return True
 
     def _sync_prebound_claim(self, decision: Decision, claim: PersistentVolumeClaim) -> None:
@@ -676,6 +678,7 @@ class Binder:
             claim,
             attrs.evolve(claim, metadata=attrs.evolve(claim.metadata, annotations=annotations)),
             f"PV controller notes on {named(claim)} which driver acts for its plugin",
+            error=f"{NOT_ANNEALED}: {{error}}",
         )
         return new
 
@@ -708,6 +711,7 @@ class Binder:
             volume,
             attrs.evolve(volume, metadata=attrs.evolve(meta, annotations=annotations, finalizers=finalizers)),
             f"PV controller notes on {named(volume)} who is to delete it",
+            error=f"{NOT_ANNEALED}: {{error}}",
         )
         return new
 

@@ -201,7 +201,11 @@ def legend_of(plugin: Any, pod: Pod) -> Legend:
 
 def declared(plugin: Any) -> tuple[Reason, ...]:
     """Return the reasons that a plugin holds as fields, in order of their bits."""
-    names = [field.name for field in attrs.fields(type(plugin))] if attrs.has(type(plugin)) else list(vars(type(plugin)))
+    names = (
+        [field.name for field in attrs.fields(type(plugin))]
+        if attrs.has(type(plugin))
+        else list(vars(type(plugin)))
+    )
     held = (getattr(plugin, name) for name in names)
     return tuple(sorted((item for item in held if isinstance(item, Reason)), key=lambda reason: reason.bit))
 

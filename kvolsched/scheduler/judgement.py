@@ -284,7 +284,9 @@ class Judgement:
         found = self.seen.node(node)
         if enabled is None or found is None:
             raise KeyError(f"no verdict of {plugin!r} on node {node!r}")
-        answer: Ok | Reject = OK if plugin in self.skipped else enabled.plugin.rule(self.pod, found, self.seen)
+        answer: Ok | Reject = (
+            OK if plugin in self.skipped else enabled.plugin.rule(self.pod, found, self.seen)
+        )
         if isinstance(answer, Ok):
             return Cell("", Code.SKIP if plugin in self.skipped else Code.SUCCESS, ())
         return Cell(", ".join(answer.reasons), answer.status, answer.evidence, answer.reasons)
@@ -361,7 +363,11 @@ class Ranking:
         """Return raw, normalised and weighted score of a feasible node by plugin."""
         at = self.nodes.index(node)
         return {
-            plugin: (float(self.raw[plugin][at]), int(self.normalised[plugin][at]), int(self.weighted[plugin][at]))
+            plugin: (
+                float(self.raw[plugin][at]),
+                int(self.normalised[plugin][at]),
+                int(self.weighted[plugin][at]),
+            )
             for plugin in self.weighted
         }
 

@@ -285,7 +285,9 @@ class NodeTable:
 
     def rows_by_name(self) -> Rows:
         """Return the live rows in the order of their names."""
-        return self.kept("by name", lambda: np.array([self.row_of[name] for name in sorted(self.row_of)], np.intp))
+        return self.kept(
+            "by name", lambda: np.array([self.row_of[name] for name in sorted(self.row_of)], np.intp)
+        )
 
     def names_array(self) -> NDArray[Any]:
         """Return the names by row, as an array."""
@@ -293,7 +295,9 @@ class NodeTable:
 
     def names_digest(self) -> bytes:
         """Return a hash of the sorted names."""
-        return self.kept("digest", lambda: blake2b("\n".join(sorted(self.row_of)).encode(), digest_size=8).digest())
+        return self.kept(
+            "digest", lambda: blake2b("\n".join(sorted(self.row_of)).encode(), digest_size=8).digest()
+        )
 
     def node(self, name: str) -> Node | None:
         """Return a node, or None."""
@@ -335,7 +339,9 @@ class NodeTable:
     def _expression(self, expression: Requirement) -> Mask:
         labels = self.labels(expression.key)
         codes = labels.codes.now
-        if expression.operator == "In":  # by far the most common, and a key such as the hostname has many values
+        if (
+            expression.operator == "In"
+        ):  # by far the most common, and a key such as the hostname has many values
             matching = np.zeros(len(codes), bool)
             for value in expression.values:
                 matching |= codes == labels.code(value)

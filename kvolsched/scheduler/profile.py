@@ -92,16 +92,22 @@ def upstream() -> Profile:
 
 def design() -> Profile:
     """Return the design documents' plugins, with the words and the order of the releases that shipped them."""
-    unresolvable = Code.UNSCHEDULABLE_AND_UNRESOLVABLE
+    fit = NodeResourcesFit(
+        too_many_pods=Reason(0, "Insufficient pods", Code.UNSCHEDULABLE), overcommitted_rejects=True
+    )
     return Profile(
         "design",
         (
             Enabled(NodeUnschedulable()),
-            Enabled(NodeResourcesFit(too_many_pods=Reason(0, "Insufficient pods", Code.UNSCHEDULABLE)), 1, "general"),
-            Enabled(NodeName(other=Reason(0, "node(s) didn't match the requested hostname", unresolvable)), 1, "general"),
-            Enabled(NodeAffinity(unmatched=Reason(0, "node(s) didn't match node selector", unresolvable)), 1, "general"),
+            Enabled(fit, 1, "general"),
+            Enabled(NodeName(other=Reason(0, "node(s) didn't match the requested hostname")), 1, "general"),
             Enabled(
-                TaintToleration(untolerated=Reason(0, "node(s) had taints that the pod didn't tolerate", unresolvable)), 1
+                NodeAffinity(unmatched=Reason(0, "node(s) didn't match node selector"), restricts=False),
+                1,
+                "general",
+            ),
+            Enabled(
+                TaintToleration(untolerated=Reason(0, "node(s) had taints that the pod didn't tolerate")), 1
             ),
             Enabled(VolumeBinding.of_the_design(), 1),
             Enabled(PodTopologySpread.of_the_design(), 1),

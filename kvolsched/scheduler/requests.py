@@ -81,7 +81,9 @@ def _summed(
 ) -> Requests:
     real = _total(containers, inits, {})
     scored = _total(containers, inits, {CPU: SCORED_CPU, MEMORY: SCORED_MEMORY})
-    for resource, text in whole.get("requests", EMPTY).items():  # asked for the pod as a whole: replaces the sums
+    for resource, text in whole.get(
+        "requests", EMPTY
+    ).items():  # asked for the pod as a whole: replaces the sums
         real[resource] = scored[resource] = parse(text)
     for resource, text in overhead.items():
         real[resource] = real.get(resource, Fraction(0)) + parse(text)

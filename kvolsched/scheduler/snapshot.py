@@ -26,7 +26,9 @@ from .tallies import Counts, Matcher, Tallies
 class Snapshot:
     """The effective contents of the kinds that scheduling reads, as objects and as columns. Mutable view."""
 
-    follows = frozenset(("Node", "Pod", "PersistentVolume", "PersistentVolumeClaim", "StorageClass", "Namespace"))
+    follows = frozenset(
+        ("Node", "Pod", "PersistentVolume", "PersistentVolumeClaim", "StorageClass", "Namespace")
+    )
 
     def __init__(self) -> None:
         self._rooms: dict[str, Room] = {}
@@ -189,7 +191,9 @@ class Snapshot:
     def meaning(self) -> dict[str, Any]:
         """Return everything this view says, by name: equal for equal contents, however they came."""
         nodes = self.nodes
-        resources = sorted({resource for room in self._rooms.values() for resource in (*room.total, *room.used)})
+        resources = sorted(
+            {resource for room in self._rooms.values() for resource in (*room.total, *room.used)}
+        )
         return {
             "pods": self._pods,
             "claims": self._claims,

@@ -82,7 +82,9 @@ class Shelf:
             found.update(self._by_label.get(item, _NONE))
         labels = node.metadata.labels
         return [
-            segment for segment in found.values() if segment.affinity is None or segment.affinity.matches(labels)
+            segment
+            for segment in found.values()
+            if segment.affinity is None or segment.affinity.matches(labels)
         ]
 
     def _homes(self, affinity: NodeSelector | None) -> list[dict[NodeSelector | None, Segment]]:
@@ -143,9 +145,14 @@ class Supply:
 
     def named(self, claim: Key) -> list[PersistentVolume]:
         """Return the volumes whose claimRef names a claim, sorted by name."""
-        return [self._objects[name] for name in sorted(self._claimed.get((claim.namespace or "default", claim.name), ()))]
+        return [
+            self._objects[name]
+            for name in sorted(self._claimed.get((claim.namespace or "default", claim.name), ()))
+        ]
 
-    def on(self, node: Node, ask: Ask, size: int, taken: frozenset[str] = frozenset()) -> PersistentVolume | None:
+    def on(
+        self, node: Node, ask: Ask, size: int, taken: frozenset[str] = frozenset()
+    ) -> PersistentVolume | None:
         """Return the smallest unclaimed volume for the shape and size on a node (ties: by name), or None."""
         shelf = self._shelves.get(ask.storage_class)
         best: tuple[int, str] | None = None
@@ -161,7 +168,9 @@ class Supply:
     def segments(self, storage_class: str) -> list[tuple[Segment, Rows]]:
         """Return the segments of a class and the rows each reaches."""
         shelf = self._shelves.get(storage_class)
-        return [] if shelf is None else [(segment, self._rows(segment)) for segment in shelf.segments.values()]
+        return (
+            [] if shelf is None else [(segment, self._rows(segment)) for segment in shelf.segments.values()]
+        )
 
     # --- following --------------------------------------------------------------------------------------------------
 

@@ -1,7 +1,7 @@
 """What leaves the notebook: the still picture of a bundle, and a run as one page that steps by itself.
 
-A page holds the host, a pool of the distinct strings of all views, and one row of numbers
-a step; it needs no kernel and no network. A picture is sentence, map and timeline as SVG
+A page holds the host, a pool of the distinct fragments of all views, and which of them make
+each step; it needs no kernel and no network. A picture is sentence, map and timeline as SVG
 with its colours resolved, and the same as PNG where vl-convert is there.
 """
 
@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import base64
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from kvolsched.views.panel import Driver
 
 Views = Callable[[Frame, int, str, str], dict[str, str]]
+_PARTS = re.compile(r"(?=<g data-)")
 ORDER = ("sentence", "map", "side", "lanes")
 PAGE_TABS = (("verdicts", "Verdicts"), ("events", "Events"))
 
@@ -73,13 +75,13 @@ def _row(frame: Frame, views: Views, width: int, pool: dict[str, int]) -> dict[s
         "place": headline.place_html(frame),
         "badge": headline.badge_html(frame),
     }
-    return {name: pool.setdefault(string, len(pool)) for name, string in strings.items()}
+    return {
+        name: [pool.setdefault(part, len(pool)) for part in _PARTS.split(string)] for name, string in strings.items()
+    }
 
 
 def _page(title: str, steps: list[dict[str, Any]], pool: list[str], at: int, width: int) -> str:
-    data = json.dumps(
-        {"steps": steps, "pool": pool, "at": at, "root": ROOT}, ensure_ascii=False, separators=(",", ":")
-    )
+    data = json.dumps({"steps": steps, "pool": pool, "at": at, "root": ROOT}, ensure_ascii=False, separators=(",", ":"))
     data = data.replace("</", "<\\/").replace("<!", "\\u003c!")
     tabs = "".join(f'<button class="k-tab" data-tab="{name}">{label}</button>' for name, label in PAGE_TABS)
     buttons = "".join(

@@ -6,7 +6,7 @@ The text is kubectl's v1.36.2 at the moment of the simulated clock, so ages are 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -105,15 +105,15 @@ def listing(
     table = TABLES[kind.name]
     shown = table.shown(wide=wide)
     named = kind.namespaced and namespace is None
-    columns = [*(["NAMESPACE"] if named else []), *(table.columns[i] for i in shown), *(["LABELS"] if show_labels else [])]
-    rows = []
-    for obj in found:
-        cells = table.row(obj, now)
-        before = [obj.metadata.namespace] if named else []
-        after = [labelled(obj.metadata.labels)] if show_labels else []
-        rows.append(tuple(_cell(cell) for cell in (*before, *(cells[i] for i in shown), *after)))
+
+    def line(namespace: str, cells: Sequence[str], labels: str) -> tuple[str, ...]:
+        said = [cells[place] for place in shown]
+        return (*([namespace] if named else []), *said, *([labels] if show_labels else []))
+
+    rows = [line(obj.metadata.namespace, table.row(obj, now), labelled(obj.metadata.labels)) for obj in found]
     nothing = "No resources found" if everywhere else f"No resources found in {namespace} namespace."
-    return Listing(tuple(columns), tuple(rows), nothing)
+    columns = line("NAMESPACE", table.columns, "LABELS")
+    return Listing(columns, tuple(tuple(map(_cell, row)) for row in rows), nothing)
 
 
 def _cell(text: str) -> str:

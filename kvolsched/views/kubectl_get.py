@@ -18,7 +18,7 @@ from ..api.pod import Container, Pod
 from ..api.storage import DEFAULT_CLASS, IMMEDIATE, StorageClass
 from ..api.volume import BETA_STORAGE_CLASS, PersistentVolume, PersistentVolumeClaim
 from ..api.workload import Event, Namespace, StatefulSet
-from .kubectl_text import NONE, UNKNOWN, UNSET, moment, modes, since
+from .kubectl_text import NONE, UNKNOWN, UNSET, modes, moment, since
 
 BETA_DEFAULT_CLASS = "storageclass.beta.kubernetes.io/is-default-class"
 ROLE, ROLES = "kubernetes.io/role", "node-role.kubernetes.io/"
@@ -37,7 +37,7 @@ class Table:
         return [place for place, name in enumerate(self.columns) if wide or name not in self.wide]
 
 
-# -- pods ---------------------------------------------------------------------------------------------------------------
+# -- pods ----------------------------------------------------------------------------------------------------
 
 
 def pod_row(pod: Pod, now: datetime) -> Sequence[str]:
@@ -152,7 +152,7 @@ def _statuses(pod: Pod, field: str) -> tuple[Frozen, ...]:
     return tuple(pod.status.rest.get(field, ()))
 
 
-# -- nodes and storage --------------------------------------------------------------------------------------------------
+# -- nodes and storage ---------------------------------------------------------------------------------------
 
 
 def node_row(node: Node, now: datetime) -> Sequence[str]:
@@ -181,13 +181,13 @@ def roles(node: Node) -> list[str]:
 
 
 def volume_row(volume: PersistentVolume, now: datetime) -> Sequence[str]:
-    """NAME CAPACITY ACCESS MODES RECLAIM POLICY STATUS CLAIM STORAGECLASS VOLUMEATTRIBUTESCLASS REASON AGE VOLUMEMODE."""
+    """NAME CAPACITY ACCESS MODES RECLAIM POLICY STATUS CLAIM ... and so on, as the columns say."""
     spec, status = volume.spec, volume.status
     claim = f"{spec.claim_ref.namespace}/{spec.claim_ref.name}" if spec.claim_ref is not None else ""
     return (
         volume.metadata.name, spec.capacity.get("storage", "0"), modes(spec.access_modes),
         spec.persistent_volume_reclaim_policy, _phase(volume.metadata, status.phase), claim,
-        class_named(volume), spec.volume_attributes_class_name if spec.volume_attributes_class_name is not None else UNSET,
+        class_named(volume), _attributes(spec.volume_attributes_class_name),
         status.reason, since(volume.metadata.creation_timestamp, now), spec.volume_mode or UNSET,
     )  # fmt: skip
 
@@ -200,8 +200,8 @@ def claim_row(claim: PersistentVolumeClaim, now: datetime) -> Sequence[str]:
     spec, status = claim.spec, claim.status
     capacity, access = claim_room(claim)
     return (
-        claim.metadata.name, _phase(claim.metadata, status.phase), spec.volume_name, capacity, access, class_named(claim),
-        spec.volume_attributes_class_name if spec.volume_attributes_class_name is not None else UNSET,
+        claim.metadata.name, _phase(claim.metadata, status.phase), spec.volume_name, capacity, access,
+        class_named(claim), _attributes(spec.volume_attributes_class_name),
         since(claim.metadata.creation_timestamp, now), spec.volume_mode or UNSET,
     )  # fmt: skip
 
@@ -232,11 +232,15 @@ def class_row(found: StorageClass, now: datetime) -> Sequence[str]:
     )  # fmt: skip
 
 
+def _attributes(name: str | None) -> str:
+    return UNSET if name is None else name
+
+
 def _phase(meta: ObjectMeta, phase: str) -> str:
     return phase if meta.deletion_timestamp is None else "Terminating"
 
 
-# -- workloads, namespaces, events --------------------------------------------------------------------------------------
+# -- workloads, namespaces, events ---------------------------------------------------------------------------
 
 
 def stateful_set_row(found: StatefulSet, now: datetime) -> Sequence[str]:

@@ -42,7 +42,7 @@ def aligned(lines: Lines, least: int = 0, padding: int = 2) -> str:
     return "\n".join("".join(line) for line in cells)
 
 
-# -- time ---------------------------------------------------------------------------------------------------------------
+# -- time ----------------------------------------------------------------------------------------------------
 
 
 def moment(text: Any) -> datetime | None:
@@ -86,7 +86,7 @@ def _two(large: int, unit: str, small: int, other: str) -> str:
     return f"{large}{unit}{small}{other}" if small else f"{large}{unit}"
 
 
-# -- words --------------------------------------------------------------------------------------------------------------
+# -- words ---------------------------------------------------------------------------------------------------
 
 
 def truth(value: Any) -> str:
@@ -163,7 +163,7 @@ def annotations_column(title: str, annotations: Mapping[str, str]) -> list[str]:
     return column(title, items)
 
 
-# -- amounts ------------------------------------------------------------------------------------------------------------
+# -- amounts -------------------------------------------------------------------------------------------------
 
 
 def total(texts: Iterable[str]) -> str:

@@ -41,6 +41,7 @@ class Told(Write):
 
     then: tuple[Say | Ask, ...] = ()
     otherwise: tuple[Say | Ask, ...] = ()
+    error: str = "{error}"  # the whole sentence of a refusal
     keep: bool = True  # whether the component's own cache takes what was stored
 
 
@@ -117,6 +118,8 @@ def told(hand: Hand, outcome: Done | Refused) -> None:
     if not isinstance(write, Told):
         return
     error = outcome.message if isinstance(outcome, Refused) else ""
+    if error:
+        hand.say(f"{write.words}: refused, {write.error.replace('{error}', error)}")
     for what in write.otherwise if isinstance(outcome, Refused) else write.then:
         if isinstance(what, Ask):
             ask(hand, what.actor, what.cause)

@@ -98,7 +98,9 @@ selector_terms = st.builds(
 )
 node_selectors = st.builds(NodeSelector, node_selector_terms=tuples(selector_terms, 2))
 effects = st.sampled_from(["NoSchedule", "PreferNoSchedule", "NoExecute"])
-taints = st.builds(Taint, key=st.sampled_from(["gpu", "old"]), value=st.sampled_from(["", "a"]), effect=effects)
+taints = st.builds(
+    Taint, key=st.sampled_from(["gpu", "old"]), value=st.sampled_from(["", "a"]), effect=effects
+)
 tolerations = st.builds(
     Toleration,
     key=st.sampled_from(["", "gpu", "node.kubernetes.io/unschedulable"]),
@@ -143,7 +145,10 @@ affinities = st.builds(
 )
 containers = st.builds(
     Container,
-    resources=st.builds(Resources, requests=mappings(["cpu", "memory", "example.com/gpu"], st.sampled_from(["0", "1", "300m", "2"]))),
+    resources=st.builds(
+        Resources,
+        requests=mappings(["cpu", "memory", "example.com/gpu"], st.sampled_from(["0", "1", "300m", "2"])),
+    ),
     restart_policy=st.sampled_from(["", "", "Always"]),
 )
 claim_names = st.sampled_from([f"c{i}" for i in range(4)])
@@ -189,7 +194,9 @@ def nodes(name):
     return st.builds(
         Node,
         metadata=st.builds(ObjectMeta, name=st.just(name), labels=node_labels),
-        spec=st.builds(NodeSpec, unschedulable=st.sampled_from([False, False, True]), taints=tuples(taints, 2)),
+        spec=st.builds(
+            NodeSpec, unschedulable=st.sampled_from([False, False, True]), taints=tuples(taints, 2)
+        ),
         status=st.builds(NodeStatus, allocatable=quantities),
     )
 
@@ -240,7 +247,9 @@ def claims(name):
             PersistentVolumeClaimSpec,
             access_modes=st.just(("ReadWriteOnce",)) | st.just(("ReadOnlyMany",)),
             selector=st.none() | st.none() | label_selectors,
-            resources=st.builds(lambda size: Resources(requests=Frozen(storage=size)), st.sampled_from(SIZES)),
+            resources=st.builds(
+                lambda size: Resources(requests=Frozen(storage=size)), st.sampled_from(SIZES)
+            ),
             volume_name=st.sampled_from(["", "", "", "v0", "v9"]),
             storage_class_name=st.sampled_from(["local", "local", "fast", "fast", "now", ""]),
         ),
@@ -281,7 +290,9 @@ def namespaces(name):
     """Give namespaces of one name."""
     return st.builds(
         Namespace,
-        metadata=st.builds(ObjectMeta, name=st.just(name), labels=mappings(["team"], st.sampled_from(["x", "y"]))),
+        metadata=st.builds(
+            ObjectMeta, name=st.just(name), labels=mappings(["team"], st.sampled_from(["x", "y"]))
+        ),
     )
 
 

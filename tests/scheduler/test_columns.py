@@ -99,7 +99,11 @@ class Picky:
 
     def rule(self, pod, node, seen):
         """Reject by name."""
-        return OK if node.metadata.name in ("n0", "n3") else Reject((f"not {node.metadata.name}",), Code.UNSCHEDULABLE)
+        return (
+            OK
+            if node.metadata.name in ("n0", "n3")
+            else Reject((f"not {node.metadata.name}",), Code.UNSCHEDULABLE)
+        )
 
 
 @settings(max_examples=20)
@@ -129,7 +133,11 @@ def _reference(pod, node, seen):
 
     def balance(ask):
         parts = [
-            min(float(sum(other.asked.get(resource, 0) for other in on) + ask.get(resource, 0)) / total[resource], 1.0)
+            min(
+                float(sum(other.asked.get(resource, 0) for other in on) + ask.get(resource, 0))
+                / total[resource],
+                1.0,
+            )
             for resource in ("cpu", "memory")
             if total.get(resource)
         ]
@@ -176,7 +184,9 @@ def test_more_resources_than_bits():
 
 def test_codes_are_by_plugin_and_node():
     """`codes` has a row for each plugin and a column for each name in `nodes`."""
-    nodes = [Node(metadata=ObjectMeta(name=name), status=NodeStatus(allocatable=Frozen(pods="0"))) for name in "ab"]
+    nodes = [
+        Node(metadata=ObjectMeta(name=name), status=NodeStatus(allocatable=Frozen(pods="0"))) for name in "ab"
+    ]
     judgement = judge(Pod(), snapshot(nodes), upstream())
     assert judgement.codes.dtype == np.uint16
     assert judgement.codes.shape == (len(judgement.plugins), 2)

@@ -42,7 +42,9 @@ class NodeAffinity:
         Wake(
             "Node",
             "a node appears or its labels change so that it matches",
-            lambda pod, old, new: new is not None and admitted(pod, new) and (old is None or not admitted(pod, old)),
+            lambda pod, old, new: (
+                new is not None and admitted(pod, new) and (old is None or not admitted(pod, old))
+            ),
         ),
     )
 
@@ -63,7 +65,9 @@ class NodeAffinity:
                 return None
             named |= names
         if terms.node_selector_terms and not named:
-            return PreFilterReject(self.name, Code.UNSCHEDULABLE_AND_UNRESOLVABLE, "pod affinity terms conflict")
+            return PreFilterReject(
+                self.name, Code.UNSCHEDULABLE_AND_UNRESOLVABLE, "pod affinity terms conflict"
+            )
         return Restrict(self.name, frozenset(named)) if named else None
 
     def rule(self, pod: Pod, node: Node, seen: Snapshot) -> Ok | Reject:
@@ -72,13 +76,17 @@ class NodeAffinity:
         for key, value in sorted(pod.spec.node_selector.items()):
             if labels.get(key) != value:
                 found = f"{key}={labels[key]}" if key in labels else f"no label {key}"
-                return self.unmatched.reject(Evidence(f"nodeSelector {key}={value}", "≠", found, (value, labels.get(key))))
+                return self.unmatched.reject(
+                    Evidence(f"nodeSelector {key}={value}", "≠", found, (value, labels.get(key)))
+                )
         terms = required(pod)
         if terms is not None and not terms.matches(labels, node.metadata.name):
             keys = [part.key for term in terms.node_selector_terms for part in term.match_expressions]
             carried = ", ".join(f"{key}={labels[key]}" for key in dict.fromkeys(keys) if key in labels)
             return self.unmatched.reject(
-                Evidence(f"required affinity {terms}", "does not match", carried or f"node {node.metadata.name}")
+                Evidence(
+                    f"required affinity {terms}", "does not match", carried or f"node {node.metadata.name}"
+                )
             )
         return OK
 

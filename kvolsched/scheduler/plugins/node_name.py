@@ -20,7 +20,11 @@ class NodeName:
 
     name: ClassVar[str] = "NodeName"
     wakes: ClassVar[tuple[Wake, ...]] = (
-        Wake("Node", "the named node appears", lambda pod, old, new: old is None and new.metadata.name == pod.spec.node_name),
+        Wake(
+            "Node",
+            "the named node appears",
+            lambda pod, old, new: old is None and new.metadata.name == pod.spec.node_name,
+        ),
     )
 
     other: Reason = Reason(0, "node(s) didn't match the requested node name")

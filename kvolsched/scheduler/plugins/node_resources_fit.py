@@ -22,16 +22,24 @@ NEVER = 15
 
 @attrs.frozen
 class NodeResourcesFit:
-    """Rejects nodes that are short of something, with one reason for each resource; scores what would be left."""
+    """Rejects nodes that are short of something, with one reason for each resource; scores what would be left.
+
+    `overcommitted_rejects`: before v1.17 a node promised beyond its means took no pod that asked for anything at all.
+    """
 
     name: ClassVar[str] = "NodeResourcesFit"
     wakes: ClassVar[tuple[Wake, ...]] = (
         Wake("Pod", "a pod leaves its node", lambda pod, old, new: _frees(old, new)),
-        Wake("Node", "a node appears or has more to give", lambda pod, old, new: new is not None and _more(pod, old, new)),
+        Wake(
+            "Node",
+            "a node appears or has more to give",
+            lambda pod, old, new: new is not None and _more(pod, old, new),
+        ),
     )
 
     too_many_pods: Reason = Reason(0, "Too many pods", Code.UNSCHEDULABLE)
     beyond: Reason = Reason(NEVER, "")
+    overcommitted_rejects: bool = False
 
     def reasons(self, pod: Pod) -> tuple[Reason, ...]:
         """The reasons in Kubernetes' order: pods, cpu, memory, ephemeral-storage, then what else the pod asks for."""
@@ -52,11 +60,12 @@ class NodeResourcesFit:
             evidence.append(_compared(PODS, 1, room.total.get(PODS, 0), len(room.pods)))
         asks = requests.of(pod.spec).asked
         for resource in self._asked(pod):
-            if resource in asks and asks[resource] > room.free(resource):
+            ask = asks.get(resource, 0)
+            if (ask or (asks and self.overcommitted_rejects)) and ask > room.free(resource):
                 total = room.total.get(resource, 0)
                 short.append(f"Insufficient {resource}")
-                evidence.append(_compared(resource, asks[resource], total, room.used.get(resource, 0)))
-                if asks[resource] > total:
+                evidence.append(_compared(resource, ask, total, room.used.get(resource, 0)))
+                if ask > total:
                     status = Code.UNSCHEDULABLE_AND_UNRESOLVABLE
         return Reject(tuple(short), status, tuple(evidence)) if short else OK
 
@@ -69,7 +78,8 @@ class NodeResourcesFit:
             return NotImplemented  # more resources than a code has bits
         codes = self.too_many_pods.where(nodes.free(PODS) < 1)
         for bit, resource in enumerate(asked, start=1):
-            if ask := asks.get(resource, 0):
+            ask = asks.get(resource, 0)
+            if ask or (asks and self.overcommitted_rejects):
                 codes |= (nodes.free(resource) < ask) * np.uint16(1 << bit)
                 codes |= self.beyond.where(nodes.total(resource) < ask)
         return codes
@@ -108,8 +118,15 @@ def _share(part: Integers, whole: Integers, *, exact: bool) -> Integers:
 
 
 def _compared(resource: str, ask: int, total: int, used: int) -> Evidence:
-    asked, there, taken, free = (requests.written(resource, amount) for amount in (ask, total, used, total - used))
-    return Evidence(f"requests.{resource} {asked}", ">", f"allocatable {there} − requested {taken} = {free}", (ask, total - used))
+    asked, there, taken, free = (
+        requests.written(resource, amount) for amount in (ask, total, used, total - used)
+    )
+    return Evidence(
+        f"requests.{resource} {asked}",
+        ">",
+        f"allocatable {there} − requested {taken} = {free}",
+        (ask, total - used),
+    )
 
 
 def _frees(old: Pod | None, new: Pod | None) -> bool:

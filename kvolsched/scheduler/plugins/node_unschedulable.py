@@ -22,7 +22,11 @@ class NodeUnschedulable:
 
     name: ClassVar[str] = "NodeUnschedulable"
     wakes: ClassVar[tuple[Wake, ...]] = (
-        Wake("Node", "a node appears or is uncordoned", lambda pod, old, new: new is not None and _uncordoned(old, new)),
+        Wake(
+            "Node",
+            "a node appears or is uncordoned",
+            lambda pod, old, new: new is not None and _uncordoned(old, new),
+        ),
     )
 
     cordoned: Reason = Reason(0, "node(s) were unschedulable")
@@ -31,7 +35,9 @@ class NodeUnschedulable:
         """A node marked unschedulable is out, unless the pod tolerates that taint."""
         if not node.spec.unschedulable or _tolerated(pod):
             return OK
-        return self.cordoned.reject(Evidence("spec.unschedulable true", "not tolerated by", _tolerations(pod), (True, None)))
+        return self.cordoned.reject(
+            Evidence("spec.unschedulable true", "not tolerated by", _tolerations(pod), (True, None))
+        )
 
     def column(self, pod: Pod, at: At) -> Codes | None:
         """The same for all nodes."""

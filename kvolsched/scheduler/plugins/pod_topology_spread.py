@@ -52,12 +52,22 @@ class PodTopologySpread:
 
     name: ClassVar[str] = "PodTopologySpread"
     wakes: ClassVar[tuple[Wake, ...]] = (
-        Wake("Pod", "a pod that counts comes, goes or changes its labels", lambda pod, old, new: _counts(pod, old, new)),
-        Wake("Node", "a node with the topology keys comes, goes or changes", lambda pod, old, new: _moves(pod, old, new)),
+        Wake(
+            "Pod",
+            "a pod that counts comes, goes or changes its labels",
+            lambda pod, old, new: _counts(pod, old, new),
+        ),
+        Wake(
+            "Node",
+            "a node with the topology keys comes, goes or changes",
+            lambda pod, old, new: _moves(pod, old, new),
+        ),
     )
 
     too_skewed: Reason = Reason(0, "node(s) didn't match pod topology spread constraints", Code.UNSCHEDULABLE)
-    no_label: Reason = Reason(1, "node(s) didn't match pod topology spread constraints (missing required label)")
+    no_label: Reason = Reason(
+        1, "node(s) didn't match pod topology spread constraints (missing required label)"
+    )
     today: bool = True
     empty_counts_none: bool = True
     terminating: bool = False
@@ -88,14 +98,20 @@ class PodTopologySpread:
             value = node.metadata.labels.get(constraint.topology_key)
             if value is None:
                 return self.no_label.reject(
-                    Evidence(f"topologyKey {constraint.topology_key}", "not among the labels of", f"node {node.metadata.name}")
+                    Evidence(
+                        f"topologyKey {constraint.topology_key}",
+                        "not among the labels of",
+                        f"node {node.metadata.name}",
+                    )
                 )
             fewest = min(domains.values(), default=0) if len(domains) >= constraint.least_domains else 0
             itself = 1 if self.literal else constraint.itself
             skew = domains.get(value, 0) + itself - fewest
             if skew > constraint.max_skew:
                 words = f"{domains.get(value, 0)} in {constraint.topology_key}={value} + {itself} itself − minimum {fewest} = {skew}"
-                return self.too_skewed.reject(Evidence(words, ">", f"maxSkew {constraint.max_skew}", (skew, constraint.max_skew)))
+                return self.too_skewed.reject(
+                    Evidence(words, ">", f"maxSkew {constraint.max_skew}", (skew, constraint.max_skew))
+                )
         return OK
 
     def column(self, pod: Pod, at: At) -> Codes | None:
@@ -127,7 +143,9 @@ class PodTopologySpread:
             enough = len(domain) > 0 and int(exists.sum()) >= constraint.least_domains
             fewest = matching[exists].min() if enough else 0
             skew = matching + (1 if self.literal else constraint.itself) - fewest
-            verdict = np.append(self.too_skewed.where(skew > constraint.max_skew), np.uint16(1 << self.no_label.bit))
+            verdict = np.append(
+                self.too_skewed.where(skew > constraint.max_skew), np.uint16(1 << self.no_label.bit)
+            )
             here = verdict[labels.codes.now]
             codes = here if codes is None else np.where(codes == 0, here, codes)
         return codes
@@ -141,7 +159,10 @@ class PodTopologySpread:
 
 @lru_cache(maxsize=1 << 12)
 def _ready(
-    plugin: PodTopologySpread, constraints: tuple[TopologySpreadConstraint, ...], namespace: str, labels: Frozen
+    plugin: PodTopologySpread,
+    constraints: tuple[TopologySpreadConstraint, ...],
+    namespace: str,
+    labels: Frozen,
 ) -> tuple[Constraint, ...]:
     ready = []
     for constraint in constraints:

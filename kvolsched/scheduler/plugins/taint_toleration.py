@@ -27,9 +27,11 @@ class TaintToleration:
         Wake(
             "Node",
             "a node appears or its taints change to tolerated ones",
-            lambda pod, old, new: new is not None
-            and (old is None or old.spec.taints != new.spec.taints)
-            and untolerated(new.spec.taints, pod.spec.tolerations) is None,
+            lambda pod, old, new: (
+                new is not None
+                and (old is None or old.spec.taints != new.spec.taints)
+                and untolerated(new.spec.taints, pod.spec.tolerations) is None
+            ),
         ),
     )
 
@@ -41,7 +43,9 @@ class TaintToleration:
         if taint is None:
             return OK
         tolerations = ", ".join(str(_words(toleration)) for toleration in pod.spec.tolerations) or "none"
-        return self.untolerated.reject(Evidence(f"taint {taint}", "not covered by tolerations", tolerations, (taint, None)))
+        return self.untolerated.reject(
+            Evidence(f"taint {taint}", "not covered by tolerations", tolerations, (taint, None))
+        )
 
     def column(self, pod: Pod, at: At) -> Codes | None:
         """Each distinct set of taints is judged once."""
@@ -67,7 +71,9 @@ class TaintToleration:
 
 
 def _intolerable(taints: tuple[Taint, ...], tolerations: tuple[Toleration, ...]) -> int:
-    return sum(taint.effect == PREFER and not any(one.tolerates(taint) for one in tolerations) for taint in taints)
+    return sum(
+        taint.effect == PREFER and not any(one.tolerates(taint) for one in tolerations) for taint in taints
+    )
 
 
 def _words(toleration: Toleration) -> str:

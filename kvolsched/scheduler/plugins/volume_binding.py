@@ -105,17 +105,24 @@ class VolumeBinding:
     name: ClassVar[str] = "VolumeBinding"
     wakes: ClassVar[tuple[Wake, ...]] = (
         Wake("PersistentVolume", "any volume comes, changes or goes"),
-        Wake("PersistentVolumeClaim", "one of its claims comes or changes", lambda pod, old, new: _own_claim(pod, new)),
+        Wake(
+            "PersistentVolumeClaim",
+            "one of its claims comes or changes",
+            lambda pod, old, new: _own_claim(pod, new),
+        ),
         Wake(
             "StorageClass",
             "a class comes or its allowedTopologies change",
-            lambda pod, old, new: new is not None
-            and (old is None or old.allowed_topologies != new.allowed_topologies),
+            lambda pod, old, new: (
+                new is not None and (old is None or old.allowed_topologies != new.allowed_topologies)
+            ),
         ),
         Wake(
             "Node",
             "a node appears or its labels change",
-            lambda pod, old, new: new is not None and (old is None or old.metadata.labels != new.metadata.labels),
+            lambda pod, old, new: (
+                new is not None and (old is None or old.metadata.labels != new.metadata.labels)
+            ),
         ),
     )
 
@@ -202,7 +209,11 @@ class VolumeBinding:
         decision = self._decide(pod, self.claims(pod, seen), node, seen, self._by_walking(node, seen))
         if decision.error:
             return Reject((decision.error,), Code.ERROR)
-        return Reject(decision.reasons, Code.UNSCHEDULABLE_AND_UNRESOLVABLE, decision.evidence) if decision.reasons else OK
+        return (
+            Reject(decision.reasons, Code.UNSCHEDULABLE_AND_UNRESOLVABLE, decision.evidence)
+            if decision.reasons
+            else OK
+        )
 
     def decide(self, pod: Pod, node_name: str, seen: Snapshot) -> Decision:
         """Return what would be bound and provisioned for a pod on a node; the same as the rule, by the index."""
@@ -237,7 +248,9 @@ class VolumeBinding:
         for claim in claims.delayed:
             selected = volumes.selected_node(claim, self.rules)
             if selected and selected != node.metadata.name:
-                evidence.append(Evidence(f"claim {claim.metadata.name} selected node {selected}", "≠", node.metadata.name))
+                evidence.append(
+                    Evidence(f"claim {claim.metadata.name} selected node {selected}", "≠", node.metadata.name)
+                )
                 return Decision(reasons=(*reasons, self.nothing_to_bind.text), evidence=tuple(evidence))
             (to_provision if selected else to_match).append(claim)
         taken: frozenset[str] = frozenset()
@@ -277,9 +290,15 @@ class VolumeBinding:
         if storage_class is None:
             return (f'failed to find storage class "{name}"' if name else f'no class for claim "{key}"'), None
         if not _provisions(storage_class):
-            return "", Evidence(f"claim {claim.metadata.name}", "finds no volume, and nothing is provisioned for class", name)
+            return "", Evidence(
+                f"claim {claim.metadata.name}", "finds no volume, and nothing is provisioned for class", name
+            )
         if not volumes.topology_allows(storage_class, node):
-            return "", Evidence(f"allowedTopologies {_topologies(storage_class)}", "do not admit", _labels(storage_class, node))
+            return "", Evidence(
+                f"allowedTopologies {_topologies(storage_class)}",
+                "do not admit",
+                _labels(storage_class, node),
+            )
         return "", None
 
     def _by_walking(self, node: Node, seen: Snapshot) -> Find:
@@ -416,7 +435,11 @@ class VolumeBinding:
     def _on_row(self, pod: Pod, claims: Claims, row: int, at: At) -> Decision:
         name = at.nodes.names[row]
         node = at.nodes.node(name) if name is not None else None
-        return Decision() if node is None else self._decide(pod, claims, node, at.seen, self._by_index(node, at.seen))
+        return (
+            Decision()
+            if node is None
+            else self._decide(pod, claims, node, at.seen, self._by_index(node, at.seen))
+        )
 
     def _groups(self, claims: Claims, at: At) -> tuple[NDArray[np.intp], list[int]]:
         """Number the distinct inputs of `decide`: by row the number, and for each number some row."""
@@ -432,7 +455,9 @@ class VolumeBinding:
         for claim in claims.delayed:
             for volume in self._named(claim, at.seen):
                 affinity = volume.spec.node_affinity
-                sign[nodes.reached(None if affinity is None else affinity.required)] += _mixed(seed := seed + 1)
+                sign[nodes.reached(None if affinity is None else affinity.required)] += _mixed(
+                    seed := seed + 1
+                )
             selected = volumes.selected_node(claim, self.rules)
             if selected in nodes.row_of:
                 sign[[nodes.row_of[selected]]] += _mixed(seed := seed + 1)
@@ -477,7 +502,9 @@ def _provisions(storage_class: StorageClass) -> bool:
 def _closeness(matched: list[tuple[PersistentVolumeClaim, PersistentVolume]], claims: int) -> int:
     if not claims:
         return 0
-    shares = sum(100 * volumes.requested(claim) // max(volumes.capacity(volume), 1) for claim, volume in matched)
+    shares = sum(
+        100 * volumes.requested(claim) // max(volumes.capacity(volume), 1) for claim, volume in matched
+    )
     return (2 * shares + claims) // (2 * claims)  # the mean, half rounded up
 
 
@@ -488,12 +515,18 @@ def _unreached(volume: PersistentVolume, node: Node) -> Evidence:
     labels = node.metadata.labels
     keys = dict.fromkeys(part.key for term in terms for part in term.match_expressions)
     carried = ", ".join(f"{key}={labels[key]}" if key in labels else f"no label {key}" for key in keys)
-    return Evidence(f"volume {volume.metadata.name}: {required}", "does not match", carried or "the node", (required, labels))
+    return Evidence(
+        f"volume {volume.metadata.name}: {required}",
+        "does not match",
+        carried or "the node",
+        (required, labels),
+    )
 
 
 def _topologies(storage_class: StorageClass) -> str:
     return " or ".join(
-        " and ".join(f"{part.key} In [{', '.join(part.values)}]" for part in term.match_label_expressions) or "nothing"
+        " and ".join(f"{part.key} In [{', '.join(part.values)}]" for part in term.match_label_expressions)
+        or "nothing"
         for term in storage_class.allowed_topologies
     )
 
