@@ -9,7 +9,7 @@ volumes that no node reaches.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from math import ceil
 
 from attrs import field, frozen
@@ -26,6 +26,7 @@ NO_LABEL, NO_PLACE = "(no label)", "(no place yet)"
 MOST_CHIPS, MOST_UNITS = 6, 36
 """More of a kind in one domain than this are drawn as squares; more than that, as a bar."""
 
+_CHIPS = {"chip": 2, "line": 1}  # chips to a line
 _UNIT, _CHIP, _GAP = 22.0, 20.0, 4.0
 
 
@@ -57,9 +58,7 @@ def domains_sheet(frame: f.Frame, key: str, width: int, *, refs: bool = False) -
     rows = _domains(frame, key)
     c = palette()
     sheet = Sheet(width, refs)
-    label = max(
-        110.0, min(max((t.width(r.name, 12.5, bold=True) for r in rows), default=0) + 20, 0.22 * width)
-    )
+    label = max(110.0, min(max((t.width(r.name, 12.5, bold=True) for r in rows), default=0) + 20, 0.22 * width))
     words = 0.19 * width
     column = (width - label - words - 30) / 3
     spans = [(label + i * (column + 10), column) for i in range(3)]
@@ -69,23 +68,19 @@ def domains_sheet(frame: f.Frame, key: str, width: int, *, refs: bool = False) -
         sheet.word(x, 32, said, c["soft"], room=wide)
     verdict_x = spans[2][0] + column + 10
     if frame.verdicts.pod:
-        sheet.word(
-            verdict_x, 32, f"verdicts for {t.name_of(frame.verdicts.pod)}", c["soft"], room=words, name=False
-        )
+        sheet.word(verdict_x, 32, f"verdicts for {t.name_of(frame.verdicts.pod)}", c["soft"], room=words, name=False)
     inks = {"chosen": "ok", "fits": "ok"}
     inks |= {p.name: p.family if p.family in f.FAMILIES else "node" for p in frame.verdicts.plugins}
     y = 46.0
     if not rows:
         sheet.word(0, y + 10, "No nodes. Apply some, or load a scenario.", c["soft"])
-    forms = [_form(len(_kind(row, i)) for row in rows) for i in range(3)]
+    forms = [_form([_kind(row, i) for row in rows], column) for i in range(3)]
     for n, row in enumerate(rows):
         loose = row.name in {NO_LABEL, NO_PLACE}
         edge = c["soft"] if loose and n and rows[n - 1].name != NO_LABEL else c["line"]
         sheet.rule(0, y, width, y, edge)
         verdicts = [f"{count} {said}" for said, count in row.verdicts]
-        high = max(
-            *(_height(len(_kind(row, i)), forms[i], column) for i in range(3)), 17.0 * len(verdicts) + 6, 30
-        )
+        high = max(*(_height(len(_kind(row, i)), forms[i], column) for i in range(3)), 17.0 * len(verdicts) + 6, 30)
         ink = c["soft"] if loose else c["ink"]
         sheet.word(0, y + 20, row.name, ink, size=12.5, bold=True, room=label - 12, name=True)
         for i, (x, wide) in enumerate(spans):
@@ -104,9 +99,7 @@ def domains_reading(frame: f.Frame, key: str = ZONE) -> str:
     for row in _domains(frame, key):
         verdicts = ", ".join(f"{count} {said}" for said, count in row.verdicts) or "not judged yet"
         table += [[row.name, *(_said(_kind(row, i)) for i in range(3)), verdicts if row.nodes else "–"]]
-    return f"domains of {key}\n" + (
-        columns(table) if len(table) > 1 else "No nodes. Apply some, or load a scenario."
-    )
+    return f"domains of {key}\n" + (columns(table) if len(table) > 1 else "No nodes. Apply some, or load a scenario.")
 
 
 def _said(items: Sequence[_Item]) -> str:
@@ -180,9 +173,7 @@ def _node(frame: f.Frame, node: f.NodeRow) -> _Item:
 def _pod(pod: f.PodRow) -> _Item:
     c, sign = palette(), POD_GLYPHS[pod.state]
     if not pod.node:
-        return _Item(
-            pod.name, sign, "assumed or waiting", c["paper"], c["ink"], c["ink"], pod.ref, dashed=True
-        )
+        return _Item(pod.name, sign, "assumed or waiting", c["paper"], c["ink"], c["ink"], pod.ref, dashed=True)
     if pod.in_focus:
         return _Item(pod.name, sign, "pod of the scenario", c["ink"], c["ink"], c["paper"], pod.ref)
     return _Item(pod.name, sign, "other pod", c["track"], c["track"], c["ink"], pod.ref)
@@ -197,20 +188,26 @@ def _volume(volume: f.VolumeRow) -> _Item:
     return _Item(volume.name, sign, volume.state, c["paper"], edge, edge, volume.ref, dashed=not loose)
 
 
-def _form(counts: Iterable[int]) -> str:
-    most = max(counts, default=0)
-    return "chip" if most <= MOST_CHIPS else "unit" if most <= MOST_UNITS else "bar"
+def _form(cells: Sequence[Sequence[_Item]], wide: float) -> str:
+    """Choose how a column is drawn: chips, one a line where a few long names need it, squares, or bars."""
+    most = max((len(items) for items in cells), default=0)
+    if most > MOST_CHIPS:
+        return "unit" if most <= MOST_UNITS else "bar"
+    longest = max((t.width(item.name, 10.5) for items in cells for item in items), default=0)
+    return "line" if most <= MOST_CHIPS // 2 and longest > wide / 2 - 28 else "chip"
 
 
 def _per_line(form: str, wide: float) -> int:
-    return max(1, int((wide + _GAP) // ((wide / 2 if form == "chip" else _UNIT) + _GAP / 2)))
+    if form in _CHIPS:
+        return _CHIPS[form]
+    return max(1, int((wide + _GAP) // (_UNIT + _GAP / 2)))
 
 
 def _height(count: int, form: str, wide: float) -> float:
     if form == "bar" or not count:
         return 24
     lines = ceil(count / _per_line(form, wide))
-    return lines * ((_CHIP if form == "chip" else _UNIT - 2) + _GAP)
+    return lines * ((_CHIP if form in _CHIPS else _UNIT - 2) + _GAP)
 
 
 def _units(sheet: Sheet, items: Sequence[_Item], form: str, x: float, y: float, wide: float) -> None:
@@ -222,19 +219,17 @@ def _units(sheet: Sheet, items: Sequence[_Item], form: str, x: float, y: float, 
         _bar(sheet, items, x, y, wide)
         return
     per = _per_line(form, wide)
-    size = (wide - _GAP * (per - 1)) / per if form == "chip" else _UNIT - 2
+    size = (wide - _GAP * (per - 1)) / per if form in _CHIPS else _UNIT - 2
     for i, item in enumerate(items):
         left, top = (
             x + (i % per) * (size + _GAP),
-            y + (i // per) * ((_CHIP if form == "chip" else _UNIT - 2) + _GAP),
+            y + (i // per) * ((_CHIP if form in _CHIPS else _UNIT - 2) + _GAP),
         )
         thick = 2.5 if item.kind == "chosen" else 1.4
         dash = (4.0, 3.0) if item.dashed else ()
         tip = f"{item.name}: {item.kind}"
-        sheet.rect(
-            left, top, size, 20, item.fill, stroke=item.stroke, dash=dash, thick=thick, ref=item.ref, tip=tip
-        )
-        if form == "chip":
+        sheet.rect(left, top, size, 20, item.fill, stroke=item.stroke, dash=dash, thick=thick, ref=item.ref, tip=tip)
+        if form in _CHIPS:
             sheet.word(left + 11, top + 10.5, item.sign, item.ink, size=11, bold=True, align="center")
             sheet.word(left + 21, top + 10.5, item.name, item.ink, size=10.5, room=size - 25, name=True)
         else:

@@ -35,14 +35,11 @@ def pick(
     pressed: bool = False,
     more: str = "",
 ) -> str:
-    """Make marks selectable: `ref` is what a click selects, `label` what a screen reader says."""
-    state = (
-        ' aria-pressed="true"' if pressed and role == "button" else ' aria-selected="true"' if pressed else ""
-    )
-    return (
-        f'<g data-ref="{t.escape(ref)}" data-key="{t.escape(key)}" role="{role}"'
-        f' aria-label="{t.escape(label)}"{state}{more}>{content}</g>'
-    )
+    """Make marks selectable: `ref` is what a click selects, `label` what is said; without key the ref is it."""
+    state = ' aria-pressed="true"' if pressed and role == "button" else ' aria-selected="true"' if pressed else ""
+    known = f' data-key="{t.escape(key)}"' if key else ""
+    name = f'role="{role}" aria-label="{t.escape(label)}"'
+    return f'<g data-ref="{t.escape(ref)}"{known} {name}{state}{more}>{content}</g>'
 
 
 def picture(wide: float, high: float, body: str, label: str, role: str = "group") -> str:

@@ -84,16 +84,12 @@ def caption(frame: f.Frame, width: int, *, scores: bool = False) -> str:
     said = t.escape(t.end(f"of {rest}", room - 60, 13))
     parts = [f'<text x="2" y="16" class="k-cap"><tspan class="k-b">{t.escape(first)}</tspan> {said}</text>']
     if verdicts.rules_changed:
-        parts.append(
-            word(2, 33, "k-w k-warn", "the rules have changed since: judged again here, the codes differ")
-        )
+        parts.append(word(2, 33, "k-w k-warn", "the rules have changed since: judged again here, the codes differ"))
     if verdicts.scores or scores:
         for x, name, on in ((width - 132, "Verdicts", not scores), (width - 64, "Scores", scores)):
             back = rect(x, 2, 64, 20, "k-tog-on" if on else "k-tog", 5)
             front = word(x + 32, 16, "k-c k-b k-mid" + " k-on" * on, name)
-            parts.append(
-                pick(back + front, f"matrix/{name.lower()}", name, name, pressed=on, more=' class="k-live"')
-            )
+            parts.append(pick(back + front, f"matrix/{name.lower()}", name, name, pressed=on, more=' class="k-live"'))
     return "".join(parts)
 
 
@@ -154,7 +150,8 @@ def _table(frame: f.Frame, width: int, selection: str) -> tuple[str, float]:
         end = _outcome(frame, line.row, left + len(plugins) * pitch + 10, y, right - 12)
         name = row_name(line.row.node, len(line.nodes), y, left, on=bool(concerned & set(line.nodes)))
         parts.append(
-            f'<g role="row" data-key="{t.escape(line.row.node)}" class="k-p-ok">{name}{cells}{end}</g>'
+            f'<g role="row" data-key="{t.escape(line.row.node)}" class="k-p-ok" data-say="passes">'
+            f"{name}{cells}{end}</g>"
         )
         y += ROW
     if len(lines) > MOST_ROWS:
@@ -225,9 +222,7 @@ def row_name(node: str, count: int, y: float, left: float, *, on: bool) -> str:
         said = word(5, y + 17, f"k-n{colour}", many)
         said += word(start, y + 17, "k-w", t.middle(f"e.g. {node}", left - start - 6, 10))
     label = f"node {node}" if count == 1 else f"{count} nodes, for example {node}"
-    return pick(
-        bar + rect(3, y, left - 8, 25, "k-hit") + said, f"node/{node}", "name", label, role="rowheader"
-    )
+    return pick(bar + said, f"node/{node}", "", label, role="rowheader")
 
 
 def _cells(frame: f.Frame, row: f.VerdictRow, left: float, y: float, pitch: float, selection: str) -> str:
@@ -244,18 +239,19 @@ def _cells(frame: f.Frame, row: f.VerdictRow, left: float, y: float, pitch: floa
         if ref == selection:
             on = ' aria-selected="true"'
             rings.append(rect(x - 1.5, y - 1.5, pitch + 1, 28, "k-ring", 3))
-        kind = f' class="{ground}"' if ground else ""
-        grounds.append(
-            f'<path d="M{num(x)} {num(y)}h{wide}v25h-{wide}z"{kind} data-ref="{t.escape(ref)}"'
-            f' role="gridcell" aria-label="{t.escape(said)}"{on}/>'
+        # what passes has its ground and its word from the row; a key of its own makes the host replace the others
+        more = (
+            f' class="{ground}" data-key="{t.escape(plugin.letter)}{code}" aria-label="{t.escape(said)}"'
+            if ground
+            else ""
         )
+        place = f"M{num(x)} {num(y)}h{wide}v25h-{wide}z"
+        grounds.append(f'<path d="{place}" data-ref="{t.escape(ref)}" role="gridcell"{more}{on}/>')
     glyphs = ""
     for ink, same in groupby(inks, key=lambda item: item[0]):
         at = list(same)
         places = " ".join(num(x) for _, x, _ in at)
-        glyphs += (
-            f'<text x="{places}" y="{num(y + 17)}" class="k-g {ink}">{"".join(g for _, _, g in at)}</text>'
-        )
+        glyphs += f'<text x="{places}" y="{num(y + 17)}" class="k-g {ink}">{"".join(g for _, _, g in at)}</text>'
     return "".join(grounds) + glyphs + "".join(rings)
 
 
