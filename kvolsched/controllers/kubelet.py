@@ -98,7 +98,7 @@ class Kubelet:
         """Yield the pods that a change concerns: bound ones, and those that wait for a claim or volume."""
         match key.kind:
             case "Pod":
-                if new is not None and new.spec.node_name:
+                if new is not None and new.spec.node_name and _unfinished(new):
                     yield f"{key.namespace}/{key.name}"
             case "PersistentVolumeClaim":
                 yield from self._waiting(hand, f"{key.namespace}/{key.name}")
@@ -242,6 +242,11 @@ def _requests(pod: Pod) -> dict[str, int]:
         for resource, text in container.resources.requests.items():
             found[resource] = found.get(resource, 0) + _number(resource, text)
     return found
+
+
+def _unfinished(pod: Pod) -> bool:
+    """Say whether a kubelet has anything to do about a pod on its node: to start it, or to end it."""
+    return pod.status.phase in ("", "Pending") or pod.metadata.deletion_timestamp is not None
 
 
 __all__ = ["NAME", "Options", "component"]
