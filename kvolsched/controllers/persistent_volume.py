@@ -69,6 +69,7 @@ CLAIM, VOLUME = "PersistentVolumeClaim", "PersistentVolume"
 MIGRATED_TO = "pv.kubernetes.io/migrated-to"
 IN_TREE_FINALIZER = "kubernetes.io/pv-controller"
 NOT_ANNEALED = "persistent Volume Controller can't anneal migration annotations"
+CURRENT_ATTRIBUTES = "currentVolumeAttributesClassName"
 PRE_RESIZE_CAPACITY = "volume.alpha.kubernetes.io/pre-resize-capacity"
 
 
@@ -240,6 +241,9 @@ class Binder:
 
     def refused(self, hand: Hand, _cause: str, outcome: Refused) -> None:
         """Say what goes with a refused write."""
+        operation = getattr(outcome.write, "operation", "")
+        if operation and self.options.today:  # 1.11 did not count it as a failure
+            pause(hand, operation)
         told(hand, outcome)
 
     def _current(self, hand: Hand, key: Key) -> Any:
@@ -335,7 +339,9 @@ class Binder:
     def _say_waiting(self, decision: Decision, claim: PersistentVolumeClaim) -> None:
         """Tell the user that binding follows the class's mode (checklist 47)."""
         reason, words = "WaitForFirstConsumer", "waiting for first consumer to be created before binding"
-        pods = decision.hand.views["pods"].get(claim_key(claim)) if self.options.today else []  # type: ignore[attr-defined]
+        using = decision.hand.views["pods"]
+        assert isinstance(using, Index)
+        pods = [pod for pod in using.get(claim_key(claim)) if self.options.today and not pod.spec.node_name]
         if pods:
             names = ",".join(pod.metadata.name for pod in pods)
             reason = "WaitForPodScheduled"
@@ -429,7 +435,8 @@ class Binder:
         """Write a claim's status; capacity follows the volume only when the phase changes, access modes always."""
         status = attrs.evolve(claim.status, phase=phase)
         if volume is None:
-            status = attrs.evolve(status, access_modes=(), capacity=EMPTY)
+            rest = status.rest.merged({CURRENT_ATTRIBUTES: None}) if self.options.today else status.rest
+            status = attrs.evolve(status, access_modes=(), capacity=EMPTY, rest=rest)
         else:
             status = attrs.evolve(status, access_modes=volume.spec.access_modes)
             if claim.status.phase != phase:
@@ -449,7 +456,7 @@ class Binder:
                 pass
         rest = claim.status.rest
         if volume.spec.volume_attributes_class_name and self.options.today:
-            rest = rest.merged({"currentVolumeAttributesClassName": volume.spec.volume_attributes_class_name})
+            rest = rest.merged({CURRENT_ATTRIBUTES: volume.spec.volume_attributes_class_name})
         return {"capacity": Frozen({"storage": size}), "rest": rest}
 
     # -- binding: four writes, each skipped if it is already so -----------------------------------------
@@ -499,7 +506,6 @@ class Binder:
             return
         if why:
             self._cannot_provision(decision, claim, why)
-            pause(hand, operation)
         elif found is not None and found.provisioner in self.options.in_tree:
             if _has_operations(hand):
                 decision.ask(OPERATIONS, operation)
@@ -525,7 +531,9 @@ class Binder:
         keys = self.options.provisioner_keys
         asked = claim
         if claim.metadata.annotations.get(keys[0]) != provisioner:
-            annotations = claim.metadata.annotations.merged(dict.fromkeys(keys, provisioner))
+            annotations = self._migrated(
+                claim.metadata.annotations.merged(dict.fromkeys(keys, provisioner)), provisioner
+            )
             asked = attrs.evolve(claim, metadata=attrs.evolve(claim.metadata, annotations=annotations))
         if self.options.today:
             words = (
@@ -545,6 +553,7 @@ class Binder:
             asked,
             f"PV controller hands {named(claim)} to {provisioner}",
             otherwise=failed if self.options.today else (),
+            operation=f"provision-{claim_key(claim)}[{claim.metadata.uid}]",
         )
         decision.event(asked, "Normal", "ExternalProvisioning", words)
         decision.say(f"PV controller waits for {provisioner} to provision {named(claim)}")

@@ -492,7 +492,7 @@ def volume_for(
 ) -> PersistentVolume:
     """Return a new volume for a claim: bound to it from the start, reachable where the terms say.
 
-    A plugin of Kubernetes' own creates it with phase Bound and the mark of the controller.
+    What a plugin of Kubernetes' own makes bears the mark of the controller.
     """
     selector = NodeSelector(
         node_selector_terms=tuple(
@@ -525,7 +525,7 @@ def volume_for(
             mount_options=storage_class.mount_options,
             rest=Frozen(source),
         ),
-        status=PersistentVolumeStatus(phase="Bound" if in_tree else "Pending"),
+        status=PersistentVolumeStatus(phase="Pending"),
     )
 
 

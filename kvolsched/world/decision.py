@@ -42,6 +42,7 @@ class Told(Write):
     then: tuple[Say | Ask, ...] = ()
     otherwise: tuple[Say | Ask, ...] = ()
     error: str = "{error}"  # the whole sentence of a refusal
+    operation: str = ""  # what has failed if this is refused
     keep: bool = True  # whether the component's own cache takes what was stored
 
 
@@ -124,7 +125,7 @@ def told(hand: Hand, outcome: Done | Refused) -> None:
         if isinstance(what, Ask):
             ask(hand, what.actor, what.cause)
             continue
-        about = hand.sim.log.objects.get(what.about)
+        about = hand.sim.log.objects.get(what.about) or (write.new if what.about == write.key else None)
         if about is not None:
             message = what.message.replace("{error}", error)
             hand.event(about, what.type, what.reason, message, what.source)

@@ -1,0 +1,424 @@
+"""Operations of in-tree plugins, beside the PV controller's two workers: provision, delete and recycle.
+
+A routine that joins the PV controller's component. An operation is a cause named as Kubernetes names it,
+`provision-default/data[uid]`; one of a name runs at a time, and one that failed is not run again for half a second.
+Plugins here make no storage: they say what became of it. Mirrors the operations in `pv_controller.go` (v1.36.2; 1.11).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+
+import attrs
+
+from ..api.meta import EMPTY, Frozen, ObjectMeta
+from ..api.pod import Pod
+from ..api.storage import StorageClass, TopologySelectorTerm
+from ..api.volume import (
+    BOUND_BY_CONTROLLER,
+    PROVISIONED_BY,
+    PersistentVolume,
+    PersistentVolumeClaim,
+    PersistentVolumeSpec,
+    PersistentVolumeStatus,
+)
+from ..volumes import claim_key, claim_ref_key, claim_ref_of, class_of_claim, selected_node, with_selected_node
+from ..world.apiserver import Done, Refused, Write, key_of
+from ..world.component import Hand
+from ..world.decision import Decision, Say, Told, named, told
+from ..world.digest import WAIT
+from ..world.log import Key
+from ..world.own import Own, keep
+from ..world.routine import Routine
+from ..world.view import Index
+
+NAME = "persistentvolume operations"
+SOURCE = "persistentvolume-controller"
+CLAIM, VOLUME = "PersistentVolumeClaim", "PersistentVolume"
+FINALIZER = "kubernetes.io/pv-controller"
+TRIES = 5  # to save a volume that was provisioned
+EVERY = 10.0  # seconds between them
+PAUSE = 0.5  # seconds before a failed operation may be run again
+
+
+@attrs.frozen(kw_only=True)
+class Plugin:
+    """An in-tree plugin: what it can do, which volume source is its own, and how it answers.
+
+    `fails` maps provision, delete, recycle, newProvisioner, newDeleter and deleteInUse to the words of an error.
+    """
+
+    name: str
+    source: str
+    provisions: bool = False
+    deletes: bool = False
+    recycles: bool = False
+    mount_options: bool = False
+    fails: Mapping[str, str] = EMPTY
+
+
+@attrs.frozen
+class Pause:
+    """A note: an operation failed and is not run again before this moment."""
+
+    until: float = attrs.field(metadata=WAIT)
+
+
+@attrs.frozen
+class Unsaved:
+    """A note: storage exists whose volume could not be saved yet, and how often that was tried."""
+
+    write: Told
+    tries: int
+
+
+def routine(plugins: Sequence[Plugin], *, today: bool = True, keys: Sequence[str] = ()) -> Routine:
+    """Return the routine that runs operations of these plugins.
+
+    Args:
+        plugins: the in-tree plugins there are.
+        today: the checks and sentences of v1.36.2; otherwise those of 1.11.
+        keys: the annotations that name a claim's provisioner.
+    """
+    return Operations(tuple(plugins), today, tuple(keys)).routine()
+
+
+def _nothing(_hand: Hand, _key: Key, _old: object, _new: object) -> Iterator[str]:
+    yield from ()  # operations are asked for by the workers, not by what is seen
+
+
+def _own(hand: Hand) -> Own:
+    own = hand.views["own"]
+    assert isinstance(own, Own)
+    return own
+
+
+class Unreachable(ValueError):
+    """No plugin does such work; the message is the plugin manager's."""
+
+
+@attrs.frozen
+class Operations:
+    """What the operations do."""
+
+    plugins: tuple[Plugin, ...]
+    today: bool
+    keys: tuple[str, ...]
+    topology: bool = True  # 1.11: behind a gate
+
+    def routine(self) -> Routine:
+        """Return the routine that runs them."""
+        return Routine(NAME, _nothing, self.run, self.refused, self.done, lambda _failures: EVERY)
+
+    def run(self, hand: Hand, cause: str) -> Sequence[Write]:
+        """Run one operation, as far as its next write."""
+        unsaved: Unsaved | None = hand.note("unsaved", cause)
+        if unsaved is not None:
+            return (unsaved.write,)
+        found = re.fullmatch(r"(provision|delete|recycle)-(.*)\[(.*)\]", cause)
+        assert found is not None
+        what, name, uid = found.groups()
+        key = Key(CLAIM, *name.split("/")) if what == "provision" else Key(VOLUME, "", name)
+        subject = _own(hand).at(key)
+        if subject is None or subject.metadata.uid != uid:
+            return ()
+        decision = Decision(hand, SOURCE)
+        if what == "provision":
+            self._provision(decision, cause, subject)
+        elif what == "delete":
+            self._delete(decision, cause, subject)
+        else:
+            self._recycle(decision, subject)
+        return decision.writes
+
+    def done(self, hand: Hand, cause: str, outcome: Done, *, last: bool) -> None:
+        """Take what was written into the own cache."""
+        if outcome.stored is not None and outcome.changed:
+            keep(hand, outcome.stored)
+        hand.remember("unsaved", cause, None)
+        told(hand, outcome)
+
+    def refused(self, hand: Hand, cause: str, outcome: Refused) -> None:
+        """Try again to save a provisioned volume; any other refusal ends the operation."""
+        write = outcome.write
+        unsaved: Unsaved | None = hand.note("unsaved", cause)
+        if write.verb == "create" and isinstance(write, Told) and outcome.reason != "AlreadyExists":
+            tries = unsaved.tries + 1 if unsaved is not None else 1
+            if tries < TRIES:
+                hand.remember("unsaved", cause, Unsaved(write, tries))
+                return
+            told(hand, outcome)
+            self._clean_up(hand, write)  # Kubernetes does not count this as a failure of the operation
+        elif write.verb == "create":
+            assert isinstance(write, Told)
+            told(hand, Done(write, write.new))  # it had been saved after all
+        else:
+            told(hand, outcome)
+            self._ended(hand, cause)
+        hand.remember("unsaved", cause, None)
+        hand.unwake(cause)
+
+    def _ended(self, hand: Hand, cause: str) -> None:
+        """Note that an operation has failed; 1.11 did not count provisioning that failed."""
+        if self.today or not cause.startswith("provision"):
+            hand.remember("pause", cause, Pause(hand.now + PAUSE))
+
+    # -- provision ------------------------------------------------------------------------------------
+
+    def _provision(self, decision: Decision, cause: str, claim: PersistentVolumeClaim) -> None:
+        """Make a volume for a claim: in Kubernetes' order, and with its sentence at each place where it can end."""
+        hand = decision.hand
+        found: StorageClass | None = hand.seen.get("StorageClass", class_of_claim(claim))
+        plugin = next((p for p in self.plugins if found is not None and p.name == found.provisioner), None)
+        if found is None or plugin is None:
+            return
+        if self.today and ("dataSource" in claim.spec.rest or "dataSourceRef" in claim.spec.rest):
+            self._fail_claim(
+                decision,
+                cause,
+                claim,
+                f'plugin "{plugin.name}" is not a CSI plugin. Only CSI plugin can provision a claim with a datasource',
+            )
+            return
+        if claim.metadata.annotations.get(self.keys[0]) != plugin.name:
+            self._name_provisioner(decision, cause, claim, plugin.name)
+            return
+        name = f"pvc-{claim.metadata.uid}"
+        if hand.get(Key(VOLUME, "", name)) is not None:
+            return  # an operation before this one has made it
+        if found.mount_options and not plugin.mount_options:
+            words = (
+                f'Mount options are not supported by the provisioner but StorageClass "{found.metadata.name}" '
+                f"has mount options [{' '.join(found.mount_options)}]"
+            )
+            self._fail_claim(decision, cause, claim, words)
+            return
+        if "newProvisioner" in plugin.fails:
+            self._fail_claim(decision, cause, claim, f"Failed to create provisioner: {plugin.fails['newProvisioner']}")
+            return
+        node = selected_node(claim) if self.topology else ""
+        if node and hand.seen.get("Node", node) is None:
+            self._fail_claim(decision, cause, claim, f'Failed to get target node: node "{node}" not found')
+            return
+        failed = self.make(plugin, node, found.allowed_topologies if self.topology else ())
+        if failed:
+            words = f'Failed to provision volume with StorageClass "{found.metadata.name}": {failed}'
+            self._give_node_back(decision, cause, claim, words)
+            return
+        self._save(decision, claim, _new_volume(claim, found, plugin, today=self.today), plugin)
+
+    def make(self, plugin: Plugin, node: str, allowed: Sequence[TopologySelectorTerm]) -> str:  # noqa: ARG002 - S0's interface
+        """Have a plugin make storage, for a selected node and within what the class allows; return its error, or ""."""
+        return plugin.fails.get("provision", "")
+
+    def _fail_claim(self, decision: Decision, cause: str, claim: PersistentVolumeClaim, words: str) -> None:
+        decision.event(claim, "Warning", "ProvisioningFailed", words)
+        decision.say(f"PV controller cannot provision for {named(claim)}: {words}")
+        self._ended(decision.hand, cause)
+
+    def _name_provisioner(
+        self, decision: Decision, cause: str, claim: PersistentVolumeClaim, provisioner: str
+    ) -> None:
+        """Write the plugin's name on the claim, then go on."""
+        annotations = claim.metadata.annotations.merged(dict.fromkeys(self.keys, provisioner))
+        asked = attrs.evolve(claim, metadata=attrs.evolve(claim.metadata, annotations=annotations))
+        decision.update(claim, asked, f"PV controller names {provisioner} on {named(claim)}")
+        decision.ask(NAME, cause)
+
+    def _give_node_back(
+        self, decision: Decision, cause: str, claim: PersistentVolumeClaim, words: str
+    ) -> None:
+        """Provisioning failed: take the selected node away, so that the scheduler may choose another (S0)."""
+        said = Say(key_of(claim), "Warning", "ProvisioningFailed", words, SOURCE)
+        lane = f"PV controller cannot provision: takes selected-node off {named(claim)}"
+        before = len(decision.writes)
+        decision.update(claim, with_selected_node(claim, ""), lane, otherwise=(said,))
+        decision.event(claim, "Warning", "ProvisioningFailed", words)
+        if len(decision.writes) == before:
+            decision.say(f"PV controller cannot provision for {named(claim)}: {words}")
+        self._ended(decision.hand, cause)
+
+    @staticmethod
+    def _save(
+        decision: Decision, claim: PersistentVolumeClaim, volume: PersistentVolume, plugin: Plugin
+    ) -> None:
+        failed = f"Error creating provisioned PV object for claim {claim_key(claim)}: {{error}}. Deleting the volume."
+        decision.create(
+            volume,
+            f"PV controller creates {named(volume)} with {plugin.name} for {named(claim)}",
+            otherwise=(Say(key_of(claim), "Warning", "ProvisioningFailed", failed, SOURCE),),
+        )
+        words = f"Successfully provisioned volume {volume.metadata.name} using {plugin.name}"
+        decision.event(claim, "Normal", "ProvisioningSucceeded", words)
+
+    def _clean_up(self, hand: Hand, write: Told) -> None:
+        """Delete storage whose volume could not be saved; it is called a failure if the volume is not there to free."""
+        volume: PersistentVolume = write.new
+        plugin = self._by_name(volume.metadata.annotations[PROVISIONED_BY])
+        why = plugin.fails.get("delete", "")
+        if self.today and not why and FINALIZER in volume.metadata.finalizers:
+            for _ in range(TRIES):
+                hand.get(key_of(volume))
+            why = f'persistentvolumes "{volume.metadata.name}" not found'
+        ref = volume.spec.claim_ref
+        assert ref is not None
+        claim = hand.sim.log.objects.get(Key(CLAIM, ref.namespace, ref.name))
+        if why and claim is not None:
+            words = f"Error cleaning provisioned volume for claim {claim_ref_key(ref)}: {why}. Please delete manually."
+            hand.event(claim, "Warning", "ProvisioningCleanupFailed", words, SOURCE)
+
+    # -- delete and recycle -----------------------------------------------------------------------------
+
+    def _delete(self, decision: Decision, cause: str, volume: PersistentVolume) -> None:
+        """Delete a released volume, if an in-tree plugin is to; one that an external driver made is left to that."""
+        hand, name = decision.hand, volume.metadata.name
+        if not self.today and not self._to_go(hand, hand.get(key_of(volume))):
+            return
+        try:
+            plugin = self._deleter(volume)
+        except Unreachable as why:
+            self._fail_volume(decision, cause, volume, "VolumeFailedDelete", str(why))
+            return
+        if plugin is None:
+            return
+        if self.today and not self._to_go(hand, hand.get(key_of(volume))):
+            return
+        if "newDeleter" in plugin.fails:
+            start = "failed" if self.today else "Failed"
+            words = f'{start} to create deleter for volume "{name}": {plugin.fails["newDeleter"]}'
+            self._fail_volume(decision, cause, volume, "VolumeFailedDelete", words)
+        elif "deleteInUse" in plugin.fails:
+            decision.event(volume, "Normal", "VolumeDelete", plugin.fails["deleteInUse"])
+            self._ended(hand, cause)
+        elif "delete" in plugin.fails:
+            self._fail_volume(decision, cause, volume, "VolumeFailedDelete", plugin.fails["delete"])
+        else:
+            if self.today:
+                current: PersistentVolume = hand.get(key_of(volume))
+                finalizers = tuple(one for one in current.metadata.finalizers if one != FINALIZER)
+                freed = attrs.evolve(current, metadata=attrs.evolve(current.metadata, finalizers=finalizers))
+                decision.update(current, freed, f"PV controller frees {named(volume)} of its finalizer")
+            decision.delete(volume, f"PV controller deletes {named(volume)}")
+
+    def _recycle(self, decision: Decision, volume: PersistentVolume) -> None:
+        """Wipe a released volume and give it free again; whatever goes wrong, the next sync tries anew."""
+        hand = decision.hand
+        current: PersistentVolume | None = hand.get(key_of(volume))
+        if current is None or not self._released(hand, current):
+            return
+        users = self._users(hand, current)
+        if users:
+            words = f"Volume is used by pods: {','.join(users)}"
+            decision.event(volume, "Normal", "VolumeFailedRecycle", words)
+            return
+        plugin = next((p for p in self.plugins if p.recycles and p.source in volume.spec.rest), None)
+        if plugin is None:
+            words = "No recycler plugin found for the volume!"
+            self._fail_volume(decision, "", volume, "VolumeFailedRecycle", words)
+        elif "recycle" in plugin.fails:
+            words = f"Recycle failed: {plugin.fails['recycle']}"
+            self._fail_volume(decision, "", volume, "VolumeFailedRecycle", words)
+        else:
+            decision.event(volume, "Normal", "VolumeRecycled", "Volume recycled")
+            self._unbind(decision, current)
+
+    def _users(self, hand: Hand, volume: PersistentVolume) -> list[str]:
+        """Return the running pods that still use a volume, as namespace/name."""
+        ref = volume.spec.claim_ref
+        assert ref is not None
+        pods = hand.views["pods"]
+        assert isinstance(pods, Index)
+        found: list[Pod] = pods.get(claim_ref_key(ref))
+        return [f"{pod.metadata.namespace or 'default'}/{pod.metadata.name}" for pod in found]
+
+    @staticmethod
+    def _unbind(decision: Decision, volume: PersistentVolume) -> None:
+        annotations, ref = volume.metadata.annotations, volume.spec.claim_ref
+        if BOUND_BY_CONTROLLER in annotations:
+            annotations, ref = annotations.merged({BOUND_BY_CONTROLLER: None}), None
+        elif ref is not None:
+            ref = attrs.evolve(ref, uid="")
+        meta = attrs.evolve(volume.metadata, annotations=annotations)
+        freed = attrs.evolve(volume, metadata=meta, spec=attrs.evolve(volume.spec, claim_ref=ref))
+        decision.update(volume, freed, f"PV controller unbinds {named(volume)}, which was recycled")
+        status = attrs.evolve(freed.status, phase="Available", message="")
+        available = attrs.evolve(freed, status=status)
+        decision.update_status(freed, available, f"PV controller sets {named(volume)} Available")
+
+    def _fail_volume(
+        self, decision: Decision, cause: str, volume: PersistentVolume, reason: str, words: str
+    ) -> None:
+        """Set a volume Failed with an event; one that has failed before stays as it is, in silence."""
+        if volume.status.phase != "Failed":
+            status = attrs.evolve(volume.status, phase="Failed", message=words)
+            failed = attrs.evolve(volume, status=status)
+            decision.update_status(volume, failed, f"PV controller sets {named(volume)} Failed")
+            decision.event(volume, "Warning", reason, words)
+        if cause:
+            self._ended(decision.hand, cause)
+
+    def _deleter(self, volume: PersistentVolume) -> Plugin | None:
+        """Return who deletes a volume: the plugin that made it, else that of its source; None: an external driver."""
+        made_by = volume.metadata.annotations.get(PROVISIONED_BY, "")
+        if made_by:
+            if not made_by.startswith("kubernetes.io/"):
+                return None
+            plugin = self._by_name(made_by)
+            if not plugin.deletes:
+                raise Unreachable("no deletable volume plugin matched")
+            return plugin
+        said = "error" if self.today else "Error"
+        start = f'{said} getting deleter volume plugin for volume "{volume.metadata.name}": '
+        by_source = next((p for p in self.plugins if p.source in volume.spec.rest), None)
+        if by_source is None:
+            raise Unreachable(f"{start}no volume plugin matched")
+        if not by_source.deletes:
+            raise Unreachable(f"{start}no deletable volume plugin matched")
+        return by_source
+
+    def _by_name(self, name: str) -> Plugin:
+        plugin = next((p for p in self.plugins if p.name == name), None)
+        if plugin is None:
+            raise Unreachable(f"no volume plugin matched name: {name}" if self.today else "no volume plugin matched")
+        return plugin
+
+    def _to_go(self, hand: Hand, volume: PersistentVolume | None) -> bool:
+        return volume is not None and volume.metadata.deletion_timestamp is None and self._released(hand, volume)
+
+    @staticmethod
+    def _released(hand: Hand, volume: PersistentVolume) -> bool:
+        """Say whether a volume's claim is gone, was born anew, or is bound to another volume."""
+        ref = volume.spec.claim_ref
+        if ref is None or not ref.uid:
+            return False
+        claim = _own(hand).at(Key(CLAIM, ref.namespace or "default", ref.name))
+        if claim is None or claim.metadata.uid != ref.uid:
+            return True
+        return bool(claim.spec.volume_name) and claim.spec.volume_name != volume.metadata.name
+
+
+def _new_volume(
+    claim: PersistentVolumeClaim, found: StorageClass, plugin: Plugin, *, today: bool
+) -> PersistentVolume:
+    """Return the volume that a plugin makes for a claim: bound to it from the start."""
+    policy = found.reclaim_policy or "Delete"
+    return PersistentVolume(
+        metadata=ObjectMeta(
+            name=f"pvc-{claim.metadata.uid}",
+            annotations=Frozen({BOUND_BY_CONTROLLER: "yes", PROVISIONED_BY: plugin.name}),
+            finalizers=(FINALIZER,) if today and policy == "Delete" else (),
+        ),
+        spec=PersistentVolumeSpec(
+            capacity=Frozen({"storage": claim.spec.resources.requests.get("storage", "0")}),
+            access_modes=claim.spec.access_modes,
+            claim_ref=claim_ref_of(claim),
+            persistent_volume_reclaim_policy=policy,
+            storage_class_name=class_of_claim(claim),
+            rest=Frozen({plugin.source: Frozen({"path": f"/tmp/hostpath_pv/{claim.metadata.uid}"})}),  # noqa: S108
+        ),
+        status=PersistentVolumeStatus(phase="Bound" if today else ""),
+    )
+
+
+__all__ = ["NAME", "Plugin", "routine"]
