@@ -27,8 +27,8 @@ from . import frame as f
 LABELS = {
     PASS: "scheduler · pass",
     "bind worker": "scheduler · bind worker",
-    "persistentvolume-binder claims": "PV controller · claims",
-    "persistentvolume-binder volumes": "PV controller · volumes",
+    "persistentvolume claims": "PV controller · claims",
+    "persistentvolume volumes": "PV controller · volumes",
 }
 QUEUE_WORDS = {"backoff": "back-off", "waiting": "waiting for volumes"}
 VERBS = {"update_status": "status"}
@@ -128,6 +128,7 @@ class _Filler:
         rows = []
         for place, trial in enumerate(self.world.preview()):
             words = trial.words or f"look at {trial.cause}"
+            words = f"in {trial.time - self.world.now:g} s: {words}" if trial.time > self.world.now else words
             rows.append(
                 f.NextActor(
                     actor=f"{trial.actor}|{trial.cause}",

@@ -92,14 +92,17 @@ class ClusterDriver:
         self.cluster = cluster
         self.unit = "steps"
         self.focus = ""
+        self.default = ""  # the chip that a plain step stands for: it may have to wait for its time
 
     def frame(self) -> f.Frame:
         """Give the tables of the present place."""
-        return frame_of(self.cluster, focus=self.focus, gear=self.unit)
+        frame = frame_of(self.cluster, focus=self.focus, gear=self.unit)
+        self.default = frame.next[0].actor if frame.next else ""
+        return frame
 
     def step(self, actor: str | None = None) -> None:
         """Let the default actor, or the one named (`ACTOR|CAUSE`), make one step."""
-        name, _, cause = (actor or "").partition("|")
+        name, _, cause = ("" if actor == self.default else actor or "").partition("|")
         self.cluster.step(name or None, cause or None, turns=self.unit == "turns")
 
     def back(self) -> None:

@@ -18,6 +18,7 @@ from .digest import Sums
 from .events import record_event
 from .history import Branch, History, Recording, Turn
 from .log import Key, Log, Note, Place
+from .snapshot import Snapshot, restore, take
 
 
 @attrs.frozen
@@ -223,19 +224,18 @@ class Simulation:
         hand = Hand(self, process, actor)
         return hand, actor.act(hand, cause)
 
-    def pass_time(self) -> bool:
-        """Let time pass to the earliest wake-up; False when only periodic ones are left (the world is idle)."""
-        first: float | None = None
-        idle = True
-        for process in self.processes.values():
-            wakes = process.wakes
-            if wakes.items:
-                at = wakes.first()[0][0]  # type: ignore[index]
-                first = at if first is None else min(first, at)
-                idle = idle and all(wake.periodic for wake in wakes.items.values())
-        if idle or first is None:
+    def pass_time(self, *, periodic: bool = True) -> bool:
+        """Let time pass to the earliest wake-up; False when only periodic ones are left (the world is idle).
+
+        Args:
+            periodic: whether periodic wake-ups are heeded too while there are others.
+        """
+        wakes = [wake for process in self.processes.values() for wake in process.wakes.items.values()]
+        if all(wake.periodic for wake in wakes):
             return False
-        return self.log.write(CLOCK, max(first, self.now)) or True
+        first = min(wake.at for wake in wakes if periodic or not wake.periodic)
+        self.log.write(CLOCK, max(first, self.now))
+        return True
 
     # -- who goes next ----------------------------------------------------------------------------------------
 
@@ -264,7 +264,7 @@ class Simulation:
 
     def next_actors(self) -> list[Next]:
         """List who may act next, in the order of the lanes: everything is delivered, looked at and taken back."""
-        with Recording(self.history, self._undo) as trial:
+        with self.record() as trial:
             for process in self.processes.values():
                 self.deliver(process)
                 self.wake(process)
@@ -278,13 +278,14 @@ class Simulation:
         return found
 
     def preview(self) -> list[Turn]:
-        """Try out what everybody who may act would do, the default first, then in the order of the lanes; all taken back.
+        """Try out what a plain step would do, then what everybody else could do now, by lanes; all is taken back.
 
-        A turn that would change nothing is `quiet`. An actor whose turn fails is shown with the error as its words.
+        Turns that would show nothing are left out; the first may lie in the future (its `time`), as a plain step waits.
         """
         trials: list[Turn] = []
         with Recording(self.history, self._undo) as trial:
-            default = self._default()
+            first = self._first(trial)
+            self._undo(trial.start)
             for process in self.processes.values():
                 self.deliver(process)
                 self.wake(process)
@@ -295,8 +296,10 @@ class Simulation:
                         trials.append(self.turn(process, actor, cause, see=False))
                         self._undo(start)
             trial.drop()
-        first = next((turn for turn in trials if default is not None and turn.component == default.name), None)
-        return sorted(trials, key=lambda turn: turn is not first)
+        if first is None:
+            return []
+        known = (first.actor, first.cause)
+        return [first, *(turn for turn in trials if not turn.quiet and (turn.actor, turn.cause) != known)]
 
     # -- turns and steps --------------------------------------------------------------------------------------
 
@@ -312,14 +315,18 @@ class Simulation:
             self.wake(process)
         chosen = self._choose(process, actor, cause)
         if chosen is None:
-            return self._record(start, process.name, quiet=True)
+            return self.record_of(start, process.name, quiet=True)
         hand, more = self.act(process, *chosen)
+        return self.turn_of(hand, chosen[1], start, goes_on=more)
+
+    def turn_of(self, hand: Hand, cause: str, start: int, *, goes_on: bool) -> Turn:
+        """Return the record of a turn that an actor has just done."""
         words = hand.words or _words(hand.outcomes)
         return Turn(
             step=len(self.history.ends),
-            component=process.name,
-            actor=chosen[0].name,
-            cause=chosen[1],
+            component=hand.process.name,
+            actor=hand.actor.name,
+            cause=cause,
             start=start,
             end=self.log.place,
             time=self.now,
@@ -327,14 +334,19 @@ class Simulation:
             outcomes=tuple(hand.outcomes),
             reads=tuple(hand.reads),
             events=hand.events,
-            goes_on=more,
-            quiet=not (more or hand.outcomes or hand.events or words),
+            goes_on=goes_on,
+            quiet=not (goes_on or hand.outcomes or hand.events or words),
         )
 
-    def _record(self, start: int, component: str, words: str = "", fault: str = "", *, quiet: bool = False) -> Turn:
+    def record_of(self, start: int, component: str, words: str = "", fault: str = "", *, quiet: bool = False) -> Turn:
+        """Return the record of what happened since `start` without any actor."""
         return Turn(
             len(self.history.ends), component, "", "", start, self.log.place, self.now, words, fault=fault, quiet=quiet
         )
+
+    def record(self) -> Recording:
+        """Return a context: what is done inside it is one step, an error inside it undoes it."""
+        return Recording(self.history, self._undo)
 
     def _choose(self, process: Process, actor: Actor | None, cause: str | None) -> tuple[Actor, str] | None:
         best: tuple[int, int, Actor, str] | None = None
@@ -359,7 +371,7 @@ class Simulation:
         Raises:
             LookupError: there is no such actor, or it has no such cause.
         """
-        with Recording(self.history, self._undo) as step:
+        with self.record() as step:
             last = self._first_of(actor, cause, step) if actor is not None else self._first(step)
             if last is None:
                 return []
@@ -380,7 +392,7 @@ class Simulation:
                 start = self.log.place
                 if not self.pass_time():
                     return None
-                step.add(self._record(start, "world", f"t = {self.now:g} s", quiet=True))
+                step.add(self.record_of(start, "world", f"t = {self.now:g} s", quiet=True))
 
     def _first_of(self, actor: str, cause: str | None, step: Recording) -> Turn | None:
         """Let one actor go until something visible happens; if it has nothing to do, nothing has happened."""
@@ -396,12 +408,12 @@ class Simulation:
     def perform(self, component: str, writes: Sequence[Write], words: str = "") -> list[Done | Refused]:
         """Carry out writes in the name of a component as one step, a turn each (a person at kubectl)."""
         outcomes: list[Done | Refused] = []
-        with Recording(self.history, self._undo) as step:
+        with self.record() as step:
             for write in writes:
                 start = self.log.place
                 outcome = self.commit(component, write)
                 outcomes.append(outcome)
-                record = self._record(start, component, words or _words([outcome]))
+                record = self.record_of(start, component, words or _words([outcome]))
                 step.add(attrs.evolve(record, actor=component, cause=words, outcomes=(outcome,)))
         return outcomes
 
@@ -424,19 +436,19 @@ class Simulation:
         """Note that the nth write of a component from now on is to be refused with this reason."""
         note = Note("world", "refuse", component)
         faults = (*self.log.notes.get(note, ()), (nth, reason))
-        with Recording(self.history, self._undo) as step:
+        with self.record() as step:
             start = self.log.place
             self.log.write(note, faults)
             words = f"the {nth}. write of {component} will be refused: {reason}"
-            step.add(self._record(start, "world", words, "refuse"))
+            step.add(self.record_of(start, "world", words, "refuse"))
 
     def crash(self, component: str) -> None:
         """Let a component crash and restart: its notes are dropped, its cursors start anew."""
-        with Recording(self.history, self._undo) as step:
+        with self.record() as step:
             start = self.log.place
             self.forget(self.processes[component])
             words = f"{component} crashes and starts anew: what it remembered is gone"
-            step.add(self._record(start, component, words, "crash"))
+            step.add(self.record_of(start, component, words, "crash"))
 
     def forget(self, process: Process) -> None:
         """Drop every note of a component but its configuration."""
@@ -479,6 +491,15 @@ class Simulation:
         other.history = self.history.copy(other.log)
         other.rebuild()
         return other
+
+    def snapshot(self, like: Snapshot | None = None) -> Snapshot:
+        """Put the present place away without its past; what is as in `like` is shared with it."""
+        return take(self.log, self.processes, like)
+
+    def restore(self, snapshot: Snapshot) -> None:
+        """Be where a snapshot of this world was taken; there is no way back from here but another snapshot."""
+        restore(self.log, self.processes, self.sums, snapshot)
+        self.history = History(self.log)
 
     def digest(self) -> str:
         """Return the digest of meaning of the present place (see `digest`)."""
