@@ -31,6 +31,7 @@ function morph(a, b, first) {
 function render({ model, el }) {
   const parts = {}, stop = [];
   let root = null, waiting = 0, tip = null, hover = 0, width = 0;
+  const all = (css) => root.querySelectorAll(css), on = (name, f) => el.addEventListener(name, f);
   el.classList.add("k-host");
   for (const name in VIEWS) {
     const part = (parts[name] = document.createElement("div"));
@@ -53,9 +54,9 @@ function render({ model, el }) {
   }
   // Roles, names and the one tab stop of a view.
   function dress(part) {
-    const all = part.querySelectorAll("[data-ref]");
+    const refs = part.querySelectorAll("[data-ref]");
     let stopped = part.querySelector('[data-ref][tabindex="0"]');
-    for (const c of all) {
+    for (const c of refs) {
       if (!c.hasAttribute("role")) put(c, "role", "button");
       if (!c.hasAttribute("aria-label")) {
         const say = c.closest("[data-say]");
@@ -63,7 +64,7 @@ function render({ model, el }) {
       }
       if (!c.hasAttribute("tabindex")) put(c, "tabindex", "-1");
     }
-    stopped = stopped || part.querySelector('[aria-pressed="true"],[aria-selected="true"]') || all[0];
+    stopped = stopped || part.querySelector('[aria-pressed="true"],[aria-selected="true"]') || refs[0];
     if (stopped) put(stopped, "tabindex", "0");
   }
   function focus(c) {
@@ -78,19 +79,21 @@ function render({ model, el }) {
   function send(message) { busy(); model.send(message); }
   function answered() {
     clearTimeout(waiting);
-    if (root) { root.removeAttribute("aria-busy"); root.classList.remove("k-dead"); for (const b of root.querySelectorAll("button[data-dead]")) { b.disabled = false; delete b.dataset.dead; } }
+    if (!root) return;
+    root.removeAttribute("aria-busy");
+    root.classList.remove("k-dead");
+    for (const b of all("[data-dead]")) { b.disabled = false; delete b.dataset.dead; }
   }
   model.on("change:tick", answered);
-  // The comm closed or changed hands: ask once, and without an answer this is only a picture.
+  // The comm closed or changed hands: ask once; without an answer this is only a picture.
   function ask() {
     const tick = model.get("tick");
-    try { model.send({ cmd: "ping" }); } catch (e) { /* the comm is gone */ }
+    try { model.send({ cmd: "ping" }); } catch { /* gone */ }
     setTimeout(() => {
       if (!root || model.get("tick") !== tick) return;
-      clearTimeout(waiting);
-      root.removeAttribute("aria-busy");
+      answered();
       root.classList.add("k-dead");
-      for (const b of root.querySelectorAll("button:not(:disabled)")) { b.disabled = true; b.dataset.dead = 1; }
+      for (const b of all("button:not(:disabled)")) { b.disabled = true; b.dataset.dead = 1; }
     }, 2500);
   }
   model.on("comm:close", ask);
@@ -98,7 +101,7 @@ function render({ model, el }) {
   stop.push(() => { model.off("change:tick", answered); model.off("comm:close", ask); model.off("comm_live_update", ask); });
 
   const of = (e) => e.target.closest && e.target.closest("[data-ref]");
-  el.addEventListener("click", (e) => {
+  on("click", (e) => {
     const c = of(e);
     if (c) { focus(c); send({ cmd: "select", ref: c.dataset.ref }); }
   });
@@ -107,9 +110,13 @@ function render({ model, el }) {
   function show(c, late) {
     clearTimeout(hover);
     hover = setTimeout(() => {
-      const say = c && root && c.getAttribute("aria-label");
-      if (!say || !c.isConnected) return;
-      if (!tip) { tip = document.createElement("div"); tip.className = "k-tip"; put(tip, "aria-hidden", "true"); root.append(tip); }
+      const say = c.getAttribute("aria-label");
+      if (!say || !root || !c.isConnected) return;
+      if (!tip) {
+        root.append((tip = document.createElement("div")));
+        tip.className = "k-tip";
+        put(tip, "aria-hidden", true);
+      }
       tip.textContent = say;
       tip.hidden = false;
       const r = root.getBoundingClientRect(), b = c.getBoundingClientRect();
@@ -117,10 +124,10 @@ function render({ model, el }) {
       tip.style.top = b.bottom - r.top + 6 + "px";
     }, late);
   }
-  el.addEventListener("mouseover", (e) => { const c = of(e); c ? show(c, 450) : hide(); });
-  el.addEventListener("mouseleave", hide);
-  el.addEventListener("focusin", (e) => { const c = of(e); if (c && c.matches(":focus-visible")) show(c, 250); });
-  el.addEventListener("focusout", hide);
+  on("mouseover", (e) => { const c = of(e); c ? show(c, 450) : hide(); });
+  on("mouseleave", hide);
+  on("focusin", (e) => { const c = of(e); if (c && c.matches(":focus-visible")) show(c, 250); });
+  on("focusout", hide);
 
   function nearest(c, dx, dy) {
     const middle = (o) => { const b = o.getBoundingClientRect(); return [b.left + b.width / 2, b.top + b.height / 2]; };
@@ -137,10 +144,11 @@ function render({ model, el }) {
   const KEYS = { ".": "step", ",": "back", r: "run", ArrowRight: "step", ArrowLeft: "back", Home: "reset", Escape: "clear" };
   function onKey(e) {
     if (e.ctrlKey || e.metaKey || e.altKey || e.defaultPrevented) return;
-    const own = e.target.closest("input,textarea,select,[role=slider]");
-    if (own && (ARROWS[e.key] || e.key === "Home" || own.matches("input:not([type=range]),textarea"))) return;
+    if (e.target.closest("input,[role=slider]") && (ARROWS[e.key] || e.key === "Home")) return;
     const c = el.contains(e.target) && of(e);
-    if (c && ARROWS[e.key]) { const o = nearest(c, ...ARROWS[e.key]); if (o) focus(o); }
+    const tab = e.target.closest(".k-tab"), side = tab && { ArrowRight: tab.nextSibling, ArrowLeft: tab.previousSibling }[e.key];
+    if (side) { side.focus(); side.click(); }
+    else if (c && ARROWS[e.key]) { const o = nearest(c, ...ARROWS[e.key]); if (o) focus(o); }
     else if (c && (e.key === "Enter" || e.key === " ")) send({ cmd: "select", ref: c.dataset.ref });
     else if (KEYS[e.key]) { if (e.key === "Escape") hide(); send({ cmd: KEYS[e.key] }); }
     else if (/^[1-9]$/.test(e.key)) send({ cmd: "act", number: +e.key });
@@ -150,7 +158,7 @@ function render({ model, el }) {
   }
   // Give ipywidgets' buttons what Python cannot: a chip's actor in bold, the tabs' roles.
   function tune() {
-    for (const b of root.querySelectorAll(".k-chip-b")) {
+    for (const b of all(".k-chip-b")) {
       const [who, what] = b.textContent.split("\u2002");
       if (what === undefined || b.querySelector("b")) continue;
       const bold = document.createElement("b");
@@ -163,16 +171,18 @@ function render({ model, el }) {
       put(h, "aria-label", "timeline");
       h.closest(".noUi-target").style.setProperty("--k-at", (100 * h.ariaValueNow) / (+h.ariaValueMax || 1) + "%");
     }
-    for (const b of root.querySelectorAll(".k-tab")) {
+    for (const b of all(".k-tab")) {
       put(b, "role", "tab");
-      put(b, "aria-selected", b.classList.contains("k-on"));
+      const open = b.classList.contains("k-on");
+      put(b, "aria-selected", open);
+      b.tabIndex = open ? 0 : -1;
       put(b.parentElement, "role", "tablist");
     }
   }
   (function attach(tries) {
     root = el.closest("." + model.get("root"));
     if (!root) { if (tries < 250) setTimeout(attach, 20, tries + 1); return; }
-    put(root, "data-lm-suppress-shortcuts", "true");
+    put(root, "data-lm-suppress-shortcuts", true);
     put(root, "role", "region");
     put(root, "aria-label", "kvolsched panel");
     root.tabIndex = -1;

@@ -17,7 +17,7 @@ import ipywidgets as widgets
 import traitlets
 from attrs import evolve
 
-from kvolsched.views import headline, lanes, log, map, matrix, scores, story  # noqa: A004 - a view named map is a map
+from kvolsched.views import charts, headline, lanes, log, map, matrix, scores, story  # noqa: A004 - a view named map is a map
 from kvolsched.views.export import bundle, save_page
 from kvolsched.views.frame import Cell, Frame, NextActor, StoryRow
 from kvolsched.views.host import ROOT, Host
@@ -108,10 +108,7 @@ class Lab(widgets.VBox):  # type: ignore[misc,unused-ignore] # ipywidgets ships 
         self._chip_label = widgets.Label("May act next").add_class("k-q-label")
         self._nobody = widgets.Label(headline.IDLE).add_class("k-q-label")
         self._chip_pool: list[Any] = []
-        self.tabs = {
-            name: _button(label, "k-tab", "", partial(self._press, "tab", name=name))
-            for name, label in TABS
-        }
+        self.tabs = {name: _button(label, "k-tab", "", partial(self._press, "tab", name=name)) for name, label in TABS}
         toolbar = widgets.Box([*self.buttons.values(), self.slider, self.place, self.gear, self.badge])
         tabs = widgets.Box(list(self.tabs.values()))
         grid = widgets.Box([
@@ -180,9 +177,7 @@ class Lab(widgets.VBox):  # type: ignore[misc,unused-ignore] # ipywidgets ships 
         if tab == "events":
             return log.draw_events(frame, width, selection)
         if tab == "domains":
-            from kvolsched.views import live_chart  # noqa: PLC0415 - altair takes a second: only for its tab
-
-            return live_chart.draw(frame, width, selection, self.topology)
+            return charts.draw(frame, width, selection, self.topology)
         ref = selection if _is_object(selection) else frame.head.focus
         if not ref:
             return '<p class="k-empty">Select an object to read its story.</p>'
@@ -290,9 +285,7 @@ class Lab(widgets.VBox):  # type: ignore[misc,unused-ignore] # ipywidgets ships 
     def _chips(self, rows: tuple[NextActor, ...]) -> None:
         while len(self._chip_pool) < len(rows):
             number = len(self._chip_pool) + 1
-            self._chip_pool.append(
-                _button("", "k-chip-b", "", partial(self._press, "act", number=number))
-            )
+            self._chip_pool.append(_button("", "k-chip-b", "", partial(self._press, "act", number=number)))
         shown = self._chip_pool[: len(rows)]
         for button, row in zip(shown, rows, strict=True):
             button.description = f"{row.label}\u2002{row.words}"
@@ -308,11 +301,7 @@ class Lab(widgets.VBox):  # type: ignore[misc,unused-ignore] # ipywidgets ships 
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None, **more: Any) -> dict[str, Any]:
         live: dict[str, Any] = super()._repr_mimebundle_(include=include, exclude=exclude, **more)
-        return (
-            live
-            | bundle(self._frame, self._width, self.selection, self.topology)
-            | {"text/plain": self.reading()}
-        )
+        return live | bundle(self._frame, self._width, self.selection, self.topology) | {"text/plain": self.reading()}
 
 
 def _button(label: str, classes: str, hint: str, pressed: Callable[[Any], None]) -> Any:
