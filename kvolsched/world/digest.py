@@ -163,9 +163,9 @@ class Sums:
                 self.objects = (self.objects + meaning(key, new) - meaning(key, old)) % MODULUS
         elif key[1] not in SILENT_SORTS:
             note: Note = key  # type: ignore[assignment]
-            if old is not None and self.relative.pop(note, None) is None:
+            if _says(old) and self.relative.pop(note, None) is None:
                 self.notes = (self.notes - _number(_skeleton(note, old)[0])) % MODULUS
-            if new is not None:
+            if _says(new):
                 text, slots = _skeleton(note, new)
                 if slots:
                     self.relative[note] = (text, slots)
@@ -234,6 +234,11 @@ def _sign(version: int, obj: Any) -> str:
         return "-"
     there = obj.metadata.resource_version
     return "=" if version == there else "<" if version < there else ">"
+
+
+def _says(value: Any) -> bool:
+    """Whether a note means anything: a periodic wake-up comes anyway, and changes nothing."""
+    return value is not None and not getattr(value, "periodic", False)
 
 
 def _skeleton(note: Note, value: Any) -> tuple[str, tuple[Slot, ...]]:

@@ -8,7 +8,7 @@ itself is mutable; everything in it is frozen.
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple, Protocol
 
 
@@ -152,7 +152,7 @@ class Log:
 
     def first(self, kind: str, start: int) -> int | None:
         """Return the place of the first change of this kind at or behind `start` and before the present, or None."""
-        if start < self.base and any(key[0] == kind for key in self.objects):
+        if not start and self.base and any(key[0] == kind for key in self.objects):
             return start  # what happened before `base` is known only by the objects that it left
         places = self.by_kind.get(kind)
         if not places or places[-1] < start:
@@ -169,7 +169,7 @@ class Log:
         other.by_kind = {kind: places[: bisect_left(places, self._place)] for kind, places in self.by_kind.items()}
         return other
 
-    def restore(self, objects: dict[Key, Any], notes: dict[Note, Any], tail: tuple[Change, ...], place: int) -> None:
+    def restore(self, objects: Mapping[Key, Any], notes: Mapping[Note, Any], tail: tuple[Change, ...], place: int) -> None:
         """Hold other contents at a place, with no more of the past than `tail`; nobody is told."""
         self.objects.clear()
         self.objects.update(objects)

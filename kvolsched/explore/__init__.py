@@ -1,0 +1,151 @@
+"""Interleavings: which failures are reachable, by which shortest way, and which are not reachable at all.
+
+Breadth first over who goes next and which chosen fault strikes, on the real actors. Seeing is a move of its own: a
+component may see everything up to now at any moment, so it may act on every prefix of the log. Draws and ties are
+branched over; time passes only when nothing else can happen (or, if asked, any wake-up may ring at any moment);
+periodic wake-ups are left out, Events too. Every result says what it assumed.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from typing import Any
+
+from ..world.simulation import Simulation
+from .invariants import (
+    claims_and_volumes_match,
+    everybody_runs,
+    nodes_hold_what_they_run,
+    outcome,
+    pods_reach_their_volumes,
+    pods_stay,
+    spread_is_kept,
+    versions_grow,
+)
+from .moves import Crash, Fault, Move, Refuse, UserAct
+from .report import Ending, Exploration, Finding, play
+from .search import Goal, Invariant, Search, Summary
+
+REDUCTIONS = ("eager", "idle")
+
+
+def explore(
+    world: Any,
+    *,
+    until: str | Goal | None = "stuck",
+    invariants: Sequence[Invariant] = (),
+    goal: Goal | None = None,
+    faults: Sequence[Fault] = (),
+    lag: str = "ordered",
+    clock: str = "idle",
+    components: Sequence[str] | None = None,
+    reductions: Sequence[str] = REDUCTIONS,
+    summary: Summary | None = None,
+    max_states: int = 200_000,
+    seconds: float | None = None,
+    progress: bool = True,
+) -> Exploration:
+    """Search what can happen from a world's present place, without moving it.
+
+    Args:
+        world: a Simulation, or a Cluster.
+        until: "stuck" to look for states where nothing more happens and the goal does not hold, or from which it
+            cannot be reached; a predicate over the objects to look for a state where it holds; None to visit all.
+        invariants: (objects before, objects after) -> what is wrong, "" if nothing is; asked at every write.
+        goal: what all runs should be able to reach; by default every pod runs (`everybody_runs`).
+        faults: which faults may strike: `Refuse`, `Crash`, `UserAct`.
+        lag: "ordered", "per kind" or "none": how what a component has seen may lag behind.
+        clock: "idle" (time passes only when nothing else can happen) or "free" (any wake-up may ring at any moment).
+        components: who acts (names); None for everybody.
+        reductions: "eager": a component that has nothing to do sees at once; "idle": a reconcile that finds nothing to
+            do is made at once.
+        summary: words for an end state, counted in `outcomes`.
+        max_states: how many states to visit at most.
+        seconds: how long to search at most.
+        progress: whether to show a progress bar.
+
+    Raises:
+        ValueError: an option is none of the words above, or a name is no component.
+    """
+    sim: Simulation = world if isinstance(world, Simulation) else world.world
+    _check("lag", lag, ("ordered", "per kind", "none"))
+    _check("clock", clock, ("idle", "free"))
+    for reduction in reductions:
+        _check("reduction", reduction, REDUCTIONS)
+    for name in (*(components or ()), *(f.component for f in faults if not isinstance(f, UserAct))):
+        _check("component", name, tuple(sim.processes))
+    options: dict[str, Any] = {
+        "lag": lag, "clock": clock, "components": components,
+        "eager": "eager" in reductions, "idle": "idle" in reductions,
+    }  # fmt: skip
+    goal = goal or everybody_runs(sim)
+    search = Search(
+        sim, faults=faults, invariants=invariants, goal=goal, until=until, summary=summary or outcome, **options
+    )
+    start = time.monotonic()
+    search.run(max_states, seconds, progress=progress)
+    found = None
+    if search.wrong:
+        fork = sim.fork()
+        shown = play(fork, search.trace, tuple(faults), options)
+        found = Finding(search.wrong, tuple(turn.words for turn in shown), dict(fork.log.objects))
+    return Exploration(
+        found=found,
+        trace=search.trace,
+        exhausted=search.exhausted,
+        states=len(search.graph.move),
+        transitions=search.transitions,
+        depth=max(search.graph.depth, default=0),
+        outcomes=tuple(Ending(words, count, good) for (words, good), count in search.outcomes.items()),
+        assumptions=_assumptions(sim, faults, lag, clock, components),
+        faults=tuple(faults),
+        options=options,
+        seconds=time.monotonic() - start,
+    )
+
+
+def _check(what: str, word: str, words: Sequence[str]) -> None:
+    if word not in words:
+        raise ValueError(f"{word!r} is no {what}; there are: {', '.join(words)}")
+
+
+def _assumptions(
+    sim: Simulation, faults: Sequence[Fault], lag: str, clock: str, components: Sequence[str] | None
+) -> tuple[str, ...]:
+    """Return what a result holds under, a sentence each."""
+    acting = [name for name in sim.processes if components is None or name in components]
+    return (
+        f"{', '.join(acting)} act, in any order; nobody else does.",
+        {
+            "ordered": "Each sees changes late, but in the order in which they were made.",
+            "per kind": "Each sees changes late, and those of one kind before or after those of another.",
+            "none": "Each sees every change at once.",
+        }[lag],
+        "; ".join(["Faults that may strike: " + "; ".join(map(str, faults)) if faults else "No fault strikes"]) + ".",
+        {
+            "idle": "Time passes only when nothing else can happen; periodic wake-ups do not come.",
+            "free": "A wait may end at any moment; periodic wake-ups do not come.",
+        }[clock],
+        "Every outcome of a tie or a draw is tried.",
+    )
+
+
+__all__ = [
+    "Crash",
+    "Ending",
+    "Exploration",
+    "Finding",
+    "Move",
+    "Refuse",
+    "UserAct",
+    "claims_and_volumes_match",
+    "everybody_runs",
+    "explore",
+    "nodes_hold_what_they_run",
+    "outcome",
+    "pods_reach_their_volumes",
+    "pods_stay",
+    "spread_is_kept",
+    "versions_grow",
+]

@@ -1,0 +1,126 @@
+"""What an exploration found: the failure in words, the shortest way to it, how much was visited, under which assumptions.
+
+A trace is replayed on a fork as ordinary steps, so that the panel shows it like any run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import attrs
+
+from ..world.history import Turn
+from ..world.log import Key
+from ..world.simulation import Simulation
+from .moves import Fault, Game, Move, Used
+
+
+class Ending(NamedTuple):
+    """One way in which things can end: in words, in how many end states, and whether the goal holds there."""
+
+    words: str
+    count: int
+    good: bool
+
+
+@attrs.frozen(repr=False)
+class Finding:
+    """A failure: what is wrong, the sentences of the steps that lead there, and the objects as they are then."""
+
+    wrong: str
+    story: tuple[str, ...]
+    objects: Mapping[Key, Any] = attrs.field(eq=False)
+
+    def __repr__(self) -> str:
+        lines = [f"{number:3}. {line}" for number, line in enumerate(self.story, 1)]
+        return "\n".join([self.wrong[:1].upper() + self.wrong[1:] + ":", *lines])
+
+
+@attrs.frozen(repr=False)
+class Exploration:
+    """What was found, and what was visited.
+
+    Args:
+        found: the failure, or None.
+        trace: the moves that lead to it, a shortest way.
+        exhausted: whether every reachable state was visited: then what was not found is not there.
+        states, transitions, depth: how much was visited, and how far from the start.
+        outcomes: the ways in which things end, in the order they were met.
+        assumptions: a sentence each: which faults, which lag, which components, which clock.
+    """
+
+    found: Finding | None
+    trace: tuple[Move, ...]
+    exhausted: bool
+    states: int
+    transitions: int
+    depth: int
+    outcomes: tuple[Ending, ...]
+    assumptions: tuple[str, ...]
+    faults: tuple[Fault, ...] = attrs.field(default=(), repr=False)
+    options: Mapping[str, Any] = attrs.field(factory=dict, eq=False)
+    seconds: float = attrs.field(default=0.0, eq=False)
+
+    def __bool__(self) -> bool:
+        return self.found is not None
+
+    def __repr__(self) -> str:
+        size = f"{self.states:,} states, {self.transitions:,} transitions, depth {self.depth}"
+        lines = [repr(self.found)] if self.found else []
+        if self.found:
+            lines.append(f"Found after {size}.")
+        elif self.exhausted:
+            lines.append(f"Exhausted: {size}; nothing wrong in any of them.")
+        else:
+            lines.append(f"Not exhausted: {size}; nothing wrong in those visited.")
+        lines += [f"Ends {end.count:,} times: {end.words}" for end in self.outcomes if not self.found]
+        lines += [f"Assumed: {sentence}" for sentence in self.assumptions]
+        return "\n".join(lines)
+
+    def replay(self, world: Any, name: str = "found") -> Any:
+        """Make the moves of the trace on a fork of a world (the one that was explored), as ordinary steps.
+
+        Returns:
+            the fork, at the end of the trace: a Cluster if a Cluster was given.
+        """
+        fork = world.fork() if isinstance(world, Simulation) else world.fork(name)
+        sim = fork if isinstance(fork, Simulation) else fork.world
+        for _ in play(sim, self.trace, self.faults, self.options):
+            pass
+        return fork
+
+
+def play(
+    sim: Simulation, trace: tuple[Move, ...], faults: tuple[Fault, ...], options: Mapping[str, Any]
+) -> list[Turn]:
+    """Make moves on a simulation as steps, and return what was to be seen: what is only seen goes before what follows."""
+    game = Game(sim, faults, **options)
+    used: Used = (0,) * len(faults)
+    moves, shown = list(trace), []
+    try:
+        while moves:
+            with sim.record() as step:
+                while moves:
+                    start = sim.place
+                    game.at_once()
+                    step.add(sim.record_of(start, "world", quiet=True))
+                    move, start = moves.pop(0), sim.place
+                    used = game.make(move, used)
+                    turn = step.add(_turn(game, move, start))
+                    if not turn.quiet:
+                        shown.append(turn)
+                        break
+    finally:
+        sim.chooser = None
+    return shown
+
+
+def _turn(game: Game, move: Move, start: int) -> Turn:
+    """Return the record of a move that was just made."""
+    sim = game.sim
+    if game.hand is not None:
+        return sim.turn_of(game.hand, move.cause, start, goes_on=game.goes_on)
+    if move.fault >= 0:
+        return sim.record_of(start, move.component, game.words, "chosen")
+    return sim.record_of(start, move.component or "world", game.words, quiet=True)

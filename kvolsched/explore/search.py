@@ -1,0 +1,210 @@
+"""The search: breadth first over what can happen next, on the real actors, with visited states by digest of meaning.
+
+A state is contents, notes and what each component has seen; it is put away as a snapshot until its turn comes. The
+first way found to a state is a shortest one. When the space is exhausted, what holds in every state holds always, and
+from the graph one can tell which states no longer lead to the goal.
+"""
+
+from __future__ import annotations
+
+import time
+from array import array
+from collections import Counter, deque
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from tqdm.auto import tqdm
+
+from ..world.log import Key
+from ..world.simulation import Simulation
+from ..world.snapshot import Snapshot
+from .moves import Fault, Game, Move, NotPossibleError, Used
+
+Objects = Mapping[Key, Any]
+Invariant = Callable[[Objects, Objects], str]  # (before, after) -> what is wrong, "" if nothing is
+Goal = Callable[[Objects], bool]
+Summary = Callable[[Objects], str]
+
+
+class Graph:
+    """What was visited: how each state was first reached, and which states follow which. Mutable."""
+
+    def __init__(self) -> None:
+        self.number: dict[tuple[str, Used], int] = {}
+        self.parent = array("l")
+        self.move: list[Move | None] = []
+        self.depth = array("l")
+        self.reaches_goal = bytearray()
+        self.sources, self.targets = array("l"), array("l")
+
+    def add(self, key: tuple[str, Used], parent: int, move: Move | None, *, goal: bool) -> int:
+        """Add a new state and return its number."""
+        number = self.number[key] = len(self.move)
+        self.parent.append(parent)
+        self.move.append(move)
+        self.depth.append(self.depth[parent] + 1 if parent >= 0 else 0)
+        self.reaches_goal.append(goal)
+        return number
+
+    def trace(self, state: int) -> tuple[Move, ...]:
+        """Return the moves of a shortest way to a state."""
+        moves: list[Move] = []
+        while self.parent[state] >= 0:
+            move = self.move[state]
+            assert move is not None
+            moves.append(move)
+            state = self.parent[state]
+        return tuple(reversed(moves))
+
+    def lost(self) -> list[int]:
+        """Return the states from which no goal state can be reached, the nearest first."""
+        before: dict[int, list[int]] = {}
+        for source, target in zip(self.sources, self.targets, strict=True):
+            before.setdefault(target, []).append(source)
+        reaches = bytearray(self.reaches_goal)
+        todo = [state for state, good in enumerate(reaches) if good]
+        while todo:
+            for source in before.get(todo.pop(), ()):
+                if not reaches[source]:
+                    reaches[source] = 1
+                    todo.append(source)
+        return [state for state, good in enumerate(reaches) if not good]
+
+
+class Search:
+    """One search through the states of a world. Mutable; `run` fills it.
+
+    Args:
+        sim: the world to start from; a fork of it is moved about.
+        faults, lag, clock, components, eager, idle: see `Game`.
+        invariants: what must hold at every change of API objects.
+        goal: what must be reachable; a state where nothing more happens and it does not hold is stuck.
+        until: "stuck" to stop at the first stuck state, a predicate to stop where it holds, None to visit everything.
+        summary: words for an end state.
+    """
+
+    def __init__(
+        self,
+        sim: Simulation,
+        *,
+        faults: Sequence[Fault] = (),
+        lag: str = "ordered",
+        clock: str = "idle",
+        components: Sequence[str] | None = None,
+        eager: bool = True,
+        idle: bool = True,
+        invariants: Sequence[Invariant] = (),
+        goal: Goal | None = None,
+        until: str | Goal | None = "stuck",
+        summary: Summary | None = None,
+    ) -> None:
+        fork = sim.fork()
+        fork.recording = False
+        for key in [key for key in fork.log.objects if key.kind == "Event"]:
+            del fork.log.objects[key]
+        fork.rebuild()
+        self.sim = fork
+        self.game = Game(fork, faults, lag, clock, components, eager=eager, idle=idle)
+        self.invariants = tuple(invariants)
+        self.goal = goal
+        self.until = until
+        self.summary = summary
+        self.graph = Graph()
+        self.transitions = 0
+        self.outcomes: Counter[tuple[str, bool]] = Counter()
+        self.exhausted = False
+        self.wrong = ""
+        self.trace: tuple[Move, ...] = ()
+        self._waiting: deque[tuple[int, Used, Snapshot]] = deque()
+
+    def run(self, max_states: int, seconds: float | None, *, progress: bool) -> None:
+        """Visit states until something is found, the space is exhausted, a bound is met, or the user interrupts."""
+        end = None if seconds is None else time.monotonic() + seconds
+        with tqdm(desc="states", unit=" states", disable=not progress, leave=False) as bar:
+            try:
+                self.game.at_once()
+                start = self._key((0,) * len(self.game.faults))
+                self._arrive(start, -1, None, None)
+                while self._waiting and not self.wrong:
+                    if len(self.graph.move) >= max_states or (end is not None and time.monotonic() > end):
+                        return
+                    self._expand(*self._waiting.popleft())
+                    if len(self.graph.move) - bar.n > 200:
+                        bar.update(len(self.graph.move) - bar.n)
+            except KeyboardInterrupt:
+                return
+        self.exhausted = not self.wrong
+        if self.exhausted and self.goal is not None and self.until == "stuck":
+            lost = self.graph.lost()
+            if lost:
+                self._find("from here on the goal can never be reached", self.graph.trace(lost[0]))
+
+    def _key(self, used: Used) -> tuple[str, Used]:
+        return self.sim.digest(), used
+
+    def _find(self, wrong: str, trace: tuple[Move, ...]) -> None:
+        if not self.wrong:
+            self.wrong, self.trace = wrong, trace
+
+    def _arrive(self, key: tuple[str, Used], source: int, move: Move | None, like: Snapshot | None) -> None:
+        """Note a state that a move led to; a new one waits for its turn."""
+        number = self.graph.number.get(key)
+        if number is None:
+            objects = self.sim.log.objects
+            number = self.graph.add(key, source, move, goal=self.goal is not None and self.goal(objects))
+            self._waiting.append((number, key[1], self.sim.snapshot(like)))
+            if callable(self.until) and self.until(objects):
+                self._find("the condition holds", self.graph.trace(number))
+        if source >= 0:
+            self.graph.sources.append(source)
+            self.graph.targets.append(number)
+
+    def _expand(self, state: int, used: Used, snapshot: Snapshot) -> None:
+        """Make every move that is possible from a state."""
+        self.sim.restore(snapshot)
+        moves = self.game.moves()
+        if not moves:
+            self._end(state)
+        moves += self.game.strikes(used)
+        place = self.sim.log.place
+        for move in moves:  # grows: other draws, refusals
+            try:
+                self._try(state, used, snapshot, move, moves)
+            except Exception as error:
+                error.add_note(f"met while exploring, after {self.graph.depth[state]} moves, making {move}")
+                raise
+            finally:
+                self.sim.log.seek(place)
+                self.sim.log.cut()
+            if self.wrong:
+                return
+
+    def _try(self, state: int, used: Used, snapshot: Snapshot, move: Move, moves: list[Move]) -> None:
+        sim, game = self.sim, self.game
+        place = sim.log.place
+        try:
+            after = game.make(move, used)
+        except NotPossibleError:
+            return
+        if move.what == "act" and move.fault < 0:
+            moves += game.other_draws(move)
+            if game.hand is not None and game.hand.outcomes:
+                moves += game.refusals(move, used)
+        if self.invariants and any(type(change.key) is Key for change in sim.log.changes[place - sim.log.base :]):
+            for invariant in self.invariants:
+                wrong = invariant(snapshot.objects, sim.log.objects)
+                if wrong:
+                    self._find(wrong, (*self.graph.trace(state), move))
+                    return
+        game.at_once()
+        self.transitions += 1
+        self._arrive(self._key(after), state, move, snapshot)
+
+    def _end(self, state: int) -> None:
+        """Count a state in which nothing more happens by itself; without the goal it is stuck."""
+        objects = self.sim.log.objects
+        good = self.goal is None or self.goal(objects)
+        words = self.summary(objects) if self.summary is not None else "the goal" if good else "stuck"
+        self.outcomes[words, good] += 1
+        if not good and self.until == "stuck":
+            self._find("nothing more happens, and the goal does not hold", self.graph.trace(state))

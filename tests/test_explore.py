@@ -1,0 +1,377 @@
+"""The explorer on toys: a lost update, two locks, a crash between two writes, each found and its cure proved."""
+
+import os
+import subprocess
+import sys
+
+import attrs
+import pytest
+
+from kvolsched.api.meta import Frozen, ObjectMeta
+from kvolsched.api.workload import Namespace
+from kvolsched.explore import Crash, Refuse, UserAct, explore, versions_grow
+from kvolsched.world.apiserver import Write
+from kvolsched.world.component import Component
+from kvolsched.world.log import Key
+from kvolsched.world.routine import Routine
+from kvolsched.world.simulation import Simulation
+from world.toys import CLAIMER, create, pod, relabel, world
+
+ACCOUNT = Key("Namespace", "", "account")
+
+
+def namespace(name, **labels):
+    """An object with labels, to write on."""
+    return Namespace(metadata=ObjectMeta(name=name, labels=Frozen(labels)))
+
+
+def account(objects):
+    """What the account holds."""
+    return int(objects[ACCOUNT].metadata.labels["held"])
+
+
+def payer(name, *, careful):
+    """A component that adds 1 to the account once, reading what it has seen; careful: with the version it read."""
+    def sync(hand, _cause):
+        seen = hand.seen.at(ACCOUNT)
+        if seen is None or hand.note("paid", "") or name in seen.metadata.labels:
+            return ()
+        labels = {"held": str(int(seen.metadata.labels["held"]) + 1), name: "paid"}
+        write = relabel(seen, **labels)
+        return [write if careful else attrs.evolve(write, version=0)]
+
+    def done(hand, _cause, _done, *, last):
+        hand.remember("paid", "", True)
+
+    routine = Routine(f"{name} pays", lambda _hand, _key, _old, _new: ["pay"], sync, done=done)
+    return Component(name, ("Namespace",), (routine,))
+
+
+def bank(*, careful):
+    """Two payers and an empty account."""
+    sim = Simulation([payer("anna", careful=careful), payer("bert", careful=careful)])
+    sim.perform("user", [create(namespace("account", held="0"))])
+    return sim
+
+
+QUICK = {"progress": False}
+
+
+@pytest.mark.parametrize("lag", ["ordered", "per kind"])
+def test_a_lost_update_is_found(lag):
+    """Two who read, add and write without versions: one payment is lost, in the fewest moves."""
+    result = explore(bank(careful=False), goal=lambda objects: account(objects) == 2, lag=lag, **QUICK)
+
+    assert result.found
+    assert result.found.wrong == "nothing more happens, and the goal does not hold"
+    assert [move.what for move in result.trace if move.what == "act"] == ["act"] * 2
+    assert account(result.found.objects) == 1
+    assert not result.exhausted
+
+
+def test_versions_cure_the_lost_update():
+    """With versions nothing is lost in any order: the space is exhausted."""
+    result = explore(bank(careful=True), goal=lambda objects: account(objects) == 2,
+                     invariants=(versions_grow,), **QUICK)
+
+    assert not result.found
+    assert result.exhausted
+    assert [ending.good for ending in result.outcomes] == [True]
+
+
+def test_without_lag_nothing_is_lost():
+    """Who sees every write at once loses no update even without versions."""
+    result = explore(bank(careful=False), goal=lambda objects: account(objects) == 2, lag="none", **QUICK)
+
+    assert (result.found, result.exhausted) == (None, True)
+
+
+def holder(name, order):
+    """A component that takes two locks in an order, writes itself into both, and lets them go when it holds both."""
+    def sync(hand, _cause):
+        seen = {lock: hand.seen.at(Key("Namespace", "", lock)) for lock in order}
+        if None in seen.values() or hand.note("done", ""):
+            return ()
+        mine = [lock for lock in order if seen[lock].metadata.labels.get("holder") == name]
+        if len(mine) == len(order):
+            return [relabel(seen[lock], holder=None, **{name: "done"}) for lock in reversed(order)]
+        wanted = next(lock for lock in order if lock not in mine)
+        return [relabel(seen[wanted], holder=name)] if "holder" not in seen[wanted].metadata.labels else ()
+
+    def done(hand, _cause, done, *, last):
+        if name in done.stored.metadata.labels and last:
+            hand.remember("done", "", True)
+
+    routine = Routine(f"{name} locks", lambda _hand, _key, _old, _new: ["lock"], sync, done=done)
+    return Component(name, ("Namespace",), (routine,))
+
+
+def locks(first, second):
+    """Two holders and two locks."""
+    sim = Simulation([holder("anna", first), holder("bert", second)])
+    for name in ("red", "blue"):
+        sim.perform("user", [create(namespace(name))])
+    return sim
+
+
+def both_done(objects):
+    """Whether both holders have had both locks."""
+    return all({"anna", "bert"} <= set(obj.metadata.labels) for key, obj in objects.items() if key.kind == "Namespace")
+
+
+def test_two_locks_in_different_order_are_a_deadlock():
+    """Each holds one and waits for the other's: found as a state in which nothing more happens."""
+    result = explore(locks(("red", "blue"), ("blue", "red")), goal=both_done, **QUICK)
+
+    assert result.found
+    holders = {key.name: obj.metadata.labels.get("holder") for key, obj in result.found.objects.items()
+               if key.kind == "Namespace"}
+    assert holders == {"red": "anna", "blue": "bert"}
+
+
+def test_two_locks_in_one_order_are_none():
+    """The cure: everybody takes them in the same order; exhausted."""
+    result = explore(locks(("red", "blue"), ("red", "blue")), goal=both_done, **QUICK)
+
+    assert (result.found, result.exhausted) == (None, True)
+
+
+def twice(*, by_seeing):
+    """A component that writes a claim and then marks the pod; by_seeing: it decides by the claim it sees, else by a note."""
+    from world.toys import Annotate, name_in
+
+    def sync(hand, cause):
+        space, name = cause.split("/")
+        seen = hand.seen.get("Pod", name, space)
+        if seen is None or "served" in seen.metadata.annotations:
+            return ()
+        mark = Write("patch", Key("Pod", space, name), Annotate(Frozen(served="yes")))
+        made = create(namespace(f"for-{name}"))
+        known = hand.seen.at(Key("Namespace", "", f"for-{name}")) is not None if by_seeing else hand.note("made", name)
+        return [mark] if known else [made, mark]
+
+    def done(hand, cause, done, *, last):
+        if done.write.verb == "create" and not by_seeing:
+            hand.remember("made", cause.split("/")[1], True)
+
+    def refused(hand, cause, _outcome):
+        hand.unwake(cause)  # gives up: "it is there already, so somebody else does it"
+
+    enqueue = lambda _h, key, _o, _n: [name_in(key)] if key.kind == "Pod" else []  # noqa: E731
+    routine = Routine("serve", enqueue, sync, done=done, refused=refused)
+    sim = Simulation([Component("server", ("Pod", "Namespace"), (routine,))])
+    sim.perform("user", [create(pod("p"))])
+    return sim
+
+
+def served(objects):
+    """Whether the pod was marked."""
+    return "served" in objects[Key("Pod", "default", "p")].metadata.annotations
+
+
+def test_a_crash_between_two_writes_is_found():
+    """What it knew only by a note is forgotten, the first write is refused the second time, the pod is never marked."""
+    assert explore(twice(by_seeing=False), goal=served, **QUICK).exhausted
+
+    result = explore(twice(by_seeing=False), goal=served, faults=[Crash("server")], **QUICK)
+
+    assert result.found
+    assert [move.what for move in result.trace if move.what in ("act", "fault")] == ["act", "fault", "act"]
+    assert "server crashes and starts anew" in " ".join(result.found.story)
+
+
+def test_deciding_by_what_is_seen_cures_the_crash():
+    """A controller that looks before it creates survives two crashes at any moment; exhausted."""
+    result = explore(twice(by_seeing=True), goal=served, faults=[Crash("server", times=2)], **QUICK)
+
+    assert (result.found, result.exhausted) == (None, True)
+
+
+def test_refusals_strike_any_write_within_their_budget():
+    """One refusal is survived by back-off; without trying again it is not."""
+    good = explore(world(CLAIMER, pods=1), goal=claimed, faults=[Refuse("claimer", "Conflict", times=2)], **QUICK)
+    bad = explore(twice(by_seeing=True), goal=served, faults=[Refuse("server", "Timeout")], **QUICK)
+
+    assert (good.found, good.exhausted) == (None, True)
+    assert bad.found
+    assert "refused (Timeout)" in " ".join(bad.found.story)
+
+
+def claimed(objects):
+    """Whether all pods are claimed."""
+    return all("claimed" in obj.metadata.annotations for key, obj in objects.items() if key.kind == "Pod")
+
+
+def test_a_user_acts_at_any_moment_or_never():
+    """Between any two writes, also between the two of one plan, and each write once."""
+    spoil = UserAct("somebody takes the claim's name", (create(pod("x")), Write("delete", Key("Pod", "default", "p0"))))
+    result = explore(world(CLAIMER, pods=1), goal=lambda _objects: True, until=None, faults=[spoil],
+                     summary=lambda objects: " ".join(sorted(key.name for key in objects if key.kind == "Pod")), **QUICK)
+
+    assert {"p0", "p0 x", "x"} == {ending.words for ending in result.outcomes}
+    assert result.exhausted
+
+
+def test_every_outcome_of_a_draw_is_tried():
+    """The explorer branches over draws instead of drawing."""
+    from world.toys import GREETER
+    result = explore(world(GREETER, pods=2), until=None, goal=lambda _: True, summary=greetings, **QUICK)
+
+    assert {ending.words for ending in result.outcomes} == {f"{a}{b}" for a in "012" for b in "012"}
+
+
+def greetings(objects):
+    """The words that were drawn."""
+    return "".join(obj.metadata.labels["greeted"] for key, obj in sorted(objects.items()) if key.kind == "Pod")
+
+
+def test_a_state_that_no_longer_reaches_the_goal_is_found():
+    """Not only where nothing happens: two who undo each other for ever never get there."""
+    def flip(name, value):
+        def sync(hand, _cause):
+            seen = hand.seen.at(ACCOUNT)
+            return [relabel(seen, held=value)] if seen and seen.metadata.labels["held"] != value else ()
+        return Component(name, ("Namespace",), (Routine(name, lambda *_: ["x"], sync),))
+
+    sim = Simulation([flip("up", "1"), flip("down", "0")])
+    sim.perform("user", [create(namespace("account", held="0"))])
+    result = explore(sim, goal=lambda objects: account(objects) == 5, **QUICK)
+
+    assert result.found
+    assert result.found.wrong == "from here on the goal can never be reached"
+    assert result.exhausted
+
+
+def test_a_condition_is_found_by_the_shortest_way():
+    """`until` with a predicate: where it holds, in the fewest moves."""
+    result = explore(bank(careful=True), until=lambda objects: account(objects) == 2, **QUICK)
+
+    assert result.found
+    assert [move.what for move in result.trace] == ["act", "act", "time", "ring", "act"] or len(result.trace) <= 5
+
+
+@pytest.mark.parametrize("make", [
+    lambda: bank(careful=False), lambda: bank(careful=True), lambda: locks(("red", "blue"), ("blue", "red")),
+    lambda: world(CLAIMER, pods=2), lambda: twice(by_seeing=False),
+])
+@pytest.mark.parametrize("lag", ["ordered", "per kind"])
+@pytest.mark.parametrize("faults", [(), "crash"])
+def test_reductions_change_no_outcome(make, lag, faults):
+    """With and without each reduction a small world ends in the same set of outcomes."""
+    sim = make()
+    chosen = [Crash(sorted(sim.processes)[0])] if faults else []
+
+    def ends(reductions):
+        result = explore(sim, until=None, goal=lambda _: True, summary=labels, lag=lag, faults=chosen,
+                         reductions=reductions, **QUICK)
+        assert result.exhausted
+        return {ending.words for ending in result.outcomes}, result.states
+
+    everything, all_states = ends(())
+    for reductions in (("eager",), ("idle",), ("eager", "idle")):
+        reduced, fewer = ends(reductions)
+        assert everything == reduced
+        assert fewer <= all_states
+
+
+def labels(objects):
+    """What every object says."""
+    return str(sorted((key, sorted(obj.metadata.labels.items()), sorted(obj.metadata.annotations.items()))
+                      for key, obj in objects.items()))
+
+
+def test_the_trace_is_replayed_as_steps():
+    """The moves happen again on a fork, as steps with words; the explored world is not moved."""
+    sim = bank(careful=False)
+    before = (sim.place, sim.known_steps, dict(sim.log.objects))
+    result = explore(sim, goal=lambda objects: account(objects) == 2, **QUICK)
+    fork = result.replay(sim)
+
+    assert before == (sim.place, sim.known_steps, dict(sim.log.objects))
+    assert account(fork.log.objects) == 1
+    shown = [turn for turn in fork.turns if turn.step > 1 and not turn.quiet]
+    assert result.found.story == tuple(turn.words for turn in shown)
+    assert fork.known_steps == 1 + len(shown)
+    fork.back(fork.known_steps - 1)
+    assert account(fork.log.objects) == 0
+
+
+def test_a_result_says_what_it_assumed():
+    """Which components, lag, faults and clock; and whether the space was exhausted."""
+    result = explore(bank(careful=True), goal=lambda objects: account(objects) == 2,
+                     faults=[Crash("anna"), Refuse("bert")], **QUICK)
+    bounded = explore(bank(careful=True), goal=lambda objects: account(objects) == 2, max_states=5, **QUICK)
+
+    assert result.assumptions == (
+        "anna, bert act, in any order; nobody else does.",
+        "Each sees changes late, but in the order in which they were made.",
+        "Faults that may strike: anna crashes, once; bert's writes refused with Conflict, once.",
+        "Time passes only when nothing else can happen; periodic wake-ups do not come.",
+        "Every outcome of a tie or a draw is tried.",
+    )
+    assert "Exhausted: " in repr(result) or result.found
+    assert not bounded.exhausted
+    assert "Not exhausted: " in repr(bounded)
+    assert "nothing wrong in those visited" in repr(bounded)
+
+
+def test_wrong_words_are_told():
+    """An unknown lag, clock, reduction or component is an error that lists the known ones."""
+    with pytest.raises(ValueError, match="'late' is no lag; there are: ordered, per kind, none"):
+        explore(bank(careful=True), lag="late")
+    with pytest.raises(ValueError, match="'carl' is no component; there are: anna, bert"):
+        explore(bank(careful=True), faults=[Crash("carl")])
+
+
+def test_an_interrupt_returns_what_was_visited(monkeypatch):
+    """Ctrl-C during a search loses nothing: the result says that it is not exhausted."""
+    from kvolsched.explore import search
+    expand, calls = search.Search._expand, []
+
+    def stop(self, *args):
+        calls.append(args)
+        if len(calls) == 4:
+            raise KeyboardInterrupt
+        expand(self, *args)
+
+    monkeypatch.setattr(search.Search, "_expand", stop)
+    result = explore(bank(careful=True), goal=lambda objects: account(objects) == 2, **QUICK)
+
+    assert result.found is None
+    assert not result.exhausted
+    assert result.states > 1
+
+
+def test_an_error_in_an_actor_says_where_it_was():
+    """An actor that fails during a search raises its own error, with a note how it was met."""
+    def sync(hand, _cause):
+        return [] if len(hand.seen.all("Pod")) < 2 else [1 / 0]
+    sim = Simulation([Component("bad", ("Pod",), (Routine("bad", lambda *_: ["x"], sync),)), CLAIMER])
+    sim.perform("user", [create(pod("p"))])
+
+    with pytest.raises(ZeroDivisionError) as caught:
+        explore(sim, faults=[UserAct("another pod", (create(pod("q")),))], **QUICK)
+    assert "met while exploring, after 0 moves, making Move(what='fault', component='user'" in caught.value.__notes__[0]
+
+
+PROGRAM = """
+import sys; sys.path[:0] = ["tests"]
+from test_explore import *
+for sim, goal in ((bank(careful=False), lambda o: account(o) == 2), (locks(("red", "blue"), ("red", "blue")), both_done)):
+    result = explore(sim, goal=goal, faults=[Crash(sorted(sim.processes)[0])], progress=False)
+    print(repr(result), result.trace)
+"""
+
+
+def test_the_same_search_twice_in_any_hash_order():
+    """States, trace and words are the same in every process, whatever PYTHONHASHSEED."""
+    from pathlib import Path
+    root = Path(__file__).parent.parent
+    runs = {
+        subprocess.run([sys.executable, "-c", PROGRAM], cwd=root, check=True, capture_output=True, text=True,
+                       env={**os.environ, "PYTHONHASHSEED": seed}).stdout
+        for seed in ("0", "1", "77")
+    }
+
+    assert len(runs) == 1
+    assert "Found after" in runs.pop()
