@@ -272,6 +272,7 @@ class Binder:
 
     def sync_claim(self, hand: Hand, cause: str) -> Sequence[Write]:
         """Take up one claim: bind it, provision for it, or say why it waits."""
+        hand.unwake(cause)  # it is looked at now, with all that is seen
         claim: PersistentVolumeClaim | None = self._current(hand, Key(CLAIM, *cause.split("/")))
         if claim is None:
             return ()

@@ -208,7 +208,7 @@ class Operations:
             return
         self._save(decision, claim, _new_volume(claim, found, plugin, today=self.today), plugin)
 
-    def make(self, plugin: Plugin, node: str, allowed: Sequence[TopologySelectorTerm]) -> str:  # noqa: ARG002 - S0's interface
+    def make(self, plugin: Plugin, node: str, allowed: Sequence[TopologySelectorTerm]) -> str:
         """Have a plugin make storage, for a selected node and within what the class allows; return its error, or ""."""
         return plugin.fails.get("provision", "")
 

@@ -208,7 +208,8 @@ class ApiServer:
         meta = old.metadata
         if meta.deletion_timestamp is not None and (grace or meta.finalizers):
             return Done(write, old, changed=False)
-        if meta.deletion_timestamp is None and (meta.finalizers or grace or old.kind == "Pod"):
+        first = meta.deletion_timestamp is None and (meta.finalizers or grace or old.kind == "Pod")
+        if first or (meta.deletion_grace_period_seconds and not grace):  # the end of a grace is a change of its own
             marked = attrs.evolve(
                 meta,
                 deletion_timestamp=timestamp(log.notes.get(CLOCK, 0.0) + (grace or 0)),

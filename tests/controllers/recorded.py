@@ -9,6 +9,7 @@ import re
 from pathlib import Path
 
 import attrs
+
 from kvolsched.api import defaults
 from kvolsched.api.convert import from_plain, to_plain
 from kvolsched.api.quantity import canonical

@@ -1,0 +1,252 @@
+"""The PV controller in small worlds: what binds, what waits, what is released, and what a crash leaves to finish."""
+
+import attrs
+import pytest
+from controllers.small import Small, claim, node, pod, storage_class, volume
+
+from kvolsched.api.volume import SELECTED_NODE_KEYS
+from kvolsched.controllers import persistent_volume, volume_operations
+from kvolsched.world.log import Key, Note
+
+BINDER = persistent_volume.NAME
+FOUR_WRITES = [
+    (BINDER, "update", "pv/disk"),
+    (BINDER, "update_status", "pv/disk"),
+    (BINDER, "update", "pvc/data"),
+    (BINDER, "update_status", "pvc/data"),
+]
+REVISIONS = {"upstream": persistent_volume.UPSTREAM, "design": persistent_volume.DESIGN}
+
+
+@pytest.fixture(params=REVISIONS)
+def options(request):
+    """The controller's options under each revision."""
+    return REVISIONS[request.param]
+
+
+def binder(options=persistent_volume.UPSTREAM, **more):
+    """A world with the PV controller alone."""
+    return Small(persistent_volume.component(attrs.evolve(options, **more)))
+
+
+@pytest.mark.checklist("40")
+def test_immediate_claims_bind_without_any_pod(options):
+    """An Immediate class: the claim is bound to the smallest volume that fits, and no pod is looked at."""
+    world = binder(options).create(
+        storage_class(delayed=False), volume("big", "50Gi"), volume("disk"), volume("small", "5Gi")
+    ).run()
+    world.create(claim()).run()
+    assert world["pvc/data"].spec.volume_name == "disk"
+    assert [world[f"pv/{name}"].status.phase for name in ("big", "disk", "small")] == ["Available", "Bound", "Available"]
+
+
+def test_a_bind_is_four_writes_in_kubernetes_order(options):
+    """PV, PV status, claim, claim status: nothing else is written once the volume is Available."""
+    world = binder(options).create(storage_class(delayed=False), volume()).run()
+    before = len(world.writes())
+    world.create(claim()).run()
+    assert world.writes()[before:] == FOUR_WRITES
+
+
+@pytest.mark.parametrize("crash_after", range(4))
+def test_a_crash_between_the_writes_of_a_bind_is_finished_by_the_next_process(options, crash_after):
+    """Whatever of the four writes was made is not made again, and the rest follows."""
+    world = binder(options).create(storage_class(delayed=False), volume()).run()
+    before = len(world.writes())
+    world.create(claim())
+    while len(world.writes()) < before + crash_after:
+        assert world.sim.step(turns=True)
+    world.sim.crash(BINDER)
+    world.run()
+    assert world.writes()[before:] == FOUR_WRITES
+    assert world["pvc/data"].status.phase == world["pv/disk"].status.phase == "Bound"
+
+
+@pytest.mark.checklist("41", "87", "88", "47", "46")
+def test_delayed_claims_wait_for_a_pod_and_say_so(options):
+    """WaitForFirstConsumer: no binding though a volume fits, no provisioning though there is a driver, one event."""
+    world = binder(options).create(storage_class(), volume(), claim()).run()
+    assert world["pvc/data"].spec.volume_name == ""
+    assert world["pv/disk"].spec.claim_ref is None
+    assert ("WaitForFirstConsumer", "waiting for first consumer to be created before binding") in world.events("data")
+    assert not any("storage-provisioner" in key for key in world["pvc/data"].metadata.annotations)
+
+
+def test_a_pod_that_waits_is_named_today_but_not_in_the_design_era():
+    """`WaitForPodScheduled` is younger than the documents."""
+    for name, reason in (("upstream", "WaitForPodScheduled"), ("design", "WaitForFirstConsumer")):
+        world = binder(REVISIONS[name]).create(storage_class(), pod(claims=["data"])).run().create(claim()).run()
+        assert [reason for reason, _ in world.events("data")] == [reason]
+
+
+@pytest.mark.checklist("89", "97")
+@pytest.mark.parametrize("key", SELECTED_NODE_KEYS)
+def test_the_selected_node_is_the_signal_to_provision_in_every_spelling(options, key):
+    """The annotation by which the scheduler hands a claim over: the driver is named on the claim."""
+    world = binder(options).create(storage_class(), claim()).run()
+    world.change("pvc/data", lambda c: attrs.evolve(
+        c, metadata=attrs.evolve(c.metadata, annotations=c.metadata.annotations.merged({key: "node-a"})))).run()
+    annotations = world["pvc/data"].metadata.annotations
+    assert {annotations[k] for k in annotations if "storage-provisioner" in k} == {"ebs.example.com"}
+
+
+def test_a_claim_handed_to_provisioning_may_take_a_static_volume_only_in_1_11():
+    """The annotation switches delay off in 1.11: any volume will do, whatever its node. Today it stays on."""
+    for name, bound in (("upstream", ""), ("design", "disk")):
+        world = binder(REVISIONS[name]).create(storage_class(), volume()).run().create(claim(node="node-a")).run()
+        assert world["pvc/data"].spec.volume_name == bound
+
+
+@pytest.mark.checklist("83")
+def test_prebound_volumes_and_claims_bind_at_once_even_in_a_delayed_class(options):
+    """Either side that names the other is bound by the controller, without waiting for a pod."""
+    world = binder(options).create(storage_class(), volume(ref="data"), claim()).run()
+    assert world["pvc/data"].spec.volume_name == "disk"
+    assert "pv.kubernetes.io/bound-by-controller" not in world["pv/disk"].metadata.annotations
+    assert "pv.kubernetes.io/bound-by-controller" in world["pvc/data"].metadata.annotations
+    world = binder(options).create(storage_class(), volume()).run().create(claim(volumeName="disk")).run()
+    assert world["pvc/data"].status.phase == "Bound"
+    assert "pv.kubernetes.io/bound-by-controller" in world["pv/disk"].metadata.annotations
+    assert "pv.kubernetes.io/bound-by-controller" not in world["pvc/data"].metadata.annotations
+
+
+def test_a_volume_that_comes_later_is_found_at_the_next_period_of_15_seconds():
+    """Nobody wakes a claim when a volume becomes Available: the resync finds it."""
+    world = binder().create(storage_class(delayed=False, provisioner="kubernetes.io/no-provisioner"), claim()).run()
+    assert world["pvc/data"].status.phase == "Pending"
+    world.create(volume()).run()
+    assert world["pvc/data"].spec.volume_name == "disk"
+    assert world.sim.now == 15.0
+
+
+def test_a_default_class_is_assigned_late():
+    """A claim without class gets the default one at the first period after there is one."""
+    world = binder().create(claim(cls=None)).run()
+    assert world.events("data")[0][0] == "FailedBinding"
+    default = storage_class("standard")
+    notes = default.metadata.annotations.merged({"storageclass.kubernetes.io/is-default-class": "true"})
+    world.create(attrs.evolve(default, metadata=attrs.evolve(default.metadata, annotations=notes))).run()
+    assert world["pvc/data"].spec.storage_class_name == "standard"
+
+
+def test_a_claim_whose_volume_is_deleted_is_lost(options):
+    """The claim's phase is Lost, with Kubernetes' words, and nobody binds it again."""
+    world = binder(options).create(storage_class(delayed=False), volume()).run().create(claim()).run().delete("pv/disk").run()
+    assert world["pvc/data"].status.phase == "Lost"
+    assert ("ClaimLost", "Bound claim has lost its PersistentVolume. Data on the volume is lost!") in world.events("data")
+
+
+def test_retain_keeps_a_released_volume_until_its_claim_ref_is_removed(options):
+    """Released with claimRef; removed by hand, it is Available again and the mark of the controller stays."""
+    world = binder(options).create(storage_class(delayed=False), volume()).run().create(claim()).run().delete("pvc/data").run()
+    assert world["pv/disk"].status.phase == "Released"
+    assert world["pv/disk"].spec.claim_ref.name == "data"
+    world.change("pv/disk", lambda v: attrs.evolve(v, spec=attrs.evolve(v.spec, claim_ref=None))).run()
+    assert world["pv/disk"].status.phase == "Available"
+    assert "pv.kubernetes.io/bound-by-controller" in world["pv/disk"].metadata.annotations
+
+
+def test_a_second_claim_of_a_volume_is_refused_in_words():
+    """The volume is taken: an event, and Pending."""
+    world = binder().create(storage_class(), volume()).run().create(claim("one", volumeName="disk")).run()
+    world.create(claim("two", volumeName="disk")).run()
+    assert world["pvc/two"].status.phase == "Pending"
+    assert ("FailedBinding", 'volume "disk" already bound to a different claim.') in world.events("two")
+
+
+def prebound_and_waiting(options):
+    """A world in which a claim and a volume with its uid were just made, and the controller has seen nothing yet."""
+    made = claim(cls="fast", annotations={"pv.kubernetes.io/bind-completed": "yes"}, volumeName="disk")
+    world = Small(persistent_volume.component(options)).create(storage_class("fast", delayed=False)).run().create(made)
+    bound = volume(cls="fast", ref="data", policy="Delete")
+    ref = attrs.evolve(bound.spec.claim_ref, uid=world["pvc/data"].metadata.uid)
+    return world.create(attrs.evolve(bound, spec=attrs.evolve(bound.spec, claim_ref=ref)))
+
+
+@pytest.mark.checklist("275")
+def test_66287_a_controller_that_sees_the_volume_before_its_claim_takes_the_claim_for_deleted():
+    """Lag per kind: the volume's cursor moves first. Without a second look the volume is released; with one it is not."""
+    for name, phase in (("design", "Failed"), ("upstream", "Bound")):
+        world = prebound_and_waiting(REVISIONS[name])
+        process = world.sim.processes[BINDER]
+        world.sim.deliver(process, ["PersistentVolume"])
+        while process.todo["persistentvolume volumes"].items or process.plans["persistentvolume volumes"].items:
+            actor = next(a for a in process.component.actors if a.name == "persistentvolume volumes")
+            world.sim.turn(process, actor, see=False)
+        assert world["pv/disk"].status.phase == phase
+
+
+@pytest.mark.checklist("90", "94")
+@pytest.mark.parametrize("name", REVISIONS)
+def test_an_in_tree_failure_takes_the_selected_node_away(name):
+    """The controller's own plugin fails: annotation gone, so that the scheduler may choose another node."""
+    options = attrs.evolve(REVISIONS[name], in_tree=frozenset({"kubernetes.io/host-path"}))
+    plugin = volume_operations.Plugin(
+        name="kubernetes.io/host-path", source="hostPath", provisions=True, fails={"provision": "disk full"}
+    )
+    keys = options.provisioner_keys
+    operations = volume_operations.routine([plugin], today=options.today, keys=keys)
+    world = Small(persistent_volume.component(options, [operations]))
+    world.create(node("node-a"), storage_class("host", provisioner="kubernetes.io/host-path")).run()
+    world.create(claim(cls="host", node="node-a"))
+    world.run()
+    assert not any(key in world["pvc/data"].metadata.annotations for key in SELECTED_NODE_KEYS)
+    assert ("ProvisioningFailed", 'Failed to provision volume with StorageClass "host": disk full') in world.events("data")
+
+
+def gated_runs():
+    """The same scenarios without any delayed class, with the gate for delayed provisioning on and off."""
+    def immediate(world):
+        world.create(storage_class(delayed=False), volume()).run().create(claim()).run()
+
+    def taken(world):
+        immediate(world)
+        world.create(claim("two", volumeName="disk")).run().delete("pvc/data").run()
+
+    def prebound(world):
+        world.create(storage_class(), volume(ref="data"), claim()).run()
+
+    def lost(world):
+        immediate(world)
+        world.delete("pv/disk").run()
+
+    return [immediate, taken, prebound, lost]
+
+
+@pytest.mark.checklist("92")
+@pytest.mark.parametrize("play", gated_runs(), ids=lambda play: play.__name__)
+def test_the_gate_changes_nothing_but_delayed_claims(play):
+    """Differential: writes, events and objects are the same with the gate on and off."""
+    worlds = [binder(persistent_volume.DESIGN, delayed_provisioning=gate) for gate in (True, False)]
+    for world in worlds:
+        play(world)
+    on, off = worlds
+    assert on.writes() == off.writes()
+    assert on.sim.log.objects == off.sim.log.objects
+
+
+def test_the_own_cache_saves_a_second_write_while_the_watch_lags():
+    """A controller that has not seen its own writes yet does not make them again, and gets no conflict."""
+    world = binder().create(storage_class(delayed=False), volume()).run().create(claim())
+    process = world.sim.processes[BINDER]
+    world.sim.deliver(process)
+    claims = next(a for a in process.component.actors if a.name == "persistentvolume claims")
+    while process.todo[claims.name].items or process.plans[claims.name].items:
+        world.sim.turn(process, claims, see=False)
+    assert len([k for k in world.sim.log.notes if isinstance(k, Note) and k.sort == "own"]) == 2
+    with_own = process.views["own"].at(Key("PersistentVolumeClaim", "default", "data"))
+    assert with_own.status.phase == "Bound"
+    before = len(world.writes())
+    world.run()
+    assert len(world.writes()) == before
+    assert not [k for k in world.sim.log.notes if isinstance(k, Note) and k.sort == "own"]
+
+
+def test_back_and_forward_again_is_the_same_world():
+    """Every note of the controller travels: the digest of each place is met again."""
+    world = binder().create(storage_class(delayed=False), volume(), claim()).run()
+    last = world.sim.step_number
+    digest, objects = world.sim.digest(), dict(world.sim.log.objects)
+    world.sim.goto(0)
+    world.sim.goto(last)
+    assert (world.sim.digest(), world.sim.log.objects) == (digest, objects)

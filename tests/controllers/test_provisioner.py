@@ -1,0 +1,238 @@
+"""Provisioners: where a volume may lie, when it fails, and who takes the selected node away."""
+
+import attrs
+import pytest
+from controllers.small import ZONE, Small, claim, node, objects, storage_class, topologies
+
+from kvolsched.api import examples
+from kvolsched.controllers import persistent_volume, provisioner
+from kvolsched.controllers.provisioner import Failure, Nowhere, place
+
+EBS, LOCAL = "ebs.example.com", "local.example.com"
+NODES = [node("node-a"), node("node-b"), node("node-c")]
+OLD_ZONE = "failure-domain.beta.kubernetes.io/zone"
+
+
+def world(options=None, *, name=EBS, binder=persistent_volume.UPSTREAM, permit=None):
+    """A world with the PV controller and one driver."""
+    components = persistent_volume.component(binder), provisioner.component(name, options or provisioner.UPSTREAM)
+    return Small(*components, permit=permit).create(*NODES)
+
+
+def reach(volume):
+    """Return key -> values of a volume's only affinity term."""
+    term, = volume.spec.node_affinity.required.node_selector_terms
+    return {part.key: part.values for part in term.match_expressions}
+
+
+def run_with(chosen, cls, options=None, *, selected="node-b", **more):
+    """Provision one claim and return the world."""
+    return world(options, **more).create(cls, claim(cls=cls.metadata.name, node=selected)).run(60)
+
+
+@pytest.mark.checklist("48", "49", "95", "97")
+def test_a_zonal_driver_takes_the_zone_of_the_selected_node_and_a_local_one_the_node():
+    """The domain depends on the driver's topology key; it is read off the Node."""
+    made, = run_with(EBS, storage_class()).all("PersistentVolume")
+    assert reach(made) == {ZONE: ("zone-b",)}
+    options = provisioner.Options(topology_keys=("kubernetes.io/hostname",))
+    made, = run_with(LOCAL, storage_class("local", provisioner=LOCAL), options, name=LOCAL).all("PersistentVolume")
+    assert reach(made) == {"kubernetes.io/hostname": ("node-b",)}
+
+
+def test_a_volume_is_made_bound_to_its_claim_and_never_available():
+    """The order of writes: annotations, volume with claimRef, its phase Bound, claim, claim status."""
+    made = run_with(EBS, storage_class())
+    volume, = made.all("PersistentVolume")
+    name = f"pvc-{made['pvc/data'].metadata.uid}"
+    assert volume.metadata.name == name
+    assert volume.spec.claim_ref.uid == made["pvc/data"].metadata.uid
+    binder = persistent_volume.NAME
+    assert made.writes() == [
+        (binder, "update", "pvc/data"),
+        (EBS, "create", f"pv/{name}"),
+        (binder, "update_status", f"pv/{name}"),
+        (binder, "update", "pvc/data"),
+        (binder, "update_status", "pvc/data"),
+    ]
+    assert dict(made.events("data")) == {
+        "ExternalProvisioning": f"Waiting for a volume to be created either by the external provisioner '{EBS}' or manually by "
+        "the system administrator. If volume creation is delayed, please verify that the provisioner is running and "
+        "correctly registered.",
+        "Provisioning": 'External provisioner is provisioning volume for claim "default/data"',
+        "ProvisioningSucceeded": f"Successfully provisioned volume {name}",
+    }
+
+
+@pytest.mark.checklist("60", "96")
+def test_a_single_domain_driver_ignores_the_list_when_a_node_is_given():
+    """The same place with allowedTopologies and without."""
+    with_list = storage_class(allowedTopologies=topologies({ZONE: ["zone-a", "zone-b"]}))
+    assert place("data", with_list, NODES[1], NODES, [ZONE]) == place("data", storage_class(), NODES[1], NODES, [ZONE])
+
+
+@pytest.mark.checklist("57", "98")
+def test_an_immediate_volume_lies_within_the_class_list():
+    """Without a node the class's list decides, replicas of a StatefulSet taking one domain after the other."""
+    cls = storage_class(delayed=False, allowedTopologies=topologies({ZONE: ["zone-a", "zone-b"]}))
+    found = [place(f"data-web-{n}", cls, None, NODES, [ZONE])[0][ZONE] for n in range(4)]
+    assert sorted(set(found)) == [("zone-a",), ("zone-b",)]
+    assert found[:2] == found[2:]
+
+
+@pytest.mark.checklist("58")
+def test_an_immediate_volume_of_a_class_with_a_list_can_land_where_the_pod_cannot_run():
+    """Both zones of the list are taken by some claim, whatever any pod needs."""
+    cls = storage_class(delayed=False, allowedTopologies=topologies({ZONE: ["zone-a", "zone-b"]}))
+    made = world().create(cls, *(claim(f"data-web-{n}") for n in range(2))).run(60)
+    assert {reach(volume)[ZONE] for volume in made.all("PersistentVolume")} == {("zone-a",), ("zone-b",)}
+
+
+def shipped(name):
+    """Return the class of a shipped example."""
+    return next(obj for obj in examples.example(name).objects if obj.kind == "StorageClass")
+
+
+def zoned(name, zone, region="", **more):
+    """Return a node with the zone labels of the documents' time."""
+    made = node(name)
+    labels = {OLD_ZONE: zone, "kubernetes.io/hostname": name} | more
+    if region:
+        labels["failure-domain.beta.kubernetes.io/region"] = region
+    return attrs.evolve(made, metadata=attrs.evolve(made.metadata, labels=type(made.metadata.labels)(labels)))
+
+
+GCE = [zoned(f"n-{z}", f"us-central1-{z}", "us-central1") for z in "abc"]
+
+
+@pytest.mark.checklist("65")
+@pytest.mark.parametrize("selected", GCE, ids=lambda n: n.metadata.name)
+def test_a_regional_disk_takes_two_of_three_zones_with_that_of_the_node(selected):
+    """`multi-zonal-class`: the node's zone and another of the list."""
+    term, = place("data", shipped("multi-zonal-class"), selected, GCE, [ZONE])
+    (key, zones), = term.items()
+    assert len(zones) == 2
+    assert selected.metadata.labels[key] in zones
+
+
+@pytest.mark.checklist("66")
+def test_a_regional_disk_in_one_zone_fails():
+    """Fewer than two zones: provisioning fails with words, and so it does with two zones of different regions."""
+    one = storage_class(parameters={"replication-type": "regional-pd"}, allowedTopologies=topologies({OLD_ZONE: ["us-central1-a"]}))
+    far = storage_class(parameters={"replication-type": "regional-pd"}, allowedTopologies=topologies({OLD_ZONE: ["us-central1-a", "europe-west1-b"]}))
+    nodes = [*GCE, zoned("n-eu", "europe-west1-b", "europe-west1")]
+    for cls in (one, far):
+        with pytest.raises(Nowhere, match="Need at least 2 distinct zones"):
+            place("data", cls, GCE[0], nodes, [ZONE])
+    made = world(name="pd").create(attrs.evolve(one, provisioner="pd"), GCE[0], claim(node="n-a")).run(30)
+    assert any("Need at least 2 distinct zones" in words for reason, words in made.events("data") if reason == "ProvisioningFailed")
+
+
+@pytest.mark.checklist("67")
+def test_a_fancy_class_names_exactly_three_topologies():
+    """`something-fancy`: (a, rack1), (b, rack1), (b, rack2), and not (a, rack2)."""
+    found = {tuple(sorted(one.items())) for one in provisioner.allowed(shipped("something-fancy"))}
+    values = {tuple(value for _, value in one) for one in found}
+    assert len(values) == 3
+    assert not any("rack2" in value and any(part.endswith("a") for part in value) for value in values)
+
+
+@pytest.mark.checklist("62", "63")
+def test_legacy_zone_parameters_work_and_contradictions_are_survived():
+    """`zone` and `zones` choose; with a node or with allowedTopologies the driver refuses in words."""
+    one, two = storage_class(delayed=False, parameters={"zone": "zone-c"}), storage_class(delayed=False, parameters={"zones": "zone-a, zone-b"})
+    assert place("data", one, None, NODES, [ZONE]) == ({ZONE: ("zone-c",)},)
+    assert {place(f"data-{n}", two, None, NODES, [ZONE])[0][ZONE] for n in range(2)} == {("zone-a",), ("zone-b",)}
+    with pytest.raises(Nowhere, match="VolumeBindingMode is set to WaitForFirstConsumer"):
+        place("data", one, NODES[0], NODES, [ZONE])
+    both = storage_class(delayed=False, parameters={"zone": "zone-c"}, allowedTopologies=topologies({ZONE: ["zone-a"]}))
+    with pytest.raises(Nowhere, match="if allowedTopologies specified"):
+        place("data", both, None, NODES, [ZONE])
+    made = world().create(both, claim()).run(30)
+    assert "ProvisioningFailed" in dict(made.events("data"))
+
+
+@pytest.mark.checklist("91")
+def test_the_driver_itself_gives_the_node_back_when_capacity_runs_out():
+    """ResourceExhausted: the selected node goes, the provisioner annotations stay, and nothing is remembered."""
+    made = run_with(EBS, storage_class(), provisioner.Options(fails=(Failure(),)))
+    annotations = made["pvc/data"].metadata.annotations
+    assert "volume.kubernetes.io/selected-node" not in annotations
+    assert annotations["volume.kubernetes.io/storage-provisioner"] == EBS
+    words = 'failed to provision volume with StorageClass "ebs": rpc error: code = ResourceExhausted desc = not enough capacity in zone-b'
+    assert ("ProvisioningFailed", words) in made.events("data")
+    assert (EBS, "update", "pvc/data") in made.writes()
+    assert made.all("PersistentVolume") == []
+
+
+@pytest.mark.parametrize("options", [
+    provisioner.Options(fails=(Failure(times=2, code="Internal", desc="oops"),)),
+    provisioner.Options(fails=(Failure(times=2),), on_failure="retry"),
+], ids=["other code", "dial"])
+def test_other_failures_are_retried_on_the_same_node(options):
+    """Nothing is written; the third attempt makes the volume where it was asked for, after 1 and 2 seconds."""
+    made = run_with(EBS, storage_class(), options)
+    volume, = made.all("PersistentVolume")
+    assert reach(volume) == {ZONE: ("zone-b",)}
+    assert made.sim.now == pytest.approx(3 * options.delay + 1 + 2)
+    assert not [w for w in made.writes() if w[:2] == (EBS, "update")]
+
+
+@pytest.mark.checklist("99")
+@pytest.mark.parametrize("kind", ["Node", "StorageClass"])
+def test_a_driver_that_may_not_read_says_so(kind):
+    """Without `get` on Node or StorageClass: a clear provisioning error, and nothing is made."""
+    made = run_with(EBS, storage_class(), permit=lambda _by, verb, what: (verb, what) != ("get", kind))
+    words = [words for reason, words in made.events("data") if reason == "ProvisioningFailed"]
+    assert f'User "system:{EBS}" cannot get resource' in words[0]
+    assert "is forbidden" in words[0]
+    assert made.all("PersistentVolume") == []
+
+
+def test_delete_follows_release_and_what_was_begun_is_brought_to_its_end():
+    """Delete: Released, then gone. A claim deleted while its volume is being made leaves a volume that goes too."""
+    made = run_with(EBS, storage_class())
+    made.delete("pvc/data").run(60)
+    assert made.all("PersistentVolume") == []
+    made = world(provisioner.Options(delay=3.0)).create(storage_class(), claim(node="node-a")).run(1)
+    made.delete("pvc/data").run(60)
+    assert made.all("PersistentVolume") == []
+    assert [w[1] for w in made.writes() if w[0] == EBS] == ["create", "delete"]
+
+
+def test_under_design_an_in_tree_name_plays_kubernetes_own_plugin():
+    """`kubernetes.io/gce-pd`: no annotation hands the claim over, the words are the controller's, failures give the node back."""
+    name = "kubernetes.io/gce-pd"
+    cls = storage_class("standard", provisioner=name)
+    made = run_with(EBS, cls, provisioner.DESIGN, name=name, binder=persistent_volume.DESIGN)
+    volume, = made.all("PersistentVolume")
+    assert volume.metadata.annotations["pv.kubernetes.io/provisioned-by"] == name
+    assert ("ProvisioningSucceeded", f"Successfully provisioned volume {volume.metadata.name} using {name}") in made.events("data")
+    assert made["pvc/data"].status.phase == "Bound"
+    options = attrs.evolve(provisioner.DESIGN, fails=(Failure(code="Internal", desc="quota"),))
+    made = run_with(EBS, cls, options, name=name, binder=persistent_volume.DESIGN)
+    assert "volume.kubernetes.io/selected-node" not in made["pvc/data"].metadata.annotations
+
+
+def test_under_upstream_an_in_tree_name_stands_for_its_csi_driver():
+    """The claim is handed to `pd.csi.storage.gke.io`, and a component of the old name answers for it."""
+    name = "kubernetes.io/gce-pd"
+    made = run_with(EBS, storage_class("standard", provisioner=name), name=name)
+    volume, = made.all("PersistentVolume")
+    assert volume.metadata.annotations["pv.kubernetes.io/provisioned-by"] == "pd.csi.storage.gke.io"
+    assert made["pvc/data"].status.phase == "Bound"
+
+
+def test_a_chance_of_failure_is_drawn_by_seed():
+    """The same seed gives the same run; over many claims the share is about what was asked."""
+    options = provisioner.Options(fail_chance=50, delay=0)
+    claims = [claim(f"data-{n}", node="node-a") for n in range(60)]
+    runs = [world(options).create(storage_class(), *claims).run(5) for _ in range(2)]
+    made = [[volume.metadata.name for volume in run.all("PersistentVolume")] for run in runs]
+    assert made[0] == made[1]
+    assert 15 < len(made[0]) < 45
+
+
+def test_objects_of_this_file_are_manifests():
+    """The helpers write what the converter reads."""
+    assert objects("apiVersion: v1\nkind: Node\nmetadata: {name: x}")[0].metadata.name == "x"

@@ -1,0 +1,139 @@
+"""The rules that scheduler and PV controller share: what matches, what is bound, what can be reached."""
+
+import attrs
+import pytest
+from controllers.small import ZONE, claim, node, storage_class, topologies, volume
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kvolsched import volumes
+from kvolsched.volumes import find_matching_volume, topology_allows, volume_fits_node
+
+
+def available(made, **spec):
+    """Return a volume in phase Available, with parts of its spec replaced."""
+    return attrs.evolve(made, status=attrs.evolve(made.status, phase="Available"), spec=attrs.evolve(made.spec, **spec))
+
+
+def found(*candidates, asked=None, **how):
+    """Return the name of the volume that is chosen, or None."""
+    chosen = find_matching_volume(asked or claim(), candidates, **how)
+    return chosen and chosen.metadata.name
+
+
+@pytest.mark.checklist("93")
+def test_the_smallest_that_fits_is_chosen_and_the_first_of_equals():
+    """Too small is passed over; of equals the first in order wins."""
+    sizes = {"a": "5Gi", "b": "20Gi", "c": "11Gi", "d": "11Gi"}
+    assert found(*(available(volume(name, size)) for name, size in sizes.items())) == "c"
+
+
+def test_a_volume_that_names_the_claim_wins_whatever_its_size_class_and_phase():
+    """A prebound volume is returned at once, even of another class, not Available, and with a claim that is delayed."""
+    mine = volume("mine", "50Gi", "other", ref="data")
+    assert found(available(volume("fits")), mine, delayed=True) == "mine"
+    assert found(volume("mine", "5Gi", ref="data")) is None
+
+
+def test_a_prebound_volume_out_of_reach_is_no_match_at_all():
+    """On the scheduler's path it hides every other volume."""
+    mine = volume("mine", ref="data", zone="zone-b")
+    assert found(mine, available(volume("fits")), node=node("node-a")) is None
+
+
+def test_the_controller_leaves_delayed_claims_to_the_scheduler():
+    """Without a node and delayed, an unbound volume is no candidate; with a node it is."""
+    assert found(available(volume()), delayed=True) is None
+    assert found(available(volume()), delayed=True, node=node("node-a")) == "disk"
+
+
+@pytest.mark.parametrize("spec", [
+    {"volume_mode": "Block"}, {"storage_class_name": "other"}, {"volume_attributes_class_name": "gold"},
+], ids=str)
+def test_what_differs_is_no_match(spec):
+    """Mode, class and attributes class must be equal."""
+    assert found(available(volume(), **spec)) is None
+
+
+def test_phase_selector_deletion_and_exclusion():
+    """Only an Available, selected, living volume that is not taken by another claim of the pod."""
+    assert found(volume()) is None
+    assert found(volume(), options=volumes.DESIGN) == "disk"  # 1.11 did not look at the phase
+    assert found(available(volume()), excluded={"disk"}) is None
+    assert found(available(volume()), asked=claim(selector={"matchLabels": {"tier": "gold"}})) is None
+    gone = available(volume())
+    gone = attrs.evolve(gone, metadata=attrs.evolve(gone.metadata, deletion_timestamp="2026-01-01T00:00:00Z"))
+    assert found(gone) is None
+
+
+def test_access_modes_count_on_the_schedulers_path():
+    """The controller has sorted volumes by their modes before."""
+    read_only = available(volume(), access_modes=("ReadOnlyMany",))
+    assert found(read_only, node=node("node-a")) is None
+    assert found(read_only) == "disk"
+
+
+def test_affinity_nil_empty_and_matching():
+    """No affinity reaches everywhere, an empty one nowhere."""
+    anywhere, here = volume(), volume(zone="zone-a")
+    nowhere = attrs.evolve(here, spec=attrs.evolve(here.spec, node_affinity=attrs.evolve(
+        here.spec.node_affinity, required=attrs.evolve(here.spec.node_affinity.required, node_selector_terms=()))))
+    for made, fits in ((anywhere, True), (here, True), (nowhere, False)):
+        assert volume_fits_node(made, node("node-a")) is fits
+    assert not volume_fits_node(here, node("node-b"))
+
+
+@pytest.mark.checklist("64", "56")
+def test_allowed_topologies_are_ored_and_their_expressions_anded():
+    """`zonal-class`: only nodes in zone a or b; no list allows every node."""
+    zonal = storage_class(allowedTopologies=topologies({ZONE: ["zone-a", "zone-b"]}))
+    assert [topology_allows(zonal, node(name)) for name in ("node-a", "node-b", "node-c")] == [True, True, False]
+    assert topology_allows(storage_class(), node("node-c"))
+    both = storage_class(allowedTopologies=topologies({ZONE: ["zone-a"], "rack": ["r1"]}, {ZONE: ["zone-b"]}))
+    assert topology_allows(both, node("node-a", rack="r1"))
+    assert not topology_allows(both, node("node-a"))
+    assert topology_allows(both, node("node-b"))
+
+
+def test_the_beta_annotation_wins_over_the_field():
+    """Both on claims and on volumes; "" is no class, and names one all the same."""
+    asked = claim(cls="field", annotations={"volume.beta.kubernetes.io/storage-class": "beta"})
+    assert volumes.class_of_claim(asked) == "beta"
+    assert volumes.class_of_claim(claim(cls=None)) == ""
+    assert not volumes.has_class(claim(cls=None))
+    assert volumes.has_class(claim(cls=""))
+
+
+def test_every_spelling_of_the_selected_node_is_read_and_all_are_taken_away():
+    """The revision's own key is written and looked at first."""
+    for options in (volumes.UPSTREAM, volumes.DESIGN):
+        asked = volumes.with_selected_node(claim(), "node-a", options)
+        assert asked.metadata.annotations[options.selected_node_key] == "node-a"
+        for reader in (volumes.UPSTREAM, volumes.DESIGN):
+            assert volumes.selected_node(asked, reader) == "node-a"
+        assert volumes.with_selected_node(asked, "") == claim()
+
+
+@given(st.lists(st.integers(1, 30), max_size=6), st.integers(1, 30))
+def test_the_choice_is_the_least_that_suffices(sizes, asked):
+    """Over any sizes: the minimum of those that are large enough."""
+    made = [available(volume(f"v{n}", f"{size}Gi")) for n, size in enumerate(sizes)]
+    chosen = find_matching_volume(claim(size=f"{asked}Gi"), made)
+    enough = [size for size in sizes if size >= asked]
+    assert (chosen is None) == (not enough)
+    if chosen is not None:
+        assert volumes.capacity(chosen) == min(enough) * 2**30
+
+
+@given(st.booleans(), st.booleans())
+def test_binding_a_volume_twice_changes_nothing_more(prebound, own_uid):
+    """The write is skipped if it is already so; the mark is put only where the user had not prebound."""
+    asked = attrs.evolve(claim(), metadata=attrs.evolve(claim().metadata, uid="u1"))
+    disk = volume(ref="data" if prebound else None)
+    if prebound and own_uid:
+        ref = attrs.evolve(disk.spec.claim_ref, uid="u1")
+        disk = attrs.evolve(disk, spec=attrs.evolve(disk.spec, claim_ref=ref))
+    once = volumes.bind_volume_to_claim(disk, asked)
+    assert volumes.bind_volume_to_claim(once, asked) is once
+    assert ("pv.kubernetes.io/bound-by-controller" in once.metadata.annotations) is (not prebound)
+    assert volumes.is_bound_to(once, asked)
