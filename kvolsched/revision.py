@@ -71,7 +71,7 @@ class Revision:
 
     def scheduler(self) -> Component:
         """Return kube-scheduler: the scheduling pass, the bind worker beside it, their cache and queue."""
-        actors = (SchedulingPass(self.profile, self.flow, self.pops_backoff), BindWorker(self.flow))
+        actors = (SchedulingPass(self.profile, self.flow, self.pops_backoff), BindWorker(self.flow, self.profile))
 
         def views(_seen: Seen) -> Mapping[str, View]:
             return {"cache": AssumeCache(Snapshot(), self.flow.volume_rule), "queue": SchedulingQueue()}

@@ -6,8 +6,7 @@ else, so that a view that joins both counts everything once.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import attrs
 
@@ -21,22 +20,51 @@ ASSUMED = "assumed"
 KINDS = ("Namespace", "Node", "StorageClass", "PersistentVolume", "PersistentVolumeClaim", "Pod")
 
 
-def equal_versions(seen: Any, assumed: Any) -> bool:
-    """Say whether an assumed volume or claim counts: only while its version is the informer's (kube-scheduler v1.36.2)."""
-    return seen is not None and bool(seen.metadata.resource_version == assumed.metadata.resource_version)
+class Rule(Protocol):
+    """Which of seen and assumed counts for volumes and claims, and what may be assumed at all."""
+
+    def counts(self, seen: Any, assumed: Any) -> bool: ...
+    def refusal(self, key: Key, seen: Any, wanted: Any) -> str: ...
 
 
-def newer_wins(seen: Any, assumed: Any) -> bool:
-    """Say whether an assumed volume or claim counts: until the informer has a newer one (S0, Caching; 1.11)."""
-    return seen is not None and bool(seen.metadata.resource_version <= assumed.metadata.resource_version)
+@attrs.frozen
+class EqualVersions:
+    """An assumed object counts only while its version is the informer's (kube-scheduler v1.36.2)."""
+
+    def counts(self, seen: Any, assumed: Any) -> bool:
+        """Say whether the assumed object counts."""
+        return seen is not None and bool(seen.metadata.resource_version == assumed.metadata.resource_version)
+
+    def refusal(self, key: Key, seen: Any, wanted: Any) -> str:
+        """Return why an object cannot be assumed, in kube-scheduler's words, or ""."""
+        name = f"{key.namespace}/{key.name}" if key.namespace else key.name
+        if seen is None:
+            return f'{key.kind.lower()}s "{name}" not found'
+        if self.counts(seen, wanted):
+            return ""
+        stored, assumed = seen.metadata.resource_version, wanted.metadata.resource_version
+        return f'"{name}" is out of sync (stored: {stored}, assume: {assumed})'
 
 
-def pod_counts(seen: Any, assumed: Any) -> bool:  # noqa: ARG001 - the same question as for volumes
+@attrs.frozen
+class NewerWins:
+    """An assumed object counts until the informer has a newer one (S0, Caching; as 1.11 did it)."""
+
+    def counts(self, seen: Any, assumed: Any) -> bool:
+        """Say whether the assumed object counts."""
+        return seen is not None and bool(seen.metadata.resource_version <= assumed.metadata.resource_version)
+
+    def refusal(self, key: Key, seen: Any, wanted: Any) -> str:
+        """Return why an object cannot be assumed, in 1.11's words, or ""."""
+        name = f"{key.namespace}/{key.name}" if key.namespace else key.name
+        if seen is None:
+            return f'could not find v1.{key.kind} "{name}"'
+        return "" if self.counts(seen, wanted) else f'v1.{key.kind} "{name}" is out of sync'
+
+
+def pod_counts(seen: Any, _assumed: Any) -> bool:
     """Say whether an assumed pod counts: until the informer shows the pod on a node."""
     return seen is None or not seen.spec.node_name
-
-
-Rule = Callable[[Any, Any], bool]
 
 
 class AssumeCache:
@@ -44,7 +72,7 @@ class AssumeCache:
 
     Args:
         behind: the view that gets effective changes.
-        volume_rule: which of seen and assumed counts, for volumes and claims.
+        volume_rule: which of seen and assumed counts for volumes and claims.
     """
 
     def __init__(self, behind: Snapshot, volume_rule: Rule) -> None:
@@ -59,8 +87,8 @@ class AssumeCache:
         assumed, seen = self.assumed.get(key), self.seen.get(key)
         if assumed is None:
             return seen
-        rule = pod_counts if key.kind == "Pod" else self.volume_rule
-        return assumed if rule(seen, assumed) else seen
+        counts = pod_counts if key.kind == "Pod" else self.volume_rule.counts
+        return assumed if counts(seen, assumed) else seen
 
     def holds(self, key: Key) -> bool:
         """Say whether what counts at a key is only assumed."""
@@ -122,7 +150,7 @@ def drop_outdated(hand: Hand, key: Key, rule: Rule) -> None:
     if assumed is None:
         return
     seen = hand.seen.at(key)
-    counts = pod_counts(seen, assumed) if key.kind == "Pod" else rule(seen, assumed)
+    counts = pod_counts(seen, assumed) if key.kind == "Pod" else rule.counts(seen, assumed)
     if not counts:
         forget(hand, key)
 

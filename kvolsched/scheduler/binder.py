@@ -13,15 +13,26 @@ from typing import Any
 import attrs
 
 from .. import volumes
-from ..world.apiserver import Write
+from ..api.node import Node
+from ..api.pod import Pod
+from ..api.volume import PersistentVolume, PersistentVolumeClaim
+from ..world.apiserver import Write, key_of, ref
 from ..world.component import Hand
 from ..world.digest import RANK, WAIT
 from ..world.log import Key
+from ..world.view import Seen
 from .assume import AssumeCache, assume
 from .plugins.volume_binding import Decision
 
-BIND_TIMEOUT = 600.0  # seconds, bindTimeoutSeconds
 POLL = 1.0  # seconds between two checks
+
+
+@attrs.frozen
+class Found:
+    """What was found for a pod on a node: volumes for claims, and claims to provision, as they were then."""
+
+    static: tuple[tuple[PersistentVolumeClaim, PersistentVolume], ...] = ()
+    provision: tuple[PersistentVolumeClaim, ...] = ()
 
 
 @attrs.frozen
@@ -32,7 +43,7 @@ class Binding:
     wait, bind or tell (the failure in `message` is still to be told).
     """
 
-    pod: Any
+    pod: Pod
     node: str
     static: tuple[tuple[Key, Key], ...] = ()
     provision: tuple[Key, ...] = ()
@@ -43,11 +54,6 @@ class Binding:
     reason: str = ""
     deadline: float = attrs.field(default=0.0, metadata=WAIT)
     order: int = attrs.field(default=0, metadata=RANK)
-
-    @property
-    def needs_volumes(self) -> bool:
-        """Whether anything is to be bound or provisioned for the pod."""
-        return bool(self.static or self.provision)
 
 
 def claims_of(pod: Any) -> list[Key]:
@@ -61,29 +67,60 @@ def all_bound(pod: Any, cache: AssumeCache) -> bool:
     return all((claim := cache.get(key)) is not None and volumes.is_bound(claim) for key in claims_of(pod))
 
 
+def find(decision: Decision, cache: AssumeCache) -> Found:
+    """Return the volumes and claims that a decision means, as they are now."""
+    get = cache.get
+    return Found(
+        tuple((get(claim), get(volume)) for claim, volume in decision.static), tuple(map(get, decision.provision))
+    )
+
+
+class CannotAssume(Exception):
+    """Something has changed since it was chosen; the message is the assume cache's."""
+
+
 def assume_pod_volumes(
-    hand: Hand, cache: AssumeCache, decision: Decision, node: str, options: volumes.Options
+    hand: Hand, cache: AssumeCache, found: Found, node: str, options: volumes.Options, *, writes_all: bool
 ) -> tuple[Write, ...]:
     """Assume the chosen volumes and the claims to provision, and return the writes that make it true.
 
-    Volumes come first, then claims, each in the order of the decision. A volume that needs no change is not assumed,
-    but its (empty) write stays, as kube-scheduler sends it.
+    Volumes come first, then claims, each in the order of the decision. A volume that is the claim's already is not
+    assumed; a claim that has its node already is.
+
+    Args:
+        writes_all: volumes that are the claim's already are written all the same (v1.36.2); in 1.11 only if nothing but
+            claims to provision would be written.
+
+    Raises:
+        CannotAssume: one of them is no longer what was found; nothing is assumed.
     """
-    writes: list[Write] = []
-    for claim_key, volume_key in decision.static:
-        claim, volume = cache.get(claim_key), cache.get(volume_key)
-        prebound = volumes.bind_volume_to_claim(volume, claim)
-        if prebound is not volume:
-            assume(hand, prebound, volume_key)
-        words = f"scheduler reserves {volume_key.name} for claim {claim_key.name}: claimRef"
-        writes.append(Write("update", volume_key, prebound, volume.metadata.resource_version, words=words))
-    for claim_key in decision.provision:
-        claim = cache.get(claim_key)
-        selected = volumes.with_selected_node(claim, node, options)
-        assume(hand, selected, claim_key)
-        words = f"scheduler annotates claim {claim_key.name}: selected-node {node}"
-        writes.append(Write("update", claim_key, selected, claim.metadata.resource_version, words=words))
-    return tuple(writes)
+    reserved = [_reserve(claim, volume) for claim, volume in found.static]
+    selected = [_select(claim, node, options) for claim in found.provision]
+    known = {id(volume) for _, volume in found.static}
+    changing = [write for write in reserved if id(write.new) not in known]
+    for write in (*changing, *selected):
+        why = cache.volume_rule.refusal(write.key, cache.seen.get(write.key), write.new)
+        if why:
+            raise CannotAssume(why)
+    for write in (*changing, *selected):
+        assume(hand, write.new, write.key)
+    if writes_all or (selected and not changing):
+        return (*reserved, *selected)
+    return (*changing, *selected)
+
+
+def _reserve(claim: PersistentVolumeClaim, volume: PersistentVolume) -> Write:
+    """Return the write that prebinds a volume; its new value is the volume itself if it is the claim's already."""
+    key, prebound = key_of(volume), volumes.bind_volume_to_claim(volume, claim)
+    words = f"Scheduler reserves {ref(key)} for {ref(key_of(claim))}: claimRef"
+    return Write("update", key, prebound, volume.metadata.resource_version, words=words)
+
+
+def _select(claim: PersistentVolumeClaim, node: str, options: volumes.Options) -> Write:
+    """Return the write that hands a claim to its provisioner, for a node."""
+    key, selected = key_of(claim), volumes.with_selected_node(claim, node, options)
+    words = f"Scheduler selects {node} for {ref(key)}: annotation {options.selected_node_key}"
+    return Write("update", key, selected, claim.metadata.resource_version, words=words)
 
 
 def check_bindings(binding: Binding, hand: Hand) -> bool | str:
@@ -96,63 +133,69 @@ def check_bindings(binding: Binding, hand: Hand) -> bool | str:
     node = seen.get("Node", binding.node)
     if node is None:
         return f'failed to get node "{binding.node}": node "{binding.node}" not found'
-    pod = seen.at(Key("Pod", binding.pod.metadata.namespace or "default", binding.pod.metadata.name))
-    if pod is None or pod.metadata.uid != binding.pod.metadata.uid:
-        name = binding.pod.metadata.name
-        return f'pod does not exist any more: pod "{name}" not found'
-    for claim_key, volume_key in binding.static:
-        answer = _check_static(seen, written, claim_key, volume_key)
+    if seen.at(key_of(binding.pod)) is None:
+        return f'pod does not exist any more: pod "{binding.pod.metadata.name}" not found'
+    for keys in binding.static:
+        answer = _check_static(seen, written, keys, node)
         if answer is not True:
             return answer
-    for claim_key in binding.provision:
-        answer = _check_provisioned(seen, written, claim_key, binding.node, node)
+    for key in binding.provision:
+        answer = _check_provisioned(seen, written, key, node)
         if answer is not True:
             return answer
     return True
 
 
 def _older(obj: Any, key: Key, written: dict[Key, int]) -> bool:
+    """Say whether the informer has not yet shown what was written."""
     return bool(obj.metadata.resource_version < written.get(key, 0))
 
 
-def _check_static(seen: Any, written: dict[Key, int], claim_key: Key, volume_key: Key) -> bool | str:
-    volume = seen.at(volume_key)
+def _check_static(seen: Seen, written: dict[Key, int], keys: tuple[Key, Key], node: Node) -> bool | str:
+    claim_key, volume_key = keys
+    volume, claim = seen.at(volume_key), seen.at(claim_key)
     if volume is None:
         return f'failed to check binding: persistentvolumes "{volume_key.name}" not found'
-    claim = seen.at(claim_key)
     if claim is None:
-        return f'failed to check binding: persistentvolumeclaims "{claim_key.name}" not found'
+        return f'failed to check binding: persistentvolumeclaims "{claim_key.namespace}/{claim_key.name}" not found'
     if _older(volume, volume_key, written):
         return False
+    if not volumes.volume_fits_node(volume, node):
+        return _out_of_reach(volume, node)
     if volume.spec.claim_ref is None or not volume.spec.claim_ref.uid:
         return f'ClaimRef got reset for pv "{volume_key.name}"'
-    return bool(volumes.is_bound(claim))
+    return volumes.is_bound(claim)
 
 
-def _check_provisioned(seen: Any, written: dict[Key, int], claim_key: Key, node_name: str, node: Any) -> bool | str:
-    claim = seen.at(claim_key)
+def _check_provisioned(seen: Seen, written: dict[Key, int], key: Key, node: Node) -> bool | str:
+    claim = seen.at(key)
     if claim is None:
-        return f'failed to check provisioning pvc: persistentvolumeclaims "{claim_key.name}" not found'
-    if _older(claim, claim_key, written):
+        return f'failed to check provisioning pvc: persistentvolumeclaims "{key.namespace}/{key.name}" not found'
+    if _older(claim, key, written):
         return False
     if not claim.metadata.annotations:
-        return f'selectedNode annotation reset for PVC "{claim_key.name}"'
-    if volumes.selected_node(claim) != node_name:
-        return f'provisioning failed for PVC "{claim_key.name}"'
+        return f'selectedNode annotation reset for PVC "{key.name}"'
+    if volumes.selected_node(claim) != node.metadata.name:
+        return f'provisioning failed for PVC "{key.name}"'
     if claim.spec.volume_name:
         volume = seen.get("PersistentVolume", claim.spec.volume_name)
-        if volume is None:
+        if volume is None:  # the API server may know it already
             return False
         if not volumes.volume_fits_node(volume, node):
-            return f'pv "{volume.metadata.name}" node affinity doesn\'t match node "{node_name}": no matching NodeSelectorTerms'
-    return bool(volumes.is_bound(claim))
+            return _out_of_reach(volume, node)
+    return volumes.is_bound(claim)
 
 
-def without(binding: Binding, done: Write, version: int) -> Binding:
-    """Return the binding after one of its writes was made and answered with this version."""
+def _out_of_reach(volume: PersistentVolume, node: Node) -> str:
+    names = f'pv "{volume.metadata.name}" node affinity doesn\'t match node "{node.metadata.name}"'
+    return f"{names}: no matching NodeSelectorTerms"
+
+
+def after(binding: Binding, done: Write, version: int) -> Binding:
+    """Return the binding after the first of its writes was made and answered with this version."""
     return attrs.evolve(
         binding,
-        writes=tuple(write for write in binding.writes if write is not done),
+        writes=binding.writes[1:],
         written=(*binding.written, (done.key, version)),
     )
 

@@ -13,30 +13,47 @@ from typing import Any, Protocol
 import attrs
 
 from ..api.meta import Condition
+from ..api.pod import Pod
 from ..world.apiserver import Write, key_of
 from ..world.component import Hand
 from ..world.digest import SILENT
 from ..world.log import Key
 from . import queue
 from .assume import KINDS, AssumeCache, PodStatusPatch, Rule, drop_outdated
-from .framework import Code, Judgement, Wake, judge, rank
+from .binder import Found
+from .framework import Code, Judgement, PostFilter, Wake, judge, rank
 from .profile import Profile
 from .queue import QUEUE, QueueEntry, SchedulingQueue
 
 SCHEDULER = "kube-scheduler"
 RECORDER = "default-scheduler"  # the name its events carry
 PASS = "scheduling pass"
+CYCLE = "cycle"  # the sort of note that a pass leaves between its two turns
 FLUSH = 300.0  # seconds after which an unschedulable pod is tried again, whatever happened
 
 
 @attrs.frozen
 class PassNote:
-    """What a pass remembers: its number for this pod, its place in the log, its choice, and a hash of its verdicts."""
+    """What a pass remembers: its number for this pod, its place in the log, its choice, and a hash of its verdicts.
+
+    `fit` of the `judged` nodes passed every filter.
+    """
 
     number: int = attrs.field(metadata=SILENT)
     place: int = attrs.field(metadata=SILENT)
     node: str = attrs.field(metadata=SILENT)
     fingerprint: str = attrs.field(metadata=SILENT)
+    fit: int = attrs.field(default=0, metadata=SILENT)
+    judged: int = attrs.field(default=0, metadata=SILENT)
+
+
+@attrs.frozen
+class CycleState:
+    """A note of the fine gear: a pass that has chosen a node and has yet to assume what goes with it."""
+
+    pod: Pod
+    node: str
+    found: Found
 
 
 class Flow(Protocol):
@@ -46,7 +63,8 @@ class Flow(Protocol):
     def volume_rule(self) -> Rule: ...
     @property
     def errors_are_verdicts(self) -> bool: ...
-    def chosen(self, hand: Hand, name: str, pod: Any, node: str) -> None: ...
+    def find(self, pod: Pod, node: str, cache: AssumeCache) -> Found: ...
+    def reserve(self, hand: Hand, name: str, pod: Pod, node: str, found: Found) -> str: ...
     def noticed(self, hand: Hand, key: Key, old: Any, new: Any) -> None: ...
 
 
@@ -55,86 +73,86 @@ class SchedulingPass:
     """The actor that takes the first pod of the queue through one pass.
 
     Args:
+        profile: the plugins that judge and rank.
+        flow: what happens once a node is chosen.
         pops_backoff: with no active pod, one whose back-off is not over is tried at once (since 1.33; not after errors).
+        fine: a pass is two turns: judge and choose, then assume; in between others may act.
     """
 
     profile: Profile
     flow: Flow
     pops_backoff: bool = True
+    fine: bool = False
     name: str = PASS
 
-    def ready(self, hand: Hand, *, every: bool = False) -> Sequence[tuple[int, str]]:  # noqa: ARG002 - there is one head
-        """Return the pod at the head: of the active part, else the first whose back-off need not be waited for."""
-        waiting: SchedulingQueue = hand.views["queue"]  # type: ignore[assignment]
+    def ready(self, hand: Hand, *, every: bool = False) -> Sequence[tuple[int, str]]:
+        """Return the pod whose pass has begun, else the head of the active part, else of those in back-off."""
+        waiting = queue_of(hand)
+        begun = waiting.parts.get(queue.DECIDING)
+        if begun:
+            name, entry = next(iter(begun.items()))
+            return ((entry.order, name),)
         head = waiting.first(queue.ACTIVE)
         if head is None and self.pops_backoff:
             head = waiting.first(queue.BACKOFF)
-            if head is not None and head[1].error:
-                return ()
         return ((head[1].order, head[0]),) if head is not None else ()
 
     def due(self, hand: Hand, name: str) -> None:
-        """End a back-off, or try an unschedulable pod again after five minutes."""
+        """End a back-off, or try a pod again that has waited long enough."""
         entry: QueueEntry | None = hand.note(QUEUE, name)
-        if entry is not None and entry.part in (queue.BACKOFF, queue.UNSCHEDULABLE):
+        if entry is not None and entry.part in (queue.BACKOFF, queue.UNSCHEDULABLE, queue.WAITING):
             enter(hand, name, attrs.evolve(entry, part=queue.ACTIVE, until=None, error=False))
 
     def notice(self, hand: Hand, key: Key, old: Any, new: Any) -> None:
         """Keep the queue: new pods enter, pods that are gone or placed leave, changes wake those they may help."""
         drop_outdated(hand, key, self.flow.volume_rule)
         if key.kind == "Pod":
-            self._notice_pod(hand, key, old, new)
+            _keep(hand, key, old, new)
         self.flow.noticed(hand, key, old, new)
-        waiting: SchedulingQueue = hand.views["queue"]  # type: ignore[assignment]
-        unschedulable = waiting.parts.get(queue.UNSCHEDULABLE)
-        if not unschedulable:
-            return
-        for name, entry in sorted(unschedulable.items()):
-            pod = hand.seen.at(_pod_key(name))
-            if pod is not None and any(w.when(pod, old, new) for w in wakes(self.profile, key.kind, entry.rejected_by)):
-                wake(hand, name, entry)
-
-    def _notice_pod(self, hand: Hand, key: Key, old: Any, new: Any) -> None:
-        name = f"{key.namespace}/{key.name}"
-        entry: QueueEntry | None = hand.note(QUEUE, name)
-        if new is None or new.spec.node_name or new.terminal:
-            if entry is not None and entry.part != queue.BINDING:
-                leave(hand, name)
-            return
-        if (new.spec.scheduler_name or RECORDER) != RECORDER:
-            return
-        gated = bool(new.spec.scheduling_gates)
-        if entry is None or (old is not None and old.metadata.uid != new.metadata.uid):
-            part = queue.GATED if gated else queue.ACTIVE
-            enter(hand, name, QueueEntry(part, priority=new.spec.priority or 0))
-        elif entry.part == queue.GATED and not gated:
-            enter(hand, name, attrs.evolve(entry, part=queue.ACTIVE))
+        wake_helped(hand, self.profile, key, old, new)
 
     def act(self, hand: Hand, name: str) -> bool:
-        """Judge every node for one pod and choose, or say why there is no choice."""
+        """Judge every node for one pod and choose, or say why there is no choice; then assume what goes with it."""
+        begun: CycleState | None = hand.note(CYCLE, name)
+        if begun is not None:
+            hand.remember(CYCLE, name, None)
+            self._reserve(hand, name, begun.pod, begun.node, begun.found)
+            return False
         entry: QueueEntry = hand.note(QUEUE, name)
-        pod = hand.seen.at(_pod_key(name))
+        pod: Pod | None = hand.seen.at(pod_key(name))
         if pod is None or pod.spec.node_name or pod.metadata.deletion_timestamp is not None:
             leave(hand, name)
             return False
         cache: AssumeCache = hand.views["cache"]  # type: ignore[assignment]
-        snapshot = cache.behind
-        judgement = judge(pod, snapshot, self.profile)
+        judgement = judge(pod, cache.behind, self.profile)
         last: PassNote | None = hand.note("pass", name)
         number = last.number + 1 if last is not None else 1
         node = choose(hand, name, judgement, number) if judgement.any_feasible else ""
         hand.remember("pass", name, PassNote(number, hand.place, node, judgement.fingerprint.hex()))
-        fit = f"{len(judgement.rows)} of {snapshot.size} nodes fit"
-        if node:
-            hand.remember(QUEUE, name, attrs.evolve(entry, part=queue.BINDING, until=None, error=False))
-            hand.say(f"Scheduler judges {pod.metadata.name}, pass {number}: {fit}, it chooses {node}.")
-            self.flow.chosen(hand, name, pod, node)
-        else:
-            hand.say(f"Scheduler judges {pod.metadata.name}, pass {number}: {fit}.")
+        size, fit = cache.behind.size, len(judgement.rows)
+        judged = f"Scheduler judges {pod.metadata.name}, pass {number}: "
+        if not node:
+            hand.say(f"{judged}{f'none of {size} nodes fits' if size else 'there are no nodes'}.")
             self._nowhere(hand, name, pod, judgement)
+            return False
+        hand.say(f"{judged}{fit} of {size} node{'s fit' if size != 1 else ' fits'}, it chooses {node}.")
+        found = self.flow.find(pod, node, cache)
+        part = queue.DECIDING if self.fine else queue.BINDING
+        hand.remember(QUEUE, name, attrs.evolve(entry, part=part, until=None, error=False))
+        if self.fine:
+            hand.remember(CYCLE, name, CycleState(pod, node, found))
+            return True
+        self._reserve(hand, name, pod, node, found)
         return False
 
-    def _nowhere(self, hand: Hand, name: str, pod: Any, judgement: Judgement) -> None:
+    def _reserve(self, hand: Hand, name: str, pod: Pod, node: str, found: Found) -> None:
+        """Assume what goes with the choice; the flow says in a sentence what that is."""
+        entry: QueueEntry = hand.note(QUEUE, name)
+        hand.remember(QUEUE, name, attrs.evolve(entry, part=queue.BINDING))
+        words = self.flow.reserve(hand, name, pod, node, found)
+        hand.say(f"{hand.words} {words}" if hand.words else words)
+
+    def _nowhere(self, hand: Hand, name: str, pod: Pod, judgement: Judgement) -> None:
         """Tell the pod why no node fits; a plugin's error is no verdict, but 1.11 calls it one."""
         rejected = judgement.rejected_by
         failed = rejected.code is Code.ERROR if rejected is not None else bool(judgement.error)
@@ -142,7 +160,51 @@ class SchedulingPass:
         by = {plugin for plugin in judgement.first.values() if plugin}
         by |= {restriction.plugin for restriction in judgement.restrictions}
         by |= {rejected.plugin} if rejected is not None else set()
-        fail(hand, name, pod, judgement.sentence(), reason=reason, rejected_by=tuple(sorted(by)))
+        said = judgement.sentence(postfilter=after_filtering(pod, judgement))
+        fail(hand, name, pod, said, reason=reason, rejected_by=tuple(sorted(by)))
+
+
+def after_filtering(pod: Pod, judgement: Judgement) -> str:
+    """Return what the plugins that are asked when no node fits have to say, in order."""
+    if judgement.rejected_by is not None:
+        return ""
+    plugins = [enabled.plugin for enabled in judgement.profile.plugins if isinstance(enabled.plugin, PostFilter)]
+    said = (plugin.postfilter(pod, judgement.seen, judgement) for plugin in plugins)
+    return ", ".join(words for words in said if words)
+
+
+def queue_of(hand: Hand) -> SchedulingQueue:
+    """Return the scheduling queue."""
+    waiting = hand.views["queue"]
+    assert isinstance(waiting, SchedulingQueue)
+    return waiting
+
+
+def _keep(hand: Hand, key: Key, old: Pod | None, new: Pod | None) -> None:
+    """Keep one pod's entry: it enters when it wants a place, and leaves when it has one or is gone."""
+    name = f"{key.namespace}/{key.name}"
+    entry: QueueEntry | None = hand.note(QUEUE, name)
+    if new is None or new.spec.node_name or new.terminal:
+        if entry is not None and entry.part != queue.BINDING:
+            leave(hand, name)
+        return
+    if (new.spec.scheduler_name or RECORDER) != RECORDER:
+        return
+    gated = bool(new.spec.scheduling_gates)
+    another = old is not None and old.metadata.uid != new.metadata.uid
+    if entry is None or (another and entry.part != queue.BINDING):
+        enter(hand, name, QueueEntry(queue.GATED if gated else queue.ACTIVE, priority=new.spec.priority or 0))
+    elif entry.part == queue.GATED and not gated:
+        enter(hand, name, attrs.evolve(entry, part=queue.ACTIVE))
+
+
+def wake_helped(hand: Hand, profile: Profile, key: Key, old: Any, new: Any) -> None:
+    """Wake the unschedulable pods that a change may help, as the plugins that rejected them declare."""
+    unschedulable = queue_of(hand).parts.get(queue.UNSCHEDULABLE)
+    for name, entry in sorted(unschedulable.items()) if unschedulable else ():
+        pod = hand.seen.at(pod_key(name))
+        if pod is not None and any(w.when(pod, old, new) for w in wakes(profile, key.kind, entry.rejected_by)):
+            wake(hand, name, entry)
 
 
 @lru_cache(maxsize=256)
@@ -166,13 +228,14 @@ def enter(hand: Hand, name: str, entry: QueueEntry) -> None:
 
 
 def leave(hand: Hand, name: str) -> None:
-    """Take a pod out of the queue, and its wake-ups with it."""
+    """Take a pod out of the queue, with all that a pass had begun."""
     hand.remember(QUEUE, name, None)
+    hand.remember(CYCLE, name, None)
     hand.unwake(name, PASS)
 
 
 def wake(hand: Hand, name: str, entry: QueueEntry) -> None:
-    """Let an unschedulable pod be tried again: at once, or when its back-off has ended."""
+    """Let a pod that waits be tried again: at once, or when its back-off has ended."""
     until = entry.until
     if until is not None and until > hand.now:
         enter(hand, name, attrs.evolve(entry, part=queue.BACKOFF))
@@ -185,35 +248,60 @@ def wake(hand: Hand, name: str, entry: QueueEntry) -> None:
 def fail(
     hand: Hand,
     name: str,
-    pod: Any,
+    pod: Pod,
     message: str,
     *,
     reason: str = "Unschedulable",
-    event: str = "Warning",
     rejected_by: tuple[str, ...] = (),
-    part: str = queue.UNSCHEDULABLE,
+    said: str | None = None,
     denominate: bool = False,
 ) -> None:
-    """Say why the pod was not placed (event, condition) and put it back into the queue."""
-    entry: QueueEntry | None = hand.note(QUEUE, name)
-    if entry is not None:
-        failures = min(entry.failures + 1, queue.MOST_FAILURES)
-        wait = queue.backoff(failures)
-        error = reason == "SchedulerError"
-        part = queue.BACKOFF if error else part
-        until = hand.now + wait
-        enter(hand, name, QueueEntry(part, entry.priority, 0, failures, rejected_by, until, error))
-        hand.wake(name, wait if error else FLUSH, periodic=not error, actor=PASS)
+    """Say why the pod was not placed (event, condition), and put it back into the queue.
+
+    A verdict waits for a change that may help; everything else is tried again after its back-off.
+
+    Args:
+        reason: the condition's; what is `Unschedulable` is a verdict.
+        rejected_by: the plugins whose verdict it is.
+        said: the condition's message, if it is not the event's.
+        denominate: the pod's nominated node is taken back.
+    """
+    if hand.note(QUEUE, name) is not None:
+        verdict = reason == "Unschedulable"
+        put_back(hand, name, queue.UNSCHEDULABLE if verdict else queue.BACKOFF, rejected_by=rejected_by)
+    tell(hand, pod, "Warning", message, reason, message if said is None else said, denominate=denominate)
+
+
+def put_back(
+    hand: Hand, name: str, part: str, *, rejected_by: tuple[str, ...] = (), after: float | None = FLUSH
+) -> None:
+    """Put a pod that was not placed into a part of the queue; elsewhere than in back-off it is tried again `after` s."""
+    entry: QueueEntry = hand.note(QUEUE, name)
+    failures = min(entry.failures + 1, queue.MOST_FAILURES)
+    until = queue.back_at(hand.now, failures)
+    error = part == queue.BACKOFF
+    enter(hand, name, QueueEntry(part, entry.priority, 0, failures, rejected_by, until, error))
+    if error:
+        hand.wake(name, until - hand.now, actor=PASS)
+    elif after is not None:
+        hand.wake(name, after, periodic=True, actor=PASS)
+
+
+def tell(
+    hand: Hand, pod: Pod, event: str, message: str, reason: str, said: str, *, denominate: bool = False
+) -> None:
+    """Say FailedScheduling of a pod, and write the condition that goes with it."""
     hand.event(pod, event, "FailedScheduling", message, RECORDER)
-    condition = Condition(type="PodScheduled", status="False", reason=reason, message=message)
+    condition = Condition(type="PodScheduled", status="False", reason=reason, message=said)
     patch = PodStatusPatch(condition, "" if denominate else None)
-    words = f"scheduler puts {pod.metadata.name} back: {message}"
+    words = f"Scheduler puts {pod.metadata.name} back: {message}"
     hand.commit(Write("patch", key_of(pod), patch, uid=pod.metadata.uid, words=words))
 
 
-def _pod_key(name: str) -> Key:
+def pod_key(name: str) -> Key:
+    """Return the key of a pod by its name in the queue."""
     namespace, _, pod = name.partition("/")
     return Key("Pod", namespace, pod)
 
 
-__all__ = ["KINDS", "PASS", "RECORDER", "SCHEDULER", "Flow", "PassNote", "SchedulingPass", "fail", "leave", "wake"]
+__all__ = ["KINDS", "PASS", "RECORDER", "SCHEDULER", "CycleState", "Flow", "PassNote", "SchedulingPass"]

@@ -13,29 +13,22 @@ from typing import Any
 import attrs
 
 from .. import volumes
-from ..world.apiserver import Done, Refused, Write, key_of
+from ..api.pod import Pod
+from ..world.apiserver import Done, Refused, Write, key_of, ref
 from ..world.component import Hand
 from ..world.log import Key
-from . import queue
-from .assume import AssumeCache, PodStatusPatch, Rule, assume, equal_versions, forget, newer_wins
-from .binder import (
-    BIND_TIMEOUT,
-    POLL,
-    Binding,
-    all_bound,
-    assume_pod_volumes,
-    check_bindings,
-    claims_of,
-    unwritten,
-    without,
-)
-from .cycle import RECORDER, fail, leave, wake
-from .plugins.volume_binding import Decision, VolumeBinding
-from .queue import QUEUE, QueueEntry, SchedulingQueue
+from . import binder, queue
+from .assume import AssumeCache, EqualVersions, NewerWins, PodStatusPatch, Rule, assume, forget
+from .binder import POLL, Binding, CannotAssume, Found
+from .cycle import RECORDER, fail, leave, put_back, queue_of, tell, wake, wake_helped
+from .plugins.volume_binding import VolumeBinding
+from .profile import Profile
+from .queue import QUEUE
 
 BINDING = "binding"
 WORKER = "bind worker"
-WAITING_WORDS = "Volume binding started, waiting for completion"
+STARTED = "Volume binding started, waiting for completion"
+WAITING, FAILED = "VolumeBindingWaiting", "VolumeBindingFailed"
 
 
 @attrs.frozen
@@ -43,62 +36,71 @@ class TwoPasses:
     """The documents' flow: the pod is not assumed while its volumes bind, and always scheduled again.
 
     Args:
-        binder: the plugin whose decision is carried out.
+        volume_binding: the plugin whose decision is carried out.
         options: how volumes are matched and which annotation key is written.
+        resync: a pod that waits for its volumes is tried again after so many seconds in any case (S0, Bind: a TODO);
+            None: only when a claim or volume of its own changes.
     """
 
-    binder: VolumeBinding
+    volume_binding: VolumeBinding
     options: volumes.Options = volumes.DESIGN
-    volume_rule: Rule = newer_wins
+    resync: float | None = None
+    volume_rule: Rule = NewerWins()
     errors_are_verdicts: bool = True
 
-    def chosen(self, hand: Hand, name: str, pod: Any, node: str) -> None:
+    def find(self, pod: Pod, node: str, cache: AssumeCache) -> Found:
+        """Return what is to be bound and provisioned for a pod on its node."""
+        return binder.find(self.volume_binding.decide(pod, node, cache.behind), cache)
+
+    def reserve(self, hand: Hand, name: str, pod: Pod, node: str, found: Found) -> str:
         """Assume the volumes and queue the pod for binding, or, if all are bound, assume the pod itself."""
-        cache: AssumeCache = hand.views["cache"]  # type: ignore[assignment]
-        if all_bound(pod, cache):
-            _assume_pod(hand, pod, node)
-            _start(hand, name, Binding(pod, node, stage="bind", order=hand.place))
-            return
-        decision = self.binder.decide(pod, node, cache.behind)
-        writes = assume_pod_volumes(hand, cache, decision, node, self.options)
-        if any(write.new is not None and cache.holds(write.key) for write in writes):
-            _start(hand, name, _binding(hand, pod, node, decision, writes))
-        else:  # everything is written already, the PV controller or the provisioner is still busy
-            message, reason = WAITING_WORDS, "VolumeBindingWaiting"
-            fail(hand, name, pod, message, reason=reason, event="Normal", part=queue.WAITING)
+        cache = _cache(hand)
+        if binder.all_bound(pod, cache):
+            return _place(hand, name, pod, node)
+        try:
+            writes = binder.assume_pod_volumes(hand, cache, found, node, self.options, writes_all=False)
+        except CannotAssume as why:
+            fail(hand, name, pod, f"AssumePodVolumes failed: {why}", reason="SchedulerError", said=str(why))
+            return f"It cannot assume the volumes: {why}."
+        if writes:
+            _start(hand, name, _binding(hand, pod, node, found, writes))
+            return f"It assumes {_listed(writes)} and queues the pod for binding; the pod itself is not assumed."
+        self._wait(hand, name, pod)
+        return "Everything is written already: the pod waits for its volumes."
+
+    def _wait(self, hand: Hand, name: str, pod: Pod) -> None:
+        """Send a pod back: it waits for its volumes, then goes through scheduling again."""
+        if hand.note(QUEUE, name) is not None:
+            put_back(hand, name, queue.WAITING, after=self.resync)
+        tell(hand, pod, "Normal", STARTED, WAITING, "")
 
     def noticed(self, hand: Hand, key: Key, old: Any, new: Any) -> None:
         """Let a pod that waits for its volumes be tried again when a claim or volume of its own changes."""
         if key.kind not in ("PersistentVolumeClaim", "PersistentVolume"):
             return
-        waiting: SchedulingQueue = hand.views["queue"]  # type: ignore[assignment]
-        for name, entry in waiting.of(queue.WAITING):
-            if key in _own(hand, name) or _claim_of(old) in _own(hand, name) or _claim_of(new) in _own(hand, name):
+        for name, entry in queue_of(hand).of(queue.WAITING):
+            own = _own(hand, name)
+            if key in own or _claim_of(old) in own or _claim_of(new) in own:
                 wake(hand, name, entry)
 
-    def act(self, hand: Hand, name: str, binding: Binding) -> bool:
+    def act(self, hand: Hand, name: str, binding: Binding, profile: Profile) -> bool:
         """Make the next write; when nothing remains, send the pod back through scheduling regardless (S0, Bind 3)."""
         if binding.stage == "bind":
-            return _bind(hand, name, binding)
+            return _bind(hand, name, binding, profile)
         if binding.stage == "tell":
             hand.remember(BINDING, name, None)
-            waiting = binding.reason == "VolumeBindingWaiting"
-            part = queue.WAITING if waiting else queue.UNSCHEDULABLE
-            event = "Normal" if waiting else "Warning"
-            fail(hand, name, binding.pod, binding.message, reason=binding.reason, event=event, part=part)
+            if binding.message:
+                fail(hand, name, binding.pod, binding.message, reason=FAILED, said="")
+            else:
+                self._wait(hand, name, binding.pod)
             return False
-        write = binding.writes[0]
-        outcome = hand.commit(write)
+        outcome = hand.commit(binding.writes[0])
         if isinstance(outcome, Refused):
-            for key in unwritten(binding):
-                forget(hand, key)
-            told = attrs.evolve(binding, stage="tell", message=outcome.message, reason="VolumeBindingFailed", writes=())
-            hand.remember(BINDING, name, told)
+            _forget_unwritten(hand, binding)
+            hand.remember(BINDING, name, attrs.evolve(binding, stage="tell", message=outcome.message))
             return True
-        left = without(binding, write, outcome.stored.metadata.resource_version)
-        if not left.writes:
-            left = attrs.evolve(left, stage="tell", message=WAITING_WORDS, reason="VolumeBindingWaiting")
-        hand.remember(BINDING, name, left)
+        left = binder.after(binding, outcome.write, outcome.stored.metadata.resource_version)
+        hand.remember(BINDING, name, left if left.writes else attrs.evolve(left, stage="tell"))
         return True
 
 
@@ -107,68 +109,73 @@ class WaitInPreBind:
     """Today's flow: pod and volumes are assumed; the binding cycle writes, waits for the claims, and binds.
 
     Args:
-        binder: the plugin whose decision is carried out.
+        volume_binding: the plugin whose decision is carried out.
         options: how volumes are matched and which annotation key is written.
+        bind_timeout: seconds after which the binding cycle gives up (bindTimeoutSeconds).
     """
 
-    binder: VolumeBinding
+    volume_binding: VolumeBinding
     options: volumes.Options = volumes.UPSTREAM
-    volume_rule: Rule = equal_versions
+    bind_timeout: float = 600.0
+    volume_rule: Rule = EqualVersions()
     errors_are_verdicts: bool = False
 
-    def chosen(self, hand: Hand, name: str, pod: Any, node: str) -> None:
+    def find(self, pod: Pod, node: str, cache: AssumeCache) -> Found:
+        """Return what is to be bound and provisioned for a pod on its node."""
+        return binder.find(self.volume_binding.decide(pod, node, cache.behind), cache)
+
+    def reserve(self, hand: Hand, name: str, pod: Pod, node: str, found: Found) -> str:
         """Reserve: assume the volumes and the pod, and start its binding cycle."""
-        cache: AssumeCache = hand.views["cache"]  # type: ignore[assignment]
-        if all_bound(pod, cache):
-            _assume_pod(hand, pod, node)
-            _start(hand, name, Binding(pod, node, stage="bind", order=hand.place))
-            return
-        decision = self.binder.decide(pod, node, cache.behind)
-        writes = assume_pod_volumes(hand, cache, decision, node, self.options)
+        cache = _cache(hand)
+        if binder.all_bound(pod, cache):
+            return _place(hand, name, pod, node)
+        try:
+            writes = binder.assume_pod_volumes(hand, cache, found, node, self.options, writes_all=True)
+        except CannotAssume as why:
+            fail(hand, name, pod, f'running Reserve plugin "VolumeBinding": {why}', reason="SchedulerError")
+            return f"It cannot assume the volumes: {why}."
         _assume_pod(hand, pod, node)
+        words = f"Scheduler nominates {node} for {pod.metadata.name}"
         patch = PodStatusPatch(nominated_node_name=node)
-        words = f"scheduler nominates {node} for {pod.metadata.name}"
         nominate = Write("patch", key_of(pod), patch, uid=pod.metadata.uid, words=words)
-        _start(hand, name, _binding(hand, pod, node, decision, (nominate, *writes)))
+        _start(hand, name, _binding(hand, pod, node, found, (nominate, *writes)))
+        return f"It assumes the pod there, and {_listed(writes)}."
 
     def noticed(self, hand: Hand, key: Key, old: Any, new: Any) -> None:
         """Nobody waits outside the binding cycle in this flow."""
 
-    def act(self, hand: Hand, name: str, binding: Binding) -> bool:
+    def act(self, hand: Hand, name: str, binding: Binding, profile: Profile) -> bool:
         """Make the next write of PreBind, look whether the claims are bound, or bind the pod."""
         match binding.stage:
             case "bind":
-                return _bind(hand, name, binding)
+                return _bind(hand, name, binding, profile)
             case "wait":
                 return self._wait(hand, name, binding)
         write = binding.writes[0]
         outcome = hand.commit(write)
-        if isinstance(outcome, Refused):
-            if write.verb == "patch":  # kube-scheduler goes on when the pod's status could not be patched
-                left = without(binding, write, 0)
-            else:
-                message = f'running PreBind plugin "VolumeBinding": {outcome.message}'
-                hand.remember(BINDING, name, attrs.evolve(binding, stage="bind", message=message))
-                return True
-        else:
-            version = outcome.stored.metadata.resource_version if write.verb == "update" else 0
-            left = without(binding, write, version)
+        if isinstance(outcome, Refused) and write.verb == "update":
+            _forget_unwritten(hand, binding)
+            message = f'running PreBind plugin "VolumeBinding": {outcome.message}'
+            hand.remember(BINDING, name, attrs.evolve(binding, stage="bind", message=message))
+            return True
+        version = 0  # a nomination that is refused is no obstacle, and its version of no interest
+        if isinstance(outcome, Done) and write.verb == "update":
+            version = outcome.stored.metadata.resource_version
+        left = binder.after(binding, write, version)
         if not left.writes:
-            left = attrs.evolve(left, stage="wait", deadline=hand.now + BIND_TIMEOUT)
+            left = attrs.evolve(left, stage="wait", deadline=hand.now + self.bind_timeout)
             hand.wake(name, POLL)
         hand.remember(BINDING, name, left)
         return bool(left.writes)
 
     def _wait(self, hand: Hand, name: str, binding: Binding) -> bool:
-        answer = check_bindings(binding, hand)
-        if answer is False and hand.now < binding.deadline:
-            hand.wake(name, POLL)
+        """Look once a second whether the claims are bound, until the deadline."""
+        late = hand.now >= binding.deadline
+        answer = "context deadline exceeded" if late else binder.check_bindings(binding, hand)
+        if answer is False:
+            hand.wake(name, min(POLL, binding.deadline - hand.now))
             return False
-        if answer is True:
-            hand.remember(BINDING, name, attrs.evolve(binding, stage="bind"))
-            return True
-        words = answer if isinstance(answer, str) else "context deadline exceeded"
-        message = f'running PreBind plugin "VolumeBinding": binding volumes: {words}'
+        message = "" if answer is True else f'running PreBind plugin "VolumeBinding": binding volumes: {answer}'
         hand.remember(BINDING, name, attrs.evolve(binding, stage="bind", message=message))
         return True
 
@@ -178,22 +185,33 @@ Strategy = TwoPasses | WaitInPreBind
 
 @attrs.frozen
 class BindWorker:
-    """The actor beside the scheduling pass: it makes the writes and sees bindings through, any number at a time.
+    """The actor beside the scheduling pass: it makes the writes and sees bindings through.
 
-    Under the design's two passes it is one worker that serves its queue in order (S0, Bind).
+    Under the design's two passes it is one worker that serves its queue in order (S0, Bind); pods with nothing to
+    write, and all of today's binding cycles, go side by side.
     """
 
     flow: Strategy
+    profile: Profile
     name: str = WORKER
 
     def ready(self, hand: Hand, *, every: bool = False) -> Sequence[tuple[int, str]]:
-        """List the pods with something to do: under the design only the one at the head of the queue."""
+        """List the pods with something to do: of those that queue for the one worker only the head."""
         todo = hand.process.todo[self.name]
-        one = not every or isinstance(self.flow, TwoPasses)
-        if not one:
+        if isinstance(self.flow, TwoPasses):
+            queued = [(order, name) for order, name in todo.all() if not self._is_placed(hand, name)]
+            placed = [(order, name) for order, name in todo.all() if self._is_placed(hand, name)]
+            able = sorted([*queued[:1], *placed])
+            return able if every else able[:1]
+        if every:
             return todo.all()
         first = todo.first()
         return (first,) if first else ()
+
+    @staticmethod
+    def _is_placed(hand: Hand, name: str) -> bool:
+        binding: Binding | None = hand.note(BINDING, name)
+        return binding is None or binding.stage == "bind"
 
     def due(self, hand: Hand, name: str) -> None:
         """Look again whether the pod's claims are bound."""
@@ -206,17 +224,27 @@ class BindWorker:
     def act(self, hand: Hand, name: str) -> bool:
         """Take one pod's binding one turn further."""
         binding: Binding | None = hand.note(BINDING, name)
-        if binding is None:
-            hand.done(name)
-            return False
-        more = self.flow.act(hand, name, binding)
+        more = binding is not None and self.flow.act(hand, name, binding, self.profile)
         if not more:
             hand.done(name)
         return more
 
 
-def _binding(hand: Hand, pod: Any, node: str, decision: Decision, writes: tuple[Write, ...]) -> Binding:
-    return Binding(pod, node, tuple(decision.static), tuple(decision.provision), writes, order=hand.place)
+def _cache(hand: Hand) -> AssumeCache:
+    cache = hand.views["cache"]
+    assert isinstance(cache, AssumeCache)
+    return cache
+
+
+def _listed(writes: Sequence[Write]) -> str:
+    """Name the objects of these writes: `pv/disk and pvc/data`."""
+    names = [ref(write.key) for write in writes]
+    return " and ".join(part for part in (", ".join(names[:-1]), names[-1]) if part) if names else "no volumes"
+
+
+def _binding(hand: Hand, pod: Pod, node: str, found: Found, writes: tuple[Write, ...]) -> Binding:
+    static = tuple((key_of(claim), key_of(volume)) for claim, volume in found.static)
+    return Binding(pod, node, static, tuple(map(key_of, found.provision)), writes, order=hand.place)
 
 
 def _start(hand: Hand, name: str, binding: Binding) -> None:
@@ -226,32 +254,57 @@ def _start(hand: Hand, name: str, binding: Binding) -> None:
     hand.todo(name, worker)
 
 
-def _assume_pod(hand: Hand, pod: Any, node: str) -> None:
+def _assume_pod(hand: Hand, pod: Pod, node: str) -> Pod:
     placed = attrs.evolve(pod, spec=attrs.evolve(pod.spec, node_name=node))
     assume(hand, placed, key_of(pod))
+    return placed
 
 
-def _bind(hand: Hand, name: str, binding: Binding) -> bool:
+def _place(hand: Hand, name: str, pod: Pod, node: str) -> str:
+    """Assume a pod that needs nothing but its binding."""
+    _assume_pod(hand, pod, node)
+    _start(hand, name, Binding(pod, node, stage="bind", order=hand.place))
+    return "It assumes the pod there."
+
+
+def _bind(hand: Hand, name: str, binding: Binding, profile: Profile) -> bool:
     """Bind the pod to its node, or take everything back that was assumed and say what failed."""
-    pod, message = binding.pod, binding.message
-    if not message:
-        words = f"scheduler binds {pod.metadata.name} to {binding.node}"
-        outcome = hand.commit(Write("bind", key_of(pod), binding.node, uid=pod.metadata.uid, words=words))
-        if isinstance(outcome, Done):
-            where = f"{pod.metadata.namespace or 'default'}/{pod.metadata.name}"
-            hand.event(pod, "Normal", "Scheduled", f"Successfully assigned {where} to {binding.node}", RECORDER)
-            hand.remember(BINDING, name, None)
-            leave(hand, name)
-            return False
-        message = f"running Bind plugin \"DefaultBinder\": {outcome.message}"
+    pod = binding.pod
+    if binding.message:
+        _give_up(hand, name, binding, profile)
+        return False
+    words = f"Scheduler binds {pod.metadata.name} to {binding.node}"
+    outcome = hand.commit(Write("bind", key_of(pod), binding.node, uid=pod.metadata.uid, words=words))
+    if isinstance(outcome, Refused):
+        message = f'running Bind plugin "DefaultBinder": {outcome.message}'
         hand.remember(BINDING, name, attrs.evolve(binding, message=message))
         return True
-    for key in (*binding.provision, *unwritten(binding)):
+    where = f"{pod.metadata.namespace or 'default'}/{pod.metadata.name}"
+    hand.event(pod, "Normal", "Scheduled", f"Successfully assigned {where} to {binding.node}", RECORDER)
+    hand.remember(BINDING, name, None)
+    leave(hand, name)
+    return False
+
+
+def _give_up(hand: Hand, name: str, binding: Binding, profile: Profile) -> None:
+    """Forget the pod and what was assumed for it; to the others that is as if a pod had been deleted."""
+    pod = binding.pod
+    for key in (*binding.provision, *(write.key for write in binding.writes if write.verb == "update")):
         forget(hand, key)
     forget(hand, key_of(pod))
     hand.remember(BINDING, name, None)
-    fail(hand, name, pod, message, reason="SchedulerError", denominate=True)
-    return False
+    placed = attrs.evolve(pod, spec=attrs.evolve(pod.spec, node_name=binding.node))
+    wake_helped(hand, profile, key_of(pod), placed, None)
+    if hand.seen.at(key_of(pod)) is None:
+        leave(hand, name)
+    fail(hand, name, pod, binding.message, reason="SchedulerError", denominate=True)
+
+
+def _forget_unwritten(hand: Hand, binding: Binding) -> None:
+    """Take back what was assumed and not written; what was written stays assumed until the informer shows it."""
+    for write in binding.writes:
+        if write.verb == "update":
+            forget(hand, write.key)
 
 
 def _own(hand: Hand, name: str) -> set[Key | None]:
@@ -260,7 +313,7 @@ def _own(hand: Hand, name: str) -> set[Key | None]:
     pod = hand.seen.get("Pod", pod_name, namespace)
     if pod is None:
         return set()
-    claims = claims_of(pod)
+    claims = binder.claims_of(pod)
     named = {
         Key("PersistentVolume", "", claim.spec.volume_name)
         for claim in map(hand.seen.at, claims)
@@ -275,4 +328,4 @@ def _claim_of(obj: Any) -> Key | None:
     return Key("PersistentVolumeClaim", reference.namespace, reference.name) if reference is not None else None
 
 
-__all__ = ["BINDING", "WORKER", "BindWorker", "QueueEntry", "Strategy", "TwoPasses", "WaitInPreBind", "QUEUE"]
+__all__ = ["BINDING", "WORKER", "BindWorker", "Strategy", "TwoPasses", "WaitInPreBind"]

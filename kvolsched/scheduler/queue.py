@@ -1,13 +1,14 @@
 """The scheduling queue: which pod is tried next, who waits for what, and what wakes whom.
 
-Every pod that wants a place has one entry, a note; the parts are active, backoff, unschedulable, gated, waiting (for
-its volumes, under the design's two passes) and binding (its binding cycle runs). Mirrors kube-scheduler's
+Every pod that wants a place has one entry, a note; the parts are active, backoff, unschedulable, gated, deciding (its pass
+has begun), waiting (for its volumes, under the design's two passes) and binding (its binding cycle runs). Mirrors kube-scheduler's
 SchedulingQueue (v1.36.2): priority first, then who came first; 1, 2, 4, 8, 10 s of back-off.
 """
 
 from __future__ import annotations
 
 import heapq
+import math
 from typing import Any
 
 import attrs
@@ -17,7 +18,7 @@ from ..world.log import Place
 
 QUEUE = "queue"
 ACTIVE, BACKOFF, UNSCHEDULABLE = "active", "backoff", "unschedulable"
-GATED, WAITING, BINDING = "gated", "waiting", "binding"
+GATED, DECIDING, WAITING, BINDING = "gated", "deciding", "waiting", "binding"
 INITIAL_BACKOFF, MAX_BACKOFF = 1.0, 10.0
 MOST_FAILURES = 5  # from here on the back-off no longer grows, so counting stops
 
@@ -44,6 +45,11 @@ def backoff(failures: int) -> float:
     return min(INITIAL_BACKOFF * 2.0 ** (failures - 1), MAX_BACKOFF) if failures else 0.0
 
 
+def back_at(now: float, failures: int) -> float:
+    """Return when a pod that fails now may be tried again: its back-off, up to the next tick of the 1 s timer."""
+    return math.floor(now + backoff(failures)) + 1.0
+
+
 class SchedulingQueue:
     """The entries by part, and the first of each at once. Mutable view over the queue notes."""
 
@@ -63,7 +69,7 @@ class SchedulingQueue:
             return
         self.entries[name] = new
         self.parts.setdefault(new.part, {})[name] = new
-        if new.part in self._heaps:
+        if new.part in self._heaps and not new.error:
             heapq.heappush(self._heaps[new.part], (self._rank(new), name))
 
     @staticmethod
@@ -73,12 +79,12 @@ class SchedulingQueue:
         return (-entry.priority, entry.order)
 
     def first(self, part: str) -> tuple[str, QueueEntry] | None:
-        """Return the pod that is tried first of the active part (or whose back-off ends first), or None."""
+        """Return the pod that is tried first of the active part, or whose back-off ends first (errors left out)."""
         heap, here = self._heaps[part], self.parts.get(part, {})
         while heap:
             rank, name = heap[0]
             entry = here.get(name)
-            if entry is not None and self._rank(entry) == rank:
+            if entry is not None and not entry.error and self._rank(entry) == rank:
                 return name, entry
             heapq.heappop(heap)
         return None
