@@ -70,7 +70,7 @@ def domains_sheet(frame: f.Frame, key: str, width: int, *, refs: bool = False) -
     if frame.verdicts.pod:
         sheet.word(verdict_x, 32, f"verdicts for {t.name_of(frame.verdicts.pod)}", c["soft"], room=words, name=False)
     inks = {"chosen": "ok", "fits": "ok"}
-    inks |= {p.name: p.family if p.family in f.FAMILIES else "node" for p in frame.verdicts.plugins}
+    inks |= {p.name.partition(" (")[0]: p.family if p.family in f.FAMILIES else "node" for p in frame.verdicts.plugins}
     y = 46.0
     if not rows:
         sheet.word(0, y + 10, "No nodes. Apply some, or load a scenario.", c["soft"])
@@ -152,7 +152,7 @@ def reached(frame: f.Frame, volume: f.VolumeRow) -> list[str]:
 
 def _verdict(frame: f.Frame, node: f.NodeRow) -> str:
     if node.verdict == "rejected" and 0 <= node.first < len(frame.verdicts.plugins):
-        return frame.verdicts.plugins[node.first].name
+        return frame.verdicts.plugins[node.first].name.partition(" (")[0]
     return "" if node.verdict == "not judged" else node.verdict
 
 
@@ -165,7 +165,9 @@ def _node(frame: f.Frame, node: f.NodeRow) -> _Item:
     if node.verdict == "rejected" and 0 <= node.first < len(frame.verdicts.plugins):
         plugin = frame.verdicts.plugins[node.first]
         family = plugin.family if plugin.family in f.FAMILIES else "node"
-        return _Item(node.name, plugin.letter, plugin.name, c[f"{family}-pale"], c[family], c[family], ref)
+        return _Item(
+            node.name, plugin.letter, plugin.name.partition(" (")[0], c[f"{family}-pale"], c[family], c[family], ref
+        )
     sign, said = ("·", "not asked") if node.verdict == "not asked" else ("○", "not judged yet")
     return _Item(node.name, sign, said, c["panel"], c["line"], c["soft"], ref)
 

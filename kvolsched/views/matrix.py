@@ -275,7 +275,8 @@ def _short_outcome(frame: f.Frame, row: f.VerdictRow) -> tuple[str, str, str]:
         return ("★", "chosen", "k-t-ok") if row.chosen else ("✓", "fits", "k-t-ok")
     plugin = verdicts.plugins[row.first]
     family = plugin.family if plugin.family in f.FAMILIES else "node"
-    return GLYPHS[row.codes[row.first]], plugin.name, f"k-t-{family}"
+    # the head shows both names of a renamed plugin, here there is room for one
+    return GLYPHS[row.codes[row.first]], plugin.name.partition(" (")[0], f"k-t-{family}"
 
 
 def _outcome(frame: f.Frame, row: f.VerdictRow, x: float, y: float, room: float) -> str:

@@ -188,3 +188,14 @@ def test_without_scores_a_sentence_says_why():
     """A pass over twelve nodes without score rows says that none was scored."""
     assert scores.UNSCORED == scores.reading(frames.twelve())
     assert scores.UNSCORED in scores.draw(frames.twelve(), 900)
+
+
+def test_a_renamed_plugin_has_both_names_in_its_head_and_one_in_the_last_column():
+    """The rule's words find their cell by the first name, and the last column does not cut it."""
+    frame = frames.with_cell(frames.zonal(5))
+    head = f.PluginHead("NodeResourcesFit (PodFitsResources)", "F", "resources")
+    plugins = tuple(head if p.letter == "F" else p for p in frame.verdicts.plugins)
+    frame = evolve(frame, verdicts=evolve(frame.verdicts, plugins=plugins))
+    svg = matrix.draw(frame, 900, "verdict/node-b/NodeResourcesFit (PodFitsResources)")
+    assert "requests.cpu 500m &gt; allocatable" in svg
+    assert 1 == svg.count(">NodeResourcesFit</text>")
