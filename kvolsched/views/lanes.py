@@ -246,11 +246,8 @@ def _marks(frame: f.Frame, lane: f.Lane, axis: _Axis, y: float, selection: str) 
 
 def _gathered(marks: list[f.Mark], fit: int) -> list[tuple[f.Mark, int]]:
     """Give the marks of one step that have room, the last one standing for the rest with their count."""
-    telling = sorted(marks, key=lambda m: m.kind == "note")  # a write says more than a note beside it
-    if any(m.kind != "note" for m in telling):
-        telling = [m for m in telling if m.kind != "note"]
-    else:
-        telling = telling[:1]
+    wrote = [m for m in marks if m.kind != "note"]
+    telling = wrote or marks[:1]  # a write says more than a note beside it
     kept = telling[:fit]
     return [(m, 1) for m in kept[:-1]] + [(kept[-1], len(telling) - len(kept) + 1)]
 
