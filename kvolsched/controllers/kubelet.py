@@ -205,8 +205,9 @@ class Kubelet:
         started = [other for other in here if other.status.phase == "Running"]
         allocatable = node.status.allocatable
         if "pods" in allocatable and len(started) + 1 > value(allocatable["pods"]):
-            return "OutOfpods", "Node didn't have enough resource: pods, requested: 1, used: " + (
-                f"{len(started)}, capacity: {value(allocatable['pods'])}"
+            used, room = len(started), value(allocatable["pods"])
+            return "OutOfpods", (
+                f"Node didn't have enough resource: pods, requested: 1, used: {used}, capacity: {room}"
             )
         for resource, asked in _requests(pod).items():
             if not asked or resource not in allocatable:

@@ -1,8 +1,8 @@
 """The StatefulSet controller: it alone makes the pods of a StatefulSet, and their claims before them.
 
 OrderedReady goes one replica at a time and waits until it is running and ready; Parallel makes all that are missing.
-Scaling down deletes the highest replica first; claims stay, so a replica that comes back finds its volume. Revisions and
-rolling updates are not modelled. Mirrors `pkg/controller/statefulset/stateful_set_control.go` (v1.36.2).
+Scaling down deletes the highest replica first; claims stay, so a replica that comes back finds its volume.
+Revisions and rolling updates are not modelled. Mirrors `pkg/controller/statefulset/stateful_set_control.go` (v1.36.2).
 """
 
 from __future__ import annotations

@@ -15,6 +15,7 @@ from kvolsched.api.convert import from_plain, to_plain
 from kvolsched.api.quantity import canonical
 from kvolsched.api.storage import StorageClass
 from kvolsched.controllers import persistent_volume, volume_operations
+from kvolsched.controllers.persistent_volume import cache
 from kvolsched.world.apiserver import ApiServer, Deny, Done, Refused, conflict, key_of
 from kvolsched.world.component import Component, Hand
 from kvolsched.world.log import Key
@@ -172,7 +173,7 @@ class Play:
         self.server = Recorder(case.get("faults", ()))
         watches = ("PersistentVolumeClaim", "PersistentVolume", "StorageClass", "Pod", "Node")
         component = Component(
-            persistent_volume.NAME, watches, (*self.binder.routines(), operations), persistent_volume._views
+            persistent_volume.NAME, watches, (*self.binder.routines(), operations), cache.views
         )
         self.sim = Simulation([component], self.server)
         self.sim.log.base = self.sim.log._place = 2000  # versions of our own must be newer than the recorded ones

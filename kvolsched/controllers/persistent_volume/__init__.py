@@ -1,37 +1,29 @@
 """The PV controller: it alone moves claims and volumes through their phases and binds them to each other.
 
-Two workers share one component, as in Kubernetes: one takes up claims, one volumes; operations of in-tree plugins are
-a third routine that a revision may add (`volume_operations`). The component bears the controller's name, not that of
-the process it runs in: each controller has informers, so cursors, of its own. A bind is four writes, each skipped if
-it is already so; a crash in between is finished by a later sync.
-Mirrors `pkg/controller/volume/persistentvolume/pv_controller.go` (v1.36.2; under `DESIGN` 1.11).
+Two workers share one component, as in Kubernetes: one takes up claims, one volumes; operations of in-tree plugins
+are a third routine that a revision may add (`volume_operations`). The component bears the controller's name, not
+that of the process it runs in: each controller has informers, so cursors, of its own. A crash between two writes is
+finished by a later sync. Mirrors `pkg/controller/volume/persistentvolume/pv_controller.go` (v1.36.2; under `DESIGN`
+1.11). Here stand the decisions; beside it `binding` (the writes), `migration`, `cache` and `options`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import attrs
 
-from ..api.meta import EMPTY, Frozen
-from ..api.quantity import value
-from ..api.storage import DEFAULT_CLASS, StorageClass
-from ..api.volume import (
-    BETA_STORAGE_PROVISIONER,
+from ...api.storage import DEFAULT_CLASS, StorageClass
+from ...api.volume import (
     BIND_COMPLETED,
     BOUND_BY_CONTROLLER,
     PROVISIONED_BY,
-    STORAGE_PROVISIONER,
     PersistentVolume,
     PersistentVolumeClaim,
 )
-from ..volumes import (
-    DESIGN as DESIGN_RULES,
-)
-from ..volumes import (
+from ...volumes import (
     MIGRATED,
-    bind_volume_to_claim,
     capacity,
     claim_key,
     claim_ref_key,
@@ -47,75 +39,18 @@ from ..volumes import (
     requested,
     selected_node,
 )
-from ..volumes import (
-    UPSTREAM as RULES,
-)
-from ..volumes import (
-    Options as Rules,
-)
-from ..world.apiserver import Done, Refused, Write
-from ..world.component import Actor, Component, Hand
-from ..world.decision import Decision, Say, named, told
-from ..world.digest import WAIT
-from ..world.log import Key
-from ..world.own import Own, catch_up, forget, keep
-from ..world.routine import Routine
-from ..world.view import Index, Seen, View
-
-NAME = "persistent-volume-binder"
-SOURCE = "persistentvolume-controller"
-CLAIMS, VOLUMES, OPERATIONS = "persistentvolume claims", "persistentvolume volumes", "persistentvolume operations"
-CLAIM, VOLUME = "PersistentVolumeClaim", "PersistentVolume"
-MIGRATED_TO = "pv.kubernetes.io/migrated-to"
-IN_TREE_FINALIZER = "kubernetes.io/pv-controller"
-NOT_ANNEALED = "persistent Volume Controller can't anneal migration annotations"
-CURRENT_ATTRIBUTES = "currentVolumeAttributesClassName"
-PRE_RESIZE_CAPACITY = "volume.alpha.kubernetes.io/pre-resize-capacity"
-
-
-@attrs.frozen(kw_only=True)
-class Options:
-    """What a revision, a feature gate or a scenario may set.
-
-    Args:
-        rules: how claims and volumes match.
-        today: the sentences and refusals of v1.36.2; otherwise those of 1.11.
-        reread_claim_before_reclaim: ask the API server for a claim before its volume is released. Without it a
-            controller that has not yet seen the claim of a prebound volume takes it for deleted (kubernetes#66287).
-        selected_node_switches_delay_off: a claim handed to provisioning may also be bound to any static volume.
-        provisioner_keys: annotations that hand a claim to an external provisioner; the first decides if it is there.
-        migrated: in-tree plugin -> the CSI driver that acts for it.
-        in_tree: plugins of the controller's own that provision: run as operations if there is a routine for them,
-            else left to a component of the plugin's name.
-        assign_default_class: a class-less claim gets the default class when there is one.
-        resync: seconds of the period after which an unfinished claim is looked at again.
-        periodic: every claim and volume is looked at in each period, whether or not something has changed.
-    """
-
-    rules: Rules = RULES
-    today: bool = True
-    reread_claim_before_reclaim: bool = True
-    selected_node_switches_delay_off: bool = False
-    delayed_provisioning: bool = True
-    provisioner_keys: tuple[str, ...] = (STORAGE_PROVISIONER, BETA_STORAGE_PROVISIONER)
-    migrated: Mapping[str, str] = MIGRATED
-    in_tree: frozenset[str] = frozenset()
-    assign_default_class: bool = True
-    resync: float = 15.0
-    periodic: bool = False
-
-
-UPSTREAM = Options()
-DESIGN = Options(
-    rules=DESIGN_RULES,
-    today=False,
-    reread_claim_before_reclaim=False,
-    selected_node_switches_delay_off=True,
-    provisioner_keys=(BETA_STORAGE_PROVISIONER,),
-    migrated=EMPTY,
-    in_tree=frozenset(MIGRATED),
-    assign_default_class=False,
-)
+from ...world.apiserver import Done, Refused, Write
+from ...world.component import Actor, Component, Hand
+from ...world.decision import Decision, Say, ask, named, told
+from ...world.digest import WAIT
+from ...world.log import Key
+from ...world.own import Own, catch_up, forget, keep
+from ...world.routine import Routine
+from . import words
+from .binding import Binding
+from .cache import own_of, pods_of, views
+from .migration import MIGRATED_TO, Migration
+from .options import CLAIM, CLAIMS, DESIGN, NAME, OPERATIONS, SOURCE, UPSTREAM, VOLUME, VOLUMES, Options
 
 
 @attrs.frozen
@@ -123,42 +58,6 @@ class Pause:
     """A note: an operation failed and is not run again before this moment."""
 
     until: float = attrs.field(metadata=WAIT)
-
-
-def _free_volumes(volume: PersistentVolume) -> Iterator[tuple[str, ...]]:
-    """Index word of a volume that nobody claims: its class, then its access modes."""
-    if volume.spec.claim_ref is None:
-        yield (class_of_volume(volume), *modes_of(volume))
-
-
-def _claimed_volumes(volume: PersistentVolume) -> Iterator[str]:
-    if volume.spec.claim_ref is not None:
-        yield claim_ref_key(volume.spec.claim_ref)
-
-
-def _pending_claims(claim: PersistentVolumeClaim) -> Iterator[tuple[str, str]]:
-    """Index words of a claim that is not bound: what it waits for."""
-    if BIND_COMPLETED not in claim.metadata.annotations:
-        wanted = claim.spec.volume_name
-        yield ("volume", wanted) if wanted else ("class", class_of_claim(claim))
-
-
-def _pods_of_claims(pod: Any) -> Iterator[str]:
-    if not pod.terminal:
-        for name in pod.claim_names():
-            yield f"{pod.metadata.namespace or 'default'}/{name}"
-
-
-def _views(_seen: Seen) -> dict[str, View]:
-    return {
-        "own": Own(
-            (CLAIM, VOLUME),
-            free=Index(VOLUME, _free_volumes),
-            claimed=Index(VOLUME, _claimed_volumes),
-            pending=Index(CLAIM, _pending_claims),
-        ),
-        "pods": Index("Pod", _pods_of_claims),
-    }
 
 
 def component(options: Options = UPSTREAM, operations: Sequence[Actor] = ()) -> Component:
@@ -169,14 +68,7 @@ def component(options: Options = UPSTREAM, operations: Sequence[Actor] = ()) -> 
         watches += ("Pod",)
     if operations:
         watches += ("Node",)
-    return Component(NAME, watches, (*binder.routines(), *operations), _views)
-
-
-def own_of(hand: Hand) -> Own:
-    """Return the controller's own cache of claims and volumes."""
-    own = hand.views["own"]
-    assert isinstance(own, Own)
-    return own
+    return Component(NAME, watches, (*binder.routines(), *operations), views)
 
 
 @attrs.frozen
@@ -184,6 +76,16 @@ class Binder:
     """The controller's decisions. Its methods read as `pv_controller.go` does: sync this, then that."""
 
     options: Options
+
+    @property
+    def writes(self) -> Binding:
+        """The writes of a bind, in this release's way."""
+        return Binding(self.options.today)
+
+    @property
+    def migration(self) -> Migration:
+        """The marks on what in-tree plugins made, in this release's way."""
+        return Migration(self.options.today, self.options.migrated)
 
     def routines(self) -> tuple[Routine, Routine]:
         """Return the two workers."""
@@ -255,18 +157,14 @@ class Binder:
         if seen is None:  # the deletion has just arrived
             forget(hand, key)
             if key.kind == CLAIM and kept.spec.volume_name:
-                self._ask(hand, VOLUMES, kept.spec.volume_name)
+                ask(hand, VOLUMES, kept.spec.volume_name)
             elif key.kind == VOLUME and kept.spec.claim_ref is not None:
-                self._ask(hand, CLAIMS, claim_ref_key(kept.spec.claim_ref))
+                ask(hand, CLAIMS, claim_ref_key(kept.spec.claim_ref))
             return None
         if isinstance(kept, str) or seen.metadata.resource_version >= kept.metadata.resource_version:
             forget(hand, key)
             return seen
         return None
-
-    @staticmethod
-    def _ask(hand: Hand, actor: str, cause: str) -> None:
-        Decision(hand).ask(actor, cause)
 
     # -- claims ---------------------------------------------------------------------------------------
 
@@ -277,7 +175,7 @@ class Binder:
         if claim is None:
             return ()
         decision = Decision(hand, SOURCE)
-        claim = self._migrate_claim(decision, claim)
+        claim = self.migration.claim(decision, claim)
         if BIND_COMPLETED in claim.metadata.annotations:
             self._sync_bound_claim(decision, claim)
         elif claim.spec.volume_name:
@@ -292,7 +190,7 @@ class Binder:
         delayed = self._delayed(hand, claim)
         volume = self._best_match(hand, claim, delayed=delayed)
         if volume is not None:
-            self._bind(decision, volume, claim)
+            self.writes.bind(decision, volume, claim)
             return
         if self._assign_default_class(decision, claim):
             return
@@ -302,10 +200,10 @@ class Binder:
             self._provision(decision, claim)
             return
         else:
-            words = "no persistent volumes available for this claim and no storage class is set"
-            decision.event(claim, "Normal", "FailedBinding", words)
+            said = "no persistent volumes available for this claim and no storage class is set"
+            decision.event(claim, "Normal", "FailedBinding", said)
             decision.say(f"PV controller finds no volume for {named(claim)}, which has no class")
-        self._claim_phase(decision, claim, "Pending")
+        self.writes.claim_phase(decision, claim, "Pending")
 
     def _delayed(self, hand: Hand, claim: PersistentVolumeClaim) -> bool:
         """Say whether a claim waits for a pod (S0, Delayed Volume Binding)."""
@@ -339,16 +237,15 @@ class Binder:
 
     def _say_waiting(self, decision: Decision, claim: PersistentVolumeClaim) -> None:
         """Tell the user that binding follows the class's mode (checklist 47)."""
-        reason, words = "WaitForFirstConsumer", "waiting for first consumer to be created before binding"
-        using = decision.hand.views["pods"]
-        assert isinstance(using, Index)
-        pods = [pod for pod in using.get(claim_key(claim)) if self.options.today and not pod.spec.node_name]
+        reason, said = "WaitForFirstConsumer", "waiting for first consumer to be created before binding"
+        using = pods_of(decision.hand, claim_key(claim)) if self.options.today else []
+        pods = [pod for pod in using if not pod.spec.node_name]
         if pods:
             names = ",".join(pod.metadata.name for pod in pods)
             reason = "WaitForPodScheduled"
-            words = f"waiting for pod{'s' if len(pods) > 1 else ''} {names} to be scheduled"
-        decision.event(claim, "Normal", reason, words)
-        decision.say(f"PV controller leaves {named(claim)} unbound: {words}")
+            said = f"waiting for pod{'s' if len(pods) > 1 else ''} {names} to be scheduled"
+        decision.event(claim, "Normal", reason, said)
+        decision.say(f"PV controller leaves {named(claim)} unbound: {said}")
 
     def _assign_default_class(self, decision: Decision, claim: PersistentVolumeClaim) -> bool:
         """Give a claim without class the default one, the newest of several; the sync ends there."""
@@ -362,7 +259,8 @@ class Binder:
         given = attrs.evolve(claim, spec=attrs.evolve(claim.spec, storage_class_name=chosen))
         failed = f'can\'t update PersistentVolumeClaim["{claim_key(claim)}"]: {{error}}'
         # Kubernetes does not take this write into its own cache: the next sync waits for the watch.
-        decision.update(claim, given, f"PV controller gives {named(claim)} the default class {chosen}", keep=False, error=failed)
+        lane = f"PV controller gives {named(claim)} the default class {chosen}"
+        decision.update(claim, given, lane, keep=False, error=failed)
         return True
 
     def _sync_prebound_claim(self, decision: Decision, claim: PersistentVolumeClaim) -> None:
@@ -370,32 +268,29 @@ class Binder:
         volume = own_of(decision.hand).at(Key(VOLUME, "", claim.spec.volume_name))
         if volume is None:
             decision.say(f"PV controller waits: {named(claim)} wants pv/{claim.spec.volume_name}, which is not there")
-            self._claim_phase(decision, claim, "Pending")
+            self.writes.claim_phase(decision, claim, "Pending")
         elif volume.spec.claim_ref is None:
             why = self._unsuitable(volume, claim)
             if not why:
-                self._bind(decision, volume, claim)
+                self.writes.bind(decision, volume, claim)
                 return
-            words = f'Cannot bind to requested volume "{volume.metadata.name}": {why}'
-            decision.event(claim, "Warning", "VolumeMismatch", words)
+            said = f'Cannot bind to requested volume "{volume.metadata.name}": {why}'
+            decision.event(claim, "Warning", "VolumeMismatch", said)
             decision.say(f"PV controller does not bind {named(claim)}: {why}")
-            self._claim_phase(decision, claim, "Pending")
+            self.writes.claim_phase(decision, claim, "Pending")
         elif is_bound_to(volume, claim):
-            self._bind(decision, volume, claim)
+            self.writes.bind(decision, volume, claim)
         else:
             if self.options.today:
-                words = f'volume "{volume.metadata.name}" already bound to a different claim.'
-                decision.event(claim, "Warning", "FailedBinding", words)
+                said = f'volume "{volume.metadata.name}" already bound to a different claim.'
+                decision.event(claim, "Warning", "FailedBinding", said)
             rival = claim_ref_key(volume.spec.claim_ref)
             decision.say(f"PV controller does not bind {named(claim)}: {named(volume)} is claimed by {rival}")
             if BOUND_BY_CONTROLLER not in claim.metadata.annotations:
-                self._claim_phase(decision, claim, "Pending")
+                self.writes.claim_phase(decision, claim, "Pending")
             else:
-                words = "invalid" if self.options.today else "Invalid"
-                decision.hand.say(
-                    f'{words} binding of claim "{claim_key(claim)}" to volume "{volume.metadata.name}": '
-                    f'volume already claimed by "{rival}"'
-                )
+                name = volume.metadata.name
+                decision.hand.say(words.misbound(claim_key(claim), name, rival, today=self.options.today))
 
     def _unsuitable(self, volume: PersistentVolume, claim: PersistentVolumeClaim) -> str:
         """Return why a volume that a claim names cannot serve it, or ""."""
@@ -413,84 +308,17 @@ class Binder:
         """The claim was bound before: mend what is missing, or say that its data is lost."""
         lost = "Data on the volume is lost!"
         if not claim.spec.volume_name:
-            words = f"Bound claim has lost reference to PersistentVolume. {lost}"
-            self._claim_lost(decision, claim, "ClaimLost", words)
+            said = f"Bound claim has lost reference to PersistentVolume. {lost}"
+            self.writes.lose_claim(decision, claim, "ClaimLost", said)
             return
         volume = own_of(decision.hand).at(Key(VOLUME, "", claim.spec.volume_name))
         if volume is None:
-            self._claim_lost(decision, claim, "ClaimLost", f"Bound claim has lost its PersistentVolume. {lost}")
+            self.writes.lose_claim(decision, claim, "ClaimLost", f"Bound claim has lost its PersistentVolume. {lost}")
         elif volume.spec.claim_ref is None or volume.spec.claim_ref.uid == claim.metadata.uid:
-            self._bind(decision, volume, claim)
+            self.writes.bind(decision, volume, claim)
         else:
-            words = "Two claims are bound to the same volume, this one is bound incorrectly"
-            self._claim_lost(decision, claim, "ClaimMisbound", words)
-
-    def _claim_lost(self, decision: Decision, claim: PersistentVolumeClaim, reason: str, words: str) -> None:
-        if claim.status.phase != "Lost":
-            self._claim_phase(decision, claim, "Lost")
-            decision.event(claim, "Warning", reason, words)
-
-    def _claim_phase(
-        self, decision: Decision, claim: PersistentVolumeClaim, phase: str, volume: PersistentVolume | None = None
-    ) -> None:
-        """Write a claim's status; capacity follows the volume only when the phase changes, access modes always."""
-        status = attrs.evolve(claim.status, phase=phase)
-        if volume is None:
-            rest = status.rest.merged({CURRENT_ATTRIBUTES: None}) if self.options.today else status.rest
-            status = attrs.evolve(status, access_modes=(), capacity=EMPTY, rest=rest)
-        else:
-            status = attrs.evolve(status, access_modes=volume.spec.access_modes)
-            if claim.status.phase != phase:
-                status = attrs.evolve(status, **self._taken_over(claim, volume))
-        words = f"PV controller sets {named(claim)} {phase}"
-        decision.update_status(claim, attrs.evolve(claim, status=status), words)
-
-    def _taken_over(self, claim: PersistentVolumeClaim, volume: PersistentVolume) -> dict[str, Any]:
-        """Return what a claim's status takes from its volume when it becomes Bound."""
-        size = volume.spec.capacity.get("storage", "0")
-        if self.options.today:
-            before_resize = volume.metadata.annotations.get(PRE_RESIZE_CAPACITY, "")
-            try:
-                value(before_resize)
-                size = before_resize
-            except ValueError:  # unreadable, or absent: the volume's own
-                pass
-        rest = claim.status.rest
-        if volume.spec.volume_attributes_class_name and self.options.today:
-            rest = rest.merged({CURRENT_ATTRIBUTES: volume.spec.volume_attributes_class_name})
-        return {"capacity": Frozen({"storage": size}), "rest": rest}
-
-    # -- binding: four writes, each skipped if it is already so -----------------------------------------
-
-    def _bind(self, decision: Decision, volume: PersistentVolume, claim: PersistentVolumeClaim) -> None:
-        """Bind a volume and a claim to each other."""
-        name = volume.metadata.name
-        ours = bind_volume_to_claim(volume, claim)
-        decision.update(volume, ours, f"PV controller sets claimRef={claim_key(claim)} on pv/{name}")
-        self._volume_phase(decision, ours, "Bound")
-        marks = {BIND_COMPLETED: "yes"}
-        if claim.spec.volume_name != name:
-            marks[BOUND_BY_CONTROLLER] = "yes"  # the controller chose; a user's own choice bears no such mark
-        known = claim.metadata.annotations
-        annotations = known.merged({key: mark for key, mark in marks.items() if key not in known})
-        bound = attrs.evolve(
-            claim,
-            metadata=attrs.evolve(claim.metadata, annotations=annotations),
-            spec=attrs.evolve(claim.spec, volume_name=name),
-        )
-        decision.update(claim, bound, f"PV controller sets volumeName={name} on {named(claim)}")
-        self._claim_phase(decision, bound, "Bound", ours)
-
-    def _volume_phase(
-        self, decision: Decision, volume: PersistentVolume, phase: str, message: str = ""
-    ) -> PersistentVolume:
-        if volume.status.phase == phase:
-            return volume
-        status = attrs.evolve(volume.status, phase=phase, message=message)
-        new: PersistentVolume = decision.update_status(
-            volume, attrs.evolve(volume, status=status), f"PV controller sets {named(volume)} {phase}"
-        )
-        return new
+            said = "Two claims are bound to the same volume, this one is bound incorrectly"
+            self.writes.lose_claim(decision, claim, "ClaimMisbound", said)
 
     # -- provisioning -----------------------------------------------------------------------------------
 
@@ -521,7 +349,7 @@ class Binder:
         known = name in self.options.migrated or name in self.options.in_tree
         if known or not name.startswith("kubernetes.io/"):
             return ""
-        return f"no volume plugin matched name: {name}" if self.options.today else "no volume plugin matched"
+        return words.no_plugin(name, today=self.options.today)
 
     def _cannot_provision(self, decision: Decision, claim: PersistentVolumeClaim, why: str) -> None:
         decision.event(claim, "Warning", "ProvisioningFailed", why)
@@ -532,21 +360,11 @@ class Binder:
         keys = self.options.provisioner_keys
         asked = claim
         if claim.metadata.annotations.get(keys[0]) != provisioner:
-            annotations = self._migrated(
+            annotations = self.migration.marked(
                 claim.metadata.annotations.merged(dict.fromkeys(keys, provisioner)), provisioner
             )
             asked = attrs.evolve(claim, metadata=attrs.evolve(claim.metadata, annotations=annotations))
-        if self.options.today:
-            words = (
-                f"Waiting for a volume to be created either by the external provisioner '{provisioner}' or manually "
-                "by the system administrator. If volume creation is delayed, please verify that the provisioner is "
-                "running and correctly registered."
-            )
-        else:
-            words = (
-                f'waiting for a volume to be created, either by external provisioner "{provisioner}" or manually '
-                "created by system administrator"
-            )
+        said = words.waiting_for(provisioner, today=self.options.today)
         key = Key(CLAIM, claim.metadata.namespace or "default", claim.metadata.name)
         failed = (Say(key, "Warning", "ProvisioningFailed", "Error saving claim: {error}", SOURCE),)
         decision.update(
@@ -556,7 +374,7 @@ class Binder:
             otherwise=failed if self.options.today else (),
             operation=f"provision-{claim_key(claim)}[{claim.metadata.uid}]",
         )
-        decision.event(asked, "Normal", "ExternalProvisioning", words)
+        decision.event(asked, "Normal", "ExternalProvisioning", said)
         decision.say(f"PV controller waits for {provisioner} to provision {named(claim)}")
 
     def starts(self, hand: Hand, operation: str) -> bool:
@@ -574,10 +392,10 @@ class Binder:
         if volume is None:
             return ()
         decision = Decision(hand, SOURCE)
-        volume = self._migrate_volume(decision, volume)
+        volume = self.migration.volume(decision, volume)
         ref = volume.spec.claim_ref
         if ref is None or not ref.uid:  # free, or kept for a claim that has not come
-            self._volume_phase(decision, volume, "Available")
+            self.writes.volume_phase(decision, volume, "Available")
             return decision.writes
         claim = self._claim_of(hand, volume)
         if claim is None:
@@ -585,14 +403,14 @@ class Binder:
         elif not claim.spec.volume_name:
             self._volume_waits(decision, volume, claim)
         elif claim.spec.volume_name == volume.metadata.name:
-            self._volume_phase(decision, volume, "Bound")
+            self.writes.volume_phase(decision, volume, "Bound")
         elif (
             PROVISIONED_BY in volume.metadata.annotations
             and volume.spec.persistent_volume_reclaim_policy == "Delete"
         ):
             self._release(decision, volume)  # made for a claim that has got another: not needed any more
         else:
-            self._unbind(decision, volume)
+            self.writes.unbind(decision, volume)
         return decision.writes
 
     def _claim_of(self, hand: Hand, volume: PersistentVolume) -> PersistentVolumeClaim | None:
@@ -616,17 +434,17 @@ class Binder:
         """The claim does not name its volume yet: the claims' worker is to finish the binding."""
         if self.options.today and mode(volume) != mode(claim):
             said = "Cannot bind PersistentVolume to requested PersistentVolumeClaim "
-            words = f'{said}"{claim.metadata.name}" due to incompatible volumeMode.'
-            decision.event(volume, "Warning", "VolumeMismatch", words)
-            words = f'Cannot bind PersistentVolume "{volume.metadata.name}" to requested PersistentVolumeClaim '
-            decision.event(claim, "Warning", "VolumeMismatch", f"{words}due to incompatible volumeMode.")
+            said = f'{said}"{claim.metadata.name}" due to incompatible volumeMode.'
+            decision.event(volume, "Warning", "VolumeMismatch", said)
+            said = f'Cannot bind PersistentVolume "{volume.metadata.name}" to requested PersistentVolumeClaim '
+            decision.event(claim, "Warning", "VolumeMismatch", f"{said}due to incompatible volumeMode.")
             return
         decision.ask(CLAIMS, claim_key(claim))
 
     def _release(self, decision: Decision, volume: PersistentVolume) -> None:
         """The claim is gone: the volume is Released, then reclaimed by its policy."""
         if volume.status.phase not in ("Released", "Failed"):
-            volume = self._volume_phase(decision, volume, "Released")
+            volume = self.writes.volume_phase(decision, volume, "Released")
         if volume.metadata.annotations.get(MIGRATED_TO):
             return  # the external provisioner reclaims it
         uid, name = volume.metadata.uid, volume.metadata.name
@@ -638,8 +456,8 @@ class Binder:
             case "Recycle":
                 self._operate(decision, volume, f"recycle-{name}[{uid}]")
             case _:
-                words = "Volume has unrecognized PersistentVolumeReclaimPolicy"
-                self.fail_volume(decision, volume, "VolumeUnknownReclaimPolicy", words)
+                said = "Volume has unrecognized PersistentVolumeReclaimPolicy"
+                self.writes.fail_volume(decision, volume, "VolumeUnknownReclaimPolicy", said)
 
     def _operate(self, decision: Decision, volume: PersistentVolume, operation: str) -> None:
         """Start the operation that reclaims a volume; one that an external driver made is left to that."""
@@ -649,81 +467,10 @@ class Binder:
             if operation.startswith("recycle") or made_by.startswith("kubernetes.io/"):
                 return
             if not made_by:
-                self._no_deleter(decision, volume)
+                said = words.no_deleter(volume.metadata.name, today=self.options.today)
+                self.writes.fail_volume(decision, volume, "VolumeFailedDelete", said)
         elif self.starts(hand, operation):
             decision.ask(OPERATIONS, operation)
-
-    def _no_deleter(self, decision: Decision, volume: PersistentVolume) -> None:
-        """Say that nobody can delete a volume that no provisioner made."""
-        said = "error" if self.options.today else "Error"
-        words = f'{said} getting deleter volume plugin for volume "{volume.metadata.name}": no volume plugin matched'
-        self.fail_volume(decision, volume, "VolumeFailedDelete", words)
-
-    def fail_volume(self, decision: Decision, volume: PersistentVolume, reason: str, words: str) -> None:
-        """Set a volume Failed with an event; one that has failed before stays as it is, in silence."""
-        if volume.status.phase != "Failed":
-            self._volume_phase(decision, volume, "Failed", words)
-            decision.event(volume, "Warning", reason, words)
-
-    def _unbind(self, decision: Decision, volume: PersistentVolume) -> None:
-        """Give a volume free whose claim is bound elsewhere; one that a user had prebound stays so, without uid."""
-        ref, annotations = volume.spec.claim_ref, volume.metadata.annotations
-        assert ref is not None
-        if BOUND_BY_CONTROLLER in annotations:
-            annotations = annotations.merged({BOUND_BY_CONTROLLER: None})
-            spec = attrs.evolve(volume.spec, claim_ref=None)
-        else:
-            spec = attrs.evolve(volume.spec, claim_ref=attrs.evolve(ref, uid=""))
-        freed = attrs.evolve(volume, metadata=attrs.evolve(volume.metadata, annotations=annotations), spec=spec)
-        decision.update(volume, freed, f"PV controller unbinds {named(volume)}: its claim is bound elsewhere")
-        self._volume_phase(decision, freed, "Available")
-
-    # -- in-tree plugins that a CSI driver acts for -------------------------------------------------------
-
-    def _migrate_claim(self, decision: Decision, claim: PersistentVolumeClaim) -> PersistentVolumeClaim:
-        known = claim.metadata.annotations
-        by = known.get(STORAGE_PROVISIONER) or known.get(BETA_STORAGE_PROVISIONER)
-        annotations = self._migrated(known, by)
-        new: PersistentVolumeClaim = decision.update(
-            claim,
-            attrs.evolve(claim, metadata=attrs.evolve(claim.metadata, annotations=annotations)),
-            f"PV controller notes on {named(claim)} which driver acts for its plugin",
-            error=f"{NOT_ANNEALED}: {{error}}",
-        )
-        return new
-
-    def _migrated(self, annotations: Frozen, by: str | None) -> Frozen:
-        """Return annotations that name the driver which acts for a plugin, or none where there is none."""
-        if by is None or not self.options.today:
-            return annotations
-        wanted, there = self.options.migrated.get(by), annotations.get(MIGRATED_TO)
-        if wanted == there or (wanted is None and not there):
-            return annotations
-        return annotations.merged({MIGRATED_TO: wanted})
-
-    def _migrate_volume(self, decision: Decision, volume: PersistentVolume) -> PersistentVolume:
-        """Also keep the finalizer by which an in-tree plugin guards a volume that it must delete."""
-        meta = volume.metadata
-        by = meta.annotations.get(PROVISIONED_BY)
-        finalizers = meta.finalizers
-        if self.options.today and by is not None and by.startswith("kubernetes.io/"):
-            guarded = IN_TREE_FINALIZER in finalizers
-            if by in self.options.migrated and guarded:
-                finalizers = tuple(name for name in finalizers if name != IN_TREE_FINALIZER)
-            elif (
-                by not in self.options.migrated
-                and not guarded
-                and volume.spec.persistent_volume_reclaim_policy == "Delete"
-            ):
-                finalizers = (*finalizers, IN_TREE_FINALIZER)
-        annotations = self._migrated(meta.annotations, by)
-        new: PersistentVolume = decision.update(
-            volume,
-            attrs.evolve(volume, metadata=attrs.evolve(meta, annotations=annotations, finalizers=finalizers)),
-            f"PV controller notes on {named(volume)} who is to delete it",
-            error=f"{NOT_ANNEALED}: {{error}}",
-        )
-        return new
 
 
 def _has_operations(hand: Hand) -> bool:
@@ -742,4 +489,15 @@ def is_default(found: StorageClass) -> bool:
     return annotations.get(DEFAULT_CLASS) == "true" or annotations.get(beta) == "true"
 
 
-__all__ = ["DESIGN", "MIGRATED", "NAME", "UPSTREAM", "Binder", "Options", "component"]
+__all__ = [
+    "CLAIMS",
+    "DESIGN",
+    "MIGRATED",
+    "NAME",
+    "OPERATIONS",
+    "UPSTREAM",
+    "VOLUMES",
+    "Binder",
+    "Options",
+    "component",
+]
