@@ -6,7 +6,7 @@ Questions that later rooms answer (why, map, lab, ...) are one line each, which 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import attrs
@@ -15,15 +15,17 @@ from tqdm.auto import tqdm
 from .api import defaults, manifest
 from .api.kind import KINDS, kind_named
 from .revision import Revision, revision_named
-from .world.apiserver import Done, Refused, Write, key_of, ref, timestamp, uid_of
-from .world.log import Key
+from .world.apiserver import Refused, Write, key_of, ref, timestamp, uid_of
 from .world.history import Turn
-from .world.simulation import Next, Simulation
+from .world.log import Key
+from .world.simulation import Simulation
 
 if TYPE_CHECKING:
     from .explore import Exploration
 
 USER = "user"
+TOLD = 20  # a run of more steps is not told step by step
+SHORT = {"scheduler": "kube-scheduler", "PV controller": "persistent-volume-binder"}  # what people call components
 
 
 @attrs.frozen(repr=False)
@@ -40,18 +42,23 @@ class Step:
         return self.turns[-1].actor or self.turns[-1].component if self.turns else ""
 
     @property
-    def words(self) -> str:
+    def lines(self) -> tuple[str, ...]:
         """What happened, in one sentence a turn."""
-        said = [turn.words for turn in self.turns if turn.words and not turn.quiet]
-        return "; ".join(dict.fromkeys(said))
+        return tuple(dict.fromkeys(sentence(turn.words) for turn in self.turns if turn.words and not turn.quiet))
+
+    @property
+    def words(self) -> str:
+        """What happened, in one line."""
+        return " ".join(self.lines)
 
     def __bool__(self) -> bool:
         return bool(self.turns)
 
     def __repr__(self) -> str:
         if not self.turns:
-            return "nothing to do"
-        return f"step {self.number}, t={self.time:g} s, {self.actor}: {self.words}"
+            return "nothing to do" if self.number else "the start: nothing has happened yet"
+        head = f"step {self.number}, t={self.time:g} s: "
+        return head + f"\n{'':{len(head)}}".join(self.lines)
 
 
 @attrs.frozen(repr=False)
@@ -64,10 +71,15 @@ class Run:
     def __len__(self) -> int:
         return len(self.steps)
 
+    def __iter__(self) -> Iterator[Step]:
+        return iter(self.steps)
+
     def __repr__(self) -> str:
-        time = self.steps[-1].time if self.steps else 0.0
         count = len(self.steps)
-        return f"{count} step{'s' if count != 1 else ''}, t={time:g} s: {self.ended}"
+        if not count:
+            return self.ended
+        told = [f"{step!r}" for step in self.steps] if count <= TOLD else []
+        return "\n".join([*told, f"{count} step{'s' if count != 1 else ''}, t={self.steps[-1].time:g} s: {self.ended}"])
 
 
 class ApplyRefused(Exception):
@@ -83,12 +95,33 @@ class ApplyRefused(Exception):
 
 @attrs.frozen(repr=False)
 class Applied:
-    """What `apply` or `delete` did, a line an object, in kubectl's words."""
+    """What an act of the user did, a line an object, in kubectl's words."""
 
     lines: tuple[str, ...]
 
     def __repr__(self) -> str:
         return "\n".join(self.lines)
+
+
+@attrs.frozen(repr=False)
+class Choices:
+    """Who may act next and what each would do; what a plain step does comes first."""
+
+    turns: tuple[Turn, ...]
+    now: float
+
+    def __len__(self) -> int:
+        return len(self.turns)
+
+    def __iter__(self) -> Iterator[Turn]:
+        return iter(self.turns)
+
+    def __repr__(self) -> str:
+        if not self.turns:
+            return "nobody: the cluster is idle"
+        wide = max(len(turn.actor) for turn in self.turns)
+        rows = [(turn, f"in {turn.time - self.now:g} s: " if turn.time > self.now else "") for turn in self.turns]
+        return "\n".join(f"{turn.actor:<{wide}}  {when}{sentence(turn.words or turn.cause)}" for turn, when in rows)
 
 
 class Cluster:
@@ -211,26 +244,66 @@ class Cluster:
             raise ApplyRefused(refusals)
         return Applied(tuple(f'{_resource(key)} "{key.name}" deleted' for key in keys))
 
-    def edit(self, reference: str, change: Callable[[Any], Any], words: str = "") -> Done | Refused:
-        """Change one object as the user, by a function from its present value to the wanted one."""
+    def edit(self, reference: str, change: Callable[[Any], Any], words: str = "", done: str = "edited") -> Applied:
+        """Change one object as the user, by a function from its present value to the wanted one.
+
+        Raises:
+            KeyError: the reference names nothing that exists.
+            ApplyRefused: the API server refused.
+        """
         old = self[reference]
-        write = Write("update", key_of(old), change(old), words=words or f"user edits {reference}")
-        return self.world.perform(USER, [write], write.words)[0]
+        key = key_of(old)
+        write = Write("update", key, change(old), words=words or f"user edits {reference}")
+        outcome = self.world.perform(USER, [write], write.words)[0]
+        if isinstance(outcome, Refused):
+            raise ApplyRefused([outcome])
+        return Applied((f"{_resource(key)}/{key.name} {done if outcome.changed else 'unchanged'}",))
 
-    def cordon(self, node: str) -> Done | Refused:
+    def cordon(self, node: str) -> Applied:
         """Mark a node unschedulable, as `kubectl cordon` does."""
-        return self.edit(f"node/{node}", _unschedulable, f"user cordons {node}")
+        return self.edit(f"node/{node}", _cordoned, f"user cordons {node}", "cordoned")
 
-    def taint(self, node: str, taint: str) -> Done | Refused:
+    def uncordon(self, node: str) -> Applied:
+        """Let a node take pods again, as `kubectl uncordon` does."""
+        return self.edit(f"node/{node}", _uncordoned, f"user uncordons {node}", "uncordoned")
+
+    def taint(self, node: str, taint: str) -> Applied:
         """Put a taint `key=value:Effect` on a node, as `kubectl taint` does."""
-        return self.edit(f"node/{node}", lambda old: _tainted(old, taint), f"user taints {node} {taint}")
+        return self.edit(f"node/{node}", lambda old: _tainted(old, taint), f"user taints {node} {taint}", "tainted")
 
     # -- time -------------------------------------------------------------------------------------------------
 
     def step(self, actor: str | None = None, cause: str | None = None, *, turns: bool = False) -> Step:
-        """Let whoever is next (or this actor) do one thing, and return what happened; falsy when nothing is to do."""
-        done = self.world.step(actor, cause, turns=turns)
-        return Step(self.world.step_number, self.world.now, tuple(done))
+        """Let whoever is next do one thing, and return what happened; falsy when nothing is to do.
+
+        Args:
+            actor: who is to act instead: a component or one of its actors, as `next` and the panel name them
+                ("scheduler", "PV controller", "provisioner", "kubelet", "bind worker", ...).
+            cause: which of the things it may take up.
+            turns: stop after one visible turn (the fine gear).
+
+        Raises:
+            LookupError: there is no such actor, or it has no such cause.
+        """
+        done: Sequence[Turn] = ()
+        for name in [None] if actor is None else self._ready(actor):
+            done = self.world.step(name, cause, turns=turns)
+            if done:
+                break
+        return Step(self.world.step_number, self.world.now, tuple(done)) if done else Step(-1, self.world.now, ())
+
+    def _ready(self, name: str) -> list[str]:
+        """Return the actors that a name stands for, who has waited longest first."""
+        meant = {
+            actor.name
+            for process in self.world.processes.values()
+            for actor in process.component.actors
+            if name in (actor.name, process.name) or SHORT.get(name) == process.name or actor.name.endswith(f" {name}")
+        }
+        if not meant:
+            self.world.find(name)
+        waiting = sorted((each.since, each.actor) for each in self.world.next_actors() if each.actor in meant)
+        return list(dict.fromkeys([*(actor for _, actor in waiting), *sorted(meant)]))
 
     def run(
         self, until: str | Callable[[Cluster], bool] | None = None, *, steps: int = 100_000, seconds: float = 3_600.0,
@@ -256,13 +329,22 @@ class Cluster:
                 bar.update()
         return Run(tuple(taken), f"{steps} steps are over")
 
-    def back(self, steps: int = 1) -> None:
-        """Go back some steps; what was done stays known as the future."""
+    def back(self, steps: int = 1) -> Step:
+        """Go back some steps, to the start at most, and return the step that led there; the future stays known."""
         self.world.back(steps)
+        return self.here
 
-    def goto(self, step: int) -> None:
-        """Go to the end of a step of this branch; 0 is the start."""
+    def goto(self, step: int) -> Step:
+        """Go to the end of a step of this branch and return it; 0 is the start."""
         self.world.goto(step)
+        return self.here
+
+    @property
+    def here(self) -> Step:
+        """The step that led to the present place."""
+        number, place = self.world.step_number, self.world.place
+        turns = (turn for turn in self.world.turns if turn.step == number and turn.end <= place)
+        return Step(number, self.world.now, tuple(turns))
 
     def fork(self, name: str = "") -> Cluster:
         """Return a cluster of its own at the same place; nothing that one does touches the other."""
@@ -286,9 +368,9 @@ class Cluster:
         return self.world.now
 
     @property
-    def next(self) -> list[Next]:
-        """Who may act next, the default first."""
-        return self.world.next_actors()
+    def next(self) -> Choices:
+        """Who may act next and what each would do; what a plain step does comes first."""
+        return Choices(tuple(self.world.preview()), self.world.now)
 
     # -- objects ----------------------------------------------------------------------------------------------
 
@@ -313,19 +395,27 @@ class Cluster:
         name = kind_named(kind).name
         return [obj for key, obj in sorted(self.world.log.objects.items()) if key.kind == name]
 
-    def manifests(self, form: str = "yaml") -> str:
-        """Return every object as one multi-document manifest, Events left out."""
+    def manifests(self, *references: str, form: str = "yaml") -> str:
+        """Return these objects, or all but Events, as one multi-document manifest."""
         order = {kind.name: place for place, kind in enumerate(KINDS)}
         keys = sorted(self.world.log.objects, key=lambda key: (order.get(key.kind, 99), key))
-        return manifest.write([self.world.log.objects[key] for key in keys if key.kind != "Event"], form)
+        chosen = [key_of(self[reference]) for reference in references] or [key for key in keys if key.kind != "Event"]
+        return manifest.write([self.world.log.objects[key] for key in chosen], form)
+
+    def written(self, *references: str) -> str:
+        """Return the manifests of these objects, or of all, as they were loaded: without what a server fills in."""
+        objects = self.loaded.objects if self.loaded is not None else ()
+        wanted = {key_for(reference) for reference in references}
+        return manifest.write([obj for obj in objects if not wanted or key_of(obj) in wanted])
 
     def digest(self) -> str:
         """Return the digest of meaning: equal for two worlds that nothing which can follow tells apart."""
         return self.world.digest()
 
     def __repr__(self) -> str:
-        count = {kind.plural: len(self.objects(kind.name)) for kind in KINDS if kind.name != "Event"}
-        said = ", ".join(f"{number} {plural}" for plural, number in count.items() if number)
+        count = {kind: len(self.objects(kind.name)) for kind in KINDS if kind.name != "Event"}
+        plural = {kind: "es" if kind.name.endswith("s") else "s" for kind in count}
+        said = ", ".join(f"{n} {kind.name}{plural[kind] if n != 1 else ''}" for kind, n in count.items() if n)
         where = f"step {self.world.step_number} of {self.world.known_steps}, t={self.world.now:g} s"
         return f"Cluster {self.name or '(unnamed)'}, rules {self.revision.name}: {said or 'no objects'}; {where}"
 
@@ -337,11 +427,17 @@ class Cluster:
 
         return story(self, reference)
 
-    def verdicts(self, pod: str) -> Any:
-        """Show every node and plugin for a pod: its last pass, judged again, or a pass now if there was none."""
+    def passes(self, pod: str) -> Any:
+        """List the scheduling passes of a pod: when, how many nodes fit, which was chosen."""
+        from .explain import passes  # noqa: PLC0415
+
+        return passes(self, pod)
+
+    def verdicts(self, pod: str, node: str = "", plugin: str = "") -> Any:
+        """Show every node and plugin for a pod: its last pass, judged again; with both sides of one cell if asked."""
         from .views.show import verdicts  # noqa: PLC0415
 
-        return verdicts(self, pod)
+        return verdicts(self, pod, node, plugin)
 
     def diff(self, other: Cluster) -> Any:
         """Show what differs between the objects of two clusters."""
@@ -404,6 +500,13 @@ class Cluster:
         return explore(self, **options)
 
 
+def sentence(words: str) -> str:
+    """Set words as a sentence: with a full stop, and a capital unless they open with a name such as `pd.csi`."""
+    first = words.partition(" ")[0]
+    plain = first.isalpha() and not words[:1].isupper()
+    return (words[:1].upper() + words[1:] if plain else words) + ("" if words.endswith((".", "!", "?")) else ".")
+
+
 def key_for(reference: str) -> Key:
     """Return the key that a reference such as `pod/web-0` or `pvc/shop/data` stands for.
 
@@ -458,8 +561,12 @@ def _merge(old: Any, new: Any) -> Any:
     return merged
 
 
-def _unschedulable(node: Any) -> Any:
+def _cordoned(node: Any) -> Any:
     return attrs.evolve(node, spec=attrs.evolve(node.spec, unschedulable=True))
+
+
+def _uncordoned(node: Any) -> Any:
+    return attrs.evolve(node, spec=attrs.evolve(node.spec, unschedulable=False))
 
 
 def _tainted(node: Any, text: str) -> Any:

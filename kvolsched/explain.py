@@ -5,22 +5,30 @@ Everything here is read from the log and the objects; nothing is stored for it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import attrs
 
+from . import volumes
 from .api import manifest
-from .cluster import Cluster, key_for
+from .cluster import Cluster, key_for, sentence
+from .controllers import kubelet
 from .scheduler.cycle import PASS, SCHEDULER, PassNote
 from .scheduler.framework import Judgement, Ranking, judge, rank
-from .world.apiserver import ref
-from .world.log import Change, Key, Note
+from .world.apiserver import key_of, ref
 from .world.history import Turn
+from .world.log import Change, Key, Note
 
-UNTOLD = frozenset({"cursor", "clock", "gone", "pass"})  # bookkeeping that no story needs
-
-UNTOLD_FIELDS = ("metadata.resourceVersion", "].type")  # versions are no meaning; a condition's type is in its path
+UNTOLD = frozenset({"cursor", "clock", "gone", "pass", "wake", "config", "failures", "own", "unsaved"})  # bookkeeping
+UNTOLD_FIELDS = (".resourceVersion", ".uid", ".creationTimestamp", ".lastTransitionTime")  # versions and times
+PARTS = {"backoff": "back-off", "waiting": "waiting for volumes"}  # of the scheduler's queue
+STAGES = {  # of a binding
+    "write": "to be written",
+    "wait": "waits for its claims",
+    "tell": "to be sent back",
+    "bind": "to be bound",
+}
 
 
 @attrs.frozen
@@ -62,10 +70,11 @@ class Story:
         return iter(self.rows)
 
     def __repr__(self) -> str:
-        lines = [f"story of {self.about}: {len(self.rows)} turns"]
+        turns = len(self.rows)
+        lines = [f"story of {self.about}: {turns} turn{'s' if turns != 1 else ''}"]
         for row in self.rows:
-            lines.append(f"{row.step:>4}  t={row.time:<5g}  {row.actor}: {row.words}")
-            lines += [f"{'':>15}{change}" for change in row.changed]
+            lines.append(f"{row.step:>4}  {f't={row.time:g} s':<9} {sentence(row.words) if row.words else row.actor}")
+            lines += [f"{'':>18}{change}" for change in row.changed]
         return "\n".join(lines)
 
 
@@ -79,13 +88,15 @@ class Diff:
     def __len__(self) -> int:
         return len(self.rows)
 
+    def __iter__(self) -> Iterator[tuple[str, FieldChange]]:
+        return iter(self.rows)
+
     def __repr__(self) -> str:
         if not self.rows:
             return f"{self.names[0]} and {self.names[1]}: the same objects"
-        lines = [f"{self.names[0]} against {self.names[1]}"]
-        for about, change in self.rows:
-            lines.append(f"{about}  {change.path}: {change.old or 'none'} | {change.new or 'none'}")
-        return "\n".join(lines)
+        table = [("object", "field", *self.names)]
+        table += [(about, change.path, change.old or "–", change.new or "–") for about, change in self.rows]
+        return _columns(table)
 
 
 def story(cluster: Cluster, reference: str) -> Story:
@@ -95,10 +106,10 @@ def story(cluster: Cluster, reference: str) -> Story:
     for turn in cluster.world.turns:
         if turn.end > cluster.world.place or turn.quiet:
             continue
-        concerned = [change for change in changes_of(cluster, turn) if concerns(change, key)]
-        if concerned:
-            told = tuple(words for change in concerned for words in words_of(change))
-            rows.append(StoryRow(turn.step, turn.time, turn.actor or turn.component, turn.words, told))
+        concerned = [change for change in net(changes_of(cluster, turn)) if concerns(change, key)]
+        changed = tuple(words for change in concerned for words in words_of(change))
+        if changed:
+            rows.append(StoryRow(turn.step, turn.time, turn.actor or turn.component, turn.words, changed))
     return Story(ref(key), tuple(rows))
 
 
@@ -108,25 +119,52 @@ def changes_of(cluster: Cluster, turn: Turn) -> Sequence[Change]:
     return log.changes[turn.start - log.base : turn.end - log.base]
 
 
+def net(changes: Iterable[Change]) -> list[Change]:
+    """Return changes with those of one note in one: what it was at first, what it became in the end."""
+    found: dict[int | Note, Change] = {}
+    for number, change in enumerate(changes):
+        if isinstance(change.key, Note):
+            first = found.pop(change.key, change)
+            found[change.key] = Change(change.key, first.old, change.new)
+        else:
+            found[number] = change
+    return list(found.values())
+
+
 def concerns(change: Change, key: Key) -> bool:
     """Say whether a change is one of this object, or of what a component remembers about it."""
     place = change.key
-    if isinstance(place, Key):
-        if place.kind == "Event":
-            about = (change.new or change.old).involved_object
-            return (about.kind, about.namespace, about.name) == tuple(key)
-        return place == key
-    names = {"/".join(key)}
-    if key.kind == "Pod":
-        names.add(f"{key.namespace}/{key.name}")
-    return place.sort not in UNTOLD and not place.sort.startswith(("todo", "plan")) and place.name in names
+    if isinstance(place, Note):
+        return told(place) and about(place) == key
+    if place.kind == "Event":
+        named = (change.new or change.old).involved_object
+        return (named.kind, named.namespace, named.name) == tuple(key)
+    return place == key
+
+
+def told(note: Note) -> bool:
+    """Say whether a note means something to a reader: the queue, the assume cache; not cursors and to-do lists."""
+    return note.sort not in UNTOLD and not note.sort.startswith(("todo", "plan"))
+
+
+def about(note: Note) -> Key | None:
+    """Return the key of the object that a note is about, or None."""
+    parts = note.name.split("/")
+    if len(parts) == 3 and parts[0][:1].isupper():
+        return Key(*parts)
+    if len(parts) == 2:  # what the scheduler queues and a kubelet starts are pods, what others take up is claims
+        kind = "Pod" if note.component in (SCHEDULER, kubelet.NAME) else "PersistentVolumeClaim"
+        return Key(kind, *parts)
+    return None
 
 
 def words_of(change: Change) -> list[str]:
     """Return what a change changed, a line a field; a note says whose it is."""
     place = change.key
     if isinstance(place, Note):
-        return [f"{place.component} {place.sort}: {_note(change.old)} → {_note(change.new)}"]
+        before, after = note_words(change.old), note_words(change.new)
+        same = before == after
+        return [] if same else [f"{place.component} notes {place.sort}: {before or 'none'} → {after or 'none'}"]
     if place.kind == "Event":
         event = change.new or change.old
         return [f"event {event.reason}: {event.message}"]
@@ -135,26 +173,28 @@ def words_of(change: Change) -> list[str]:
     return [str(field) for field in changed_fields(change.old, change.new)]
 
 
-def _note(value: Any) -> str:
-    """Return a note's value in a few words."""
+def note_words(value: Any) -> str:
+    """Return a note's value in a few words; "" for none."""
     if value is None:
-        return "none"
-    part = getattr(value, "part", None) or getattr(value, "stage", None)
-    if part:
-        return str(part)
+        return ""
+    part, stage = getattr(value, "part", None), getattr(value, "stage", None)
+    if part or stage:
+        return PARTS.get(part, part) if part else STAGES.get(str(stage), str(stage))
     kind = getattr(value, "kind", None)
     if kind == "Pod":
         return f"on {value.spec.node_name}"
     if kind == "PersistentVolume":
-        return f"claimRef {value.spec.claim_ref.name}" if value.spec.claim_ref else "no claimRef"
+        return f"reserved for {value.spec.claim_ref.name}" if value.spec.claim_ref else "free"
     if kind == "PersistentVolumeClaim":
-        chosen = [v for k, v in value.metadata.annotations.items() if "selected" in k]
-        return f"selected-node {chosen[0]}" if chosen else "no selected-node"
-    return str(value) if isinstance(value, int | float | str) else type(value).__name__.lower()
+        return f"selected-node {volumes.selected_node(value)}"
+    number = getattr(value, "number", None)
+    if number is not None:
+        return f"no. {number}{f' for {value.node}' if getattr(value, 'node', '') else ''}"
+    return str(value) if isinstance(value, int | float | str) else "noted"
 
 
 def changed_fields(old: Any, new: Any) -> list[FieldChange]:
-    """Return the fields in which two objects differ (either may be None), by path."""
+    """Return the fields in which two objects differ (either may be None), by path; versions and times left out."""
     before = dict(_flat(manifest.to_plain(old))) if old is not None else {}
     after = dict(_flat(manifest.to_plain(new))) if new is not None else {}
     return [
@@ -165,7 +205,12 @@ def changed_fields(old: Any, new: Any) -> list[FieldChange]:
 
 
 def _flat(value: Any, path: str = "") -> Iterator[tuple[str, str]]:
+    """Give the leaves of plain data by path; what people read as one thing (a condition, a term) is one leaf."""
     if isinstance(value, Mapping):
+        said = _said(value, path)
+        if said is not None:
+            yield path, said
+            return
         for key, item in value.items():
             inner = f"{path}[{key}]" if "." in key or "/" in key else f"{path}.{key}" if path else str(key)
             yield from _flat(item, inner)
@@ -180,6 +225,18 @@ def _flat(value: Any, path: str = "") -> Iterator[tuple[str, str]]:
         yield path, str(value)
 
 
+def _said(value: Mapping[str, Any], path: str) -> str | None:
+    """Return in words a mapping that people read as one thing; None for any other."""
+    if path.startswith("status.conditions["):
+        reason, message = value.get("reason"), value.get("message")
+        return f"{value.get('status')}{f', {reason}' if reason else ''}{f': {message}' if message else ''}"
+    if path.endswith("claimRef"):
+        return f"{value.get('namespace')}/{value.get('name')}"
+    if "operator" in value and "key" in value:
+        return f"{value['key']} {value['operator']} [{', '.join(map(str, value.get('values', ())))}]"
+    return None
+
+
 def diff(cluster: Cluster, other: Cluster) -> Diff:
     """Return every field in which the objects of two clusters differ, Events and versions left out."""
     rows = []
@@ -189,14 +246,60 @@ def diff(cluster: Cluster, other: Cluster) -> Diff:
             continue
         before, after = ours.get(key), theirs.get(key)
         if before is None or after is None:
-            there = FieldChange("exists", "yes" if before is not None else "", "yes" if after is not None else "")
+            there = FieldChange("(exists)", "yes" if before is not None else "", "yes" if after is not None else "")
             rows.append((ref(key), there))
             continue
         rows += [(ref(key), change) for change in changed_fields(before, after)]
     return Diff((cluster.name or "this", other.name or "other"), tuple(rows))
 
 
+def _columns(table: Sequence[tuple[str, ...]]) -> str:
+    """Set rows of words in columns, two spaces apart."""
+    widths = [max(map(len, column)) for column in zip(*table, strict=True)]
+    lines = ("  ".join(word.ljust(wide) for word, wide in zip(row, widths, strict=True)) for row in table)
+    return "\n".join(line.rstrip() for line in lines)
+
+
 # -- passes -------------------------------------------------------------------------------------------------------
+
+
+@attrs.frozen(repr=False)
+class Passes:
+    """Every scheduling pass of one pod, in order: step, time, how many nodes fit, and the node chosen ("" for none)."""
+
+    about: str
+    revision: str
+    rows: tuple[tuple[int, float, str, str], ...]
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __iter__(self) -> Iterator[tuple[int, float, str, str]]:
+        return iter(self.rows)
+
+    def __repr__(self) -> str:
+        count = len(self.rows)
+        table = [
+            (f"pass {number}", f"step {step}", f"t={time:g} s", fit, f"chooses {node}" if node else "chooses none")
+            for number, (step, time, fit, node) in enumerate(self.rows, 1)
+        ]
+        title = f"{self.about}, rules {self.revision}: {count} pass{'es' if count != 1 else ''}"
+        return f"{title}\n{_columns(table)}" if table else title
+
+
+def passes(cluster: Cluster, pod: str) -> Passes:
+    """Return the scheduling passes of a pod up to now.
+
+    Raises:
+        KeyError: there is no such pod.
+    """
+    key = key_of(cluster[pod if "/" in pod else f"pod/{pod}"])
+    rows = []
+    for turn in cluster.world.turns:
+        if turn.actor == PASS and turn.cause == f"{key.namespace}/{key.name}" and turn.end <= cluster.world.place:
+            made = (change.new for change in changes_of(cluster, turn) if isinstance(change.new, PassNote))
+            rows += [(turn.step, turn.time, f"{note.fit} of {note.judged} nodes fit", note.node) for note in made]
+    return Passes(ref(key), cluster.revision.name, tuple(rows))
 
 
 @attrs.frozen

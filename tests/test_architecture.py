@@ -45,7 +45,7 @@ MAY_IMPORT = {  # room -> the other rooms it may import
 }
 # Methods of Cluster that belong to a later room: one line each, which imports that room when called.
 LATER = {
-    "why": "explain", "fix": "explain", "story": "explain", "diff": "explain", "explore": "explore",
+    "why": "explain", "fix": "explain", "story": "explain", "passes": "explain", "diff": "explain", "explore": "explore",
     "lab": "views", "map": "views", "verdicts": "views", "changes": "views", "events": "views",
     "domains": "views", "skew": "views", "capacity": "views", "timeline": "views", "get": "views",
     "describe": "views", "_repr_mimebundle_": "views",

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from ..cluster import Cluster
+from ..cluster import Cluster, key_for
 from ..explain import changes_of, concerns, words_of
 from . import frame as f
 from . import lanes, log, matrix
 from . import map as cluster_map_view
 from .figure import ChartFigure, Figure
-from .fill import frame_of, label_of
+from .fill import frame_of
+from .present import label_of
 
 if TYPE_CHECKING:
     from .panel import Lab
@@ -25,11 +26,12 @@ def cluster_map(cluster: Cluster, topology_key: str = "") -> Figure:
     return Figure(cluster_map_view.draw(frame, WIDTH, key=key), cluster_map_view.reading(frame, key))
 
 
-def verdicts(cluster: Cluster, pod: str) -> Figure:
-    """Draw every plugin's word about every node for a pod."""
+def verdicts(cluster: Cluster, pod: str, node: str = "", plugin: str = "") -> Figure:
+    """Draw every plugin's word about every node for a pod; with a node and a plugin, both sides of that cell."""
     reference = pod if "/" in pod else f"pod/{pod}"
-    frame = frame_of(cluster, focus=reference, chips=False)
-    return Figure(matrix.draw(frame, WIDTH, ""), matrix.reading(frame))
+    cell = f"verdict/{node}/{plugin}" if node and plugin else ""
+    frame = frame_of(cluster, focus=reference, chips=False, cell=cell)
+    return Figure(matrix.draw(frame, WIDTH, cell), matrix.reading(frame))
 
 
 def timeline(cluster: Cluster) -> Figure:
@@ -127,8 +129,6 @@ class ClusterDriver:
 
     def story(self, ref: str) -> Sequence[f.StoryRow]:
         """Give every change in the life of an object up to here."""
-        from ..cluster import key_for  # noqa: PLC0415
-
         try:
             key = key_for(ref)
         except KeyError:
