@@ -11,7 +11,7 @@ from typing import Any
 
 import attrs
 
-from ..world.apiserver import Done, Write
+from ..world.apiserver import CLOCK, Done, Write
 from ..world.component import Hand, Process
 from ..world.log import Key, Note
 from ..world.simulation import Simulation
@@ -196,8 +196,10 @@ class Game:
             return used
         return (*used[: move.fault], used[move.fault] + 1, *used[move.fault + 1 :])
 
-    def at_once(self) -> None:
+    def at_once(self, since: int | None = None) -> None:
         """Make the moves that need no choice, until there is none: part of the move before them.
+
+        `since` is the place where that move began (None: nothing of the kind was made before).
 
         `eager`: a component that has nothing to do and no wake-up to come sees at once (without lag everybody does).
         It cannot act before it sees, and what it could do having seen later it can still do, by seeing again. What is
@@ -208,19 +210,25 @@ class Game:
         until its component has seen more, it might find something; but then what was seen makes its cause dirty
         again, if the routine listens to all that it reads, and it is taken up then.
         """
-        moved = True
-        while moved:
-            moved = False
+        log = self.sim.log
+        while True:
+            place = log.place
             for process in self.processes:
                 if process.pending and (self.lag == "none" or (self.eager and self._has_nothing_to_do(process))):
                     self.sim.deliver(process)
-                    moved = True
-                if self.idle and self._reconcile_idly(process):
-                    moved = True
+            if self.idle:
+                changed = log.changes[since - log.base : log.place - log.base] if since is not None else ()
+                moved = {change.key[0] for change in changed if type(change.key) is Note}
+                for process in self.processes:  # who has neither seen nor noted anything has as much to do as before
+                    if since is None or process.name in moved or CLOCK[0] in moved:
+                        self._reconcile_idly(process)
+            if log.place == place:
+                return
+            since = place
 
-    def _reconcile_idly(self, process: Process) -> bool:
-        """Make the turns of a component that change nothing but its own list of what to do; say whether there were any."""
-        log, moved = self.sim.log, False
+    def _reconcile_idly(self, process: Process) -> None:
+        """Make the turns of a component that change nothing but its own list of what to do."""
+        log = self.sim.log
         for actor in process.component.actors:
             for _, cause in actor.ready(Hand(self.sim, process, actor), every=True):
                 start = log.place
@@ -229,9 +237,6 @@ class Game:
                 if goes_on or hand.outcomes or hand.reads or hand.events or self.drawn or not self._only_forgot(start):
                     log.seek(start)
                     log.cut()
-                elif log.place > start:
-                    moved = True
-        return moved
 
     def _only_forgot(self, start: int) -> bool:
         log = self.sim.log

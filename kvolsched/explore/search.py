@@ -196,7 +196,7 @@ class Search:
                 if wrong:
                     self._find(wrong, (*self.graph.trace(state), move))
                     return
-        game.at_once()
+        game.at_once(place)
         self.transitions += 1
         self._arrive(self._key(after), state, move, snapshot)
 

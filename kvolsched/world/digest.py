@@ -109,19 +109,26 @@ def _number(text: str) -> int:
     return int.from_bytes(hashlib.blake2b(text.encode(), digest_size=16).digest())
 
 
-_meanings: dict[tuple[Any, Any], int] = {}
+# What is known of a value, by its identity: histories share values, so the same one is met again and again. The value
+# is held as well, so that no other can get its identity.
+_known: dict[tuple[int, Place], tuple[Any, Any]] = {}
+
+
+def _remember(key: Place, value: Any, found: Any) -> Any:
+    if len(_known) > 200_000:
+        _known.clear()
+    _known[id(value), key] = value, found
+    return found
 
 
 def meaning(key: Key, value: Any) -> int:
     """Return the 128-bit number of one object at one key, 0 if absent; sums of these describe whole contents."""
     if value is None:
         return 0
-    known = _meanings.get((key, value))
-    if known is None:
-        if len(_meanings) > 200_000:
-            _meanings.clear()
-        known = _meanings[key, value] = _number(f"{tuple(key)}={encode(value)}")
-    return known
+    known = _known.get((id(value), key))
+    if known is not None:
+        return int(known[1])
+    return int(_remember(key, value, _number(f"{tuple(key)}={encode(value)}")))
 
 
 class Watcher(Protocol):
@@ -134,18 +141,19 @@ class Watcher(Protocol):
 
 
 class Sums:
-    """The parts of the digest, moved along with the log. Mutable."""
+    """The parts of the digest, moved along with the log. Mutable.
+
+    What changes is only marked; it is added up when the digest is asked for, so that what is tried and taken back
+    costs next to nothing.
+    """
 
     def __init__(self, log: Log, watchers: Mapping[str, Watcher]) -> None:
         self.log = log
         self.watchers = watchers
-        self.objects = 0
-        self.notes = 0
+        self.total = 0
+        self.numbers: dict[Place, int] = {}
         self.relative: dict[Note, tuple[str, tuple[Slot, ...]]] = {}
-        for key, obj in log.objects.items():
-            self.hear(key, None, obj)
-        for note, value in log.notes.items():
-            self.hear(note, None, value)
+        self.touched: dict[Place, None] = dict.fromkeys((*log.objects, *log.notes))
         for watcher in watchers.values():
             if not watcher.tracking:
                 watcher.tracking = True
@@ -156,26 +164,38 @@ class Sums:
                     for key, obj in objects.items()
                 ) % MODULUS
 
-    def hear(self, key: Place, old: Any, new: Any) -> None:
-        """Follow one change of the map."""
-        if type(key) is Key:
-            if key[0] not in SILENT_KINDS:
-                self.objects = (self.objects + meaning(key, new) - meaning(key, old)) % MODULUS
-        elif key[1] not in SILENT_SORTS:
+    def hear(self, key: Place) -> None:
+        """Mark a place of the map that has changed."""
+        self.touched[key] = None
+
+    def catch_up(self) -> None:
+        """Add up what has changed."""
+        for key in self.touched:
+            self.total -= self.numbers.pop(key, 0)
+            if type(key) is Key:
+                if key[0] not in SILENT_KINDS and key in self.log.objects:
+                    number = self.numbers[key] = meaning(key, self.log.objects[key])
+                    self.total += number
+                continue
             note: Note = key  # type: ignore[assignment]
-            if _says(old) and self.relative.pop(note, None) is None:
-                self.notes = (self.notes - _number(_skeleton(note, old)[0])) % MODULUS
-            if _says(new):
-                text, slots = _skeleton(note, new)
+            self.relative.pop(note, None)
+            value = self.log.notes.get(note)
+            if value is not None and note[1] not in SILENT_SORTS and not getattr(value, "periodic", False):
+                known = _known.get((id(value), note))
+                text, slots, number = known[1] if known is not None else _remember(note, value, _skeleton(note, value))
                 if slots:
                     self.relative[note] = (text, slots)
                 else:
-                    self.notes = (self.notes + _number(text)) % MODULUS
+                    self.numbers[note] = number
+                    self.total += number
+        self.touched.clear()
+        self.total %= MODULUS
 
     def digest(self) -> str:
         """Return the digest of the present place, 32 hex digits."""
+        self.catch_up()
         seen = [(name, watcher.sum, self._stale(watcher)) for name, watcher in self.watchers.items()]
-        return f"{_number(f'{self.objects}|{seen!r}|{self.notes}|{self._relative()}'):032x}"
+        return f"{_number(f'{self.total}|{seen!r}|{self._relative()}'):032x}"
 
     def _stale(self, watcher: Watcher) -> tuple[Key, ...]:
         """Return the keys of which a component holds an old version that means the same as the new one."""
@@ -236,13 +256,8 @@ def _sign(version: int, obj: Any) -> str:
     return "=" if version == there else "<" if version < there else ">"
 
 
-def _says(value: Any) -> bool:
-    """Whether a note means anything: a periodic wake-up comes anyway, and changes nothing."""
-    return value is not None and not getattr(value, "periodic", False)
-
-
-def _skeleton(note: Note, value: Any) -> tuple[str, tuple[Slot, ...]]:
-    """Return what a note says, and what of it depends on the world around it."""
+def _skeleton(note: Note, value: Any) -> tuple[str, tuple[Slot, ...], int]:
+    """Return what a note says, what of it depends on the world around it, and its number."""
     slots: list[Slot] = []
     text = f"{tuple(note)}={encode(value, slots)}"
-    return text, tuple(slots)
+    return text, tuple(slots), _number(text)

@@ -134,7 +134,7 @@ class Simulation:
             if process is not None:
                 process.hear(key, old, new)  # type: ignore[arg-type]
         if self.sums is not None:
-            self.sums.hear(key, old, new)
+            self.sums.hear(key)
 
     def rebuild(self) -> None:
         """Build every view anew from the log (after an error, or to check that moving equals building)."""

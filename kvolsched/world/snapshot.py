@@ -64,8 +64,8 @@ def restore(log: Log, processes: Processes, sums: Sums | None, snapshot: Snapsho
         if owner is not None and note[1] != "cursor":
             owner.hear(note, old, new)
     if sums is not None:
-        for key, old, new in (*objects, *notes):
-            sums.hear(key, old, new)
+        for key, _, _ in (*objects, *notes):
+            sums.hear(key)
 
 
 def _same(old: Mapping[Key, Any], new: Mapping[Key, Any]) -> bool:
