@@ -93,7 +93,7 @@ class Vectorised(Protocol):
     None: no node is rejected. NotImplemented: this pod is too odd for columns, ask the rule node by node.
     """
 
-    def column(self, pod: Pod, at: At) -> Codes | None: ...
+    def column(self, pod: Pod, at: At) -> Any: ...
 
 
 @runtime_checkable
@@ -105,7 +105,7 @@ class PostFilter(Protocol):
 
 @runtime_checkable
 class Score(Protocol):
-    """Ranks nodes: a raw number by row, None if there is nothing to rank; `normalise` brings feasible ones to 0..100."""
+    """Ranks nodes: a raw number by row, or None; `normalise` brings those of feasible nodes to 0..100."""
 
     def score(self, pod: Pod, at: At) -> NDArray[Any] | None: ...
 
@@ -142,7 +142,7 @@ class Wake:
 
     kind: str
     words: str
-    when: Callable[[Pod, Any, Any], bool] = lambda pod, old, new: True  # noqa: E731, ARG005
+    when: Callable[[Pod, Any, Any], bool] = lambda pod, old, new: True  # noqa: ARG005
 
 
 @runtime_checkable
@@ -202,9 +202,7 @@ def legend_of(plugin: Any, pod: Pod) -> Legend:
 def declared(plugin: Any) -> tuple[Reason, ...]:
     """Return the reasons that a plugin holds as fields, in order of their bits."""
     names = (
-        [field.name for field in attrs.fields(type(plugin))]
-        if attrs.has(type(plugin))
-        else list(vars(type(plugin)))
+        [field.name for field in attrs.fields(type(plugin))] if attrs.has(type(plugin)) else list(vars(type(plugin)))
     )
     held = (getattr(plugin, name) for name in names)
     return tuple(sorted((item for item in held if isinstance(item, Reason)), key=lambda reason: reason.bit))
@@ -222,8 +220,8 @@ def lift(plugin: Filter, pod: Pod, at: At) -> tuple[Codes, Legend]:
     for node in at.seen.all_nodes():
         key = node.metadata.name if reads is None else reads(node, at.seen)
         if key not in answers:
-            answer = plugin.rule(pod, node, at.seen)
-            answers[key] = None if isinstance(answer, Ok) else (answer.reasons, answer.status)
+            given = plugin.rule(pod, node, at.seen)
+            answers[key] = None if isinstance(given, Ok) else (given.reasons, given.status)
         found = answers[key]
         if found is not None:
             by_row.append((at.nodes.row_of[node.metadata.name], found))

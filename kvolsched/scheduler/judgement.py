@@ -64,9 +64,9 @@ class MatrixRow:
 
 
 class _Column(NamedTuple):
-    """One filter plugin's codes: which plugin, the codes by row (None: rejects nobody), and what they mean."""
+    """One filter plugin's codes: which plugin in order, the codes by row (None: rejects nobody), and what they mean."""
 
-    index: int
+    place: int
     codes: Codes | None
     legend: Legend
 
@@ -131,7 +131,7 @@ class Judgement:
         codes = np.zeros((len(self.plugins), self._nodes.size), np.uint16)
         for column in self._columns:
             if column.codes is not None:
-                codes[column.index] = column.codes if self._all else column.codes[self._live]
+                codes[column.place] = column.codes if self._all else column.codes[self._live]
         return codes
 
     @cached_property
@@ -145,7 +145,7 @@ class Judgement:
         first = np.full(len(self._nodes.names), len(self.plugins))
         for column in reversed(self._columns):
             if column.codes is not None:
-                first[column.codes != 0] = column.index
+                first[column.codes != 0] = column.place
         return first
 
     # --- by name ----------------------------------------------------------------------------------------------------
@@ -188,7 +188,7 @@ class Judgement:
         for column in self._columns:
             if column.codes is None:
                 continue
-            met = column.codes[(self._first == column.index) & self._nodes.live.now]
+            met = column.codes[(self._first == column.place) & self._nodes.live.now]
             for code in np.unique(met).tolist():
                 reasons, status = column.legend(code)
                 if status is Code.ERROR:
@@ -220,8 +220,8 @@ class Judgement:
         for column in self._columns:
             if column.codes is None:
                 continue
-            speaks = first == column.index
-            if group := groups[column.index]:
+            speaks = first == column.place
+            if group := groups[column.place]:
                 for index in (index for index, other in enumerate(groups) if other == group):
                     speaks = speaks | (first == index)
             given = column.codes[speaks & inside]
@@ -270,7 +270,7 @@ class Judgement:
             if column.codes is not None:
                 codes = column.codes[rows]
                 if codes.any():
-                    digest.update(self.plugins[column.index].encode())
+                    digest.update(self.plugins[column.place].encode())
                     digest.update(codes.tobytes())
         return digest.digest()
 
@@ -284,9 +284,7 @@ class Judgement:
         found = self.seen.node(node)
         if enabled is None or found is None:
             raise KeyError(f"no verdict of {plugin!r} on node {node!r}")
-        answer: Ok | Reject = (
-            OK if plugin in self.skipped else enabled.plugin.rule(self.pod, found, self.seen)
-        )
+        answer: Ok | Reject = OK if plugin in self.skipped else enabled.plugin.rule(self.pod, found, self.seen)
         if isinstance(answer, Ok):
             return Cell("", Code.SKIP if plugin in self.skipped else Code.SUCCESS, ())
         return Cell(", ".join(answer.reasons), answer.status, answer.evidence, answer.reasons)
@@ -318,7 +316,7 @@ class Judgement:
 
     @cached_property
     def _by_index(self) -> dict[int, _Column]:
-        return {column.index: column for column in self._columns}
+        return {column.place: column for column in self._columns}
 
     def _named(self, restriction: Restrict) -> Mask:
         mask = np.zeros(len(self._nodes.names), bool)

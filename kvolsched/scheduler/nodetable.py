@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from hashlib import blake2b
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +25,7 @@ from .requests import CPU, LARGEST, MEMORY, PODS
 from .verdict import Mask
 
 Rows = NDArray[np.intp]
+T = TypeVar("T")
 
 # Above this 100 * free no longer fits a float64 exactly, and shares are computed with integer division.
 EXACT = 2**53 // 100
@@ -110,7 +111,7 @@ class Room:
 
 
 class NodeTable:
-    """All nodes by row. Columns are read as `table.free(resource)`, `table.labels(key).codes.now`, `table.mask(...)`."""
+    """All nodes by row. Columns read as `table.free(resource)`, `table.labels(key).codes.now`, `table.mask(...)`."""
 
     def __init__(self, rooms: Mapping[str, Room]) -> None:
         self.size = 0
@@ -273,7 +274,7 @@ class NodeTable:
         """Return, by row, whether a class's allowedTopologies admit it: none given admits all, an empty term none."""
         return self.kept(("allowed", topologies), lambda: self._allowed(topologies))
 
-    def kept(self, key: Any, make: Callable[[], Any]) -> Any:
+    def kept(self, key: Any, make: Callable[[], T]) -> T:
         """Return what `make` makes of names, labels and taints alone; it is kept until one of these changes."""
         if self._kept_version != self.version or len(self._kept) > 256:
             self._kept.clear()
@@ -281,13 +282,12 @@ class NodeTable:
         found = self._kept.get(key)
         if found is None:
             found = self._kept[key] = make()
-        return found
+        made: T = found
+        return made
 
     def rows_by_name(self) -> Rows:
         """Return the live rows in the order of their names."""
-        return self.kept(
-            "by name", lambda: np.array([self.row_of[name] for name in sorted(self.row_of)], np.intp)
-        )
+        return self.kept("by name", lambda: np.array([self.row_of[name] for name in sorted(self.row_of)], np.intp))
 
     def names_array(self) -> NDArray[Any]:
         """Return the names by row, as an array."""
@@ -295,9 +295,7 @@ class NodeTable:
 
     def names_digest(self) -> bytes:
         """Return a hash of the sorted names."""
-        return self.kept(
-            "digest", lambda: blake2b("\n".join(sorted(self.row_of)).encode(), digest_size=8).digest()
-        )
+        return self.kept("digest", lambda: blake2b("\n".join(sorted(self.row_of)).encode(), digest_size=8).digest())
 
     def node(self, name: str) -> Node | None:
         """Return a node, or None."""
@@ -339,15 +337,15 @@ class NodeTable:
     def _expression(self, expression: Requirement) -> Mask:
         labels = self.labels(expression.key)
         codes = labels.codes.now
-        if (
-            expression.operator == "In"
-        ):  # by far the most common, and a key such as the hostname has many values
+        if expression.operator == "In":  # by far the most common, and a key such as the hostname has many values
             matching = np.zeros(len(codes), bool)
             for value in expression.values:
                 matching |= codes == labels.code(value)
             return matching
         key = expression.key
-        return labels.table(lambda value: expression.matches({} if value is None else {key: value}))[codes]
+        table = labels.table(lambda value: expression.matches({} if value is None else {key: value}))
+        found: Mask = table[codes]
+        return found
 
     def _field(self, field: Requirement, named: bool) -> Mask:  # noqa: FBT001
         matching = np.zeros(len(self.names), bool)
@@ -369,9 +367,7 @@ class NodeTable:
             if term.match_label_expressions:
                 here = self.live.now.copy()
                 for expression in term.match_label_expressions:
-                    here &= self._expression(
-                        Requirement(key=expression.key, operator="In", values=expression.values)
-                    )
+                    here &= self._expression(Requirement(key=expression.key, operator="In", values=expression.values))
                 matching |= here
         return matching
 

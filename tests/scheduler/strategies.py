@@ -40,6 +40,7 @@ from kvolsched.api.volume import (
     VolumeNodeAffinity,
 )
 from kvolsched.api.workload import Namespace
+from kvolsched.world.log import Key
 
 NODES = [f"n{i}" for i in range(5)]
 KEYS = ["zone", "host", "gen"]
@@ -65,9 +66,7 @@ def mappings(keys, values, most=3):
 
 node_labels = mappings(KEYS, st.sampled_from(VALUES))
 pod_labels = mappings(["app", "tier"], st.sampled_from(["x", "y"]))
-quantities = mappings(
-    ["cpu", "memory", "pods", "example.com/gpu"], st.sampled_from(["0", "1", "2", "500m", "3"]), 4
-)
+quantities = mappings(["cpu", "memory", "pods", "example.com/gpu"], st.sampled_from(["0", "1", "2", "500m", "3"]), 4)
 
 
 def requirements(keys, values):
@@ -98,9 +97,7 @@ selector_terms = st.builds(
 )
 node_selectors = st.builds(NodeSelector, node_selector_terms=tuples(selector_terms, 2))
 effects = st.sampled_from(["NoSchedule", "PreferNoSchedule", "NoExecute"])
-taints = st.builds(
-    Taint, key=st.sampled_from(["gpu", "old"]), value=st.sampled_from(["", "a"]), effect=effects
-)
+taints = st.builds(Taint, key=st.sampled_from(["gpu", "old"]), value=st.sampled_from(["", "a"]), effect=effects)
 tolerations = st.builds(
     Toleration,
     key=st.sampled_from(["", "gpu", "node.kubernetes.io/unschedulable"]),
@@ -113,9 +110,7 @@ affinity_terms = st.builds(
     label_selector=maybe(label_selectors),
     topology_key=st.sampled_from(KEYS),
     namespaces=tuples(st.sampled_from(NAMESPACES), 1),
-    namespace_selector=maybe(
-        st.builds(LabelSelector, match_expressions=tuples(requirements(["team"], ["x"]), 1))
-    ),
+    namespace_selector=maybe(st.builds(LabelSelector, match_expressions=tuples(requirements(["team"], ["x"]), 1))),
 )
 pod_affinities = st.builds(PodAffinity, required=tuples(affinity_terms, 2))
 constraints = st.builds(
@@ -194,9 +189,7 @@ def nodes(name):
     return st.builds(
         Node,
         metadata=st.builds(ObjectMeta, name=st.just(name), labels=node_labels),
-        spec=st.builds(
-            NodeSpec, unschedulable=st.sampled_from([False, False, True]), taints=tuples(taints, 2)
-        ),
+        spec=st.builds(NodeSpec, unschedulable=st.sampled_from([False, False, True]), taints=tuples(taints, 2)),
         status=st.builds(NodeStatus, allocatable=quantities),
     )
 
@@ -247,15 +240,11 @@ def claims(name):
             PersistentVolumeClaimSpec,
             access_modes=st.just(("ReadWriteOnce",)) | st.just(("ReadOnlyMany",)),
             selector=st.none() | st.none() | label_selectors,
-            resources=st.builds(
-                lambda size: Resources(requests=Frozen(storage=size)), st.sampled_from(SIZES)
-            ),
+            resources=st.builds(lambda size: Resources(requests=Frozen(storage=size)), st.sampled_from(SIZES)),
             volume_name=st.sampled_from(["", "", "", "v0", "v9"]),
             storage_class_name=st.sampled_from(["local", "local", "fast", "fast", "now", ""]),
         ),
-        status=st.builds(
-            PersistentVolumeClaimStatus, phase=st.sampled_from(["Pending", "Pending", "Pending", "Lost"])
-        ),
+        status=st.builds(PersistentVolumeClaimStatus, phase=st.sampled_from(["Pending", "Pending", "Pending", "Lost"])),
     )
 
 
@@ -290,9 +279,7 @@ def namespaces(name):
     """Give namespaces of one name."""
     return st.builds(
         Namespace,
-        metadata=st.builds(
-            ObjectMeta, name=st.just(name), labels=mappings(["team"], st.sampled_from(["x", "y"]))
-        ),
+        metadata=st.builds(ObjectMeta, name=st.just(name), labels=mappings(["team"], st.sampled_from(["x", "y"]))),
     )
 
 
@@ -315,3 +302,203 @@ def parts():
 
 
 clusters = st.tuples(*parts()).map(lambda kinds: [item for kind in kinds for item in kind])
+
+
+# --- clusters in which one rule has much to say -------------------------------------------------------------------------
+
+
+def _nodes(draw, least=2):
+    names = NODES[: draw(st.integers(least, 5))]
+    return [
+        Node(
+            metadata=ObjectMeta(
+                name=name,
+                labels=Frozen(
+                    {
+                        key: value
+                        for key, value in (
+                            ("zone", draw(st.sampled_from(["a", "a", "b", "b", "2", None]))),
+                            ("host", draw(st.sampled_from([name, name, name, None]))),
+                        )
+                        if value is not None
+                    }
+                ),
+            ),
+            spec=NodeSpec(taints=draw(st.just(()) | st.just(()) | tuples(taints, 1))),
+            status=NodeStatus(allocatable=Frozen(cpu="9", memory="9", pods="99")),
+        )
+        for name in names
+    ]
+
+
+zone_affinities = st.builds(
+    lambda zones: Affinity(
+        node_affinity=NodeAffinity(
+            required=NodeSelector(
+                node_selector_terms=(
+                    NodeSelectorTerm(match_expressions=(Requirement(key="zone", operator="In", values=zones),)),
+                )
+            )
+        )
+    ),
+    tuples(st.sampled_from(["a", "b", "2"]), 2),
+)
+matching = st.sampled_from(
+    [
+        LabelSelector(match_labels=Frozen(app="x")),
+        LabelSelector(match_labels=Frozen(app="x")),
+        LabelSelector(match_expressions=(Requirement(key="app", operator="Exists"),)),
+        LabelSelector(),
+        None,
+    ]
+)
+labelled = st.sampled_from([Frozen(app="x"), Frozen(app="x"), Frozen(app="x", tier="y"), Frozen(tier="x")])
+
+
+def _running(draw, on, **spec):
+    return [
+        Pod(
+            metadata=ObjectMeta(
+                name=f"e{index}",
+                namespace=draw(st.sampled_from(["default", "default", "default", "other"])),
+                labels=draw(labelled),
+                deletion_timestamp=draw(st.sampled_from([None, None, None, None, "2024-01-01T00:00:00Z"])),
+            ),
+            spec=PodSpec(node_name=name, **{key: draw(value) for key, value in spec.items()}),
+        )
+        for index, name in enumerate(draw(st.lists(st.sampled_from(on), max_size=10)))
+    ]
+
+
+@st.composite
+def spread(draw):
+    """Give a cluster and a pod with one or two hard constraints over it."""
+    found = _nodes(draw)
+    hard = [
+        TopologySpreadConstraint(
+            max_skew=draw(st.integers(1, 2)),
+            topology_key=key,
+            when_unsatisfiable="DoNotSchedule",
+            label_selector=draw(matching),
+            min_domains=draw(st.sampled_from([None, None, 2, 4])),
+            node_affinity_policy=draw(st.sampled_from([None, "Honor", "Ignore"])),
+            node_taints_policy=draw(st.sampled_from([None, "Honor", "Ignore"])),
+            match_label_keys=draw(st.sampled_from([(), (), ("tier",)])),
+        )
+        for key in draw(st.lists(st.sampled_from(["zone", "host"]), min_size=1, max_size=2))
+    ]
+    wanted = Pod(
+        metadata=ObjectMeta(name="p", namespace="default", labels=draw(labelled)),
+        spec=PodSpec(
+            topology_spread_constraints=tuple(hard),
+            affinity=draw(maybe(zone_affinities)),
+            tolerations=draw(tuples(tolerations, 1)),
+        ),
+    )
+    return found + _running(draw, [node.metadata.name for node in found]), wanted
+
+
+near_terms = st.builds(
+    PodAffinityTerm,
+    label_selector=matching,
+    topology_key=st.sampled_from(["zone", "host"]),
+    namespace_selector=st.none()
+    | st.none()
+    | st.just(LabelSelector())
+    | st.builds(LabelSelector, match_expressions=tuples(requirements(["team"], ["x"]), 1)),
+)
+near = st.builds(PodAffinity, required=tuples(near_terms, 2))
+wishes = st.builds(Affinity, pod_affinity=maybe(near), pod_anti_affinity=maybe(near))
+
+
+@st.composite
+def company(draw):
+    """Give a cluster and a pod, with required pod affinity and anti-affinity on both sides."""
+    found = _nodes(draw)
+    wanted = Pod(
+        metadata=ObjectMeta(name="p", namespace="default", labels=draw(labelled)),
+        spec=PodSpec(affinity=draw(wishes)),
+    )
+    running = _running(draw, [node.metadata.name for node in found], affinity=maybe(wishes))
+    return [*found, *running, *draw(some(namespaces, NAMESPACES))], wanted
+
+
+def free_volume(draw, name):
+    """Draw a volume that is mostly free and mostly of the class `local`."""
+    zones = draw(st.sampled_from([None, ("a",), ("b",), ("a", "2"), ("n0",), ("n1",)]))
+    key = "host" if zones and zones[0].startswith("n") else "zone"
+    terms = (
+        ()
+        if zones is None
+        else (NodeSelectorTerm(match_expressions=(Requirement(key=key, operator="In", values=zones),)),)
+    )
+    reference = draw(st.sampled_from([None] * 5 + ["c0", "c9"]))
+    return PersistentVolume(
+        metadata=ObjectMeta(name=name, labels=draw(labelled)),
+        spec=PersistentVolumeSpec(
+            capacity=Frozen(storage=draw(st.sampled_from(SIZES))),
+            access_modes=("ReadWriteOnce",),
+            claim_ref=None if reference is None else ObjectReference(namespace="default", name=reference),
+            storage_class_name=draw(st.sampled_from(["local", "local", "local", "fast"])),
+            node_affinity=None
+            if zones is None
+            else VolumeNodeAffinity(required=NodeSelector(node_selector_terms=terms)),
+        ),
+        status=PersistentVolumeStatus(phase=draw(st.sampled_from(["Available"] * 5 + ["Pending"]))),
+    )
+
+
+def waiting_claim(draw, name):
+    """Draw a claim that waits for a consumer."""
+    return PersistentVolumeClaim(
+        metadata=ObjectMeta(
+            name=name,
+            namespace="default",
+            annotations=draw(st.sampled_from([Frozen()] * 8 + [Frozen({SELECTED_NODE: "n1"})])),
+        ),
+        spec=PersistentVolumeClaimSpec(
+            access_modes=("ReadWriteOnce",),
+            selector=draw(st.sampled_from([None] * 5 + [LabelSelector(match_labels=Frozen(tier="y"))])),
+            resources=Resources(requests=Frozen(storage=draw(st.sampled_from(SIZES)))),
+            storage_class_name=draw(st.sampled_from(["local", "local", "fast"])),
+        ),
+    )
+
+
+@st.composite
+def stores(draw):
+    """Give a cluster with free volumes, and a pod whose claims wait for them."""
+    found = _nodes(draw)
+    names = [f"c{index}" for index in range(draw(st.integers(1, 3)))]
+    things = [free_volume(draw, f"v{index}") for index in range(draw(st.integers(1, 6)))]
+    things += [waiting_claim(draw, name) for name in names]
+    things += [draw(classes("local")), draw(classes("fast"))]
+    wanted = Pod(
+        metadata=ObjectMeta(name="p", namespace="default"),
+        spec=PodSpec(
+            volumes=tuple(
+                Volume(name=name, persistent_volume_claim=PersistentVolumeClaimVolumeSource(claim_name=name))
+                for name in names
+            )
+        ),
+    )
+    return found + things, wanted
+
+
+worlds = st.tuples(clusters, pending) | spread() | company() | stores()
+
+
+@st.composite
+def changing(draw, strategy):
+    """Give a cluster, a pod, and changes of what is no node: (key, new version or None), most of them real."""
+    objects, wanted = draw(strategy)
+    if any(item.kind == "PersistentVolume" for item in objects):
+        news = [free_volume(draw, name) for name in draw(st.lists(st.sampled_from(["v0", "v1", "v2"]), max_size=8))]
+    else:
+        on = [item.metadata.name for item in objects if item.kind == "Node"]
+        news = _running(draw, on, affinity=maybe(wishes))
+    changes = []
+    for new in news:
+        key = Key(new.kind, new.metadata.namespace, new.metadata.name)
+        changes += draw(st.sampled_from([[(key, new)], [(key, None)], [(key, new), (key, None)]]))
+    return objects, wanted, changes

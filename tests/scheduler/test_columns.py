@@ -10,13 +10,13 @@ from kvolsched.api.meta import Frozen, ObjectMeta
 from kvolsched.api.node import Node, NodeStatus
 from kvolsched.api.pod import Container, Pod, PodSpec, Resources
 from kvolsched.scheduler import requests
+from kvolsched.scheduler.extension import Enabled
 from kvolsched.scheduler.framework import OK, Code, Reject, check, judge, rank
 from kvolsched.scheduler.plugins.pod_topology_spread import PodTopologySpread
 from kvolsched.scheduler.plugins.volume_binding import VolumeBinding
 from kvolsched.scheduler.profile import Profile, design, upstream
-from kvolsched.scheduler.extension import Enabled
 from kvolsched.scheduler.snapshot import snapshot
-from scheduler.strategies import clusters, pending
+from scheduler.strategies import clusters, company, pending, spread, stores, worlds
 
 PROFILES = [
     upstream(),
@@ -32,24 +32,35 @@ PROFILES = [
 ]
 
 
-@pytest.mark.parametrize("profile", PROFILES, ids=lambda profile: profile.name)
-@settings(max_examples=80)
-@given(clusters, pending)
-def test_column_equals_rule(profile, objects, pod):
-    """Whatever the cluster, each plugin's column says of each node what its rule says."""
-    seen = snapshot(objects)
-    judgement = judge(pod, seen, profile)
-    check(judgement)
-    for plugin in judgement.skipped:
-        for node in seen.all_nodes():
-            assert profile.plugin(plugin).rule(pod, node, seen) is OK
+@pytest.mark.parametrize(
+    ("strategy", "examples"),
+    [(st.tuples(clusters, pending), 100), (spread(), 250), (company(), 250), (stores(), 300)],
+    ids=["all", "spread", "company", "stores"],
+)
+def test_column_equals_rule(strategy, examples):
+    """Whatever the cluster and the profile, each plugin's column says of each node what its rule says."""
+
+    @settings(max_examples=examples)
+    @given(strategy)
+    def holds(world):
+        objects, pod = world
+        seen = snapshot(objects)
+        for profile in PROFILES:
+            judgement = judge(pod, seen, profile)
+            check(judgement)
+            for plugin in judgement.skipped:
+                for node in seen.all_nodes():
+                    assert profile.plugin(plugin).rule(pod, node, seen) is OK
+
+    holds()
 
 
-@settings(max_examples=80)
-@given(clusters, pending, st.sampled_from([VolumeBinding(), VolumeBinding.of_the_design()]))
+@settings(max_examples=150)
+@given(stores() | st.tuples(clusters, pending), st.sampled_from([VolumeBinding(), VolumeBinding.of_the_design()]))
 @pytest.mark.checklist("93", "105")
-def test_the_index_decides_as_the_walk_does(objects, pod, plugin):
+def test_the_index_decides_as_the_walk_does(world, plugin):
     """What is chosen by the index of free volumes is what a walk over all of them chooses."""
+    objects, pod = world
     seen = snapshot(objects)
     sorted_out = plugin.claims(pod, seen)
     for node in seen.all_nodes():
@@ -59,10 +70,11 @@ def test_the_index_decides_as_the_walk_does(objects, pod, plugin):
 
 
 @settings(max_examples=60)
-@given(clusters, pending)
+@given(stores())
 @pytest.mark.checklist("111", "112", "113")
-def test_the_volume_score_is_that_of_the_decision(objects, pod):
+def test_the_volume_score_is_that_of_the_decision(world):
     """PrioritizeVolumes ranks each node by the very volumes that would be bound there."""
+    objects, pod = world
     seen = snapshot(objects)
     judgement = judge(pod, seen, design())
     ranking = rank(judgement)
@@ -77,9 +89,10 @@ def test_the_volume_score_is_that_of_the_decision(objects, pod):
 
 
 @settings(max_examples=30)
-@given(clusters, pending, st.randoms(use_true_random=False))
-def test_order_of_arrival_never_shows(objects, pod, random):
+@given(worlds, st.randoms(use_true_random=False))
+def test_order_of_arrival_never_shows(world, random):
     """Rows, codes and label codes differ with the order of arrival; what is said does not."""
+    objects, pod = world
     shuffled = [*objects]
     random.shuffle(shuffled)
     for profile in PROFILES[:2]:
@@ -99,11 +112,7 @@ class Picky:
 
     def rule(self, pod, node, seen):
         """Reject by name."""
-        return (
-            OK
-            if node.metadata.name in ("n0", "n3")
-            else Reject((f"not {node.metadata.name}",), Code.UNSCHEDULABLE)
-        )
+        return OK if node.metadata.name in ("n0", "n3") else Reject((f"not {node.metadata.name}",), Code.UNSCHEDULABLE)
 
 
 @settings(max_examples=20)
@@ -134,8 +143,7 @@ def _reference(pod, node, seen):
     def balance(ask):
         parts = [
             min(
-                float(sum(other.asked.get(resource, 0) for other in on) + ask.get(resource, 0))
-                / total[resource],
+                float(sum(other.asked.get(resource, 0) for other in on) + ask.get(resource, 0)) / total[resource],
                 1.0,
             )
             for resource in ("cpu", "memory")
@@ -163,9 +171,7 @@ def test_resource_scores(objects, pod):
 def test_shares_are_exact_at_the_edge_of_floats(memory):
     """Where 100 · free no longer fits a float, the share is still floor(100 · free / total)."""
     for ask in (1, memory // 100, memory // 3, memory - 1):
-        node = Node(
-            metadata=ObjectMeta(name="n"), status=NodeStatus(allocatable=Frozen(memory=str(memory), pods="9"))
-        )
+        node = Node(metadata=ObjectMeta(name="n"), status=NodeStatus(allocatable=Frozen(memory=str(memory), pods="9")))
         resources = Resources(requests=Frozen(memory=str(ask), cpu="0"))
         pod = Pod(metadata=ObjectMeta(name="p"), spec=PodSpec(containers=(Container(resources=resources),)))
         ranking = rank(judge(pod, snapshot([node]), upstream()))
@@ -184,9 +190,7 @@ def test_more_resources_than_bits():
 
 def test_codes_are_by_plugin_and_node():
     """`codes` has a row for each plugin and a column for each name in `nodes`."""
-    nodes = [
-        Node(metadata=ObjectMeta(name=name), status=NodeStatus(allocatable=Frozen(pods="0"))) for name in "ab"
-    ]
+    nodes = [Node(metadata=ObjectMeta(name=name), status=NodeStatus(allocatable=Frozen(pods="0"))) for name in "ab"]
     judgement = judge(Pod(), snapshot(nodes), upstream())
     assert judgement.codes.dtype == np.uint16
     assert judgement.codes.shape == (len(judgement.plugins), 2)

@@ -63,9 +63,7 @@ def compare(case, profile, counts):
         counts["message"] += 1
         return
     recorded = expect["nodes"]
-    short = {
-        n for n, said in recorded.items() if NO_SPACE in said.get("rejections", {}).get("VolumeBinding", ())
-    }
+    short = {n for n, said in recorded.items() if NO_SPACE in said.get("rejections", {}).get("VolumeBinding", ())}
     nodes = sorted(set(recorded) - short)
     for plugin in judgement.plugins:
         assert said(judgement, plugin, nodes) == {
@@ -90,9 +88,7 @@ def compare(case, profile, counts):
         ranking = rank(judgement)
         for node in expect["feasible"]:
             scores = {name: weighted for name, (_, _, weighted) in ranking.of(node).items() if name in SCORES}
-            assert scores == {
-                name: expect["scores"][node][name] for name in SCORES if name in expect["scores"][node]
-            }
+            assert scores == {name: expect["scores"][node][name] for name in SCORES if name in expect["scores"][node]}
             counts["scores"] += 1
     for node, bindings in expect.get("bindings", {}).items():
         decision = profile.plugin("VolumeBinding").decide(judgement.pod, node, judgement.seen)
@@ -144,9 +140,7 @@ def test_design_spread_as_1_18_counts():
     """Hard spreading under `design` rejects exactly the nodes that 1.18 rejected, in all 290 cases."""
     for case in cases("design-spread"):
         judgement = judged(case, design())
-        rejected = {
-            node: found[0][0] for node, found in said(judgement, "PodTopologySpread", judgement.nodes).items()
-        }
+        rejected = {node: found[0][0] for node, found in said(judgement, "PodTopologySpread", judgement.nodes).items()}
         assert rejected == case["expect"]["beta"]["rejected"], case["id"]
 
 

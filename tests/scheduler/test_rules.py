@@ -75,9 +75,7 @@ def claim(name, size="5Gi", storage_class="local", volume="", **annotations):
     )
 
 
-def storage_class(
-    name="local", provisioner="kubernetes.io/no-provisioner", mode="WaitForFirstConsumer", zones=None
-):
+def storage_class(name="local", provisioner="kubernetes.io/no-provisioner", mode="WaitForFirstConsumer", zones=None):
     """Make a class; `zones` restricts where it provisions."""
     plain = {"apiVersion": "storage.k8s.io/v1", "kind": "StorageClass", "metadata": {"name": name}}
     if zones is not None:
@@ -141,10 +139,7 @@ def test_words_for_a_volume_out_of_reach():
     seen = snapshot([*ZONES, *out])
     asked = pod(volumes=using("c"))
     today, then = judge(asked, seen, upstream()), judge(asked, seen, design())
-    assert (
-        today.sentence()
-        == "0/3 nodes are available: 3 node(s) didn't match PersistentVolume's node affinity."
-    )
+    assert today.sentence() == "0/3 nodes are available: 3 node(s) didn't match PersistentVolume's node affinity."
     assert then.sentence() == "0/3 nodes are available: 3 node(s) had volume node affinity conflict."
     cell = today.cell("n1", "VolumeBinding")
     assert cell.status is Code.UNSCHEDULABLE_AND_UNRESOLVABLE
@@ -299,16 +294,10 @@ def spread(counts, closed=(), key="zone", skew=1, own=None, **extra):
     """Nodes zone1.. with so many pods each (closed: tainted), and a pod that spreads over them."""
     taint = [{"key": "closed", "effect": "NoSchedule"}]
     objects = [
-        node(
-            f"zone{i}", {"zone": f"zone{i}", "node": f"zone{i}"}, **({"taints": taint} if i in closed else {})
-        )
+        node(f"zone{i}", {"zone": f"zone{i}", "node": f"zone{i}"}, **({"taints": taint} if i in closed else {}))
         for i in range(1, len(counts) + 1)
     ]
-    objects += [
-        pod(f"e{i}-{k}", f"zone{i}", {"app": "foo"})
-        for i, count in enumerate(counts, 1)
-        for k in range(count)
-    ]
+    objects += [pod(f"e{i}-{k}", f"zone{i}", {"app": "foo"}) for i, count in enumerate(counts, 1) for k in range(count)]
     constraint = {
         "maxSkew": skew,
         "topologyKey": key,
@@ -345,9 +334,7 @@ def test_seven_nodes():
     """1a:1 1b:2 1c:0 2a:2 2b:0 2c:0 3a:1: by zone only zone 3, by node only the empty nodes."""
     counts = {"1a": 1, "1b": 2, "1c": 0, "2a": 2, "2b": 0, "2c": 0, "3a": 1}
     objects = [node(name, {"zone": name[0], "node": name}) for name in counts]
-    objects += [
-        pod(f"{name}-{k}", name, {"app": "foo"}) for name, count in counts.items() for k in range(count)
-    ]
+    objects += [pod(f"{name}-{k}", name, {"app": "foo"}) for name, count in counts.items() for k in range(count)]
     constraint = {
         "maxSkew": 1,
         "whenUnsatisfiable": "DoNotSchedule",
@@ -435,9 +422,7 @@ def test_one_predicate_of_the_time_gave_all_its_reasons():
 def test_restricted_to_named_nodes():
     """Terms that name nodes restrict the pass; who lies outside is counted under the plugin's name."""
     names = {"matchFields": [among("metadata.name", "n1")]}
-    affinity = {
-        "nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [names]}}
-    }
+    affinity = {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [names]}}}
     seen = snapshot([*ZONES[1:], node("n1", unschedulable=True)])
     judgement = judge(pod(affinity=affinity), seen, upstream())
     assert judgement.sentence() == (
@@ -464,18 +449,12 @@ def test_anti_affinity_both_ways():
         "node(s) didn't satisfy existing pods anti-affinity rules",
     )
     plain = judge(pod(labels={"app": "db"}), seen, upstream())
-    assert (
-        plain.cell("n1", "InterPodAffinity").reason
-        == "node(s) didn't satisfy existing pods anti-affinity rules"
-    )
+    assert plain.cell("n1", "InterPodAffinity").reason == "node(s) didn't satisfy existing pods anti-affinity rules"
 
 
 def test_fingerprints_tell_verdicts_apart():
     """The same verdicts give the same 8 bytes, other verdicts others."""
     seen = snapshot(ZONES)
-    prints = [
-        judge(wanted, seen, upstream()).fingerprint
-        for wanted in (pod(), pod("q"), pod(requests={"cpu": "99"}))
-    ]
+    prints = [judge(wanted, seen, upstream()).fingerprint for wanted in (pod(), pod("q"), pod(requests={"cpu": "99"}))]
     assert len(prints[0]) == 8
     assert prints[0] == prints[1] != prints[2]

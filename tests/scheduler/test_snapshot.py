@@ -13,7 +13,7 @@ from kvolsched.scheduler.profile import design, upstream
 from kvolsched.scheduler.snapshot import Snapshot, snapshot
 from kvolsched.world.log import Key
 from kvolsched.world.view import build
-from scheduler.strategies import clusters, pending
+from scheduler.strategies import changing, clusters, company, pending, spread, stores
 
 
 def key_of(item):
@@ -54,6 +54,33 @@ def test_moved_equals_built(states, pod, random):
         if random.random() < 0.1:
             _same(moved, contents, pod)
     assert moved == Snapshot()
+
+
+@pytest.mark.parametrize("strategy", [spread(), company(), stores()], ids=["spread", "company", "stores"])
+def test_what_was_asked_for_follows(strategy):
+    """Where nodes stay, tallies and counts of free volumes live on and follow each change, forth and back."""
+
+    @settings(max_examples=120)
+    @given(changing(strategy))
+    def holds(world):
+        objects, pod, changes = world
+        present = {key_of(item): item for item in objects}
+        moved = snapshot(objects)
+        _same(moved, present, pod)
+        trail = []
+        for key, new in changes:
+            old = present.pop(key, None)
+            if old is not None or new is not None:
+                moved.apply(key, old, new)
+                trail.append((key, old, new))
+            if new is not None:
+                present[key] = new
+            _same(moved, present, pod)
+        for key, old, new in reversed(trail):
+            moved.apply(key, new, old)
+        _same(moved, {key_of(item): item for item in objects}, pod)
+
+    holds()
 
 
 def _same(moved, contents, pod):

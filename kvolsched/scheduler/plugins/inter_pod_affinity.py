@@ -26,21 +26,10 @@ class InterPodAffinity:
     """
 
     name: ClassVar[str] = "InterPodAffinity"
-    wakes: ClassVar[tuple[Wake, ...]] = (
-        Wake(
-            "Pod",
-            "a wanted pod comes or an unwanted one goes",
-            lambda pod, old, new: _concerns(pod, old, new),
-        ),
-        Wake("Node", "a node appears or its labels change", lambda pod, old, new: _relabelled(pod, old, new)),
-    )
-
     family: Reason = Reason(0, "")
     affinity: Reason = Reason(1, "node(s) didn't match pod affinity rules")
     own: Reason = Reason(2, "node(s) didn't match pod anti-affinity rules", Code.UNSCHEDULABLE)
-    existing: Reason = Reason(
-        3, "node(s) didn't satisfy existing pods anti-affinity rules", Code.UNSCHEDULABLE
-    )
+    existing: Reason = Reason(3, "node(s) didn't satisfy existing pods anti-affinity rules", Code.UNSCHEDULABLE)
     existing_first: bool = False
 
     @classmethod
@@ -49,6 +38,14 @@ class InterPodAffinity:
         return cls(
             family=Reason(0, "node(s) didn't match pod affinity/anti-affinity", Code.UNSCHEDULABLE),
             existing_first=True,
+        )
+
+    @property
+    def wakes(self) -> tuple[Wake, ...]:
+        """Pods that are wanted or not, and nodes that make domains."""
+        return (
+            Wake("Pod", "a wanted pod comes or an unwanted one goes", _concerns),
+            Wake("Node", "a node appears or its labels change", _relabelled),
         )
 
     def prefilter(self, pod: Pod, seen: Snapshot) -> Skip | None:
@@ -75,11 +72,7 @@ class InterPodAffinity:
         wanted = [(other, there) for other, there in _others(seen) if _all_meet(terms, other, seen)]
         if terms and not any(term.topology_key in there for _, there in wanted for term in terms):
             # The first of its kind: nobody to be near to, and it would be near itself (S3's chicken and egg).
-            return (
-                None
-                if _all_meet(terms, pod, seen)
-                else self._no(self.affinity, terms[0], "is met by", "no pod")
-            )
+            return None if _all_meet(terms, pod, seen) else self._no(self.affinity, terms[0], "is met by", "no pod")
         for term in terms:
             value = labels[term.topology_key]
             if not any(there.get(term.topology_key) == value for _, there in wanted):
@@ -91,9 +84,7 @@ class InterPodAffinity:
             value = node.metadata.labels.get(term.topology_key)
             for other, there in _others(seen):
                 if value is not None and there.get(term.topology_key) == value and _meets(term, other, seen):
-                    return self._no(
-                        self.own, term, "excludes", f"{_called(other)} in {term.topology_key}={value}"
-                    )
+                    return self._no(self.own, term, "excludes", f"{_called(other)} in {term.topology_key}={value}")
         return None
 
     def _existing(self, pod: Pod, node: Node, seen: Snapshot) -> Reject | None:
@@ -143,7 +134,8 @@ class InterPodAffinity:
                 lacks = lacks | ~near
         if not somewhere:
             return missing if _all_meet(terms, pod, at.seen) else np.ones(len(lacks), bool)
-        return lacks | missing
+        rejected: Mask = lacks | missing
+        return rejected
 
     def _has_unwanted(self, pod: Pod, at: At) -> Mask | None:
         mask: Mask | None = None
@@ -171,14 +163,13 @@ def _in_domain(at: At, key: str, counts: Counts) -> Mask:
     held = np.zeros(len(labels.values) + 1, bool)
     held[codes[counts > 0]] = True
     held[-1] = False
-    return held[codes]
+    near: Mask = held[codes]
+    return near
 
 
 def _others(seen: Snapshot) -> list[tuple[Pod, dict[str, str]]]:
     """Return every pod on a known node with that node's labels."""
-    return [
-        (pod, node.metadata.labels) for node in seen.all_nodes() for pod in seen.pods_on(node.metadata.name)
-    ]
+    return [(pod, node.metadata.labels) for node in seen.all_nodes() for pod in seen.pods_on(node.metadata.name)]
 
 
 def _meets(term: Term, pod: Pod, seen: Snapshot) -> bool:
@@ -211,11 +202,7 @@ def _concerns(pod: Pod, old: Pod | None, new: Pod | None) -> bool:
             if term.label_selector is not None and term.label_selector.matches(other.metadata.labels):
                 return old is None or new is None or old.metadata.labels != new.metadata.labels
         for term in anti_affinity(other):
-            if (
-                new is None
-                and term.label_selector is not None
-                and term.label_selector.matches(pod.metadata.labels)
-            ):
+            if new is None and term.label_selector is not None and term.label_selector.matches(pod.metadata.labels):
                 return True
     return False
 

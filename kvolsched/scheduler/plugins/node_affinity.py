@@ -42,9 +42,7 @@ class NodeAffinity:
         Wake(
             "Node",
             "a node appears or its labels change so that it matches",
-            lambda pod, old, new: (
-                new is not None and admitted(pod, new) and (old is None or not admitted(pod, old))
-            ),
+            lambda pod, old, new: new is not None and admitted(pod, new) and (old is None or not admitted(pod, old)),
         ),
     )
 
@@ -65,9 +63,7 @@ class NodeAffinity:
                 return None
             named |= names
         if terms.node_selector_terms and not named:
-            return PreFilterReject(
-                self.name, Code.UNSCHEDULABLE_AND_UNRESOLVABLE, "pod affinity terms conflict"
-            )
+            return PreFilterReject(self.name, Code.UNSCHEDULABLE_AND_UNRESOLVABLE, "pod affinity terms conflict")
         return Restrict(self.name, frozenset(named)) if named else None
 
     def rule(self, pod: Pod, node: Node, seen: Snapshot) -> Ok | Reject:
@@ -84,9 +80,7 @@ class NodeAffinity:
             keys = [part.key for term in terms.node_selector_terms for part in term.match_expressions]
             carried = ", ".join(f"{key}={labels[key]}" for key in dict.fromkeys(keys) if key in labels)
             return self.unmatched.reject(
-                Evidence(
-                    f"required affinity {terms}", "does not match", carried or f"node {node.metadata.name}"
-                )
+                Evidence(f"required affinity {terms}", "does not match", carried or f"node {node.metadata.name}")
             )
         return OK
 

@@ -51,4 +51,5 @@ def _balance(at: At, cpu: int, memory: int) -> Integers:
         shares.append(np.minimum((there - nodes.free(resource) + ask) / np.maximum(there, 1), 1.0))
         both = both & (there > 0)
     deviation = np.abs(shares[0] - shares[1]) / 2 * both
-    return ((1 - deviation) * 100).astype(np.int64)
+    balance: Integers = ((1 - deviation) * 100).astype(np.int64)
+    return balance

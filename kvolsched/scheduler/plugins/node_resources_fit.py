@@ -14,7 +14,7 @@ from kvolsched.scheduler import requests
 from kvolsched.scheduler.extension import At, Wake
 from kvolsched.scheduler.requests import CPU, MEMORY, NATIVE, PODS
 from kvolsched.scheduler.snapshot import Snapshot
-from kvolsched.scheduler.verdict import OK, Code, Codes, Evidence, Integers, Ok, Reason, Reject
+from kvolsched.scheduler.verdict import OK, Code, Evidence, Integers, Ok, Reason, Reject
 
 NEVER = 15
 """The bit that says: some ask exceeds all that the node has, so no removal of pods can help."""
@@ -29,7 +29,7 @@ class NodeResourcesFit:
 
     name: ClassVar[str] = "NodeResourcesFit"
     wakes: ClassVar[tuple[Wake, ...]] = (
-        Wake("Pod", "a pod leaves its node", lambda pod, old, new: _frees(old, new)),
+        Wake("Pod", "a pod leaves its node", lambda _pod, old, new: _frees(old, new)),
         Wake(
             "Node",
             "a node appears or has more to give",
@@ -69,7 +69,7 @@ class NodeResourcesFit:
                     status = Code.UNSCHEDULABLE_AND_UNRESOLVABLE
         return Reject(tuple(short), status, tuple(evidence)) if short else OK
 
-    def column(self, pod: Pod, at: At) -> Codes | None:
+    def column(self, pod: Pod, at: At) -> Any:
         """The same for all nodes."""
         nodes = at.nodes
         asks = requests.of(pod.spec).asked
@@ -118,9 +118,7 @@ def _share(part: Integers, whole: Integers, *, exact: bool) -> Integers:
 
 
 def _compared(resource: str, ask: int, total: int, used: int) -> Evidence:
-    asked, there, taken, free = (
-        requests.written(resource, amount) for amount in (ask, total, used, total - used)
-    )
+    asked, there, taken, free = (requests.written(resource, amount) for amount in (ask, total, used, total - used))
     return Evidence(
         f"requests.{resource} {asked}",
         ">",

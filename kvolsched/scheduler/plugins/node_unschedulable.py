@@ -25,7 +25,7 @@ class NodeUnschedulable:
         Wake(
             "Node",
             "a node appears or is uncordoned",
-            lambda pod, old, new: new is not None and _uncordoned(old, new),
+            lambda _pod, old, new: new is not None and _uncordoned(old, new),
         ),
     )
 

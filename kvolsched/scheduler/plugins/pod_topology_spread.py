@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import lru_cache
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import attrs
 import numpy as np
+from numpy.typing import NDArray
 
 from kvolsched.api.meta import Frozen
 from kvolsched.api.node import Node
@@ -51,23 +52,8 @@ class PodTopologySpread:
     """
 
     name: ClassVar[str] = "PodTopologySpread"
-    wakes: ClassVar[tuple[Wake, ...]] = (
-        Wake(
-            "Pod",
-            "a pod that counts comes, goes or changes its labels",
-            lambda pod, old, new: _counts(pod, old, new),
-        ),
-        Wake(
-            "Node",
-            "a node with the topology keys comes, goes or changes",
-            lambda pod, old, new: _moves(pod, old, new),
-        ),
-    )
-
     too_skewed: Reason = Reason(0, "node(s) didn't match pod topology spread constraints", Code.UNSCHEDULABLE)
-    no_label: Reason = Reason(
-        1, "node(s) didn't match pod topology spread constraints (missing required label)"
-    )
+    no_label: Reason = Reason(1, "node(s) didn't match pod topology spread constraints (missing required label)")
     today: bool = True
     empty_counts_none: bool = True
     terminating: bool = False
@@ -86,6 +72,14 @@ class PodTopologySpread:
             nobody_counted_passes=True,
             literal=literal,
             document_name="EvenPodsSpread",
+        )
+
+    @property
+    def wakes(self) -> tuple[Wake, ...]:
+        """Pods that count, and nodes that make or unmake domains."""
+        return (
+            Wake("Pod", "a pod that counts comes, goes or changes its labels", _counts),
+            Wake("Node", "a node with the topology keys comes, goes or changes", _moves),
         )
 
     def rule(self, pod: Pod, node: Node, seen: Snapshot) -> Ok | Reject:
@@ -108,7 +102,8 @@ class PodTopologySpread:
             itself = 1 if self.literal else constraint.itself
             skew = domains.get(value, 0) + itself - fewest
             if skew > constraint.max_skew:
-                words = f"{domains.get(value, 0)} in {constraint.topology_key}={value} + {itself} itself − minimum {fewest} = {skew}"
+                here = f"{domains.get(value, 0)} in {constraint.topology_key}={value}"
+                words = f"{here} + {itself} itself − minimum {fewest} = {skew}"
                 return self.too_skewed.reject(
                     Evidence(words, ">", f"maxSkew {constraint.max_skew}", (skew, constraint.max_skew))
                 )
@@ -136,16 +131,13 @@ class PodTopologySpread:
             exists = np.bincount(domain, minlength=size) > 0
             if self.nobody_counted_passes and not len(domain):
                 continue
-            if constraint.matcher is None:
-                matching = np.zeros(size)
-            else:
+            matching: NDArray[Any] = np.zeros(size)
+            if constraint.matcher is not None:
                 matching = np.bincount(domain, at.seen.matched(constraint.matcher)[counted], size)
             enough = len(domain) > 0 and int(exists.sum()) >= constraint.least_domains
             fewest = matching[exists].min() if enough else 0
             skew = matching + (1 if self.literal else constraint.itself) - fewest
-            verdict = np.append(
-                self.too_skewed.where(skew > constraint.max_skew), np.uint16(1 << self.no_label.bit)
-            )
+            verdict = np.append(self.too_skewed.where(skew > constraint.max_skew), np.uint16(1 << self.no_label.bit))
             here = verdict[labels.codes.now]
             codes = here if codes is None else np.where(codes == 0, here, codes)
         return codes
@@ -192,7 +184,7 @@ def _ready(
 def _domains(
     pod: Pod, constraint: Constraint, constraints: tuple[Constraint, ...], seen: Snapshot
 ) -> Mapping[str, int]:
-    """Return how many pods count in each domain, over the nodes that count: those with all keys, as the policies say."""
+    """Return how many pods count in each domain, over the nodes that have all keys and pass the policies."""
     domains: dict[str, int] = {}
     for node in seen.all_nodes():
         labels = node.metadata.labels
@@ -211,7 +203,8 @@ def _domains(
 
 def _untainted(pod: Pod, at: At) -> Mask:
     passes = [untolerated(taints, pod.spec.tolerations) is None for taints in at.nodes.taint_sets]
-    return np.array(passes)[at.nodes.taints.now]
+    untainted: Mask = np.array(passes)[at.nodes.taints.now]
+    return untainted
 
 
 def _hard(pod: Pod) -> tuple[Constraint, ...]:
@@ -235,5 +228,5 @@ def _moves(pod: Pod, old: Node | None, new: Node | None) -> bool:
     has = [node is not None and all(key in node.metadata.labels for key in keys) for node in (old, new)]
     if old is None or new is None or has[0] != has[1]:
         return any(has)
-    read = lambda node: ([node.metadata.labels.get(key) for key in keys], node.spec.taints)  # noqa: E731
-    return has[1] and read(old) != read(new)
+    moved = any(old.metadata.labels.get(key) != new.metadata.labels.get(key) for key in keys)
+    return has[1] and (moved or old.spec.taints != new.spec.taints)

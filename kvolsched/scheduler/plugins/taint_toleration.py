@@ -60,7 +60,8 @@ class TaintToleration:
         """How many PreferNoSchedule taints of the node the pod does not tolerate."""
         mild = tuple(one for one in pod.spec.tolerations if one.effect in ("", PREFER))
         counts = [_intolerable(taints, mild) for taints in at.nodes.taint_sets]
-        return np.array(counts, np.int64)[at.nodes.taints.now]
+        scores: Integers = np.array(counts, np.int64)[at.nodes.taints.now]
+        return scores
 
     def normalise(self, raw: NDArray[Any]) -> Integers:
         """Fewest first: 100 minus the share of the largest count, 100 for all if there are none."""
@@ -71,9 +72,7 @@ class TaintToleration:
 
 
 def _intolerable(taints: tuple[Taint, ...], tolerations: tuple[Toleration, ...]) -> int:
-    return sum(
-        taint.effect == PREFER and not any(one.tolerates(taint) for one in tolerations) for taint in taints
-    )
+    return sum(taint.effect == PREFER and not any(one.tolerates(taint) for one in tolerations) for taint in taints)
 
 
 def _words(toleration: Toleration) -> str:

@@ -1,4 +1,4 @@
-"""VolumeBinding (S0: CheckVolumeBinding and PrioritizeVolumes): can the pod have its volumes on this node?
+"""VolumeBinding (S0: CheckVolumeBinding, PrioritizeVolumes) asks whether a pod can have its volumes on a node.
 
 Bound claims: their volumes must be reachable from the node. Claims that wait for a consumer: each is matched to a free
 volume that the node reaches, one after the other, and what is left must be possible to provision there. One function,
@@ -18,9 +18,19 @@ from numpy.typing import NDArray
 from kvolsched import volumes
 from kvolsched.api.node import Node
 from kvolsched.api.pod import Pod
-from kvolsched.api.selector import LabelSelector
-from kvolsched.api.storage import NO_PROVISIONER, StorageClass
 from kvolsched.api.volume import PersistentVolume, PersistentVolumeClaim
+from kvolsched.scheduler.claims import (
+    Claims,
+    Decision,
+    Shape,
+    carried,
+    closeness,
+    key_of,
+    provisions,
+    topologies,
+    unreached,
+    unusable,
+)
 from kvolsched.scheduler.extension import At, Wake
 from kvolsched.scheduler.snapshot import Snapshot
 from kvolsched.scheduler.verdict import (
@@ -37,54 +47,12 @@ from kvolsched.scheduler.verdict import (
     Reject,
     Skip,
 )
-from kvolsched.world.log import Key
+
+__all__ = ["Decision", "VolumeBinding"]
 
 UNBOUND_TODAY = "pod has unbound immediate PersistentVolumeClaims"
 UNBOUND_THEN = "pod has unbound PersistentVolumeClaims"
 Find = Callable[[PersistentVolumeClaim, frozenset[str]], "PersistentVolume | None"]
-
-
-@attrs.frozen
-class Decision:
-    """What would be written if a pod went to a node: volumes for claims, claims to provision; or why it cannot go."""
-
-    static: tuple[tuple[Key, Key], ...] = ()
-    provision: tuple[Key, ...] = ()
-    reasons: tuple[str, ...] = ()
-    error: str = ""
-    evidence: tuple[Evidence, ...] = ()
-    score: int = 0
-
-    @property
-    def fits(self) -> bool:
-        """Whether the pod can have its volumes there."""
-        return not self.reasons and not self.error
-
-
-@attrs.frozen
-class Claims:
-    """A pod's claims, sorted out: bound, waiting for a consumer, and those that should have been bound before."""
-
-    bound: tuple[PersistentVolumeClaim, ...] = ()
-    delayed: tuple[PersistentVolumeClaim, ...] = ()
-    immediate: tuple[PersistentVolumeClaim, ...] = ()
-
-
-@attrs.define(frozen=True, cache_hash=True)
-class Shape:
-    """What a claim asks of a volume besides its size."""
-
-    storage_class: str
-    mode: str
-    access_modes: frozenset[str]
-    selector: LabelSelector | None
-    attributes_class: str
-    options: volumes.Options
-    claim: PersistentVolumeClaim = attrs.field(eq=False, hash=False, repr=False)
-
-    def suits(self, volume: PersistentVolume) -> bool:
-        """Say whether an unclaimed volume suits, by the rules that scheduler and PV controller share."""
-        return volumes.suits(self.claim, volume, self.options)
 
 
 @attrs.frozen
@@ -108,21 +76,18 @@ class VolumeBinding:
         Wake(
             "PersistentVolumeClaim",
             "one of its claims comes or changes",
-            lambda pod, old, new: _own_claim(pod, new),
+            lambda pod, _old, new: _own_claim(pod, new),
         ),
         Wake(
             "StorageClass",
             "a class comes or its allowedTopologies change",
-            lambda pod, old, new: (
-                new is not None and (old is None or old.allowed_topologies != new.allowed_topologies)
-            ),
+            lambda _pod, old, new: new is not None
+            and (old is None or old.allowed_topologies != new.allowed_topologies),
         ),
         Wake(
             "Node",
             "a node appears or its labels change",
-            lambda pod, old, new: (
-                new is not None and (old is None or old.metadata.labels != new.metadata.labels)
-            ),
+            lambda _pod, old, new: new is not None and (old is None or old.metadata.labels != new.metadata.labels),
         ),
     )
 
@@ -160,7 +125,7 @@ class VolumeBinding:
     # --- the pod ----------------------------------------------------------------------------------------------------
 
     def prefilter(self, pod: Pod, seen: Snapshot) -> Skip | PreFilterReject | None:
-        """No claims: nothing to ask. A claim missing, lost, going or not yet bound though it should be: no node will do."""
+        """No claims: nothing to ask. A claim missing, lost, going, or not bound though it should be: no node."""
         message, uses = "", False
         for volume in pod.spec.volumes:
             source = volume.persistent_volume_claim
@@ -170,7 +135,7 @@ class VolumeBinding:
             uses = True
             name = source.claim_name if source is not None else f"{pod.metadata.name}-{volume.name}"
             claim = seen.claim(pod.metadata.namespace, name)
-            message = _unusable(pod, name, claim, ephemeral=ephemeral)
+            message = unusable(pod, name, claim, ephemeral=ephemeral)
             if message:
                 break
         if not uses:
@@ -210,9 +175,7 @@ class VolumeBinding:
         if decision.error:
             return Reject((decision.error,), Code.ERROR)
         return (
-            Reject(decision.reasons, Code.UNSCHEDULABLE_AND_UNRESOLVABLE, decision.evidence)
-            if decision.reasons
-            else OK
+            Reject(decision.reasons, Code.UNSCHEDULABLE_AND_UNRESOLVABLE, decision.evidence) if decision.reasons else OK
         )
 
     def decide(self, pod: Pod, node_name: str, seen: Snapshot) -> Decision:
@@ -230,28 +193,36 @@ class VolumeBinding:
     def _decide(self, pod: Pod, claims: Claims, node: Node, seen: Snapshot, find: Find) -> Decision:
         if claims.immediate and self.unbound_is_error:
             return Decision(error=self.unbound.text)
-        reasons: list[str] = []
-        evidence: list[Evidence] = []
-        for claim in claims.bound:
+        bound = self._reached(claims.bound, node, seen)
+        if bound.error or bound.reasons == (self.gone.text,):
+            return bound
+        waiting = self._served(claims.delayed, node, seen, find)
+        return attrs.evolve(
+            waiting, reasons=bound.reasons + waiting.reasons, evidence=bound.evidence + waiting.evidence
+        )
+
+    def _reached(self, claims: tuple[PersistentVolumeClaim, ...], node: Node, seen: Snapshot) -> Decision:
+        """Bound claims: the first volume that is gone or out of reach decides."""
+        for claim in claims:
             volume = seen.volume(claim.spec.volume_name)
             if volume is None and self.unbound_is_error:
                 return Decision(error=f'could not find v1.PersistentVolume "{claim.spec.volume_name}"')
             if volume is None:
                 return Decision(reasons=(self.gone.text,))
             if not volumes.volume_fits_node(volume, node):
-                reasons.append(self.out_of_reach.text)
-                evidence.append(_unreached(volume, node))
-                break
+                return Decision(reasons=(self.out_of_reach.text,), evidence=(unreached(volume, node),))
+        return Decision()
+
+    def _served(self, claims: tuple[PersistentVolumeClaim, ...], node: Node, seen: Snapshot, find: Find) -> Decision:
+        """Waiting claims: each in turn gets the best volume that is left, the rest must be possible to provision."""
         matched: list[tuple[PersistentVolumeClaim, PersistentVolume]] = []
         to_provision: list[PersistentVolumeClaim] = []
         to_match: list[PersistentVolumeClaim] = []
-        for claim in claims.delayed:
+        for claim in claims:
             selected = volumes.selected_node(claim, self.rules)
             if selected and selected != node.metadata.name:
-                evidence.append(
-                    Evidence(f"claim {claim.metadata.name} selected node {selected}", "≠", node.metadata.name)
-                )
-                return Decision(reasons=(*reasons, self.nothing_to_bind.text), evidence=tuple(evidence))
+                why = Evidence(f"claim {claim.metadata.name} selected node {selected}", "≠", node.metadata.name)
+                return Decision(reasons=(self.nothing_to_bind.text,), evidence=(why,))
             (to_provision if selected else to_match).append(claim)
         taken: frozenset[str] = frozenset()
         for claim in self._in_order(to_match):
@@ -261,21 +232,18 @@ class VolumeBinding:
             else:
                 matched.append((claim, volume))
                 taken |= {volume.metadata.name}
+        decision = Decision(
+            tuple((key_of(claim), key_of(volume)) for claim, volume in matched),
+            tuple(key_of(claim) for claim in to_provision),
+            score=closeness(matched, len(claims)),
+        )
         for claim in to_provision:
-            error, why = self._cannot_provision(claim, node, seen)
+            error, lacking = self._cannot_provision(claim, node, seen)
             if error:
                 return Decision(error=error)
-            if why is not None:
-                reasons.append(self.nothing_to_bind.text)
-                evidence.append(why)
-                break
-        return Decision(
-            tuple((_key(claim), _key(volume)) for claim, volume in matched),
-            tuple(_key(claim) for claim in to_provision),
-            tuple(reasons),
-            evidence=tuple(evidence),
-            score=_closeness(matched, len(claims.delayed)),
-        )
+            if lacking is not None:
+                return attrs.evolve(decision, reasons=(self.nothing_to_bind.text,), evidence=(lacking,))
+        return decision
 
     def _in_order(self, claims: list[PersistentVolumeClaim]) -> list[PersistentVolumeClaim]:
         sign = -1 if self.largest_first else 1
@@ -289,15 +257,15 @@ class VolumeBinding:
         storage_class = seen.storage_class(name)
         if storage_class is None:
             return (f'failed to find storage class "{name}"' if name else f'no class for claim "{key}"'), None
-        if not _provisions(storage_class):
+        if not provisions(storage_class):
             return "", Evidence(
                 f"claim {claim.metadata.name}", "finds no volume, and nothing is provisioned for class", name
             )
         if not volumes.topology_allows(storage_class, node):
             return "", Evidence(
-                f"allowedTopologies {_topologies(storage_class)}",
+                f"allowedTopologies {topologies(storage_class)}",
                 "do not admit",
-                _labels(storage_class, node),
+                carried(storage_class, node),
             )
         return "", None
 
@@ -325,7 +293,7 @@ class VolumeBinding:
         """Return the volumes of the claim's class that name it and could serve it."""
         return [
             volume
-            for volume in seen.supply.named(_key(claim))
+            for volume in seen.supply.named(key_of(claim))
             if volumes.is_bound_to(volume, claim)
             and volumes.class_of_volume(volume) == volumes.class_of_claim(claim)
             and volumes.serves(claim, volume, self.rules)
@@ -345,7 +313,7 @@ class VolumeBinding:
 
     # --- all nodes --------------------------------------------------------------------------------------------------
 
-    def column(self, pod: Pod, at: At) -> Codes | None:
+    def column(self, pod: Pod, at: At) -> Any:
         """The same for all nodes."""
         claims = self.claims(pod, at.seen)
         every = np.ones(len(at.nodes.names), bool)
@@ -399,7 +367,7 @@ class VolumeBinding:
         return all(seen.storage_class(name) is not None for name in shapes)
 
     def _lacking(self, claims: Claims, at: At) -> Codes:
-        """Of k claims of a class by rising size, the i-th needs k − i volumes of at least its size (any order finds them)."""
+        """Of k claims of a class by rising size, the i-th needs k − i volumes of its size: in any order of matching."""
         by_class: dict[str, list[PersistentVolumeClaim]] = {}
         for claim in claims.delayed:
             by_class.setdefault(volumes.class_of_claim(claim), []).append(claim)
@@ -408,21 +376,21 @@ class VolumeBinding:
             asking.sort(key=volumes.requested)
             storage_class = at.seen.storage_class(name)
             assert storage_class is not None
-            provisions = _provisions(storage_class)
-            if provisions and not storage_class.allowed_topologies:
+            made = provisions(storage_class)
+            if made and not storage_class.allowed_topologies:
                 continue
             lacking: Any = False
             for index, claim in enumerate(asking):
                 count = at.seen.supply.count(self._shape(claim), volumes.requested(claim))
                 lacking = lacking | (count < len(asking) - index)
-            if provisions:
+            if made:
                 lacking = lacking & ~at.nodes.allowed(storage_class.allowed_topologies)
             rejected = lacking if rejected is None else rejected | lacking
         if rejected is None:
             rejected = np.zeros(len(at.nodes.names), bool)
         return self.nothing_to_bind.where(rejected)
 
-    def _by_group(self, pod: Pod, claims: Claims, at: At) -> Codes:
+    def _by_group(self, pod: Pod, claims: Claims, at: At) -> Any:
         groups, row_of_group = self._groups(claims, at)
         codes = []
         for row in row_of_group:
@@ -435,11 +403,7 @@ class VolumeBinding:
     def _on_row(self, pod: Pod, claims: Claims, row: int, at: At) -> Decision:
         name = at.nodes.names[row]
         node = at.nodes.node(name) if name is not None else None
-        return (
-            Decision()
-            if node is None
-            else self._decide(pod, claims, node, at.seen, self._by_index(node, at.seen))
-        )
+        return Decision() if node is None else self._decide(pod, claims, node, at.seen, self._by_index(node, at.seen))
 
     def _groups(self, claims: Claims, at: At) -> tuple[NDArray[np.intp], list[int]]:
         """Number the distinct inputs of `decide`: by row the number, and for each number some row."""
@@ -455,9 +419,7 @@ class VolumeBinding:
         for claim in claims.delayed:
             for volume in self._named(claim, at.seen):
                 affinity = volume.spec.node_affinity
-                sign[nodes.reached(None if affinity is None else affinity.required)] += _mixed(
-                    seed := seed + 1
-                )
+                sign[nodes.reached(None if affinity is None else affinity.required)] += _mixed(seed := seed + 1)
             selected = volumes.selected_node(claim, self.rules)
             if selected in nodes.row_of:
                 sign[[nodes.row_of[selected]]] += _mixed(seed := seed + 1)
@@ -472,69 +434,6 @@ def _mixed(number: int) -> np.uint64:
     mixed = ((mixed ^ (mixed >> 30)) * 0xBF58476D1CE4E5B9) & mask
     mixed = ((mixed ^ (mixed >> 27)) * 0x94D049BB133111EB) & mask
     return np.uint64(mixed ^ (mixed >> 31))
-
-
-def _key(thing: PersistentVolume | PersistentVolumeClaim) -> Key:
-    return Key(thing.kind, thing.metadata.namespace, thing.metadata.name)
-
-
-def _unusable(pod: Pod, name: str, claim: PersistentVolumeClaim | None, *, ephemeral: bool) -> str:
-    """Return why a claim makes the whole pod wait, or ""."""
-    if claim is None:
-        if ephemeral:
-            return f'waiting for ephemeral volume controller to create the persistentvolumeclaim "{name}"'
-        return f'persistentvolumeclaim "{name}" not found'
-    if claim.status.phase == "Lost":
-        return f'persistentvolumeclaim "{name}" bound to non-existent persistentvolume "{claim.spec.volume_name}"'
-    if claim.metadata.deletion_timestamp is not None:
-        return f'persistentvolumeclaim "{name}" is being deleted'
-    owner = claim.metadata.controller
-    if ephemeral and (owner is None or owner.uid != pod.metadata.uid):
-        where = f"{claim.metadata.namespace}/{name}"
-        return f"PVC {where} was not created for pod {pod.metadata.namespace}/{pod.metadata.name} (pod is not owner)"
-    return ""
-
-
-def _provisions(storage_class: StorageClass) -> bool:
-    return storage_class.provisioner not in ("", NO_PROVISIONER)
-
-
-def _closeness(matched: list[tuple[PersistentVolumeClaim, PersistentVolume]], claims: int) -> int:
-    if not claims:
-        return 0
-    shares = sum(
-        100 * volumes.requested(claim) // max(volumes.capacity(volume), 1) for claim, volume in matched
-    )
-    return (2 * shares + claims) // (2 * claims)  # the mean, half rounded up
-
-
-def _unreached(volume: PersistentVolume, node: Node) -> Evidence:
-    affinity = volume.spec.node_affinity
-    required = affinity.required if affinity is not None else None
-    terms = required.node_selector_terms if required is not None else ()
-    labels = node.metadata.labels
-    keys = dict.fromkeys(part.key for term in terms for part in term.match_expressions)
-    carried = ", ".join(f"{key}={labels[key]}" if key in labels else f"no label {key}" for key in keys)
-    return Evidence(
-        f"volume {volume.metadata.name}: {required}",
-        "does not match",
-        carried or "the node",
-        (required, labels),
-    )
-
-
-def _topologies(storage_class: StorageClass) -> str:
-    return " or ".join(
-        " and ".join(f"{part.key} In [{', '.join(part.values)}]" for part in term.match_label_expressions)
-        or "nothing"
-        for term in storage_class.allowed_topologies
-    )
-
-
-def _labels(storage_class: StorageClass, node: Node) -> str:
-    keys = {part.key for term in storage_class.allowed_topologies for part in term.match_label_expressions}
-    labels = node.metadata.labels
-    return ", ".join(f"{key}={labels[key]}" if key in labels else f"no label {key}" for key in sorted(keys))
 
 
 def _own_claim(pod: Pod, claim: PersistentVolumeClaim | None) -> bool:

@@ -1,0 +1,127 @@
+"""A pod's claims before any node is asked: sorted out, their shapes, and what deciding about them yields.
+
+Values and words for VolumeBinding; nothing here judges a node. What suits a claim is said by `kvolsched.volumes`.
+"""
+
+from __future__ import annotations
+
+import attrs
+
+from kvolsched import volumes
+from kvolsched.api.node import Node
+from kvolsched.api.pod import Pod
+from kvolsched.api.selector import LabelSelector
+from kvolsched.api.storage import NO_PROVISIONER, StorageClass
+from kvolsched.api.volume import PersistentVolume, PersistentVolumeClaim
+from kvolsched.world.log import Key
+
+from .verdict import Evidence
+
+
+@attrs.frozen
+class Decision:
+    """What would be written if a pod went to a node: volumes for claims, claims to provision; or why it cannot go."""
+
+    static: tuple[tuple[Key, Key], ...] = ()
+    provision: tuple[Key, ...] = ()
+    reasons: tuple[str, ...] = ()
+    error: str = ""
+    evidence: tuple[Evidence, ...] = ()
+    score: int = 0
+
+    @property
+    def fits(self) -> bool:
+        """Whether the pod can have its volumes there."""
+        return not self.reasons and not self.error
+
+
+@attrs.frozen
+class Claims:
+    """A pod's claims, sorted out: bound, waiting for a consumer, and those that should have been bound before."""
+
+    bound: tuple[PersistentVolumeClaim, ...] = ()
+    delayed: tuple[PersistentVolumeClaim, ...] = ()
+    immediate: tuple[PersistentVolumeClaim, ...] = ()
+
+
+@attrs.define(frozen=True, cache_hash=True)
+class Shape:
+    """What a claim asks of a volume besides its size."""
+
+    storage_class: str
+    mode: str
+    access_modes: frozenset[str]
+    selector: LabelSelector | None
+    attributes_class: str
+    options: volumes.Options
+    claim: PersistentVolumeClaim = attrs.field(eq=False, hash=False, repr=False)
+
+    def suits(self, volume: PersistentVolume) -> bool:
+        """Say whether an unclaimed volume suits, by the rules that scheduler and PV controller share."""
+        return volumes.suits(self.claim, volume, self.options)
+
+
+def key_of(thing: PersistentVolume | PersistentVolumeClaim) -> Key:
+    """Return where a volume or claim is."""
+    return Key(thing.kind, thing.metadata.namespace, thing.metadata.name)
+
+
+def unusable(pod: Pod, name: str, claim: PersistentVolumeClaim | None, *, ephemeral: bool) -> str:
+    """Return why a claim makes the whole pod wait, or ""."""
+    if claim is None:
+        if ephemeral:
+            return f'waiting for ephemeral volume controller to create the persistentvolumeclaim "{name}"'
+        return f'persistentvolumeclaim "{name}" not found'
+    if claim.status.phase == "Lost":
+        return f'persistentvolumeclaim "{name}" bound to non-existent persistentvolume "{claim.spec.volume_name}"'
+    if claim.metadata.deletion_timestamp is not None:
+        return f'persistentvolumeclaim "{name}" is being deleted'
+    owner = claim.metadata.controller
+    if ephemeral and (owner is None or owner.uid != pod.metadata.uid):
+        where = f"{claim.metadata.namespace}/{name}"
+        return f"PVC {where} was not created for pod {pod.metadata.namespace}/{pod.metadata.name} (pod is not owner)"
+    return ""
+
+
+def provisions(storage_class: StorageClass) -> bool:
+    """Say whether a class names a provisioner."""
+    return storage_class.provisioner not in ("", NO_PROVISIONER)
+
+
+def closeness(matched: list[tuple[PersistentVolumeClaim, PersistentVolume]], claims: int) -> int:
+    """Return 100·requested/capacity, the mean over all waiting claims; one to be provisioned counts 0."""
+    if not claims:
+        return 0
+    shares = sum(100 * volumes.requested(claim) // max(volumes.capacity(volume), 1) for claim, volume in matched)
+    return (2 * shares + claims) // (2 * claims)  # the mean, half rounded up
+
+
+def unreached(volume: PersistentVolume, node: Node) -> Evidence:
+    """Return both sides of a volume that a node does not reach."""
+    affinity = volume.spec.node_affinity
+    required = affinity.required if affinity is not None else None
+    terms = required.node_selector_terms if required is not None else ()
+    labels = node.metadata.labels
+    keys = dict.fromkeys(part.key for term in terms for part in term.match_expressions)
+    words = ", ".join(f"{key}={labels[key]}" if key in labels else f"no label {key}" for key in keys)
+    return Evidence(
+        f"volume {volume.metadata.name}: {required}",
+        "does not match",
+        words or "the node",
+        (required, labels),
+    )
+
+
+def topologies(storage_class: StorageClass) -> str:
+    """Return allowedTopologies in words."""
+    return " or ".join(
+        " and ".join(f"{part.key} In [{', '.join(part.values)}]" for part in term.match_label_expressions) or "nothing"
+        for term in storage_class.allowed_topologies
+    )
+
+
+def carried(storage_class: StorageClass, node: Node) -> str:
+    """Return in words what a node carries of the labels that a class's allowedTopologies read."""
+    keys = {part.key for term in storage_class.allowed_topologies for part in term.match_label_expressions}
+    labels = node.metadata.labels
+    return ", ".join(f"{key}={labels[key]}" if key in labels else f"no label {key}" for key in sorted(keys))
