@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from kvolsched.api.pod import Pod
 
-from .extension import At, Enabled, Words, legend_of, lift
+from .extension import At, Words, legend_of, lift
 from .verdict import (
     OK,
     Code,
@@ -455,8 +455,3 @@ def check(judgement: Judgement) -> None:
                     f"{plugin} on {node}: the rule says {cell.status.word} {list(cell.reasons)}, "
                     f"the column {status.word} {list(reasons)}"
                 )
-
-
-def enabled_by_name(profile: Profile, name: str) -> Enabled | None:
-    """Return a profile's plugin by Kubernetes' name, or None."""
-    return next((enabled for enabled in profile.plugins if enabled.name == name), None)
