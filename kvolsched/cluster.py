@@ -423,79 +423,91 @@ class Cluster:
 
     def story(self, reference: str) -> Any:
         """Tell what happened to one object, change by change."""
-        from .explain import story  # noqa: PLC0415
+        from .explain import story
 
         return story(self, reference)
 
     def passes(self, pod: str) -> Any:
         """List the scheduling passes of a pod: when, how many nodes fit, which was chosen."""
-        from .explain import passes  # noqa: PLC0415
+        from .explain import passes
 
         return passes(self, pod)
 
-    def verdicts(self, pod: str, node: str = "", plugin: str = "") -> Any:
-        """Show every node and plugin for a pod: its last pass, judged again; with both sides of one cell if asked."""
-        from .views.show import verdicts  # noqa: PLC0415
+    def verdicts(self, pod: str) -> Any:
+        """Show every plugin's word about every node: the pod's last pass, judged again at its place."""
+        from .views.show import verdicts
 
-        return verdicts(self, pod, node, plugin)
+        return verdicts(self, pod)
+
+    def verdict(self, pod: str, node: str, plugin: str) -> Any:
+        """Say what one plugin thinks of one node for a pod, with both sides of the comparison."""
+        from .views.show import verdict
+
+        return verdict(self, pod, node, plugin)
+
+    def scores(self, pod: str) -> Any:
+        """Show how the pod's last pass ranked the nodes that fit: plugin by plugin, with weights and sums."""
+        from .views.show import scores
+
+        return scores(self, pod)
 
     def diff(self, other: Cluster) -> Any:
         """Show what differs between the objects of two clusters."""
-        from .explain import diff  # noqa: PLC0415
+        from .explain import diff
 
         return diff(self, other)
 
     def get(self, kind: str, namespace: str = "default", *, wide: bool = False) -> Any:
         """List objects as `kubectl get` prints them."""
-        from .views.kubectl import get  # noqa: PLC0415
+        from .views.kubectl import get
 
         return get(self, kind, namespace, wide=wide)
 
     def describe(self, reference: str) -> Any:
         """Describe one object as `kubectl describe` prints it."""
-        from .views.kubectl import describe  # noqa: PLC0415
+        from .views.kubectl import describe
 
         return describe(self, reference)
 
     def map(self, topology_key: str = "") -> Any:
         """Draw nodes by domain, with pods, claims and volumes, and what is only assumed dashed."""
-        from .views.show import cluster_map  # noqa: PLC0415
+        from .views.show import cluster_map
 
         return cluster_map(self, topology_key)
 
     def timeline(self) -> Any:
         """Draw who wrote what, and who has not seen it yet: a lane per actor."""
-        from .views.show import timeline  # noqa: PLC0415
+        from .views.show import timeline
 
         return timeline(self)
 
     def changes(self) -> Any:
         """Show what the last step changed: API objects, and what components noted."""
-        from .views.show import changes  # noqa: PLC0415
+        from .views.show import changes
 
         return changes(self)
 
     def events(self) -> Any:
         """Show the events, newest first."""
-        from .views.show import events  # noqa: PLC0415
+        from .views.show import events
 
         return events(self)
 
     def domains(self, topology_key: str = "") -> Any:
         """Chart the domains of a topology key: nodes, pods, volumes and verdicts in each."""
-        from .views.show import domains  # noqa: PLC0415
+        from .views.show import domains
 
         return domains(self, topology_key)
 
     def lab(self, *, text: bool = False) -> Any:
         """Open the panel: step forward and back, let anyone act next, and see what each step changed."""
-        from .views.show import lab  # noqa: PLC0415
+        from .views.show import lab
 
         return lab(self, text=text)
 
     def explore(self, **options: Any) -> Exploration:
         """Search every order of turns (and chosen faults) from here for a failure; see `explore.explore`."""
-        from .explore import explore  # noqa: PLC0415
+        from .explore import explore
 
         return explore(self, **options)
 

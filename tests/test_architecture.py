@@ -46,7 +46,8 @@ MAY_IMPORT = {  # room -> the other rooms it may import
 # Methods of Cluster that belong to a later room: one line each, which imports that room when called.
 LATER = {
     "why": "explain", "fix": "explain", "story": "explain", "passes": "explain", "diff": "explain", "explore": "explore",
-    "lab": "views", "map": "views", "verdicts": "views", "changes": "views", "events": "views",
+    "lab": "views", "map": "views", "verdicts": "views",
+    "verdict": "views", "scores": "views", "changes": "views", "events": "views",
     "domains": "views", "skew": "views", "capacity": "views", "timeline": "views", "get": "views",
     "describe": "views", "_repr_mimebundle_": "views",
 }

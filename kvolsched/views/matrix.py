@@ -66,7 +66,7 @@ def reading(frame: f.Frame) -> str:
         said.append(_more(lines))
     if verdicts.prefilter:
         said.append(f"⊘ {verdicts.prefilter_plugin} rejected the pod before any node: {verdicts.prefilter}")
-    return "\n".join(said + _detail_lines(verdicts.cell))
+    return "\n".join(said + ([] if verdicts.cell is None else cell_lines(verdicts.cell)))
 
 
 def sentence(frame: f.Frame) -> str:
@@ -312,9 +312,8 @@ def _selected_cell(frame: f.Frame, selection: str) -> f.Cell | None:
     return f.Cell(node, plugin, row.codes[index])
 
 
-def _detail_lines(cell: f.Cell | None) -> list[str]:
-    if cell is None:
-        return []
+def cell_lines(cell: f.Cell) -> list[str]:
+    """Say one cell: what the plugin says of the node, then both sides of the comparison."""
     said = ", ".join(cell.reasons) or WORDS[cell.code].partition(" first")[0]
     lines = [
         f"{GLYPHS[cell.code]} {cell.plugin} on {cell.node}: {said}",

@@ -10,6 +10,7 @@ from ..explain import changes_of, concerns, words_of
 from . import frame as f
 from . import lanes, log, matrix
 from . import map as cluster_map_view
+from . import scores as score_table
 from .figure import ChartFigure, Figure
 from .fill import frame_of
 from .present import label_of
@@ -26,12 +27,35 @@ def cluster_map(cluster: Cluster, topology_key: str = "") -> Figure:
     return Figure(cluster_map_view.draw(frame, WIDTH, key=key), cluster_map_view.reading(frame, key))
 
 
-def verdicts(cluster: Cluster, pod: str, node: str = "", plugin: str = "") -> Figure:
-    """Draw every plugin's word about every node for a pod; with a node and a plugin, both sides of that cell."""
-    reference = pod if "/" in pod else f"pod/{pod}"
-    cell = f"verdict/{node}/{plugin}" if node and plugin else ""
-    frame = frame_of(cluster, focus=reference, chips=False, cell=cell)
-    return Figure(matrix.draw(frame, WIDTH, cell), matrix.reading(frame))
+def verdicts(cluster: Cluster, pod: str) -> Figure:
+    """Draw every plugin's word about every node for a pod."""
+    frame = frame_of(cluster, focus=ref_of_pod(pod), chips=False)
+    return Figure(matrix.draw(frame, WIDTH, ""), matrix.reading(frame))
+
+
+def verdict(cluster: Cluster, pod: str, node: str, plugin: str) -> Text:
+    """Say what one plugin thinks of one node for a pod, with both sides of the comparison.
+
+    Raises:
+        LookupError: the pod has had no pass, or that pass judged no such node or plugin; the message lists them.
+    """
+    found = frame_of(cluster, focus=ref_of_pod(pod), chips=False, cell=f"verdict/{node}/{plugin}").verdicts
+    if found.cell is None:
+        nodes, plugins = (row.node for row in found.rows), (head.name.partition(" (")[0] for head in found.plugins)
+        there = f"nodes {', '.join(nodes)}; plugins {', '.join(plugins)}" if found.rows else "no pass has been made"
+        raise LookupError(f"{pod}: nothing is known of {plugin} on {node}; there are: {there}")
+    return Text("\n".join(matrix.cell_lines(found.cell)))
+
+
+def scores(cluster: Cluster, pod: str) -> Figure:
+    """Draw how the last pass ranked the nodes that fit: each plugin's score times its weight, and the sum."""
+    frame = frame_of(cluster, focus=ref_of_pod(pod), chips=False)
+    return Figure(score_table.draw(frame, WIDTH), score_table.reading(frame))
+
+
+def ref_of_pod(pod: str) -> str:
+    """Return a pod's reference from its name, or the reference itself."""
+    return pod if "/" in pod else f"pod/{pod}"
 
 
 def timeline(cluster: Cluster) -> Figure:
