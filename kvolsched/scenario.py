@@ -17,7 +17,9 @@ import attrs
 from .api import examples, manifest
 from .api.meta import EMPTY, Frozen, ObjectMeta, freeze, thaw
 from .api.node import Node, NodeStatus
-from .api.pod import Container, PersistentVolumeClaimVolumeSource, Pod, PodSpec, Resources, Volume
+from .api.pod import Container, Pod, PodSpec
+from .api.pod_volume import PersistentVolumeClaimVolumeSource, Volume
+from .api.resources import Resources
 from .api.storage import WAIT_FOR_FIRST_CONSUMER, StorageClass
 from .api.volume import PersistentVolumeClaim, PersistentVolumeClaimSpec
 from .cluster import ApplyRefused, Cluster, condition

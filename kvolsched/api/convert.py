@@ -42,7 +42,10 @@ SPELLINGS: Mapping[str, Mapping[str, str]] = {
     "NodeSelectorTerm": {"fieldExpressions": "matchFields"},
     "GCEPersistentDiskVolumeSource": {"diskName": "pdName"},
 }
-ACCEPTED = frozenset({"enum", "spelling"})  # decoding lets these pass: the first is for validation to judge
+# Fields of the design documents that Kubernetes never got: accepted, reported as "design".
+DESIGNED: Mapping[str, Mapping[str, str]] = {"CSIVolumeSource": {"fsSize": "quantity"}}  # S2, inline volumes
+# Decoding lets these pass: an unknown word of an enumeration is for validation to judge.
+ACCEPTED = frozenset({"enum", "spelling", "design"})
 _KEEP = object()  # what a reader returns for a value that its attribute cannot hold: it is kept in `rest`
 _INTEGERS = {"int32": 2**31, "int64": 2**63}
 _TIME = re.compile(r"\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d([.,]\d+)?([Zz]|[+-]\d\d:\d\d)")
@@ -302,7 +305,8 @@ def _fields(type_name: str, cls: Any) -> _Fields:
     hints = typing.get_type_hints(cls) if cls is not None else {}
     readers: dict[str, tuple[str, Read]] = {}
     collections = set()
-    for name, field in schema()["types"][type_name].items():
+    designed = DESIGNED.get(type_name, {})
+    for name, field in {**schema()["types"][type_name], **designed}.items():
         declared = field if isinstance(field, dict) else {"type": field}
         field_type, enum = declared["type"], tuple(declared.get("enum", ()))
         if field_type.startswith(("[]", "map[")):
@@ -323,6 +327,7 @@ def _fields(type_name: str, cls: Any) -> _Fields:
 
 def _structure(type_name: str, cls: Any) -> Read:
     """Read a mapping with known fields: into the class's attributes, the others into `rest`."""
+    designed = DESIGNED.get(type_name, {})
 
     def read(data: Any, path: Chain, found: list[Problem]) -> Any:
         if not isinstance(data, dict):
@@ -339,6 +344,9 @@ def _structure(type_name: str, cls: Any) -> Read:
             if value is None:
                 continue
             attribute, convert = readers[name]
+            if name in designed:
+                words = "is a field of the design documents that Kubernetes does not know"
+                found.append(Problem(steps((path, given)), "design", value, words))
             converted = convert(value, (path, given), found)
             if converted is _KEEP:
                 rest[name] = freeze(value)
@@ -396,7 +404,8 @@ def _writer(cls: Any) -> Callable[[Any], dict[str, Any]]:
     """Return what writes an object of this class as plain data."""
     names = list(_names(cls).values())
     defaults = {field.name: field.default for field in attrs.fields(cls)}
-    plan = [(name, defaults[attribute]) for attribute, name in names]
+    always = {field.name for field in attrs.fields(cls) if field.metadata.get("written") == "always"}
+    plan = [(name, _KEEP if attribute in always else defaults[attribute]) for attribute, name in names]
     versions = frozenset(name for name in ("resourceVersion",) if name in _names(cls))
     values_of = attrgetter(*(attribute for attribute, _ in names), "rest")
 

@@ -6,11 +6,14 @@ from typing import Any
 
 import attrs
 
+from .csi import CSIDriver, CSINode, CSIStorageCapacity, VolumeAttachment
 from .node import Node
 from .pod import Pod
+from .policy import PodDisruptionBudget, PriorityClass
+from .service import Service
 from .storage import StorageClass
 from .volume import PersistentVolume, PersistentVolumeClaim
-from .workload import Event, Namespace, StatefulSet
+from .workload import DaemonSet, Deployment, Event, Namespace, ReplicaSet, StatefulSet
 
 
 @attrs.frozen
@@ -51,6 +54,16 @@ KINDS: tuple[Kind, ...] = (
     Kind(PersistentVolumeClaim, "persistentvolumeclaims", ("pvc",)),
     Kind(Pod, "pods", ("pod", "po")),
     Kind(StatefulSet, "statefulsets", ("sts",)),
+    Kind(Deployment, "deployments", ("deploy",)),
+    Kind(ReplicaSet, "replicasets", ("rs",)),
+    Kind(DaemonSet, "daemonsets", ("ds",)),
+    Kind(Service, "services", ("svc",)),
+    Kind(PriorityClass, "priorityclasses", ("pc",), namespaced=False),
+    Kind(PodDisruptionBudget, "poddisruptionbudgets", ("pdb",)),
+    Kind(CSINode, "csinodes", namespaced=False),
+    Kind(CSIDriver, "csidrivers", namespaced=False),
+    Kind(CSIStorageCapacity, "csistoragecapacities"),
+    Kind(VolumeAttachment, "volumeattachments", namespaced=False),
     Kind(Event, "events", ("ev",)),
 )
 BY_NAME = {kind.name: kind for kind in KINDS}

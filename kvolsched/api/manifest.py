@@ -116,7 +116,7 @@ def plain(text: str, name: str = "") -> list[Any]:
     return documents
 
 
-_TOLERATED = frozenset({"spelling", "assumed"})
+_TOLERATED = frozenset({"spelling", "assumed", "design"})
 _TOLERATED_LENIENT = _TOLERATED | {"unknown", "enum"}
 
 

@@ -69,6 +69,8 @@ def thaw(value: Any) -> Any:
 # Fields whose value is a moment on the simulated clock: they are content, but two runs that differ only in
 # them mean the same, so the digest of meaning asks only whether they are set.
 MOMENT: Mapping[str, str] = {"digest": "presence"}
+# Fields that a server writes even when they are 0 or false, wherever it writes what they belong to.
+ALWAYS: Mapping[str, str] = {"written": "always"}
 
 
 @attrs.define(frozen=True, kw_only=True, cache_hash=True)

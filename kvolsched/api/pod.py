@@ -8,6 +8,8 @@ from typing import ClassVar
 import attrs
 
 from .meta import EMPTY, MOMENT, Condition, Frozen, ObjectMeta
+from .pod_volume import Volume
+from .resources import Resources
 from .selector import LabelSelector, NodeSelector, NodeSelectorTerm, Toleration
 
 
@@ -17,15 +19,6 @@ class ContainerPort:
     host_port: int = 0
     host_ip: str = attrs.field(default="", alias="host_ip", metadata={"name": "hostIP"})
     protocol: str = ""
-    rest: Frozen = EMPTY
-
-
-@attrs.define(frozen=True, kw_only=True, cache_hash=True)
-class Resources:
-    """resources of a container or a claim: quantities by resource name, as canonical text."""
-
-    requests: Frozen = EMPTY
-    limits: Frozen = EMPTY
     rest: Frozen = EMPTY
 
 
@@ -114,22 +107,6 @@ class TopologySpreadConstraint:
 
 
 @attrs.define(frozen=True, kw_only=True, cache_hash=True)
-class PersistentVolumeClaimVolumeSource:
-    claim_name: str = ""
-    read_only: bool = False
-    rest: Frozen = EMPTY
-
-
-@attrs.define(frozen=True, kw_only=True, cache_hash=True)
-class Volume:
-    """spec.volumes[]: a claim, a generic ephemeral volume (in `rest` as `ephemeral`), or another source."""
-
-    name: str = ""
-    persistent_volume_claim: PersistentVolumeClaimVolumeSource | None = None
-    rest: Frozen = EMPTY
-
-
-@attrs.define(frozen=True, kw_only=True, cache_hash=True)
 class PodSchedulingGate:
     name: str = ""
     rest: Frozen = EMPTY
@@ -198,7 +175,7 @@ class Pod:
         for volume in self.spec.volumes:
             if volume.persistent_volume_claim is not None:
                 yield volume.persistent_volume_claim.claim_name
-            elif "ephemeral" in volume.rest:
+            elif volume.ephemeral is not None:
                 yield f"{self.metadata.name}-{volume.name}"
 
 

@@ -6,18 +6,18 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from . import quantity
-from .convert import from_plain
 from .invalid import Invalid, Refusals, dns_label, each, labels, qualified_name, subdomain, supported
-from .meta import EMPTY, thaw
+from .meta import EMPTY
 from .pod import (
     Affinity,
     Container,
     PodAffinity,
     PodAffinityTerm,
     PodSpec,
-    Resources,
     TopologySpreadConstraint,
 )
+from .pod_volume import EphemeralVolumeSource
+from .resources import Resources
 from .selector_rules import label_selector, node_selector, node_selector_term, tolerations
 from .volume_rules import claim_spec
 
@@ -63,23 +63,20 @@ def volumes(path: str, spec: PodSpec) -> Refusals:
         claim = volume.persistent_volume_claim
         if claim is not None and not claim.claim_name:
             yield Invalid(f"{here}.persistentVolumeClaim.claimName", "Required")
-        csi = volume.rest.get("csi")
-        if isinstance(csi, dict) and not csi.get("driver"):
+        if volume.csi is not None and not volume.csi.driver:
             yield Invalid(f"{here}.csi.driver", "Required")
-        ephemeral = volume.rest.get("ephemeral")
-        if isinstance(ephemeral, dict):
-            yield from _ephemeral(f"{here}.ephemeral.volumeClaimTemplate", ephemeral)
+        if volume.ephemeral is not None:
+            yield from _ephemeral(f"{here}.ephemeral.volumeClaimTemplate", volume.ephemeral)
 
 
-def _ephemeral(path: str, source: Mapping[str, Any]) -> Refusals:
-    template = source.get("volumeClaimTemplate")
-    if not isinstance(template, dict):
+def _ephemeral(path: str, source: EphemeralVolumeSource) -> Refusals:
+    template = source.volume_claim_template
+    if template is None:
         yield Invalid(path, "Required")
         return
-    if (template.get("metadata") or {}).get("name"):
+    if template.metadata.name:
         yield Invalid(f"{path}.metadata.name", "Forbidden", detail="cannot be set")
-    plain = {"apiVersion": "v1", "kind": "PersistentVolumeClaim", "spec": thaw(template.get("spec") or {})}
-    yield from claim_spec(f"{path}.spec", from_plain(plain).spec)
+    yield from claim_spec(f"{path}.spec", template.spec)
 
 
 def _mountable(path: str, spec: PodSpec, refused: Iterable[Invalid]) -> set[str]:

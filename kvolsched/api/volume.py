@@ -7,7 +7,7 @@ from typing import ClassVar
 import attrs
 
 from .meta import EMPTY, Condition, Frozen, ObjectMeta, ObjectReference
-from .pod import Resources
+from .resources import Resources
 from .selector import LabelSelector, NodeSelector
 
 # Annotation keys that the binding loop is written in (upstream.md names the same; all are read in every

@@ -1,4 +1,4 @@
-"""StatefulSet, Namespace and Event: what makes pods and claims, where they live, and what is said of them."""
+"""What makes pods (StatefulSet, Deployment, ReplicaSet, DaemonSet), where they live, and what is said of them."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import ClassVar
 
 import attrs
 
-from .meta import EMPTY, MOMENT, Frozen, ObjectMeta, ObjectReference
+from .meta import ALWAYS, EMPTY, MOMENT, Frozen, ObjectMeta, ObjectReference
 from .pod import PodTemplateSpec
 from .selector import LabelSelector
 from .volume import PersistentVolumeClaim
@@ -26,11 +26,11 @@ class StatefulSetSpec:
 @attrs.define(frozen=True, kw_only=True, cache_hash=True)
 class StatefulSetStatus:
     observed_generation: int | None = None
-    replicas: int = 0
+    replicas: int = attrs.field(default=0, metadata=ALWAYS)
     ready_replicas: int = 0
     current_replicas: int = 0
     updated_replicas: int = 0
-    available_replicas: int = 0
+    available_replicas: int = attrs.field(default=0, metadata=ALWAYS)
     current_revision: str = ""
     update_revision: str = ""
     rest: Frozen = EMPTY
@@ -44,6 +44,104 @@ class StatefulSet:
     metadata: ObjectMeta = ObjectMeta()
     spec: StatefulSetSpec = StatefulSetSpec()
     status: StatefulSetStatus = StatefulSetStatus()
+    rest: Frozen = EMPTY
+
+
+@attrs.define(frozen=True, kw_only=True, cache_hash=True)
+class ReplicaSetSpec:
+    replicas: int | None = None
+    selector: LabelSelector | None = None
+    template: PodTemplateSpec = PodTemplateSpec()
+    min_ready_seconds: int = 0
+    rest: Frozen = EMPTY
+
+
+@attrs.define(frozen=True, kw_only=True, cache_hash=True)
+class ReplicaSetStatus:
+    observed_generation: int | None = None
+    replicas: int = attrs.field(default=0, metadata=ALWAYS)
+    fully_labeled_replicas: int = 0
+    ready_replicas: int = 0
+    available_replicas: int = 0
+    rest: Frozen = EMPTY
+
+
+@attrs.define(frozen=True, kw_only=True, cache_hash=True)
+class ReplicaSet:
+    kind: ClassVar[str] = "ReplicaSet"
+    api_version: ClassVar[str] = "apps/v1"
+
+    metadata: ObjectMeta = ObjectMeta()
+    spec: ReplicaSetSpec = ReplicaSetSpec()
+    status: ReplicaSetStatus = ReplicaSetStatus()
+    rest: Frozen = EMPTY
+
+
+@attrs.define(frozen=True, kw_only=True, cache_hash=True)
+class DeploymentSpec:
+    """spec: the strategy and its numbers are kept in `rest`."""
+
+    replicas: int | None = None
+    selector: LabelSelector | None = None
+    template: PodTemplateSpec = PodTemplateSpec()
+    min_ready_seconds: int = 0
+    paused: bool = False
+    rest: Frozen = EMPTY
+
+
+@attrs.define(frozen=True, kw_only=True, cache_hash=True)
+class DeploymentStatus:
+    observed_generation: int | None = None
+    replicas: int = 0
+    updated_replicas: int = 0
+    ready_replicas: int = 0
+    available_replicas: int = 0
+    unavailable_replicas: int = 0
+    rest: Frozen = EMPTY
+
+
+@attrs.define(frozen=True, kw_only=True, cache_hash=True)
+class Deployment:
+    kind: ClassVar[str] = "Deployment"
+    api_version: ClassVar[str] = "apps/v1"
+
+    metadata: ObjectMeta = ObjectMeta()
+    spec: DeploymentSpec = DeploymentSpec()
+    status: DeploymentStatus = DeploymentStatus()
+    rest: Frozen = EMPTY
+
+
+@attrs.define(frozen=True, kw_only=True, cache_hash=True)
+class DaemonSetSpec:
+    selector: LabelSelector | None = None
+    template: PodTemplateSpec = PodTemplateSpec()
+    min_ready_seconds: int = 0
+    rest: Frozen = EMPTY
+
+
+@attrs.define(frozen=True, kw_only=True, cache_hash=True)
+class DaemonSetStatus:
+    observed_generation: int | None = None
+    current_number_scheduled: int = attrs.field(default=0, metadata=ALWAYS)
+    number_misscheduled: int = attrs.field(default=0, metadata=ALWAYS)
+    desired_number_scheduled: int = attrs.field(default=0, metadata=ALWAYS)
+    number_ready: int = attrs.field(default=0, metadata=ALWAYS)
+    updated_number_scheduled: int = 0
+    number_available: int = 0
+    number_unavailable: int = 0
+    rest: Frozen = EMPTY
+
+
+@attrs.define(frozen=True, kw_only=True, cache_hash=True)
+class DaemonSet:
+    """A pod on every node that its template fits: each names its node by affinity."""
+
+    kind: ClassVar[str] = "DaemonSet"
+    api_version: ClassVar[str] = "apps/v1"
+
+    metadata: ObjectMeta = ObjectMeta()
+    spec: DaemonSetSpec = DaemonSetSpec()
+    status: DaemonSetStatus = DaemonSetStatus()
     rest: Frozen = EMPTY
 
 

@@ -12,7 +12,8 @@ from collections.abc import Iterator, Sequence
 import attrs
 
 from ..api.meta import Frozen, ObjectMeta, OwnerReference
-from ..api.pod import PersistentVolumeClaimVolumeSource, Pod, Volume
+from ..api.pod import Pod
+from ..api.pod_volume import PersistentVolumeClaimVolumeSource, Volume
 from ..api.volume import PersistentVolumeClaim
 from ..api.workload import StatefulSet, StatefulSetStatus
 from ..world.apiserver import Write, key_of

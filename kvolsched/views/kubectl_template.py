@@ -10,8 +10,10 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from ..api.convert import to_plain
 from ..api.meta import EMPTY, Frozen
-from ..api.pod import Container, ContainerPort, Pod, PodTemplateSpec, TopologySpreadConstraint, Volume
+from ..api.pod import Container, ContainerPort, Pod, PodTemplateSpec, TopologySpreadConstraint
+from ..api.pod_volume import Volume
 from ..api.selector import Toleration
 from .kubectl_text import (
     LONGEST_ANNOTATION,
@@ -295,13 +297,13 @@ def volumes_lines(volumes: Sequence[Volume], space: str = "") -> Iterator[str]:
     yield f"{space}Volumes:" + ("" if volumes else f"\t{NONE}")
     for volume in volumes:
         yield f"  {space[:1]}{volume.name}:"
-        claim = volume.persistent_volume_claim
+        claim, found = volume.persistent_volume_claim, to_plain(volume)
         if claim is not None:
             yield f"{INDENT}Type:\t{_CLAIM}"
             yield f"{INDENT}ClaimName:\t{claim.claim_name}"
             yield f"{INDENT}ReadOnly:\t{truth(claim.read_only)}"
-        elif "ephemeral" in volume.rest:
-            yield from _ephemeral(volume.rest["ephemeral"].get("volumeClaimTemplate"))
+        elif "ephemeral" in found:
+            yield from _ephemeral(found["ephemeral"].get("volumeClaimTemplate"))
         elif "projected" in volume.rest:
             yield from _projected(volume.rest["projected"].get("sources", ()))
         elif "downwardAPI" in volume.rest:
@@ -313,7 +315,7 @@ def volumes_lines(volumes: Sequence[Volume], space: str = "") -> Iterator[str]:
                 if "resourceFieldRef" in item:
                     yield f"      {item['resourceFieldRef'].get('resource', '')} -> {item.get('path', '')}"
         else:
-            yield from source_lines(volume.rest)
+            yield from source_lines(found)
 
 
 def source_lines(found: Mapping[str, Any]) -> Iterator[str]:

@@ -8,7 +8,6 @@ from kvolsched.api.pod import (
     Affinity,
     Container,
     NodeAffinity,
-    PersistentVolumeClaimVolumeSource,
     Pod,
     PodAffinity,
     PodAffinityTerm,
@@ -19,6 +18,7 @@ from kvolsched.api.pod import (
     TopologySpreadConstraint,
     Volume,
 )
+from kvolsched.api.pod_volume import PersistentVolumeClaimVolumeSource
 from kvolsched.api.selector import (
     LabelSelector,
     NodeSelector,

@@ -129,7 +129,7 @@ class VolumeBinding:
         message, uses = "", False
         for volume in pod.spec.volumes:
             source = volume.persistent_volume_claim
-            ephemeral = source is None and "ephemeral" in volume.rest
+            ephemeral = source is None and volume.ephemeral is not None
             if source is None and not ephemeral:
                 continue
             uses = True

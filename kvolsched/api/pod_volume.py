@@ -1,0 +1,126 @@
+"""The volumes of a pod: a claim, a generic ephemeral volume, or a source that the scheduler looks at.
+
+Modelled are the sources that decide where a pod can run: those that two pods cannot share (GCE PD, AWS EBS, RBD,
+iSCSI) and those that count towards a node's attach limit. Every other source (emptyDir, secret, nfs, ...) is kept in
+`rest` under its own name.
+"""
+
+from __future__ import annotations
+
+import attrs
+
+from .meta import ALWAYS, EMPTY, Frozen, ObjectMeta
+from .volume import PersistentVolumeClaimSpec
+
+
+@attrs.define(frozen=True, kw_only=True, cache_hash=True)
+class PersistentVolumeClaimVolumeSource:
+    claim_name: str = ""
+    read_only: bool = False
+    rest: Frozen = EMPTY
+
+
+@attrs.define(frozen=True, kw_only=True, cache_hash=True)
+class PersistentVolumeClaimTemplate:
+    """What the claim of an ephemeral volume will be; its name comes from the pod and the volume."""
+
+    metadata: ObjectMeta = ObjectMeta()
+    spec: PersistentVolumeClaimSpec = PersistentVolumeClaimSpec()
+    rest: Frozen = EMPTY
+
+
+@attrs.define(frozen=True, kw_only=True, cache_hash=True)
+class EphemeralVolumeSource:
+    """A generic ephemeral volume: a claim that lives and dies with its pod."""
+
+    volume_claim_template: PersistentVolumeClaimTemplate | None = None
+    rest: Frozen = EMPTY
+
+
+@attrs.define(frozen=True, kw_only=True, cache_hash=True)
+class CSIVolumeSource:
+    """An inline CSI volume; `fs_size` is the size that S2 adds: None is not given, which is not zero."""
+
+    driver: str = ""
+    read_only: bool | None = None
+    fs_size: str | None = None
+    rest: Frozen = EMPTY
+
+
+@attrs.define(frozen=True, kw_only=True, cache_hash=True)
+class GCEPersistentDiskVolumeSource:
+    pd_name: str = ""
+    read_only: bool = False
+    rest: Frozen = EMPTY
+
+
+@attrs.define(frozen=True, kw_only=True, cache_hash=True)
+class AWSElasticBlockStoreVolumeSource:
+    volume_id: str = attrs.field(default="", metadata={"name": "volumeID"})
+    read_only: bool = False
+    rest: Frozen = EMPTY
+
+
+@attrs.define(frozen=True, kw_only=True, cache_hash=True)
+class AzureDiskVolumeSource:
+    disk_name: str = ""
+    disk_uri: str = attrs.field(default="", metadata={"name": "diskURI"})
+    read_only: bool | None = None
+    rest: Frozen = EMPTY
+
+
+@attrs.define(frozen=True, kw_only=True, cache_hash=True)
+class CinderVolumeSource:
+    volume_id: str = attrs.field(default="", metadata={"name": "volumeID"})
+    read_only: bool = False
+    rest: Frozen = EMPTY
+
+
+@attrs.define(frozen=True, kw_only=True, cache_hash=True)
+class RBDVolumeSource:
+    """A Ceph image: the same one has a common monitor, the same pool and the same name."""
+
+    monitors: tuple[str, ...] = ()
+    pool: str = ""
+    image: str = ""
+    read_only: bool = False
+    rest: Frozen = EMPTY
+
+
+@attrs.define(frozen=True, kw_only=True, cache_hash=True)
+class ISCSIVolumeSource:
+    target_portal: str = ""
+    iqn: str = ""
+    lun: int = attrs.field(default=0, metadata=ALWAYS)
+    read_only: bool = False
+    rest: Frozen = EMPTY
+
+
+@attrs.define(frozen=True, kw_only=True, cache_hash=True)
+class Volume:
+    """spec.volumes[]: a name and one source."""
+
+    name: str = ""
+    persistent_volume_claim: PersistentVolumeClaimVolumeSource | None = None
+    ephemeral: EphemeralVolumeSource | None = None
+    csi: CSIVolumeSource | None = None
+    gce_persistent_disk: GCEPersistentDiskVolumeSource | None = None
+    aws_elastic_block_store: AWSElasticBlockStoreVolumeSource | None = None
+    azure_disk: AzureDiskVolumeSource | None = None
+    cinder: CinderVolumeSource | None = None
+    rbd: RBDVolumeSource | None = None
+    iscsi: ISCSIVolumeSource | None = None
+    rest: Frozen = EMPTY
+
+    @property
+    def attached_as(self) -> tuple[str, str] | None:
+        """The CSI driver and the handle under which an inline in-tree disk counts towards a node's limit."""
+        if self.aws_elastic_block_store is not None:
+            return "ebs.csi.aws.com", self.aws_elastic_block_store.volume_id
+        if self.gce_persistent_disk is not None:
+            return "pd.csi.storage.gke.io", self.gce_persistent_disk.pd_name
+        if self.azure_disk is not None:
+            return "disk.csi.azure.com", self.azure_disk.disk_uri
+        if self.cinder is not None:
+            return "cinder.csi.openstack.org", self.cinder.volume_id
+        return None
