@@ -32,7 +32,7 @@ class Own:
         kept = self.kept.get(key)
         if kept is None:
             return self.watched.get(key)
-        return None if kept is ABSENT or kept == ABSENT else kept
+        return None if isinstance(kept, str) else kept
 
     def apply(self, key: Place, old: Any, new: Any) -> None:
         """Take a change of what is seen, or of what was written."""
@@ -73,6 +73,6 @@ def catch_up(hand: Hand, key: Key, new: Any) -> None:
     """Forget what was written at a key if the watch has come to that version, or shows that the object is gone."""
     kept = hand.note("own", "/".join(key))
     if kept is not None and (
-        new is None or kept == ABSENT or new.metadata.resource_version >= kept.metadata.resource_version
+        new is None or isinstance(kept, str) or new.metadata.resource_version >= kept.metadata.resource_version
     ):
         forget(hand, key)

@@ -59,10 +59,7 @@ class Recorder(ApiServer):
         if write.verb != "delete":
             entry["fields"] = sent(write)
         fault = self.faults.get(number)
-        if fault is None:
-            outcome = super().commit(log, write, by)
-        else:
-            outcome = self._refuse(write, self.denied(fault, write))
+        outcome = super().commit(log, write, by) if fault is None else self._refuse(write, self.denied(fault, write))
         if isinstance(outcome, Refused):
             entry["error"] = fault or {"Conflict": "conflict", "NotFound": "notFound"}.get(outcome.reason, outcome.message)
         elif isinstance(outcome, Done) and not outcome.changed and write.verb != "delete":

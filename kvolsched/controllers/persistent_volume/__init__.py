@@ -122,6 +122,10 @@ class Binder:
 
         Kubernetes looks at every claim at every tick; where nothing has changed that makes no difference.
         """
+        if word[0] == "class" and not self.options.selected_node_switches_delay_off:
+            found = hand.seen.get("StorageClass", word[1])
+            if found is not None and found.delayed:
+                return  # its claims take no volume before a pod is there
         for key in own.indexes["pending"].keys(word):
             if word[0] == "volume" or not self._delayed(hand, own.at(key)):
                 period = self.options.resync

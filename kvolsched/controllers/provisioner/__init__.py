@@ -14,6 +14,7 @@ from typing import Any
 import attrs
 
 from ...api.meta import Frozen, ObjectMeta
+from ...api.node import Node
 from ...api.quantity import canonical
 from ...api.selector import NodeSelector, NodeSelectorTerm, Requirement
 from ...api.storage import StorageClass
@@ -203,14 +204,13 @@ class Provisioner:
         """Return the volume that a claim asks for, where the node or the class wants it."""
         found = self._read(hand, Key("StorageClass", "", class_of_claim(claim)))
         node = self._read(hand, Key("Node", "", node_name)) if node_name else None
-        nodes = hand.seen.all("Node")
         wanted = self.options.immediate_zone
         zone = wanted if isinstance(wanted, str) else wanted.get(claim.metadata.name, "")
         if zone and node is None:
             terms: Sequence[Mapping[str, tuple[str, ...]]] = ({self.options.topology_keys[0]: (zone,)},)
         else:
             try:
-                terms = place(claim.metadata.name, found, node, nodes, self.options.topology_keys)
+                terms = place(claim.metadata.name, found, node, _nodes(hand), self.options.topology_keys)
             except Nowhere as why:
                 if self.in_tree:
                     raise
@@ -326,6 +326,10 @@ class Provisioner:
         if volume is not None and self._is_to_go(volume):
             decision.delete(volume, f"{self.name} deletes {named(volume)}, which was released")
         return decision.writes
+
+
+def _nodes(hand: Hand) -> Iterator[Node]:
+    yield from hand.seen.all("Node")
 
 
 def volume_name(claim: PersistentVolumeClaim) -> str:

@@ -32,13 +32,12 @@ def place(
         claim: the claim's name: without a node it decides the domain, so that replicas spread.
         storage_class: allowedTopologies, and the parameters zone, zones and replication-type.
         node: the node that the scheduler selected.
-        nodes: every node, for where domains are known from.
+        nodes: every node, for where domains are known from; not looked at where one node says it all.
         keys: the driver's topology keys.
 
     Raises:
         Nowhere: no place meets all of this.
     """
-    nodes = list(nodes)
     replicas = 2 if storage_class.parameters.get("replication-type") == REGIONAL else 1
     named_zones = zones_of_parameters(storage_class)
     if named_zones and node is not None:
@@ -48,10 +47,15 @@ def place(
         )
     if named_zones and storage_class.allowed_topologies:
         raise Nowhere("zone[s] cannot be specified in StorageClass if allowedTopologies specified")
-    keys = _keys_in_use(storage_class, nodes if node is None else [node], keys)
-    here = None if node is None else _topology(node, keys)
-    if here is not None and replicas == 1:
-        return ({key: (value,) for key, value in here.items()},)
+    here = None
+    if node is not None:
+        keys = _keys_in_use(storage_class, [node], keys)
+        here = _topology(node, keys)
+        if replicas == 1:
+            return ({key: (value,) for key, value in here.items()},)
+    nodes = list(nodes)
+    if node is None:
+        keys = _keys_in_use(storage_class, nodes, keys)
     if named_zones:
         known = [{keys[0]: zone} for zone in sorted(named_zones)]
     elif storage_class.allowed_topologies:

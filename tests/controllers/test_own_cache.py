@@ -1,0 +1,46 @@
+"""The own cache is a view: moved by changes in any order, it equals the one built from the contents."""
+
+from controllers.small import claim, volume
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kvolsched.controllers.persistent_volume import cache
+from kvolsched.world.apiserver import key_of
+from kvolsched.world.log import Note
+from kvolsched.world.own import ABSENT
+from kvolsched.world.view import Seen, build
+
+OBJECTS = [claim(), claim(volumeName="disk"), claim("other"), volume(), volume(ref="data"), volume("big", "50Gi", "gold")]
+
+
+def place_of(obj, own):
+    """Return where an object, or the note of it, lies."""
+    key = key_of(obj)
+    return Note("binder", "own", "/".join(key)) if own else key
+
+
+MOVES = st.lists(st.tuples(st.sampled_from(OBJECTS), st.booleans(), st.sampled_from(["put", "drop", "absent"])), max_size=12)
+
+
+@given(MOVES)
+def test_moved_equals_built(moves):
+    """Objects and notes come and go; the view and its indexes are those of what is left."""
+    moved, contents = cache.views(Seen(()))["own"], {}
+    for obj, own, what in moves:
+        place = place_of(obj, own)
+        new = {"put": obj, "drop": None, "absent": ABSENT if own else obj}[what]
+        moved.apply(place, contents.get(place), new)
+        if new is None:
+            contents.pop(place, None)
+        else:
+            contents[place] = new
+    assert moved == build(cache.views(Seen(()))["own"], contents)
+
+
+@given(st.permutations([(obj, own) for obj in OBJECTS[::2] for own in (True, False)]))
+def test_the_order_of_arrival_does_not_matter(order):
+    """The same contents in any order: one view."""
+    moved = cache.views(Seen(()))["own"]
+    for obj, own in order:
+        moved.apply(place_of(obj, own), None, obj)
+    assert moved == build(cache.views(Seen(()))["own"], {place_of(obj, own): obj for obj, own in order})
