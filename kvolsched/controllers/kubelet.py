@@ -21,6 +21,7 @@ from ..volumes import is_bound, is_bound_to, mode, volume_fits_node
 from ..world.apiserver import Write, timestamp
 from ..world.component import Component, Hand
 from ..world.decision import Decision, named, say_done, say_refused
+from ..world.digest import WAIT
 from ..world.log import Key
 from ..world.routine import Routine
 from ..world.view import Index, Seen, View
@@ -42,6 +43,14 @@ class Options:
     start_delay: float = 0.0
     stop_delay: float = 0.0
     admits: bool = True
+
+
+@attrs.frozen
+class Taking:
+    """A note: something that takes its time, and when it is over."""
+
+    what: str
+    until: float = attrs.field(metadata=WAIT)
 
 
 @attrs.frozen
@@ -132,16 +141,14 @@ class Kubelet:
         """Say whether something that takes its time is over; the first time asked, ask to be woken then."""
         if delay <= 0:
             return True
-        due: float | None = hand.note("takes", cause)
-        if due is None or hand.note("what takes", cause) != what:
-            hand.remember("takes", cause, hand.now + delay)
-            hand.remember("what takes", cause, what)
+        taking: Taking | None = hand.note("takes", cause)
+        if taking is None or taking.what != what:
+            hand.remember("takes", cause, Taking(what, hand.now + delay))
             hand.wake(cause, delay)
             return False
-        if hand.now < due:
+        if hand.now < taking.until:
             return False
         hand.remember("takes", cause, None)
-        hand.remember("what takes", cause, None)
         return True
 
     # -- the start of a pod -------------------------------------------------------------------------------

@@ -386,6 +386,7 @@ class Binder:
         paused: Pause | None = hand.note("pause", operation)
         if paused is not None and paused.until > hand.now:
             return False
+        hand.remember("pause", operation, None)
         return hand.note(f"plan {OPERATIONS}", operation) is None
 
     # -- volumes ----------------------------------------------------------------------------------------
