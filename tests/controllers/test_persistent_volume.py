@@ -62,7 +62,7 @@ def test_a_crash_between_the_writes_of_a_bind_is_finished_by_the_next_process(op
     assert world["pvc/data"].status.phase == world["pv/disk"].status.phase == "Bound"
 
 
-@pytest.mark.checklist("41", "87", "88", "47", "46")
+@pytest.mark.checklist("41", "87", "88", "47")
 def test_delayed_claims_wait_for_a_pod_and_say_so(options):
     """WaitForFirstConsumer: no binding though a volume fits, no provisioning though there is a driver, one event."""
     world = binder(options).create(storage_class(), volume(), claim()).run()

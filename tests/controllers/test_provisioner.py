@@ -80,7 +80,6 @@ def test_an_immediate_volume_lies_within_the_class_list():
     assert found[:2] == found[2:]
 
 
-@pytest.mark.checklist("58")
 def test_an_immediate_volume_of_a_class_with_a_list_can_land_where_the_pod_cannot_run():
     """Both zones of the list are taken by some claim, whatever any pod needs."""
     cls = storage_class(delayed=False, allowedTopologies=topologies({ZONE: ["zone-a", "zone-b"]}))
@@ -137,7 +136,7 @@ def test_a_fancy_class_names_exactly_three_topologies():
     assert not any("rack2" in value and any(part.endswith("a") for part in value) for value in values)
 
 
-@pytest.mark.checklist("62", "63")
+@pytest.mark.checklist("62")
 def test_legacy_zone_parameters_work_and_contradictions_are_survived():
     """`zone` and `zones` choose; with a node or with allowedTopologies the driver refuses in words."""
     one, two = storage_class(delayed=False, parameters={"zone": "zone-c"}), storage_class(delayed=False, parameters={"zones": "zone-a, zone-b"})
