@@ -41,6 +41,7 @@ class Revision:
         provisioning: options of provisioners, before a scenario's dials.
         zone_labels: binding copies the node's zone to the pod and clears its nomination.
         pops_backoff: with no active pod, one in back-off is tried at once.
+        fine: a scheduling pass is two turns, so that others may act between its choice and what it assumes.
     """
 
     name: str
@@ -50,6 +51,7 @@ class Revision:
     provisioning: provisioner.Options
     zone_labels: bool = True
     pops_backoff: bool = True
+    fine: bool = False
 
     def simulation(self, *, seed: int = 0, components: Mapping[str, Mapping[str, Any]] | None = None) -> Simulation:
         """Return a world with this revision's components, in the order of the lanes."""
@@ -71,7 +73,8 @@ class Revision:
 
     def scheduler(self) -> Component:
         """Return kube-scheduler: the scheduling pass, the bind worker beside it, their cache and queue."""
-        actors = (SchedulingPass(self.profile, self.flow, self.pops_backoff), BindWorker(self.flow, self.profile))
+        judging = SchedulingPass(self.profile, self.flow, self.pops_backoff, self.fine)
+        actors = (judging, BindWorker(self.flow, self.profile))
 
         def views(_seen: Seen) -> Mapping[str, View]:
             return {"cache": AssumeCache(Snapshot(), self.flow.volume_rule), "queue": SchedulingQueue()}

@@ -128,8 +128,8 @@ class SchedulingPass:
         last: PassNote | None = hand.note("pass", name)
         number = last.number + 1 if last is not None else 1
         node = choose(hand, name, judgement, number) if judgement.any_feasible else ""
-        hand.remember("pass", name, PassNote(number, hand.place, node, judgement.fingerprint.hex()))
         size, fit = cache.behind.size, len(judgement.rows)
+        hand.remember("pass", name, PassNote(number, hand.place, node, judgement.fingerprint.hex(), fit, size))
         judged = f"Scheduler judges {pod.metadata.name}, pass {number}: "
         if not node:
             hand.say(f"{judged}{f'none of {size} nodes fits' if size else 'there are no nodes'}.")

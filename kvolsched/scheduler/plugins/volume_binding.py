@@ -68,6 +68,8 @@ class VolumeBinding:
         named_is_bound: a claim that names its volume counts as bound before the binding is complete (1.11).
         unbound_is_error: unbound immediate claims and lost volumes are errors on each node (1.11), not a rejection.
         prioritises: closeness in size is scored (S0, PrioritizeVolumes; the formula of Part C6 of the checklist).
+        waits: claims may wait for their consumer (gate VolumeScheduling); else every unbound claim is one too many.
+        provisions: volumes may be made for a node (gate DynamicProvisioningScheduling).
     """
 
     name: ClassVar[str] = "VolumeBinding"
@@ -101,6 +103,8 @@ class VolumeBinding:
     named_is_bound: bool = False
     unbound_is_error: bool = False
     prioritises: bool = False
+    waits: bool = True
+    provisions: bool = True
     document_name: str = ""
     document_score_name: str = ""
 
@@ -163,9 +167,9 @@ class VolumeBinding:
 
     def _waits(self, claim: PersistentVolumeClaim, seen: Snapshot) -> bool:
         storage_class = seen.storage_class(volumes.class_of_claim(claim))
-        if storage_class is None or not storage_class.delayed or claim.spec.volume_name:
+        if not self.waits or storage_class is None or not storage_class.delayed or claim.spec.volume_name:
             return False
-        return self.selected_is_pinned or not volumes.selected_node(claim, self.rules)
+        return self.selected_is_pinned or not self.provisions or not volumes.selected_node(claim, self.rules)
 
     # --- one node ---------------------------------------------------------------------------------------------------
 
@@ -194,12 +198,12 @@ class VolumeBinding:
         if claims.immediate and self.unbound_is_error:
             return Decision(error=self.unbound.text)
         bound = self._reached(claims.bound, node, seen)
-        if bound.error or bound.reasons == (self.gone.text,):
+        if bound.error:
             return bound
         waiting = self._served(claims.delayed, node, seen, find)
-        return attrs.evolve(
-            waiting, reasons=bound.reasons + waiting.reasons, evidence=bound.evidence + waiting.evidence
-        )
+        said = (bound.reasons, waiting.reasons)
+        first, second = reversed(said) if bound.reasons == (self.gone.text,) else said  # what is gone is said last
+        return attrs.evolve(waiting, reasons=first + second, evidence=bound.evidence + waiting.evidence)
 
     def _reached(self, claims: tuple[PersistentVolumeClaim, ...], node: Node, seen: Snapshot) -> Decision:
         """Bound claims: the first volume that is gone or out of reach decides."""
@@ -242,7 +246,9 @@ class VolumeBinding:
             if error:
                 return Decision(error=error)
             if lacking is not None:
-                return attrs.evolve(decision, reasons=(self.nothing_to_bind.text,), evidence=(lacking,))
+                return attrs.evolve(
+                    decision, provision=(), reasons=(self.nothing_to_bind.text,), evidence=(lacking,)
+                )
         return decision
 
     def _in_order(self, claims: list[PersistentVolumeClaim]) -> list[PersistentVolumeClaim]:
@@ -257,7 +263,7 @@ class VolumeBinding:
         storage_class = seen.storage_class(name)
         if storage_class is None:
             return (f'failed to find storage class "{name}"' if name else f'no class for claim "{key}"'), None
-        if not provisions(storage_class):
+        if not self.provisions or not provisions(storage_class):
             return "", Evidence(
                 f"claim {claim.metadata.name}", "finds no volume, and nothing is provisioned for class", name
             )
@@ -376,7 +382,7 @@ class VolumeBinding:
             asking.sort(key=volumes.requested)
             storage_class = at.seen.storage_class(name)
             assert storage_class is not None
-            made = provisions(storage_class)
+            made = self.provisions and provisions(storage_class)
             if made and not storage_class.allowed_topologies:
                 continue
             lacking: Any = False
