@@ -1,12 +1,18 @@
-"""The command line: play a scenario, or search one for failures. Prints what a notebook would show as text."""
+"""The command line: play a scenario, search one for failures, compare our answers with recorded ones.
+
+Prints what a notebook would show as text.
+"""
 
 from __future__ import annotations
 
+import json
 import sys
 
 import click
 
 from . import Cluster, __version__, scenario, scenarios
+
+LAGS = ["none", "ordered", "per kind"]
 
 
 @click.group()
@@ -18,7 +24,7 @@ def main() -> None:
 @main.command("scenarios")
 def list_scenarios() -> None:
     """List the scenarios that are shipped."""
-    from .scenario import named  # noqa: PLC0415 - only here
+    from .scenario import named
 
     for name in scenarios():
         click.echo(f"{name:<24}{named(name).question}")
@@ -39,13 +45,33 @@ def run(name: str, revision: str | None, seed: int | None) -> None:
 @main.command()
 @click.argument("name")
 @click.option("--revision", type=click.Choice(["upstream", "design"]), default=None, help="Rules to run it under.")
-@click.option("--lag", type=click.Choice(["none", "ordered", "per kind"]), default="ordered", help="How far behind informers may be.")
+@click.option("--lag", type=click.Choice(LAGS), default="ordered", help="How far behind informers may be.")
 @click.option("--max-states", type=int, default=200_000, help="Give up after so many.")
 def explore(name: str, revision: str | None, lag: str, max_states: int) -> None:
     """Search every order of turns of the scenario NAME for a state that nobody can leave."""
     found = _scenario(name, revision, None).explore(lag=lag, max_states=max_states)
     click.echo(repr(found))
     sys.exit(1 if found.found else 0)
+
+
+@main.command()
+@click.argument("files", nargs=-1, required=True, type=click.Path(exists=True, dir_okay=False))
+@click.option("--revision", type=click.Choice(["upstream", "design"]), default="upstream", help="Rules that answer.")
+@click.option("--aspect", "aspects", default="", help="Compare these alone, parted by commas: nodes,scores.")
+@click.option("--json", "as_json", is_flag=True, help='Print {family: {aspect: {"agree": n, "of": m}}}.')
+def conform(files: tuple[str, ...], revision: str, aspects: str, as_json: bool) -> None:  # noqa: FBT001 - a flag
+    """Compare our answers with recorded cases, and say where they differ; exits 0 only if all that was asked agrees."""
+    from .conform import conform as play
+
+    asked = [word for word in map(str.strip, aspects.split(",")) if word]
+    try:
+        agreement = play(files, revision, asked, progress=sys.stderr.isatty())
+    except (OSError, ValueError) as error:
+        raise click.ClickException(str(error)) from None
+    click.echo(json.dumps(agreement.as_data()) if as_json else str(agreement))
+    if agreement.interrupted:
+        click.echo("interrupted: not all cases were compared", err=True)
+    sys.exit(0 if agreement.complete else 1)
 
 
 def _scenario(name: str, revision: str | None, seed: int | None) -> Cluster:

@@ -1,0 +1,177 @@
+"""Comparing what was recorded with what we answer: aspect by aspect, counted, the first differences kept to be read.
+
+This module knows no Kubernetes. An aspect absent from the recording must be absent from our answer; every aspect of a
+family is compared in every case, so that `of` is the number of cases.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+import attrs
+
+from .recording import Case
+
+if TYPE_CHECKING:
+    from kvolsched.revision import Revision
+
+KEPT = 3  # differing cases kept of each family and aspect, and lines shown of each
+LONGEST = 400  # characters of one side that are shown
+
+
+class _Absent:
+    """Stands for an aspect, or a part of one, that is not there."""
+
+    def __repr__(self) -> str:
+        return "absent"
+
+
+ABSENT = _Absent()
+
+
+@attrs.frozen
+class Failed:
+    """Stands for an answer that ended in an error: it agrees with nothing, not even with itself."""
+
+    words: str
+
+    def __eq__(self, other: object) -> bool:
+        return False
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        return f"failed: {self.words}"
+
+
+def as_recorded(case: Case) -> Mapping[str, Any]:
+    """Return a case's expectation as it stands."""
+    expected: Mapping[str, Any] = case["expect"]
+    return expected
+
+
+@attrs.frozen
+class Family:
+    """Who answers a family's cases, in which aspects.
+
+    Args:
+        aspects: what is compared, in the order in which it is shown.
+        answer: our answer to a case under a revision: the aspects that it has, as plain data.
+        expected: the recorded answer, brought to the same form.
+    """
+
+    aspects: tuple[str, ...]
+    answer: Callable[[Case, Revision], Mapping[str, Any]]
+    expected: Callable[[Case], Mapping[str, Any]] = as_recorded
+
+    def compare(self, case: Case, revision: Revision) -> Iterator[tuple[str, Any, Any]]:
+        """Yield every aspect with both sides; if our answer fails, all aspects fail, in its words."""
+        expected = self.expected(case)
+        try:
+            actual = self.answer(case, revision)
+        except Exception as error:  # noqa: BLE001 - whatever goes wrong is one disagreement, and the others are compared
+            failed = Failed(f"{type(error).__name__}: {error}")
+            actual = dict.fromkeys(self.aspects, failed)
+        for aspect in self.aspects:
+            yield aspect, expected.get(aspect, ABSENT), actual.get(aspect, ABSENT)
+
+
+@attrs.frozen
+class Difference:
+    """One aspect of one case that differs, with both sides."""
+
+    family: str
+    case: str
+    aspect: str
+    expected: Any
+    actual: Any
+
+    def parts(self) -> Iterator[tuple[str, Any, Any]]:
+        """Yield the paths at which the sides differ, as `nodes.n0.codes.first`, with what stands there."""
+        yield from _parts(self.aspect, self.expected, self.actual)
+
+    def __str__(self) -> str:
+        parts = list(self.parts())
+        lines = [f"{self.case}"]
+        for path, expected, actual in parts[:KEPT]:
+            lines += [f"  {path}", f"    recorded  {_shown(expected)}", f"    ours      {_shown(actual)}"]
+        if len(parts) > KEPT:
+            lines.append(f"  and {len(parts) - KEPT} more")
+        return "\n".join(lines)
+
+
+def _parts(path: str, expected: Any, actual: Any) -> Iterator[tuple[str, Any, Any]]:
+    if isinstance(expected, Mapping) and isinstance(actual, Mapping):
+        for key in sorted({*expected, *actual}):
+            yield from _parts(f"{path}.{key}", expected.get(key, ABSENT), actual.get(key, ABSENT))
+    elif not expected == actual:  # noqa: SIM201 - what failed is unequal to all, and says so in __eq__
+        yield path, expected, actual
+
+
+def _shown(value: Any) -> str:
+    text = repr(value) if isinstance(value, _Absent | Failed) else json.dumps(value, default=repr, ensure_ascii=False)
+    return text if len(text) <= LONGEST else f"{text[:LONGEST]} …"
+
+
+@attrs.define
+class Agreement:
+    """Mutable: how many cases of each family agree in each aspect, and the first that do not."""
+
+    counts: dict[str, dict[str, list[int]]] = attrs.field(factory=dict)
+    differences: list[Difference] = attrs.field(factory=list)
+    interrupted: bool = False
+
+    def note(self, family: str, case: str, aspect: str, expected: Any, actual: Any) -> None:
+        """Count one aspect of one case."""
+        count = self.counts.setdefault(family, {}).setdefault(aspect, [0, 0])
+        agrees = bool(expected == actual)
+        count[0] += agrees
+        count[1] += 1
+        if not agrees and count[1] - count[0] <= KEPT:
+            self.differences.append(Difference(family, case, aspect, expected, actual))
+
+    @property
+    def complete(self) -> bool:
+        """Whether something was compared, nothing was left out, and everything agrees."""
+        counts = [count for aspects in self.counts.values() for count in aspects.values()]
+        return bool(counts) and not self.interrupted and all(agree == of for agree, of in counts)
+
+    def as_data(self) -> dict[str, dict[str, dict[str, int]]]:
+        """Return `{family: {aspect: {"agree": n, "of": m}}}`."""
+        return {
+            family: {aspect: {"agree": agree, "of": of} for aspect, (agree, of) in aspects.items()}
+            for family, aspects in self.counts.items()
+        }
+
+    def table(self) -> str:
+        """Return how many of how many agree: a row per family, a column per aspect, a table per set of aspects."""
+        by_aspects: dict[tuple[str, ...], list[list[str]]] = {}
+        for family, aspects in self.counts.items():
+            cells = [f"{agree}/{of}" for agree, of in aspects.values()]
+            by_aspects.setdefault(tuple(aspects), []).append([family, *cells])
+        return "\n\n".join(_table(["family", *aspects], rows) for aspects, rows in by_aspects.items())
+
+    def __str__(self) -> str:
+        parts = [self.table() or "nothing was compared"]
+        grouped: dict[tuple[str, str], list[Difference]] = {}
+        for difference in self.differences:
+            grouped.setdefault((difference.family, difference.aspect), []).append(difference)
+        for family, aspects in self.counts.items():
+            for aspect, (agree, of) in aspects.items():
+                if agree != of:
+                    found = grouped[family, aspect]
+                    parts.append("\n".join([f"{family}, {aspect}: {of - agree} of {of} differ", *map(str, found)]))
+        if self.interrupted:
+            parts.append("interrupted: the cases that follow were not compared")
+        return "\n\n".join(parts)
+
+
+def _table(head: list[str], rows: list[list[str]]) -> str:
+    widths = [max(len(row[place]) for row in (head, *rows)) for place in range(len(head))]
+    lines = []
+    for row in (head, *rows):
+        cells = [cell.rjust(width) for cell, width in zip(row, widths, strict=True)]
+        lines.append("  ".join([row[0].ljust(widths[0]), *cells[1:]]))
+    return "\n".join(lines)

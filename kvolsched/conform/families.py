@@ -1,0 +1,69 @@
+"""Which families of recorded cases there are, who answers each, and playing files of them.
+
+One line a family: a family that is not in the table is refused by name, never skipped.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+from pathlib import Path
+
+from tqdm import tqdm
+
+from kvolsched.revision import Revision, revision_named
+
+from . import verdicts
+from .agreement import Agreement, Family
+from .recording import Recorded, read
+
+SCHEDULER = Family(verdicts.ASPECTS, verdicts.answer)
+FAMILIES: Mapping[str, Family] = {
+    **dict.fromkeys(("fit", "spread", "static", "dynamic", "bound", "limits"), SCHEDULER),
+    **dict.fromkeys(("interpod", "preempt", "disrupt", "wide", "wide2", "mixed"), SCHEDULER),
+}
+
+
+def conform(
+    files: Iterable[Path | str],
+    revision: str | Revision = "upstream",
+    aspects: Collection[str] = (),
+    *,
+    progress: bool = False,
+) -> Agreement:
+    """Play the cases of these files and return how far we agree; an interrupt ends the playing, not the answer.
+
+    Args:
+        files: recorded cases, one file or several a family.
+        revision: the rules that answer.
+        aspects: compare these alone; none named: all that a family has.
+        progress: show a bar when it takes long.
+
+    Raises:
+        ValueError: a file holds no cases, a family is not known, or no family has an aspect that was asked for.
+        KeyError: there is no such revision.
+    """
+    cases = [case for file in files for case in read(Path(file))]
+    families = dict.fromkeys(case.family for case in cases)
+    unknown = sorted(set(families) - set(FAMILIES))
+    if unknown:
+        raise ValueError(f"nobody answers the family {', '.join(unknown)}; known: {', '.join(FAMILIES)}")
+    known = list(dict.fromkeys(aspect for family in families for aspect in FAMILIES[family].aspects))
+    strange = sorted(set(aspects) - set(known))
+    if strange:
+        raise ValueError(f"no aspect is called {', '.join(strange)}; these families have: {', '.join(known) or 'none'}")
+    rules = revision_named(revision)
+    agreement = Agreement()
+    try:
+        for recorded in tqdm(cases, unit=" cases", leave=False, delay=1.0, disable=not progress):
+            compare(recorded, rules, agreement, aspects)
+    except KeyboardInterrupt:
+        agreement.interrupted = True
+    return agreement
+
+
+def compare(recorded: Recorded, revision: Revision, agreement: Agreement, aspects: Collection[str] = ()) -> None:
+    """Play one case, and count what agrees in the aspects asked for; none named: in all."""
+    family = FAMILIES[recorded.family]
+    for aspect, expected, actual in family.compare(recorded.case, revision):
+        if not aspects or aspect in aspects:
+            agreement.note(recorded.family, recorded.id, aspect, expected, actual)

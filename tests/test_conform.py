@@ -1,0 +1,186 @@
+"""What the real ones answered, we answer too: how many of the recorded cases agree, per family and aspect, exactly.
+
+The numbers are what agrees now: one that rises is raised in the table, one that falls is a fault. Beside them, the
+comparing itself is tested: an aspect nobody recorded must be absent from our answer, and an error agrees with nothing.
+"""
+
+import gzip
+import json
+from functools import cache
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from kvolsched.cli import main
+from kvolsched.conform import ABSENT, FAMILIES, Agreement, Family, conform, judged, read
+from kvolsched.revision import upstream
+from kvolsched.scheduler.framework import check
+
+RECORDED = Path(__file__).parent / "conformance"
+FIT = RECORDED / "fit.jsonl.gz"
+
+ASPECTS = ("preFilter", "nodes", "feasible", "scores", "totals", "bindings", "message", "preemption")
+AGREE = {
+    # family: of how many cases, and how many agree in each aspect
+    "fit": (150, (150, 146, 149, 63, 149, 150, 86, 150)),
+    "spread": (150, (150, 150, 150, 19, 78, 150, 131, 150)),
+    "static": (146, (146, 146, 146, 75, 146, 146, 71, 146)),
+    "dynamic": (150, (150, 89, 93, 37, 93, 93, 82, 150)),
+    "bound": (150, (131, 87, 120, 69, 120, 120, 85, 150)),
+    "limits": (150, (150, 21, 33, 0, 33, 33, 129, 150)),
+    "interpod": (150, (150, 150, 150, 50, 115, 150, 100, 150)),
+    "preempt": (147, (147, 147, 147, 68, 147, 147, 105, 121)),
+    "disrupt": (150, (150, 150, 150, 79, 150, 150, 123, 98)),
+    "wide": (150, (150, 101, 115, 42, 83, 121, 128, 150)),
+    "wide2": (200, (200, 118, 159, 89, 131, 160, 99, 192)),
+    "mixed": (149, (145, 111, 132, 83, 110, 132, 63, 149)),
+}
+
+
+@cache
+def played(family):
+    """Play a family's cases once."""
+    return conform([RECORDED / f"{family}.jsonl.gz"])
+
+
+@pytest.mark.parametrize("family", AGREE)
+@pytest.mark.checklist("4", "19", "20", "35", "56", "103", "104", "109", "126")
+def test_kube_scheduler_v1_36(family):
+    """So many cases agree with kube-scheduler v1.36.2: no fewer, and no more than the table says."""
+    of, agree = AGREE[family]
+
+    actual = {aspect: tuple(count.values()) for aspect, count in played(family).as_data()[family].items()}
+
+    assert {aspect: (n, of) for aspect, n in zip(ASPECTS, agree, strict=True)} == actual, str(played(family))
+
+
+@pytest.mark.parametrize("family", AGREE)
+def test_columns_say_what_rules_say(family):
+    """On every recorded case each plugin's column gives, node by node, what its rule gives."""
+    profile = upstream().profile
+    for recorded in read(RECORDED / f"{family}.jsonl.gz"):
+        try:
+            check(judged(recorded.case, profile))
+        except AssertionError as failed:
+            failed.add_note(recorded.id)
+            raise
+
+
+# --- the comparing itself -------------------------------------------------------------------------------------------
+
+
+def answering(answer):
+    """Compare one made-up case with an answer; {aspect: agrees}."""
+    family = Family(("said", "written"), answer)
+    case = {"expect": {"said": {"n0": {"code": 1}}}}
+    return {aspect: bool(expected == actual) for aspect, expected, actual in family.compare(case, upstream())}
+
+
+def says(said):
+    """Answer every case alike."""
+    return lambda _case, _revision: said
+
+
+def test_what_was_not_recorded_must_be_absent():
+    """An aspect that the recording lacks disagrees with any answer, even an empty one."""
+    same = {"said": {"n0": {"code": 1}}}
+
+    assert {"said": True, "written": True} == answering(says(same))
+    assert {"said": True, "written": False} == answering(says(same | {"written": []}))
+    assert {"said": False, "written": True} == answering(says({}))
+
+
+def test_an_error_agrees_with_nothing():
+    """A case whose answer fails disagrees in every aspect, also in those that were not recorded."""
+    def fails(case, revision):
+        raise KeyError(case["expect"]["said"]["n0"]["code"])
+
+    assert {"said": False, "written": False} == answering(fails)
+
+
+def test_a_difference_names_the_place():
+    """The first differing cases are shown with the path that differs and both sides of it."""
+    agreement = Agreement()
+    for case, ours in enumerate([{"n0": {"first": "A"}}, {"n0": {"first": "A"}, "n1": {}}, ABSENT]):
+        agreement.note("toy", f"toy-{case}", "nodes", {"n0": {"first": "A"}}, ours)
+
+    assert {"toy": {"nodes": {"agree": 1, "of": 3}}} == agreement.as_data()
+    assert """\
+family  nodes
+toy       1/3
+
+toy, nodes: 2 of 3 differ
+toy-1
+  nodes.n1
+    recorded  absent
+    ours      {}
+toy-2
+  nodes
+    recorded  {"n0": {"first": "A"}}
+    ours      absent""" == str(agreement)
+
+
+# --- the command ----------------------------------------------------------------------------------------------------
+
+
+def call(*words):
+    """Run `kvolsched conform …`."""
+    return CliRunner().invoke(main, ["conform", *map(str, words)])
+
+
+def test_the_command_says_how_far_we_agree():
+    """With --json it prints counts alone; it succeeds only if all that was asked agrees."""
+    first = call(FIT, "--json", "--aspect", "preFilter,preemption")
+
+    assert first.exit_code == 0
+    assert {"fit": {name: {"agree": 150, "of": 150} for name in ("preFilter", "preemption")}} == json.loads(first.output)
+
+
+def test_the_command_fails_when_something_differs(tmp_path):
+    """One wrong letter in a recording: exit 1, and both sides are printed."""
+    case = read(FIT)[0].case
+    case["expect"]["feasible"] = ["n0", "n4"]
+    changed = tmp_path / "changed.jsonl.gz"
+    changed.write_bytes(gzip.compress(json.dumps(case).encode()))
+    done = call(changed, "--aspect", "feasible")
+
+    assert done.exit_code == 1
+    assert 'recorded  ["n0", "n4"]\n    ours      ["n0", "n3"]' in done.output
+
+
+@pytest.mark.parametrize(("content", "words", "said"), [
+    ('{"id": "x", "family": "weather"}', (), "nobody answers the family weather"),
+    ('{"id": "x", "family": "fit"}', ("--aspect", "nodes,colour"), "no aspect is called colour"),
+    ("{", (), "cases.jsonl:1: "),
+    ("[]", (), "a case is a JSON object, not list"),
+])  # fmt: skip
+def test_what_cannot_be_compared_is_said(tmp_path, content, words, said):
+    """Unknown families and aspects and unreadable lines are refused in a sentence, never skipped."""
+    file = tmp_path / "cases.jsonl"
+    file.write_text(content, encoding="utf-8")
+    done = call(file, *words)
+
+    assert done.exit_code == 1
+    assert said in done.output
+    assert "Traceback" not in done.output
+
+
+def test_nothing_compared_is_no_agreement(tmp_path):
+    """An empty file proves nothing."""
+    file = tmp_path / "empty.jsonl"
+    file.touch()
+
+    assert call(file).exit_code == 1
+
+
+def test_an_interrupt_keeps_what_was_compared(monkeypatch):
+    """Ctrl-C ends the playing; what was compared is there, and does not pass for all."""
+    def interrupted(case, revision):
+        raise KeyboardInterrupt
+
+    monkeypatch.setitem(FAMILIES, "fit", Family(ASPECTS, interrupted))
+    agreement = conform([FIT])
+
+    assert agreement.interrupted
+    assert not agreement.complete
