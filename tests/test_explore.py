@@ -306,7 +306,7 @@ def test_a_result_says_what_it_assumed():
         "anna, bert act, in any order; nobody else does.",
         "Each sees changes late, but in the order in which they were made.",
         "Faults that may strike: anna crashes, once; bert's writes refused with Conflict, once.",
-        "Time passes only when nothing else can happen; periodic wake-ups do not come.",
+        "Time passes only when nothing else can happen; periodic wake-ups come last of all.",
         "Every outcome of a tie or a draw is tried.",
     )
     assert "Exhausted: " in repr(result) or result.found

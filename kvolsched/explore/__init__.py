@@ -2,8 +2,8 @@
 
 Breadth first over who goes next and which chosen fault strikes, on the real actors. Seeing is a move of its own: a
 component may see everything up to now at any moment, so it may act on every prefix of the log. Draws and ties are
-branched over; time passes only when nothing else can happen (or, if asked, any wake-up may ring at any moment);
-periodic wake-ups are left out, Events too. Every result says what it assumed.
+branched over; time passes only when nothing else can happen (or, if asked, any wake-up may ring at any moment), and
+periodic wake-ups come last of all, in any order. Events are left out. Every result says what it assumed.
 """
 
 from __future__ import annotations
@@ -124,8 +124,8 @@ def _assumptions(
         }[lag],
         "; ".join(["Faults that may strike: " + "; ".join(map(str, faults)) if faults else "No fault strikes"]) + ".",
         {
-            "idle": "Time passes only when nothing else can happen; periodic wake-ups do not come.",
-            "free": "A wait may end at any moment; periodic wake-ups do not come.",
+            "idle": "Time passes only when nothing else can happen; periodic wake-ups come last of all.",
+            "free": "A wait may end at any moment; periodic wake-ups come when nothing else can happen.",
         }[clock],
         "Every outcome of a tie or a draw is tried.",
     )

@@ -138,9 +138,18 @@ class Game:
             for actor in process.component.actors:
                 hand = Hand(self.sim, process, actor)
                 found += [Move("act", name, actor.name, cause) for _, cause in actor.ready(hand, every=True)]
-        if not found and any(not wake.periodic for p in self.processes for wake in p.wakes.items.values()):
+        if not found and self._next_wake() is not None:
             return [Move("time")]
         return found
+
+    def last_resort(self) -> list[Move]:
+        """Return the periodic wake-ups: they come when nothing else can happen, in any order."""
+        return [
+            Move("ring", process.name, cause=name)
+            for process in self.processes
+            for name, wake in sorted(process.wakes.items.items())
+            if wake.periodic
+        ]
 
     def strikes(self, used: Used) -> Iterator[Move]:
         """Yield the faults that may strike now on their own; refusals strike an act."""
@@ -160,6 +169,11 @@ class Game:
         for place in range(len(move.choices), len(made)):
             for other in range(1, self.drawn[place]):
                 yield attrs.evolve(move, choices=(*made[:place], other))
+
+    def _next_wake(self) -> float | None:
+        """Return when the next wake-up comes that is not periodic, or None."""
+        wakes = (wake for process in self.processes for wake in process.wakes.items.values())
+        return min((wake.at for wake in wakes if not wake.periodic), default=None)
 
     def _wakes(self, process: Process) -> list[str]:
         wakes = process.wakes.items
@@ -183,10 +197,13 @@ class Game:
                 sim.deliver(sim.processes[move.component], move.kinds)
                 self.words = f"{move.component} sees {', '.join(move.kinds or ()) or 'what there is to see'}"
             case "ring":
+                wake = sim.processes[move.component].wakes.items[move.cause]
+                if wake.periodic and wake.at > sim.now:
+                    sim.log.write(CLOCK, wake.at)
                 sim.ring(sim.processes[move.component], move.cause)
                 self.words = f"{move.component} has waited long enough: {move.cause.replace('|', ' ')}"
             case "time":
-                sim.pass_time(periodic=False)
+                sim.log.write(CLOCK, self._next_wake())
                 self.words = f"t = {sim.now:g} s"
             case "act":
                 self._act(move)

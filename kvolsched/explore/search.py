@@ -155,7 +155,7 @@ class Search:
             self._waiting.append((number, key[1], self.sim.snapshot(like)))
             if callable(self.until) and self.until(objects):
                 self._find("the condition holds", self.graph.trace(number))
-        if source >= 0:
+        if move is not None and move.fault < 0:  # that a fault might save the day is no progress
             self.graph.sources.append(source)
             self.graph.targets.append(number)
 
@@ -164,7 +164,9 @@ class Search:
         self.sim.restore(snapshot)
         moves = self.game.moves()
         if not moves:
-            self._end(state)
+            moves = self.game.last_resort()
+            self._end(state, snapshot)
+            self.sim.restore(snapshot)
         moves += self.game.strikes(used)
         place = self.sim.log.place
         for move in moves:  # grows: other draws, refusals
@@ -200,11 +202,40 @@ class Search:
         self.transitions += 1
         self._arrive(self._key(after), state, move, snapshot)
 
-    def _end(self, state: int) -> None:
-        """Count a state in which nothing more happens by itself; without the goal it is stuck."""
-        objects = self.sim.log.objects
-        good = self.goal is None or self.goal(objects)
-        words = self.summary(objects) if self.summary is not None else "the goal" if good else "stuck"
-        self.outcomes[words, good] += 1
-        if not good and self.until == "stuck":
+    def _end(self, state: int, snapshot: Snapshot) -> None:
+        """Count a state in which nothing more happens by itself; without the goal it is stuck.
+
+        Periodic wake-ups may still come: it is an end only if they lead to no other.
+        """
+        ends = self._ends_from(snapshot)
+        here = ends[0]
+        if all(end == here for end in ends):
+            self.outcomes[here] += 1
+        if not any(good for _, good in ends) and self.until == "stuck":
             self._find("nothing more happens, and the goal does not hold", self.graph.trace(state))
+
+    def _ends_from(self, start: Snapshot, most: int = 2_000) -> list[tuple[str, bool]]:
+        """Return the ends, in words and whether the goal holds, that periodic wake-ups lead to, this one first."""
+        sim, game = self.sim, self.game
+        used = (0,) * len(game.faults)
+        ends, known, waiting = [], {sim.digest()}, deque([start])
+        while waiting and len(known) < most:
+            snapshot = waiting.popleft()
+            sim.restore(snapshot)
+            moves = game.moves()
+            if not moves:
+                good = self.goal is None or self.goal(sim.log.objects)
+                ends.append((self.summary(sim.log.objects) if self.summary else "the goal" if good else "stuck", good))
+                moves = game.last_resort()
+            place = sim.log.place
+            for move in moves:
+                game.make(move, used)
+                moves += game.other_draws(move)
+                game.at_once(place)
+                digest = sim.digest()
+                if digest not in known:
+                    known.add(digest)
+                    waiting.append(sim.snapshot(snapshot))
+                sim.log.seek(place)
+                sim.log.cut()
+        return ends if not waiting else [*ends, ("not known", True)]

@@ -24,7 +24,8 @@ SILENT_KINDS = frozenset({"Event"})
 MODULUS = 1 << 128
 CLOCK_SORT = "clock"
 
-# How a field of a note takes part: {"digest": WAIT} a moment on the simulated clock, as seconds from now; RANK its
+# How a field of a note takes part: {"digest": WAIT} a moment to come on the simulated clock, as seconds from now
+# (what has passed counts as now; of what is periodic only that it comes); RANK its
 # order among notes of the same sort; VERSION the version of the object at the value's `key`; SILENT not at all;
 # and in API objects "presence": only whether it is set.
 WAIT = {"digest": "wait"}
@@ -94,6 +95,8 @@ def _encode_fields(value: Any, slots: list[Slot] | None) -> str:
             parts.append("set" if item is not None else "unset")
         elif not how or slots is None:
             parts.append(encode(item, slots))
+        elif how == "wait" and getattr(value, "periodic", False):
+            parts.append("some day")  # that it comes is all that matters
         elif how == "version":
             parts.append("?" if item else "any")
             if item:
@@ -180,7 +183,7 @@ class Sums:
             note: Note = key  # type: ignore[assignment]
             self.relative.pop(note, None)
             value = self.log.notes.get(note)
-            if value is not None and note[1] not in SILENT_SORTS and not getattr(value, "periodic", False):
+            if value is not None and note[1] not in SILENT_SORTS:
                 known = _known.get((id(value), note))
                 text, slots, number = known[1] if known is not None else _remember(note, value, _skeleton(note, value))
                 if slots:
@@ -221,7 +224,7 @@ class Sums:
             said = []
             for how, *what in slots:
                 if how == "wait":
-                    said.append(repr(round(what[0] - now, 6)))
+                    said.append(repr(max(0.0, round(what[0] - now, 6))))
                 elif how == "rank":
                     said.append(str(ranks[note[0], note[1]].index(what[0])))
                 else:

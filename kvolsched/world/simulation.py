@@ -224,17 +224,12 @@ class Simulation:
         hand = Hand(self, process, actor)
         return hand, actor.act(hand, cause)
 
-    def pass_time(self, *, periodic: bool = True) -> bool:
-        """Let time pass to the earliest wake-up; False when only periodic ones are left (the world is idle).
-
-        Args:
-            periodic: whether periodic wake-ups are heeded too while there are others.
-        """
+    def pass_time(self) -> bool:
+        """Let time pass to the earliest wake-up; False when only periodic ones are left (the world is idle)."""
         wakes = [wake for process in self.processes.values() for wake in process.wakes.items.values()]
         if all(wake.periodic for wake in wakes):
             return False
-        first = min(wake.at for wake in wakes if periodic or not wake.periodic)
-        self.log.write(CLOCK, max(first, self.now))
+        self.log.write(CLOCK, max(min(wake.at for wake in wakes), self.now))
         return True
 
     # -- who goes next ----------------------------------------------------------------------------------------
