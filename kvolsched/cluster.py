@@ -7,6 +7,7 @@ Questions that later rooms answer (why, map, lab, ...) are one line each, which 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
 import attrs
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 
 USER = "user"
 TOLD = 20  # a run of more steps is not told step by step
+WIDE = 110  # characters of a line of text in a notebook
 SHORT = {"scheduler": "kube-scheduler", "PV controller": "persistent-volume-binder"}  # what people call components
 
 
@@ -58,7 +60,7 @@ class Step:
         if not self.turns:
             return "nothing to do" if self.number else "the start: nothing has happened yet"
         head = f"step {self.number}, t={self.time:g} s: "
-        return head + f"\n{'':{len(head)}}".join(self.lines)
+        return head + hanging(self.lines, len(head))
 
 
 @attrs.frozen(repr=False)
@@ -121,7 +123,8 @@ class Choices:
             return "nobody: the cluster is idle"
         wide = max(len(turn.actor) for turn in self.turns)
         rows = [(turn, f"in {turn.time - self.now:g} s: " if turn.time > self.now else "") for turn in self.turns]
-        return "\n".join(f"{turn.actor:<{wide}}  {when}{sentence(turn.words or turn.cause)}" for turn, when in rows)
+        told = [(turn.actor, when + sentence(turn.words or turn.cause)) for turn, when in rows]
+        return "\n".join(f"{actor:<{wide}}  {hanging([words], wide + 2)}" for actor, words in told)
 
 
 class Cluster:
@@ -510,6 +513,13 @@ class Cluster:
         from .explore import explore
 
         return explore(self, **options)
+
+
+def hanging(lines: Iterable[str], indent: int, width: int = WIDE) -> str:
+    """Set lines under each other behind an indent, broken at the width; the first follows what stands there already."""
+    room = max(40, width - indent)
+    broken = [part for line in lines for part in wrap(line, room, break_long_words=False, break_on_hyphens=False)]
+    return f"\n{'':{indent}}".join(broken)
 
 
 def sentence(words: str) -> str:

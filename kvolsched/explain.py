@@ -12,7 +12,7 @@ import attrs
 
 from . import volumes
 from .api import manifest
-from .cluster import Cluster, key_for, sentence
+from .cluster import Cluster, hanging, key_for, sentence
 from .controllers import kubelet
 from .scheduler.cycle import PASS, SCHEDULER, PassNote
 from .scheduler.framework import Judgement, Ranking, judge, rank
@@ -20,15 +20,10 @@ from .world.apiserver import key_of, ref
 from .world.history import Turn
 from .world.log import Change, Key, Note
 
-UNTOLD = frozenset({"cursor", "clock", "gone", "pass", "wake", "config", "failures", "own", "unsaved"})  # bookkeeping
+# Bookkeeping; what a binding is about, the queue says as well.
+UNTOLD = frozenset({"cursor", "clock", "gone", "pass", "wake", "config", "failures", "own", "unsaved", "binding"})
 UNTOLD_FIELDS = (".resourceVersion", ".uid", ".creationTimestamp", ".lastTransitionTime")  # versions and times
 PARTS = {"backoff": "back-off", "waiting": "waiting for volumes"}  # of the scheduler's queue
-STAGES = {  # of a binding
-    "write": "to be written",
-    "wait": "waits for its claims",
-    "tell": "to be sent back",
-    "bind": "to be bound",
-}
 
 
 @attrs.frozen
@@ -73,8 +68,9 @@ class Story:
         turns = len(self.rows)
         lines = [f"story of {self.about}: {turns} turn{'s' if turns != 1 else ''}"]
         for row in self.rows:
-            lines.append(f"{row.step:>4}  {f't={row.time:g} s':<9} {sentence(row.words) if row.words else row.actor}")
-            lines += [f"{'':>18}{change}" for change in row.changed]
+            words = sentence(row.words) if row.words else row.actor
+            lines.append(f"{row.step:>4}  {f't={row.time:g} s':<9} {hanging([words], 16)}")
+            lines += [f"{'':18}{hanging([change], 20)}" for change in row.changed]
         return "\n".join(lines)
 
 
@@ -177,9 +173,9 @@ def note_words(value: Any) -> str:
     """Return a note's value in a few words; "" for none."""
     if value is None:
         return ""
-    part, stage = getattr(value, "part", None), getattr(value, "stage", None)
-    if part or stage:
-        return PARTS.get(part, part) if part else STAGES.get(str(stage), str(stage))
+    part = getattr(value, "part", None)
+    if part:
+        return PARTS.get(part, str(part))
     kind = getattr(value, "kind", None)
     if kind == "Pod":
         return f"on {value.spec.node_name}"
@@ -254,10 +250,11 @@ def diff(cluster: Cluster, other: Cluster) -> Diff:
 
 
 def _columns(table: Sequence[tuple[str, ...]]) -> str:
-    """Set rows of words in columns, two spaces apart."""
-    widths = [max(map(len, column)) for column in zip(*table, strict=True)]
-    lines = ("  ".join(word.ljust(wide) for word, wide in zip(row, widths, strict=True)) for row in table)
-    return "\n".join(line.rstrip() for line in lines)
+    """Set rows of words in columns, two spaces apart; the last column is broken where the line gets too long."""
+    widths = [max(map(len, column)) + 2 for column in zip(*table, strict=True)]
+    indent = sum(widths[:-1])
+    fronts = ("".join(word.ljust(wide) for word, wide in zip(row, widths[:-1], strict=False)) for row in table)
+    return "\n".join(front + hanging([row[-1]], indent) for front, row in zip(fronts, table, strict=True))
 
 
 # -- passes -------------------------------------------------------------------------------------------------------

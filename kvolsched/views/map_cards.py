@@ -84,7 +84,8 @@ def draw_cards(
                 _card(scene, frame, node, card, plan, claims, name, word_of_key)
             mine = places.get(name, ())
             domain_of.update((volume.ref, name) for volume in mine)
-            _volumes(scene, box, 30 + rows * (plan.card_h + GAP), mine, plan, f"{word_of_key} {shorts[name]}")
+            words = name if word_of_key == "hostname" else f"{word_of_key} {shorts[name]}"
+            _volumes(scene, box, 30 + rows * (plan.card_h + GAP), mine, plan, words)
         y += height + GAP
     bottom = y - GAP
     if places.get(""):
@@ -307,7 +308,7 @@ def _volumes(
     for i, volume in enumerate(shown):
         place = Box(box.x + PAD + (i % plan.volume_columns) * (wide + 5),
                     box.y + y + 16 + (i // plan.volume_columns) * (VOLUME_H + 5), wide, VOLUME_H)  # fmt: skip
-        draw_volume(scene, place, volume)
+        draw_volume(scene, place, volume, within=words)
     _more(scene, box, y, len(volumes) - len(shown), room)
 
 
@@ -322,8 +323,8 @@ def _more(scene: Scene, box: Box, y: float, rest: int, room: float) -> None:
         )
 
 
-def draw_volume(scene: Scene, box: Box, volume: VolumeRow) -> None:
-    """Draw a volume as a cylinder filled as far as it is bound, with its words."""
+def draw_volume(scene: Scene, box: Box, volume: VolumeRow, within: str = "") -> None:
+    """Draw a volume as a cylinder filled as far as it is bound, with its words; `within` a node's box it is there."""
     dashed = {"assumed": " k-dot", "reserved": " k-part"}.get(volume.state, "")
     kind = " k-full" if volume.state == "bound" else ""
     gone = " k-gone" if volume.state == "released" else ""
@@ -342,6 +343,7 @@ def draw_volume(scene: Scene, box: Box, volume: VolumeRow) -> None:
         volume.reach.partition(":")[0], ""
     )
     where = where or ("reachable from nowhere" if volume.reach == "nowhere" else "")
+    where = "" if volume.reach == f"node:{within}" else where
     words = [word_ for word_ in (volume.size, volume_words(volume), where) if word_]
     body += word(26, 28, "k-w", text.end(" · ".join(words), room, 10))
     label = f"volume {volume.name}, {volume.size}, {volume_words(volume)}, reach {volume.reach}"

@@ -109,13 +109,13 @@ def _class_columns(frame: Frame) -> tuple[float, int]:
     if not frame.classes:
         return 0.0, 0
     columns = 1 if len(frame.classes) <= 2 else 2
-    wide = max(_class_width(row) for row in frame.classes)
+    wide = max(_class_width(row, 200.0 if columns > 1 else 280.0) for row in frame.classes)
     return columns * (wide + 6) + 10, min(3, -(-len(frame.classes) // columns))
 
 
-def _class_width(row: ClassRow) -> float:
+def _class_width(row: ClassRow, most: float) -> float:
     words = max(text.width(row.name, 11, bold=True), text.width(_class_words(row), 9.5))
-    return min(200.0, max(words + 18, 100.0))
+    return min(most, max(words + 18, 100.0))
 
 
 def _class_words(row: ClassRow) -> str:

@@ -37,7 +37,8 @@ def draw_block(scene: Scene, box: Box, pod: PodRow, claims: Claims) -> None:
     body = rect(0, 0, box.w, box.h, "k-pod", 5)
     if not pod.node:
         body += rect(1, 1, box.w - 2, box.h - 2, "k-pod k-dash", 4)
-    state = text.end(pod_words(pod), box.w * 0.55, 10)
+    named = min(text.width(pod.name, 11, bold=True) + 1, box.w * 0.5)  # a name is worth more than its state's last word
+    state = text.end(pod_words(pod), box.w - 40 - named, 10)
     room = box.w - 34 - text.width(state, 10) - 6
     body += word(11, 15, "k-on k-mid", pod_glyph(pod))
     body += word(23, 15, "k-on k-b", text.middle(pod.name, room, 11, bold=True))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from ..cluster import Cluster, key_for
+from ..cluster import Cluster, hanging, key_for
 from ..explain import changes_of, concerns, words_of
 from . import frame as f
 from . import lanes, log, matrix
@@ -44,7 +44,8 @@ def verdict(cluster: Cluster, pod: str, node: str, plugin: str) -> Text:
         nodes, plugins = (row.node for row in found.rows), (head.name.partition(" (")[0] for head in found.plugins)
         there = f"nodes {', '.join(nodes)}; plugins {', '.join(plugins)}" if found.rows else "no pass has been made"
         raise LookupError(f"{pod}: nothing is known of {plugin} on {node}; there are: {there}")
-    return Text("\n".join(matrix.cell_lines(found.cell)))
+    said, *sides = matrix.cell_lines(found.cell)
+    return Text("\n".join([hanging([said], 4), *(f"  {hanging([side.strip()], 4)}" for side in sides)]))
 
 
 def scores(cluster: Cluster, pod: str) -> Figure:
