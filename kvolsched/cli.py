@@ -10,13 +10,14 @@ import sys
 
 import click
 
-from . import Cluster, __version__, scenario, scenarios
+from .cluster import Cluster
+from .scenario import named, names, scenario
 
 LAGS = ["none", "ordered", "per kind"]
 
 
 @click.group()
-@click.version_option(__version__)
+@click.version_option(package_name="kvolsched")
 def main() -> None:
     """Run Kubernetes' scheduling and volume binding loop."""
 
@@ -24,9 +25,7 @@ def main() -> None:
 @main.command("scenarios")
 def list_scenarios() -> None:
     """List the scenarios that are shipped."""
-    from .scenario import named
-
-    for name in scenarios():
+    for name in names():
         click.echo(f"{name:<24}{named(name).question}")
 
 
