@@ -124,7 +124,7 @@ def _select(claim: PersistentVolumeClaim, node: str, options: volumes.Options) -
 
 
 def check_bindings(binding: Binding, hand: Hand) -> bool | str:
-    """Say whether every claim of the binding is bound: True, False (wait on), or what failed, in kube-scheduler's words.
+    """Say whether every claim of the binding is bound: True, False (wait on), or what failed, in Kubernetes' words.
 
     Reads what the informers show, never what is assumed, claim by claim, and stops at the first that is merely
     unfinished (kube-scheduler v1.36.2, checkBindings).

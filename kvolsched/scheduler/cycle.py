@@ -27,7 +27,7 @@ from .queue import QUEUE, QueueEntry, SchedulingQueue
 
 SCHEDULER = "kube-scheduler"
 RECORDER = "default-scheduler"  # the name its events carry
-PASS = "scheduling pass"
+PASS = "scheduling pass"  # noqa: S105 - no password
 CYCLE = "cycle"  # the sort of note that a pass leaves between its two turns
 FLUSH = 300.0  # seconds after which an unschedulable pod is tried again, whatever happened
 
@@ -75,7 +75,7 @@ class SchedulingPass:
     Args:
         profile: the plugins that judge and rank.
         flow: what happens once a node is chosen.
-        pops_backoff: with no active pod, one whose back-off is not over is tried at once (since 1.33; not after errors).
+        pops_backoff: with no active pod, one in back-off is tried at once (since 1.33; not after errors).
         fine: a pass is two turns: judge and choose, then assume; in between others may act.
     """
 
@@ -165,12 +165,12 @@ class SchedulingPass:
 
 
 def after_filtering(pod: Pod, judgement: Judgement) -> str:
-    """Return what the plugins that are asked when no node fits have to say, in order."""
-    if judgement.rejected_by is not None:
+    """Return what the plugins that are asked when no node fits have to say; "" if one of them has found a way."""
+    if judgement.rejected_by is not None or judgement.error:
         return ""
     plugins = [enabled.plugin for enabled in judgement.profile.plugins if isinstance(enabled.plugin, PostFilter)]
-    said = (plugin.postfilter(pod, judgement.seen, judgement) for plugin in plugins)
-    return ", ".join(words for words in said if words)
+    said = [plugin.postfilter(pod, judgement.seen, judgement) for plugin in plugins]
+    return ", ".join(said) if all(said) else ""
 
 
 def queue_of(hand: Hand) -> SchedulingQueue:
@@ -275,7 +275,7 @@ def fail(
 def put_back(
     hand: Hand, name: str, part: str, *, rejected_by: tuple[str, ...] = (), after: float | None = FLUSH
 ) -> None:
-    """Put a pod that was not placed into a part of the queue; elsewhere than in back-off it is tried again `after` s."""
+    """Put a pod that was not placed into a part of the queue; but for back-off it is tried again after `after` s."""
     entry: QueueEntry = hand.note(QUEUE, name)
     failures = min(entry.failures + 1, queue.MOST_FAILURES)
     until = queue.back_at(hand.now, failures)

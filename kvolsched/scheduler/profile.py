@@ -11,6 +11,7 @@ from functools import cached_property
 import attrs
 
 from .extension import Enabled, Filter, PreFilter, Score, Vectorised, Words
+from .plugins.default_preemption import DefaultPreemption, DynamicResources
 from .plugins.inter_pod_affinity import InterPodAffinity
 from .plugins.node_affinity import NodeAffinity
 from .plugins.node_name import NodeName
@@ -84,6 +85,8 @@ def upstream() -> Profile:
             Enabled(VolumeBinding(), 0),  # its score is behind a gate that is off
             Enabled(PodTopologySpread(), 2),
             Enabled(InterPodAffinity(), 2),
+            Enabled(DynamicResources(), 0),
+            Enabled(DefaultPreemption(), 0),
             Enabled(NodeResourcesBalancedAllocation(), 1),
         ),
         Words(after_prefilter="not found"),

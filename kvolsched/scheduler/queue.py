@@ -1,8 +1,8 @@
 """The scheduling queue: which pod is tried next, who waits for what, and what wakes whom.
 
-Every pod that wants a place has one entry, a note; the parts are active, backoff, unschedulable, gated, deciding (its pass
-has begun), waiting (for its volumes, under the design's two passes) and binding (its binding cycle runs). Mirrors kube-scheduler's
-SchedulingQueue (v1.36.2): priority first, then who came first; 1, 2, 4, 8, 10 s of back-off.
+Every pod that wants a place has one entry, a note; the parts are active, backoff, unschedulable, gated, deciding (its
+pass has begun), waiting (for its volumes, under the design's two passes) and binding (its binding cycle runs). Mirrors
+kube-scheduler's SchedulingQueue (v1.36.2): priority first, then who came first; 1, 2, 4, 8, 10 s of back-off.
 """
 
 from __future__ import annotations
