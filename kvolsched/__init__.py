@@ -1,8 +1,9 @@
 """kvolsched: Kubernetes' scheduling and volume binding loop, run in a notebook, step by step, forward and back."""
 
+from .answers import ApplyRefused, Run, Step
 from .api.examples import example
 from .api.fault import ManifestError
-from .cluster import ApplyRefused, Cluster, Run, Step
+from .cluster import Cluster
 from .revision import Revision, design, upstream
 from .scenario import Scenario, scenario
 from .scenario import names as scenarios

@@ -6,13 +6,13 @@ Questions that later rooms answer (why, map, lab, ...) are one line each, which 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from textwrap import wrap
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import attrs
 from tqdm.auto import tqdm
 
+from .answers import Applied, ApplyRefused, Choices, Run, Step
 from .api import defaults, manifest
 from .api.kind import KINDS, kind_named
 from .revision import Revision, revision_named
@@ -25,106 +25,7 @@ if TYPE_CHECKING:
     from .explore import Exploration
 
 USER = "user"
-TOLD = 20  # a run of more steps is not told step by step
-WIDE = 110  # characters of a line of text in a notebook
 SHORT = {"scheduler": "kube-scheduler", "PV controller": "persistent-volume-binder"}  # what people call components
-
-
-@attrs.frozen(repr=False)
-class Step:
-    """One step: the turns of one cause, with the sentence that tells it."""
-
-    number: int
-    time: float
-    turns: tuple[Turn, ...]
-
-    @property
-    def actor(self) -> str:
-        """Who acted."""
-        return self.turns[-1].actor or self.turns[-1].component if self.turns else ""
-
-    @property
-    def lines(self) -> tuple[str, ...]:
-        """What happened, in one sentence a turn."""
-        return tuple(dict.fromkeys(sentence(turn.words) for turn in self.turns if turn.words and not turn.quiet))
-
-    @property
-    def words(self) -> str:
-        """What happened, in one line."""
-        return " ".join(self.lines)
-
-    def __bool__(self) -> bool:
-        return bool(self.turns)
-
-    def __repr__(self) -> str:
-        if not self.turns:
-            return "nothing to do" if self.number else "the start: nothing has happened yet"
-        head = f"step {self.number}, t={self.time:g} s: "
-        return head + hanging(self.lines, len(head))
-
-
-@attrs.frozen(repr=False)
-class Run:
-    """What a run did: its steps, and why it ended."""
-
-    steps: tuple[Step, ...]
-    ended: str
-
-    def __len__(self) -> int:
-        return len(self.steps)
-
-    def __iter__(self) -> Iterator[Step]:
-        return iter(self.steps)
-
-    def __repr__(self) -> str:
-        count = len(self.steps)
-        if not count:
-            return self.ended
-        told = [f"{step!r}" for step in self.steps] if count <= TOLD else []
-        return "\n".join([*told, f"{count} step{'s' if count != 1 else ''}, t={self.steps[-1].time:g} s: {self.ended}"])
-
-
-class ApplyRefused(Exception):
-    """The API server refused what a user applied; everything else of the same call was applied as kubectl does."""
-
-    def __init__(self, refusals: Sequence[Refused]) -> None:
-        self.refusals = tuple(refusals)
-        super().__init__("\n".join(refused.message for refused in self.refusals))
-
-    def _render_traceback_(self) -> list[str]:
-        return [f"Error from server ({refused.reason}): {refused.message}" for refused in self.refusals[:10]]
-
-
-@attrs.frozen(repr=False)
-class Applied:
-    """What an act of the user did, a line an object, in kubectl's words."""
-
-    lines: tuple[str, ...]
-
-    def __repr__(self) -> str:
-        return "\n".join(self.lines)
-
-
-@attrs.frozen(repr=False)
-class Choices:
-    """Who may act next and what each would do; what a plain step does comes first."""
-
-    turns: tuple[Turn, ...]
-    now: float
-
-    def __len__(self) -> int:
-        return len(self.turns)
-
-    def __iter__(self) -> Iterator[Turn]:
-        return iter(self.turns)
-
-    def __repr__(self) -> str:
-        if not self.turns:
-            return "nobody: the cluster is idle"
-        wide = max(len(turn.actor) for turn in self.turns)
-        rows = [(turn, f"in {turn.time - self.now:g} s: " if turn.time > self.now else "") for turn in self.turns]
-        told = [(turn.actor, when + sentence(turn.words or turn.cause)) for turn, when in rows]
-        return "\n".join(f"{actor:<{wide}}  {hanging([words], wide + 2)}" for actor, words in told)
 
 
 class Cluster:
@@ -513,20 +414,6 @@ class Cluster:
         from .explore import explore
 
         return explore(self, **options)
-
-
-def hanging(lines: Iterable[str], indent: int, width: int = WIDE) -> str:
-    """Set lines under each other behind an indent, broken at the width; the first follows what stands there already."""
-    room = max(40, width - indent)
-    broken = [part for line in lines for part in wrap(line, room, break_long_words=False, break_on_hyphens=False)]
-    return f"\n{'':{indent}}".join(broken)
-
-
-def sentence(words: str) -> str:
-    """Set words as a sentence: with a full stop, and a capital unless they open with a name such as `pd.csi`."""
-    first = words.partition(" ")[0]
-    plain = first.isalpha() and not words[:1].isupper()
-    return (words[:1].upper() + words[1:] if plain else words) + ("" if words.endswith((".", "!", "?")) else ".")
 
 
 def key_for(reference: str) -> Key:

@@ -11,8 +11,9 @@ from typing import Any
 import attrs
 
 from . import volumes
+from .answers import hanging, sentence
 from .api import manifest
-from .cluster import Cluster, hanging, key_for, sentence
+from .cluster import Cluster, key_for
 from .controllers import kubelet
 from .scheduler.cycle import PASS, SCHEDULER, PassNote
 from .scheduler.framework import Judgement, Ranking, judge, rank

@@ -14,6 +14,7 @@ from typing import Any
 
 import attrs
 
+from .answers import ApplyRefused
 from .api import examples, manifest
 from .api.meta import EMPTY, Frozen, ObjectMeta, freeze, thaw
 from .api.node import Node, NodeStatus
@@ -22,7 +23,7 @@ from .api.pod_volume import PersistentVolumeClaimVolumeSource, Volume
 from .api.resources import Resources
 from .api.storage import WAIT_FOR_FIRST_CONSUMER, StorageClass
 from .api.volume import PersistentVolumeClaim, PersistentVolumeClaimSpec
-from .cluster import ApplyRefused, Cluster, condition
+from .cluster import Cluster, condition
 
 WORDS = ("name", "question", "revision", "seed", "components", "manifests", "objects", "script")
 
@@ -48,7 +49,9 @@ class Scenario:
     objects: tuple[Frozen, ...] = ()
     script: tuple[Frozen, ...] = ()
 
-    def cluster(self, revision: str = "", *, seed: int | None = None, components: Mapping[str, Any] | None = None) -> Cluster:
+    def cluster(
+        self, revision: str = "", *, seed: int | None = None, components: Mapping[str, Any] | None = None
+    ) -> Cluster:
         """Return the scenario's cluster before its script, under its own revision or another."""
         cluster = Cluster(
             revision or self.revision,
@@ -73,7 +76,8 @@ class Scenario:
             for word, value in thaw(line).items():
                 act = ACTS.get(word)
                 if act is None:
-                    raise ScenarioError(f"{self.name}: script[{number}]: unknown word {word!r}; known: {', '.join(ACTS)}")
+                    known = ", ".join(ACTS)
+                    raise ScenarioError(f"{self.name}: script[{number}]: unknown word {word!r}; known: {known}")
                 try:
                     act(cluster, value)
                 except ExpectationFailed as failed:
@@ -167,7 +171,7 @@ def _same(what: str, expected: Any, actual: Any) -> None:
 
 
 def _expect(cluster: Cluster, value: Mapping[str, Any]) -> None:
-    """Compare what is with what is expected: objects by field, conditions by their words, events by reason and message."""
+    """Compare what is with what is expected: objects by field, conditions by words, events by reason and message."""
     for word, wanted in value.items():
         if word == "event":
             _expect_event(cluster, wanted)
@@ -210,7 +214,7 @@ ACTS: Mapping[str, Callable[[Cluster, Any], Any]] = {
     "step": _step,
     "run": _run,
     "crash": lambda cluster, value: cluster.crash(value),
-    "refuse": lambda cluster, value: cluster.refuse(value["component"], value.get("nth", 1), value.get("reason", "Conflict")),
+    "refuse": lambda cluster, value: cluster.refuse(**value),
     "cordon": lambda cluster, value: cluster.cordon(value),
     "back": lambda cluster, value: cluster.back(int(value)),
     "expect": _expect,

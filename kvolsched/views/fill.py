@@ -6,7 +6,8 @@ are judged again where the pass was made (`fill_verdicts`), changes and marks ar
 
 from __future__ import annotations
 
-from ..cluster import Cluster, sentence
+from ..answers import sentence
+from ..cluster import Cluster
 from ..world.apiserver import ref
 from . import fill_history, fill_objects, fill_verdicts
 from . import frame as f

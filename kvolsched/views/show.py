@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from ..cluster import Cluster, hanging, key_for
+from ..answers import hanging
+from ..cluster import Cluster, key_for
 from ..explain import changes_of, concerns, words_of
 from . import frame as f
 from . import lanes, log, matrix
