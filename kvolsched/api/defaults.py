@@ -12,14 +12,19 @@ from typing import Any
 
 import attrs
 
+from .csi import CSIDriver, VolumeAttachment
 from .kind import BY_NAME
-from .meta import Condition, ObjectMeta
+from .meta import Condition, Frozen, ObjectMeta
 from .node import Node
 from .pod import Container, ContainerPort, Pod, PodSpec
+from .pod_volume import EphemeralVolumeSource, RBDVolumeSource, Volume
+from .policy import PriorityClass
+from .policy_rules import SYSTEM_CLASSES
 from .selector import Toleration
+from .service import Service, ServicePort
 from .storage import IMMEDIATE, StorageClass
 from .volume import PersistentVolume, PersistentVolumeClaim
-from .workload import Namespace, StatefulSet
+from .workload import DaemonSet, Deployment, Namespace, ReplicaSet, StatefulSet
 
 NAMESPACE = "default"
 SCHEDULER = "default-scheduler"
@@ -28,7 +33,7 @@ LOST_SECONDS = 300
 GRACE_SECONDS = 30
 # Without a class, and of the two classes that every cluster has; others are for an admission that sees the
 # classes.
-PRIORITIES = {"": 0, "system-cluster-critical": 2_000_000_000, "system-node-critical": 2_000_001_000}
+PRIORITIES = {"": 0, **SYSTEM_CLASSES}
 GATED = Condition(
     type="PodScheduled",
     status="False",
@@ -107,7 +112,24 @@ def _pod_spec(spec: PodSpec) -> PodSpec:
         spec,
         containers=tuple(map(_container, spec.containers)),
         init_containers=tuple(map(_container, spec.init_containers)),
+        volumes=tuple(map(_source, spec.volumes)),
     )
+
+
+def _source(found: Volume) -> Volume:
+    """What an inline volume's source is given; most are as they are."""
+    if found.ephemeral is not None and found.ephemeral.volume_claim_template is not None:
+        template = found.ephemeral.volume_claim_template
+        if template.spec.volume_mode is not None:
+            return found
+        spec = attrs.evolve(template.spec, volume_mode="Filesystem")
+        template = attrs.evolve(template, spec=spec)
+        source: EphemeralVolumeSource = attrs.evolve(found.ephemeral, volume_claim_template=template)
+        return attrs.evolve(found, ephemeral=source)
+    if found.rbd is not None and not found.rbd.pool:
+        rbd: RBDVolumeSource = attrs.evolve(found.rbd, pool="rbd")
+        return attrs.evolve(found, rbd=rbd)
+    return found
 
 
 def _container(found: Container) -> Container:
@@ -145,6 +167,98 @@ def _stateful_set(found: StatefulSet) -> StatefulSet:
     return attrs.evolve(found, spec=spec)
 
 
+def _given(rest: Frozen, **values: Any) -> Frozen:
+    """Return unmodelled fields with those of these that are missing."""
+    return rest.merged({name: value for name, value in values.items() if name not in rest})
+
+
+def _deployment(found: Deployment) -> Deployment:
+    spec = found.spec
+    strategy = spec.rest.get("strategy", Frozen())
+    if not strategy.get("type"):
+        strategy = strategy.with_(type="RollingUpdate")
+    if strategy["type"] == "RollingUpdate":
+        rolling = _given(strategy.get("rollingUpdate", Frozen()), maxUnavailable="25%", maxSurge="25%")
+        strategy = strategy.with_(rollingUpdate=rolling)
+    spec = attrs.evolve(
+        spec,
+        replicas=1 if spec.replicas is None else spec.replicas,
+        template=attrs.evolve(spec.template, spec=_pod_spec(spec.template.spec)),
+        rest=_given(spec.rest, revisionHistoryLimit=10, progressDeadlineSeconds=600).with_(strategy=strategy),
+    )
+    return attrs.evolve(found, spec=spec)
+
+
+def _replica_set(found: ReplicaSet) -> ReplicaSet:
+    spec = attrs.evolve(
+        found.spec,
+        replicas=1 if found.spec.replicas is None else found.spec.replicas,
+        template=attrs.evolve(found.spec.template, spec=_pod_spec(found.spec.template.spec)),
+    )
+    return attrs.evolve(found, spec=spec)
+
+
+GENERATION = "deprecated.daemonset.template.generation"
+
+
+def _daemon_set(found: DaemonSet) -> DaemonSet:
+    strategy = found.spec.rest.get("updateStrategy", Frozen())
+    if not strategy.get("type"):
+        strategy = strategy.with_(type="RollingUpdate")
+    if strategy["type"] == "RollingUpdate":
+        rolling = _given(strategy.get("rollingUpdate", Frozen()), maxUnavailable=1, maxSurge=0)
+        strategy = strategy.with_(rollingUpdate=rolling)
+    spec = attrs.evolve(
+        found.spec,
+        template=attrs.evolve(found.spec.template, spec=_pod_spec(found.spec.template.spec)),
+        rest=_given(found.spec.rest, revisionHistoryLimit=10).with_(updateStrategy=strategy),
+    )
+    meta = attrs.evolve(found.metadata, annotations=_given(found.metadata.annotations, **{GENERATION: "1"}))
+    return attrs.evolve(found, spec=spec, metadata=meta)
+
+
+def _service(found: Service) -> Service:
+    """A service's words; its address is the allocator's to give, and there is none here."""
+    spec = _filled(found.spec, type="ClusterIP")
+    rest = _given(spec.rest, sessionAffinity="None")
+    if rest["sessionAffinity"] == "ClientIP":
+        rest = _given(rest, sessionAffinityConfig=Frozen(clientIP=Frozen(timeoutSeconds=10800)))
+    if spec.type != "ExternalName":
+        rest = _given(rest, internalTrafficPolicy="Cluster")
+    return attrs.evolve(found, spec=attrs.evolve(spec, ports=tuple(map(_service_port, spec.ports)), rest=rest))
+
+
+def _service_port(found: ServicePort) -> ServicePort:
+    port: ServicePort = _filled(found, protocol="TCP")
+    return port if port.target_port not in (None, 0, "") else attrs.evolve(port, target_port=port.port)
+
+
+def _priority_class(found: PriorityClass) -> PriorityClass:
+    filled: PriorityClass = _filled(found, preemption_policy="PreemptLowerPriority")
+    return filled
+
+
+def _csi_driver(found: CSIDriver) -> CSIDriver:
+    spec = found.spec
+    spec = attrs.evolve(
+        spec,
+        attach_required=True if spec.attach_required is None else spec.attach_required,
+        pod_info_on_mount=False if spec.pod_info_on_mount is None else spec.pod_info_on_mount,
+        storage_capacity=False if spec.storage_capacity is None else spec.storage_capacity,
+        volume_lifecycle_modes=spec.volume_lifecycle_modes or ("Persistent",),
+        rest=_given(
+            spec.rest, fsGroupPolicy="ReadWriteOnceWithFSType", requiresRepublish=False, seLinuxMount=False
+        ),
+    )
+    return attrs.evolve(found, spec=spec)
+
+
+def _volume_attachment(found: VolumeAttachment) -> VolumeAttachment:
+    if found.status.attached is not None:
+        return found
+    return attrs.evolve(found, status=attrs.evolve(found.status, attached=False))
+
+
 _FILLS: Mapping[type[Any], Callable[[Any], Any]] = {
     StorageClass: _storage_class,
     PersistentVolume: _volume,
@@ -153,4 +267,11 @@ _FILLS: Mapping[type[Any], Callable[[Any], Any]] = {
     Node: _node,
     Namespace: _namespace,
     StatefulSet: _stateful_set,
+    Deployment: _deployment,
+    ReplicaSet: _replica_set,
+    DaemonSet: _daemon_set,
+    Service: _service,
+    PriorityClass: _priority_class,
+    CSIDriver: _csi_driver,
+    VolumeAttachment: _volume_attachment,
 }

@@ -12,13 +12,22 @@ from typing import Any
 import attrs
 
 from . import quantity
-from .invalid import Invalid, Refusals
+from .csi import CSIDriver, CSINode, CSIStorageCapacity, VolumeAttachment
+from .csi_rules import (
+    csi_driver_change,
+    csi_node_change,
+    csi_storage_capacity_change,
+    volume_attachment_change,
+)
+from .invalid import Invalid, Refusals, immutable_field
 from .meta import Frozen
 from .pod import Affinity, NodeAffinity, Pod, PodSpec
+from .policy import PriorityClass
+from .policy_rules import priority_class_change
 from .selector import NodeSelector, NodeSelectorTerm, Toleration
 from .storage import StorageClass
 from .volume import PersistentVolume, PersistentVolumeClaim, VolumeNodeAffinity
-from .workload import StatefulSet
+from .workload import DaemonSet, Deployment, ReplicaSet, StatefulSet
 
 _TERMS = "spec.affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms"
 
@@ -48,7 +57,7 @@ def _storage_class(old: StorageClass, new: StorageClass) -> Refusals:
         ("volumeBindingMode", "volume_binding_mode"),
     ):
         if getattr(old, attribute) != getattr(new, attribute):
-            yield Invalid(field, "Invalid", getattr(new, attribute), "field is immutable")
+            yield Invalid(field, "Invalid", getattr(new, attribute) or None, "field is immutable")
 
 
 _GA = {  # labels that left beta: a volume's affinity may follow them
@@ -138,6 +147,11 @@ def _stateful_set(old: StatefulSet, new: StatefulSet) -> Refusals:
     if expected != new.spec:
         yield Invalid("spec", "Forbidden", detail=_SET_WORDS)
 
+
+
+def _selector(old: Deployment | ReplicaSet | DaemonSet, new: Deployment | ReplicaSet | DaemonSet) -> Refusals:
+    """Which pods belong to a workload is for life."""
+    yield from immutable_field("spec.selector", old.spec.selector, new.spec.selector, str(new.spec.selector))
 
 
 _POD_WORDS = (
@@ -247,4 +261,12 @@ _RULES: Mapping[type[Any], Callable[[Any, Any], Refusals]] = {
     PersistentVolumeClaim: _claim,
     StatefulSet: _stateful_set,
     Pod: _pod,
+    Deployment: _selector,
+    ReplicaSet: _selector,
+    DaemonSet: _selector,
+    PriorityClass: priority_class_change,
+    CSINode: csi_node_change,
+    CSIDriver: csi_driver_change,
+    CSIStorageCapacity: csi_storage_capacity_change,
+    VolumeAttachment: volume_attachment_change,
 }

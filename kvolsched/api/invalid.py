@@ -88,6 +88,13 @@ def dns_label(text: str) -> list[str]:
     return _longer(text, 63) + ([] if _LABEL.fullmatch(text) else [_LABEL_WORDS])
 
 
+def path_segment(text: str) -> list[str]:
+    """Say what keeps a text from standing between two slashes of an address."""
+    if text in (".", ".."):
+        return [f"may not be '{text}'"]
+    return [f"may not contain '{character}'" for character in "/%" if character in text]
+
+
 def qualified_name(text: str) -> list[str]:
     """Say what keeps a text from being a key: a name of at most 63 characters, with an optional subdomain
     before `/`.
@@ -122,6 +129,12 @@ def labels(path: str, found: Mapping[str, str]) -> Refusals:
     for key, value in found.items():
         yield from each(path, key, qualified_name(key))
         yield from each(path, value, label_value(value))
+
+
+def immutable_field(path: str, before: Any, after: Any, shown: Any = ABSENT) -> Refusals:
+    """Refuse any change of a field; the value shown is the new one unless another is given."""
+    if before != after:
+        yield Invalid(path, "Invalid", after if shown is ABSENT else shown, "field is immutable")
 
 
 def supported(path: str, value: Any, allowed: Iterable[str]) -> Refusals:

@@ -8,33 +8,48 @@ of it. A create is `validate(new)`, an update `validate(new) + immutable(old, ne
 from __future__ import annotations
 
 import ipaddress
-import itertools
 from collections.abc import Callable, Mapping
 from typing import Any
 
 from . import quantity
+from .csi import CSIDriver, CSINode, CSIStorageCapacity, VolumeAttachment
+from .csi_rules import csi_driver, csi_node, csi_storage_capacity, volume_attachment
 from .immutable import immutable
-from .invalid import Invalid, Refusals, dns_label, each, labels, qualified_name, subdomain, supported
+from .invalid import Invalid, Refusals, dns_label, each, labels, path_segment, qualified_name, subdomain
 from .kind import BY_NAME
 from .meta import ObjectMeta
 from .node import Node
 from .pod import Pod
 from .pod_rules import pod_spec
-from .selector_rules import label_selector, taints
+from .policy import PodDisruptionBudget, PriorityClass
+from .policy_rules import not_an_address, pod_disruption_budget, priority_class, service
+from .selector_rules import taints
+from .service import Service
 from .storage import StorageClass
 from .volume import PersistentVolume, PersistentVolumeClaim
-from .volume_rules import claim, claim_spec, storage_class, volume
-from .workload import Event, Namespace, StatefulSet
+from .volume_rules import claim, storage_class, volume
+from .workload import DaemonSet, Deployment, Event, Namespace, ReplicaSet, StatefulSet
+from .workload_rules import daemon_set, deployment, replica_set, stateful_set
 
 __all__ = ["Invalid", "immutable", "validate"]
 
+# What a name must be where it is no subdomain; a budget may have any that can stand in an address.
+_NAMES: Mapping[str, Callable[[str], list[str]]] = {
+    "Namespace": dns_label,
+    "Service": dns_label,
+    "PodDisruptionBudget": path_segment,
+    "Deployment": lambda text: [words.replace("bytes", "characters") for words in subdomain(text)],
+}
 STANDARD_FINALIZERS = frozenset({"kubernetes", "orphan", "foregroundDeletion"})
 
 
 def validate(found: Any) -> list[Invalid]:
     """Return every refusal of this object; none if it may be stored. Kinds without rules pass."""
     rules = _RULES.get(type(found))
-    return [] if rules is None else [*metadata(found), *rules(found)]
+    if rules is None:
+        return []
+    alone = _ALONE.get(type(found))
+    return (list(alone(found)) if alone is not None else []) or [*metadata(found), *rules(found)]
 
 
 
@@ -45,7 +60,7 @@ def metadata(found: Any) -> Refusals:
     """
     meta: ObjectMeta = found.metadata
     kind = BY_NAME[found.kind]
-    name_rule = dns_label if kind.name == "Namespace" else subdomain
+    name_rule = _NAMES.get(kind.name, subdomain)
     if not meta.name and not meta.generate_name:
         yield Invalid("metadata.name", "Required", detail="name or generateName is required")
     if meta.name:
@@ -119,70 +134,15 @@ def _namespace(found: Namespace) -> Refusals:
         yield from _finalizer("spec.finalizers", "spec.finalizers", str(name))
 
 
-def _stateful_set(found: StatefulSet) -> Refusals:
-    spec = found.spec
-    if spec.pod_management_policy not in ("OrderedReady", "Parallel"):
-        words = "must be 'OrderedReady' or 'Parallel'"
-        yield Invalid("spec.podManagementPolicy", "Invalid", spec.pod_management_policy, words)
-    ordinals = spec.rest.get("ordinals", {})
-    for field, number in (
-        ("replicas", spec.replicas),
-        ("minReadySeconds", spec.rest.get("minReadySeconds")),
-        ("ordinals.start", ordinals.get("start")),
-    ):
-        if number is not None and number < 0:
-            yield Invalid(f"spec.{field}", "Invalid", number, "must be greater than or equal to 0")
-    if spec.service_name:
-        yield from each("spec.serviceName", spec.service_name, dns_label(spec.service_name))
-    yield from _update_strategy("spec.updateStrategy", spec.rest.get("updateStrategy", {}))
-    if spec.selector is None:
-        yield Invalid("spec.selector", "Required")
-    wrong = list(label_selector("spec.selector", spec.selector))
-    yield from wrong
-    if spec.selector is not None and not spec.selector.match_labels and not spec.selector.match_expressions:
-        words = "empty selector is invalid for statefulset"
-        yield Invalid("spec.selector", "Invalid", None, words)
-    if any(".operator" in refusal.path or ".values" in refusal.path for refusal in wrong):
-        yield Invalid("spec.selector", "Invalid", str(spec.selector))
-    else:
-        yield from _template(found)
-    for index, template in enumerate(spec.volume_claim_templates):
-        yield from claim_spec(f"spec.volumeClaimTemplates[{index}].spec", template.spec)
-
-
-def _template(found: StatefulSet) -> Refusals:
-    template, selector = found.spec.template, found.spec.selector
-    if selector is None or not selector.matches(template.metadata.labels):
-        words = "`selector` does not match template `labels`"
-        value = template.metadata.labels or None
-        yield Invalid("spec.template.metadata.labels", "Invalid", value, words)
-    claims = {claim.metadata.name for claim in found.spec.volume_claim_templates}
-    for refusal in itertools.chain(
-        labels("spec.template.metadata.labels", template.metadata.labels),
-        pod_spec("spec.template.spec", template.spec),
-    ):
-        templated = refusal.type == "NotFound" and refusal.path.endswith(".name") and refusal.value in claims
-        if not templated and refusal.path != "spec.template.spec.restartPolicy":
-            yield refusal
-    yield from supported("spec.template.spec.restartPolicy", template.spec.restart_policy, ("Always",))
-
-
-def _update_strategy(path: str, strategy: Mapping[str, Any]) -> Refusals:
-    kind, rolling = strategy.get("type") or "RollingUpdate", strategy.get("rollingUpdate")
-    if kind not in ("RollingUpdate", "OnDelete"):
-        yield Invalid(path, "Invalid", strategy, "must be 'RollingUpdate' or 'OnDelete'")
-    elif kind == "OnDelete" and rolling is not None:
-        words = "only allowed for updateStrategy 'RollingUpdate'"
-        yield Invalid(f"{path}.rollingUpdate", "Invalid", rolling, words)
-    elif rolling is not None and (rolling.get("partition") or 0) < 0:
-        words = "must be greater than or equal to 0"
-        yield Invalid(f"{path}.rollingUpdate.partition", "Invalid", rolling["partition"], words)
-
-
 def _event(found: Event) -> Refusals:
     return iter(())
 
 
+# Rules that are looked at before anything else: what they refuse is all that is told.
+_ALONE: Mapping[type[Any], Callable[[Any], Refusals]] = {
+    Service: not_an_address,
+    PodDisruptionBudget: pod_disruption_budget,
+}
 _RULES: Mapping[type[Any], Callable[[Any], Refusals]] = {
     StorageClass: storage_class,
     PersistentVolume: volume,
@@ -190,6 +150,16 @@ _RULES: Mapping[type[Any], Callable[[Any], Refusals]] = {
     Pod: _pod,
     Node: _node,
     Namespace: _namespace,
-    StatefulSet: _stateful_set,
+    StatefulSet: stateful_set,
+    Deployment: deployment,
+    ReplicaSet: replica_set,
+    DaemonSet: daemon_set,
+    Service: service,
+    PriorityClass: priority_class,
+    PodDisruptionBudget: pod_disruption_budget,
+    CSINode: csi_node,
+    CSIDriver: csi_driver,
+    CSIStorageCapacity: csi_storage_capacity,
+    VolumeAttachment: volume_attachment,
     Event: _event,
 }

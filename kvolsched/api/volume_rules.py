@@ -50,7 +50,8 @@ def storage_class(found: StorageClass) -> Refusals:
     if not found.provisioner:
         yield Invalid("provisioner", "Required")
     else:
-        yield from each("provisioner", found.provisioner, qualified_name(found.provisioner.lower()))
+        name = found.provisioner.lower()
+        yield from each("provisioner", name, qualified_name(name))
     if len(found.parameters) > 512:
         yield Invalid("parameters", "TooLong", detail="may not be more than 512 bytes")
     if "" in found.parameters:
