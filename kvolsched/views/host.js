@@ -2,13 +2,13 @@
 // keep their focus, sends clicks and keys to Python as commands, and reports its width. The same file drives a
 // saved page, whose model is a few lines of script.
 const VIEWS = { sentence: "what happened", map: "cluster", side: "what changed", lanes: "timeline", body: "details" };
-const OURS = new Set(["tabindex", "role", "aria-label"]);
-const put = (n, k, v) => n.setAttribute(k, v);
+const ALONE = "data-lm-suppress-shortcuts", OURS = new Set(["tabindex", "role", "aria-label", ALONE]);
+const put = (n, k, v) => n.getAttribute(k) !== String(v) && n.setAttribute(k, v);
 const key = (n) => n.dataset && (n.dataset.key || n.dataset.ref);
 
 // Keep moved elements in place, or their transition restarts: drop the gone first, siblings come sorted by key.
 function morph(a, b, first) {
-  for (const { name, value } of b.attributes) if (a.getAttribute(name) !== value) put(a, name, value);
+  for (const { name, value } of b.attributes) put(a, name, value);
   for (const { name } of [...a.attributes]) if (!b.hasAttribute(name) && !OURS.has(name)) a.removeAttribute(name);
   const now = new Set(), old = new Map();
   for (const c of b.childNodes) if (key(c)) now.add(key(c));
@@ -18,7 +18,7 @@ function morph(a, b, first) {
     const k = key(c);
     const mine = k ? old.get(k) : at && !key(at) && at.nodeName === c.nodeName ? at : null;
     if (!mine || mine.nodeName !== c.nodeName) {
-      if (k && !first && c.classList) c.classList.add("k-new");
+      if (k && !first) c.classList.add("k-new");
       a.insertBefore(c, at);
       continue;
     }
@@ -64,7 +64,7 @@ function render({ model, el }) {
       }
       if (!c.hasAttribute("tabindex")) put(c, "tabindex", "-1");
     }
-    stopped = stopped || part.querySelector('[aria-pressed="true"],[aria-selected="true"]') || refs[0];
+    stopped ||= part.querySelector('[aria-pressed="true"],[aria-selected="true"]') || refs[0];
     if (stopped) put(stopped, "tabindex", "0");
   }
   function focus(c) {
@@ -74,7 +74,7 @@ function render({ model, el }) {
   }
   function busy() {
     clearTimeout(waiting);
-    waiting = setTimeout(() => root && put(root, "aria-busy", "true"), 300);
+    waiting = setTimeout(() => root && put(root, "aria-busy", true), 300);
   }
   function send(message) { busy(); model.send(message); }
   function answered() {
@@ -100,7 +100,7 @@ function render({ model, el }) {
   model.on("comm_live_update", ask);
   stop.push(() => { model.off("change:tick", answered); model.off("comm:close", ask); model.off("comm_live_update", ask); });
 
-  const of = (e) => e.target.closest && e.target.closest("[data-ref]");
+  const of = (e) => e.target.closest?.("[data-ref]");
   on("click", (e) => {
     const c = of(e);
     if (c) { focus(c); send({ cmd: "select", ref: c.dataset.ref }); }
@@ -182,21 +182,22 @@ function render({ model, el }) {
   (function attach(tries) {
     root = el.closest("." + model.get("root"));
     if (!root) { if (tries < 250) setTimeout(attach, 20, tries + 1); return; }
-    put(root, "data-lm-suppress-shortcuts", true);
     put(root, "role", "region");
     put(root, "aria-label", "kvolsched panel");
     root.tabIndex = -1;
     const press = (e) => { if (e.target.closest("button")) busy(); };
+    // JupyterLab hears keys first, and looks for ":focus" before it looks at what is around it.
+    const keep = (e) => put(e.target, ALONE, true);
     const watch = new MutationObserver(tune), size = new ResizeObserver(() => {
       const now = Math.floor((root.clientWidth - 20) / 20) * 20;
       if (now > 0 && now !== width) { width = now; model.send({ cmd: "width", px: now }); }
     });
-    root.addEventListener("keydown", onKey);
-    root.addEventListener("click", press);
+    const ends = new AbortController(), hears = { keydown: onKey, click: press, focusin: keep };
+    for (const name in hears) root.addEventListener(name, hears[name], ends);
     watch.observe(root, { childList: true, subtree: true, attributes: true, attributeFilter: ["class", "aria-valuenow"] });
     size.observe(root);
     tune();
-    stop.push(() => { watch.disconnect(); size.disconnect(); root.removeEventListener("keydown", onKey); root.removeEventListener("click", press); });
+    stop.push(() => { watch.disconnect(); size.disconnect(); ends.abort(); });
   })(0);
   return () => stop.forEach((end) => end());
 }

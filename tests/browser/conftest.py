@@ -22,6 +22,9 @@ from urllib.parse import quote, urlsplit
 
 import pytest
 
+import kvolsched
+
+PACKAGE = Path(kvolsched.__file__).parent
 ARTEFACTS = Path(__file__).parent.parent / "artefacts"
 VIEW = {"width": 1400, "height": 1000}
 TALLEST = 12_000
@@ -176,7 +179,9 @@ def lab_server(tmp_path_factory):
         "--ServerApp.port=0", f"--ServerApp.root_dir={home / 'root'}", "--LabApp.expose_app_in_browser=True",
         "--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate", "--LabApp.extension_manager=readonly",
     ]
-    environment = os.environ | {name: str(folder) for name, folder in folders.items()} | {"JUPYTER_TOKEN": token}
+    package = os.pathsep.join(filter(None, (str(PACKAGE.parent), os.environ.get("PYTHONPATH"))))  # also for kernels
+    environment = os.environ | {name: str(folder) for name, folder in folders.items()}
+    environment |= {"JUPYTER_TOKEN": token, "PYTHONPATH": package}
     with log.open("w") as out, subprocess.Popen(command, cwd=home, env=environment, stdout=out, stderr=out) as process:
         try:
             yield LabServer(wait_for_server(process, folders["JUPYTER_RUNTIME_DIR"], log), token, home / "root")
@@ -200,21 +205,21 @@ def browser():
         running.close()
 
 
+def open_notebook(server, context, notebook, name):
+    """Copy a notebook's folder to the server as NAME and something random; open the copy in JupyterLab."""
+    notebook = Path(notebook)
+    folder = re.sub(r"\W+", "-", name).strip("-") + "-" + secrets.token_hex(3)
+    shutil.copytree(notebook.parent, server.root / folder, ignore=shutil.ignore_patterns(".*", "__pycache__"))
+    opened = LabPage(context.new_page(), f"{folder}/{notebook.name}")
+    opened.watch()
+    opened.page.goto(f"{server.url}/lab/tree/{quote(opened.path)}?token={server.token}&reset")
+    return opened
+
+
 @pytest.fixture
 def lab_page(lab_server, browser, request):
     """Open notebooks in JupyterLab: `lab_page(path)` gives a LabPage; all are closed when the test ends."""
     context = browser.new_context(viewport=VIEW)
     context.set_default_timeout(30_000)
-
-    def open_notebook(notebook):
-        notebook = Path(notebook)
-        folder = re.sub(r"\W+", "-", request.node.name).strip("-") + "-" + secrets.token_hex(3)
-        shutil.copytree(notebook.parent, lab_server.root / folder,
-                        ignore=shutil.ignore_patterns(".*", "__pycache__"))
-        opened = LabPage(context.new_page(), f"{folder}/{notebook.name}")
-        opened.watch()
-        opened.page.goto(f"{lab_server.url}/lab/tree/{quote(opened.path)}?token={lab_server.token}&reset")
-        return opened
-
-    yield open_notebook
+    yield lambda notebook: open_notebook(lab_server, context, notebook, request.node.name)
     context.close()
