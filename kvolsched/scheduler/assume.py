@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from .snapshot import Snapshot
 
 ASSUMED = "assumed"
-KINDS = ("Namespace", "Node", "StorageClass", "PersistentVolume", "PersistentVolumeClaim", "Pod")
+KINDS = ("Namespace", "Node", "StorageClass", "PersistentVolume", "PersistentVolumeClaim", "CSINode", "Pod")
 
 
 class Rule(Protocol):

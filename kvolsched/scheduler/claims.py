@@ -10,7 +10,7 @@ import attrs
 from kvolsched import volumes
 from kvolsched.api.node import Node
 from kvolsched.api.pod import Pod
-from kvolsched.api.selector import LabelSelector
+from kvolsched.api.selector import LabelSelector, NodeSelector
 from kvolsched.api.storage import NO_PROVISIONER, StorageClass
 from kvolsched.api.volume import PersistentVolume, PersistentVolumeClaim
 from kvolsched.world.log import Key
@@ -96,10 +96,8 @@ def closeness(matched: list[tuple[PersistentVolumeClaim, PersistentVolume]], cla
     return (2 * shares + claims) // (2 * claims)  # the mean, half rounded up
 
 
-def unreached(volume: PersistentVolume, node: Node) -> Evidence:
-    """Return both sides of a volume that a node does not reach."""
-    affinity = volume.spec.node_affinity
-    required = affinity.required if affinity is not None else None
+def unreached(volume: PersistentVolume, required: NodeSelector | None, node: Node) -> Evidence:
+    """Return both sides of a volume that a node does not reach, by the affinity that counts there."""
     terms = required.node_selector_terms if required is not None else ()
     labels = node.metadata.labels
     keys = dict.fromkeys(part.key for term in terms for part in term.match_expressions)

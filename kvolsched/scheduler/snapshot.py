@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from kvolsched import volumes
+from kvolsched.api.csi import CSINode
 from kvolsched.api.meta import EMPTY, Frozen
 from kvolsched.api.node import Node
 from kvolsched.api.pod import Pod
@@ -27,7 +28,7 @@ class Snapshot:
     """The effective contents of the kinds that scheduling reads, as objects and as columns. Mutable view."""
 
     follows = frozenset(
-        ("Node", "Pod", "PersistentVolume", "PersistentVolumeClaim", "StorageClass", "Namespace")
+        ("Node", "Pod", "PersistentVolume", "PersistentVolumeClaim", "StorageClass", "Namespace", "CSINode")
     )
 
     def __init__(self) -> None:
@@ -38,6 +39,7 @@ class Snapshot:
         self._by_class: dict[str, dict[str, PersistentVolume]] = {}
         self._classes: dict[str, StorageClass] = {}
         self._namespaces: dict[str, Frozen] = {}
+        self._csi_nodes: dict[str, CSINode] = {}
         self.nodes = NodeTable(self._rooms)
         self.tallies = Tallies(self.nodes)
         self.supply = Supply(self.nodes, self._volumes)
@@ -83,6 +85,10 @@ class Snapshot:
         """Return a class, or None."""
         return self._classes.get(name)
 
+    def csi_node(self, name: str) -> CSINode | None:
+        """Return what CSI drivers say of a node, or None."""
+        return self._csi_nodes.get(name)
+
     def volumes_of_class(self, name: str) -> list[PersistentVolume]:
         """Return the volumes of a class ("" = of none), sorted by name."""
         found = self._by_class.get(name, {})
@@ -116,6 +122,8 @@ class Snapshot:
                 _put(self._claims, key, new)
             case "StorageClass":
                 _put(self._classes, key.name, new)
+            case "CSINode":
+                _put(self._csi_nodes, key.name, new)
             case "Namespace":
                 _put(self._namespaces, key.name, None if new is None else new.metadata.labels)
 
@@ -201,6 +209,7 @@ class Snapshot:
             "by class": self._by_class,
             "classes": self._classes,
             "namespaces": self._namespaces,
+            "csi nodes": self._csi_nodes,
             "rooms": {name: (room.node, room.pods) for name, room in self._rooms.items()},
             "columns": {
                 name: {

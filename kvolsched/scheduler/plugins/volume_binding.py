@@ -32,6 +32,7 @@ from kvolsched.scheduler.claims import (
     unusable,
 )
 from kvolsched.scheduler.extension import At, Wake
+from kvolsched.scheduler.migration import affinity_of, affinity_on, hands_over, source_of, translated_affinity
 from kvolsched.scheduler.snapshot import Snapshot
 from kvolsched.scheduler.verdict import (
     OK,
@@ -68,6 +69,7 @@ class VolumeBinding:
         named_is_bound: a claim that names its volume counts as bound before the binding is complete (1.11).
         unbound_is_error: unbound immediate claims and lost volumes are errors on each node (1.11), not a rejection.
         prioritises: closeness in size is scored (S0, PrioritizeVolumes; the formula of Part C6 of the checklist).
+        migrates: a bound in-tree disk is judged as its CSI translation where its node has handed the plugin over.
         waits: claims may wait for their consumer (gate VolumeScheduling); else every unbound claim is one too many.
         provisions: volumes may be made for a node (gate DynamicProvisioningScheduling).
     """
@@ -103,6 +105,7 @@ class VolumeBinding:
     named_is_bound: bool = False
     unbound_is_error: bool = False
     prioritises: bool = False
+    migrates: bool = True
     waits: bool = True
     provisions: bool = True
     document_name: str = ""
@@ -120,6 +123,7 @@ class VolumeBinding:
                 "named_is_bound": True,
                 "unbound_is_error": True,
                 "prioritises": True,
+                "migrates": False,
                 "document_name": "CheckVolumeBinding",
                 "document_score_name": "PrioritizeVolumes",
                 **options,
@@ -213,8 +217,9 @@ class VolumeBinding:
                 return Decision(error=f'could not find v1.PersistentVolume "{claim.spec.volume_name}"')
             if volume is None:
                 return Decision(reasons=(self.gone.text,))
-            if not volumes.volume_fits_node(volume, node):
-                return Decision(reasons=(self.out_of_reach.text,), evidence=(unreached(volume, node),))
+            required = affinity_on(volume, seen.csi_node(node.metadata.name) if self.migrates else None)
+            if required is not None and not required.matches(node.metadata.labels):
+                return Decision(reasons=(self.out_of_reach.text,), evidence=(unreached(volume, required, node),))
         return Decision()
 
     def _served(self, claims: tuple[PersistentVolumeClaim, ...], node: Node, seen: Snapshot, find: Find) -> Decision:
@@ -330,14 +335,24 @@ class VolumeBinding:
             volume = at.seen.volume(claim.spec.volume_name)
             if volume is None:
                 return NotImplemented  # an error, or a reason that hides the others: rare, so ask the rule
-            affinity = volume.spec.node_affinity
-            if affinity is not None and affinity.required is not None:
-                here = self.out_of_reach.where(~at.nodes.reached(affinity.required))
+            if affinity_of(volume) is not None or source_of(volume):
+                here = self.out_of_reach.where(~self._reached_from(volume, at))
                 codes = here if codes is None else codes | here
         if not claims.delayed:
             return codes
         here = self._lacking(claims, at) if self._plain(claims, at.seen) else self._by_group(pod, claims, at)
         return here if codes is None or here is NotImplemented else codes | here
+
+    def _reached_from(self, volume: PersistentVolume, at: At) -> Mask:
+        """By row, whether a bound volume is reached; where a node hands its plugin over, by its translation."""
+        reached = at.nodes.reached(affinity_of(volume))
+        source = source_of(volume)
+        if not self.migrates or not source:
+            return reached
+        handed = [row for name, row in at.nodes.row_of.items() if hands_over(at.seen.csi_node(name), source)]
+        judged = reached.copy()
+        judged[handed] = at.nodes.reached(translated_affinity(volume))[handed]
+        return judged
 
     def score(self, pod: Pod, at: At) -> Integers | None:
         """How close the volumes are to the requests: 100·requested/capacity, the mean over the waiting claims.

@@ -1,0 +1,87 @@
+"""In-tree disks that a CSI driver serves today: judged by the driver's zone label where the node has handed them over."""
+
+import pytest
+import yaml
+
+from kvolsched.api.manifest import from_plain
+from kvolsched.scheduler.extension import Enabled
+from kvolsched.scheduler.framework import check, judge
+from kvolsched.scheduler.migration import affinity_on, translated_affinity
+from kvolsched.scheduler.plugins.volume_binding import VolumeBinding
+from kvolsched.scheduler.profile import Profile, upstream
+from kvolsched.scheduler.snapshot import snapshot
+
+ZONE, BETA = "topology.kubernetes.io/zone", "failure-domain.beta.kubernetes.io/zone"
+EBS = "topology.ebs.csi.aws.com/zone"
+
+
+def disk(*terms, affinity=True, source="awsElasticBlockStore", **labels):
+    """Make a bound in-tree volume; each term {key: zones}."""
+    required = {"nodeSelectorTerms": [
+        {"matchExpressions": [{"key": key, "operator": "In", "values": values} for key, values in term.items()]}
+        for term in terms]}
+    field = {"azureDisk": {"diskName": "d", "diskURI": "d"}}.get(source, {"volumeID": "d"})
+    return from_plain({
+        "apiVersion": "v1", "kind": "PersistentVolume", "metadata": {"name": "disk", "labels": labels},
+        "spec": {"capacity": {"storage": "1Gi"}, "accessModes": ["ReadWriteOnce"], source: field,
+                 **({"nodeAffinity": {"required": required}} if affinity else {})}})  # fmt: skip
+
+
+def csi_node(name, plugins):
+    """Make a CSINode that has handed these plugins over."""
+    return from_plain(yaml.safe_load(f"""
+        apiVersion: storage.k8s.io/v1
+        kind: CSINode
+        metadata: {{name: {name}, annotations: {{storage.alpha.kubernetes.io/migrated-plugins: "{plugins}"}}}}
+        spec: {{drivers: []}}"""))
+
+
+@pytest.mark.parametrize(("volume", "said"), [
+    (disk({ZONE: ["a"]}), f"{EBS} In [a]"),
+    (disk({BETA: ["a"]}, {"disk": ["ssd"]}), f"{EBS} In [a] or disk In [ssd]"),
+    (disk({ZONE: ["a"]}, **{ZONE: "b"}), f"{EBS} In [a]"),
+    (disk({"disk": ["ssd"]}, {"gen": ["2"]}, **{BETA: "b"}), f"disk In [ssd] and {EBS} In [b] or gen In [2] and {EBS} In [b]"),
+    (disk(affinity=False, **{ZONE: "a__b"}), f"{EBS} In [a, b]"),
+    (disk(affinity=False), "None"),
+    (disk(), "nothing"),
+])  # fmt: skip
+def test_zones_go_by_the_drivers_label(volume, said):
+    """Both zone keys become the driver's; the volume's own label counts only where no term speaks of a zone."""
+    assert said == str(translated_affinity(volume))
+
+
+def test_only_nodes_that_handed_the_plugin_over_judge_the_translation():
+    """Without the annotation, or for another plugin, or for an Azure disk, the affinity stands as it is."""
+    ours, other = csi_node("n", "kubernetes.io/gce-pd,kubernetes.io/aws-ebs"), csi_node("n", "kubernetes.io/gce-pd")
+
+    assert f"{EBS} In [a]" == str(affinity_on(disk({ZONE: ["a"]}), ours))
+    assert f"{ZONE} In [a]" == str(affinity_on(disk({ZONE: ["a"]}), other))
+    assert f"{ZONE} In [a]" == str(affinity_on(disk({ZONE: ["a"]}), None))
+    assert f"{ZONE} In [a]" == str(affinity_on(disk({ZONE: ["a"]}, source="azureDisk"), csi_node("n", "kubernetes.io/azure-disk")))
+
+
+CLUSTER = f"""
+- {{kind: Node, apiVersion: v1, metadata: {{name: handed, labels: {{{ZONE}: a}}}}}}
+- {{kind: Node, apiVersion: v1, metadata: {{name: served, labels: {{{ZONE}: b, {EBS}: a}}}}}}
+- {{kind: Node, apiVersion: v1, metadata: {{name: plain, labels: {{{ZONE}: a}}}}}}
+- kind: PersistentVolumeClaim
+  apiVersion: v1
+  metadata: {{name: data, namespace: default, annotations: {{pv.kubernetes.io/bind-completed: "yes"}}}}
+  spec: {{volumeName: disk}}
+  status: {{phase: Bound}}
+"""
+POD = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p", "namespace": "default"}, "spec": {
+    "containers": [{"name": "c", "image": "i"}],
+    "volumes": [{"name": "v", "persistentVolumeClaim": {"claimName": "data"}}]}}  # fmt: skip
+
+
+@pytest.mark.parametrize(("migrates", "feasible"), [(True, ("plain", "served")), (False, ("handed", "plain"))])
+def test_each_node_judges_for_itself(migrates, feasible):
+    """The same volume reaches a node by Kubernetes' label or by the driver's; column and rule agree."""
+    objects = [*map(from_plain, yaml.safe_load(CLUSTER)), disk({ZONE: ["a"]})]
+    objects += [csi_node(name, "kubernetes.io/aws-ebs") for name in ("handed", "served")]
+    profile = Profile("volumes alone", (Enabled(VolumeBinding(migrates=migrates)),), upstream().words)
+    judgement = judge(from_plain(POD), snapshot(objects), profile)
+
+    check(judgement)
+    assert feasible == judgement.feasible
