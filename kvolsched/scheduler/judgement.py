@@ -172,10 +172,9 @@ class Judgement:
     def statuses(self) -> dict[str, Code]:
         """Per node the status of the first rejection, or SUCCESS; a node outside a restriction is unresolvable."""
         statuses: dict[str, Code] = {}
-        inside = [self._named(restriction) for restriction in self.restrictions]
         first = self._first
         for name, row in self._nodes.rows():
-            if not all(mask[row] for mask in inside):
+            if not self._filtered[row]:
                 statuses[name] = Code.UNSCHEDULABLE_AND_UNRESOLVABLE
             else:
                 statuses[name] = self._said(first[row], row)[1]
@@ -203,19 +202,13 @@ class Judgement:
 
     @cached_property
     def excluded(self) -> int:
-        """How many nodes lie outside the restrictions made before filtering."""
-        if not self.restrictions:
-            return 0
-        inside = np.logical_and.reduce([self._named(restriction) for restriction in self.restrictions])
-        return self._nodes.size - int((inside & self._nodes.live.now).sum())
+        """How many nodes the filters never saw, as they lie outside the restrictions made before filtering."""
+        return self._nodes.size - int(self._filtered.sum()) if self.restrictions else 0
 
     def reasons(self) -> Counter[str]:
         """Return how many nodes each reason counts for: of every node the first rejecting plugin's, or its group's."""
         counted: Counter[str] = Counter()
         first = self._first
-        inside = self._nodes.live.now
-        for restriction in self.restrictions:
-            inside = inside & self._named(restriction)
         groups = [enabled.group for enabled in self.profile.filters]
         for column in self._columns:
             if column.codes is None:
@@ -224,14 +217,16 @@ class Judgement:
             if group := groups[column.place]:
                 for index in (index for index, other in enumerate(groups) if other == group):
                     speaks = speaks | (first == index)
-            given = column.codes[speaks & inside]
+            given = column.codes[speaks & self._filtered]
             for code, count in enumerate(np.bincount(given).tolist() if len(given) else ()):
                 if code and count:
                     for reason in column.legend(code)[0]:
                         counted[reason] += count
         if self.excluded:
-            names = " ".join(sorted(restriction.plugin for restriction in self.restrictions))
-            counted[f"node(s) didn't satisfy plugin(s) [{names}]"] += self.excluded
+            names = {restriction.plugin for restriction in self.restrictions}
+            if self._nominated is not None and first[self._nominated] < len(self.plugins):
+                names.add(self.plugins[first[self._nominated]])
+            counted[f"node(s) didn't satisfy plugin(s) [{' '.join(sorted(names))}]"] += self.excluded
         return counted
 
     def sentence(self, words: Words | None = None, postfilter: str = "") -> str:
@@ -307,6 +302,21 @@ class Judgement:
         return rows
 
     # --- inside -----------------------------------------------------------------------------------------------------
+
+    @cached_property
+    def _filtered(self) -> Mask:
+        """By table row: whether a pass filters the node: inside every restriction, or nominated, which goes first."""
+        filtered: Mask = self._nodes.live.now
+        for restriction in self.restrictions:
+            filtered = filtered & self._named(restriction)
+        if self.restrictions and self._nominated is not None:
+            filtered[self._nominated] = True
+        return filtered
+
+    @cached_property
+    def _nominated(self) -> int | None:
+        """The row of the node that an earlier pass nominated; the plugin rejecting it speaks for the excluded too."""
+        return self._nodes.row_of.get(self.pod.status.nominated_node_name)
 
     def _said(self, index: int, row: int) -> Said:
         column = self._by_index.get(index)

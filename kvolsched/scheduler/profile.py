@@ -85,7 +85,7 @@ def upstream() -> Profile:
             Enabled(VolumeBinding(), 0),  # its score is behind a gate that is off
             Enabled(PodTopologySpread(), 2),
             Enabled(InterPodAffinity(), 2),
-            Enabled(DynamicResources(), 0),
+            Enabled(DynamicResources(), 2),
             Enabled(DefaultPreemption(), 0),
             Enabled(NodeResourcesBalancedAllocation(), 1),
         ),

@@ -8,14 +8,17 @@ DynamicResources, which is asked before it and frees nothing here. Mirrors `plug
 from __future__ import annotations
 
 from collections import Counter
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import attrs
+import numpy as np
+from numpy.typing import NDArray
 
 from kvolsched.api.pod import Pod
+from kvolsched.scheduler.extension import At
 from kvolsched.scheduler.judgement import Judgement
 from kvolsched.scheduler.snapshot import Snapshot
-from kvolsched.scheduler.verdict import Code
+from kvolsched.scheduler.verdict import Code, Integers
 
 NOT_HELPFUL = "Preemption is not helpful for scheduling"
 NO_VICTIMS = "No preemption victims found for incoming pod"
@@ -30,6 +33,14 @@ class DynamicResources:
     def postfilter(self, pod: Pod, seen: Snapshot, judgement: Judgement) -> str:
         """Return its words behind the event sentence."""
         return "no new claims to deallocate"
+
+    def score(self, pod: Pod, at: At) -> Integers | None:
+        """0 everywhere: a pod without resource claims prefers no node, and yet it is ranked."""
+        return np.zeros(len(at.nodes.names), np.int64)
+
+    def normalise(self, raw: NDArray[Any]) -> Integers:
+        """As it is."""
+        return raw
 
 
 @attrs.frozen
