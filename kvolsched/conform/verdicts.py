@@ -55,6 +55,7 @@ def answer(case: Case, revision: Revision) -> Mapping[str, Any]:
             found["bindings"] = {node: _bindings(judgement, node) for node in judgement.feasible}
     else:
         found["message"] = judgement.sentence(postfilter=after_filtering(judgement.pod, judgement))
+        found |= _preemption(judgement)
     return found
 
 
@@ -84,7 +85,19 @@ def _nodes(judgement: Judgement) -> dict[str, Any]:
 
 def _bindings(judgement: Judgement, node: str) -> dict[str, str]:
     """Return what would be written for the pod's claims if this node were chosen."""
-    decision: Any = judgement.profile.plugin("VolumeBinding")
-    decision = decision.decide(judgement.pod, node, judgement.seen)
+    plugin: Any = judgement.profile.plugin("VolumeBinding")
+    decision = plugin.decide(judgement.pod, node, judgement.seen)
     static = {claim.name: f"pv:{volume.name}" for claim, volume in decision.static}
     return static | {claim.name: "provision" for claim in decision.provision}
+
+
+def _preemption(judgement: Judgement) -> dict[str, Any]:
+    """Return the node that would be nominated and the pods evicted there, if some plugin nominates one."""
+    if judgement.rejected_by is None:
+        for enabled in judgement.profile.plugins:
+            nominate: Any = getattr(enabled.plugin, "nominate", None)  # (pod, seen, judgement) -> node, victims | None
+            found = nominate(judgement.pod, judgement.seen, judgement) if nominate is not None else None
+            if found is not None:
+                victims = sorted(pod.metadata.name for pod in found.victims)
+                return {"preemption": {"node": found.node, "victims": victims}}
+    return {}
