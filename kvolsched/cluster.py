@@ -22,7 +22,7 @@ from .world.log import Key
 from .world.simulation import Simulation
 
 if TYPE_CHECKING:
-    from .explore import Exploration
+    from .explore import Exploration, Sample
 
 USER = "user"
 SHORT = {"scheduler": "kube-scheduler", "PV controller": "persistent-volume-binder"}  # what people call components
@@ -403,6 +403,12 @@ class Cluster:
 
         return domains(self, topology_key)
 
+    def held(self, *others: Cluster) -> Any:
+        """Chart how much cpu pods hold over simulated time, here and in other clusters."""
+        from .views.show import held
+
+        return held(self, *others)
+
     def lab(self, *, text: bool = False) -> Any:
         """Open the panel: step forward and back, let anyone act next, and see what each step changed."""
         from .views.show import lab
@@ -414,6 +420,12 @@ class Cluster:
         from .explore import explore
 
         return explore(self, **options)
+
+    def sample(self, seeds: int = 20, **options: Any) -> Sample:
+        """Run forks in the natural order to their ends, each under a seed of its own, and count the ends."""
+        from .explore import sample
+
+        return sample(self, seeds, **options)
 
 
 def key_for(reference: str) -> Key:

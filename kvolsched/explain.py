@@ -15,6 +15,8 @@ from .answers import hanging, sentence
 from .api import manifest
 from .cluster import Cluster, key_for
 from .controllers import kubelet
+from .scheduler import requests
+from .scheduler.assume import ASSUMED
 from .scheduler.cycle import PASS, SCHEDULER, PassNote
 from .scheduler.framework import Judgement, Ranking, judge, rank
 from .world.apiserver import key_of, ref
@@ -256,6 +258,39 @@ def _columns(table: Sequence[tuple[str, ...]]) -> str:
     indent = sum(widths[:-1])
     fronts = ("".join(word.ljust(wide) for word, wide in zip(row, widths[:-1], strict=False)) for row in table)
     return "\n".join(front + hanging([row[-1]], indent) for front, row in zip(fronts, table, strict=True))
+
+
+# -- what is held ---------------------------------------------------------------------------------------------------
+
+
+def cpu_held(cluster: Cluster) -> list[tuple[float, float]]:
+    """Return (seconds, cores) for every moment up to now at which the cpu held by pods changed.
+
+    A pod holds what it asks for once it has a node, and already when the scheduler assumes it there.
+    """
+    log = cluster.world.log
+    times = {turn.end: turn.time for turn in cluster.world.turns}
+    held: dict[Key | Note, int] = {}
+    found, place = [(0.0, 0.0)], log.base
+    for end in sorted(times):
+        if end > log.place:
+            break
+        for change in log.changes[place - log.base : end - log.base]:
+            held[change.key] = _cpu(change.key, change.new)
+        place = end
+        assumed = {about(note) for note, cores in held.items() if isinstance(note, Note) and cores}
+        cores = sum(held[key] for key in held if isinstance(key, Note) or key not in assumed) / 1000
+        found.append((times[end], cores))
+    return found
+
+
+def _cpu(key: Key | Note, value: Any) -> int:
+    """Return the millicores that a change leaves held under its key: of a pod with a node, seen or assumed."""
+    if value is None or (isinstance(key, Note) and key.sort != ASSUMED):
+        return 0
+    if getattr(value, "kind", "") != "Pod" or not value.spec.node_name or value.terminal:
+        return 0
+    return requests.of(value.spec).cpu
 
 
 # -- passes -------------------------------------------------------------------------------------------------------

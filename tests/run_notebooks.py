@@ -5,12 +5,14 @@ stored go the times, the widgets' state and their random names, and the patch ve
 """
 
 import json
+import os
 import sys
 from pathlib import Path
 
 import nbformat
 from nbclient import NotebookClient
 
+os.environ["TQDM_DISABLE"] = "1"  # a progress bar shows seconds: nothing to store
 WIDGET = "application/vnd.jupyter.widget-view+json"
 
 

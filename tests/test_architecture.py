@@ -47,14 +47,15 @@ MAY_IMPORT = {  # room -> the other rooms it may import
 # Methods of Cluster that belong to a later room: one line each, which imports that room when called.
 LATER = {
     "why": "explain", "fix": "explain", "story": "explain", "passes": "explain", "diff": "explain", "explore": "explore",
+    "sample": "explore",
     "lab": "views", "map": "views", "verdicts": "views",
-    "verdict": "views", "scores": "views", "changes": "views", "events": "views",
+    "verdict": "views", "scores": "views", "held": "views", "changes": "views", "events": "views",
     "domains": "views", "skew": "views", "capacity": "views", "timeline": "views", "get": "views",
     "describe": "views", "_repr_mimebundle_": "views",
 }
 ONLY_IN = {  # library -> the only places that may import it
     "numpy": ("kvolsched.scheduler", "kvolsched.bench"),
-    "yaml": ("kvolsched.api.manifest",),
+    "yaml": ("kvolsched.api.yamltext",),
     "altair": ("kvolsched.views",),
     "ipywidgets": ("kvolsched.views",),
     "anywidget": ("kvolsched.views",),
@@ -303,7 +304,7 @@ def test_breaches_are_found(house, path, source):
     ("cluster.py", "import typing\nif typing.TYPE_CHECKING:\n from kvolsched.explain import Story"),
     ("scheduler/plugins/__init__.py", "from kvolsched.scheduler.plugins import node_ports"),
     ("scheduler/nodetable.py", "import numpy"),
-    ("api/manifest.py", "import yaml, cattrs"),
+    ("api/yamltext.py", "import yaml, cattrs"),
     ("views/map.py", "import altair\nfrom kvolsched import explain"),
     ("bench.py", "import numpy\nfrom kvolsched.scenario import load"),
 ])

@@ -25,6 +25,7 @@ from .invariants import (
 )
 from .moves import Crash, Fault, Move, Refuse, UserAct
 from .report import Ending, Exploration, Finding, play
+from .sample import Sample, sample
 from .search import Goal, Invariant, Search, Summary
 
 REDUCTIONS = ("eager", "idle")
@@ -138,6 +139,7 @@ __all__ = [
     "Finding",
     "Move",
     "Refuse",
+    "Sample",
     "UserAct",
     "claims_and_volumes_match",
     "everybody_runs",
@@ -146,6 +148,7 @@ __all__ = [
     "outcome",
     "pods_reach_their_volumes",
     "pods_stay",
+    "sample",
     "spread_is_kept",
     "versions_grow",
 ]

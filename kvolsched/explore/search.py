@@ -120,7 +120,8 @@ class Search:
     def run(self, max_states: int, seconds: float | None, *, progress: bool) -> None:
         """Visit states until something is found, the space is exhausted, a bound is met, or the user interrupts."""
         end = None if seconds is None else time.monotonic() + seconds
-        with tqdm(desc="states", unit=" states", disable=not progress, leave=False) as bar:
+        silent: dict[str, Any] = {} if progress else {"disable": True}  # where it is not, TQDM_DISABLE decides
+        with tqdm(desc="states", unit=" states", leave=False, **silent) as bar:
             try:
                 self.game.at_once()
                 start = self._key((0,) * len(self.game.faults))

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from ..answers import hanging
 from ..cluster import Cluster, key_for
-from ..explain import changes_of, concerns, words_of
+from ..explain import changes_of, concerns, cpu_held, words_of
 from . import frame as f
 from . import lanes, log, matrix
 from . import map as cluster_map_view
@@ -83,6 +83,16 @@ def domains(cluster: Cluster, topology_key: str = "") -> ChartFigure:
     from .charts import domains as chart  # noqa: PLC0415 - altair takes a second to import
 
     return chart(frame_of(cluster, chips=False), topology_key or zone_key(cluster))
+
+
+def held(*clusters: Cluster) -> ChartFigure:
+    """Chart how much cpu pods hold over simulated time: a line a cluster, named by its rules, or if alike its name."""
+    from .charts import held as chart  # noqa: PLC0415 - altair takes a second to import
+
+    rules = [cluster.revision.name for cluster in clusters]
+    names = rules if len(set(rules)) == len(rules) else [cluster.name for cluster in clusters]
+    points = [(name, *point) for name, cluster in zip(names, clusters, strict=True) for point in cpu_held(cluster)]
+    return chart(points, until=max(cluster.now for cluster in clusters))
 
 
 def lab(cluster: Cluster, *, text: bool = False) -> Lab | Text:
