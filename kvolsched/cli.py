@@ -68,7 +68,7 @@ def conform(files: tuple[str, ...], revision: str, aspects: str, as_json: bool) 
     except (OSError, ValueError) as error:
         raise click.ClickException(str(error)) from None
     click.echo(json.dumps(agreement.as_data()) if as_json else str(agreement))
-    if agreement.interrupted:
+    if agreement.interrupted and as_json:
         click.echo("interrupted: not all cases were compared", err=True)
     sys.exit(0 if agreement.complete else 1)
 
