@@ -320,19 +320,32 @@ def _fields(type_name: str, cls: Any) -> _Fields:
         else:
             own = cls is not None and name in ("kind", "apiVersion") and hasattr(cls, "kind")
             readers[name] = "-" if own else "", _reader(field_type, None, enum)
+        if name in designed:
+            readers[name] = readers[name][0], _designed(readers[name][1])
     if unknown := names.keys() - readers.keys():
         raise TypeError(f"{cls}: fields.json has no {', '.join(sorted(unknown))} in {type_name}")
     return _Fields(readers, frozenset(collections))
 
 
+def _designed(read: Read) -> Read:
+    def told(value: Any, path: Chain, found: list[Problem]) -> Any:
+        words = "is a field of the design documents that Kubernetes does not know"
+        found.append(Problem(steps(path), "design", value, words))
+        return read(value, path, found)
+
+    return told
+
+
 def _structure(type_name: str, cls: Any) -> Read:
     """Read a mapping with known fields: into the class's attributes, the others into `rest`."""
-    designed = DESIGNED.get(type_name, {})
+    fields: _Fields | None = None  # made when first needed: a type may contain itself
 
     def read(data: Any, path: Chain, found: list[Problem]) -> Any:
+        nonlocal fields
         if not isinstance(data, dict):
             return _mistyped(data, type_name, "a mapping", path, found)
-        fields = _fields(type_name, cls)
+        if fields is None:
+            fields = _fields(type_name, cls)
         readers = fields.readers
         values: dict[str, Any] = {}
         rest: dict[str, Any] = {}
@@ -344,9 +357,6 @@ def _structure(type_name: str, cls: Any) -> Read:
             if value is None:
                 continue
             attribute, convert = readers[name]
-            if name in designed:
-                words = "is a field of the design documents that Kubernetes does not know"
-                found.append(Problem(steps((path, given)), "design", value, words))
             converted = convert(value, (path, given), found)
             if converted is _KEEP:
                 rest[name] = freeze(value)

@@ -12,6 +12,7 @@ from typing import Any
 import attrs
 
 from .convert import decode, schema
+from .dump import COMMAND
 from .fault import Problem, nearest, shown, spelled
 from .kind import BY_NAME
 from .meta import Frozen
@@ -30,13 +31,15 @@ class Document:
     json: bool = False
     inside: tuple[str | int, ...] = ()  # its path in the document: ("items", 3) of a List
     kind: tuple[str, str] = ("", "")  # apiVersion and kind that a PodList gives to its items
+    length: float = 0  # characters of JSON that it stands for, for whoever shows how far the reading is
 
 
 def objects(document: Document) -> Iterator[tuple[Document, Problem | None]]:
     """Yield the objects of a document, itself or the items of a List or PodList, and what is none."""
     data = document.data
     if not isinstance(data, dict):
-        yield document, Problem((), "type", data, f"wants an object, got {shown(data)}")
+        hint = f"; a table for people says too little: {COMMAND}" if str(data).startswith("NAME ") else ""
+        yield document, Problem((), "type", data, f"wants an object, got {shown(data)}{hint}")
         return
     api_version, kind = data.get("apiVersion") or document.kind[0], data.get("kind") or document.kind[1]
     if isinstance(kind, str) and kind.endswith("List") and ("items" in data or kind == "List"):
@@ -47,7 +50,9 @@ def objects(document: Document) -> Iterator[tuple[Document, Problem | None]]:
         each = (str(api_version), kind.removesuffix("List")) if kind != "List" else ("", "")
         for index, item in enumerate(items or ()):
             inside = (*document.inside, "items", index)
-            yield from objects(attrs.evolve(document, data=item, inside=inside, kind=each))
+            yield from objects(
+                Document(item, document.source, document.number, document.text, document.json, inside, each)
+            )
     elif document.kind[1] and not (data.get("kind") and data.get("apiVersion")):
         yield attrs.evolve(document, data={**data, "apiVersion": api_version, "kind": kind}), None
     else:

@@ -1,9 +1,12 @@
 """Where manifests come from: texts, files, directories, plain data, and any number of these; no format is
-known here.
+known here but that of gzip.
 """
 
 from __future__ import annotations
 
+import gzip
+import io
+import zlib
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -11,7 +14,8 @@ from typing import Any
 from .fault import Fault
 from .limits import LIMITS
 
-SUFFIXES = (".yaml", ".yml", ".json")
+SUFFIXES = (".yaml", ".yml", ".json", ".yaml.gz", ".yml.gz", ".json.gz")
+GZIP = b"\x1f\x8b"  # how every gzip file begins
 
 
 def contents(source: Any, name: str, faults: list[Fault]) -> Iterator[tuple[str, str | Mapping[str, Any]]]:
@@ -40,7 +44,7 @@ def contents(source: Any, name: str, faults: list[Fault]) -> Iterator[tuple[str,
 def _files(path: Path, faults: list[Fault]) -> Iterator[tuple[str, str]]:
     if path.is_dir():
         for file in sorted(path.iterdir()):
-            if file.suffix in SUFFIXES and file.is_file():
+            if file.name.endswith(SUFFIXES) and file.is_file():
                 yield from _files(file, faults)
         return
     try:
@@ -56,6 +60,13 @@ def _files(path: Path, faults: list[Fault]) -> Iterator[tuple[str, str]]:
 
 
 def _text(content: str | bytes, name: str, faults: list[Fault]) -> Iterator[tuple[str, str]]:
+    if isinstance(content, bytes) and content.startswith(GZIP):
+        try:
+            with gzip.GzipFile(fileobj=io.BytesIO(content)) as packed:
+                content = packed.read(LIMITS.size + 1)
+        except (OSError, EOFError, zlib.error) as error:
+            faults.append(Fault(source=name, rule="syntax", message=f"is no sound gzip file: {error}"))
+            return
     size = len(content)
     if isinstance(content, str) and not content.isascii():
         size = len(content.encode(errors="replace"))

@@ -3,7 +3,7 @@
 import attrs
 import pytest
 
-from kvolsched.api import jsontext, manifest, sources
+from kvolsched.api import jsontext, manifest, sources, yamltext
 from kvolsched.api.manifest import ManifestError, read
 from kvolsched.api.manifest import to_plain as plain
 
@@ -28,7 +28,7 @@ def limited(monkeypatch):
     """Return a function that lowers limits where texts are read."""
 
     def lower(**limits):
-        for module in (manifest, jsontext, sources):
+        for module in (manifest, jsontext, sources, yamltext):
             monkeypatch.setattr(module, "LIMITS", attrs.evolve(manifest.LIMITS, **limits))
 
     return lower
