@@ -22,9 +22,9 @@ if TYPE_CHECKING:
     from kvolsched.views.panel import Driver
 
 Views = Callable[[Frame, int, str, str], dict[str, str]]
-_PARTS = re.compile(r"(?=<g data-)")
+_PARTS = re.compile(r"(?=<g data-|<text|<rect)")
 ORDER = ("sentence", "map", "side", "lanes")
-PAGE_TABS = (("verdicts", "Verdicts"), ("events", "Events"))
+PAGE_TABS = (("verdicts", "Verdicts"), ("domains", "Domains"), ("events", "Events"))
 
 
 def picture(frame: Frame, width: int, selection: str = "", key: str = map.ZONE) -> str:
@@ -61,11 +61,12 @@ def save_page(driver: Driver, path: Path, views: Views, width: int) -> Path:
 
 
 def _row(frame: Frame, views: Views, width: int, pool: dict[str, int]) -> dict[str, Any]:
-    drawn = views(frame, width, "", "verdicts")
-    bodies = {"verdicts": drawn["body"], "events": views(frame, width, "", "events")["body"]}
+    drawn = views(frame, width, "", PAGE_TABS[0][0])
+    bodies = {name: views(frame, width, "", name)["body"] for name, _ in PAGE_TABS[1:]}
+    bodies[PAGE_TABS[0][0]] = drawn["body"]
     chips = "".join(
-        f'<span class="k-chip-b{" k-default" if row.default else ""}"><b>{text.escape(row.label)}</b> '
-        f"{text.escape(row.words)}</span>"
+        f'<span class="k-chip-b{" k-default" if row.default else ""}" title="{text.escape(row.words)}">'
+        f"<b>{text.escape(row.label)}</b> {text.escape(headline.chip_words(row))}</span>"
         for row in frame.next
     )
     strings = {

@@ -62,6 +62,17 @@ def next_reading(frame: Frame) -> str:
     return "\n".join(f"{'next' if i == 0 else '':4}  {line}" for i, line in enumerate(lines))
 
 
+def chip_words(row: NextActor) -> str:
+    """Give what an actor would do as its chip says it: one sentence, without the subject that the label names."""
+    when, found, words = row.words.rpartition(" s: ") if row.words.startswith("in ") else ("", "", row.words)
+    words = words.partition(". ")[0].removesuffix(".")
+    for subject in (row.label, row.label.partition(" · ")[0], row.label.rpartition(" ")[0]):
+        if subject and words.lower().startswith(subject.lower() + " "):
+            words = words[len(subject) + 1 :]
+            break
+    return when + found + words
+
+
 def place_html(frame: Frame) -> str:
     """Give step, last known step and clock as HTML for the toolbar."""
     head = frame.head

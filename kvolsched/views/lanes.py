@@ -170,7 +170,7 @@ def _lane(
     active = bool(frame.head.actor_id) and lane.actor == frame.head.actor_id
     back = rect(2, y - 10, left - 2, 20, "k-p-accent" if active else "k-hit", 4)
     fold = ("▾" if open_ else "▸") if lane.cursors else ""
-    name = t.end(lane.label, left - 28, 11, bold=active)
+    name = t.middle(lane.label, left - 28, 11, bold=active)
     said = (
         back
         + word(left - 15, y + 4, "k-z k-live", fold) * bool(fold)

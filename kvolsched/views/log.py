@@ -15,6 +15,7 @@ from kvolsched.views.drawing import columns, nothing, path, pick, picture, rule
 from kvolsched.views.marks import rect, word
 
 ONLY_NOTES = "Nothing: this step only changed notes."
+ONLY_EVENTS = "Nothing but an event."
 NOTHING_YET = "Nothing yet. Press Step."
 NO_CHANGE = "Nothing: this step changed nothing."
 NO_EVENT = "No event has been written yet."
@@ -33,16 +34,13 @@ def draw_changes(frame: f.Frame, width: int, selection: str = "") -> str:
     if not api:
         parts.append(word(0, y + 15, "k-m k-soft", _empty(frame)))
         y += 26
-    for i, row in enumerate(api):
-        body, y = _change(row, i, y, width, selection)
-        parts.append(body)
+    body, y = _changes(api, y, width, selection)
+    parts.append(body)
     notes = sorted((c for c in frame.changes if c.kind == "note"), key=lambda c: c.component)
     for component, rows in groupby(notes, key=lambda c: c.component):
         parts.append(_title(f"Notes of {component}", y + 4, width))
-        y += 34
-        for i, row in enumerate(rows):
-            body, y = _change(row, i, y, width, selection)
-            parts.append(body)
+        body, y = _changes(list(rows), y + 34, width, selection)
+        parts.append(body)
     return picture(width, y, "".join(parts), "what changed in this step")
 
 
@@ -61,6 +59,8 @@ def changes_reading(frame: f.Frame) -> str:
 
 
 def _empty(frame: f.Frame) -> str:
+    if frame.head.step and any(event.step == frame.head.step for event in frame.events):
+        return ONLY_EVENTS
     if frame.changes:
         return ONLY_NOTES
     return NO_CHANGE if frame.head.step else NOTHING_YET
@@ -78,28 +78,40 @@ def _title(said: str, y: float, width: int) -> str:
     return word(0, y + 14, "k-b k-quiet", t.end(said, width, 11, bold=True)) + rule(0, y + 22, width)
 
 
-def _change(row: f.ChangeRow, i: int, y: float, width: int, selection: str) -> tuple[str, float]:
+def _changes(rows: list[f.ChangeRow], y: float, width: int, selection: str) -> tuple[str, float]:
+    """Draw entries under each other; those of one object stand under its name, which is said once."""
+    parts, before = [], ""
+    for i, row in enumerate(rows):
+        body, y = _change(row, i, y, width, selection, named=row.ref != before)
+        parts.append(body)
+        before = row.ref if row.outcome == "done" else ""
+    return "".join(parts), y
+
+
+def _change(
+    row: f.ChangeRow, i: int, y: float, width: int, selection: str, *, named: bool
+) -> tuple[str, float]:
     """Draw one entry: sign, ref, field, old → new; a refused one in a box with its words."""
     start, room = 22.0, width - 26
     done = row.outcome == "done"
-    lines: list[str] = []
-    at = y + 14
-    lines.append(word(start, at, "k-n", t.middle(row.ref, room, 12, bold=True)))
-    if row.field:
-        at += 16
-        lines.append(word(start, at, "k-m k-soft", t.end(row.field, room, 12)))
+    if not named:
+        y -= 6  # closer to what it belongs to
+    at = y + 14 if named else y - 2
+    lines = [word(start, at, "k-n", t.middle(row.ref, room, 12, bold=True))] if named else []
+    field = _field(row.field)
     if done:
-        value, at = _values(row, start, at, room)
+        value, at = _said(row, field, start, at, room)
         lines.append(value)
     else:
+        wanted = f"{field}, wanted: {row.new}" if row.new else field
         at += 16
-        lines.append(word(start, at, "k-m", t.end(f"wanted: {row.new or 'none'}", room, 12)))
+        lines.append(word(start, at, "k-m", t.end(wanted, room, 12)))
         said = f"{row.message}; nothing was written" if row.message else "nothing was written"
         for j, line in enumerate((row.outcome, *t.wrap(said, room, 12, 4))):
             at += 16
             lines.append(word(start, at, "k-m" if j else "k-n", line))
     high = at - y + 8
-    back = rule(0, y - 1, width) if i and done else ""
+    back = rule(0, y - 1, width) if i and done and named else ""
     if not done:
         back = rect(0.5, y + 0.5, width - 1, high, "k-refused", 5)
     elif row.ref == selection:
@@ -114,6 +126,29 @@ def _change(row: f.ChangeRow, i: int, y: float, width: int, selection: str) -> t
     return pick(back + sign + "".join(lines), row.ref, key, label, pressed=row.ref == selection), y + high + (
         0 if done else 6
     )
+
+
+def _field(path: str) -> str:
+    """Give a field as people name it: an annotation by its key, a node affinity without the way into its terms."""
+    for long, short in (("metadata.annotations[", "annotation "), ("metadata.labels[", "label "),
+                        ("status.conditions[", "condition ")):  # fmt: skip
+        if path.startswith(long):
+            return short + path[len(long) :].replace("]", "", 1)
+    return "spec.nodeAffinity" if path.startswith("spec.nodeAffinity.") else path
+
+
+def _said(row: f.ChangeRow, field: str, x: float, y: float, room: float) -> tuple[str, float]:
+    """Draw a field and its old → new in one line where they fit, else the value below the field."""
+    if not field:
+        return _values(row, x, y, room)
+    wide = t.width(field, 12) + 8
+    value = t.width(row.old, 12) + 26 if row.old else 0.0
+    value += t.width(row.new or ("none" if row.old else "created"), 12, bold=True)
+    if wide + value <= room:
+        drawn, at = _values(row, x + wide, y, room - wide)
+        return word(x, y + 16, "k-m k-soft", field) + drawn, at
+    drawn, at = _values(row, x, y + 16, room)
+    return word(x, y + 16, "k-m k-soft", t.end(field, room, 12)) + drawn, at
 
 
 def _values(row: f.ChangeRow, x: float, y: float, room: float) -> tuple[str, float]:

@@ -232,9 +232,8 @@ def _head(frame: Frame, node: NodeRow, wide: float, role: str) -> str:
         badge = rect(left, 7, taken, 17, ground, 8.5)
         badge += word(left + 10, 19, "k-b k-on k-mid", sign) + word(left + 19, 19.5, "k-b k-on", said)
     out = word(9, 19, "k-h", text.middle(node.name, wide - taken - 20, 12.5, bold=True)) + badge
-    rows = [
-        row for words in _band_words(node, first.name, wide) for row in text.wrap(words, wide - 18, 10, 2)
-    ]
+    said_of_it = _band_words(node, first.name.partition(" (")[0], wide)
+    rows = [row for words in said_of_it for row in text.wrap(words, wide - 18, 10, 2)]
     for i, row in enumerate(rows[:2]):
         out += word(9, 32.5 + i * 11.5, f"k-c k-t-{role}" if role != "none" else "k-w", row)
     return out

@@ -11,7 +11,7 @@ from attrs import define, field
 
 from kvolsched.views import text
 from kvolsched.views.frame import ClaimRow, Frame
-from kvolsched.views.marks import Box, Scene, n, word
+from kvolsched.views.marks import Box, Scene, n, rect, word
 
 _STYLES = {
     "assumed in the cache": "k-link k-dot",
@@ -81,8 +81,8 @@ def _to_node(
         lane = target.y - 5
         x1 = target.x + 16
         points = [(x0, y0), (x0, track), (gutter, track), (gutter, lane), (x1, lane), (x1, target.y - 1)]
-    title = _label(tracks, kind, points, x1 if first_row else x0)
-    _add(scene, f"{claim.ref} node/{node}", kind, points, title, heads=(False, True))
+    _label(scene, tracks, kind, points, x1 if first_row else x0)
+    _add(scene, f"{claim.ref} node/{node}", kind, points, heads=(False, True))
 
 
 def _to_volume(
@@ -101,7 +101,7 @@ def _to_volume(
         track = tracks.gap.y + 6 + tracks.offset("gap volumes", 3, 2)
         first_column = target.x < tracks.gutters[domain] + 14
         way = [(target.x - 0.5, target.y + target.h / 2)] if first_column else [
-            (target.x + 14, target.y - 5), (target.x + 14, target.y - 1),
+            (target.x + 14, target.y - 3), (target.x + 14, target.y - 1),
         ]  # fmt: skip
         points = [(x0, start.bottom + 5), (x0, track), (gutter, track), (gutter, way[0][1]), *way]
     elif not waiting and below and _clear(scene, start, target):
@@ -109,7 +109,7 @@ def _to_volume(
         points = [(x0, start.bottom + 5), (x0, target.y - 1)]
     else:
         return
-    _add(scene, f"{claim.ref} {ref}", kind, points, "", heads=heads)
+    _add(scene, f"{claim.ref} {ref}", kind, points, heads=heads)
 
 
 def _clear(scene: Scene, start: Box, target: Box) -> bool:
@@ -124,16 +124,17 @@ def _clear(scene: Scene, start: Box, target: Box) -> bool:
     )
 
 
-def _label(tracks: Tracks, kind: str, points: list[tuple[float, float]], corner: float) -> str:
-    """Name a kind of link once, beside the last corner in the gap."""
+def _label(scene: Scene, tracks: Tracks, kind: str, points: list[tuple[float, float]], corner: float) -> None:
+    """Name a kind of link once, beside the last corner in the gap, on paper of its own above all links."""
     if kind in tracks.labelled:
-        return ""
-    room = tracks.gap.right - corner - 12
-    y = points[1][1] + 3
+        return
     tracks.labelled.add(kind)
-    if text.width(kind, 10, bold=True) <= room:
-        return word(corner + 8, y, "k-c k-b k-t-storage", kind)
-    return word(min(points[0][0], corner) - 8, y, "k-c k-b k-t-storage k-end", kind)
+    wide, y = text.width(kind, 10, bold=True), points[1][1] + 3
+    x = corner + 8
+    if wide > tracks.gap.right - corner - 12:
+        x = min(points[0][0], corner) - 8 - wide
+    drawn = rect(x - 2, y - 9, wide + 4, 11.5, "k-blank") + word(x, y, "k-c k-b k-t-storage", kind)
+    scene.parts.append((f"8:{kind}", f'<g data-key="8:{text.escape(kind)}" class="k-new">{drawn}</g>'))
 
 
 def _add(
@@ -141,7 +142,6 @@ def _add(
     key: str,
     kind: str,
     points: list[tuple[float, float]],
-    title: str,
     *,
     heads: tuple[bool, bool],
 ) -> None:
@@ -150,7 +150,7 @@ def _add(
         if wanted:
             body += _head(here, before)
     scene.parts.append(
-        (f"7:{key}", f'<g data-key="{text.escape("7:" + key)}" class="k-new">{body}{title}</g>')
+        (f"7:{key}", f'<g data-key="{text.escape("7:" + key)}" class="k-new">{body}</g>')
     )
 
 

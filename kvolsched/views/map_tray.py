@@ -6,7 +6,7 @@ from attrs import frozen
 
 from kvolsched.views import text
 from kvolsched.views.frame import ClaimRow, ClassRow, Frame, PodRow
-from kvolsched.views.marks import Box, Scene, rect, word
+from kvolsched.views.marks import Box, Scene, rect, short_names, word
 from kvolsched.views.pods import block_height, button_chip, draw_block, draw_claim, draw_waiting
 
 TITLE, LINE, CLASS_H, MOST = 24, 24, 33, 12
@@ -119,7 +119,19 @@ def _class_width(row: ClassRow, most: float) -> float:
 
 
 def _class_words(row: ClassRow) -> str:
-    return f"{row.mode} · {row.topologies}"
+    """Give mode and topologies; values of one key without the start that they share."""
+    words = row.topologies
+    key, _, values = words.partition(" ")
+    if "," in values and " and " not in words and " or " not in words:
+        names = values.split(", ")
+        words = f"{key}s {names[0]}, {', '.join(_tails(names))}"
+    return f"{row.mode} · {words}"
+
+
+def _tails(names: list[str]) -> list[str]:
+    """Give all but the first name as they go on from it: "-b" after "us-central1-a"."""
+    shorts = short_names(names)
+    return [("-" if shorts[name] != name else "") + shorts[name] for name in names[1:]]
 
 
 def _classes(scene: Scene, frame: Frame, box: Box) -> None:

@@ -288,8 +288,8 @@ class Lab(widgets.VBox):  # type: ignore[misc,unused-ignore] # ipywidgets ships 
             self._chip_pool.append(_button("", "k-chip-b", "", partial(self._press, "act", number=number)))
         shown = self._chip_pool[: len(rows)]
         for button, row in zip(shown, rows, strict=True):
-            button.description = f"{row.label}\u2002{row.words}"
-            button.tooltip = "nothing would change" if row.changes_nothing else f"let {row.label} act"
+            button.description = f"{row.label}\u2002{headline.chip_words(row)}"
+            button.tooltip = row.words + (" (nothing would change)" if row.changes_nothing else "")
             (button.add_class if row.default else button.remove_class)("k-default")
             (button.add_class if row.changes_nothing else button.remove_class)("k-idle")
         children = (self._chip_label, *(shown or [self._nobody]))

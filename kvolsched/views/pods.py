@@ -50,6 +50,13 @@ def draw_block(scene: Scene, box: Box, pod: PodRow, claims: Claims) -> None:
     scene.put(f"5:{pod.ref}", box, body, ref=pod.ref, label=spoken(pod), radius=5)
 
 
+def _shared(name: str, words: str, room: float, size: float) -> tuple[str, str]:
+    """Give a pod's name (bold) and words about it (size 10) for one line: the words give way, to a third of it."""
+    least = min(text.width(words, 10), room / 3)
+    kept = text.middle(name, room - least, size, bold=True)
+    return kept, text.end(words, room - text.width(kept, size, bold=True), 10)
+
+
 def draw_claim(scene: Scene, box: Box, claim: ClaimRow) -> None:
     """Draw a claim that no pod in focus uses as a ticket of its own."""
     body = _ticket(scene, claim.ref, claim, Box(0, 0, box.w, 31), notched=False)
@@ -93,10 +100,9 @@ def draw_line(scene: Scene, box: Box, pod: PodRow, claims: Claims) -> None:
     """Draw a placed pod in focus as one dark line: sign, name, and its volume."""
     volumes = [claims[ref].volume for ref in pod.claims if ref in claims and claims[ref].volume]
     more = f"⇄ {volumes[0]}" if len(volumes) == 1 else f"⇄ {len(volumes)} volumes" if volumes else ""
-    more = text.end(more, box.w * 0.45, 10)
+    name, more = _shared(pod.name, more, box.w - 34, 10)
     body = rect(0, 0, box.w, box.h, "k-pod", 4) + word(10, 12.5, "k-c k-on k-mid", pod_glyph(pod))
-    room = box.w - 28 - text.width(more, 10) - 6
-    body += word(19, 12.5, "k-c k-on k-b", text.middle(pod.name, room, 10, bold=True))
+    body += word(19, 12.5, "k-c k-on k-b", name)
     body += word(box.w - 6, 12.5, "k-c k-on k-end", more)
     scene.put(f"5:{pod.ref}", box, body, ref=pod.ref, label=spoken(pod), radius=4)
     for ref in pod.claims:
@@ -108,11 +114,10 @@ def draw_waiting(scene: Scene, box: Box, pod: PodRow, claims: Claims) -> None:
     first = claims.get(pod.claims[0]) if pod.claims else None
     words = pod_words(pod)
     more = words if words != "pending" else f"{CLAIM_GLYPHS[first.state]} {first.name}" if first else words
-    more = text.middle(more, box.w * 0.5, 10)
-    room = box.w - 30 - text.width(more, 10) - 6
+    name, more = _shared(pod.name, more, box.w - 36, 10)
     body = rect(0, 0, box.w, box.h, "k-pod", 4) + rect(1, 1, box.w - 2, box.h - 2, "k-pod k-dash", 3)
     body += word(11, 13.5, "k-c k-on k-mid", pod_glyph(pod))
-    body += word(20, 13.5, "k-c k-on k-b", text.middle(pod.name, room, 10, bold=True))
+    body += word(20, 13.5, "k-c k-on k-b", name)
     body += word(box.w - 8, 13.5, "k-c k-on k-end", more)
     scene.put(f"5:{pod.ref}", box, body, ref=pod.ref, label=spoken(pod), radius=4)
 
@@ -129,13 +134,14 @@ def button_chip(scene: Scene, box: Box, pod: PodRow | None, shown: str, node: st
 def ghost(scene: Scene, box: Box, pod: PodRow, node: str) -> None:
     """Draw where the scheduler's cache (or a nomination) has a pod that the API has nowhere."""
     assumed = pod.assumed_node == node
+    room = box.w - 34
     words = "assumed (cache)" if assumed else "nominated"
-    if box.w < 120:
+    if text.width(pod.name, 11, bold=True) + text.width(words, 10) > room:
         words = "cache" if assumed else "nom."
+    name, words = _shared(pod.name, words, room, 11)
     line = "k-ghost" if assumed else "k-ghost k-dot"
     body = rect(0.75, 0.75, box.w - 1.5, box.h - 1.5, line, 4)
     body += word(11, 13, "k-mid", pod_glyph(pod, here=True) if assumed else "○")
-    room = box.w - 30 - text.width(words, 10) - 6
-    body += word(21, 13, "k-b", text.middle(pod.name, room, 11, bold=True))
+    body += word(21, 13, "k-b", name)
     body += word(box.w - 8, 13, "k-c k-end", words)
     scene.parts.append((f"4:ghost {pod.ref}", _placed(f"4:ghost {pod.ref}", box, body)))

@@ -7,6 +7,7 @@ when it enters a picture. Sizes are px; widths hold for Helvetica and its metric
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from functools import lru_cache
 
@@ -29,6 +30,8 @@ _BOLD = (
 )  # fmt: skip
 _OTHER = {"·": 333, "–": 556, "…": 1000, "×": 584, "−": 584, "→": 1000, "‖": 500, "\u2002": 500}
 _ELLIPSIS = "…"
+# A name that a controller made: of its uid people know the first part.
+_MADE = re.compile(r"(.*[0-9a-f]{8})(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$")
 _AMOUNTS = ((1 << 50, "Pi"), (1 << 40, "Ti"), (1 << 30, "Gi"), (1 << 20, "Mi"), (1 << 10, "Ki"))
 
 
@@ -57,9 +60,12 @@ def width(text: str, size: float, *, bold: bool = False) -> float:
 
 @lru_cache(maxsize=16384)
 def end(text: str, room: float, size: float, *, bold: bool = False) -> str:
-    """Cut words at the end so that they fit into `room` px: "didn't find avail…"."""
+    """Cut words at the end so that they fit into `room` px: "didn't find avail…"; a uid there after its first part."""
     if width(text, size, bold=bold) <= room:
         return text
+    made = _MADE.match(text)
+    if made and width(made[1] + _ELLIPSIS, size, bold=bold) <= room:
+        return made[1] + _ELLIPSIS
     low, high = 0, len(text)
     while low < high:
         half = (low + high + 1) // 2
@@ -73,8 +79,8 @@ def end(text: str, room: float, size: float, *, bold: bool = False) -> str:
 @lru_cache(maxsize=16384)
 def middle(text: str, room: float, size: float, *, bold: bool = False) -> str:
     """Cut a name in the middle, where names of one family differ least: "node-a.euro…example.org"."""
-    if width(text, size, bold=bold) <= room:
-        return text
+    if width(text, size, bold=bold) <= room or _MADE.match(text):
+        return end(text, room, size, bold=bold)
     low, high = 0, len(text) - 1
     while low < high:
         half = (low + high + 1) // 2

@@ -83,6 +83,30 @@ def test_a_refused_write_stands_first_in_a_box():
     assert "nothing was" in svg
 
 
+def test_changes_of_one_object_stand_under_its_name():
+    """The name is said once; a field and its values share a line where they fit, and are named as people do."""
+    rows = (
+        f.ChangeRow("api", "pv", "+", "pvc/data", "metadata.annotations[pv.kubernetes.io/bind-completed]", "", "yes"),
+        f.ChangeRow("api", "pv", "~", "pvc/data", "status.phase", "Pending", "Bound"),
+        f.ChangeRow("api", "pv", "+", "pv/disk", "spec.nodeAffinity.required.nodeSelectorTerms[0].x", "", "zone In [a]"),
+    )
+    picture = parsed(log.draw_changes(f.Frame(changes=rows), 320))
+    drawn = [word.text for word in picture.iter() if word.tag.endswith("text")]
+    assert drawn == [
+        "Written to the API",
+        "+", "pvc/data", "annotation pv.kubernetes.io/bind-completed", "yes",
+        "~", "status.phase", "Pending", "→", "Bound",
+        "+", "pv/disk", "spec.nodeAffinity", "zone In [a]",
+    ]  # fmt: skip
+
+
+def test_a_step_of_one_event_says_so():
+    """An event is a write too: the step did not change nothing."""
+    event = f.EventRow(4, 0.1, "Normal", "Provisioning", "pvc/data", "External provisioner is provisioning volume", 1, 0.1)
+    frame = f.Frame(head=evolve(f.Frame().head, step=4), events=(event,))
+    assert log.changes_reading(frame) == "Nothing but an event."
+
+
 def test_events_are_read_newest_first():
     """Step, type, reason, object and message stand in columns, the count behind."""
     expected = """\

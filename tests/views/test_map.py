@@ -47,6 +47,14 @@ def test_every_step_parses_and_stays_inside_its_width(step, width):
     assert outside == []
 
 
+def test_words_about_a_pod_give_way_to_its_name():
+    """In a narrow block, and in the node where it is assumed, the pod's name is whole."""
+    pods = (f.PodRow("pod/my-pod", "my-pod", state="assumed", assumed_node="node-0", in_focus=True, queue="waiting for volumes"),)
+    nodes = tuple(f.NodeRow(f"node/node-{i}", f"node-{i}", (("z", str(i)),)) for i in range(5))
+    said = [word[0] for word in texts(parsed(cluster_map.draw(f.Frame(pods=pods, nodes=nodes), 700, key="z")))]
+    assert said.count("my-pod") == 2
+
+
 def test_long_names_stay_in_their_cards():
     """Names of 63 characters at 700 px end inside the card they stand in."""
     root = parsed(cluster_map.draw(frames.long_names(), 700))

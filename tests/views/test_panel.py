@@ -6,6 +6,7 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
+from kvolsched.views import frame as f
 from kvolsched.views import headline
 from kvolsched.views.panel import Lab, reading
 
@@ -98,12 +99,27 @@ def test_idle_means_no_step_and_no_run(lab):
 
 
 def test_chips_say_who_and_what(lab):
-    """The default comes first and is outlined; a turn that changes nothing says so."""
+    """The default comes first and is outlined; the tooltip has the whole words, also that nothing would change."""
     lab.do("goto", step=5)
     first, second = lab.chips.children[1:3]
     assert first.description == "scheduler · bind worker\u2002annotate pvc/data-web-0 selected-node=node-a"
     assert ("k-default" in first._dom_classes, "k-default" in second._dom_classes) == (True, False)
-    assert second.tooltip == "nothing would change"
+    assert second.tooltip == "resync, changes nothing (nothing would change)"
+
+
+@pytest.mark.parametrize(
+    ("label", "words", "shown"),
+    [
+        ("scheduler · pass", "Scheduler judges web-0: 1 of 3 nodes fit. It assumes the pod there.",
+         "judges web-0: 1 of 3 nodes fit"),
+        ("pd.csi provisioner", "in 0.3 s: pd.csi creates pv/disk for data.", "in 0.3 s: creates pv/disk for data"),
+        ("kubelet", "Kubelet on node-a runs pod/web-0.", "on node-a runs pod/web-0"),
+        ("user", "in zone a: delete pod/web-0", "in zone a: delete pod/web-0"),
+    ],
+)
+def test_a_chip_does_not_repeat_its_actor(label, words, shown):
+    """One sentence, its subject left out where the label names it, the waiting time kept."""
+    assert shown == headline.chip_words(f.NextActor("x", label, "x", words))
 
 
 def test_selecting_a_cell_marks_the_map_and_brings_the_words(lab):

@@ -26,6 +26,12 @@ def test_names_are_cut_in_the_middle_and_fit(name, room):
     assert (cut.startswith(name[0]), cut.endswith((name[-1], "…"))) == (True, True)
 
 
+@pytest.mark.parametrize("cut", [text.middle, text.end])
+def test_of_a_uid_the_first_part_is_kept(cut):
+    """A name that a controller made of a uid is cut after the part by which people know it."""
+    assert "⇄ pvc-05fdc50e…" == cut("⇄ pvc-05fdc50e-3302-43be-438e-c4db7a9eab3f", 110, 10)
+
+
 def test_what_fits_is_not_cut():
     """A name with room stays as it is."""
     assert "node-a" == text.middle("node-a", 100, 11) == text.end("node-a", 100, 11)
