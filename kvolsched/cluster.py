@@ -239,8 +239,8 @@ class Cluster:
         return self.here
 
     def goto(self, step: int) -> Step:
-        """Go to the end of a step of this branch and return it; 0 is the start."""
-        self.world.goto(step)
+        """Go to the end of a step of this branch and return it; 0 is the start, -1 the last step known."""
+        self.world.goto(step if step >= 0 else self.world.known_steps + 1 + step)
         return self.here
 
     @property

@@ -6,7 +6,7 @@ Everything here is read from the log and the objects; nothing is stored for it.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import attrs
 
@@ -296,19 +296,31 @@ def _cpu(key: Key | Note, value: Any) -> int:
 # -- passes -------------------------------------------------------------------------------------------------------
 
 
+class PassRow(NamedTuple):
+    """One scheduling pass: its step and time, how many nodes fit, and the node chosen ("" for none)."""
+
+    step: int
+    time: float
+    fit: str
+    node: str
+
+
 @attrs.frozen(repr=False)
 class Passes:
-    """Every scheduling pass of one pod, in order: step, time, how many nodes fit, and the node chosen ("" for none)."""
+    """Every scheduling pass of one pod, in order."""
 
     about: str
     revision: str
-    rows: tuple[tuple[int, float, str, str], ...]
+    rows: tuple[PassRow, ...]
 
     def __len__(self) -> int:
         return len(self.rows)
 
-    def __iter__(self) -> Iterator[tuple[int, float, str, str]]:
+    def __iter__(self) -> Iterator[PassRow]:
         return iter(self.rows)
+
+    def __getitem__(self, number: int) -> PassRow:
+        return self.rows[number]
 
     def __repr__(self) -> str:
         count = len(self.rows)
@@ -331,7 +343,8 @@ def passes(cluster: Cluster, pod: str) -> Passes:
     for turn in cluster.world.turns:
         if turn.actor == PASS and turn.cause == f"{key.namespace}/{key.name}" and turn.end <= cluster.world.place:
             made = (change.new for change in changes_of(cluster, turn) if isinstance(change.new, PassNote))
-            rows += [(turn.step, turn.time, f"{note.fit} of {note.judged} nodes fit", note.node) for note in made]
+            fit = ((f"{note.fit} of {note.judged} nodes fit", note.node) for note in made)
+            rows += [PassRow(turn.step, turn.time, words, node) for words, node in fit]
     return Passes(ref(key), cluster.revision.name, tuple(rows))
 
 

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 import attrs
 
+from ..answers import hanging, sentence
 from ..world.history import Turn
 from ..world.log import Key
 from ..world.simulation import Simulation
@@ -33,7 +34,7 @@ class Finding:
     objects: Mapping[Key, Any] = attrs.field(eq=False)
 
     def __repr__(self) -> str:
-        lines = [f"{number:3}. {line}" for number, line in enumerate(self.story, 1)]
+        lines = [f"{number:3}. {hanging([sentence(line)], 5)}" for number, line in enumerate(self.story, 1)]
         return "\n".join([self.wrong[:1].upper() + self.wrong[1:] + ":", *lines])
 
 
@@ -74,8 +75,9 @@ class Exploration:
             lines.append(f"Exhausted: {size}; nothing wrong in any of them.")
         else:
             lines.append(f"Not exhausted: {size}; nothing wrong in those visited.")
-        lines += [f"Ends {end.count:,} times: {end.words}" for end in self.outcomes if not self.found]
-        lines += [f"Assumed: {sentence}" for sentence in self.assumptions]
+        ends = [] if self.found else self.outcomes
+        lines += [f"Ends {end.count:,} time{'s' if end.count != 1 else ''}: {end.words}" for end in ends]
+        lines += [f"Assumed: {hanging([assumption], 9)}" for assumption in self.assumptions]
         return "\n".join(lines)
 
     def replay(self, world: Any, name: str = "found") -> Any:

@@ -7,6 +7,7 @@ from the graph one can tell which states no longer lead to the goal.
 
 from __future__ import annotations
 
+import os
 import time
 from array import array
 from collections import Counter, deque
@@ -120,8 +121,8 @@ class Search:
     def run(self, max_states: int, seconds: float | None, *, progress: bool) -> None:
         """Visit states until something is found, the space is exhausted, a bound is met, or the user interrupts."""
         end = None if seconds is None else time.monotonic() + seconds
-        silent: dict[str, Any] = {} if progress else {"disable": True}  # where it is not, TQDM_DISABLE decides
-        with tqdm(desc="states", unit=" states", leave=False, **silent) as bar:
+        silent = not progress or bool(os.environ.get("TQDM_DISABLE"))  # in notebooks tqdm itself does not heed it
+        with tqdm(desc="states", unit=" states", disable=silent, leave=False) as bar:
             try:
                 self.game.at_once()
                 start = self._key((0,) * len(self.game.faults))
