@@ -112,11 +112,7 @@ def to_plain(value: Any) -> dict[str, Any]:
     """Return an object as plain data under its manifest names; empty and default values are left out."""
     if isinstance(value, dict):
         return typing.cast(dict[str, Any], thaw(value))
-    plain: dict[str, Any] = {}
-    if hasattr(type(value), "kind") and "kind" not in _names(type(value)):
-        plain["apiVersion"], plain["kind"] = value.api_version, value.kind
-    plain.update(_writer(type(value))(value))
-    return plain
+    return _writer(type(value))(value)
 
 
 def reference(data: Mapping[str, Any]) -> str:
@@ -417,10 +413,12 @@ def _writer(cls: Any) -> Callable[[Any], dict[str, Any]]:
     always = {field.name for field in attrs.fields(cls) if field.metadata.get("written") == "always"}
     plan = [(name, _KEEP if attribute in always else defaults[attribute]) for attribute, name in names]
     versions = frozenset(name for name in ("resourceVersion",) if name in _names(cls))
+    own = hasattr(cls, "kind") and "kind" not in _names(cls)  # also inside: a claim template says what it is
+    head = {"apiVersion": cls.api_version, "kind": cls.kind} if own else {}
     values_of = attrgetter(*(attribute for attribute, _ in names), "rest")
 
     def write(value: Any) -> dict[str, Any]:
-        plain: dict[str, Any] = {}
+        plain: dict[str, Any] = {**head}
         *values, rest = values_of(value)
         for (name, default), item in zip(plan, values, strict=True):
             if item is default or item == default:

@@ -123,3 +123,19 @@ def test_lists_of_null_hold_zero_values():
     found = from_plain({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p", "labels": None},
                         "spec": {"containers": [None], "nodeSelector": {"a": None}}})  # fmt: skip
     assert ({}, "", {"a": ""}) == (found.metadata.labels, found.spec.containers[0].name, found.spec.node_selector)
+
+
+@pytest.mark.checklist("161")
+def test_the_size_of_an_inline_volume_is_a_quantity_that_may_be_absent():
+    """S2's fsSize is read with a word that Kubernetes never got it; not given and zero differ, and both are written back."""
+    sizes = {}
+    for size in (None, "0", "1024Mi"):
+        source = {"driver": "pmem.csi.example.com", **({"fsSize": size} if size is not None else {})}
+        plain = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p"}, "spec": {"volumes": [{"name": "v", "csi": source}]}}
+        found, problems = decode(plain)
+        assert (["design"] if size is not None else []) == [problem.rule for problem in problems]
+        sizes[size] = found.spec.volumes[0].csi.fs_size
+        assert found == from_plain(to_plain(found))
+    assert {None: None, "0": "0", "1024Mi": "1Gi"} == sizes
+    with pytest.raises(ManifestError):
+        from_plain({**plain, "spec": {"volumes": [{"name": "v", "csi": {"driver": "d", "fsSize": "large"}}]}})
