@@ -5,22 +5,21 @@ These are Kubernetes' rules; the world's API server, which knows none, is handed
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import attrs
 
 from .api import defaults, validation
 from .api.immutable import immutable
-from .api.kind import BY_NAME
+from .api.kind import BY_NAME, kind_named
 from .api.meta import Condition
-from .world.apiserver import Deny
+from .world.apiserver import Deny, Permit
 from .world.log import Key
 
 ZONE_LABELS = ("topology.kubernetes.io/zone", "topology.kubernetes.io/region")
 
-# What each component may do beside reading (S0, Access Control and New Permissions; verb, kind). A component that is
-# not named may do everything.
+# What the scheduler may do beside reading (S0, Access Control; verb, kind). Other components may do everything.
 PERMISSIONS: Mapping[str, frozenset[tuple[str, str]]] = {
     "kube-scheduler": frozenset(
         {
@@ -34,7 +33,7 @@ PERMISSIONS: Mapping[str, frozenset[tuple[str, str]]] = {
 }
 
 
-def admit(verb: str, old: Any, new: Any, objects: Mapping[Key, Any]) -> Any:  # noqa: ARG001 - the hook's shape
+def admit(verb: str, old: Any, new: Any, objects: Mapping[Key, Any]) -> Any:
     """Return the object to store: defaults filled in; or `Deny` with every fault in the API server's words."""
     if verb == "create":
         new = defaults.defaulted(new)
@@ -68,9 +67,9 @@ def bind(*, zone_labels: bool) -> Callable[[Any, Any, Mapping[Key, Any]], Any]:
     def store(pod: Any, node_name: str, objects: Mapping[Key, Any]) -> Any:
         name = pod.metadata.name
         if pod.metadata.deletion_timestamp is not None:
-            return Deny("Conflict", f'Operation cannot be fulfilled on pods/binding "{name}": pod {name} is being deleted, cannot be assigned to a host')
+            return _taken(name, "being deleted, cannot be assigned to a host")
         if pod.spec.node_name:
-            return Deny("Conflict", f'Operation cannot be fulfilled on pods/binding "{name}": pod {name} is already assigned to node "{pod.spec.node_name}"')
+            return _taken(name, f'already assigned to node "{pod.spec.node_name}"')
         scheduled = Condition(type="PodScheduled", status="True")
         meta, status = pod.metadata, pod.status.with_condition(scheduled)
         if zone_labels:
@@ -84,7 +83,30 @@ def bind(*, zone_labels: bool) -> Callable[[Any, Any, Mapping[Key, Any]], Any]:
     return store
 
 
-def permit(component: str, verb: str, kind: str) -> bool:
-    """Say whether a component may make such a write."""
-    may = PERMISSIONS.get(component)
-    return may is None or (verb, kind) in may
+def _taken(pod: str, why: str) -> Deny:
+    return Deny("Conflict", f'Operation cannot be fulfilled on pods/binding "{pod}": pod {pod} is {why}')
+
+
+def permits(denied: Mapping[str, Iterable[str]]) -> Permit:
+    """Return who may do what: everybody what is needed, less what is denied.
+
+    Args:
+        denied: component -> what it may not do: `update persistentvolumes`, `get nodes` (S0, New Permissions).
+
+    Raises:
+        ValueError: a denial is not a verb and a kind.
+    """
+    taken: set[tuple[str, str, str]] = set()
+    for component, words in denied.items():
+        for text in words:
+            verb, _, kind = text.partition(" ")
+            if not kind:
+                raise ValueError(f"{component}: cannot deny {text!r}; write for example 'update persistentvolumes'")
+            taken.add((component, verb, kind_named(kind).name))
+
+    def permit(component: str, verb: str, kind: str) -> bool:
+        may = PERMISSIONS.get(component)
+        asked = "update" if verb == "update_status" else verb
+        return (component, asked, kind) not in taken and (verb == "get" or may is None or (verb, kind) in may)
+
+    return permit

@@ -12,7 +12,7 @@ from typing import Any
 import attrs
 
 from . import admission, volumes
-from .api.meta import freeze
+from .api.meta import EMPTY, freeze
 from .api.storage import NO_PROVISIONER
 from .controllers import kubelet, persistent_volume, provisioner, stateful_set, user
 from .scheduler import profile as profiles
@@ -42,6 +42,7 @@ class Revision:
         zone_labels: binding copies the node's zone to the pod and clears its nomination.
         pops_backoff: with no active pod, one in back-off is tried at once.
         fine: a scheduling pass is two turns, so that others may act between its choice and what it assumes.
+        gates: the feature gates that were set, by process (see `with_gates`).
     """
 
     name: str
@@ -52,24 +53,65 @@ class Revision:
     zone_labels: bool = True
     pops_backoff: bool = True
     fine: bool = False
+    gates: Mapping[str, Mapping[str, bool]] = EMPTY
+
+    def with_gates(self, gates: Mapping[str, Mapping[str, bool]]) -> Revision:
+        """Return these rules with feature gates per component, as on masters of different age (checklist 71-73, 140).
+
+        Args:
+            gates: process -> gate -> on, for example `{"kube-scheduler": {"VolumeScheduling": False}}`.
+
+        Raises:
+            ValueError: there is no such process or gate.
+        """
+        for process, switches in gates.items():
+            unknown = [gate for gate in switches if gate not in GATES]
+            if process not in (SCHEDULER, MANAGER) or unknown:
+                known = f"{SCHEDULER} and {MANAGER} have {', '.join(GATES)}"
+                raise ValueError(f"no gate {', '.join(unknown) or '...'} of {process}: {known}")
+        scheduler, manager = gates.get(SCHEDULER, {}), gates.get(MANAGER, {})
+        waits, provisions = (scheduler.get(gate, True) for gate in GATES)
+        plugin = attrs.evolve(self.flow.volume_binding, waits=waits, provisions=provisions)
+        plugins = [attrs.evolve(e, plugin=plugin) if e.name == plugin.name else e for e in self.profile.plugins]
+        delays, provisioning = (manager.get(gate, True) for gate in GATES)
+        return attrs.evolve(
+            self,
+            profile=attrs.evolve(self.profile, plugins=tuple(plugins)),
+            flow=attrs.evolve(self.flow, volume_binding=plugin),
+            binder=attrs.evolve(self.binder, delays=delays, delayed_provisioning=provisioning),
+            gates=freeze(dict(gates)),
+        )
 
     def simulation(self, *, seed: int = 0, components: Mapping[str, Mapping[str, Any]] | None = None) -> Simulation:
-        """Return a world with this revision's components, in the order of the lanes."""
+        """Return a world with this revision's components, in the order of the lanes, their dials set.
+
+        Every component has the dials `absent` and `denied` (what it may not do: `update persistentvolumes`); the
+        others are the fields of its options.
+
+        Raises:
+            ValueError: a component has no such dial.
+        """
         dials = dict(components or {})
+        scheduler = dict(dials.get(SCHEDULER, {}))
+        fine = {"fine": scheduler.pop("fine", self.fine)}
+        rules = attrs.evolve(self, flow=_dialled(SCHEDULER, self.flow, scheduler), **fine)
+        binder = _dialled(persistent_volume.NAME, self.binder, dials.get(persistent_volume.NAME))
         made = [
             user.component(),
             stateful_set.component(),
-            self.scheduler(),
-            persistent_volume.component(self.binder),
+            rules.scheduler(),
+            persistent_volume.component(binder),
             *self.provisioners([name for name in dials if name not in NOT_DRIVERS], dials),
-            kubelet.component(),
+            kubelet.component(_dialled(kubelet.NAME, kubelet.Options(), dials.get(kubelet.NAME))),
         ]
         left_out = {name for name, dial in dials.items() if dial.get("absent")}
-        return Simulation([each for each in made if each.name not in left_out], self.server(), seed)
+        denied = {name: dial["denied"] for name, dial in dials.items() if "denied" in dial}
+        return Simulation([each for each in made if each.name not in left_out], self.server(denied), seed)
 
-    def server(self) -> ApiServer:
+    def server(self, denied: Mapping[str, Iterable[str]] = EMPTY) -> ApiServer:
         """Return an API server with this revision's admission and subresources."""
-        return ApiServer(admission.admit, {"bind": admission.bind(zone_labels=self.zone_labels)}, admission.permit)
+        subresources = {"bind": admission.bind(zone_labels=self.zone_labels)}
+        return ApiServer(admission.admit, subresources, admission.permits(denied))
 
     def scheduler(self) -> Component:
         """Return kube-scheduler: the scheduling pass, the bind worker beside it, their cache and queue."""
@@ -79,24 +121,37 @@ class Revision:
         def views(_seen: Seen) -> Mapping[str, View]:
             return {"cache": AssumeCache(Snapshot(), self.flow.volume_rule), "queue": SchedulingQueue()}
 
-        return Component(SCHEDULER, KINDS, actors, views)
+        return Component(SCHEDULER, (*KINDS, *self.profile.watches), actors, views)
 
     def provisioners(self, names: Iterable[str], dials: Mapping[str, Mapping[str, Any]]) -> Sequence[Component]:
         """Return a provisioner component for each of these driver names, with the dials set for it."""
         wanted = sorted(set(names) - {NO_PROVISIONER, ""})
-        return [provisioner.component(name, self._dialled(dials.get(name, {}))) for name in wanted]
+        return [provisioner.component(name, self._driver(name, dials.get(name, {}))) for name in wanted]
 
-    def _dialled(self, dials: Mapping[str, Any]) -> provisioner.Options:
+    def _driver(self, name: str, dials: Mapping[str, Any]) -> provisioner.Options:
         """Return a driver's options: the revision's, and the scenario's dials over them."""
-        told = {word: freeze(value) for word, value in dials.items() if word not in ("absent", "kind")}
-        if "kind" in dials:
-            told.setdefault("topology_keys", TOPOLOGY_KEYS[dials["kind"]])
+        told = dict(dials)
+        if "kind" in told:
+            told.setdefault("topology_keys", TOPOLOGY_KEYS[told.pop("kind")])
         if "fails" in told:
             told["fails"] = tuple(provisioner.Failure(**failure) for failure in told["fails"])
-        return attrs.evolve(self.provisioning, **told)
+        options: provisioner.Options = _dialled(name, self.provisioning, told)
+        return options
+
+
+def _dialled(name: str, options: Any, dials: Mapping[str, Any] | None) -> Any:
+    """Return a component's options with the dials of a scenario over them."""
+    told = {word: freeze(value) for word, value in (dials or {}).items() if word not in ("absent", "denied")}
+    there = [field.name for field in attrs.fields(type(options))]
+    unknown = [word for word in told if word not in there]
+    if unknown:
+        raise ValueError(f"{name} has no dial {', '.join(unknown)}; there are: absent, denied, {', '.join(there)}")
+    return attrs.evolve(options, **told)
 
 
 TOPOLOGY_KEYS = {"zonal": ("topology.kubernetes.io/zone",), "local": ("kubernetes.io/hostname",)}
+MANAGER = "kube-controller-manager"
+GATES = ("VolumeScheduling", "DynamicProvisioningScheduling")
 NOT_DRIVERS = frozenset({"user", SCHEDULER, persistent_volume.NAME, kubelet.NAME, stateful_set.NAME})
 
 
@@ -128,7 +183,7 @@ def design() -> Revision:
 
 def _binder(profile: Profile) -> VolumeBinding:
     found = profile.plugin("VolumeBinding")
-    assert isinstance(found, VolumeBinding)  # noqa: S101 - every profile has it
+    assert isinstance(found, VolumeBinding)
     return found
 
 

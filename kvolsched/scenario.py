@@ -1,13 +1,15 @@
 """Scenarios: named clusters with a question, and scripts that play them. Lessons, tests and incidents hang on them.
 
-A scenario file is YAML: `name`, `question`, `revision`, `seed`, `components`, `manifests` (names of shipped examples),
-`objects` (manifests) and `script`, a list of `apply | delete | step | run | crash | refuse | cordon | back | expect`.
+A scenario file is YAML: `name`, `question`, `checklist` (items of the documents that its script proves), `revision`,
+`seed`, `gates` (by process), `components` (dials by name), `manifests` (names of shipped examples), `objects` (manifests)
+and `script`, a list of `apply | refused | patch | delete | step | run | crash | refuse | cordon | taint | back | expect`.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
-from functools import cache
+from functools import cache, partial
 from importlib import resources
 from pathlib import Path
 from typing import Any
@@ -24,8 +26,15 @@ from .api.resources import Resources
 from .api.storage import WAIT_FOR_FIRST_CONSUMER, StorageClass
 from .api.volume import PersistentVolumeClaim, PersistentVolumeClaimSpec
 from .cluster import Cluster, condition
+from .revision import revision_named
+from .scheduler.cycle import SCHEDULER
+from .world.apiserver import Refused, key_of
+from .world.log import Note
 
-WORDS = ("name", "question", "revision", "seed", "components", "manifests", "objects", "script")
+WORDS = (
+    *("name", "question", "checklist", "revision", "seed", "gates", "components"),
+    *("manifests", "objects", "script"),
+)
 
 
 class ScenarioError(ValueError):
@@ -42,8 +51,10 @@ class Scenario:
 
     name: str
     question: str = ""
+    checklist: tuple[str, ...] = ()
     revision: str = "design"
     seed: int = 0
+    gates: Frozen = EMPTY
     components: Frozen = EMPTY
     manifests: tuple[str, ...] = ()
     objects: tuple[Frozen, ...] = ()
@@ -53,8 +64,9 @@ class Scenario:
         self, revision: str = "", *, seed: int | None = None, components: Mapping[str, Any] | None = None
     ) -> Cluster:
         """Return the scenario's cluster before its script, under its own revision or another."""
+        rules = revision_named(revision or self.revision)
         cluster = Cluster(
-            revision or self.revision,
+            rules.with_gates(thaw(self.gates)) if self.gates else rules,
             seed=self.seed if seed is None else seed,
             components={**thaw(self.components), **(components or {})},
             name=self.name,
@@ -153,6 +165,31 @@ def _refused(cluster: Cluster, value: Mapping[str, Any]) -> None:
         raise ExpectationFailed(f"expected the refusal {value['message']!r}, nothing was refused")
 
 
+def _patch(cluster: Cluster, value: Mapping[str, Any]) -> None:
+    """Change objects as the user, by merge patches: `{pv/disk: {spec: {claimRef: null}}}`."""
+    for reference, change in value.items():
+        outcome = cluster.edit(reference, partial(_patched, change=change))
+        if isinstance(outcome, Refused):
+            raise ApplyRefused([outcome])
+
+
+def _patched(old: Any, change: Any) -> Any:
+    return manifest.from_plain(_merge(manifest.to_plain(old), change))
+
+
+def _merge(old: Any, change: Any) -> Any:
+    """Return plain data after a JSON merge patch."""
+    if not isinstance(change, Mapping):
+        return change
+    merged = dict(old) if isinstance(old, Mapping) else {}
+    for word, value in change.items():
+        if value is None:
+            merged.pop(word, None)
+        else:
+            merged[word] = _merge(merged.get(word), value)
+    return merged
+
+
 def _step(cluster: Cluster, value: Any) -> None:
     if isinstance(value, int):
         for _ in range(value):
@@ -173,8 +210,12 @@ def _same(what: str, expected: Any, actual: Any) -> None:
 def _expect(cluster: Cluster, value: Mapping[str, Any]) -> None:
     """Compare what is with what is expected: objects by field, conditions by words, events by reason and message."""
     for word, wanted in value.items():
-        if word == "event":
-            _expect_event(cluster, wanted)
+        if word in ("event", "no event"):
+            for event in wanted if isinstance(wanted, list) else [wanted]:
+                _expect_event(cluster, event, wanted=word == "event")
+        elif word == "passes":
+            for pod, number in wanted.items():
+                _same(f"passes of {pod}", number, _passes(cluster, pod))
         elif word in ("is", "is not"):
             for text in wanted if isinstance(wanted, list) else [wanted]:
                 holds = condition(text)
@@ -185,23 +226,34 @@ def _expect(cluster: Cluster, value: Mapping[str, Any]) -> None:
                 _same(f"{word} {path}", field, _at(plain, path))
 
 
-def _expect_event(cluster: Cluster, wanted: Mapping[str, Any]) -> None:
-    found = [
-        event
-        for event in cluster.objects("events")
-        if event.involved_object.name == wanted["about"].rpartition("/")[2]
-        and event.reason == wanted.get("reason", event.reason)
-    ]
-    if not any(event.message == wanted.get("message", event.message) for event in found):
-        said = sorted({event.message for event in found})
-        raise ExpectationFailed(f"expected an event {dict(wanted)!r}, there are {said!r}")
+def _expect_event(cluster: Cluster, event: Mapping[str, Any], *, wanted: bool) -> None:
+    """Look for an event about an object, with this reason and message as far as they are given."""
+    about = [one for one in cluster.objects("events") if one.involved_object.name == event["about"].rpartition("/")[2]]
+    reason, message = event.get("reason"), event.get("message")
+    found = any(reason in (None, one.reason) and message in (None, one.message) for one in about)
+    if found != wanted:
+        said = sorted({f"{one.reason}: {one.message}" for one in about})
+        raise ExpectationFailed(f"expected {'an' if wanted else 'no'} event {dict(event)!r}, there are {said!r}")
+
+
+def _passes(cluster: Cluster, pod: str) -> int:
+    """Return how many passes a pod has gone through so far."""
+    name = "/".join(key_of(cluster[f"pod/{pod}"])[1:])
+    note = cluster.world.log.notes.get(Note(SCHEDULER, "pass", name))
+    return note.number if note is not None else 0
 
 
 def _at(plain: Any, path: str) -> Any:
-    """Return what stands at a dotted path of plain data; None if nothing does."""
-    for part in path.split("."):
+    """Return what stands at a dotted path of plain data; None if nothing does.
+
+    An item of a list is named by its number, its type or its name: `status.conditions.PodScheduled.message`. A part
+    with dots in it stands in brackets: `metadata.annotations[pv.kubernetes.io/bind-completed]`.
+    """
+    for bracketed, plainly in re.findall(r"\[([^\]]*)\]|([^.\[]+)", path):
+        part = bracketed or plainly
         if isinstance(plain, list):
-            plain = plain[int(part)] if part.isdigit() and int(part) < len(plain) else None
+            named = (item for item in plain if isinstance(item, dict) and part in (item.get("type"), item.get("name")))
+            plain = plain[int(part)] if part.isdigit() and int(part) < len(plain) else next(named, None)
         elif isinstance(plain, dict):
             plain = plain.get(part)
     return plain
@@ -215,7 +267,9 @@ ACTS: Mapping[str, Callable[[Cluster, Any], Any]] = {
     "run": _run,
     "crash": lambda cluster, value: cluster.crash(value),
     "refuse": lambda cluster, value: cluster.refuse(**value),
+    "patch": _patch,
     "cordon": lambda cluster, value: cluster.cordon(value),
+    "taint": lambda cluster, value: cluster.taint(value["node"], value["taint"]),
     "back": lambda cluster, value: cluster.back(int(value)),
     "expect": _expect,
 }

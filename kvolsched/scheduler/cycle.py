@@ -284,7 +284,7 @@ def put_back(
     if error:
         hand.wake(name, until - hand.now, actor=PASS)
     elif after is not None:
-        hand.wake(name, after, periodic=True, actor=PASS)
+        hand.wake(name, after, periodic=part == queue.UNSCHEDULABLE, actor=PASS)
 
 
 def tell(

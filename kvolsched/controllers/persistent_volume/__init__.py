@@ -211,6 +211,8 @@ class Binder:
 
     def _delayed(self, hand: Hand, claim: PersistentVolumeClaim) -> bool:
         """Say whether a claim waits for a pod (S0, Delayed Volume Binding)."""
+        if not self.options.delays:
+            return False
         if self.options.selected_node_switches_delay_off and self._handed_to_provisioning(claim):
             return False
         found = hand.seen.get("StorageClass", class_of_claim(claim))

@@ -33,6 +33,7 @@ class Options:
             a controller that has not yet seen the claim of a prebound volume takes it for deleted
             (kubernetes#66287).
         selected_node_switches_delay_off: a claim handed to provisioning may be bound to any static volume.
+        delays: the gate by which claims of a delayed class wait for a pod (VolumeScheduling).
         delayed_provisioning: the gate by which the scheduler's selected node is heeded.
         provisioner_keys: annotations that hand a claim to an external provisioner; the first decides.
         migrated: in-tree plugin -> the CSI driver that acts for it.
@@ -46,6 +47,7 @@ class Options:
     today: bool = True
     reread_claim_before_reclaim: bool = True
     selected_node_switches_delay_off: bool = False
+    delays: bool = True
     delayed_provisioning: bool = True
     provisioner_keys: tuple[str, ...] = (STORAGE_PROVISIONER, BETA_STORAGE_PROVISIONER)
     migrated: Mapping[str, str] = MIGRATED
