@@ -12,6 +12,10 @@ from kvolsched.views.marks import n, rect, word
 
 START = "This is the start. Press Step."
 IDLE = "nobody: the cluster is idle"
+KEYS = (
+    "Keys, with the focus in the panel: → or . step, ← or , back, Home to the start, r run, 1-9 let that actor act, "
+    "Esc select nothing. Inside a view: arrows go to the nearest object, Enter selects it."
+)
 SOURCES = {
     "upstream": "Kubernetes v1.36",
     "design": "the design documents, where they are silent Kubernetes 1.11 to 1.16",
@@ -89,6 +93,7 @@ def badge_html(frame: Frame) -> str:
     return (
         f'<span class="k-branch">branch <b>{text.escape(head.branch)}</b></span>'
         f'<span class="k-badge" title="{source}">rules <b>{text.escape(head.revision)}</b></span>'
+        f'<span class="k-badge" role="note" title="{KEYS}" aria-label="{KEYS}">?</span>'
     )
 
 

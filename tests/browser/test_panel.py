@@ -8,7 +8,7 @@ from nbformat import v4, write
 
 import kvolsched
 
-from .conftest import VIEW, open_notebook
+from .conftest import ARTEFACTS, VIEW, open_notebook
 
 pytestmark = pytest.mark.browser
 
@@ -101,6 +101,12 @@ class Shown:
             shown[name] = self.drawn("body", place=place)["body"]
         return shown
 
+    def picture(self, name, place=FIRST):
+        """Picture one panel as tests/artefacts/NAME.png."""
+        ARTEFACTS.mkdir(exist_ok=True)
+        self.lab.settle()
+        self.panel(place).screenshot(path=ARTEFACTS / f"{name}.png")
+
     def ask(self, expression):
         """Let the kernel evaluate an expression; give its repr."""
         return self.page.evaluate(ASK, expression)
@@ -148,7 +154,7 @@ def shown(page_of_all):
 def test_step_ten_times_and_back_ten_times_is_the_start(shown):
     """Map, sentence, changes, verdicts and events are, element by element, what they were; the timeline knows more."""
     before = shown.tables()
-    shown.lab.screenshot("panel-start")
+    shown.picture("panel-start")
     lanes = shown.drawn("lanes")
     last = 0
     for _ in range(10):
@@ -156,8 +162,8 @@ def test_step_ten_times_and_back_ten_times_is_the_start(shown):
             break
         last = shown.step(1)
         if last == 5:
-            shown.lab.screenshot("panel-middle")
-    shown.lab.screenshot("panel-end")
+            shown.picture("panel-middle")
+    shown.picture("panel-end")
     middle = shown.tables()
     for number in reversed(range(last)):
         shown.press("back")
