@@ -90,7 +90,7 @@ def explore(
     if search.wrong:
         fork = sim.fork()
         shown = play(fork, search.trace, tuple(faults), options)
-        found = Finding(search.wrong, tuple(turn.words for turn in shown), dict(fork.log.objects))
+        found = Finding(search.wrong, tuple(turn.words for turn in shown if turn.words), dict(fork.log.objects))
     return Exploration(
         found=found,
         trace=search.trace,

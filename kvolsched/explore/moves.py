@@ -221,7 +221,8 @@ class Game:
         `eager`: a component that has nothing to do and no wake-up to come sees at once (without lag everybody does).
         It cannot act before it sees, and what it could do having seen later it can still do, by seeing again. What is
         lost is only that it skips versions: an object that came and went, or two changes heard of as one. A watch
-        that does not break skips none.
+        that does not break skips none. With lag per kind this holds for who watches one kind only: who sees one kind
+        late may see another first, and act.
 
         `idle`: a reconcile that finds nothing to do is made at once: it touches nothing that others see. Postponed
         until its component has seen more, it might find something; but then what was seen makes its cause dirty
@@ -231,7 +232,7 @@ class Game:
         while True:
             place = log.place
             for process in self.processes:
-                if process.pending and (self.lag == "none" or (self.eager and self._has_nothing_to_do(process))):
+                if process.pending and self._sees_at_once(process):
                     self.sim.deliver(process)
             if self.idle:
                 changed = log.changes[since - log.base : log.place - log.base] if since is not None else ()
@@ -259,8 +260,10 @@ class Game:
         log = self.sim.log
         return all(type(change.key) is Note and change.new is None for change in log.changes[start - log.base :])
 
-    def _has_nothing_to_do(self, process: Process) -> bool:
-        if self._wakes(process):
+    def _sees_at_once(self, process: Process) -> bool:
+        if self.lag == "none":
+            return True
+        if not self.eager or (self.lag == "per kind" and len(process.cursors) > 1) or self._wakes(process):
             return False
         actors = process.component.actors
         return not any(actor.ready(Hand(self.sim, process, actor), every=True) for actor in actors)

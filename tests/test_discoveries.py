@@ -1,0 +1,299 @@
+"""Three failures that became famous, found by the explorer from a handful of objects, and their cures by exhaustion.
+
+Nothing is pre-arranged: an administrator has made nodes, a class and volumes, a user creates claims and pods, and
+everything that follows is tried. `design` are the design documents' rules, `upstream` those of Kubernetes today.
+"""
+
+import attrs
+import pytest
+
+import kvolsched
+from kvolsched.api.meta import ObjectReference
+from kvolsched.explore import Crash, UserAct, claims_and_volumes_match, explore, pods_stay, versions_grow
+from kvolsched.explore.invariants import nodes_hold_what_they_run
+from kvolsched.revision import revision_named
+from kvolsched.world.apiserver import Write
+from kvolsched.world.log import Key
+
+ALWAYS = (versions_grow, pods_stay, nodes_hold_what_they_run)
+QUICK = {"progress": False}
+ALONE = {"kubelet": {"absent": True}, "statefulset-controller": {"absent": True}}
+
+NODE = """
+apiVersion: v1
+kind: Node
+metadata: {name: node-1, labels: {kubernetes.io/hostname: node-1}}
+status: {allocatable: {cpu: "4", memory: 8Gi, pods: "10"}, capacity: {cpu: "4", memory: 8Gi, pods: "10"}}
+---
+"""
+
+
+def storage_class(provisioner):
+    """A class that waits for a consumer."""
+    return f"""
+apiVersion: storage.k8s.io/v1
+kind: StorageClass
+metadata: {{name: disks}}
+provisioner: {provisioner}
+volumeBindingMode: WaitForFirstConsumer
+---
+"""
+
+
+def volume(name, size, *, policy="Retain", of="disks", claim=""):
+    """A disk on node-1, prebound to a claim if one is named."""
+    return f"""
+apiVersion: v1
+kind: PersistentVolume
+metadata: {{name: {name}, annotations: {{pv.kubernetes.io/provisioned-by: disks.example.com}}}}
+spec:
+  accessModes: [ReadWriteOnce]
+  capacity: {{storage: {size}}}
+  csi: {{driver: disks.example.com, volumeHandle: {name}}}
+  nodeAffinity:
+    required: {{nodeSelectorTerms: [{{matchExpressions: [{{key: kubernetes.io/hostname, operator: In, values: [node-1]}}]}}]}}
+  persistentVolumeReclaimPolicy: {policy}
+  storageClassName: {of}
+  {f"claimRef: {{namespace: default, name: {claim}}}" if claim else ""}
+---
+"""
+
+
+def claim(name, size):
+    """A claim of the class."""
+    return f"""
+apiVersion: v1
+kind: PersistentVolumeClaim
+metadata: {{name: {name}}}
+spec: {{storageClassName: disks, accessModes: [ReadWriteOnce], resources: {{requests: {{storage: {size}}}}}}}
+---
+"""
+
+
+def pod(*claims):
+    """A pod with these claims."""
+    volumes = ", ".join(f"{{name: {name}, persistentVolumeClaim: {{claimName: {name}}}}}" for name in claims)
+    return f"""
+apiVersion: v1
+kind: Pod
+metadata: {{name: app}}
+spec: {{containers: [{{name: app, image: "registry.k8s.io/pause:3.10"}}], volumes: [{volumes}]}}
+---
+"""
+
+
+def revised(name, part, **options):
+    """A revision with options of its `binder` (the PV controller) or its `flow` changed."""
+    revision = revision_named(name)
+    return attrs.evolve(revision, **{part: attrs.evolve(getattr(revision, part), **options)})
+
+
+def cluster(revision, prepared, created, components=()):
+    """A cluster in which the administrator's objects have settled and the user has just created the rest."""
+    made = kvolsched.Cluster.from_manifests(prepared, revision=revision, components={**ALONE, **dict(components)})
+    made.run()
+    made.apply(created)
+    assert len([key for key in made.world.log.objects if key.kind != "Event"]) <= 9  # 8 and the default namespace
+    return made
+
+
+# -- kubernetes#65131: the pod is not assumed while its volumes bind ------------------------------------------
+
+
+@pytest.mark.checklist("274")
+def test_65131_under_design_both_volumes_land_in_one_zone_and_a_pod_is_stuck_for_ever():
+    """Two replicas that must not share a zone: both are placed by the first pass, the second refuses one for ever."""
+    replicas = kvolsched.scenario("two-replicas", revision="design")
+    result = explore(replicas, invariants=ALWAYS, **QUICK)
+
+    assert result.found
+    zones = {zone for key, obj in result.found.objects.items() if key.kind == "PersistentVolume"
+             for term in obj.spec.node_affinity.required.node_selector_terms
+             for demand in term.match_expressions if "zone" in demand.key for zone in demand.values}
+    placed = [obj.spec.node_name for key, obj in result.found.objects.items() if key.kind == "Pod"]
+    assert len(zones) == 1
+    assert sorted(map(bool, placed)) == [False, True]
+
+    end = result.replay(replicas)
+    assert len(end.run()) == 0
+    assert sum(bool(p.spec.node_name) for key, p in end.world.log.objects.items() if key.kind == "Pod") == 1
+
+
+@pytest.mark.checklist("274")
+def test_65131_under_upstream_is_absent():
+    """The pod is assumed with its volumes: in any order both replicas run, each in its zone; exhausted."""
+    result = explore(kvolsched.scenario("two-replicas", revision="upstream"), invariants=ALWAYS, **QUICK)
+
+    assert (result.found, result.exhausted) == (None, True)
+    assert {"web-0 on node-a, web-1 on node-b", "web-0 on node-b, web-1 on node-a"} == {e.words for e in result.outcomes}
+
+
+def test_65131_under_upstream_comes_back_with_a_crash_between_assuming_and_binding():
+    """What was assumed is forgotten: the other replica may take the zone where the first one's volume already is.
+
+    Found without any lag: the crash alone is enough.
+    """
+    result = explore(kvolsched.scenario("two-replicas", revision="upstream"), lag="none",
+                     faults=[Crash("kube-scheduler")], **QUICK)
+
+    assert result.found
+    story = "\n".join(result.found.story)
+    assert story.index("selects node-") < story.index("kube-scheduler crashes")
+    assert sum(bool(p.spec.node_name) for key, p in result.found.objects.items() if key.kind == "Pod") == 1
+
+
+# -- kubernetes#66287: a prebound volume is seen before its claim ---------------------------------------------
+
+
+def disk_given_up(objects):
+    """Whether the volume is gone while the claim it was reserved for stands."""
+    return Key("PersistentVolume", "", "disk-1") not in objects
+
+
+def disk_released(objects):
+    """Whether the PV controller took the claim for deleted."""
+    disk = objects.get(Key("PersistentVolume", "", "disk-1"))
+    return disk is None or disk.status.phase == "Released"
+
+
+def one_disk(revision, provisioner="disks.example.com"):
+    """One pod, one claim, one disk with reclaim policy Delete, and its driver."""
+    prepared = NODE + storage_class(provisioner) + volume("disk-1", "10Gi", policy="Delete")
+    return cluster(revision, prepared, claim("data", "5Gi") + pod("data"), {"disks.example.com": {"delay": 0}})
+
+
+@pytest.mark.checklist("275")
+def test_66287_a_volume_seen_before_its_claim_is_deleted():
+    """With lag per kind the PV controller takes the claim for deleted, releases its volume, and the driver deletes it."""
+    result = explore(one_disk("design"), lag="per kind", until=disk_given_up, **QUICK)
+
+    assert result.found
+    assert any("deletes pv/disk-1" in line for line in result.found.story)
+    assert Key("PersistentVolumeClaim", "default", "data") in result.found.objects
+
+
+@pytest.mark.checklist("275")
+def test_66287_is_absent_with_lag_ordered():
+    """Who sees everything in order has seen the claim before the volume that is reserved for it; exhausted."""
+    result = explore(one_disk("design"), lag="ordered", until=disk_released, **QUICK)
+
+    assert (result.found, result.exhausted) == (None, True)
+
+
+@pytest.mark.checklist("275")
+@pytest.mark.parametrize("revision", [revised("design", "binder", reread_claim_before_reclaim=True), "upstream"], ids=["reread", "upstream"])
+def test_66287_is_absent_when_the_claim_is_read_again_before_reclaiming(revision):
+    """The cure, alone and as it is in Kubernetes today: with lag per kind nothing is ever released; exhausted."""
+    result = explore(one_disk(revision, "kubernetes.io/no-provisioner"), lag="per kind", until=disk_released, **QUICK)
+
+    assert (result.found, result.exhausted) == (None, True)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("revision", [revised("design", "binder", reread_claim_before_reclaim=True), "upstream"], ids=["reread", "upstream"])
+def test_66287_is_absent_with_the_driver_in_the_game(revision):
+    """The same with a driver that would delete the volume and provision another."""
+    result = explore(one_disk(revision), lag="per kind", until=disk_released, **QUICK)
+
+    assert (result.found, result.exhausted) == (None, True)
+
+
+# -- kubernetes#73263: one of a pod's claims binds, the other cannot ------------------------------------------
+
+
+@attrs.frozen
+class Take:
+    """A patch that reserves a volume for somebody else's claim."""
+
+    def apply(self, old):
+        """Return the volume with its claimRef set."""
+        ref = ObjectReference(api_version="v1", kind="PersistentVolumeClaim", namespace="default", name="outsiders")
+        return attrs.evolve(old, spec=attrs.evolve(old.spec, claim_ref=ref))
+
+
+def thief(name):
+    """Somebody who takes a volume at any moment while it is free, or never."""
+    key = Key("PersistentVolume", "", name)
+
+    def take(objects):
+        here = objects.get(key)
+        free = here is not None and here.spec.claim_ref is None
+        return Write("patch", key, Take(), words=f"somebody takes {name} for a claim of their own") if free else None
+
+    return UserAct(f"somebody takes {name} while it is free", (take,))
+
+
+# Which of the two volumes is written last: the one that can be lost after the other is bound.
+LAST = {"design": "small", "upstream": "large"}
+
+
+def two_claims(revision, *, prebound="", reserved=False):
+    """A pod with two claims and two disks, one disk prebound; reserved: a third one in a class for outsiders."""
+    wanted = {"small": "one", "large": "two"}
+    prepared = NODE + storage_class("kubernetes.io/no-provisioner")
+    for disk, size in (("small", "10Gi"), ("large", "20Gi")):
+        prepared += volume(disk, size, claim=wanted[disk] if prebound and disk == LAST[revision] else "")
+    if reserved:
+        prepared += volume("apart", "20Gi", of="reserved")
+    return cluster(revision, prepared, claim("one", "8Gi") + claim("two", "15Gi") + pod("one", "two"))
+
+
+def all_or_nothing(objects):
+    """Whether all of the pod's claims are bound, or none."""
+    return len({bool(c.spec.volume_name) for key, c in objects.items() if key.kind == "PersistentVolumeClaim"}) == 1
+
+
+BOTH = pytest.mark.parametrize("revision", ["design", "upstream"])
+
+
+@pytest.mark.checklist("85", "276")
+@BOTH
+def test_73263_a_user_who_takes_a_volume_between_two_writes_leaves_a_partial_binding(revision):
+    """One claim is bound, the other's volume is taken before it is written: the pod is stuck with one of two."""
+    result = explore(two_claims(revision), goal=all_or_nothing, faults=[thief(LAST[revision])],
+                     invariants=(*ALWAYS, claims_and_volumes_match), **QUICK)
+
+    assert result.found
+    assert result.found.wrong == "nothing more happens, and the goal does not hold"
+    bound = [obj.spec.volume_name for key, obj in result.found.objects.items() if key.kind == "PersistentVolumeClaim"]
+    assert sorted(map(bool, bound)) == [False, True]
+    assert any(line.startswith("somebody takes") for line in result.found.story)
+
+
+@pytest.mark.checklist("86")
+@BOTH
+def test_73263_is_absent_when_the_volume_is_prebound(revision):
+    """Workaround a: a volume that is prebound to its claim cannot be taken; exhausted."""
+    result = explore(two_claims(revision, prebound=True), goal=all_or_nothing, faults=[thief(LAST[revision])],
+                     **QUICK)
+
+    assert (result.found, result.exhausted) == (None, True)
+    assert all(ending.good for ending in result.outcomes)
+
+
+@pytest.mark.checklist("86")
+@BOTH
+def test_73263_is_absent_when_users_take_from_a_class_of_their_own(revision):
+    """Workaround b: what users prebind and what the scheduler chooses from are separate classes; exhausted."""
+    result = explore(two_claims(revision, reserved=True), goal=all_or_nothing, faults=[thief("apart")], **QUICK)
+
+    assert (result.found, result.exhausted) == (None, True)
+    assert all(ending.good for ending in result.outcomes)
+
+
+# -- and one more that the search met on the way --------------------------------------------------------------
+
+
+def test_the_documents_todo_of_a_periodic_retry_is_needed():
+    """S0, Bind: a pod put back after its claim was bound already is woken by nothing; with the retry it runs."""
+    def small(revision):
+        prepared = NODE + storage_class("kubernetes.io/no-provisioner") + volume("disk-1", "10Gi")
+        return cluster(revision, prepared, claim("data", "5Gi") + pod("data"))
+
+    found = explore(small("design"), **QUICK)
+    cured = explore(small(revised("design", "flow", resync=60.0)), **QUICK)
+
+    assert found.found
+    assert found.found.story[-1].startswith("Scheduler puts app back")
+    assert found.found.objects[Key("PersistentVolumeClaim", "default", "data")].status.phase == "Bound"
+    assert (cured.found, cured.exhausted) == (None, True)
