@@ -13,7 +13,7 @@ from .policy import PodDisruptionBudget, PriorityClass
 from .service import Service
 from .storage import StorageClass
 from .volume import PersistentVolume, PersistentVolumeClaim
-from .workload import DaemonSet, Deployment, Event, Namespace, ReplicaSet, StatefulSet
+from .workload import DaemonSet, Deployment, Event, Namespace, ReplicaSet, ReplicationController, StatefulSet
 
 
 @attrs.frozen
@@ -56,6 +56,7 @@ KINDS: tuple[Kind, ...] = (
     Kind(StatefulSet, "statefulsets", ("sts",)),
     Kind(Deployment, "deployments", ("deploy",)),
     Kind(ReplicaSet, "replicasets", ("rs",)),
+    Kind(ReplicationController, "replicationcontrollers", ("rc",)),
     Kind(DaemonSet, "daemonsets", ("ds",)),
     Kind(Service, "services", ("svc",)),
     Kind(PriorityClass, "priorityclasses", ("pc",), namespaced=False),

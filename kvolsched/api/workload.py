@@ -1,4 +1,4 @@
-"""What makes pods (StatefulSet, Deployment, ReplicaSet, DaemonSet), where they live, and what is said of them."""
+"""What makes pods (StatefulSet, Deployment, ReplicaSet, …), where they live, and what is said of them."""
 
 from __future__ import annotations
 
@@ -74,6 +74,30 @@ class ReplicaSet:
     metadata: ObjectMeta = ObjectMeta()
     spec: ReplicaSetSpec = ReplicaSetSpec()
     status: ReplicaSetStatus = ReplicaSetStatus()
+    rest: Frozen = EMPTY
+
+
+@attrs.define(frozen=True, kw_only=True, cache_hash=True)
+class ReplicationControllerSpec:
+    """`selector` is a plain map of labels."""
+
+    replicas: int | None = None
+    selector: Frozen = EMPTY
+    template: PodTemplateSpec = PodTemplateSpec()
+    min_ready_seconds: int = 0
+    rest: Frozen = EMPTY
+
+
+@attrs.define(frozen=True, kw_only=True, cache_hash=True)
+class ReplicationController:
+    """What came before ReplicaSet: nothing here runs it, but the scheduler spreads the pods that one owns."""
+
+    kind: ClassVar[str] = "ReplicationController"
+    api_version: ClassVar[str] = "v1"
+
+    metadata: ObjectMeta = ObjectMeta()
+    spec: ReplicationControllerSpec = ReplicationControllerSpec()
+    status: Frozen = EMPTY
     rest: Frozen = EMPTY
 
 

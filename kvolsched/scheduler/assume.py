@@ -76,7 +76,7 @@ class AssumeCache:
     """
 
     def __init__(self, behind: Snapshot, volume_rule: Rule) -> None:
-        self.follows = frozenset([*KINDS, ASSUMED])
+        self.follows = behind.follows | {*KINDS, ASSUMED}
         self.behind = behind
         self.volume_rule = volume_rule
         self.seen: dict[Key, Any] = {}

@@ -23,6 +23,7 @@ from .verdict import (
     Code,
     Codes,
     Legend,
+    Mask,
     Ok,
     PreFilterReject,
     Reason,
@@ -39,13 +40,17 @@ if TYPE_CHECKING:
 
 
 class At:
-    """What a column reads: the node table, and the snapshot behind it for what is no column."""
+    """What a column reads: the node table, and the snapshot behind it for what is no column.
 
-    __slots__ = ("nodes", "seen")
+    `candidates`: by row, the nodes that passed every filter and are to be ranked; None while they are filtered.
+    """
 
-    def __init__(self, seen: Snapshot) -> None:
+    __slots__ = ("candidates", "nodes", "seen")
+
+    def __init__(self, seen: Snapshot, candidates: Mask | None = None) -> None:
         self.seen = seen
         self.nodes: NodeTable = seen.nodes
+        self.candidates = candidates
 
 
 # --- the extension points -------------------------------------------------------------------------------------------

@@ -427,7 +427,7 @@ def judge(pod: Pod, seen: Snapshot, profile: Profile) -> Judgement:
 def rank(judgement: Judgement) -> Ranking:
     """Score the feasible nodes of a judgement; a plugin that has nothing to rank is left out."""
     rows = judgement.rows
-    at = At(judgement.seen)
+    at = At(judgement.seen, judgement.mask)
     every = len(rows) == len(at.nodes.names)
     raw: dict[str, NDArray[Any]] = {}
     normalised: dict[str, Integers] = {}
@@ -441,7 +441,7 @@ def rank(judgement: Judgement) -> Ranking:
             name = enabled.name
             raw[name] = scores if every else scores[rows]
             normalised[name] = enabled.plugin.normalise(raw[name])
-            weighted[name] = normalised[name] * enabled.weight
+            weighted[name] = normalised[name] if enabled.weight == 1 else normalised[name] * enabled.weight
             totals = totals + weighted[name]
     return Ranking(judgement, raw, normalised, weighted, totals)
 

@@ -11,7 +11,8 @@ from functools import cached_property
 import attrs
 
 from .extension import Enabled, Filter, PreFilter, Score, Vectorised, Words
-from .plugins.default_preemption import DefaultPreemption, DynamicResources
+from .plugins.default_preemption import DefaultPreemption
+from .plugins.dynamic_resources import DynamicResources
 from .plugins.inter_pod_affinity import InterPodAffinity
 from .plugins.node_affinity import NodeAffinity
 from .plugins.node_name import NodeName
@@ -55,6 +56,11 @@ class Profile:
         return frozenset(
             enabled.name for enabled in self.filters if not isinstance(enabled.plugin, Vectorised)
         )
+
+    @cached_property
+    def watches(self) -> tuple[str, ...]:
+        """The kinds that plugins read beside those that every scheduler reads, sorted."""
+        return tuple(sorted({kind for each in self.plugins for kind in getattr(each.plugin, "watches", ())}))
 
     def plugin(self, name: str) -> object:
         """Return a plugin by Kubernetes' or the document's name.

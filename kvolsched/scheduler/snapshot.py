@@ -1,8 +1,9 @@
 """What the scheduler has seen, as columns: the view that every rule and every column reads.
 
-A function of its contents (nodes, pods, volumes, claims, classes, namespaces; seen and assumed already counted once).
-`apply` moves it one change at a time, in any order of arrival and back again, and leaves it equal to one built anew.
-Equality compares what is said of each node by name, never row numbers. Mutable; changed through `apply` alone.
+A function of its contents (nodes, pods, volumes, claims, classes, namespaces, what groups pods and what protects them;
+seen and assumed already counted once). `apply` moves it one change at a time, in any order of arrival and back again,
+and leaves it equal to one built anew. Equality compares what is said of each node by name, never row numbers. Mutable;
+changed through `apply` alone.
 """
 
 from __future__ import annotations
@@ -15,10 +16,13 @@ from kvolsched.api.csi import CSINode
 from kvolsched.api.meta import EMPTY, Frozen
 from kvolsched.api.node import Node
 from kvolsched.api.pod import Pod
+from kvolsched.api.policy import PodDisruptionBudget
 from kvolsched.api.storage import StorageClass
 from kvolsched.api.volume import PersistentVolume, PersistentVolumeClaim
 from kvolsched.world.log import Key, Place
 
+from . import groups
+from .groups import Groups
 from .nodetable import NodeTable, Room
 from .supply import Supply
 from .tallies import Counts, Matcher, Tallies
@@ -29,7 +33,10 @@ class Snapshot:
 
     follows = frozenset(
         ("Node", "Pod", "PersistentVolume", "PersistentVolumeClaim", "StorageClass", "Namespace", "CSINode")
-    )
+    ) | {"PodDisruptionBudget", *groups.KINDS}
+
+    removed: tuple[Pod, ...] = ()
+    """Pods taken away for a dry run; of what is really seen, none."""
 
     def __init__(self) -> None:
         self._rooms: dict[str, Room] = {}
@@ -39,6 +46,8 @@ class Snapshot:
         self._by_class: dict[str, dict[str, PersistentVolume]] = {}
         self._classes: dict[str, StorageClass] = {}
         self._namespaces: dict[str, Frozen] = {}
+        self._budgets: dict[Key, PodDisruptionBudget] = {}
+        self.groups = Groups()
         self._csi_nodes: dict[str, CSINode] = {}
         self.nodes = NodeTable(self._rooms)
         self.tallies = Tallies(self.nodes)
@@ -102,6 +111,10 @@ class Snapshot:
         """Return a namespace's labels; of one that was not seen, none."""
         return self._namespaces.get(name, EMPTY)
 
+    def budgets(self) -> list[PodDisruptionBudget]:
+        """Return the disruption budgets, sorted by key."""
+        return [self._budgets[key] for key in sorted(self._budgets)]
+
     def matched(self, *matchers: Matcher) -> Counts:
         """Return, by row, how many pods every one of these matchers means."""
         return self.tallies.matched(*matchers, rooms=self._rooms.values())
@@ -124,6 +137,10 @@ class Snapshot:
                 _put(self._classes, key.name, new)
             case "CSINode":
                 _put(self._csi_nodes, key.name, new)
+            case "PodDisruptionBudget":
+                _put(self._budgets, key, new)
+            case kind if kind in groups.KINDS:
+                self.groups.change(key, new)
             case "Namespace":
                 _put(self._namespaces, key.name, None if new is None else new.metadata.labels)
 
@@ -209,6 +226,8 @@ class Snapshot:
             "by class": self._by_class,
             "classes": self._classes,
             "namespaces": self._namespaces,
+            "budgets": self._budgets,
+            "groups": self.groups.meaning(),
             "csi nodes": self._csi_nodes,
             "rooms": {name: (room.node, room.pods) for name, room in self._rooms.items()},
             "columns": {

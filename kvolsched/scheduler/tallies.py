@@ -1,14 +1,15 @@
 """How many pods of which sort are on each node: what spreading and pod affinity count, kept up pod by pod.
 
 A tally is made when first asked for and then follows every pod that comes or goes; it always equals a count made now.
-Two sorts: pods *matched* by selectors, and pods that *carry* a required anti-affinity term. Mutable; the snapshot alone
-moves it.
+Three sorts: pods *matched* by selectors, pods that *carry* a required anti-affinity term, and pods that *wish* for
+company or against it. Mutable; the snapshot alone moves it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from functools import lru_cache
+from typing import Any
 
 import attrs
 import numpy as np
@@ -109,6 +110,33 @@ def affinity(pod: Pod) -> tuple[Term, ...]:
     return _settled(found.pod_affinity.required, pod.metadata.namespace)
 
 
+@attrs.define(frozen=True, cache_hash=True)
+class Wish:
+    """What a pod on a node would like of pods that come: preferred terms with their weights, anti-affinity's negated.
+
+    A required affinity term is a wish too, of weight None: how much it weighs is the plugin's to say.
+    """
+
+    term: Term
+    weight: int | None
+
+
+@lru_cache(maxsize=1 << 14)
+def _wishes(affinity: Affinity, namespace: str) -> tuple[Wish, ...]:
+    near, apart = affinity.pod_affinity, affinity.pod_anti_affinity
+    found = [Wish(term, None) for term in _settled(near.required, namespace)] if near is not None else []
+    for side, sign in ((near, 1), (apart, -1)):
+        for each in side.preferred if side is not None else ():
+            (term,) = _settled((each.pod_affinity_term,), namespace)
+            found.append(Wish(term, sign * each.weight))
+    return tuple(found)
+
+
+def wishes(pod: Pod) -> tuple[Wish, ...]:
+    """Return what a pod wishes for; what it requires counts among it."""
+    return () if pod.spec.affinity is None else _wishes(pod.spec.affinity, pod.metadata.namespace)
+
+
 class Tally:
     """Pods per row that every one of some matchers means. Mutable."""
 
@@ -123,6 +151,16 @@ class Tally:
         return all(matcher.matches(pod) for matcher in self.matchers)
 
 
+class Carriers:
+    """Pods per row that carry one term or wish, and how many there are in all. Mutable."""
+
+    __slots__ = ("column", "number")
+
+    def __init__(self, column: Column, number: int = 0) -> None:
+        self.column = column
+        self.number = number
+
+
 class Tallies:
     """The counts per node, by what they count. Mutable."""
 
@@ -132,8 +170,8 @@ class Tallies:
         # A tally whose first selector wants key=value can only ever count pods that carry it.
         self._by_label: dict[tuple[str, str], dict[tuple[Matcher, ...], Tally]] = {}
         self._other: dict[tuple[Matcher, ...], Tally] = {}
-        self._carried: dict[Term, Column] = {}
-        self._carriers: dict[Term, int] = {}
+        self._carried: dict[Term, Carriers] = {}
+        self._wished: dict[Wish, Carriers] = {}
 
     # --- asking -----------------------------------------------------------------------------------------------------
 
@@ -147,8 +185,13 @@ class Tallies:
 
     def carried(self) -> Iterable[tuple[Term, Counts]]:
         """Yield each required anti-affinity term that pods on nodes carry, and by row how many carry it."""
-        for term, column in self._carried.items():
-            yield term, column.now
+        for term, carriers in self._carried.items():
+            yield term, carriers.column.now
+
+    def wished(self) -> Iterable[tuple[Wish, Counts]]:
+        """Yield each wish that pods on nodes have, and by row how many have it."""
+        for wish, carriers in self._wished.items():
+            yield wish, carriers.column.now
 
     # --- following --------------------------------------------------------------------------------------------------
 
@@ -165,13 +208,16 @@ class Tallies:
                     tally.column.now[row] += sign
         if pod.spec.affinity is not None:
             for term in anti_affinity(pod):
-                self._carry(term, row, sign)
+                self._carry(self._carried, term, row, sign)
+            for wish in wishes(pod):
+                self._carry(self._wished, wish, row, sign)
 
-    def meaning(self) -> dict[Term, dict[str, int]]:
-        """Return what is carried, by node name: for comparing two snapshots."""
+    def meaning(self) -> dict[Term | Wish, dict[str, int]]:
+        """Return what is carried and wished for, by node name: for comparing two snapshots."""
+        everything: list[tuple[Term | Wish, Counts]] = [*self.carried(), *self.wished()]
         return {
-            term: {name: int(column.now[row]) for name, row in self._nodes.rows() if column.now[row]}
-            for term, column in self._carried.items()
+            what: {name: int(counts[row]) for name, row in self._nodes.rows() if counts[row]}
+            for what, counts in everything
         }
 
     def asked(self) -> list[tuple[Matcher, ...]]:
@@ -201,16 +247,15 @@ class Tallies:
         label = _wanted(matchers)
         return self._other if label is None else self._by_label.setdefault(label, {})
 
-    def _carry(self, term: Term, row: int, sign: int) -> None:
-        column = self._carried.get(term)
-        if column is None:
-            column = self._carried[term] = self._nodes.column(np.int32, 0)
-            self._carriers[term] = 0
-        column.now[row] += sign
-        self._carriers[term] += sign
-        if not self._carriers[term]:
-            self._nodes.drop(column)
-            del self._carried[term], self._carriers[term]
+    def _carry(self, sort: dict[Any, Carriers], what: Term | Wish, row: int, sign: int) -> None:
+        carriers = sort.get(what)
+        if carriers is None:
+            carriers = sort[what] = Carriers(self._nodes.column(np.int32, 0))
+        carriers.column.now[row] += sign
+        carriers.number += sign
+        if not carriers.number:
+            self._nodes.drop(carriers.column)
+            del sort[what]
 
 
 _NOTHING: dict[tuple[Matcher, ...], Tally] = {}

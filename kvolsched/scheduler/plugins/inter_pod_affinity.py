@@ -1,36 +1,48 @@
-"""InterPodAffinity, what is required: affinity of the pod, anti-affinity of the pod and of the pods already there."""
+"""InterPodAffinity: which pods want to be near each other and which do not, required or preferred, asked both ways.
+
+Mirrors `plugins/interpodaffinity` (v1.36.2).
+"""
 
 from __future__ import annotations
 
-from typing import ClassVar
+from collections.abc import Iterator
+from typing import Any, ClassVar
 
 import attrs
 import numpy as np
+from numpy.typing import NDArray
 
 from kvolsched.api.node import Node
 from kvolsched.api.pod import Pod
 from kvolsched.scheduler.extension import At, Wake
 from kvolsched.scheduler.snapshot import Snapshot
-from kvolsched.scheduler.tallies import Counts, Matcher, Term, affinity, anti_affinity
-from kvolsched.scheduler.verdict import OK, SKIP, Code, Codes, Evidence, Mask, Ok, Reason, Reject, Skip
+from kvolsched.scheduler.tallies import Counts, Matcher, Term, affinity, anti_affinity, wishes
+from kvolsched.scheduler.verdict import OK, SKIP, Code, Codes, Evidence, Integers, Mask, Ok, Reason, Reject, Skip
 
 
 @attrs.frozen
 class InterPodAffinity:
     """Rejects nodes whose domain lacks a wanted pod, holds an unwanted one, or holds one that does not want this pod.
 
+    Of the others it prefers those whose domains hold pods that this one would like to be near, or that would like it.
+
     Args:
         affinity, own, existing: the reasons, in the order in which they are looked at.
         family: an extra reason before each of them (1.11 gave two).
         existing_first: whether the pods already there are asked first (1.11).
+        hard_weight: what a required affinity of a pod already there weighs for a pod that meets it.
+        ranks: whether preferences make a score.
     """
 
     name: ClassVar[str] = "InterPodAffinity"
+    wide: ClassVar[bool] = True
     family: Reason = Reason(0, "")
     affinity: Reason = Reason(1, "node(s) didn't match pod affinity rules")
     own: Reason = Reason(2, "node(s) didn't match pod anti-affinity rules", Code.UNSCHEDULABLE)
     existing: Reason = Reason(3, "node(s) didn't satisfy existing pods anti-affinity rules", Code.UNSCHEDULABLE)
     existing_first: bool = False
+    hard_weight: int = 1
+    ranks: bool = True
 
     @classmethod
     def of_the_design(cls) -> InterPodAffinity:
@@ -38,6 +50,7 @@ class InterPodAffinity:
         return cls(
             family=Reason(0, "node(s) didn't match pod affinity/anti-affinity", Code.UNSCHEDULABLE),
             existing_first=True,
+            ranks=False,
         )
 
     @property
@@ -154,6 +167,44 @@ class InterPodAffinity:
                 here = _in_domain(at, term.topology_key, counts)
                 mask = here if mask is None else mask | here
         return mask
+
+
+    # --- what is preferred ------------------------------------------------------------------------------------------
+
+    def score(self, pod: Pod, at: At) -> Integers | None:
+        """Σ weight over what this pod would like of pods in the node's domain, and what they would like of it."""
+        if not self.ranks:
+            return None
+        total: Integers | None = None
+        for term, weight, counts in self._liked(pod, at):
+            labels = at.nodes.labels(term.topology_key)
+            codes, size = labels.codes.now, len(labels.values)
+            if total is None and not (counts[codes >= 0] > 0).any():
+                continue  # nobody is met: if that goes for every term, there is nothing to rank by
+            held = np.bincount(np.where(codes < 0, size, codes), counts, size + 1)
+            held[size] = 0
+            here: Integers = weight * held.astype(np.int64)[codes]
+            total = here if total is None else total + here
+        return total
+
+    def normalise(self, raw: NDArray[Any]) -> Integers:
+        """The share of the way from the least to the most liked node; 0 for all if they are liked alike."""
+        least, most = int(raw.min()), int(raw.max())
+        if least == most:
+            return np.zeros(len(raw), np.int64)
+        return (100.0 * ((raw - least) / (most - least))).astype(np.int64)
+
+    def _liked(self, pod: Pod, at: At) -> Iterator[tuple[Term, int, Counts]]:
+        """Yield each term that speaks for or against a node: with its weight, and by row how many pods it counts."""
+        for wish in wishes(pod):
+            matcher = wish.term.matcher(at.seen.namespaces()) if wish.weight is not None else None
+            if matcher is not None and wish.weight is not None:
+                yield wish.term, wish.weight, at.seen.matched(matcher)
+        labels = at.seen.namespace_labels(pod.metadata.namespace)
+        for wish, counts in at.seen.tallies.wished():
+            weight = self.hard_weight if wish.weight is None else wish.weight
+            if wish.term.meets(pod, labels) and (wish.weight is not None or weight):
+                yield wish.term, weight, counts
 
 
 def _in_domain(at: At, key: str, counts: Counts) -> Mask:

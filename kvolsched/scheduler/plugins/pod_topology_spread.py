@@ -1,57 +1,57 @@
-"""PodTopologySpread, the hard rule: after placement no domain may be ahead of the emptiest by more than maxSkew.
+"""PodTopologySpread: no domain may get ahead of the emptiest by more than maxSkew, and emptier domains are preferred.
 
 S3's words (ActualSkew = matching − minimum) are enforced after placement: matching + self − minimum <= maxSkew. The
-options carry what Kubernetes 1.16/1.18, which implemented S3, did otherwise, and S3's literal pseudo code.
+options carry what Kubernetes 1.16/1.18, which implemented S3, did otherwise, and S3's literal pseudo code. Mirrors
+`plugins/podtopologyspread` (v1.36.2); how pods are counted stands in `spreading`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from functools import lru_cache
 from typing import Any, ClassVar
 
 import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from kvolsched.api.meta import Frozen
 from kvolsched.api.node import Node
 from kvolsched.api.pod import Pod, TopologySpreadConstraint
-from kvolsched.api.selector import LabelSelector, untolerated
+from kvolsched.scheduler import groups
 from kvolsched.scheduler.extension import At, Wake
-from kvolsched.scheduler.matching import admitted, admitted_rows
 from kvolsched.scheduler.snapshot import Snapshot
-from kvolsched.scheduler.tallies import Matcher
-from kvolsched.scheduler.verdict import OK, Code, Codes, Evidence, Mask, Ok, Reason, Reject
+from kvolsched.scheduler.spreading import (
+    HARD,
+    HOSTNAME,
+    SOFT,
+    SYSTEM_DEFAULTS,
+    Constraint,
+    Counting,
+    domain_rows,
+    domains,
+    ready,
+    rows_with,
+    touched,
+)
+from kvolsched.scheduler.verdict import OK, Code, Codes, Evidence, Integers, Ok, Reason, Reject
 
-
-@attrs.frozen
-class Constraint:
-    """One hard constraint made ready for a pod: `matcher` None counts no pod, `itself` is 1 if the pod counts."""
-
-    topology_key: str
-    max_skew: int
-    matcher: Matcher | None
-    itself: int
-    least_domains: int
-    heeds_affinity: bool
-    heeds_taints: bool
+IGNORED = -1
+"""The raw score of a node that lacks one of the keys; it ends as 0."""
 
 
 @attrs.frozen
 class PodTopologySpread:
-    """Rejects nodes in domains that are ahead already.
+    """Rejects nodes in domains that are ahead already; prefers nodes in domains that hold few.
 
     Args:
         too_skewed, no_label: the reasons.
-        today: minDomains, inclusion policies and matchLabelKeys are heeded (v1.36.2; S3 has none of them).
-        empty_counts_none: the empty selector counts no pod that exists (v1.36.2; 1.16 and 1.18: every pod).
-        terminating: pods being deleted are counted (1.16; not 1.18 and later).
+        today, empty_counts_none, terminating: how pods are counted (`spreading.Counting`).
         nobody_counted_passes: where no node qualifies for counting every node passes (1.16, 1.18).
         literal: S3's pseudo code, matching − minimum < maxSkew, whether or not the pod counts itself.
+        defaults: the constraints of pods that have none, over the pods of their services and their owner.
+        ranks: whether soft constraints make a score.
     """
 
     name: ClassVar[str] = "PodTopologySpread"
+    wide: ClassVar[bool] = True
     too_skewed: Reason = Reason(0, "node(s) didn't match pod topology spread constraints", Code.UNSCHEDULABLE)
     no_label: Reason = Reason(1, "node(s) didn't match pod topology spread constraints (missing required label)")
     today: bool = True
@@ -59,6 +59,8 @@ class PodTopologySpread:
     terminating: bool = False
     nobody_counted_passes: bool = False
     literal: bool = False
+    defaults: tuple[TopologySpreadConstraint, ...] = SYSTEM_DEFAULTS
+    ranks: bool = True
     document_name: str = ""
 
     @classmethod
@@ -71,8 +73,15 @@ class PodTopologySpread:
             empty_counts_none=False,
             nobody_counted_passes=True,
             literal=literal,
+            defaults=(),
+            ranks=False,
             document_name="EvenPodsSpread",
         )
+
+    @property
+    def watches(self) -> frozenset[str]:
+        """The kinds read beside those that every scheduler reads."""
+        return groups.KINDS if self.defaults else frozenset()
 
     @property
     def wakes(self) -> tuple[Wake, ...]:
@@ -82,12 +91,14 @@ class PodTopologySpread:
             Wake("Node", "a node with the topology keys comes, goes or changes", _moves),
         )
 
+    # --- what must hold ---------------------------------------------------------------------------------------------
+
     def rule(self, pod: Pod, node: Node, seen: Snapshot) -> Ok | Reject:
         """For each hard constraint in turn: the node has the key, and its domain would not be too far ahead."""
         constraints = self.constraints(pod)
         for constraint in constraints:
-            domains = _domains(pod, constraint, constraints, seen)
-            if not domains and self.nobody_counted_passes:
+            counted = domains(pod, constraint, constraints, seen)
+            if not counted and self.nobody_counted_passes:
                 continue
             value = node.metadata.labels.get(constraint.topology_key)
             if value is None:
@@ -98,11 +109,11 @@ class PodTopologySpread:
                         f"node {node.metadata.name}",
                     )
                 )
-            fewest = min(domains.values(), default=0) if len(domains) >= constraint.least_domains else 0
+            fewest = min(counted.values(), default=0) if len(counted) >= constraint.least_domains else 0
             itself = 1 if self.literal else constraint.itself
-            skew = domains.get(value, 0) + itself - fewest
+            skew = counted.get(value, 0) + itself - fewest
             if skew > constraint.max_skew:
-                here = f"{domains.get(value, 0)} in {constraint.topology_key}={value}"
+                here = f"{counted.get(value, 0)} in {constraint.topology_key}={value}"
                 words = f"{here} + {itself} itself − minimum {fewest} = {skew}"
                 return self.too_skewed.reject(
                     Evidence(words, ">", f"maxSkew {constraint.max_skew}", (skew, constraint.max_skew))
@@ -114,97 +125,98 @@ class PodTopologySpread:
         constraints = self.constraints(pod)
         if not constraints:
             return None
-        nodes = at.nodes
-        have_all: Mask = nodes.live.now
-        for constraint in constraints:
-            have_all = have_all & (nodes.labels(constraint.topology_key).codes.now >= 0)
+        nodes, keys = at.nodes, touched(constraints)
         codes: Codes | None = None
         for constraint in constraints:
-            counted = have_all
-            if constraint.heeds_affinity and (pod.spec.node_selector or pod.spec.affinity):
-                counted = counted & admitted_rows(pod, nodes)
-            if constraint.heeds_taints:
-                counted = counted & _untainted(pod, at)
-            labels = nodes.labels(constraint.topology_key)
-            domain = labels.codes.now[counted]
-            size = len(labels.values)
-            exists = np.bincount(domain, minlength=size) > 0
-            if self.nobody_counted_passes and not len(domain):
+            where = domain_rows(pod, constraint, keys, nodes)
+            if self.nobody_counted_passes and not where.number:
                 continue
-            matching: NDArray[Any] = np.zeros(size)
-            if constraint.matcher is not None:
-                matching = np.bincount(domain, at.seen.matched(constraint.matcher)[counted], size)
-            enough = len(domain) > 0 and int(exists.sum()) >= constraint.least_domains
-            fewest = matching[exists].min() if enough else 0
+            matching = where.sums(constraint.counts(at.seen))
+            enough = where.number >= max(constraint.least_domains, 1)
+            fewest = matching[where.exists].min() if enough else 0
             skew = matching + (1 if self.literal else constraint.itself) - fewest
             verdict = np.append(self.too_skewed.where(skew > constraint.max_skew), np.uint16(1 << self.no_label.bit))
-            here = verdict[labels.codes.now]
+            here = verdict[nodes.labels(constraint.topology_key).codes.now]
             codes = here if codes is None else np.where(codes == 0, here, codes)
         return codes
 
     def constraints(self, pod: Pod) -> tuple[Constraint, ...]:
         """Return the pod's hard constraints, made ready."""
-        if not pod.spec.topology_spread_constraints:
+        spoken = pod.spec.topology_spread_constraints
+        if not spoken:
             return ()
-        return _ready(self, pod.spec.topology_spread_constraints, pod.metadata.namespace, pod.metadata.labels)
+        hard = tuple(one for one in spoken if one.when_unsatisfiable in (HARD, ""))
+        return self._ready(pod, hard) if hard else ()
+
+    # --- what is preferred ------------------------------------------------------------------------------------------
+
+    def score(self, pod: Pod, at: At) -> Integers | None:
+        """Σ over soft constraints of count · ln(domains + 2) + maxSkew − 1, rounded half up: the fewer the better.
+
+        A host counts its own pods, any other domain those of all its counted nodes. Domains are those of the nodes that
+        passed the filters; a node that lacks a key of the pod's own constraints is not ranked.
+        """
+        constraints = self.soft(pod, at.seen)
+        if not constraints:
+            return None
+        nodes = at.nodes
+        keys = touched(constraints) if pod.spec.topology_spread_constraints else ()
+        ranked = rows_with(keys, nodes)
+        passed = ranked if at.candidates is None else ranked & at.candidates
+        total: NDArray[Any] = np.zeros(len(nodes.names))
+        for constraint in constraints:
+            codes = nodes.labels(constraint.topology_key).codes.now
+            counts = constraint.counts(at.seen)
+            if constraint.topology_key == HOSTNAME:
+                size = int(np.count_nonzero(passed))
+                here: NDArray[Any] = np.zeros(len(codes)) if counts is None else counts
+            else:
+                where = domain_rows(pod, constraint, keys, nodes)
+                size = _distinct(codes, passed, where.size)
+                here = np.append(where.sums(counts), 0)[codes]
+            share = here * np.log(size + 2) + (constraint.max_skew - 1)
+            total += share if keys else np.where(codes >= 0, share, 0)
+        whole = np.floor(total)
+        raw = (whole + (total - whole >= 0.5)).astype(np.int64)
+        return np.where(ranked, raw, IGNORED) if keys else raw
+
+    def normalise(self, raw: NDArray[Any]) -> Integers:
+        """Emptiest first: 100 · (most + least − raw) / most, rounded down; 100 for all if there is nothing to count."""
+        ranked = raw != IGNORED
+        if not ranked.any():
+            return np.zeros(len(raw), np.int64)
+        known = raw[ranked]
+        most, least = int(known.max()), int(known.min())
+        scores: Integers = np.full(len(raw), 100) if not most else 100 * (most + least - raw) // most
+        return np.where(ranked, scores, 0)
+
+    def soft(self, pod: Pod, seen: Snapshot) -> tuple[Constraint, ...]:
+        """Return the pod's soft constraints, made ready, or else the defaults, if anything groups it with others."""
+        if not self.ranks:
+            return ()
+        spoken = pod.spec.topology_spread_constraints
+        if spoken:
+            soft = tuple(one for one in spoken if one.when_unsatisfiable == SOFT)
+            return self._ready(pod, soft) if soft else ()
+        selectors = seen.groups.selectors(pod) if self.defaults else ()
+        if not selectors:
+            return ()
+        defaults = tuple(one for one in self.defaults if one.when_unsatisfiable == SOFT)
+        return ready(self._counting, defaults, pod.metadata.namespace, pod.metadata.labels, selectors)
+
+    # --- inside -----------------------------------------------------------------------------------------------------
+
+    def _ready(self, pod: Pod, constraints: tuple[TopologySpreadConstraint, ...]) -> tuple[Constraint, ...]:
+        return ready(self._counting, constraints, pod.metadata.namespace, pod.metadata.labels)
+
+    @property
+    def _counting(self) -> Counting:
+        return Counting(self.today, self.empty_counts_none, self.terminating)
 
 
-@lru_cache(maxsize=1 << 12)
-def _ready(
-    plugin: PodTopologySpread,
-    constraints: tuple[TopologySpreadConstraint, ...],
-    namespace: str,
-    labels: Frozen,
-) -> tuple[Constraint, ...]:
-    ready = []
-    for constraint in constraints:
-        if constraint.when_unsatisfiable not in ("DoNotSchedule", ""):
-            continue
-        keys = constraint.match_label_keys if plugin.today else ()
-        extra = Frozen({key: labels[key] for key in keys if key in labels})
-        selectors = () if constraint.label_selector is None else (constraint.label_selector,)
-        if extra:
-            selectors = (*selectors, LabelSelector(match_labels=extra))
-        empty = bool(selectors) and not any(one.match_labels or one.match_expressions for one in selectors)
-        counts_none = not selectors or (empty and plugin.empty_counts_none)
-        ready.append(
-            Constraint(
-                constraint.topology_key,
-                constraint.max_skew or 1,
-                None if counts_none else Matcher(frozenset((namespace,)), selectors, plugin.terminating),
-                int(bool(selectors) and all(selector.matches(labels) for selector in selectors)),
-                (constraint.min_domains or 1) if plugin.today else 1,
-                constraint.node_affinity_policy != "Ignore" if plugin.today else True,
-                constraint.node_taints_policy == "Honor" if plugin.today else False,
-            )
-        )
-    return tuple(ready)
-
-
-def _domains(
-    pod: Pod, constraint: Constraint, constraints: tuple[Constraint, ...], seen: Snapshot
-) -> Mapping[str, int]:
-    """Return how many pods count in each domain, over the nodes that have all keys and pass the policies."""
-    domains: dict[str, int] = {}
-    for node in seen.all_nodes():
-        labels = node.metadata.labels
-        if not all(other.topology_key in labels for other in constraints):
-            continue
-        if constraint.heeds_affinity and not admitted(pod, node):
-            continue
-        if constraint.heeds_taints and untolerated(node.spec.taints, pod.spec.tolerations) is not None:
-            continue
-        matcher = constraint.matcher
-        matching = 0 if matcher is None else sum(map(matcher.matches, seen.pods_on(node.metadata.name)))
-        value = labels[constraint.topology_key]
-        domains[value] = domains.get(value, 0) + matching
-    return domains
-
-
-def _untainted(pod: Pod, at: At) -> Mask:
-    passes = [untolerated(taints, pod.spec.tolerations) is None for taints in at.nodes.taint_sets]
-    untainted: Mask = np.array(passes)[at.nodes.taints.now]
-    return untainted
+def _distinct(codes: NDArray[np.int32], passed: NDArray[np.bool_], size: int) -> int:
+    """Return how many domains the nodes that passed are in; those without the label are one together."""
+    return int(np.count_nonzero(np.bincount(np.where(passed, codes + 1, size + 1), minlength=size + 2)[: size + 1]))
 
 
 def _hard(pod: Pod) -> tuple[Constraint, ...]:
