@@ -390,6 +390,6 @@ def judged(cluster: Cluster, pod: Key) -> Pass | None:
         asked = attrs.evolve(asked, spec=attrs.evolve(asked.spec, node_name=""))
     snapshot: Any = process.views["cache"].behind  # type: ignore[attr-defined]
     judgement = judge(asked, snapshot, cluster.revision.profile)
-    ranking = rank(judgement) if judgement.any_feasible else None
+    ranking = rank(judgement) if len(judgement.rows) > 1 else None  # one that fits alone needs no score
     changed = note is not None and note.fingerprint != judgement.fingerprint.hex()
     return Pass(pod, note.number if note else 0, judgement, ranking, note.node if note else "", changed)

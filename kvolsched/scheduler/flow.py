@@ -176,6 +176,8 @@ class WaitInPreBind:
             hand.wake(name, min(POLL, binding.deadline - hand.now))
             return False
         message = "" if answer is True else f'running PreBind plugin "VolumeBinding": binding volumes: {answer}'
+        seen = f"stops waiting for the claims of {binding.pod.metadata.name}: {answer}"
+        hand.say(f"Scheduler {seen if message else f'sees every claim of {binding.pod.metadata.name} bound'}.")
         hand.remember(BINDING, name, attrs.evolve(binding, stage="bind", message=message))
         return True
 

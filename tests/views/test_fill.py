@@ -1,0 +1,353 @@
+"""A frame filled from a real cluster: every table, at every step of the zonal example, under both revisions."""
+
+from itertools import pairwise
+
+import attrs
+import pytest
+
+import kvolsched
+from kvolsched.views import frame as f
+from kvolsched.views.fill import frame_of
+from kvolsched.views.fill_history import seconds
+from kvolsched.views.fill_objects import claim_state, pod_state, reach_of, short, volume_state
+from kvolsched.views.fill_verdicts import plugin_heads
+
+RULES = ("design", "upstream")
+VOLUME = "pv/pvc-05fdc50e-3302-43be-438e-c4db7a9eab3f"
+
+# By step: pod's state and part of the queue, claim's state, volume's state ("" for none).
+STORY = {
+    "design": [
+        ("pending", "", "waits for first consumer", ""),
+        ("pending", "binding", "assumed", ""),
+        ("pending", "binding", "assumed", ""),
+        ("pending", "waiting for volumes", "selected node", ""),
+        ("pending", "waiting for volumes", "selected node", ""),
+        ("pending", "waiting for volumes", "selected node", "reserved"),
+        ("pending", "back-off", "bound", "bound"),
+        ("assumed", "binding", "bound", "bound"),
+        ("bound", "", "bound", "bound"),
+        ("running", "", "bound", "bound"),
+    ],
+    "upstream": [
+        ("pending", "", "waits for first consumer", ""),
+        ("assumed", "binding", "assumed", ""),
+        ("assumed", "binding", "assumed", ""),
+        ("assumed", "binding", "selected node", ""),
+        ("assumed", "binding", "selected node", ""),
+        ("assumed", "binding", "selected node", ""),
+        ("assumed", "binding", "selected node", ""),
+        ("assumed", "binding", "selected node", "reserved"),
+        ("assumed", "binding", "bound", "bound"),
+        ("bound", "", "bound", "bound"),
+        ("running", "", "bound", "bound"),
+    ],
+}
+
+
+def played(rules, name="zonal-example"):
+    """Run a scenario to its end, and give the cluster and the frame of every step."""
+    cluster = kvolsched.scenario(name, rules)
+    frames = [frame_of(cluster)]
+    while cluster.step():
+        frames.append(frame_of(cluster))
+    frames[-1] = frame_of(cluster)  # what was only seen after the last step belongs to it
+    return cluster, frames
+
+
+@pytest.fixture(scope="module", params=RULES)
+def run(request):
+    """Give rules, cluster at its end, and frames of the zonal example."""
+    return request.param, *played(request.param)
+
+
+def test_states_tell_the_story(run):
+    """Pod, claim and volume go through the states of their revision, one row a step."""
+    rules, _, frames = run
+    told = [
+        (one.pods[0].state, one.pods[0].queue, one.claims[0].state, one.volumes[0].state if one.volumes else "")
+        for one in frames
+    ]
+
+    assert told == STORY[rules]
+
+
+@pytest.mark.parametrize("name", kvolsched.scenarios())
+@pytest.mark.parametrize("rules", RULES)
+def test_every_word_is_in_the_tables(rules, name):
+    """Every state, verdict, sign and mark of every shipped scenario is one that the frame lists; rows are sorted."""
+    _, frames = played(rules, name)
+    for one in frames:
+        assert {row.state for row in one.pods} <= set(f.POD_STATES)
+        assert {row.queue for row in one.pods} <= set(f.QUEUE_STATES)
+        assert {row.state for row in one.claims} <= set(f.CLAIM_STATES)
+        assert {row.state for row in one.volumes} <= set(f.VOLUME_STATES)
+        assert {row.verdict for row in one.nodes} <= set(f.NODE_VERDICTS)
+        assert {head.family for head in one.verdicts.plugins} <= set(f.FAMILIES)
+        assert {row.op for row in one.changes} <= set(f.CHANGE_OPS)
+        assert {mark.kind for lane in one.lanes for mark in lane.marks} <= set(f.MARK_KINDS)
+        codes = {f.PASS, f.NOTHING, f.REJECT, f.UNRESOLVABLE, f.ERROR, f.NOT_ASKED}
+        assert {code for row in one.verdicts.rows for code in row.codes} <= codes
+        for table in (one.nodes, one.volumes, one.classes):
+            assert [row.name for row in table] == sorted(row.name for row in table)
+        assert list(one.claims) == sorted(one.claims, key=lambda row: row.ref)
+
+
+def test_going_back_gives_the_same_frames(run):
+    """At every step, coming back from the end, the frame is as it was, but for the future that is known now."""
+    _, cluster, frames = run
+    for number, before in enumerate(frames):
+        cluster.goto(number)
+        after = frame_of(cluster)
+        lanes = [attrs.evolve(lane, marks=tuple(m for m in lane.marks if m.step <= number)) for lane in after.lanes]
+        known = attrs.evolve(after.head, steps_known=before.head.steps_known)
+
+        assert attrs.evolve(after, head=known, lanes=tuple(lanes)) == before
+    cluster.goto(-1)
+
+
+def test_head_says_where_and_who(run):
+    """The head counts steps, names the actor as people do, and says what happened in sentences."""
+    rules, _, frames = run
+    start, first, last = frames[0].head, frames[1].head, frames[-1].head
+
+    assert (start.step, start.actor, start.sentence) == (0, "", "Nothing has happened yet.")
+    assert (start.scenario, start.revision, start.branch, start.gear) == ("zonal-example", rules, "main", "steps")
+    assert (first.step, first.actor, first.actor_id) == (1, "scheduler · pass", "scheduling pass")
+    assert first.sentence.startswith("Scheduler judges my-pod, pass 1: 2 of 4 nodes fit, it chooses node-a.")
+    assert first.hot == ("pod/my-pod", "pvc/my-pvc")[: len(first.hot)]
+    assert last.sentence == "Kubelet on node-a runs pod/my-pod."
+    assert [one.head.focus for one in frames] == ["pod/my-pod"] * len(frames)
+    assert [one.head.time for one in frames] == sorted(one.head.time for one in frames)
+
+
+def test_chips_lead_with_the_default(run):
+    """Only the first chip is the default; what it says is what a plain step then does; at the end there is none."""
+    _, _, frames = run
+    for now, then in pairwise(frames):
+        assert [chip.default for chip in now.next] == [True] + [False] * (len(now.next) - 1)
+        assert now.next[0].label == then.head.actor
+        said = now.next[0].words.partition(" s: ")[2] if now.next[0].words.startswith("in ") else now.next[0].words
+        assert then.head.sentence.startswith(said)
+    assert frames[-1].next == ()
+
+
+def test_nodes_carry_use_and_verdict(run):
+    """What the pod requests is used only once the API has it there; verdicts are those of its last pass."""
+    _, _, frames = run
+    first, last = frames[1], frames[-1]
+
+    assert [row.verdict for row in frames[0].nodes] == ["not judged"] * 4
+    assert [row.verdict for row in first.nodes] == ["chosen", "rejected", "fits", "rejected"]
+    assert [row.cpu_used for row in first.nodes] == [0, 0, 0, 0]
+    assert (last.nodes[0].cpu_used, last.nodes[0].memory_used, last.nodes[0].pods_used) == (1000, 2**30, 1)
+    assert [(row.cpu, row.pods, row.ready) for row in first.nodes[:2]] == [(4000, 110, True), (500, 110, True)]
+    small, far = first.nodes[1], first.nodes[3]
+    assert (small.reason, small.resolvable) == ("Insufficient cpu", False)
+    assert first.verdicts.plugins[small.first].letter == "F"
+    assert (far.reason, far.resolvable) == ("node(s) didn't find available persistent volumes to bind", False)
+    assert first.nodes[0].score > first.nodes[2].score > -1
+
+
+def test_claim_volume_and_class_say_what_is_written_and_what_assumed(run):
+    """The selected node is assumed before it is written; the volume reaches one zone and is the claim's."""
+    _, _, frames = run
+    assumed = frames[1].claims[0]
+    assert (assumed.assumed_node, assumed.selected_node, assumed.mode) == ("node-a", "", "WaitForFirstConsumer")
+    written = next(one for one in frames if one.claims[0].state == "selected node").claims[0]
+    assert (written.assumed_node, written.selected_node, written.pods) == ("", "node-a", ("pod/my-pod",))
+    volume = frames[-1].volumes[0]
+    assert (volume.ref, volume.reach, volume.claim, volume.reclaim) == (
+        VOLUME, "zone:us-central1-a", "pvc/my-pvc", "Delete")
+    assert (volume.size, volume.class_name) == ("100Gi", "zonal-class")
+    row = frames[0].classes[0]
+    assert (row.name, row.mode, row.provisioner) == ("zonal-class", "WaitForFirstConsumer", "kubernetes.io/gce-pd")
+    assert "us-central1-a" in row.topologies
+
+
+def test_verdicts_are_those_of_the_last_pass(run):
+    """The matrix has a row a node and a code a plugin; a second pass replaces the first; scores add up."""
+    rules, _, frames = run
+    numbers = [one.verdicts.number for one in frames]
+    assert numbers == sorted(numbers)
+    assert (numbers[0], numbers[-1]) == (0, 2 if rules == "design" else 1)
+    for one in frames[1:]:
+        assert {len(row.codes) for row in one.verdicts.rows} == {len(one.verdicts.plugins)}
+        assert [row.node for row in one.verdicts.rows] == [row.name for row in one.nodes]
+        assert not one.verdicts.rules_changed
+    first = frames[1]
+    for row in first.nodes:
+        parts = [s for s in first.verdicts.scores if s.node == row.name]
+        assert sum(s.total for s in parts) == (row.score if parts else 0)
+        assert all(s.total == s.normalised * s.weight for s in parts)
+    if rules == "design":
+        assert frames[-1].verdicts.scores == ()
+
+
+def test_a_cell_is_explained_with_both_sides():
+    """A No has the rule's reason and evidence; the volume rule's Yes says what would be bound or made."""
+    cluster = kvolsched.scenario("zonal-example")
+    cluster.step()
+    no = frame_of(cluster, cell="verdict/node-c/VolumeBinding").verdicts.cell
+    yes = frame_of(cluster, cell="verdict/node-a/VolumeBinding").verdicts.cell
+    disks = kvolsched.scenario("local-disks")
+    disks.step()
+    match = frame_of(disks, cell="verdict/node-1/VolumeBinding").verdicts.cell
+
+    assert (no.code, no.reasons) == (f.UNRESOLVABLE, ("node(s) didn't find available persistent volumes to bind",))
+    assert "us-central1-c" in no.evidence[0]
+    assert (yes.code, yes.evidence) == (f.PASS, ("claim my-pvc would be provisioned for node-a",))
+    assert match.evidence == ("claim data would take volume disk-100",)
+    for nowhere in ("verdict/node-z/VolumeBinding", "verdict/node-a/Nothing", "node/node-a", ""):
+        assert frame_of(cluster, cell=nowhere).verdicts.cell is None
+
+
+def test_changes_are_net_and_tell_truth_from_notes():
+    """A note that changed twice in a step is told once; what a created volume says of its place is listed."""
+    _, frames = played("design")
+    notes = {(row.ref, row.field): (row.op, row.old, row.new) for row in frames[1].changes}
+    assert notes == {
+        ("pod/my-pod", "queue"): ("+", "", "binding"),
+        ("pvc/my-pvc", "assumed"): ("+", "", "selected-node node-a"),
+    }
+    made = [(row.kind, row.ref, row.field, row.new) for row in frames[5].changes if row.kind == "api"]
+    assert made[:2] == [
+        ("api", VOLUME, "PersistentVolume", "created"), ("api", VOLUME, "spec.claimRef", "default/my-pvc")]
+    assert made[2][3] == "failure-domain.beta.kubernetes.io/zone In [us-central1-a]"
+    attempt = [row for row in frames[4].changes if row.kind == "note"]
+    assert [(row.component, row.ref, row.new) for row in attempt] == [
+        ("kubernetes.io/gce-pd", "pvc/my-pvc", "no. 1 for node-a")]
+
+
+def test_a_refused_write_is_a_change_that_was_none():
+    """A conflict stands in the table with its reason; the object's row is not there."""
+    cluster = kvolsched.scenario("zonal-example")
+    cluster.refuse("kube-scheduler")
+    cluster.run("pod/my-pod Running", steps=4)
+    rows = [row for number in range(5) for row in _changes_at(cluster, number) if row.outcome != "done"]
+
+    assert [(row.outcome, row.ref, row.kind) for row in rows] == [("Conflict", "pvc/my-pvc", "api")]
+
+
+def _changes_at(cluster, number):
+    cluster.goto(number)
+    return frame_of(cluster).changes
+
+
+def test_events_have_the_step_that_last_raised_them(run):
+    """Every Event is there with its words, sorted by step."""
+    rules, cluster, frames = run
+    rows = frames[-1].events
+    waits = "WaitForFirstConsumer" if rules == "design" else "WaitForPodScheduled"
+
+    assert [row.step for row in rows] == sorted(row.step for row in rows)
+    assert rows[0].reason == waits
+    assert (rows[-1].reason, rows[-1].type, rows[-1].ref) == ("Scheduled", "Normal", "pod/my-pod")
+    assert rows[-1].message == "Successfully assigned default/my-pod to node-a"
+    assert rows[-1].time == int(cluster.now)
+
+
+def test_lanes_have_marks_and_cursors(run):
+    """One lane an actor, kubelet last; a write has its verb; who has not seen a change is behind."""
+    _, _, frames = run
+    labels = [lane.label for lane in frames[0].lanes]
+    assert labels[:3] == ["user", "scheduler · pass", "scheduler · bind worker"]
+    assert "PV controller · claims" in labels
+    assert labels[-1] == "kubelet"
+    assert [lane.label for lane in frames[-1].lanes] == labels, "no lane comes or goes"
+    last = {lane.label: lane for lane in frames[-1].lanes}
+    assert last["scheduler · bind worker"].marks[-1] == f.Mark(len(frames) - 2, "write", "bind", "pod/my-pod")
+    assert last["scheduler · pass"].marks[0] == f.Mark(1, "note", "pass", "pod/my-pod")
+    made = next(one for one in frames if one.volumes)
+    behind = {lane.label: {c.kind: c.pending for c in lane.cursors} for lane in made.lanes}
+    assert behind["scheduler · pass"]["PersistentVolume"] == 1
+    assert behind["PV controller · claims"]["PersistentVolume"] == 1
+    assert last["user"].cursors == ()
+
+
+def test_a_crash_marks_its_component():
+    """A crash stands on the first lane of the component."""
+    cluster = kvolsched.scenario("zonal-example")
+    cluster.step()
+    cluster.crash("kube-scheduler")
+    lane = next(lane for lane in frame_of(cluster).lanes if lane.label == "scheduler · pass")
+
+    assert [(mark.step, mark.kind) for mark in lane.marks] == [(1, "note"), (2, "crash")]
+
+
+def test_focus_is_who_was_judged_last_or_who_is_asked_for():
+    """By default the last pass's pod; another on request; before any pass the first that waits; with no pod, nobody."""
+    cluster = kvolsched.scenario("two-replicas")
+    assert frame_of(cluster).head.focus == "pod/web-0"
+    assert frame_of(cluster).verdicts == f.Verdicts()
+    cluster.run(steps=3)
+    assert frame_of(cluster).head.focus == "pod/web-1"
+    asked = frame_of(cluster, focus="pod/web-0")
+    assert (asked.head.focus, asked.verdicts.pod) == ("pod/web-0", "pod/web-0")
+    empty = frame_of(kvolsched.Cluster())
+    assert (empty.head.focus, empty.nodes, empty.next) == ("", (), ())
+
+
+def test_a_frame_does_not_move_the_cluster(run):
+    """Filling a frame, chips and all, leaves world, place and digest as they were."""
+    _, cluster, _ = run
+    before = cluster.digest(), cluster.world.place, cluster.world.known_steps
+    frame_of(cluster, cell="verdict/node-a/VolumeBinding")
+
+    assert (cluster.digest(), cluster.world.place, cluster.world.known_steps) == before
+
+
+POD = "{apiVersion: v1, kind: Pod, metadata: {name: p}, spec: {containers: [{name: a, image: b}]}}"
+CLAIM = "{apiVersion: v1, kind: PersistentVolumeClaim, metadata: {name: c}, spec: {accessModes: [ReadWriteOnce]}}"
+DISK = "{apiVersion: v1, kind: PersistentVolume, metadata: {name: v}, spec: {capacity: {storage: 1Gi}}}"
+
+
+def changed(text, kind, **fields):
+    """Read one object and evolve its parts: `status={...}`, `metadata={...}`, `spec={...}`."""
+    (obj,) = kvolsched.Cluster.from_manifests(text).objects(kind)
+    return attrs.evolve(obj, **{part: attrs.evolve(getattr(obj, part), **new) for part, new in fields.items()})
+
+
+def test_other_states_are_read_off_objects():
+    """Terminating, finished, lost, released and failed have their words."""
+    gone = {"metadata": {"deletion_timestamp": "2026-01-01T00:00:00Z"}}
+    assert pod_state(changed(POD, "pods", **gone), "") == "terminating"
+    assert pod_state(changed(POD, "pods", status={"phase": "Failed"}), "") == "failed"
+    assert claim_state(changed(CLAIM, "pvc", **gone), "Immediate", "", "") == "terminating"
+    assert claim_state(changed(CLAIM, "pvc", status={"phase": "Lost"}), "Immediate", "", "") == "lost"
+    assert claim_state(changed(CLAIM, "pvc"), "Immediate", "", "") == "pending"
+    assert volume_state(changed(DISK, "pv", **gone), assumed=False) == "terminating"
+    assert volume_state(changed(DISK, "pv", status={"phase": "Released"}), assumed=False) == "released"
+    assert volume_state(changed(DISK, "pv", status={"phase": "Available"}), assumed=True) == "assumed"
+    assert volume_state(changed(DISK, "pv", status={"phase": "Available"}), assumed=False) == "available"
+
+
+@pytest.mark.parametrize(("terms", "reach"), [
+    ("", "all"),
+    ("[{matchExpressions: [{key: kubernetes.io/hostname, operator: In, values: [n1]}]}]", "node:n1"),
+    ("[{matchExpressions: [{key: topology.kubernetes.io/zone, operator: In, values: [a]}]}]", "zone:a"),
+    ("[{matchExpressions: [{key: topology.kubernetes.io/zone, operator: In, values: [a, b]}]}]", "zones:a,b"),
+    ("[{matchExpressions: [{key: topology.kubernetes.io/zone, operator: NotIn, values: [z]}]}]", "all"),
+    ("[{matchExpressions: [{key: rack, operator: Exists}]}]", "node:n2"),
+    ("[{matchExpressions: [{key: nothing, operator: Exists}]}]", "nowhere"),
+])
+def test_reach_in_words(terms, reach):
+    """From where a volume can be reached is one of the frame's words, whatever its terms."""
+    affinity = f", nodeAffinity: {{required: {{nodeSelectorTerms: {terms}}}}}" if terms else ""
+    text = f"{{apiVersion: v1, kind: PersistentVolume, metadata: {{name: v}}, spec: {{capacity: {{storage: 1Gi}}{affinity}}}}}"
+    nodes = [
+        "{apiVersion: v1, kind: Node, metadata: {name: n1, labels: {topology.kubernetes.io/zone: a}}}",
+        "{apiVersion: v1, kind: Node, metadata: {name: n2, labels: {topology.kubernetes.io/zone: b, rack: r}}}",
+    ]
+    cluster = kvolsched.Cluster.from_manifests("\n---\n".join([text, *nodes]))
+
+    assert reach_of(cluster["pv/v"], cluster.objects("nodes")) == reach
+
+
+def test_small_words():
+    """Keys are shortened, timestamps become seconds, a plugin of one's own gets a letter that is free."""
+    assert short("topology.kubernetes.io/zone") == "zone"
+    assert [seconds(text) for text in ("2026-01-01T00:00:03Z", "2020-01-01T00:00:00Z", "never", None)] == [3, 0, 0, 0]
+    heads = plugin_heads(["VolumeBinding", "Vicinity"], ["CheckVolumeBinding", "Vicinity"])
+    assert [(head.name, head.letter, head.family) for head in heads] == [
+        ("VolumeBinding (CheckVolumeBinding)", "V", "storage"), ("Vicinity", "C", "node")]

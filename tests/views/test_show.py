@@ -1,0 +1,120 @@
+"""The figures of the face, and the panel's driver over a real cluster."""
+
+import pytest
+
+import kvolsched
+from kvolsched.explain import cpu_held
+from kvolsched.views.panel import Lab
+from kvolsched.views.show import ClusterDriver, zone_key
+
+
+@pytest.fixture
+def cluster():
+    """Give the zonal example after its first pass and its annotation."""
+    cluster = kvolsched.scenario("zonal-example")
+    cluster.run(steps=3)
+    return cluster
+
+
+@pytest.mark.parametrize("name", ["map", "timeline", "changes", "events", "domains"])
+def test_every_figure_has_a_picture_and_words(cluster, name):
+    """Each method of the face gives a figure whose repr is its reading; asking moves nothing."""
+    before = cluster.digest()
+    figure = getattr(cluster, name)()
+
+    assert repr(figure) == figure.reading
+    assert len(figure.reading.splitlines()) > 1
+    assert cluster.digest() == before
+
+
+def test_verdicts_and_scores_take_a_name_or_a_reference(cluster):
+    """`my-pod` and `pod/my-pod` are the same pod."""
+    assert repr(cluster.verdicts("my-pod")) == repr(cluster.verdicts("pod/my-pod"))
+    assert repr(cluster.scores("my-pod")).splitlines()[1].startswith("node-a  274")
+
+
+def test_one_verdict_in_words(cluster):
+    """A cell is told with both sides; asked about what was not judged, the error lists what was."""
+    told = repr(cluster.verdict("my-pod", "node-a-small", "NodeResourcesFit"))
+    assert told.splitlines() == [
+        "⊘ NodeResourcesFit on node-a-small: Insufficient cpu",
+        "  requests.cpu 1 > allocatable 500m − requested 0 = 500m",
+    ]
+    with pytest.raises(LookupError, match="node-a, node-a-small, node-b, node-c; plugins NodeUnschedulable"):
+        cluster.verdict("my-pod", "node-z", "NodeResourcesFit")
+    with pytest.raises(LookupError, match="no pass has been made"):
+        kvolsched.scenario("zonal-example").verdict("my-pod", "node-a", "NodeName")
+
+
+def test_held_cpu_counts_assumed_pods_once():
+    """Under today's rules a pod holds its cpu from its pass on, and no more when the API has it too."""
+    design, upstream = (kvolsched.scenario("zonal-example", rules) for rules in ("design", "upstream"))
+    design.run()
+    upstream.run()
+
+    assert {cores for _, cores in cpu_held(upstream)[1:]} == {1.0}
+    assert cpu_held(design)[-1] == (design.now, 1.0)
+    assert {cores for time, cores in cpu_held(design) if time < design.now} == {0.0}
+    assert "upstream" in repr(design.held(upstream))
+
+
+def test_zone_key_is_the_one_that_most_nodes_carry():
+    """The map groups by zone, else by host, and by zone when there is nothing to go by."""
+    assert zone_key(kvolsched.scenario("zonal-example")) == "topology.kubernetes.io/zone"
+    assert zone_key(kvolsched.scenario("local-disks")) == "kubernetes.io/hostname"
+    assert zone_key(kvolsched.Cluster()) == "topology.kubernetes.io/zone"
+
+
+def test_driver_steps_back_and_lets_others_act():
+    """A chip's key is an actor and its cause; the default one is a plain step; reset and run go to the ends."""
+    driver = ClusterDriver(kvolsched.scenario("zonal-example"))
+    first, second = driver.frame().next
+    driver.step(second.actor)
+    assert driver.frame().head.actor == "PV controller · claims"
+    driver.back()
+    driver.frame()
+    driver.step(first.actor)
+    assert driver.frame().head.actor == "scheduler · pass"
+    driver.run()
+    end = driver.frame().head.step
+    driver.reset()
+    assert driver.frame().head.step == 0
+    driver.goto(end)
+    assert driver.frame().next == ()
+
+
+def test_fine_gear_shows_turns():
+    """In turns, one write is one step."""
+    driver = ClusterDriver(kvolsched.scenario("zonal-example"))
+    driver.gear("turns")
+    for _ in range(3):
+        driver.step()
+
+    assert driver.frame().head.sentence.startswith("Scheduler selects node-a")
+    assert [row.ref for row in driver.frame().changes if row.kind == "api"] == ["pvc/my-pvc"]
+
+
+def test_driver_tells_stories_and_cells(cluster):
+    """An object's story is a row a change; nonsense has none."""
+    driver = ClusterDriver(cluster)
+    rows = driver.story("pvc/my-pvc")
+
+    assert (rows[0].step, rows[0].op) == (1, "+")
+    assert any(row.new == "node-a" for row in rows)
+    assert driver.story("zone/us-central1-a") == ()
+    assert driver.cell("node-c", "VolumeBinding (CheckVolumeBinding)").evidence
+
+
+def test_lab_opens_and_reads(cluster):
+    """The panel opens on the map's key; as text it starts with the sentence."""
+    lab = cluster.lab()
+    assert isinstance(lab, Lab)
+    assert lab.topology == "topology.kubernetes.io/zone"
+    assert repr(cluster.lab(text=True)).startswith("step 3 of 3")
+
+
+def test_pictures_tell_apart_what_is_assumed(cluster):
+    """The annotation is drawn as what it is, and the pod's block keeps its name."""
+    svg = cluster.map().svg
+    assert "annotation selected-node" in svg
+    assert ">my-pod<" in svg
