@@ -12,7 +12,7 @@ from typing import Any
 import attrs
 
 from ..world.apiserver import CLOCK, Done, Write
-from ..world.component import Hand, Process
+from ..world.component import Actor, Hand, Process
 from ..world.log import Key, Note
 from ..world.simulation import Simulation
 
@@ -121,6 +121,7 @@ class Game:
         self.hand: Hand | None = None
         self.goes_on = False
         self.words = ""
+        self._known_idle: dict[Any, bool] = {}
         sim.chooser = self._choose
 
     # -- which moves there are --------------------------------------------------------------------------------
@@ -246,15 +247,25 @@ class Game:
 
     def _reconcile_idly(self, process: Process) -> None:
         """Make the turns of a component that change nothing but its own list of what to do."""
-        log = self.sim.log
         for actor in process.component.actors:
             for _, cause in actor.ready(Hand(self.sim, process, actor), every=True):
-                start = log.place
-                self.drawn, self._choices = [], ()
-                hand, goes_on = self.sim.act(process, actor, cause)
-                if goes_on or hand.outcomes or hand.reads or hand.events or self.drawn or not self._only_forgot(start):
-                    log.seek(start)
-                    log.cut()
+                # Whether a turn is idle depends on what its component knows, so it is tried once for each of that.
+                key = (self.sim.local(process.name), actor.name, cause)
+                idle = self._known_idle.get(key)
+                if idle is not False:
+                    self._known_idle[key] = self._try_idly(process, actor, cause)
+
+    def _try_idly(self, process: Process, actor: Actor, cause: str) -> bool:
+        """Make a turn, and take it back unless it was idle."""
+        log = self.sim.log
+        start = log.place
+        self.drawn, self._choices = [], ()
+        hand, goes_on = self.sim.act(process, actor, cause)
+        if goes_on or hand.outcomes or hand.reads or hand.events or self.drawn or not self._only_forgot(start):
+            log.seek(start)
+            log.cut()
+            return False
+        return True
 
     def _only_forgot(self, start: int) -> bool:
         log = self.sim.log

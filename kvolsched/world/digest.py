@@ -153,9 +153,10 @@ class Sums:
     def __init__(self, log: Log, watchers: Mapping[str, Watcher]) -> None:
         self.log = log
         self.watchers = watchers
-        self.total = 0
         self.numbers: dict[Place, int] = {}
-        self.relative: dict[Note, tuple[str, tuple[Slot, ...]]] = {}
+        self.objects = 0
+        self.notes: dict[str, int] = {}
+        self.relative: dict[str, dict[Note, tuple[str, tuple[Slot, ...]]]] = {}
         self.touched: dict[Place, None] = dict.fromkeys((*log.objects, *log.notes))
         for watcher in watchers.values():
             if not watcher.tracking:
@@ -174,31 +175,42 @@ class Sums:
     def catch_up(self) -> None:
         """Add up what has changed."""
         for key in self.touched:
-            self.total -= self.numbers.pop(key, 0)
+            gone = self.numbers.pop(key, 0)
             if type(key) is Key:
+                number = 0
                 if key[0] not in SILENT_KINDS and key in self.log.objects:
                     number = self.numbers[key] = meaning(key, self.log.objects[key])
-                    self.total += number
-                continue
-            note: Note = key  # type: ignore[assignment]
-            self.relative.pop(note, None)
-            value = self.log.notes.get(note)
-            if value is not None and note[1] not in SILENT_SORTS:
-                known = _known.get((id(value), note))
-                text, slots, number = known[1] if known is not None else _remember(note, value, _skeleton(note, value))
-                if slots:
-                    self.relative[note] = (text, slots)
-                else:
-                    self.numbers[note] = number
-                    self.total += number
+                self.objects = (self.objects + number - gone) % MODULUS
+            elif key[1] not in SILENT_SORTS:
+                self._note(key, gone)  # type: ignore[arg-type]
         self.touched.clear()
-        self.total %= MODULUS
+
+    def _note(self, note: Note, gone: int) -> None:
+        owner = note[0]
+        relative = self.relative.setdefault(owner, {})
+        relative.pop(note, None)
+        value, number = self.log.notes.get(note), 0
+        if value is not None:
+            known = _known.get((id(value), note))
+            text, slots, number = known[1] if known is not None else _remember(note, value, _skeleton(note, value))
+            if slots:
+                relative[note], number = (text, slots), 0
+            else:
+                self.numbers[note] = number
+        self.notes[owner] = (self.notes.get(owner, 0) + number - gone) % MODULUS
 
     def digest(self) -> str:
         """Return the digest of the present place, 32 hex digits."""
         self.catch_up()
         seen = [(name, watcher.sum, self._stale(watcher)) for name, watcher in self.watchers.items()]
-        return f"{_number(f'{self.total}|{seen!r}|{self._relative()}'):032x}"
+        said = ((owner, self.notes[owner], self._relative(owner)) for owner in sorted(self.notes))
+        notes = [parts for parts in said if any(parts[1:])]  # who has forgotten everything says nothing
+        return f"{_number(f'{self.objects}|{seen!r}|{notes!r}'):032x}"
+
+    def local(self, component: str) -> tuple[Any, ...]:
+        """Return what a component can know: equal where all that it has seen and noted means the same."""
+        self.catch_up()
+        return component, self.watchers[component].sum, self.notes.get(component, 0), self._relative(component)
 
     def _stale(self, watcher: Watcher) -> tuple[Key, ...]:
         """Return the keys of which a component holds an old version that means the same as the new one."""
@@ -213,35 +225,25 @@ class Sums:
             )
         )
 
-    def _relative(self) -> str:
-        """Return what the notes say that depends on the world around them."""
-        if not self.relative:
+    def _relative(self, owner: str) -> str:
+        """Return what the notes of a component say that depends on the world around them."""
+        relative = self.relative.get(owner)
+        if not relative:
             return ""
         now = self.log.notes.get(Note("world", CLOCK_SORT, ""), 0.0)
-        ranks = self._ranks()
+        ranks = _ranks(relative)
         lines = []
-        for note, (text, slots) in self.relative.items():
+        for note, (text, slots) in relative.items():
             said = []
             for how, *what in slots:
                 if how == "wait":
                     said.append(repr(max(0.0, round(what[0] - now, 6))))
                 elif how == "rank":
-                    said.append(str(ranks[note[0], note[1]].index(what[0])))
+                    said.append(str(ranks[note[1]].index(what[0])))
                 else:
-                    said.append(self._compare(note[0], what[0], what[1], ranks[note[0], what[0]]))
+                    said.append(self._compare(owner, what[0], what[1], ranks[what[0]]))
             lines.append(f"{text}{said}")
         return "\n".join(sorted(lines))
-
-    def _ranks(self) -> dict[tuple[str, Any], list[Any]]:
-        """Return, sorted, the orders in each sort of notes of a component, and the versions of each key in its notes."""
-        found: dict[tuple[str, Any], set[Any]] = {}
-        for note, (_, slots) in self.relative.items():
-            for how, *what in slots:
-                if how == "rank":
-                    found.setdefault((note[0], note[1]), set()).add(what[0])
-                elif how == "version":
-                    found.setdefault((note[0], what[0]), set()).add(what[1])
-        return {where: sorted(values) for where, values in found.items()}
 
     def _compare(self, component: str, key: Key, version: int, noted: list[int]) -> str:
         """Say how a version compares with those that are stored, seen, and noted by the same component."""
@@ -257,6 +259,18 @@ def _sign(version: int, obj: Any) -> str:
         return "-"
     there = obj.metadata.resource_version
     return "=" if version == there else "<" if version < there else ">"
+
+
+def _ranks(relative: Mapping[Note, tuple[str, tuple[Slot, ...]]]) -> dict[Any, list[Any]]:
+    """Return, sorted, the orders in each sort of a component's notes, and the versions of each key in them."""
+    found: dict[Any, set[Any]] = {}
+    for note, (_, slots) in relative.items():
+        for how, *what in slots:
+            if how == "rank":
+                found.setdefault(note[1], set()).add(what[0])
+            elif how == "version":
+                found.setdefault(what[0], set()).add(what[1])
+    return {where: sorted(values) for where, values in found.items()}
 
 
 def _skeleton(note: Note, value: Any) -> tuple[str, tuple[Slot, ...], int]:

@@ -498,9 +498,16 @@ class Simulation:
 
     def digest(self) -> str:
         """Return the digest of meaning of the present place (see `digest`)."""
+        return self._summed().digest()
+
+    def local(self, component: str) -> tuple[Any, ...]:
+        """Return what a component can know now, hashable: equal where it means the same to it."""
+        return self._summed().local(component)
+
+    def _summed(self) -> Sums:
         if self.sums is None:
             self.sums = Sums(self.log, self.processes)
-        return self.sums.digest()
+        return self.sums
 
 
 def _words(outcomes: Sequence[Done | Refused]) -> str:
