@@ -410,30 +410,7 @@ class Cluster:
         return held(self, *others)
 
     def lab(self, *, text: bool = False) -> Any:
-        """Open the panel: step forward and back, let anyone act next, and see what each step changed.
-
-        From top to bottom it shows the step in a sentence; who may act next and what each would do; the map
-        (solid: written to the API, dashed: only assumed or half done) beside what the step changed; a lane an actor
-        with who has not seen what yet; and, in tabs, the verdicts of the last pass, the domains, the events and
-        the story of the object selected. A click on a node, pod, claim, volume or verdict selects it everywhere;
-        a click on a number or mark of the lanes goes to that step.
-
-        Keys, with the focus in the panel: → or `.` step, ← or `,` back, Home to the start, r run, 1-9 let that
-        actor act, Esc select nothing. Inside a view arrows go to the nearest object, Enter selects it.
-
-            lab = c.lab()
-            lab                                 # the last line of a cell shows it, in as many cells as you like
-            lab.do("step")                      # what a click does, without one: back, run, goto, act, select, ...
-            lab.selection = "pod/web-0"         # readable, settable, and to be observed
-            lab.topology = "example.com/rack"   # the label by which the map groups the nodes
-            lab.save("run.html")                # the whole run in one file that steps without a kernel
-
-        The panel moves this very cluster: what cells do with `c` it shows at its next command, and the other way
-        round. A notebook that is reopened without a kernel shows a picture of where it was.
-
-        Args:
-            text: give the same as text, for a terminal, a screen reader or a test.
-        """
+        """Open the panel: step, let anyone act next, see what changed and why; `help(type(c.lab()))` tells it all."""
         from .views.show import lab
 
         return lab(self, text=text)

@@ -132,8 +132,10 @@ def _plan(
         need = max(1, max(at.values(), default=0)) * (
             block_height(max((len(p.claims) for p in focus), default=1)) + 6
         )
-    volume_columns = max(1, int((inner + 5) // (135 + 5)))
-    held = max((ceil(len(places.get(name, ())) / volume_columns) for name, _ in domains), default=0)
+    most_volumes = max((len(places.get(name, ())) for name, _ in domains), default=0)
+    roomy, tight = (max(1, int((inner + 5) // (least + 5))) for least in (165, 135))  # for all of their words, or not
+    volume_columns = roomy if most_volumes <= 3 * roomy else tight
+    held = ceil(most_volumes / volume_columns)
     return Plan(
         per_row,
         domain_w,
@@ -144,7 +146,7 @@ def _plan(
         lines,
         volume_columns,
         min(max(1, held), 6),
-        min(280, max(150, card_w - 16)),
+        min(280, max(172, card_w - 16)),
     )
 
 

@@ -75,6 +75,9 @@ def _to_node(
     first_row = target.y < tracks.gap.bottom + 40
     if first_row:
         x1 = target.x + min(target.w * 0.55, target.w - 20)
+        title_ends = tracks.gutters[domain] + 13 + text.width(domain, 12.5, bold=True)
+        if x1 < title_ends + 6 < target.right - 20:
+            x1 = title_ends + 8
         points = [(x0, y0), (x0, track), (x1, track), (x1, target.y - 2)]
     else:
         gutter = tracks.gutters[domain] + tracks.offset(f"gutter {domain}", 3, 2)

@@ -74,7 +74,28 @@ def reading(frame: Frame) -> str:
 
 
 class Lab(widgets.VBox):  # type: ignore[misc,unused-ignore] # ipywidgets ships no types
-    """The laboratory of one run: step it forward and back, point at anything, ask why."""
+    """The laboratory of one run: step it forward and back, point at anything, ask why.
+
+    From top to bottom it shows the step in a sentence; who may act next and what each would do; the map
+    (solid: written to the API, dashed: only assumed or half done) beside what the step changed; a lane an actor,
+    with who has not seen what yet; and, in tabs, the verdicts of the last pass, the domains, the events and the
+    story of the object selected. A click on a node, pod, claim, volume or verdict selects it everywhere; a click
+    on a number or mark of the lanes goes to that step.
+
+    Keys, with the focus in the panel: → or `.` step, ← or `,` back, Home to the start, r run, 1-9 let that actor
+    act, Esc select nothing. Inside a view arrows go to the nearest object, Enter selects it.
+
+        lab = c.lab()
+        lab                                 # shows it, in as many cells as you like
+        lab.do("step")                      # what a click does, without one: back, run, goto, act, select, ...
+        lab.selection = "pod/web-0"         # readable, settable, and to be observed
+        lab.topology = "example.com/rack"   # the label by which the map groups the nodes
+        lab.save("run.html")                # the whole run in one file that steps without a kernel
+        lab.reading()                       # the same in text
+
+    It moves the cluster it was opened on: what cells do with that, the panel shows at its next command. A notebook
+    that is reopened without a kernel shows a picture of where it was.
+    """
 
     selection = traitlets.Unicode(help="ref of what is selected; empty: nothing")
     topology = traitlets.Unicode(map.ZONE, help="topology key by which the map groups nodes")

@@ -104,8 +104,10 @@ class Shown:
     def picture(self, name, place=FIRST):
         """Picture one panel as tests/artefacts/NAME.png."""
         ARTEFACTS.mkdir(exist_ok=True)
-        self.lab.settle()
+        self.page.set_viewport_size(VIEW | {"height": 2000})  # what is off the screen is not painted
+        self.lab.settle(300)
         self.panel(place).screenshot(path=ARTEFACTS / f"{name}.png")
+        self.page.set_viewport_size(VIEW)
 
     def ask(self, expression):
         """Let the kernel evaluate an expression; give its repr."""
