@@ -1,8 +1,8 @@
 """Scenarios: named clusters with a question, and scripts that play them. Lessons, tests and incidents hang on them.
 
 A scenario file is YAML: `name`, `question`, `checklist` (items of the documents that its script proves), `revision`,
-`seed`, `gates` (by process), `components` (dials by name), `manifests` (names of shipped examples), `objects` (manifests)
-and `script`, a list of `apply | refused | patch | delete | step | run | crash | refuse | cordon | taint | back | expect`.
+`seed`, `gates` (by process), `components` (dials by name), `manifests` (names of shipped examples), `objects` and
+`script`, a list of `apply | refused | patch | delete | step | run | crash | refuse | cordon | taint | back | expect`.
 """
 
 from __future__ import annotations

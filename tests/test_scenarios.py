@@ -1,0 +1,96 @@
+"""Small clusters with a question, each answered by playing its script: Kubernetes' words are the expected values.
+
+A file of `tests/scenarios` names the items of the documents that it proves; they become the marks of its test.
+"""
+
+from pathlib import Path
+
+import pytest
+
+from kvolsched import scenario as shipped
+from kvolsched.cluster import Cluster
+from kvolsched.scenario import ExpectationFailed, Scenario, ScenarioError, names, read
+
+FILES = sorted((Path(__file__).parent / "scenarios").glob("*.yaml"))
+
+
+def params():
+    """List every file with the marks that it names."""
+    found = []
+    for file in FILES:
+        items = read(file, file.stem).checklist
+        found.append(pytest.param(file, id=file.stem, marks=[pytest.mark.checklist(*items)] if items else []))
+    return found
+
+
+@pytest.mark.parametrize("file", params())
+def test_scenario(file):
+    """Its script plays, and each of its expectations is met."""
+    scenario = read(file, file.stem)
+    assert any("expect" in line for line in scenario.script)
+    cluster = scenario.play()
+    steps = cluster.world.step_number
+    cluster.back(steps)
+    cluster.goto(steps)
+    again = scenario.play()
+    assert again.manifests() == cluster.manifests(), "the same scenario, played again, ends otherwise"
+
+
+@pytest.mark.parametrize("name", names())
+@pytest.mark.parametrize("revision", ["design", "upstream"])
+@pytest.mark.checklist("262")
+def test_shipped_scenarios_run_under_every_revision(name, revision):
+    """A shipped scenario loads, asks a question, and comes to rest under either set of rules."""
+    cluster = shipped(name, revision)
+    run = cluster.run(steps=2_000)
+    assert cluster.revision.name == revision
+    assert run.steps
+
+
+@pytest.mark.checklist("260")
+def test_same_seed_same_run():
+    """The same scenario and seed give the same run, sentence by sentence; another seed may decide ties otherwise."""
+    runs = [[repr(step) for step in shipped("zonal-example", seed=seed).run().steps] for seed in (1, 1)]
+    assert runs[0] == runs[1]
+    chosen = set()
+    for seed in range(12):
+        cluster = shipped("zonal-example", seed=seed)
+        cluster.run()
+        chosen.add(cluster["pod/my-pod"].spec.node_name)
+    assert chosen <= {"node-a", "node-b"}
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("[]", "wants one mapping"),
+        ("question: a\nmood: good", "unknown mood"),
+        ("question: a\nscript: [{dance: now}]", "unknown word 'dance'"),
+    ],
+)
+def test_faults_of_a_scenario_are_named(text, words):
+    """What no scenario says is named, with what one can say."""
+    with pytest.raises(ScenarioError, match=words):
+        read(text, "mine").play()
+
+
+def test_failed_expectations_show_both_sides():
+    """An expectation that is not met says where, what was expected and what is."""
+    script = "question: a\nobjects:\n- {apiVersion: v1, kind: Namespace, metadata: {name: shop}}\nscript:\n- expect: "
+    for line, said in (
+        ("{ns/shop: {metadata.name: mall}}", "expected ns/shop metadata.name 'mall', it is 'shop'"),
+        ("{is: pod/app exists}", "expected 'pod/app exists' to be True, it is False"),
+        ("{event: {about: ns/shop}}", "expected an event .*, there are \\[\\]"),
+    ):
+        with pytest.raises(ExpectationFailed, match=f"mine: script\\[1\\]: {said}"):
+            read(script + line, "mine").play()
+
+
+def test_gates_and_dials_must_exist():
+    """A gate or dial that there is not is refused, with those that there are."""
+    with pytest.raises(ValueError, match=r"no gate VolumeBinding of kube-scheduler: .* VolumeScheduling"):
+        Scenario("mine", gates={"kube-scheduler": {"VolumeBinding": False}}).cluster()
+    with pytest.raises(ValueError, match=r"kubelet has no dial speed; there are: absent, denied, start_delay"):
+        Cluster(components={"kubelet": {"speed": 3}})
+    with pytest.raises(ValueError, match=r"cannot deny 'everything'; write for example"):
+        Cluster(components={"kubelet": {"denied": ["everything"]}})
