@@ -12,7 +12,7 @@ from typing import Any
 from kvolsched.api.manifest import from_plain
 from kvolsched.api.meta import Frozen
 from kvolsched.revision import Revision
-from kvolsched.scheduler.cycle import after_filtering
+from kvolsched.scheduler.cycle import post_filter
 from kvolsched.scheduler.framework import Judgement, judge, rank
 from kvolsched.scheduler.profile import Profile
 from kvolsched.scheduler.snapshot import snapshot
@@ -54,7 +54,10 @@ def answer(case: Case, revision: Revision) -> Mapping[str, Any]:
         if "VolumeBinding" not in judgement.skipped:
             found["bindings"] = {node: _bindings(judgement, node) for node in judgement.feasible}
     else:
-        found["message"] = judgement.sentence(postfilter=after_filtering(judgement.pod, judgement))
+        way = post_filter(judgement.pod, judgement)
+        found["message"] = judgement.sentence(postfilter=way.words)
+        if way.nominated:
+            found["preemption"] = {"node": way.nominated, "victims": [pod.metadata.name for pod in way.victims]}
         found |= _preemption(judgement)
     return found
 

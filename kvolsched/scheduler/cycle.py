@@ -21,7 +21,7 @@ from ..world.log import Key
 from . import queue
 from .assume import KINDS, AssumeCache, PodStatusPatch, Rule, drop_outdated
 from .binder import Found
-from .framework import Code, Judgement, PostFilter, Wake, judge, rank
+from .framework import Code, Judgement, PostFilter, PostFilterResult, Wake, judge, rank
 from .profile import Profile
 from .queue import QUEUE, QueueEntry, SchedulingQueue
 
@@ -164,13 +164,25 @@ class SchedulingPass:
         fail(hand, name, pod, said, reason=reason, rejected_by=tuple(sorted(by)))
 
 
+def post_filter(pod: Pod, judgement: Judgement) -> PostFilterResult:
+    """Ask the plugins that are asked when no node fits, in order: the first way found, or what all of them say."""
+    if judgement.rejected_by is not None or judgement.error:
+        return PostFilterResult()
+    said: list[str] = []
+    nominated: str | None = None
+    for enabled in judgement.profile.plugins:
+        if isinstance(enabled.plugin, PostFilter):
+            found = enabled.plugin.postfilter(pod, judgement.seen, judgement)
+            if found.nominated:
+                return found
+            said.append(found.words)
+            nominated = nominated if found.nominated is None else found.nominated
+    return PostFilterResult(", ".join(filter(None, said)), nominated)
+
+
 def after_filtering(pod: Pod, judgement: Judgement) -> str:
     """Return what the plugins that are asked when no node fits have to say; "" if one of them has found a way."""
-    if judgement.rejected_by is not None or judgement.error:
-        return ""
-    plugins = [enabled.plugin for enabled in judgement.profile.plugins if isinstance(enabled.plugin, PostFilter)]
-    said = [plugin.postfilter(pod, judgement.seen, judgement) for plugin in plugins]
-    return ", ".join(said) if all(said) else ""
+    return post_filter(pod, judgement).words
 
 
 def queue_of(hand: Hand) -> SchedulingQueue:

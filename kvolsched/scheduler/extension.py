@@ -101,11 +101,27 @@ class Vectorised(Protocol):
     def column(self, pod: Pod, at: At) -> Any: ...
 
 
+@attrs.frozen
+class PostFilterResult:
+    """What could be done for a pod that fits nowhere.
+
+    Args:
+        words: behind the event sentence, where nothing could be done.
+        nominated: the node on which the pod will fit once the victims are gone; "" takes an earlier nomination back,
+            None leaves it alone.
+        victims: the pods to be deleted there, sorted by name.
+    """
+
+    words: str = ""
+    nominated: str | None = None
+    victims: tuple[Pod, ...] = ()
+
+
 @runtime_checkable
 class PostFilter(Protocol):
-    """Is asked when no node fits; returns the words to put behind the event sentence, or ""."""
+    """Is asked when no node fits: it may find a way, or adds words to the event sentence."""
 
-    def postfilter(self, pod: Pod, seen: Snapshot, judgement: Judgement) -> str: ...
+    def postfilter(self, pod: Pod, seen: Snapshot, judgement: Judgement) -> PostFilterResult: ...
 
 
 @runtime_checkable

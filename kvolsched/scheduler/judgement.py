@@ -168,6 +168,16 @@ class Judgement:
         first = self._first
         return {name: plugins[first[row]] for name, row in self._nodes.rows()}
 
+    @property
+    def asked(self) -> frozenset[str]:
+        """The filter plugins that had something to say of some node, or might have had."""
+        return frozenset(self.plugins[column.place] for column in self._columns if column.codes is not None)
+
+    def rejection(self, node: str) -> Said:
+        """Return reasons and status of the first plugin that rejects a node, or SUCCESS; restrictions aside."""
+        row = self._nodes.row_of[node]
+        return self._said(int(self._first[row]), row)
+
     @cached_property
     def statuses(self) -> dict[str, Code]:
         """Per node the status of the first rejection, or SUCCESS; a node outside a restriction is unresolvable."""

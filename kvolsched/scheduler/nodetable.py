@@ -8,6 +8,7 @@ own affair: they never reach a decision or an output. The table is mutable; the 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from copy import copy
 from hashlib import blake2b
 from typing import Any, TypeVar
 
@@ -48,6 +49,17 @@ class Column:
             store[: len(self._store)] = self._store
             self._store = store
         self.now = self._store[:size]
+
+    def copied(self) -> Column:
+        """Return a column that reads the same and is written by itself."""
+        return Column.of(self.now.copy(), self.fill)
+
+    @classmethod
+    def of(cls, values: NDArray[Any], fill: Any) -> Column:
+        """Return a column over these very values."""
+        made = cls(values.dtype, fill, 0, 0)
+        made._store = made.now = values
+        return made
 
 
 class Labels:
@@ -104,6 +116,14 @@ class Room:
         self.scored_memory += sign * asks.scored_memory
         return tuple(asks.asked)
 
+    def copied(self) -> Room:
+        """Return a room of the same node and pods, from which pods can go without this one's knowing."""
+        room = Room()
+        room.node, room.row, room.total = self.node, self.row, self.total
+        room.pods, room.used = dict(self.pods), dict(self.used)
+        room.scored_cpu, room.scored_memory = self.scored_cpu, self.scored_memory
+        return room
+
     def free(self, resource: str) -> int:
         """Return how much of a resource no pod has asked for; for `pods`, how many more may come."""
         used = len(self.pods) if resource == PODS else self.used.get(resource, 0)
@@ -141,11 +161,31 @@ class NodeTable:
         for resource in (*requests.NATIVE, PODS):
             self._resource(resource)
 
+    def copied(self, rooms: Mapping[str, Room]) -> NodeTable:
+        """Return a table of the same nodes to which pods come and go by themselves: what they write is copied."""
+        table = copy(self)
+        vars(table).update(
+            _rooms=rooms,
+            _columns=[],
+            _labels=dict(self._labels),
+            _total=dict(self._total),
+            _kept=dict(self._kept),
+            _free={resource: column.copied() for resource, column in self._free.items()},
+            scored_cpu=self.scored_cpu.copied(),
+            scored_memory=self.scored_memory.copied(),
+        )
+        return table
+
     # --- rows -------------------------------------------------------------------------------------------------------
 
     def column(self, dtype: Any, fill: Any) -> Column:
         """Return a new column that grows with the table; a row given up reads `fill` again."""
         column = Column(dtype, fill, self._capacity, len(self.names))
+        self._columns.append(column)
+        return column
+
+    def adopt(self, column: Column) -> Column:
+        """Take a copied column among this table's own."""
         self._columns.append(column)
         return column
 

@@ -8,7 +8,7 @@ changed through `apply` alone.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
 from kvolsched import volumes
@@ -35,7 +35,7 @@ class Snapshot:
         ("Node", "Pod", "PersistentVolume", "PersistentVolumeClaim", "StorageClass", "Namespace", "CSINode")
     ) | {"PodDisruptionBudget", *groups.KINDS}
 
-    removed: tuple[Pod, ...] = ()
+    removed: Collection[Pod] = ()
     """Pods taken away for a dry run; of what is really seen, none."""
 
     def __init__(self) -> None:

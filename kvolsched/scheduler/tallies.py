@@ -220,6 +220,19 @@ class Tallies:
             for what, counts in everything
         }
 
+    def copied(self, nodes: NodeTable) -> Tallies:
+        """Return tallies over a copy of the table, which count the same and go on by themselves."""
+        tallies = Tallies(nodes)
+        for matchers, tally in self._matched.items():
+            tallies._matched[matchers] = tallies._home(matchers)[matchers] = Tally(
+                matchers, nodes.adopt(tally.column.copied())
+            )
+        for what, carriers in self._carried.items():
+            tallies._carried[what] = Carriers(nodes.adopt(carriers.column.copied()), carriers.number)
+        for wish, carriers in self._wished.items():
+            tallies._wished[wish] = Carriers(nodes.adopt(carriers.column.copied()), carriers.number)
+        return tallies
+
     def asked(self) -> list[tuple[Matcher, ...]]:
         """Return what has been asked for and is still kept up."""
         return list(self._matched)

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kvolsched.api.pod import Pod
-from kvolsched.scheduler.extension import At
+from kvolsched.scheduler.extension import At, PostFilterResult
 from kvolsched.scheduler.judgement import Judgement
 from kvolsched.scheduler.snapshot import Snapshot
 from kvolsched.scheduler.verdict import Integers
@@ -29,6 +29,6 @@ class DynamicResources:
         """Already 0 to 100."""
         return raw
 
-    def postfilter(self, pod: Pod, seen: Snapshot, judgement: Judgement) -> str:
+    def postfilter(self, pod: Pod, seen: Snapshot, judgement: Judgement) -> PostFilterResult:
         """Return its words behind the event sentence."""
-        return "no new claims to deallocate"
+        return PostFilterResult("no new claims to deallocate")

@@ -1,0 +1,258 @@
+"""Preemption: whom it takes, whom it lets back, which node it chooses, what it says, and that its copy tells the truth."""
+
+from collections import Counter
+
+import attrs
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from kvolsched.api.manifest import from_plain
+from kvolsched.api.meta import Frozen, ObjectMeta
+from kvolsched.api.pod import Container, Pod, PodSpec, PodStatus, Resources
+from kvolsched.scheduler.cycle import post_filter
+from kvolsched.scheduler.framework import check, judge
+from kvolsched.scheduler.hypothetical import Hypothetical
+from kvolsched.scheduler.plugins.default_preemption import DryRun
+from kvolsched.scheduler.profile import upstream
+from kvolsched.scheduler.snapshot import snapshot
+from scheduler.strategies import _nodes, company, spread
+from scheduler.test_rules import node, pod
+
+SMALL = {"cpu": "2", "memory": "8Gi", "pods": "9"}
+PAUSE = "2026-01-11T00:00:00Z"
+
+
+def small(name, labels=None, **spec):
+    """A node with two cores."""
+    return node(name, labels, allocatable=SMALL, **spec)
+
+
+def running(name, on, priority=0, cpu="1", labels=None, start=None, **spec):
+    """A pod that runs on a node since `start`."""
+    made = pod(name, on, labels or {"app": name}, requests={"cpu": cpu}, priority=priority, **spec)
+    return attrs.evolve(made, status=PodStatus(phase="Running", start_time=start))
+
+
+def budget(app, allowed, name="pdb", **status):
+    """A budget for the pods of an app."""
+    return from_plain(
+        {
+            "apiVersion": "policy/v1",
+            "kind": "PodDisruptionBudget",
+            "metadata": {"name": name, "namespace": "default"},
+            "spec": {"selector": {"matchLabels": app}},
+            "status": {"disruptionsAllowed": allowed, **status},
+        }
+    )
+
+
+def wanting(cpu="2", priority=10, **spec):
+    """A pod that asks for so much."""
+    return pod("p", "", {"app": "p"}, requests={"cpu": cpu}, priority=priority, **spec)
+
+
+def preempt(objects, wanted=None):
+    """Return (node, victims), or the words."""
+    judgement = judge(wanted or wanting(), snapshot(objects), upstream())
+    assert not judgement.any_feasible
+    found = post_filter(judgement.pod, judgement)
+    return (found.nominated, [one.metadata.name for one in found.victims]) if found.nominated else found.words
+
+
+def test_as_few_as_possible_leave():
+    """Everything of lower priority leaves, then the more important come back while there is room."""
+    pods = [running("a", "n", 1), running("b", "n", 2)]
+
+    assert ("n", ["a"]) == preempt([small("n"), *pods], wanting("1"))
+    assert ("n", ["a", "b"]) == preempt([small("n"), *pods])
+
+
+def test_of_equal_priority_the_one_that_started_later_leaves():
+    """Who runs longer is more important; who has not started is least."""
+    early, late = (running(name, "n", 1, start=f"2026-01-1{day}T00:00:00Z") for name, day in (("a", 1), ("b", 2)))
+
+    assert ("n", ["b"]) == preempt([small("n"), early, late], wanting("1"))
+    assert ("n", ["c"]) == preempt([small("n"), running("c", "n", 1), late], wanting("1"))
+
+
+def test_budgets_are_spent_in_order_of_importance():
+    """With one disruption allowed for two pods, the less important exceeds the budget and is let back first."""
+    pods = [running("a", "n", 1, labels={"app": "x"}), running("b", "n", 2, labels={"app": "x"})]
+
+    assert ("n", ["b"]) == preempt([small("n"), *pods, budget({"app": "x"}, 1)], wanting("1"))
+    assert ("n", ["a"]) == preempt([small("n"), *pods, budget({"app": "x"}, 2)], wanting("1"))
+
+
+@pytest.mark.parametrize("protecting", [
+    budget({"app": "x"}, 0, disruptedPods={"a": PAUSE}),
+    budget({}, 0),
+])  # fmt: skip
+def test_whom_a_budget_does_not_protect(protecting):
+    """One that is told to go already, and everybody under an empty selector, may leave."""
+    other = small("m"), running("b", "m", 5, "2", labels={"app": "y"})
+
+    assert ("n", ["a"]) == preempt([small("n"), running("a", "n", 1, "2", labels={"app": "x"}), *other, protecting])
+
+
+@pytest.mark.parametrize(
+    ("here", "there"),
+    [
+        pytest.param([("a", 5)], [("b", 1, "held")], id="fewest violated budgets"),
+        pytest.param([("a", 1), ("b", 1)], [("c", 2)], id="the lowest of the highest priorities"),
+        pytest.param([("a", 2), ("b", 1)], [("c", 2), ("d", 2)], id="the smallest sum"),
+        pytest.param([("a", 2)], [("b", 2), ("c", -9)], id="the fewest victims"),
+        pytest.param([("a", 2, "", "2")], [("b", 2, "", "1")], id="the latest start"),
+        pytest.param([("a", 2)], [("b", 2)], id="by name"),
+    ],
+)
+def test_the_node_where_least_is_lost(here, there):
+    """One criterion after the other decides, and only where all before it are equal."""
+    objects = [small("h"), small("t"), budget({"app": "held"}, 0)]
+    for on, pods in (("h", here), ("t", there)):
+        for name, priority, *more in pods:
+            app, day = [*more, "", ""][:2] if len(more) < 2 else more
+            start = f"2026-01-1{day}T00:00:00Z" if day else PAUSE
+            cpu = "2" if len(pods) == 1 else "1"
+            objects.append(running(name, on, priority, cpu, {"app": app or name}, start))
+
+    assert ("h", [name for name, *_ in here]) == preempt(objects)
+
+
+def test_why_it_does_not_help():
+    """A node that fails for good; one with nobody to evict; one on which the pod would not fit all the same."""
+    objects = [
+        small("bad", unschedulable=True),
+        small("same"), running("a", "same", 10, "2"),
+        small("low"), running("b", "low", 1), running("c", "low", 10),
+    ]  # fmt: skip
+
+    assert (
+        "no new claims to deallocate, preemption: 0/3 nodes are available: 1 Insufficient cpu, "
+        "1 No preemption victims found for incoming pod, 1 Preemption is not helpful for scheduling."
+    ) == preempt(objects)
+
+
+def test_who_may_not_preempt():
+    """A pod that never preempts, and one whose victims are still leaving the node nominated for it."""
+    leaving = attrs.evolve(
+        running("a", "n", 1, "2"),
+        metadata=ObjectMeta(name="a", namespace="default", deletion_timestamp=PAUSE),
+        status=from_plain({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "a"}, "status": {"conditions": [
+            {"type": "DisruptionTarget", "status": "True", "reason": "PreemptionByScheduler"}]}}).status,
+    )  # fmt: skip
+    waiting = attrs.evolve(wanting(), status=PodStatus(nominated_node_name="n"))
+
+    assert "no new claims to deallocate, preemption: not eligible due to preemptionPolicy=Never." == preempt(
+        [small("n"), running("a", "n", 1, "2")], wanting(preemptionPolicy="Never")
+    )
+    assert (
+        "no new claims to deallocate, preemption: not eligible due to a terminating pod on the nominated node."
+    ) == preempt([small("n"), leaving], waiting)
+    assert ("n", ["a"]) == preempt([small("n"), leaving])
+
+
+def test_the_whole_sentence():
+    """The reasons of the pass, then what can be given up, then what preemption says."""
+    judgement = judge(wanting(), snapshot([small("n"), running("a", "n", 10)]), upstream())
+
+    assert (
+        "0/1 nodes are available: 1 Insufficient cpu. no new claims to deallocate, "
+        "preemption: 0/1 nodes are available: 1 No preemption victims found for incoming pod."
+    ) == judgement.sentence(postfilter=post_filter(judgement.pod, judgement).words)
+
+
+def test_a_victim_of_spreading():
+    """Too far ahead with a pod that may go: evicting it lets the new one in, and nobody else leaves."""
+    even = {"maxSkew": 1, "topologyKey": "zone", "whenUnsatisfiable": "DoNotSchedule",
+            "labelSelector": {"matchLabels": {"app": "x"}}}  # fmt: skip
+    objects = [
+        small("a", {"zone": "a"}), running("e0", "a", 1, labels={"app": "x"}), running("e1", "a", 1),
+        small("b", {"zone": "b"}, unschedulable=True),
+    ]  # fmt: skip
+    wanted = pod("p", "", {"app": "x"}, requests={"cpu": "0"}, priority=9, topologySpreadConstraints=[even])
+
+    assert ("a", ["e0"]) == preempt(objects, wanted)
+
+
+# --- the copy -------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("strategy", [spread(), company()], ids=["spread", "company"])
+def test_a_copy_without_pods_is_a_snapshot_without_them(strategy):
+    """Pods taken away leave what a snapshot says that never had them; put back, all is as before; the original stays."""
+
+    @settings(max_examples=120)
+    @given(strategy, st.data())
+    def holds(world, data):
+        objects, wanted = world
+        seen = snapshot(objects)
+        judge(wanted, seen, upstream())  # makes the tallies
+        before = seen.meaning()
+        copy = Hypothetical(seen)
+        pods = [item for item in objects if item.kind == "Pod" and item.spec.node_name]
+        gone = [one for one in pods if data.draw(st.booleans())]
+        for one in gone:
+            copy.take(one)
+        check(judge(wanted, copy, upstream()))
+        built = snapshot([item for item in objects if item not in gone]).meaning()
+        told = copy.meaning()
+        assert {part: built[part] for part in ("rooms", "columns", "carried")} == {
+            part: told[part] for part in ("rooms", "columns", "carried")
+        }
+        for one in gone:
+            copy.put_back(one)
+        assert before == copy.meaning()
+        assert before == seen.meaning()
+
+    holds()
+
+
+@st.composite
+def crowded(draw):
+    """Give nodes full of pods of several priorities, and a pod that asks for much."""
+    found = [attrs.evolve(one, status=attrs.evolve(one.status, allocatable=Frozen(cpu="4", pods="9"))) for one in _nodes(draw)]
+    names = [one.metadata.name for one in found]
+
+    def asking(cpu):
+        return (Container(resources=Resources(requests=Frozen(cpu=str(cpu)))),)
+
+    pods = [
+        Pod(
+            metadata=ObjectMeta(name=f"e{index}", namespace="default", labels=Frozen(app=draw(st.sampled_from("xyz")))),
+            spec=PodSpec(
+                node_name=draw(st.sampled_from(names)),
+                priority=draw(st.sampled_from([0, 1, 2, 9])),
+                containers=asking(draw(st.integers(0, 2))),
+            ),
+            status=PodStatus(start_time=draw(st.sampled_from([None, PAUSE, "2026-01-12T00:00:00Z"]))),
+        )
+        for index in range(draw(st.integers(0, 12)))
+    ]
+    budgets = [budget({"app": app}, draw(st.integers(-1, 2)), app) for app in draw(st.lists(st.sampled_from("xy"), unique=True))]
+    return [*found, *pods, *budgets], Pod(
+        metadata=ObjectMeta(name="p", namespace="default"),
+        spec=PodSpec(priority=draw(st.sampled_from([1, 2, 5])), containers=asking(draw(st.integers(1, 4)))),
+    )
+
+
+@settings(max_examples=150)
+@given(crowded())
+def test_nodes_together_as_one_by_one(world):
+    """Played together, nodes have the victims that they have one by one, and give the same reasons."""
+    objects, wanted = world
+    seen = snapshot(objects)
+    run = DryRun(wanted, seen, judge(wanted, seen, upstream()))
+    lower = {one.metadata.name: seen.pods_on(one.metadata.name) for one in seen.all_nodes()}
+    lower = {name: [one for one in pods if one.spec.priority < wanted.spec.priority] for name, pods in lower.items()}
+    lower = {name: pods for name, pods in lower.items() if pods}
+    together, singly = Counter(), Counter()
+    candidates = run.play(lower, together)
+
+    assert candidates == [found for name, pods in lower.items() for found in run.play({name: pods}, singly)]
+    assert together == singly
+    for candidate in candidates:
+        for one in candidate.victims:
+            assert one.spec.priority < wanted.spec.priority
+        left = [item for item in objects if item not in candidate.victims]
+        assert candidate.node in judge(wanted, snapshot(left), upstream()).feasible
