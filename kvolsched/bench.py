@@ -66,8 +66,9 @@ def the_loop(size: int, count: int, claims: str = "") -> tuple[float, float, flo
     """Return pods a second of the whole loop, writes a pod, and bytes of history a change."""
     cluster = Cluster("upstream")
     extra = [storage_class(claims)] if claims else []
-    cluster.load([*nodes(size), *extra, *pods(count, claims=claims)])
-    cluster.world.recording = True
+    cluster.load([*nodes(size), *extra])
+    cluster.run()  # everybody has listed the nodes before the pods are there
+    cluster.load(pods(count, claims=claims))
     with _quiet():
         start = time.perf_counter()
         for _ in tqdm(cluster.world.run(steps=10_000_000, seconds=1e9), desc=f"{count} pods, {size} nodes", leave=False, delay=2.0):

@@ -65,11 +65,18 @@ class StatusPatch:
 
     def apply(self, pod: Pod) -> Pod:
         """Return the pod with this status laid over its own."""
-        status = attrs.evolve(pod.status, phase=self.phase, reason=self.reason, message=self.message)
-        if status.start_time is None:
-            status = attrs.evolve(status, start_time=self.start_time)
-        for condition in self.conditions:
-            status = status.with_condition(condition)
+        told = {condition.type: condition for condition in self.conditions}
+        status = attrs.evolve(
+            pod.status,
+            phase=self.phase,
+            reason=self.reason,
+            message=self.message,
+            start_time=pod.status.start_time or self.start_time,
+            conditions=(
+                *(told.pop(condition.type, condition) for condition in pod.status.conditions),
+                *told.values(),
+            ),
+        )
         return attrs.evolve(pod, status=status)
 
 

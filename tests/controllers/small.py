@@ -87,7 +87,7 @@ class Small:
     """A world of some components and a user. Mutable."""
 
     def __init__(self, *components, seed=0, permit=None):
-        server = ApiServer(admission.admit, {"bind": admission.bind(zone_labels=True)}, permit or admission.permit)
+        server = ApiServer(admission.admit, {"bind": admission.bind(zone_labels=True)}, permit or admission.permits({}))
         self.sim = Simulation(components, server, seed)
 
     def create(self, *created):

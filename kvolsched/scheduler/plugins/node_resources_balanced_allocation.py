@@ -31,25 +31,31 @@ class NodeResourcesBalancedAllocation:
         asks = requests.of(pod.spec)
         if not asks.cpu and not asks.memory:
             return None
-        with_pod = _balance(at, asks.cpu, asks.memory)
+        shares = _Shares(at)
+        with_pod = shares.balance(asks.cpu, asks.memory)
         if not self.by_change:
             return with_pod
-        return 50 + (50 + with_pod - _balance(at, 0, 0)) // 2
+        return 50 + (50 + with_pod - shares.balance(0, 0)) // 2
 
     def normalise(self, raw: NDArray[Any]) -> Integers:
         """Already 0 to 100."""
         return raw
 
 
-def _balance(at: At, cpu: int, memory: int) -> Integers:
-    """Return int(100 (1 − deviation of the two shares)); a resource that a node lacks is left out, so is balanced."""
-    nodes = at.nodes
-    shares = []
-    both: Any = True
-    for resource, ask in ((CPU, cpu), (MEMORY, memory)):
-        there = nodes.total(resource)
-        shares.append(np.minimum((there - nodes.free(resource) + ask) / np.maximum(there, 1), 1.0))
-        both = both & (there > 0)
-    deviation = np.abs(shares[0] - shares[1]) / 2 * both
-    balance: Integers = ((1 - deviation) * 100).astype(np.int64)
-    return balance
+class _Shares:
+    """How full the nodes are of cpu and memory: what both balances, with and without the pod, are made of."""
+
+    def __init__(self, at: At) -> None:
+        nodes = at.nodes
+        self.total = [nodes.total(resource) for resource in (CPU, MEMORY)]
+        self.used = [there - nodes.free(resource) for there, resource in zip(self.total, (CPU, MEMORY), strict=True)]
+        self.floor = [np.maximum(there, 1) for there in self.total]
+        self.both = (self.total[0] > 0) & (self.total[1] > 0)
+
+    def balance(self, cpu: int, memory: int) -> Integers:
+        """Return int(100 (1 − deviation of the two shares)); a resource that a node lacks is left out, so is balanced."""
+        of_cpu = np.minimum((self.used[0] + cpu) / self.floor[0], 1.0)
+        of_memory = np.minimum((self.used[1] + memory) / self.floor[1], 1.0)
+        deviation = np.abs(of_cpu - of_memory) / 2 * self.both
+        balance: Integers = ((1 - deviation) * 100).astype(np.int64)
+        return balance
