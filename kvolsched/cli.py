@@ -1,4 +1,4 @@
-"""The command line: play a scenario, search one for failures, compare our answers with recorded ones.
+"""The command line: play a scenario, search one for failures, compare our answers with recorded ones, explain a pod.
 
 Prints what a notebook would show as text.
 """
@@ -7,9 +7,11 @@ from __future__ import annotations
 
 import json
 import sys
+from pathlib import Path
 
 import click
 
+from .api.fault import ManifestError
 from .cluster import Cluster
 from .scenario import named, names, scenario
 
@@ -71,6 +73,26 @@ def conform(files: tuple[str, ...], revision: str, aspects: str, as_json: bool) 
     if agreement.interrupted and as_json:
         click.echo("interrupted: not all cases were compared", err=True)
     sys.exit(0 if agreement.complete else 1)
+
+
+@main.command()
+@click.argument("dump", nargs=-1, required=True, type=click.Path(exists=True))
+@click.option("--pod", required=True, help="NAMESPACE/NAME, or NAME where one pod has it.")
+@click.option("--revision", type=click.Choice(["upstream", "design"]), default="upstream", help="Rules that judge.")
+def why(dump: tuple[str, ...], pod: str, revision: str) -> None:
+    """Say why a pod of a DUMP (files or directories that `kubectl get -o yaml` wrote) is pending."""
+    cluster = _dumped(dump, revision)
+    try:
+        click.echo(repr(cluster.why(pod)))
+    except KeyError as error:
+        raise click.ClickException(str(error.args[0])) from None
+
+
+def _dumped(dump: tuple[str, ...], revision: str) -> Cluster:
+    try:
+        return Cluster.from_manifests(*map(Path, dump), revision=revision)
+    except ManifestError as error:
+        raise click.ClickException(str(error)) from None
 
 
 def _scenario(name: str, revision: str | None, seed: int | None) -> Cluster:

@@ -15,6 +15,7 @@ from tqdm.auto import tqdm
 from .answers import Applied, ApplyRefused, Choices, Run, Step
 from .api import defaults, manifest
 from .api.kind import KINDS, kind_named
+from .edits import cordoned, merge, tainted, uncordoned
 from .revision import Revision, revision_named
 from .world.apiserver import Refused, Write, key_of, ref, timestamp, uid_of
 from .world.history import Turn
@@ -117,7 +118,7 @@ class Cluster:
             if old is None:
                 writes.append(Write("create", key, obj, words=f"user creates {ref(key)}"))
             else:
-                new = manifest.from_plain(_merge(manifest.to_plain(old), manifest.to_plain(obj)))
+                new = manifest.from_plain(merge(manifest.to_plain(old), manifest.to_plain(obj)))
                 writes.append(Write("update", key, new, words=f"user changes {ref(key)}"))
             merged.append(old)
         words = writes[0].words if len(writes) == 1 else f"user applies {len(writes)} objects"
@@ -165,15 +166,15 @@ class Cluster:
 
     def cordon(self, node: str) -> Applied:
         """Mark a node unschedulable, as `kubectl cordon` does."""
-        return self.edit(f"node/{node}", _cordoned, f"user cordons {node}", "cordoned")
+        return self.edit(f"node/{node}", cordoned, f"user cordons {node}", "cordoned")
 
     def uncordon(self, node: str) -> Applied:
         """Let a node take pods again, as `kubectl uncordon` does."""
-        return self.edit(f"node/{node}", _uncordoned, f"user uncordons {node}", "uncordoned")
+        return self.edit(f"node/{node}", uncordoned, f"user uncordons {node}", "uncordoned")
 
     def taint(self, node: str, taint: str) -> Applied:
         """Put a taint `key=value:Effect` on a node, as `kubectl taint` does."""
-        return self.edit(f"node/{node}", lambda old: _tainted(old, taint), f"user taints {node} {taint}", "tainted")
+        return self.edit(f"node/{node}", lambda old: tainted(old, taint), f"user taints {node} {taint}", "tainted")
 
     # -- time -------------------------------------------------------------------------------------------------
 
@@ -337,6 +338,12 @@ class Cluster:
 
         return passes(self, pod)
 
+    def why(self, pod: str) -> Any:
+        """Say why a pod is pending: which demands together leave no node, and node by node what fails first."""
+        from .why import why
+
+        return why(self, pod)
+
     def verdicts(self, pod: str) -> Any:
         """Show every plugin's word about every node: the pod's last pass, judged again at its place."""
         from .views.show import verdicts
@@ -470,30 +477,3 @@ def _resource(key: Key) -> str:
     kind = kind_named(key.kind)
     singular = kind.name.lower()
     return f"{singular}.{kind.group}" if kind.group else singular
-
-
-def _merge(old: Any, new: Any) -> Any:
-    """Return `old` with what `new` says: maps merge, everything else is replaced."""
-    if not isinstance(old, dict) or not isinstance(new, dict):
-        return new
-    merged = dict(old)
-    for key, value in new.items():
-        merged[key] = _merge(merged[key], value) if key in merged else value
-    return merged
-
-
-def _cordoned(node: Any) -> Any:
-    return attrs.evolve(node, spec=attrs.evolve(node.spec, unschedulable=True))
-
-
-def _uncordoned(node: Any) -> Any:
-    return attrs.evolve(node, spec=attrs.evolve(node.spec, unschedulable=False))
-
-
-def _tainted(node: Any, text: str) -> Any:
-    plain = manifest.to_plain(node)
-    head, _, effect = text.rpartition(":")
-    key, _, value = head.partition("=")
-    taints = plain.setdefault("spec", {}).setdefault("taints", [])
-    taints.append({"key": key, "effect": effect, **({"value": value} if value else {})})
-    return manifest.from_plain(plain)

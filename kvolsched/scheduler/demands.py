@@ -1,0 +1,423 @@
+"""What a pod that fits nowhere demands, clause by clause, and which of these demands together leave it no node.
+
+A demand is one clause of the pod, of its volumes or of other pods: a mask over nodes says where it fails. Masks are the
+plugins' own words: a clause is judged by its plugin for a pod that has, of this plugin's clauses, this one alone, and
+counts only where the plugin rejects the real pod. What no single clause explains (two claims, one volume) is a demand
+of its own, and a plugin that nobody taught here, a user's for example, has one demand a reason. So on every node
+some demand fails, and the smallest set of which one fails everywhere is exact.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from itertools import combinations
+from typing import Any
+
+import attrs
+import numpy as np
+
+from kvolsched.api.pod import Affinity, Pod, PodAffinity, TopologySpreadConstraint
+from kvolsched.api.selector import NodeSelector, NodeSelectorTerm, Toleration
+
+from . import requests
+from .extension import At, lift
+from .judgement import Judgement
+from .matching import node_affinity
+from .spreading import HARD
+from .tallies import affinity, anti_affinity
+from .verdict import Mask, PreFilterReject, Restrict, Skip
+
+MOST_TRIED = 200_000  # sets of demands; beyond that the set is found greedily: minimal still, perhaps not the smallest
+
+
+@attrs.frozen
+class Demand:
+    """One clause that has to hold: which plugin judges it, what sort it is and of what, in words, and where it fails.
+
+    Args:
+        sort: `request`, `node selector`, `node affinity`, `taint`, `cordon`, `port`, `claim`, `spread`, `affinity`,
+            `anti-affinity`, `objection`, `before filtering` or `reason`.
+        about: what it is about: a resource, a label key, a taint key, a claim, a topology key.
+        words: the demand in plain words.
+        reasons: what kube-scheduler says where it fails.
+        fails: by node, in the order of the judgement's `nodes`, whether it fails there.
+        number: which of several of this sort, as in the manifest.
+    """
+
+    plugin: str
+    sort: str
+    about: str
+    words: str
+    reasons: tuple[str, ...] = ()
+    fails: Mask = attrs.field(default=None, eq=False, repr=False)
+    number: int = 0
+
+    @property
+    def nodes(self) -> int:
+        """On how many nodes it fails."""
+        return int(self.fails.sum())
+
+
+@attrs.frozen
+class Clause:
+    """A clause and the pod that has, of its plugin's clauses, this one alone; `holds_on` exempts nodes by row."""
+
+    sort: str
+    about: str
+    words: str
+    pod: Pod
+    number: int = 0
+    holds_on: Mask | None = attrs.field(default=None, eq=False)
+
+
+@attrs.frozen
+class Group:
+    """Nodes on which the same demands fail: their names, sorted, and the indices of the demands."""
+
+    nodes: tuple[str, ...]
+    failing: tuple[int, ...]
+
+
+def demands(judgement: Judgement) -> tuple[Demand, ...]:
+    """Return every demand that fails on some node, in the order of the plugins; a rejection before filtering alone."""
+    size = len(judgement.nodes)
+    rejected = judgement.rejected_by
+    if rejected is not None:
+        everywhere = np.ones(size, bool)
+        return (
+            Demand(rejected.plugin, "before filtering", "", rejected.message, (rejected.message,), everywhere),
+        )
+    rows = np.flatnonzero(judgement.seen.nodes.live.now)
+    at = At(judgement.seen)
+    found: list[Demand] = []
+    for index, enabled in enumerate(judgement.profile.filters):
+        rejects = judgement.codes[index] != 0
+        for restriction in judgement.restrictions:
+            if restriction.plugin == enabled.name:
+                rejects = rejects | ~_named(restriction, judgement)
+        if not rejects.any():
+            continue
+        explained = np.zeros(size, bool)
+        for clause in CLAUSES.get(enabled.name, _no_clauses)(judgement.pod, at):
+            fails = _fails(enabled.plugin, clause.pod, at)
+            if clause.holds_on is not None:
+                fails = fails & ~clause.holds_on
+            fails = fails[rows] & rejects
+            if fails.any():
+                explained |= fails
+                said = _said(judgement, index, fails)
+                found.append(
+                    Demand(enabled.name, clause.sort, clause.about, clause.words, said, fails, clause.number)
+                )
+        found += _by_reason(judgement, index, rejects & ~explained, at)
+    return tuple(found)
+
+
+def smallest(found: Sequence[Demand]) -> tuple[Demand, ...]:
+    """Return the fewest demands of which some fails on every node, those that fail on most nodes first; () if none."""
+    order = sorted(range(len(found)), key=lambda index: (-found[index].nodes, index))
+    patterns = _minimal(frozenset(group.failing) for group in groups(found, ()))
+    if not patterns or frozenset() in patterns:
+        return ()
+    tried = 0
+    for many in range(1, len(found) + 1):
+        for chosen in combinations(order, many):
+            tried += 1
+            if all(not pattern.isdisjoint(chosen) for pattern in patterns):
+                return tuple(found[index] for index in chosen)
+            if tried > MOST_TRIED:
+                return _greedy(found, order, patterns)
+    return ()
+
+
+def groups(found: Sequence[Demand], names: Sequence[str]) -> tuple[Group, ...]:
+    """Return the nodes in groups on which the same demands fail, largest first; without names, the groups alone."""
+    if not found or not len(found[0].fails):
+        return ()
+    fails = np.stack([demand.fails for demand in found])
+    packed = np.ascontiguousarray(np.packbits(fails, axis=0).T)
+    whole = packed.view([("", packed.dtype)] * packed.shape[1]).ravel()
+    _, first, inverse, counts = np.unique(whole, return_index=True, return_inverse=True, return_counts=True)
+    made = []
+    for index in np.argsort(-counts, kind="stable").tolist():
+        failing = tuple(np.flatnonzero(fails[:, first[index]]).tolist())
+        members = tuple(sorted(names[row] for row in np.flatnonzero(inverse == index).tolist())) if names else ()
+        made.append(Group(members, failing))
+    return tuple(made)
+
+
+def failing_alike(judgement: Judgement) -> list[tuple[str, tuple[str, ...], tuple[str, ...]]]:
+    """Return (plugin, reasons, nodes) for the nodes that the same plugin rejects first and with the same reasons."""
+    codes = judgement.codes
+    names = np.array(judgement.nodes, object)
+    rejected = codes != 0
+    first = np.where(rejected.any(axis=0), rejected.argmax(axis=0), len(codes))
+    made = []
+    for index in np.unique(first[first < len(codes)]).tolist():
+        here = first == index
+        for code in np.unique(codes[index][here]).tolist():
+            members = sorted(names[here & (codes[index] == code)].tolist())
+            reasons, _ = judgement.verdict(members[0], judgement.plugins[index])
+            made.append((judgement.plugins[index], reasons, tuple(members)))
+    left = first == len(codes)
+    outside = np.zeros(len(names), bool)
+    for restriction in judgement.restrictions:
+        outside |= ~_named(restriction, judgement)
+    if (left & outside).any():
+        plugin = judgement.restrictions[0].plugin
+        made.append((plugin, ("outside the nodes that the pod names",), tuple(sorted(names[left & outside].tolist()))))
+    return sorted(made, key=lambda one: (-len(one[2]), one))
+
+
+def nearest(judgement: Judgement, resource: str, nodes: Sequence[str]) -> str:
+    """Return, of these nodes, the one with most of a resource left (the first by name of equals)."""
+    table = judgement.seen.nodes
+    rows = np.array([table.row_of[name] for name in nodes])
+    return nodes[int(np.argmax(table.free(resource)[rows]))]
+
+
+# --- inside ----------------------------------------------------------------------------------------------------------
+
+
+def _minimal(patterns: Iterator[frozenset[int]]) -> list[frozenset[int]]:
+    """Return the patterns that contain no other: who hits these hits all."""
+    kept: list[frozenset[int]] = []
+    for pattern in sorted(set(patterns), key=lambda one: (len(one), sorted(one))):
+        if not any(other <= pattern for other in kept):
+            kept.append(pattern)
+    return kept
+
+
+def _greedy(
+    found: Sequence[Demand], order: Sequence[int], patterns: Sequence[frozenset[int]]
+) -> tuple[Demand, ...]:
+    """Return a set that cannot be made smaller by leaving one out, found by leaving out one after the other."""
+    chosen = list(order)
+    for index in reversed(order):
+        fewer = [other for other in chosen if other != index]
+        if all(not pattern.isdisjoint(fewer) for pattern in patterns):
+            chosen = fewer
+    return tuple(found[index] for index in chosen)
+
+
+def _fails(plugin: Any, pod: Pod, at: At) -> Mask:
+    """Return, by row, where one plugin rejects a pod."""
+    size = len(at.nodes.names)
+    mask = np.zeros(size, bool)
+    answer = plugin.prefilter(pod, at.seen) if hasattr(plugin, "prefilter") else None
+    if isinstance(answer, Skip):
+        return mask
+    if isinstance(answer, PreFilterReject):
+        return np.ones(size, bool)
+    codes = plugin.column(pod, at) if hasattr(plugin, "column") else NotImplemented
+    if codes is NotImplemented:
+        codes, _ = lift(plugin, pod, at)
+    if codes is not None:
+        mask |= codes != 0
+    if isinstance(answer, Restrict):
+        inside = np.zeros(size, bool)
+        inside[[at.nodes.row_of[name] for name in answer.names if name in at.nodes.row_of]] = True
+        mask |= ~inside
+    return mask
+
+
+def _named(restriction: Restrict, judgement: Judgement) -> Mask:
+    return np.array([name in restriction.names for name in judgement.nodes], bool)
+
+
+def _said(judgement: Judgement, index: int, fails: Mask) -> tuple[str, ...]:
+    """Return the reasons that a plugin gives on these nodes."""
+    codes, where = np.unique(judgement.codes[index][fails], return_index=True)
+    rows = np.flatnonzero(fails)[where]
+    plugin = judgement.plugins[index]
+    said = (judgement.verdict(judgement.nodes[row], plugin)[0] for code, row in zip(codes, rows, strict=True) if code)
+    return tuple(dict.fromkeys(reason for reasons in said for reason in reasons))
+
+
+def _by_reason(judgement: Judgement, index: int, left: Mask, at: At) -> Iterator[Demand]:
+    """Give one demand a reason for the nodes that no clause explains."""
+    if not left.any():
+        return
+    plugin = judgement.plugins[index]
+    codes = judgement.codes[index]
+    masks: dict[str, Mask] = {}
+    for code in np.unique(codes[left]).tolist():
+        here = left & (codes == code)
+        node = judgement.nodes[int(np.flatnonzero(here)[0])]
+        reasons = judgement.verdict(node, plugin)[0] if code else ("outside the nodes that the pod names",)
+        for reason in reasons:
+            masks[reason] = masks.get(reason, False) | here
+    for reason, mask in masks.items():
+        sort, about, words = _worded(plugin, reason, judgement.pod, at)
+        yield Demand(plugin, sort, about, words, (reason,), mask)
+
+
+def _worded(plugin: str, reason: str, pod: Pod, at: At) -> tuple[str, str, str]:
+    """Return sort, subject and words of a demand that is one reason of a plugin."""
+    resource = reason.removeprefix("Insufficient ")
+    if plugin == "NodeResourcesFit" and resource != reason:
+        resource = requests.PODS if resource == "pods" else resource
+        ask = requests.of(pod.spec).asked.get(resource, 1 if resource == requests.PODS else 0)
+        return "request", resource, f"it asks for {requests.written(resource, ask)} {resource}"
+    if plugin == "NodeResourcesFit":
+        return "request", requests.PODS, "a node takes one more pod"
+    if plugin == "NodeUnschedulable":
+        return "cordon", "", "its node is not cordoned (spec.unschedulable), as the pod does not tolerate that"
+    if plugin == "NodeName":
+        return "node name", pod.spec.node_name, f"its node is called {pod.spec.node_name}"
+    names = tuple(pod.claim_names())
+    if plugin in ("VolumeBinding", "NodeVolumeLimits") and names:
+        together = " together" if len(names) > 1 else ""
+        words = f"its claims {', '.join(names)}{together} can be had on one node: no “{reason}”"
+        return "claim", ",".join(names), words
+    return "reason", "", f"{plugin} must not say “{reason}”"
+
+
+# --- the clauses that plugins read -----------------------------------------------------------------------------------
+
+
+def _no_clauses(pod: Pod, at: At) -> Iterator[Clause]:
+    return iter(())
+
+
+def _taints(pod: Pod, at: At) -> Iterator[Clause]:
+    """One demand a taint key: the pod would tolerate every other."""
+    keys = sorted({taint.key for taints in at.nodes.taint_sets for taint in taints})
+    for key in keys:
+        others = tuple(Toleration(key=other, operator="Exists") for other in keys if other != key)
+        spec = attrs.evolve(pod.spec, tolerations=(*pod.spec.tolerations, *others))
+        words = f"its node has no taint {key} that the pod does not tolerate"
+        yield Clause("taint", key, words, attrs.evolve(pod, spec=spec))
+
+
+def _selection(pod: Pod, at: At) -> Iterator[Clause]:
+    """Each entry of nodeSelector; each expression of the only required term, or all terms as one."""
+    for number, (key, value) in enumerate(sorted(pod.spec.node_selector.items())):
+        alone = attrs.evolve(
+            pod.spec, node_selector=type(pod.spec.node_selector)({key: value}), affinity=_without_node_affinity(pod)
+        )
+        words = f"nodeSelector: its node carries {key}={value}"
+        yield Clause("node selector", key, words, attrs.evolve(pod, spec=alone), number)
+    wishes = node_affinity(pod)
+    if wishes is None or wishes.required is None:
+        return
+    terms = wishes.required.node_selector_terms
+    parts: list[tuple[str, NodeSelector]] = []
+    if len(terms) == 1:
+        only = terms[0]
+        parts += [(part.key, _only(NodeSelectorTerm(match_expressions=(part,)))) for part in only.match_expressions]
+        parts += [(part.key, _only(NodeSelectorTerm(match_fields=(part,)))) for part in only.match_fields]
+    if len(parts) < 2:
+        parts = [(parts[0][0] if parts else "", wishes.required)]
+    for number, (key, selector) in enumerate(parts):
+        chosen = attrs.evolve(wishes, required=selector)
+        affinity_alone = attrs.evolve(pod.spec.affinity or Affinity(), node_affinity=chosen)
+        alone = attrs.evolve(pod.spec, node_selector=type(pod.spec.node_selector)(), affinity=affinity_alone)
+        words = f"node affinity: its node has {selector}"
+        yield Clause("node affinity", key, words, attrs.evolve(pod, spec=alone), number)
+
+
+def _only(term: NodeSelectorTerm) -> NodeSelector:
+    return NodeSelector(node_selector_terms=(term,))
+
+
+def _without_node_affinity(pod: Pod) -> Any:
+    return None if pod.spec.affinity is None else attrs.evolve(pod.spec.affinity, node_affinity=None)
+
+
+def _ports(pod: Pod, at: At) -> Iterator[Clause]:
+    """Each host port that the pod asks for."""
+    containers = [*pod.spec.containers, *pod.spec.init_containers]
+    ports = [(container, port) for container in containers for port in container.ports if port.host_port]
+    for number, (container, port) in enumerate(ports):
+        spec = attrs.evolve(pod.spec, containers=(attrs.evolve(container, ports=(port,)),), init_containers=())
+        name = f"{port.host_ip + ':' if port.host_ip else ''}{port.host_port}/{port.protocol or 'TCP'}"
+        yield Clause("port", name, f"host port {name} is free on its node", attrs.evolve(pod, spec=spec), number)
+
+
+def _volumes(pod: Pod, at: At) -> Iterator[Clause]:
+    """Each volume of the pod alone."""
+    for number, volume in enumerate(pod.spec.volumes):
+        source = volume.persistent_volume_claim
+        if source is None and volume.ephemeral is None:
+            name, words = volume.name, f"its volume {volume.name} can be used on its node"
+            sort = "volume"
+        else:
+            name = source.claim_name if source is not None else f"{pod.metadata.name}-{volume.name}"
+            sort, words = "claim", _claim_words(pod, name, at)
+        yield Clause(sort, name, words, attrs.evolve(pod, spec=attrs.evolve(pod.spec, volumes=(volume,))), number)
+
+
+def _claim_words(pod: Pod, name: str, at: At) -> str:
+    claim = at.seen.claim(pod.metadata.namespace, name)
+    if claim is None:
+        return f"its claim {name} exists"
+    volume = at.seen.volume(claim.spec.volume_name) if claim.spec.volume_name else None
+    if volume is not None:
+        wanted = volume.spec.node_affinity
+        reach = f": {wanted.required}" if wanted is not None and wanted.required is not None else ""
+        return f"its node reaches volume {volume.metadata.name} of claim {name}{reach}"
+    size = claim.spec.resources.requests.get("storage", "")
+    named = claim.spec.storage_class_name
+    words = ", ".join(part for part in (size, f"class {named}" if named else "no class") if part)
+    return f"claim {name} ({words}) finds a volume that its node reaches, or one can be made for it there"
+
+
+def _spreads(pod: Pod, at: At) -> Iterator[Clause]:
+    """Each hard constraint; the others stay, as they decide which nodes count, but allow any skew."""
+    every = pod.spec.topology_spread_constraints
+    hard = [constraint for constraint in every if constraint.when_unsatisfiable in (HARD, "")]
+    loose = 2**31 - 1
+    for number, constraint in enumerate(every):
+        if constraint not in hard:
+            continue
+        kept = tuple(
+            other if place == number else attrs.evolve(other, max_skew=loose, min_domains=None)
+            for place, other in enumerate(every)
+        )
+        has = at.nodes.labels(constraint.topology_key).codes.now >= 0
+        lacks = np.zeros(len(has), bool)
+        for other in hard:
+            lacks |= at.nodes.labels(other.topology_key).codes.now < 0
+        variant = attrs.evolve(pod, spec=attrs.evolve(pod.spec, topology_spread_constraints=kept))
+        yield Clause("spread", constraint.topology_key, _spread_words(constraint), variant, number, has & lacks)
+
+
+def _spread_words(constraint: TopologySpreadConstraint) -> str:
+    more = f", at least {constraint.min_domains} domains" if constraint.min_domains else ""
+    selector = constraint.label_selector
+    whom = f"pods with {selector}" if selector is not None else "no pods"
+    return f"spread {whom} over {constraint.topology_key}, maxSkew {constraint.max_skew or 1}{more}"
+
+
+def _company(pod: Pod, at: At) -> Iterator[Clause]:
+    """Each required term of the pod, for company and against it; and what pods that are there object to."""
+    none = attrs.evolve(pod.spec.affinity, pod_affinity=None, pod_anti_affinity=None) if pod.spec.affinity else None
+    for number, term in enumerate(affinity(pod)):
+        assert none is not None
+        mine = pod.spec.affinity.pod_affinity.required[number]  # type: ignore[union-attr]
+        variant = attrs.evolve(none, pod_affinity=PodAffinity(required=(mine,)))
+        yield Clause("affinity", term.topology_key, f"near {term}", _with(pod, variant), number)
+    for number, term in enumerate(anti_affinity(pod)):
+        assert none is not None
+        mine = pod.spec.affinity.pod_anti_affinity.required[number]  # type: ignore[union-attr]
+        variant = attrs.evolve(none, pod_anti_affinity=PodAffinity(required=(mine,)))
+        yield Clause("anti-affinity", term.topology_key, f"away from {term}", _with(pod, variant), number)
+    yield Clause("objection", "", "no pod that is there keeps it away by its own anti-affinity", _with(pod, none))
+
+
+def _with(pod: Pod, wanted: Any) -> Pod:
+    return attrs.evolve(pod, spec=attrs.evolve(pod.spec, affinity=wanted))
+
+
+CLAUSES: dict[str, Callable[[Pod, At], Iterator[Clause]]] = {
+    "TaintToleration": _taints,
+    "NodeAffinity": _selection,
+    "NodePorts": _ports,
+    "VolumeRestrictions": _volumes,
+    "NodeVolumeLimits": _volumes,
+    "VolumeBinding": _volumes,
+    "VolumeZone": _volumes,
+    "PodTopologySpread": _spreads,
+    "InterPodAffinity": _company,
+}

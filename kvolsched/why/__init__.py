@@ -1,0 +1,12 @@
+"""Why is this pod pending? Which demands together leave no node, who holds what is short, and how to read the event.
+
+Imports and names only: `asking` asks, `answer` holds what is answered, `supplies` knows why a claim has no volume,
+`sentences` how to read kube-scheduler's words.
+"""
+
+from __future__ import annotations
+
+from .answer import Demanded, Holding, NodeRow, Why
+from .asking import explained, why
+
+__all__ = ["Demanded", "Holding", "NodeRow", "Why", "explained", "why"]

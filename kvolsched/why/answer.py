@@ -1,0 +1,147 @@
+"""What `why` answers, as values that read as text in ten seconds; nothing is computed here."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import attrs
+
+from kvolsched.answers import WIDE, hanging
+
+NAMED = 4  # so many nodes of a group are named
+LISTED = 8  # so many groups of nodes are listed
+
+
+@attrs.frozen
+class NodeRow:
+    """Nodes that fail alike: the plugin that rejects them first, its reasons, and both sides of the comparison."""
+
+    nodes: tuple[str, ...]
+    plugin: str
+    reasons: tuple[str, ...]
+    clause: str
+    example: str = ""
+
+    @property
+    def names(self) -> str:
+        """The names, the first few of many."""
+        return named(self.nodes)
+
+
+@attrs.frozen
+class Holding:
+    """Who holds what a node is short of: (pod, amount), largest first, and how many more there are."""
+
+    node: str
+    resource: str
+    asked: str
+    total: str
+    free: str
+    pods: tuple[tuple[str, str], ...]
+    more: int = 0
+
+    def __str__(self) -> str:
+        who = ", ".join(f"{pod} {amount}" for pod, amount in self.pods) or "no pod"
+        more = f" and {self.more} more" if self.more else ""
+        return f"{self.node} has {self.free} of {self.total} {self.resource} left, {self.asked} asked: {who}{more}"
+
+
+@attrs.frozen
+class Demanded:
+    """One demand in plain words, on how many nodes it fails, and what is behind it.
+
+    `sort` and `about` name the clause, `number` which of several it is; see `scheduler.demands.Demand`.
+    """
+
+    plugin: str
+    sort: str
+    about: str
+    words: str
+    nodes: int
+    number: int = 0
+    details: tuple[str, ...] = ()
+
+
+@attrs.frozen(repr=False)
+class Why:
+    """Why a pod is where it is: a headline, the demands that leave no node, and node by node what fails first.
+
+    Args:
+        pod: `namespace/name`.
+        state: `unschedulable`, `fits`, `gated`, `waiting`, `bound`, `ended`, `leaving` or `not ours`.
+        headline: the answer in one sentence.
+        demands: a set of which some demand fails on every node, and none could be left out.
+        also: demands that fail on some nodes too, but are not needed to leave none.
+        rows: per node, grouped, the first failing clause.
+        holdings: who holds what the nearest nodes are short of.
+        sentence: the event as kube-scheduler writes it.
+        notes: how to read that sentence, and what else is worth knowing.
+        missing: what cannot be told, as the dump lacks a kind.
+    """
+
+    pod: str
+    revision: str
+    state: str
+    headline: str
+    size: int = 0
+    demands: tuple[Demanded, ...] = ()
+    also: tuple[Demanded, ...] = ()
+    rows: tuple[NodeRow, ...] = ()
+    holdings: tuple[Holding, ...] = ()
+    sentence: str = ""
+    notes: tuple[str, ...] = ()
+    missing: tuple[str, ...] = ()
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __iter__(self) -> Iterator[NodeRow]:
+        return iter(self.rows)
+
+    def __repr__(self) -> str:
+        lines = [hanging([f"{self.pod}: {self.headline}"], 0, WIDE)]
+        if len(self.demands) == 1:
+            lines += ["", "One demand alone leaves no node:", *_listed(self.demands, self.size)]
+        elif self.demands:
+            head = f"{len(self.demands)} demands together leave no node; but for any of them, some node would do:"
+            lines += ["", head, *_listed(self.demands, self.size)]
+        if self.rows:
+            lines += ["", "What fails first, node by node:"]
+            wide = min(32, max(len(row.names) for row in self.rows[:LISTED]))
+            for row in self.rows[:LISTED]:
+                front = f"  {row.names:<{wide}}  "
+                lines.append(front + hanging([row.clause or ", ".join(row.reasons)], len(front)))
+            if len(self.rows) > LISTED:
+                lines.append(f"  … and {len(self.rows) - LISTED} more groups of nodes (`.rows`)")
+        if self.holdings:
+            lines += ["", "Who holds it:", *(f"  {hanging([str(held)], 4)}" for held in self.holdings)]
+        if self.also:
+            lines += ["", "Also in the way:", *_listed(self.also, self.size)]
+        if self.sentence:
+            lines += ["", "kube-scheduler's words:", f"  {hanging([self.sentence], 2)}"]
+        if self.notes:
+            lines += ["", *(f"- {hanging([note], 2)}" for note in self.notes)]
+        if self.missing:
+            kinds = ", ".join(words.partition(":")[0].removeprefix("no ") for words in self.missing)
+            lines += ["", hanging([f"What was loaded has no {kinds}; `.missing` says what that hides."], 0)]
+        return "\n".join([*lines, "", f"(rules: {self.revision})"])
+
+
+def named(nodes: Sequence[str]) -> str:
+    """Return node names, the first few of many and how many more."""
+    if len(nodes) <= NAMED + 1:
+        return ", ".join(nodes)
+    return f"{', '.join(nodes[:NAMED])} and {len(nodes) - NAMED} more"
+
+
+def _listed(demands: Sequence[Demanded], size: int) -> list[str]:
+    lines = []
+    for demand in demands:
+        where = "before any node is looked at" if demand.sort == "before filtering" else _where(demand.nodes, size)
+        lines.append(f"  • {hanging([f'{demand.words} – {where}'], 4)}")
+        lines += [f"      {hanging([detail], 8)}" for detail in demand.details]
+    return lines
+
+
+def _where(nodes: int, size: int) -> str:
+    return "fails on every node" if nodes == size else f"fails on {nodes} of {size} nodes"

@@ -1,0 +1,120 @@
+"""How to read kube-scheduler's sentence: its counting, its odd words, and what older releases called the same thing.
+
+Only sentences are read here; nothing judges.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+ODD = (
+    # what is in the sentence, and what it means
+    (
+        re.compile(r"\. not found$"),
+        (
+            "The closing “not found” means nothing: kube-scheduler v1.36 ends any rejection before filtering with it; "
+            "it does not say that a class or claim was not found."
+        ),
+    ),
+    (
+        re.compile(r"no new claims to deallocate"),
+        "“no new claims to deallocate” speaks of device claims (DynamicResources), not of volumes.",
+    ),
+    (
+        re.compile(r"Preemption is not helpful for scheduling"),
+        "“Preemption is not helpful”: on these nodes the pod would fail even if every other pod there were gone.",
+    ),
+    (
+        re.compile(r"No preemption victims found"),
+        "“No preemption victims found”: these nodes would do if pods left, but none there has a lower priority.",
+    ),
+    (
+        re.compile(r"preemptionPolicy=Never"),
+        "The pod's preemptionPolicy is Never, so it takes nobody's place.",
+    ),
+    (
+        re.compile(r"didn't satisfy plugin\(s\)"),
+        "“didn't satisfy plugin(s)”: the pod names the nodes it wants; all others were not looked at.",
+    ),
+    (
+        re.compile(r"didn't find available persistent volumes to bind"),
+        (
+            "“didn't find available persistent volumes to bind” is also said where a volume could be made but not for "
+            "this node: allowedTopologies, or another node was selected before."
+        ),
+    ),
+    (
+        re.compile(r"Too many pods"),
+        "“Too many pods”: the node's allocatable pods are used up, whatever cpu and memory are left.",
+    ),
+)
+OLDER = (
+    # what older releases wrote, which ones, and today's words
+    (
+        re.compile(r"had volume node affinity conflict"),
+        "1.9 to 1.31 or later",
+        "node(s) didn't match PersistentVolume's node affinity",
+    ),
+    (re.compile(r"had untolerated taint \{"), "1.34 and before", "node(s) had untolerated taint(s)"),
+    (
+        re.compile(r"had taints? (\{.*\}, )?that the pod didn't tolerate"),
+        "early releases, 1.11 for example",
+        "node(s) had untolerated taint(s)",
+    ),
+    (
+        re.compile(r"didn't match node selector|didn't match Pod's node affinity(?!/selector)"),
+        "early releases, 1.11 for example",
+        "node(s) didn't match Pod's node affinity/selector",
+    ),
+    (
+        re.compile(r"didn't match pod affinity/anti-affinity"),
+        "early releases, 1.11 for example",
+        "node(s) didn't match pod (anti-)affinity rules",
+    ),
+    (re.compile(r"pod has unbound PersistentVolumeClaims"), "1.11", "pod has unbound immediate PersistentVolumeClaims"),
+    (re.compile(r"[Ii]nsufficient pods"), "early releases, 1.11 for example", "Too many pods"),
+)
+
+
+def explained(sentence: str, hidden: int, before: bool) -> list[str]:  # noqa: FBT001 - a fact, not a switch
+    """Return how to read a sentence: its odd words, and that each node counts for the first plugin only.
+
+    Args:
+        sentence: the event as kube-scheduler writes it.
+        hidden: on how many nodes more fails than the sentence tells.
+        before: the pod was rejected before any node was looked at.
+    """
+    notes = [words for pattern, words in ODD if pattern.search(sentence)]
+    if before:
+        notes.insert(0, "The pod was rejected before any node was looked at, so no node is counted.")
+    if hidden:
+        notes.append(
+            f"The sentence counts every node for the first plugin that rejects it; on {hidden} of them more fails."
+        )
+    return notes
+
+
+def older_words(said: str) -> list[str]:
+    """Return what today's words are for what an older release said."""
+    return [
+        f"The cluster's words are those of {since}; today the same is called “{today}”."
+        for pattern, since, today in OLDER
+        if pattern.search(said)
+    ]
+
+
+def compared(said: str, ours: str) -> list[str]:
+    """Return how the words in the pod's condition differ from ours, if they do."""
+    if not said or _first_part(said) == _first_part(ours):
+        return []
+    older = older_words(said)
+    if older:
+        return [f"The pod's condition says: {said}", *older]
+    when = "It was written at the pod's last try; the cluster has changed since, or the dump does not show all."
+    return [f"The pod's condition says otherwise: “{said}”. {when}"]
+
+
+def _first_part(sentence: str) -> Sequence[str]:
+    """Return the counted reasons of a sentence, without what preemption says behind them."""
+    return sorted(sentence.partition(" no new claims")[0].partition(" preemption:")[0].rstrip(". ").split(", "))

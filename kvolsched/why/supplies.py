@@ -1,0 +1,112 @@
+"""Why a claim has no volume: what its class says, and what speaks against each volume that might have served it.
+
+Reads claims, volumes, classes and their events; the matching rules are `volumes`' own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from kvolsched import volumes
+from kvolsched.api.meta import ObjectReference
+from kvolsched.api.pod import Pod
+from kvolsched.api.storage import NO_PROVISIONER, StorageClass
+from kvolsched.api.volume import PersistentVolume, PersistentVolumeClaim
+from kvolsched.scheduler.snapshot import Snapshot
+
+SHOWN = 6  # volumes
+
+
+def claims_of(pod: Pod, seen: Snapshot) -> list[tuple[str, PersistentVolumeClaim | None]]:
+    """Return the pod's claims by name; None for one that does not exist."""
+    return [(name, seen.claim(pod.metadata.namespace, name)) for name in dict.fromkeys(pod.claim_names())]
+
+
+def behind(claim: PersistentVolumeClaim, seen: Snapshot) -> Iterator[str]:
+    """Tell what is behind a claim: its volume, or its class and every volume that might have served it."""
+    name = volumes.class_of_claim(claim)
+    storage_class = seen.storage_class(name) if name else None
+    volume_name = claim.spec.volume_name
+    if volume_name:
+        yield from _its_volume(claim, volume_name, seen)
+        return
+    selected = volumes.selected_node(claim)
+    if selected:
+        there = "" if seen.node(selected) is not None else ", which does not exist any more"
+        yield f"the scheduler selected node {selected} for it{there}: its volume is made for that node alone"
+    yield from _its_class(name, storage_class)
+    several = seen.volumes_of_class(name)
+    for volume in several[:SHOWN]:
+        yield f"volume {volume.metadata.name}: {against(claim, volume)}"
+    if len(several) > SHOWN:
+        yield f"and {len(several) - SHOWN} more volumes of the class"
+    if not several and (storage_class is None or storage_class.provisioner == NO_PROVISIONER):
+        yield f"there is no volume {f'of class {name}' if name else 'without a class'}"
+
+
+def _its_volume(claim: PersistentVolumeClaim, name: str, seen: Snapshot) -> Iterator[str]:
+    volume = seen.volume(name)
+    if volume is None:
+        yield f"claim {claim.metadata.name} names volume {name}, which does not exist"
+        return
+    ref = volume.spec.claim_ref
+    if ref is not None and not volumes.is_bound_to(volume, claim):
+        yield f"volume {name} belongs to claim {volumes.claim_ref_key(ref)}"
+    elif not volumes.is_bound(claim):
+        yield f"claim {claim.metadata.name} names volume {name}, but is not bound to it yet ({against(claim, volume)})"
+
+
+def _its_class(name: str, storage_class: StorageClass | None) -> Iterator[str]:
+    if storage_class is None:
+        if name:
+            yield f"class {name} does not exist"
+        else:
+            yield "it has no class, so nothing is provisioned for it: only a volume without a class can serve it"
+        return
+    mode = storage_class.volume_binding_mode or "Immediate"
+    how = "nothing is provisioned" if storage_class.provisioner in ("", NO_PROVISIONER) else storage_class.provisioner
+    yield f"class {name}: {how}, {mode}"
+    if storage_class.allowed_topologies:
+        terms = (
+            " and ".join(f"{part.key} In [{', '.join(part.values)}]" for part in term.match_label_expressions)
+            for term in storage_class.allowed_topologies
+        )
+        yield f"class {name} allows only {' or '.join(terms)}"
+
+
+def against(claim: PersistentVolumeClaim, volume: PersistentVolume) -> str:
+    """Return what speaks against a volume for a claim, or where it can be reached if nothing else does."""
+    ref: ObjectReference | None = volume.spec.claim_ref
+    if ref is not None and not volumes.is_bound_to(volume, claim):
+        return f"taken by claim {volumes.claim_ref_key(ref)}"
+    need, size = volumes.requested(claim), volumes.capacity(volume)
+    asked, offered = claim.spec.resources.requests.get("storage", "0"), volume.spec.capacity.get("storage", "0")
+    checks: list[tuple[bool, str]] = [
+        (size < need, f"too small, {offered} < {asked}"),
+        (volume.metadata.deletion_timestamp is not None, "is being deleted"),
+        (volumes.mode(claim) != volumes.mode(volume), f"volumeMode {volumes.mode(volume)} ≠ {volumes.mode(claim)}"),
+        (
+            ref is None and volume.status.phase != "Available",
+            f"its phase is {volume.status.phase or 'not given'}, not Available",
+        ),
+        (
+            ref is None and claim.spec.selector is not None and not claim.spec.selector.matches(volume.metadata.labels),
+            f"the claim's selector {claim.spec.selector} does not match its labels",
+        ),
+        (
+            ref is None and not volumes.has_access_modes(volume, claim),
+            f"offers {'+'.join(volume.spec.access_modes)}, not {'+'.join(claim.spec.access_modes)}",
+        ),
+        (
+            volumes.class_of_volume(volume) != volumes.class_of_claim(claim),
+            f"class {volumes.class_of_volume(volume) or 'none'} ≠ {volumes.class_of_claim(claim) or 'none'}",
+        ),
+    ]
+    faults = [words for wrong, words in checks if wrong]
+    if faults:
+        return ", ".join(faults)
+    wanted: Any = volume.spec.node_affinity
+    if wanted is not None and wanted.required is not None:
+        return f"free, but only for nodes with {wanted.required}"
+    return "free"

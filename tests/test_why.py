@@ -1,0 +1,315 @@
+"""Why a pod is pending: the demands that leave no node, exact on every recorded case; and what each sort of pod is told."""
+
+import gzip
+import time
+from functools import cache
+from pathlib import Path
+
+import attrs
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from kvolsched import Cluster
+from kvolsched.api.manifest import from_plain, plain
+from kvolsched.cli import main
+from kvolsched.conform import judged, read
+from kvolsched.revision import upstream
+from kvolsched.scheduler.demands import Demand, demands, groups, smallest
+from kvolsched.scheduler.verdict import OK, Evidence, Reason
+from kvolsched.why import explained
+from kvolsched.why.sentences import older_words
+
+RECORDED = Path(__file__).parent / "conformance"
+SCHEDULER = (
+    "fit", "spread", "static", "dynamic", "bound", "limits", "interpod", "preempt", "disrupt", "wide", "wide2", "mixed",
+)
+
+
+@cache
+def dump(name):
+    """Load a recorded dump once; `why` changes nothing."""
+    return Cluster.from_manifests(RECORDED / "dumps" / f"{name}.yaml.gz")
+
+
+def stuck(family):
+    """Give (case, judgement) of every recorded case in which our engine finds no node."""
+    profile = upstream().profile
+    for recorded in read(RECORDED / f"{family}.jsonl.gz"):
+        judgement = judged(recorded.case, profile)
+        if judgement.nodes and not judgement.any_feasible:
+            yield recorded.id, judgement
+
+
+@pytest.mark.parametrize("family", SCHEDULER)
+def test_the_set_is_unsatisfiable_and_minimal(family):
+    """On every node some demand of the set fails, and each is the only one to fail on some node."""
+    for name, judgement in stuck(family):
+        chosen = smallest(demands(judgement))
+        patterns = [group.failing for group in groups(chosen, ())]
+
+        assert all(patterns), name
+        assert patterns, name
+        alone = {pattern[0] for pattern in patterns if len(pattern) == 1}
+        assert set(range(len(chosen))) == alone, (name, chosen)
+
+
+@pytest.mark.parametrize("family", SCHEDULER)
+def test_demands_say_what_the_plugins_say(family):
+    """On each node demands fail of exactly those plugins that reject it."""
+    for name, judgement in stuck(family):
+        found = demands(judgement)
+        if judgement.rejected_by is not None:
+            assert ["before filtering"] == [demand.sort for demand in found], name
+            continue
+        outside = {restriction.plugin: restriction.names for restriction in judgement.restrictions}
+        for group in groups(found, judgement.nodes):
+            for node in group.nodes:
+                expected = {
+                    plugin
+                    for index, plugin in enumerate(judgement.plugins)
+                    if judgement.codes[index][judgement.nodes.index(node)]
+                    or node not in outside.get(plugin, {node})
+                }
+                assert expected == {found[index].plugin for index in group.failing}, (name, node)
+
+
+@pytest.mark.parametrize("family", ["mixed", "wide2"])
+def test_every_case_can_be_told(family):
+    """Each recorded case gets a text: a sentence as recorded, and every node in one row."""
+    for name, judgement in stuck(family):
+        answer = explained(judgement, name, "upstream")
+
+        assert answer.demands, name
+        if judgement.rejected_by is None:
+            assert sorted(judgement.nodes) == sorted(node for row in answer for node in row.nodes), name
+        assert answer.sentence in repr(answer).replace("\n  ", " "), name
+
+
+def test_two_demands_together():
+    """A volume in one zone and a selector for another: two demands, each met somewhere, together nowhere."""
+    answer = dump("shop").why("demo/reports")
+
+    assert "unschedulable" == answer.state
+    assert [("node selector", "topology.kubernetes.io/zone", 4), ("claim", "reports", 4)] == [
+        (demand.sort, demand.about, demand.nodes) for demand in answer.demands
+    ]
+    clauses = {row.nodes: row.clause for row in answer}
+    assert "topology.kubernetes.io/zone In [zone-a] does not match topology.kubernetes.io/zone=zone-c" in clauses[
+        ("node-c1", "node-c2")]
+
+
+def test_who_holds_what_is_short():
+    """Both sides of a shortage, and the pods that hold the resource on the nearest nodes."""
+    answer = dump("shop").why("trainer")
+
+    assert [("request", "cpu", 6)] == [(demand.sort, demand.about, demand.nodes) for demand in answer.demands]
+    assert "requests.cpu 3500m > allocatable 4 − requested 2200m = 1800m" in [row.clause for row in answer]
+    nearest = answer.holdings[0]
+    assert ("node-a2", "2500m", (("demo/web-74498777f9-x564x", "1500m"),)) == (nearest.node, nearest.free, nearest.pods)
+
+
+def test_why_no_volume_serves():
+    """A claim without a volume lists each that might have served it, and what speaks against it."""
+    demand, = dump("shop").why("cache-2").demands
+
+    assert "claim data-cache-2: volume local-a1: taken by claim demo/data-cache-1" in demand.details
+    assert "claim data-cache-2: class local: nothing is provisioned, WaitForFirstConsumer" in demand.details
+
+
+@pytest.mark.parametrize(("pod", "detail"), [
+    ("batch", "claim scratch: class gp9 does not exist"),
+    ("import", "claim imports does not exist in namespace demo"),
+])
+def test_rejected_before_filtering(pod, detail):
+    """A rejection before filtering is one demand of its own, and its `not found` is explained."""
+    answer = dump("shop").why(pod)
+
+    assert ["before filtering"] == [demand.sort for demand in answer.demands]
+    assert detail in answer.demands[0].details
+    assert answer.sentence.endswith(". not found")
+    assert any("“not found” means nothing" in note for note in answer.notes)
+
+
+def test_a_claim_that_names_a_missing_volume():
+    """The claim behind the rejection is named, and what it lacks."""
+    demand, = dump("storage").why("named").demands
+
+    assert "claim named: claim named names volume missing-volume, which does not exist" in demand.details
+
+
+def test_other_states_have_answers_of_their_own():
+    """Gated, and already on a node: no list of failures."""
+    gated, bound = dump("shop").why("nightly"), dump("shop").why("cache-0")
+
+    assert ("gated", "bound") == (gated.state, bound.state)
+    assert "[example.com/quota] must be removed first" in gated.headline
+    assert "it is on node-b1, and Running" in bound.headline
+
+
+POD = """
+apiVersion: v1
+kind: Pod
+metadata: {name: web, namespace: shop}
+spec:
+  containers: [{name: c, resources: {requests: {cpu: "2"}}}]
+"""
+NODE = """
+---
+apiVersion: v1
+kind: Node
+metadata: {name: n0, labels: {kubernetes.io/hostname: n0}}
+status: {allocatable: {cpu: "4", memory: 8Gi, pods: "10"}}
+"""
+
+
+def test_not_tried_yet():
+    """A pod that fits and was never tried is told so."""
+    answer = Cluster.from_manifests(POD + NODE).why("web")
+
+    assert "fits" == answer.state
+    assert "it has not been tried yet: 1 of 1 nodes would take it (n0)" in answer.headline
+
+
+def test_no_nodes():
+    """Without nodes there is nothing to list."""
+    answer = Cluster.from_manifests(POD).why("shop/web")
+
+    assert ("there are no nodes.", "no nodes available to schedule pods") == (answer.headline, answer.sentence)
+    assert "no nodes" in repr(answer)
+
+
+@pytest.mark.parametrize(("change", "state", "words"), [
+    (("spec:", "spec:\n  schedulerName: volcano"), "not ours", "the scheduler volcano"),
+    (("spec:", "status: {phase: Failed}\nspec:"), "ended", "it has ended (Failed)"),
+    (("spec:", "spec:\n  nodeName: gone"), "bound", "a node that does not exist"),
+    (("namespace: shop", "namespace: shop, deletionTimestamp: '2026-01-01T00:00:00Z'"), "leaving", "being deleted"),
+])
+def test_pods_that_wait_for_no_node(change, state, words):
+    """Whoever is not pending here is told what it is instead."""
+    answer = Cluster.from_manifests(POD.replace(*change) + NODE).why("web")
+
+    assert state == answer.state
+    assert words in answer.headline
+
+
+CLAIM = """
+---
+apiVersion: v1
+kind: PersistentVolumeClaim
+metadata: {name: data, namespace: shop}
+spec: {accessModes: [ReadWriteOnce], storageClassName: slow, resources: {requests: {storage: 1Gi}}}
+---
+apiVersion: storage.k8s.io/v1
+kind: StorageClass
+metadata: {name: slow}
+provisioner: pd.csi
+volumeBindingMode: WaitForFirstConsumer
+"""
+
+
+def test_waiting_in_prebind():
+    """A pod whose node is chosen waits for its volume: the claim, who is to act, and what was last said."""
+    pod = POD.rstrip() + "\n  volumes: [{name: v, persistentVolumeClaim: {claimName: data}}]\n"
+    cluster = Cluster.from_manifests(pod + CLAIM + NODE, components={"pd.csi": {"kind": "zonal", "delay": 50.0}})
+    cluster.run(steps=12, seconds=5.0)
+
+    answer = cluster.why("web")
+
+    assert "waiting" == answer.state, answer
+    assert any(note.startswith("claim data is Pending: pd.csi is to make a volume for node n0") for note in answer.notes)
+
+
+def test_unknown_pods_are_named():
+    """A pod that is not there: the message lists who has no node."""
+    with pytest.raises(KeyError, match="these have no node: demo/batch, demo/cache-2"):
+        dump("shop").why("demo/nobody")
+
+
+def test_what_a_dump_cannot_tell():
+    """A dump without volume attachments says what that hides."""
+    answer = dump("shop").why("cache-2")
+
+    assert any(words.startswith("no volumeattachments: ") for words in answer.missing)
+    assert "volumeattachments" in repr(answer)
+
+
+@pytest.mark.parametrize(("said", "today"), [
+    ("0/3 nodes are available: 3 node(s) had volume node affinity conflict.", "didn't match PersistentVolume's node"),
+    ("0/1 nodes are available: 1 node(s) had untolerated taint {a: b}.", "had untolerated taint(s)"),
+    ("0/1 nodes are available: 1 node(s) didn't match node selector.", "node affinity/selector"),
+])
+def test_older_words_are_recognised(said, today):
+    """What older releases said is translated into today's words."""
+    words, = older_words(said)
+
+    assert today in words
+
+
+class Odd:
+    """A rule of one's own: only nodes whose name ends in an odd digit."""
+
+    name = "Odd"
+    even = Reason(0, "node(s) were even")
+
+    def rule(self, pod, node, seen):
+        """The last digit is odd."""
+        return OK if int(node.metadata.name[-1]) % 2 else self.even.reject(Evidence(node.metadata.name, "is", "even"))
+
+
+def test_a_plugin_of_ones_own():
+    """A rule that nobody taught here is a demand by its reason."""
+    rules = upstream()
+    rules = attrs.evolve(rules, profile=rules.profile.with_plugin(Odd()))
+    answer = Cluster.from_manifests(POD + NODE, revision=rules).why("web")
+
+    assert [("Odd", "reason", 1)] == [(demand.plugin, demand.sort, demand.nodes) for demand in answer.demands]
+    assert ["n0 is even"] == [row.clause for row in answer]
+
+
+def test_many_demands_are_still_minimal():
+    """Where trying every set would take too long, the set found is minimal all the same."""
+    size = 24
+    found = [
+        Demand("P", "reason", str(index), str(index), fails=np.arange(size) == index) for index in range(size)
+    ]
+
+    assert size == len(smallest(found))
+
+
+def test_the_command_line(tmp_path):
+    """`kvolsched why DUMP --pod NS/NAME` prints the same, and errors are one line."""
+    plain = tmp_path / "shop.yaml"
+    plain.write_bytes(gzip.decompress((RECORDED / "dumps" / "shop.yaml.gz").read_bytes()))
+
+    done = CliRunner().invoke(main, ["why", str(plain), "--pod", "demo/reports"])
+    missing = CliRunner().invoke(main, ["why", str(plain), "--pod", "demo/nobody"])
+
+    assert (0, repr(dump("shop").why("demo/reports")) + "\n") == (done.exit_code, done.output)
+    assert 1 == missing.exit_code
+    assert missing.output.startswith("Error: no pod demo/nobody")
+
+
+def test_five_thousand_nodes_in_a_second():
+    """`why` on 5,000 nodes and 10,000 pods is a matter of a second, and large groups are told by one node."""
+    node, = plain(NODE)
+    pod, = plain(POD)
+    objects = []
+    for number in range(5_000):
+        name = f"n{number:04}"
+        objects.append(from_plain(node | {"metadata": {"name": name, "labels": {"zone": f"z{number % 3}"}}}))
+        objects += [
+            from_plain(pod | {"metadata": {"name": f"{name}-{k}"}, "spec": pod["spec"] | {"nodeName": name}})
+            for k in range(2)
+        ]
+    objects.append(from_plain(pod))
+    cluster = Cluster()
+    cluster.load(objects)
+    start = time.perf_counter()
+
+    answer = cluster.why("web")
+
+    taken = time.perf_counter() - start
+    assert [("request", "cpu", 5_000)] == [(demand.sort, demand.about, demand.nodes) for demand in answer.demands]
+    assert 1 == len(answer)
+    assert taken < 5, f"{taken:.2f} s"  # 0.3 s on an idle machine
