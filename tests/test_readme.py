@@ -1,0 +1,57 @@
+"""The README keeps its word: its Python runs as printed, its links lead somewhere, its kubectl line is ours."""
+
+import ast
+import re
+from pathlib import Path
+
+import pytest
+
+from kvolsched.api.dump import COMMAND
+
+ROOT = Path(__file__).parent.parent
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+README = PAGES[0].read_text("utf-8")
+BLOCKS = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
+
+
+@pytest.mark.parametrize("block", BLOCKS, ids=[f"block-{n}" for n in range(1, len(BLOCKS) + 1)])
+def test_python_runs_as_printed(block, capsys, monkeypatch):
+    """Every Python block runs by itself, and what a comment says of a printed value is what it prints."""
+    monkeypatch.setenv("TQDM_DISABLE", "1")
+    exec(compile(block, "README.md", "exec"), {})  # noqa: S102 - our own text
+    said = capsys.readouterr().out
+
+    for promised in re.findall(r"# (Pending|True False|two passes)", block):
+        assert promised.replace("two", "2") in said
+
+
+def test_kubectl_line_is_the_one_that_dumps_what_we_read():
+    """The command in the README names exactly the kinds that a dump should have."""
+    assert COMMAND in README
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_links_lead_somewhere(page):
+    """Every relative link of a page names a file or folder of the repository."""
+    for target in re.findall(r"\]\(([^)#\s]+)\)", page.read_text("utf-8")):
+        if "://" not in target:
+            assert (page.parent / target).exists(), target
+
+
+def test_code_that_pages_name_exists():
+    """`file.py::Class.method` in a page is a file of the package and a name in it; `folder/` a folder."""
+    house = ROOT / "kvolsched"
+    found = [named for page in PAGES for named in re.findall(r"`([\w/]+\.py)::([\w.]+)`", page.read_text("utf-8"))]
+    assert found
+    for path, name in found:
+        body = ast.parse((house / path).read_text("utf-8")).body
+        for part in name.split("."):
+            (inner,) = [node for node in body if getattr(node, "name", "") == part]
+            body = inner.body
+
+
+def test_files_that_pages_name_exist():
+    """A path in backquotes that ends in .py is one of ours."""
+    for page in PAGES:
+        for path in re.findall(r"`([\w/]+/[\w]+\.py)`", page.read_text("utf-8")):
+            assert any((root / path).is_file() for root in (ROOT, ROOT / "kvolsched")), path
