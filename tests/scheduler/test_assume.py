@@ -1,0 +1,131 @@
+"""Seen and assumed are counted once, by the version rule of each revision; what is assumed can be taken back."""
+
+import attrs
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kvolsched.api.manifest import from_plain
+from kvolsched.api.meta import Condition
+from kvolsched.scheduler.assume import ASSUMED, AssumeCache, EqualVersions, NewerWins, PodStatusPatch, key_in, name_of
+from kvolsched.scheduler.snapshot import Snapshot
+from kvolsched.world.apiserver import key_of
+from kvolsched.world.log import Note
+from kvolsched.world.view import build
+
+
+def volume(name="disk", version=1, claim=""):
+    """Make a volume of a version, reserved for a claim or free."""
+    spec = {"capacity": {"storage": "10Gi"}, "accessModes": ["ReadWriteOnce"], "storageClassName": "local"}
+    if claim:
+        spec["claimRef"] = {"namespace": "default", "name": claim}
+    made = from_plain({"apiVersion": "v1", "kind": "PersistentVolume", "metadata": {"name": name}, "spec": spec})
+    return attrs.evolve(made, metadata=attrs.evolve(made.metadata, resource_version=version))
+
+
+def pod(name="app", node="", version=1):
+    """Make a pod, placed or not."""
+    made = from_plain({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": name, "namespace": "default"}, "spec": {}})
+    made = attrs.evolve(made, spec=attrs.evolve(made.spec, node_name=node))
+    return attrs.evolve(made, metadata=attrs.evolve(made.metadata, resource_version=version))
+
+
+def note(key):
+    """Return the note of an assumption."""
+    return Note("kube-scheduler", ASSUMED, name_of(key))
+
+
+@pytest.mark.parametrize(
+    ("rule", "seen", "assumed", "counts"),
+    [
+        (EqualVersions(), 1, 1, True),
+        (EqualVersions(), 2, 1, False),
+        (EqualVersions(), 1, 2, False),
+        (NewerWins(), 1, 1, True),
+        (NewerWins(), 2, 1, False),
+        (NewerWins(), 1, 2, True),
+    ],
+)
+@pytest.mark.checklist("132")
+def test_which_of_seen_and_assumed_counts(rule, seen, assumed, counts):
+    """Today equal versions only; in the documents until the informer has a newer one. A deleted object is not assumed."""
+    assert rule.counts(volume(version=seen), volume(version=assumed)) is counts
+    assert not rule.counts(None, volume(version=assumed))
+
+
+def test_what_cannot_be_assumed_is_said():
+    """Something older than the cache, or gone: each revision's words."""
+    key, new, old = key_of(volume()), volume(version=7), volume(version=5)
+    assert EqualVersions().refusal(key, new, old) == '"disk" is out of sync (stored: 7, assume: 5)'
+    assert EqualVersions().refusal(key, None, old) == 'persistentvolumes "disk" not found'
+    assert NewerWins().refusal(key, new, old) == 'v1.PersistentVolume "disk" is out of sync'
+    assert NewerWins().refusal(key, None, old) == 'could not find v1.PersistentVolume "disk"'
+    assert EqualVersions().refusal(key, new, volume(version=7)) == NewerWins().refusal(key, old, new) == ""
+
+
+@pytest.mark.checklist("132", "272")
+def test_the_cache_returns_objects_themselves():
+    """The informer's object or the assumed one, never a copy; taken back, the informer's counts again."""
+    cache, seen, assumed = AssumeCache(Snapshot(), NewerWins()), volume(), volume(claim="data")
+    key = key_of(seen)
+    cache.apply(key, None, seen)
+    assert cache.get(key) is seen
+    cache.apply(note(key), None, assumed)
+    assert cache.get(key) is assumed
+    assert cache.holds(key)
+    assert cache.behind.volume("disk") is assumed
+    cache.apply(note(key), assumed, None)
+    assert cache.get(key) is seen
+    assert cache.behind.volume("disk") is seen
+
+
+def test_an_assumed_pod_counts_until_the_informer_shows_it_placed():
+    """Its room is taken once: by the assumption, then by the real one."""
+    cache, waiting = AssumeCache(Snapshot(), EqualVersions()), pod()
+    key = key_of(waiting)
+    cache.apply(key, None, waiting)
+    cache.apply(note(key), None, pod(node="node-1"))
+    assert [p.metadata.name for p in cache.behind.pods_on("node-1")] == ["app"]
+    placed = pod(node="node-2", version=2)
+    cache.apply(key, waiting, placed)
+    assert cache.behind.pods_on("node-1") == []
+    assert cache.behind.pods_on("node-2") == [placed]
+
+
+NAMES, VERSIONS, CLAIMS = st.sampled_from(["a", "b"]), st.integers(1, 3), st.sampled_from(["", "one", "two"])
+MOVES = st.lists(st.tuples(st.booleans(), NAMES, st.one_of(st.none(), st.tuples(VERSIONS, CLAIMS))), max_size=20)
+
+
+@given(MOVES, st.sampled_from([EqualVersions(), NewerWins()]))
+def test_moved_equals_built(moves, rule):
+    """However seen and assumed come and go, the view behind has each key once, and equals the one built anew."""
+    cache, contents = AssumeCache(Snapshot(), rule), {}
+    for assumed, name, what in moves:
+        key = key_of(volume(name))
+        place = note(key) if assumed else key
+        new = None if what is None else volume(name, *what)
+        cache.apply(place, contents.get(place), new)
+        contents[place] = new
+    left = {place: obj for place, obj in contents.items() if obj is not None}
+    anew = build(AssumeCache(Snapshot(), rule), left)
+    assert cache == anew
+    assert cache.behind == anew.behind
+    for name in ("a", "b"):
+        assert cache.behind.volume(name) is cache.get(key_of(volume(name)))
+
+
+def test_names_of_notes_lead_back_to_keys():
+    """Names with slashes in them do, too."""
+    for obj in (volume(), pod()):
+        assert key_in(name_of(key_of(obj))) == key_of(obj)
+
+
+def test_a_condition_that_says_the_same_is_not_written_again():
+    """Then the pod is the same, version and all; another message is written."""
+    condition = Condition(type="PodScheduled", status="False", reason="Unschedulable", message="no")
+    once = PodStatusPatch(condition).apply(pod())
+    assert PodStatusPatch(attrs.evolve(condition, last_transition_time="later")).apply(once) == once
+    assert PodStatusPatch(attrs.evolve(condition, message="still no")).apply(once) != once
+    nominated = PodStatusPatch(nominated_node_name="node-1").apply(once)
+    assert nominated.status.nominated_node_name == "node-1"
+    assert PodStatusPatch(nominated_node_name="").apply(nominated) == once

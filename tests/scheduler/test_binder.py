@@ -1,0 +1,129 @@
+"""Assuming and binding a pod's volumes: the order of writes, what is not written, and each sentence of the checks."""
+
+import attrs
+import pytest
+
+from kvolsched import volumes
+from kvolsched.cluster import Cluster
+from kvolsched.scheduler import binder
+from kvolsched.scheduler.binder import Binding, CannotAssume, Found
+from kvolsched.scheduler.cycle import PASS
+from kvolsched.world.component import Hand
+from kvolsched.world.log import Key
+
+CLAIM = Key("PersistentVolumeClaim", "default", "data")
+DISK = Key("PersistentVolume", "", "disk")
+
+
+def claim(name="data", request="5Gi", **annotations):
+    """Return a claim's manifest."""
+    spec = {"storageClassName": "local", "accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": request}}}
+    meta = {"name": name, "namespace": "default", "annotations": annotations}
+    return {"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": meta, "spec": spec}
+
+
+def disk(name="disk", size="10Gi"):
+    """Return the manifest of a disk on node-1."""
+    place = [{"matchExpressions": [{"key": "kubernetes.io/hostname", "operator": "In", "values": ["node-1"]}]}]
+    spec = {
+        "capacity": {"storage": size},
+        "accessModes": ["ReadWriteOnce"],
+        "storageClassName": "local",
+        "local": {"path": "/mnt"},
+        "nodeAffinity": {"required": {"nodeSelectorTerms": place}},
+    }
+    status = {"phase": "Available"}
+    return {"apiVersion": "v1", "kind": "PersistentVolume", "metadata": {"name": name}, "spec": spec, "status": status}
+
+
+@pytest.fixture
+def cluster():
+    """A node, a class, two claims and two disks, and a pod that wants them, as the scheduler sees them."""
+    cluster = Cluster()
+    node = {"apiVersion": "v1", "kind": "Node", "metadata": {"name": "node-1", "labels": {"kubernetes.io/hostname": "node-1"}}}
+    app = {"containers": [{"name": "app", "image": "app:1"}]}
+    app["volumes"] = [{"name": name, "persistentVolumeClaim": {"claimName": name}} for name in ("data", "more")]
+    pod = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "app", "namespace": "default"}, "spec": app}
+    cluster.apply([node, disk(), disk("big", "50Gi"), claim(), claim("more", "40Gi"), pod])
+    return cluster
+
+
+def scheduler(cluster):
+    """Return the scheduler's hand and cache, everything seen."""
+    process, actor = cluster.world.find(PASS)
+    cluster.world.deliver(process)
+    return Hand(cluster.world, process, actor), process.views["cache"]
+
+
+def found(cluster, *static, provision=()):
+    """Return what a decision found: volumes for claims, and claims to provision."""
+    pairs = tuple((cluster[f"pvc/{claim}"], cluster[f"pv/{volume}"]) for claim, volume in static)
+    return Found(pairs, tuple(cluster[f"pvc/{name}"] for name in provision))
+
+
+@pytest.mark.checklist("117", "118")
+def test_volumes_are_written_before_claims(cluster):
+    """The PV gets its claimRef, the claim its node; both are assumed, neither is written yet."""
+    hand, cache = scheduler(cluster)
+    what = found(cluster, ("data", "disk"), provision=("more",))
+    writes = binder.assume_pod_volumes(hand, cache, what, "node-1", volumes.UPSTREAM, writes_all=True)
+    assert [str(write.subject) for write in writes] == ["pv/disk", "pvc/more"]
+    assert cache.get(DISK).spec.claim_ref.name == "data"
+    assert volumes.selected_node(cache.get(Key("PersistentVolumeClaim", "default", "more"))) == "node-1"
+    assert cluster["pv/disk"].spec.claim_ref is None
+    assert cache.get(CLAIM) is cluster["pvc/data"]
+
+
+@pytest.mark.parametrize(("writes_all", "provision", "written"), [(True, (), 1), (False, (), 0), (False, ("more",), 2)])
+def test_a_volume_that_is_the_claims_already(cluster, writes_all, provision, written):
+    """It is not assumed again; today it is written all the same, in 1.11 only beside claims to provision alone."""
+    cluster.edit("pv/disk", lambda old: volumes.bind_volume_to_claim(old, cluster["pvc/data"]))
+    hand, cache = scheduler(cluster)
+    what = found(cluster, ("data", "disk"), provision=provision)
+    writes = binder.assume_pod_volumes(hand, cache, what, "node-1", volumes.UPSTREAM, writes_all=writes_all)
+    assert len(writes) == written
+    assert not cache.holds(DISK)
+
+
+@pytest.mark.checklist("116")
+def test_what_has_changed_since_is_not_assumed(cluster):
+    """A volume seen newer than found: an error, and nothing at all is assumed."""
+    hand, cache = scheduler(cluster)
+    what = found(cluster, ("data", "disk"), ("more", "big"))
+    cluster.edit("pv/big", lambda old: attrs.evolve(old, metadata=attrs.evolve(old.metadata, finalizers=("example.com/x",))))
+    scheduler(cluster)
+    with pytest.raises(CannotAssume, match=r'"big" is out of sync \(stored: \d+, assume: \d+\)'):
+        binder.assume_pod_volumes(hand, cache, what, "node-1", volumes.UPSTREAM, writes_all=True)
+    assert not cache.assumed
+
+
+def test_checks_stop_at_the_first_unfinished_claim(cluster):
+    """A later claim's failure stays hidden until the first is bound."""
+    binding = Binding(cluster["pod/app"], "node-1", static=((CLAIM, DISK),), provision=(Key(*CLAIM[:2], "more"),))
+    cluster.edit("pv/disk", lambda old: volumes.bind_volume_to_claim(old, cluster["pvc/data"]))
+    hand, _ = scheduler(cluster)
+    assert binder.check_bindings(binding, hand) is False
+    only = attrs.evolve(binding, static=())
+    assert binder.check_bindings(only, hand) == 'selectedNode annotation reset for PVC "more"'
+
+
+def test_what_the_checks_find(cluster):
+    """Each sentence of checkBindings, in its order."""
+    binding = Binding(cluster["pod/app"], "node-1", static=((CLAIM, DISK),))
+
+    def answer():
+        return binder.check_bindings(binding, scheduler(cluster)[0])
+
+    assert answer() == 'ClaimRef got reset for pv "disk"'
+    lately = attrs.evolve(binding, written=((DISK, 10_000),))
+    assert binder.check_bindings(lately, scheduler(cluster)[0]) is False
+    cluster.edit("node/node-1", lambda old: attrs.evolve(old, metadata=attrs.evolve(old.metadata, labels={})))
+    assert answer() == 'pv "disk" node affinity doesn\'t match node "node-1": no matching NodeSelectorTerms'
+    cluster.delete("pvc/data")
+    assert answer() == 'failed to check binding: persistentvolumeclaims "default/data" not found'
+    cluster.delete("pv/disk")
+    assert answer() == 'failed to check binding: persistentvolumes "disk" not found'
+    cluster.delete("pod/app")
+    assert answer() == 'pod does not exist any more: pod "app" not found'
+    cluster.delete("node/node-1")
+    assert answer() == 'failed to get node "node-1": node "node-1" not found'

@@ -1,0 +1,102 @@
+"""One pass: judge, choose, assume; in one turn or in two; and what becomes of a pod that fits nowhere."""
+
+import attrs
+import pytest
+
+from kvolsched import scenario
+from kvolsched.cluster import Cluster
+from kvolsched.revision import revision_named
+from kvolsched.world.log import Note
+
+
+def fine(name, revision):
+    """Return a scenario's cluster in the fine gear."""
+    return scenario(name, attrs.evolve(revision_named(revision), fine=True))
+
+
+@pytest.mark.parametrize("revision", ["design", "upstream"])
+@pytest.mark.parametrize("name", ["zonal-example", "two-replicas", "local-disks"])
+def test_both_gears_end_alike(name, revision):
+    """A pass in two turns, with nobody in between, leaves the world that a pass in one leaves."""
+    coarse, in_two = scenario(name, revision), fine(name, revision)
+    coarse.run()
+    in_two.run()
+    assert not len(coarse.diff(in_two))
+    assert coarse.digest() == in_two.digest()
+
+
+@pytest.mark.checklist("133")
+def test_the_fine_gear_shows_a_choice_that_is_not_yet_assumed():
+    """After the first turn the choice is noted, nothing is assumed; the second turn assumes and forgets the note."""
+    cluster = fine("zonal-example", "design")
+    step = cluster.step("scheduling pass", turns=True)
+    assert len(step.turns) == 1
+    state = cluster.world.log.notes[Note("kube-scheduler", "cycle", "default/my-pod")]
+    assert state.node == "node-a"
+    assert [claim.metadata.name for claim in state.found.provision] == ["my-pvc"]
+    cache = cluster.world.processes["kube-scheduler"].views["cache"]
+    assert not cache.assumed
+    assert "assumes pvc/my-pvc" in cluster.step("scheduling pass", turns=True).words
+    assert [key.name for key in cache.assumed] == ["my-pvc"]
+    assert Note("kube-scheduler", "cycle", "default/my-pod") not in cluster.world.log.notes
+
+
+@pytest.mark.checklist("116")
+@pytest.mark.parametrize(
+    ("revision", "words"),
+    [
+        ("design", 'AssumePodVolumes failed: v1.PersistentVolumeClaim "default/my-pvc" is out of sync'),
+        ("upstream", 'running Reserve plugin "VolumeBinding": "default/my-pvc" is out of sync (stored:'),
+    ],
+)
+def test_a_change_between_choice_and_assumption(revision, words):
+    """What was chosen has changed: an error, the back-off is waited for, and the next pass succeeds."""
+    cluster = fine("zonal-example", revision)
+    cluster.step("scheduling pass", turns=True)
+    cluster.edit("pvc/my-pvc", lambda old: attrs.evolve(old, metadata=attrs.evolve(old.metadata, labels=old.metadata.labels.with_(a="b"))))
+    cluster.step("scheduling pass", turns=True)
+    condition = cluster["pod/my-pod"].status.condition("PodScheduled")
+    assert condition.reason == "SchedulerError"
+    assert any(event.message.startswith(words) for event in cluster.objects("events"))
+    cluster.run()
+    assert cluster["pod/my-pod"].status.phase == "Running"
+
+
+def test_a_pod_deleted_between_choice_and_assumption_leaves_nothing():
+    """Neither an entry nor a note is left of it, and nothing is written for it."""
+    cluster = fine("zonal-example", "upstream")
+    cluster.step("scheduling pass", turns=True)
+    cluster.delete("pod/my-pod")
+    cluster.run()
+    notes = [note for note in cluster.world.log.notes if note.component == "kube-scheduler"]
+    assert not [note for note in notes if note.sort in ("queue", "cycle", "binding", "assumed")]
+    assert not cluster["pvc/my-pvc"].metadata.annotations
+
+
+def test_no_nodes_at_all():
+    """The sentence has no numbers then, and there is no preemption."""
+    cluster = Cluster()
+    cluster.apply("apiVersion: v1\nkind: Pod\nmetadata: {name: app}\nspec: {containers: [{name: app, image: 'app:1'}]}\n")
+    step = cluster.step("scheduling pass")
+    assert step.words.startswith("Scheduler judges app, pass 1: there are no nodes.")
+    assert cluster["pod/app"].status.condition("PodScheduled").message == "no nodes available to schedule pods"
+
+
+def test_ties_are_drawn_by_seed_and_attempt():
+    """Equal nodes are all chosen by some seed, and the same one by the same seed."""
+    room = {"cpu": "4", "memory": "8Gi", "pods": "10"}
+    nodes = [
+        {"apiVersion": "v1", "kind": "Node", "metadata": {"name": name}, "status": {"allocatable": room, "capacity": room}}
+        for name in ("n1", "n2", "n3")
+    ]
+    app = {"containers": [{"name": "app", "image": "app:1"}]}
+    pod = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "app"}, "spec": app}
+
+    def chosen(seed):
+        cluster = Cluster(seed=seed)
+        cluster.apply([*nodes, pod])
+        cluster.run()
+        return cluster["pod/app"].spec.node_name
+
+    assert {chosen(seed) for seed in range(20)} == {"n1", "n2", "n3"}
+    assert chosen(7) == chosen(7)

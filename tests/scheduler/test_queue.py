@@ -1,0 +1,154 @@
+"""Who is tried next, who waits, and for how long."""
+
+import attrs
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kvolsched.cluster import Cluster
+from kvolsched.scheduler.queue import (
+    ACTIVE,
+    BACKOFF,
+    QUEUE,
+    UNSCHEDULABLE,
+    QueueEntry,
+    SchedulingQueue,
+    back_at,
+    backoff,
+)
+from kvolsched.world.log import Note
+from kvolsched.world.view import build
+
+
+def filled(**entries):
+    """Return a queue with these entries."""
+    queue = SchedulingQueue()
+    for name, entry in entries.items():
+        queue.apply(Note("kube-scheduler", QUEUE, name), None, entry)
+    return queue
+
+
+def test_priority_first_then_who_came_first():
+    """The head of the active part."""
+    queue = filled(late=QueueEntry(ACTIVE, 0, 9), early=QueueEntry(ACTIVE, 0, 3), high=QueueEntry(ACTIVE, 5, 8))
+    for name in ("high", "early", "late"):
+        head, entry = queue.first(ACTIVE)
+        assert head == name
+        queue.apply(Note("kube-scheduler", QUEUE, name), entry, None)
+    assert queue.first(ACTIVE) is None
+
+
+def test_back_off_doubles_to_ten_seconds():
+    """1, 2, 4, 8, 10, 10; each up to the next tick of the 1 s timer, as observed: 1 to 2 s, 3 s, 5 s."""
+    assert [backoff(number) for number in range(7)] == [0, 1, 2, 4, 8, 10, 10]
+    assert [back_at(0.3, number) for number in (1, 2, 3)] == [2.0, 3.0, 5.0]
+
+
+def test_errors_are_not_popped_before_their_time():
+    """Of those in back-off the first that is no error is offered."""
+    queue = filled(
+        error=QueueEntry(BACKOFF, 0, 1, 1, (), 2.0, error=True), other=QueueEntry(BACKOFF, 0, 2, 1, (), 5.0)
+    )
+    assert queue.first(BACKOFF)[0] == "other"
+
+
+ENTRIES = st.builds(
+    QueueEntry,
+    part=st.sampled_from([ACTIVE, BACKOFF, UNSCHEDULABLE]),
+    priority=st.integers(0, 2),
+    order=st.integers(0, 20),
+    until=st.one_of(st.none(), st.floats(0, 9)),
+    error=st.booleans(),
+)
+
+
+@given(st.lists(st.tuples(st.sampled_from("abc"), st.one_of(st.none(), ENTRIES)), max_size=20))
+def test_moved_equals_built(moves):
+    """Whatever came and went, parts and heads are those of a queue built anew."""
+    queue, contents = SchedulingQueue(), {}
+    for name, entry in moves:
+        note = Note("kube-scheduler", QUEUE, name)
+        queue.apply(note, contents.get(note), entry)
+        contents[note] = entry
+    anew = build(SchedulingQueue(), {note: entry for note, entry in contents.items() if entry is not None})
+    assert queue == anew
+    for part in (ACTIVE, BACKOFF):
+        assert queue.first(part) == anew.first(part)
+    for part in (ACTIVE, BACKOFF, UNSCHEDULABLE):
+        assert queue.of(part) == anew.of(part)
+
+
+def pod(name, **spec):
+    """Return a pod's manifest."""
+    spec = {"containers": [{"name": "app", "image": "app:1", "resources": {"requests": {"cpu": "2"}}}], **spec}
+    return {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": name}, "spec": spec}
+
+
+def node(name, cpu="2"):
+    """Return a node's manifest."""
+    room = {"cpu": cpu, "memory": "8Gi", "pods": "10"}
+    return {"apiVersion": "v1", "kind": "Node", "metadata": {"name": name}, "status": {"allocatable": room, "capacity": room}}
+
+
+def entry(cluster, name):
+    """Return a pod's entry."""
+    return cluster.world.log.notes.get(Note("kube-scheduler", QUEUE, f"default/{name}"))
+
+
+def test_unschedulable_pods_wait_for_what_may_help():
+    """A label on a node does not help who lacks cpu; a node with room does, at once, though the back-off is not over."""
+    cluster = Cluster()
+    cluster.apply(node("small", "1"), pod("app"))
+    cluster.run()
+    assert entry(cluster, "app").part == UNSCHEDULABLE
+    assert entry(cluster, "app").rejected_by == ("NodeResourcesFit",)
+    cluster.apply({**node("small", "1"), "metadata": {"name": "small", "labels": {"disk": "ssd"}}})
+    cluster.run()
+    assert entry(cluster, "app").failures == 1
+    cluster.apply(node("large", "4"))
+    cluster.run()
+    assert cluster["pod/app"].spec.node_name == "large"
+    assert cluster.now < 1.0
+    assert entry(cluster, "app") is None
+
+
+@pytest.mark.parametrize(("revision", "waited"), [("design", True), ("upstream", False)])
+def test_back_off_is_popped_only_today(revision, waited):
+    """Since 1.33 a woken pod is tried at once when nobody else is active; before, its back-off was waited for."""
+    cluster = Cluster(revision)
+    cluster.apply(node("small", "1"), pod("app"))
+    cluster.run()
+    cluster.apply(node("large", "4"))
+    cluster.run()
+    assert cluster["pod/app"].spec.node_name == "large"
+    assert (cluster.now >= 1.0) is waited
+
+
+def test_pods_of_others_are_left_alone():
+    """A pod with another scheduler's name, and one with a node already, never enter; a deleted one leaves."""
+    cluster = Cluster()
+    cluster.apply(node("small", "1"), pod("theirs", schedulerName="mine"), pod("placed", nodeName="small"), pod("app"))
+    cluster.run()
+    assert entry(cluster, "theirs") is None
+    assert entry(cluster, "placed") is None
+    assert entry(cluster, "app") is not None
+    cluster.delete("pod/app")
+    cluster.run()
+    assert entry(cluster, "app") is None
+
+
+@pytest.mark.checklist("228")
+def test_a_gated_pod_has_no_pass():
+    """Neither time nor news brings it into a pass; lifting its last gate does."""
+    cluster = Cluster()
+    cluster.apply(node("large", "4"), pod("app", schedulingGates=[{"name": "example.com/a"}, {"name": "example.com/b"}]))
+    cluster.run()
+    assert entry(cluster, "app").part == "gated"
+    cluster.apply(node("larger", "8"))
+    cluster.apply(pod("app", schedulingGates=[{"name": "example.com/a"}]))
+    cluster.run()
+    assert entry(cluster, "app").part == "gated"
+    assert cluster.world.log.notes.get(Note("kube-scheduler", "pass", "default/app")) is None
+    cluster.edit("pod/app", lambda old: attrs.evolve(old, spec=attrs.evolve(old.spec, scheduling_gates=())))
+    cluster.run()
+    assert cluster["pod/app"].spec.node_name
