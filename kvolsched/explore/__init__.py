@@ -12,7 +12,8 @@ import time
 from collections.abc import Sequence
 from typing import Any
 
-from ..world.simulation import Simulation
+from kvolsched.world.simulation import Simulation
+
 from .invariants import (
     claims_and_volumes_match,
     everybody_runs,
@@ -31,7 +32,7 @@ from .search import Goal, Invariant, Search, Summary
 REDUCTIONS = ("eager", "idle")
 
 
-def explore(
+def explore(  # noqa: PLR0913 - named options, each with its default
     world: Any,
     *,
     until: str | Goal | None = "stuck",

@@ -11,10 +11,10 @@ from typing import Any
 
 import attrs
 
-from ..world.apiserver import CLOCK, Done, Write
-from ..world.component import Actor, Hand, Process
-from ..world.log import Key, Note
-from ..world.simulation import Simulation
+from kvolsched.world.apiserver import CLOCK, Done, Write
+from kvolsched.world.component import Actor, Hand, Process
+from kvolsched.world.log import Key, Note
+from kvolsched.world.simulation import Simulation
 
 
 @attrs.frozen

@@ -1,4 +1,4 @@
-"""What an exploration found: the failure in words, the shortest way to it, how much was visited, under which assumptions.
+"""What an exploration found: the failure in words, the shortest way to it, how much was visited, what was assumed.
 
 A trace is replayed on a fork as ordinary steps, so that the panel shows it like any run.
 """
@@ -10,10 +10,11 @@ from typing import Any, NamedTuple
 
 import attrs
 
-from ..answers import hanging, sentence
-from ..world.history import Turn
-from ..world.log import Key
-from ..world.simulation import Simulation
+from kvolsched.answers import hanging, sentence
+from kvolsched.world.history import Turn
+from kvolsched.world.log import Key
+from kvolsched.world.simulation import Simulation
+
 from .moves import Fault, Game, Move, Used
 
 
@@ -21,7 +22,7 @@ class Ending(NamedTuple):
     """One way in which things can end: in words, in how many end states, and whether the goal holds there."""
 
     words: str
-    count: int
+    count: int  # type: ignore[assignment]  # that a tuple can count hides here
     good: bool
 
 
@@ -96,7 +97,7 @@ class Exploration:
 def play(
     sim: Simulation, trace: tuple[Move, ...], faults: tuple[Fault, ...], options: Mapping[str, Any]
 ) -> list[Turn]:
-    """Make moves on a simulation as steps, and return what was to be seen: what is only seen goes before what follows."""
+    """Make moves on a simulation as steps and return the turns; what is only seen goes before what follows."""
     game = Game(sim, faults, **options)
     used: Used = (0,) * len(faults)
     moves, shown = list(trace), []

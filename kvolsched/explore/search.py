@@ -16,9 +16,10 @@ from typing import Any
 
 from tqdm.auto import tqdm
 
-from ..world.log import Key
-from ..world.simulation import Simulation
-from ..world.snapshot import Snapshot
+from kvolsched.world.log import Key
+from kvolsched.world.simulation import Simulation
+from kvolsched.world.snapshot import Snapshot
+
 from .moves import Fault, Game, Move, NotPossibleError, Used
 
 Objects = Mapping[Key, Any]
@@ -84,7 +85,7 @@ class Search:
         summary: words for an end state.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - the options of `explore`
         self,
         sim: Simulation,
         *,

@@ -1,1 +1,1 @@
-"""The world: contents, their log, views of them, the API server and the turns of components. Knows no scheduling rule."""
+"""The world: contents, their log, views, the API server and the turns of components. Knows no scheduling rule."""

@@ -13,8 +13,9 @@ from typing import Any, Protocol
 
 import attrs
 
-from ..api.kind import BY_NAME
-from ..api.meta import ObjectMeta
+from kvolsched.api.kind import BY_NAME
+from kvolsched.api.meta import ObjectMeta
+
 from .digest import SILENT, VERSION
 from .log import Key, Log, Note
 
@@ -157,7 +158,8 @@ class ApiServer:
 
     def _create(self, log: Log, write: Write, old: Any) -> Done | Refused:
         if old is not None:
-            return self._refuse(write, Deny("AlreadyExists", f'{_resource(write.key)} "{write.key.name}" already exists'))
+            message = f'{_resource(write.key)} "{write.key.name}" already exists'
+            return self._refuse(write, Deny("AlreadyExists", message))
         new = self.admit("create", None, write.new, log.objects)
         if isinstance(new, Deny):
             return self._refuse(write, new)

@@ -14,7 +14,8 @@ from typing import Any, NamedTuple, Protocol
 
 import attrs
 
-from ..api.meta import EMPTY, Frozen
+from kvolsched.api.meta import EMPTY, Frozen
+
 from .apiserver import CLOCK, ApiServer, Done, Refused, Write
 from .digest import MODULUS, SILENT_KINDS, meaning
 from .log import Key, Log, Note, Place
@@ -220,7 +221,7 @@ class Hand:
             self.remember(f"todo {self.actor.name}", cause, None)
 
     def wake(self, name: str, after: float, *, periodic: bool = False, actor: str = "") -> None:
-        """Ask for this actor (or another of the component) to be woken `after` seconds from now, instead of earlier wishes."""
+        """Ask for this actor (or another of the component) to be woken in `after` seconds, whatever it wished before."""
         self.remember("wake", f"{actor or self.actor.name}|{name}", Wake(self.now + after, self.place, periodic))
 
     def unwake(self, name: str, actor: str = "") -> None:

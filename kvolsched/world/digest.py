@@ -15,7 +15,8 @@ from typing import Any, Protocol
 
 import attrs
 
-from ..api.meta import ObjectMeta
+from kvolsched.api.meta import ObjectMeta
+
 from .log import Key, Log, Note, Place
 from .view import Seen
 

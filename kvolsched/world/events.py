@@ -10,9 +10,10 @@ from typing import Any
 
 import attrs
 
-from ..api.kind import BY_NAME
-from ..api.meta import ObjectMeta, ObjectReference
-from ..api.workload import Event, EventSource
+from kvolsched.api.kind import BY_NAME
+from kvolsched.api.meta import ObjectMeta, ObjectReference
+from kvolsched.api.workload import Event, EventSource
+
 from .apiserver import CLOCK, key_of, timestamp
 from .log import Key, Log
 

@@ -10,6 +10,7 @@ from bisect import bisect_right
 from collections.abc import Callable
 from operator import attrgetter
 from types import TracebackType
+from typing import Self
 
 import attrs
 
@@ -114,7 +115,7 @@ class History:
         self.ends += future.ends
 
     def after(self, future: Future, start: int) -> Future | None:
-        """Return what a future that began at `start` still holds behind the present place, or None if it went elsewhere."""
+        """Return what a future from `start` still holds behind the present place, or None if it went elsewhere."""
         made = self.log.changes[start - self.log.base :]
         if tuple(made) != future.changes[: len(made)]:
             return None
@@ -173,7 +174,7 @@ class History:
         return other
 
     def _rehang(self, start: int, name: str) -> None:
-        """Branches that hang before `start` on the present branch hang just as well on the one that shares that part."""
+        """Let what hangs before `start` on the present branch hang on the one that shares that part."""
         self.branches = [
             attrs.evolve(branch, parent=name) if branch.parent == self.branch and branch.start <= start else branch
             for branch in self.branches
@@ -201,10 +202,11 @@ class Recording:
 
     def drop(self) -> None:
         """Take the whole step back: nothing came of it."""
-        self.undo(self.start)
+        self.history.log.seek(self.start)
+        self.history.log.cut()
         self.done.clear()
 
-    def __enter__(self) -> Recording:
+    def __enter__(self) -> Self:
         history = self.history
         self.start = history.log.place
         self.future = history.cut()

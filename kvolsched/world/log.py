@@ -152,8 +152,10 @@ class Log:
 
     def first(self, kind: str, start: int) -> int | None:
         """Return the place of the first change of this kind at or behind `start` and before the present, or None."""
-        if not start and self.base and any(key[0] == kind for key in self.objects):
-            return start  # what happened before `base` is known only by the objects that it left
+        if not start and self.base:  # what happened before `base` is known only by the objects that it left
+            left = (obj.metadata.resource_version for key, obj in self.objects.items() if key[0] == kind)
+            if any(version <= self.base for version in left):
+                return start
         places = self.by_kind.get(kind)
         if not places or places[-1] < start:
             return None
@@ -169,7 +171,9 @@ class Log:
         other.by_kind = {kind: places[: bisect_left(places, self._place)] for kind, places in self.by_kind.items()}
         return other
 
-    def restore(self, objects: Mapping[Key, Any], notes: Mapping[Note, Any], tail: tuple[Change, ...], place: int) -> None:
+    def restore(
+        self, objects: Mapping[Key, Any], notes: Mapping[Note, Any], tail: tuple[Change, ...], place: int
+    ) -> None:
         """Hold other contents at a place, with no more of the past than `tail`; nobody is told."""
         self.objects.clear()
         self.objects.update(objects)

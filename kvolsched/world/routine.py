@@ -1,4 +1,4 @@
-"""A routine that reconciles: it takes up one cause at a time, decides once, and carries its decision out write by write.
+"""A routine that reconciles: it takes up one cause at a time, decides once, and carries that out write by write.
 
 `sync` looks at what the component has seen and returns the writes it means to make. They become a plan, which is a
 note; each turn makes one of them. A refused write ends the plan, and the cause is taken up again after a back-off.

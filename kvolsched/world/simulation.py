@@ -8,17 +8,15 @@ alone. An error or interrupt inside a step leaves the world as it was.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any
 
 import attrs
 
 from .apiserver import CLOCK, ApiServer, Done, Refused, Write
-from .component import Actor, Component, Hand, Process, seeded
-from .digest import Sums
-from .events import record_event
+from .component import Actor, Component, Hand, Process
 from .history import Branch, History, Recording, Turn
-from .log import Key, Log, Note, Place
-from .snapshot import Snapshot, restore, take
+from .log import Note
+from .runtime import Runtime
+from .snapshot import Snapshot
 
 
 @attrs.frozen
@@ -31,7 +29,7 @@ class Next:
     since: int
 
 
-class Simulation:
+class Simulation(Runtime):
     """A world with components in it. Mutable; moves only by steps, turns, `goto` and `switch`.
 
     Args:
@@ -41,36 +39,10 @@ class Simulation:
     """
 
     def __init__(self, components: Iterable[Component], server: ApiServer | None = None, seed: int = 0) -> None:
-        self.components = tuple(components)
-        self.server = server or ApiServer()
-        self.seed = seed
-        self.chooser: Callable[[str, str, int, int], int] | None = None  # the explorer's: draws instead of the seed
-        self.recording = True  # whether Events are written; the explorer needs none
-        self._hold(Log())
+        super().__init__(components, server, seed)
         self.history = History(self.log)
 
-    def _hold(self, log: Log) -> None:
-        """Follow this log from now on."""
-        self.log = log
-        self.processes = {component.name: Process(component, log) for component in self.components}
-        self.watchers: dict[str, list[Process]] = {}
-        for process in self.processes.values():
-            for kind in process.cursors:
-                self.watchers.setdefault(kind, []).append(process)
-        self.sums: Sums | None = None
-        log.listener = self._hear
-
     # -- what everybody can ask -------------------------------------------------------------------------------
-
-    @property
-    def now(self) -> float:
-        """Simulated time in seconds."""
-        return float(self.log.notes.get(CLOCK, 0.0))
-
-    @property
-    def place(self) -> int:
-        """The present place in the log."""
-        return self.log.place
 
     @property
     def turns(self) -> list[Turn]:
@@ -97,132 +69,9 @@ class Simulation:
         """The futures that were left."""
         return self.history.branches
 
-    def find(self, actor: str, component: str | None = None) -> tuple[Process, Actor]:
-        """Return the process and actor of this name.
-
-        Raises:
-            LookupError: there is none; the message lists the names.
-        """
-        for process in self.processes.values():
-            for candidate in process.component.actors:
-                if candidate.name == actor and component in (None, process.name):
-                    return process, candidate
-        names = [a.name for p in self.processes.values() for a in p.component.actors]
-        raise LookupError(f"no actor is called {actor!r}; there are: {', '.join(names)}")
-
     def begin(self) -> None:
         """Make the present place the start: what was written so far has no turns and is not gone back over."""
         self.history = History(self.log)
-
-    def add(self, components: Iterable[Component]) -> None:
-        """Let further components live here; they have seen nothing yet."""
-        for component in components:
-            self.components += (component,)
-            process = self.processes[component.name] = Process(component, self.log)
-            for kind in process.cursors:
-                self.watchers.setdefault(kind, []).append(process)
-        self.rebuild()
-
-    # -- the log moves, views follow --------------------------------------------------------------------------
-
-    def _hear(self, place: int, key: Place, old: Any, new: Any, *, undone: bool) -> None:
-        if type(key) is Key:
-            for process in self.watchers.get(key[0], ()):
-                process.expect(key[0], place, undone=undone)
-        else:
-            process = self.processes.get(key[0])  # type: ignore[assignment]
-            if process is not None:
-                process.hear(key, old, new)  # type: ignore[arg-type]
-        if self.sums is not None:
-            self.sums.hear(key)
-
-    def rebuild(self) -> None:
-        """Build every view anew from the log (after an error, or to check that moving equals building)."""
-        for process in self.processes.values():
-            process.rebuild()
-        if self.sums is not None:
-            self.sums = Sums(self.log, self.processes)
-
-    def _undo(self, place: int) -> None:
-        """Cut the log back to a place, wherever an error or interrupt struck."""
-        self.log.settle(place, self.log.end)
-        self.log.cut()
-        self.rebuild()
-
-    # -- what hands reach -------------------------------------------------------------------------------------
-
-    def commit(self, component: str, write: Write) -> Done | Refused:
-        """Have the API server carry out a write of a component, unless a fault notes that it is to be refused."""
-        note = Note("world", "refuse", component)
-        faults: tuple[tuple[int, str], ...] | None = self.log.notes.get(note)
-        if faults:
-            (left, reason), *others = faults
-            if left > 1:
-                self.log.write(note, ((left - 1, reason), *others))
-            else:
-                self.log.write(note, tuple(others) or None)
-                return Refused(write, reason, f"{reason}: injected fault, the write of {write.subject} was refused")
-        return self.server.commit(self.log, write, component)
-
-    def record_event(self, source: str, about: Any, type_: str, reason: str, message: str) -> None:
-        """Write or count an Event about an object."""
-        if self.recording:
-            record_event(self.log, source, about, type_, reason, message)
-
-    def draw(self, purpose: str, key: str, among: int, attempt: int) -> int:
-        """Return a number below `among`: by the chooser if there is one (the explorer's), else by the seed."""
-        if among <= 1:
-            return 0
-        if self.chooser is not None:
-            return self.chooser(purpose, key, attempt, among)
-        return seeded(self.seed, purpose, key, attempt, among)
-
-    # -- the parts of a turn ----------------------------------------------------------------------------------
-
-    def deliver(self, process: Process, kinds: Sequence[str] | None = None) -> bool:
-        """Let a component see every change of these kinds (None: of all), and let its actors note what they must do."""
-        if not process.pending:
-            return False
-        moved = []
-        for kind in process.cursors if kinds is None else kinds:
-            if kind in process.pending:
-                self.log.write(process.cursors[kind], self.log.place)
-                moved += process.arrived
-        if not moved:
-            return False
-        moved.sort(key=lambda arrival: arrival[:2])
-        for actor in process.component.actors:
-            hand = Hand(self, process, actor)
-            for _, key, old, new in moved:
-                actor.notice(hand, key, old, new)
-        return True
-
-    def wake(self, process: Process) -> bool:
-        """Hand every due wake-up of a component to its actor."""
-        due = self.due(process)
-        for name in due:
-            self.ring(process, name)
-        return bool(due)
-
-    def due(self, process: Process) -> list[str]:
-        """Return the names of a component's wake-ups whose time has come, in order."""
-        wakes = process.wakes.items
-        if not wakes:
-            return []
-        now = self.now
-        return [name for _, _, name in sorted((w.at, w.order, n) for n, w in wakes.items() if w.at <= now)]
-
-    def ring(self, process: Process, name: str) -> None:
-        """Take one wake-up note away and tell its actor, due or not."""
-        self.log.write(Note(process.name, "wake", name), None)
-        actor_name, _, cause = name.partition("|")
-        actor = next(actor for actor in process.component.actors if actor.name == actor_name)
-        actor.due(Hand(self, process, actor), cause)
-
-    def act(self, process: Process, actor: Actor, cause: str) -> tuple[Hand, bool]:
-        """Let an actor take up a cause with what its component has seen; return its hand and whether the cause goes on."""
-        hand = Hand(self, process, actor)
-        return hand, actor.act(hand, cause)
 
     def pass_time(self) -> bool:
         """Let time pass to the earliest wake-up; False when only periodic ones are left (the world is idle)."""
@@ -289,7 +138,8 @@ class Simulation:
                     for _, cause in actor.ready(Hand(self, process, actor), every=True):
                         start = self.log.place
                         trials.append(self.turn(process, actor, cause, see=False))
-                        self._undo(start)
+                        self.log.seek(start)
+                        self.log.cut()
             trial.drop()
         if first is None:
             return []
@@ -445,12 +295,6 @@ class Simulation:
             words = f"{component} crashes and starts anew: what it remembered is gone"
             step.add(self.record_of(start, component, words, "crash"))
 
-    def forget(self, process: Process) -> None:
-        """Drop every note of a component but its configuration."""
-        for note in sorted(note for note in self.log.notes if note.component == process.name):
-            if note.sort != "config":
-                self.log.write(note, None)
-
     # -- back, forward, elsewhere -----------------------------------------------------------------------------
 
     def goto(self, step: int) -> None:
@@ -482,32 +326,15 @@ class Simulation:
     def fork(self) -> Simulation:
         """Return another simulation at the same place with the same past; nothing that one does touches the other."""
         other = Simulation(self.components, self.server, self.seed)
-        other._hold(self.log.copy())  # noqa: SLF001 - a fork is one of us
+        other._hold(self.log.copy())
         other.history = self.history.copy(other.log)
         other.rebuild()
         return other
 
-    def snapshot(self, like: Snapshot | None = None) -> Snapshot:
-        """Put the present place away without its past; what is as in `like` is shared with it."""
-        return take(self.log, self.processes, like)
-
     def restore(self, snapshot: Snapshot) -> None:
         """Be where a snapshot of this world was taken; there is no way back from here but another snapshot."""
-        restore(self.log, self.processes, self.sums, snapshot)
+        super().restore(snapshot)
         self.history = History(self.log)
-
-    def digest(self) -> str:
-        """Return the digest of meaning of the present place (see `digest`)."""
-        return self._summed().digest()
-
-    def local(self, component: str) -> tuple[Any, ...]:
-        """Return what a component can know now, hashable: equal where it means the same to it."""
-        return self._summed().local(component)
-
-    def _summed(self) -> Sums:
-        if self.sums is None:
-            self.sums = Sums(self.log, self.processes)
-        return self.sums
 
 
 def _words(outcomes: Sequence[Done | Refused]) -> str:

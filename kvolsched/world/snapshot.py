@@ -1,7 +1,8 @@
 """A whole world put away and taken out again, without its past: what searching many worlds needs.
 
 A snapshot holds contents, what every component has seen, and the tail of the log behind the slowest cursor. Taking it
-out moves every view by the net differences, which is what a delivery does too. The history of steps is not kept.
+out moves every view by the net differences, which is what a delivery does too. The history of steps is not kept,
+nor, of a component that lists anew, since when there is something to see.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ class Snapshot:
     objects: Mapping[Key, Any]
     notes: Mapping[Note, Any]
     seen: Mapping[str, Mapping[str, Mapping[Key, Any]]]
+    pending: Mapping[str, Mapping[str, int]]
     tail: tuple[Change, ...]
     place: int
 
@@ -44,7 +46,9 @@ def take(log: Log, processes: Processes, like: Snapshot | None = None) -> Snapsh
         for kind, place in process.pending.items():
             if log.notes.get(process.cursors[kind], 0):
                 slowest = min(slowest, place)
-    return Snapshot(dict(log.objects), dict(log.notes), seen, tuple(log.changes[slowest - log.base :]), log.place)
+    pending = {name: dict(process.pending) for name, process in processes.items()}
+    tail = tuple(log.changes[slowest - log.base :])
+    return Snapshot(dict(log.objects), dict(log.notes), seen, pending, tail, log.place)
 
 
 def restore(log: Log, processes: Processes, sums: Sums | None, snapshot: Snapshot) -> None:
@@ -57,8 +61,7 @@ def restore(log: Log, processes: Processes, sums: Sums | None, snapshot: Snapsho
             for key, old, new in _differences(process.seen.kinds[kind], wanted):
                 process.see(kind, key, old, new)
         process.pending.clear()
-        for kind, note in process.cursors.items():
-            process.look(kind, log.notes.get(note, 0))
+        process.pending.update(snapshot.pending[name])
     for note, old, new in notes:
         owner = processes.get(note[0])
         if owner is not None and note[1] != "cursor":

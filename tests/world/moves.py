@@ -1,10 +1,10 @@
 """Random lives of a toy world: what may happen to it, as Hypothesis strategies."""
 
 from hypothesis import strategies as st
+from world.toys import create, pod, relabel
 
 from kvolsched.world.apiserver import Write
 from kvolsched.world.log import Key
-from world.toys import create, pod, relabel
 
 ACTORS = ("greet", "count", "claim")
 COMPONENTS = ("greeter", "counter", "claimer")

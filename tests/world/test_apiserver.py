@@ -3,13 +3,13 @@
 import attrs
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
+from world.toys import Annotate
 
 from kvolsched.api.meta import Frozen, ObjectMeta
 from kvolsched.api.pod import Pod, PodSpec
 from kvolsched.api.volume import PersistentVolume, PersistentVolumeSpec, PersistentVolumeStatus
 from kvolsched.world.apiserver import ApiServer, Deny, Done, Refused, Write, key_of, ref, timestamp, uid_of
 from kvolsched.world.log import Key, Log
-from world.toys import Annotate
 
 NAMES = st.sampled_from(["a", "b"])
 KEYS = st.one_of(NAMES.map(lambda n: Key("Pod", "default", n)), NAMES.map(lambda n: Key("PersistentVolume", "", n)))
@@ -216,7 +216,7 @@ def test_admission_may_change_or_refuse():
     """What admission returns is stored; what it denies is refused with its words."""
     def admit(verb, _old, new, _objects):
         if verb == "create" and new.metadata.name == "bad":
-            return Deny("Invalid", "Pod \"bad\" is invalid")
+            return Deny("Invalid", 'Pod "bad" is invalid')
         return attrs.evolve(new, metadata=attrs.evolve(new.metadata, labels=Frozen(seen=verb)))
 
     server, log = ApiServer(admit), Log()

@@ -4,18 +4,18 @@ import attrs
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from world.moves import crash, fine, go, live, lives, step, user
+from world.toys import CLAIMER, COUNTER, GREETER, KINDS, create, picture, pod, relabel, views, world
 
 from kvolsched.world.component import Component, Hand
 from kvolsched.world.log import Key, Note
 from kvolsched.world.simulation import Simulation
 from kvolsched.world.view import build
-from world.moves import crash, fine, go, live, lives, step, user
-from world.toys import COUNTER, CLAIMER, GREETER, KINDS, create, picture, pod, relabel, views, world
 
 
 @given(lives)
 def test_back_all_the_way_is_the_start(life):
-    """back × n = start: objects, notes and every view."""
+    """Back × n = start: objects, notes and every view."""
     sim = Simulation([GREETER, COUNTER, CLAIMER])
     start = picture(sim)
     live(sim, life)

@@ -6,11 +6,11 @@ import attrs
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from world.moves import live, lives
+from world.toys import CLAIMER, COUNTER, GREETER, create, picture, pod, world
 
 from kvolsched.world.component import Component
 from kvolsched.world.log import Key, Note
-from world.moves import live, lives
-from world.toys import CLAIMER, COUNTER, GREETER, create, picture, pod, world
 
 
 @attrs.frozen
