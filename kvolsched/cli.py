@@ -76,6 +76,35 @@ def conform(files: tuple[str, ...], revision: str, aspects: str, as_json: bool) 
 
 
 @main.command()
+@click.argument("files", nargs=-1, required=True, type=click.Path(exists=True))
+@click.option("-o", "--output", default="-", help="Where it goes: JSON or YAML, packed if .gz.")
+@click.option("--keys", default="", help="A file for the owner: new name -> old name. Not to be shared.")
+@click.option("--salt", default="", help="The same dump and salt give the same names.")
+def redact(files: tuple[str, ...], output: str, keys: str, salt: str) -> None:
+    """Replace the names in a dump before it is shared; what is decided about its pods stays the same."""
+    import gzip
+    import os
+
+    from .api import manifest
+    from .redact import redact as replace
+
+    try:
+        read = manifest.read(list(files), lenient=True)
+    except manifest.ManifestError as error:
+        raise click.ClickException(str(error)) from None
+    found = replace([*read.objects, *read.others], salt=salt)
+    plain = output.removesuffix(".gz")
+    text = manifest.write(found.objects, "json" if plain.endswith(".json") else "yaml")
+    with click.open_file(output, "wb") as stream:
+        stream.write(text.encode() if plain == output else gzip.compress(text.encode(), mtime=0))
+    if keys:
+        with os.fdopen(os.open(keys, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="utf-8") as stream:
+            json.dump(found.names, stream, indent=1, ensure_ascii=False)
+    told = f"{len(found.objects)} objects, {len(found.names)} names replaced; look it over before you share it"
+    click.echo(told, err=True)
+
+
+@main.command()
 @click.argument("dump", nargs=-1, required=True, type=click.Path(exists=True))
 @click.option("--pod", required=True, help="NAMESPACE/NAME, or NAME where one pod has it.")
 @click.option("--revision", type=click.Choice(["upstream", "design"]), default="upstream", help="Rules that judge.")
