@@ -1,0 +1,191 @@
+"""The face that notebooks use: what it says, who answers to which name, and how it goes back."""
+
+import pytest
+
+import kvolsched
+from kvolsched.answers import WIDE, hanging, sentence
+from kvolsched.explain import net
+from kvolsched.world.log import Change, Key, Note
+
+
+@pytest.fixture
+def cluster():
+    """Give the zonal example before anything has happened."""
+    return kvolsched.scenario("zonal-example")
+
+
+def test_a_step_is_a_sentence(cluster):
+    """A step reads as its number, its time and what happened; with several turns, a line each."""
+    first = cluster.step()
+    assert repr(first).startswith("step 1, t=0 s: Scheduler judges my-pod, pass 1: 2 of 4 nodes fit")
+    assert all(len(line) <= WIDE for line in repr(first).splitlines())
+    assert first.actor == "scheduling pass"
+    cluster.step()
+    third = cluster.step()
+    assert [line.strip()[:9] for line in repr(third).splitlines() if "Scheduler" in line] == ["step 3, t", "Scheduler"]
+
+
+def test_a_run_tells_its_steps_and_why_it_ended(cluster):
+    """A short run is told step by step; nothing to do is said, not counted."""
+    run = cluster.run("pvc/my-pvc Bound")
+    assert len(run) == len(list(run))
+    assert repr(run).splitlines()[-1] == f"{len(run)} steps, t=0.3 s: pvc/my-pvc Bound holds"
+    assert repr(run).startswith("step 1,")
+    cluster.run()
+    assert repr(cluster.run()) == "nothing is left to do"
+
+
+def test_a_long_run_is_only_counted(cluster):
+    """From 21 steps on a run says how many there were."""
+    cluster.apply(*(cluster.written("pod/my-pod").replace("my-pod", f"pod-{n}") for n in range(5)))
+    assert repr(cluster.run()).count("\n") == 0
+
+
+@pytest.mark.parametrize(("name", "actor"), [
+    ("scheduler", "scheduling pass"), ("kube-scheduler", "scheduling pass"), ("scheduling pass", "scheduling pass"),
+    ("PV controller", "persistentvolume claims"), ("persistent-volume-binder", "persistentvolume claims"),
+])
+def test_actors_answer_to_the_names_people_use(cluster, name, actor):
+    """A component, what people call it, and the actor's own name all let it act."""
+    assert cluster.step(name).actor == actor
+
+
+def test_who_has_nothing_to_do_does_nothing(cluster):
+    """Stepping an idle actor changes nothing and is falsy; a name that nobody has is an error that lists the names."""
+    before = cluster.digest()
+    for name in ("provisioner", "kubelet", "user", "bind worker"):
+        step = cluster.step(name)
+        assert not step
+        assert repr(step) == "nothing to do"
+    assert (cluster.digest(), cluster.world.known_steps) == (before, 0)
+    with pytest.raises(LookupError, match="there are: user"):
+        cluster.step("nobody")
+
+
+def test_next_says_who_may_act_and_what_each_would_do(cluster):
+    """The default comes first; asking moves nothing; an idle cluster says so."""
+    choices = cluster.next
+    assert [turn.actor for turn in choices] == ["scheduling pass", "persistentvolume claims"]
+    assert repr(choices).splitlines()[0].startswith("scheduling pass          Scheduler judges my-pod")
+    assert len(choices) == 2
+    assert cluster.world.known_steps == 0
+    cluster.run()
+    assert repr(cluster.next) == "nobody: the cluster is idle"
+
+
+def test_back_and_goto_return_where_they_led(cluster):
+    """Both return the step that led there; 0 is the start, -1 the last known; a step that is not known is an error."""
+    cluster.run()
+    end = cluster.digest()
+    last = cluster.here
+    assert repr(cluster.goto(0)) == "the start: nothing has happened yet"
+    assert repr(cluster.goto(-1)) == repr(last)
+    assert cluster.back().number == last.number - 1
+    assert cluster.back(100).number == 0
+    cluster.run()
+    assert cluster.digest() == end
+    with pytest.raises(IndexError, match="step 99 is not between"):
+        cluster.goto(99)
+
+
+def test_acts_of_the_user_answer_in_kubectls_words(cluster):
+    """Cordon, uncordon, taint, edit and delete say what they did, or that nothing changed."""
+    assert repr(cluster.cordon("node-a")) == "node/node-a cordoned"
+    assert repr(cluster.cordon("node-a")) == "node/node-a unchanged"
+    assert repr(cluster.uncordon("node-a")) == "node/node-a uncordoned"
+    assert repr(cluster.taint("node-a", "k=v:NoSchedule")) == "node/node-a tainted"
+    assert cluster["node/node-a"].spec.taints[0].key == "k"
+    assert repr(cluster.delete("pod/my-pod")) == 'pod "my-pod" deleted'
+    assert "pod/none" not in cluster
+    with pytest.raises(KeyError, match="there are: node/node-a"):
+        cluster.cordon("node-z")
+
+
+def test_an_edit_that_the_server_refuses_is_an_error(cluster):
+    """What may not change is refused with the server's words, and nothing is changed."""
+    import attrs
+
+    with pytest.raises(kvolsched.ApplyRefused, match="spec"):
+        cluster.edit("pvc/my-pvc", lambda old: attrs.evolve(old, spec=attrs.evolve(old.spec, storage_class_name="x")))
+    assert cluster["pvc/my-pvc"].spec.storage_class_name == "zonal-class"
+
+
+def test_written_gives_back_what_was_loaded(cluster):
+    """Manifests as they came, without what a server fills in; a cluster of them runs alike."""
+    text = cluster.written()
+    assert "uid" not in text
+    assert cluster.written("pvc/my-pvc").count("kind:") == 1
+    again = kvolsched.Cluster.from_manifests(text, revision="design")
+    again.run()
+    cluster.run()
+    assert len(cluster.diff(again)) == 0
+    assert "resourceVersion" in cluster.manifests("pod/my-pod")
+
+
+def test_passes_list_when_how_many_fit_and_who_was_chosen(cluster):
+    """One row a pass, up to now; before any there is none."""
+    assert repr(cluster.passes("my-pod")) == "pod/my-pod, rules design: 0 passes"
+    cluster.run()
+    rows = list(cluster.passes("pod/my-pod"))
+    assert [(row.fit, row.node) for row in rows] == [("2 of 4 nodes fit", "node-a"), ("1 of 4 nodes fit", "node-a")]
+    assert cluster.passes("my-pod")[0].step == 1
+    cluster.goto(1)
+    assert len(cluster.passes("my-pod")) == 1
+
+
+def test_diff_sets_conditions_and_terms_as_one_thing(cluster):
+    """Two forks differ in few lines: a condition is one, with reason and message; nothing differs from itself."""
+    cluster.run("pvc/my-pvc Bound")
+    other = cluster.fork("cordoned")
+    other.cordon("node-a")
+    other.run()
+    cluster.run()
+    rows = {(about, change.path): change.new for about, change in cluster.diff(other)}
+    assert rows["node/node-a", "spec.unschedulable"] == "True"
+    assert rows["pod/my-pod", "status.conditions[PodScheduled]"].startswith("False, Unschedulable: 0/4 nodes are")
+    assert repr(cluster.diff(other)).splitlines()[0].split() == ["object", "field", "zonal-example", "cordoned"]
+    assert repr(cluster.diff(cluster)) == "zonal-example and zonal-example: the same objects"
+
+
+def test_story_of_a_claim_names_every_write(cluster):
+    """Who did what to the claim, in order, with the fields that changed."""
+    cluster.run()
+    story = cluster.story("pvc/my-pvc")
+    told = "\n".join(line for row in story for line in row.changed)
+    assert "spec.volumeName" in told
+    assert "notes assumed: none → selected-node node-a" in told
+    assert repr(story).startswith(f"story of pvc/my-pvc: {len(story)} turns")
+
+
+def test_sample_counts_ends_by_seed():
+    """The natural order under many seeds: the documents' rules strand a replica now and then, today's never."""
+    old = kvolsched.scenario("replicated-database").sample(10)
+    new = kvolsched.scenario("replicated-database", "upstream").sample(10)
+    assert 0 < old.stuck < 10
+    assert new.stuck == 0
+    assert repr(old).startswith(f"10 seeds, {old.stuck} of them stuck in the end:")
+    assert repr(old) == repr(kvolsched.scenario("replicated-database").sample(10))
+
+
+def test_notes_are_told_net():
+    """What a note was at first and became in the end, where it last changed; objects change by change."""
+    note, pod = Note("a", "queue", "p"), Key("Pod", "default", "p")
+    changes = [Change(note, None, 1), Change(pod, None, "x"), Change(note, 1, 2), Change(pod, "x", "y")]
+    assert net(changes) == [changes[1], Change(note, None, 2), changes[3]]
+
+
+@pytest.mark.parametrize(("words", "said"), [
+    ("kubelet runs pod/p", "Kubelet runs pod/p."), ("pd.csi creates pv/v", "pd.csi creates pv/v."),
+    ("PV controller waits.", "PV controller waits."), ("pvc/data is lost", "pvc/data is lost."),
+])
+def test_words_become_sentences(words, said):
+    """A capital and a full stop, but names keep their letters."""
+    assert sentence(words) == said
+
+
+def test_long_lines_hang():
+    """Lines are broken at the width, behind the indent, and never inside a word."""
+    told = hanging(["word " * 60, "x" * 200], 10)
+    assert all(line.startswith(" " * 10) for line in told.splitlines()[1:])
+    assert told.splitlines()[-1].strip() == "x" * 200
+    assert max(len(line) for line in told.splitlines()[:-1]) <= WIDE
