@@ -49,7 +49,7 @@ def agrees(family):
     assert listed <= differing, "these agree now: take them off the list"
 
 
-@pytest.mark.checklist("100", "105", "116", "117", "118", "121", "122", "123", "131", "132", "133")
+@pytest.mark.checklist("100", "101", "105", "115", "116", "117", "118", "121", "122", "123", "131", "132", "133")
 def test_design_bind_as_1_11():
     """Find, assume, bind and what the scheduler makes of it: passes of one or two pods, with changes in between."""
     agrees("design-bind")

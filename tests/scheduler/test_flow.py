@@ -59,13 +59,15 @@ def test_the_scheduler_never_writes_volume_name(name, revision):
                 assert not outcome.write.new.spec.volume_name
 
 
-@pytest.mark.checklist("119", "120")
+@pytest.mark.checklist("78", "119", "120")
 def test_one_worker_serves_its_queue_in_order():
     """Under the design the second pod's writes wait for the first's, while the scheduler goes on with other pods."""
     cluster = scenario("two-replicas", "design")
     cluster.step("scheduling pass")
     cluster.step("scheduling pass")
     assert binding(cluster, "web-0").stage == binding(cluster, "web-1").stage == "write"
+    cache = cluster.world.processes["kube-scheduler"].views["cache"]
+    assert [key.name for key in cache.assumed] == ["data-web-0", "data-web-1"]
     assert [turn.cause for turn in cluster.next if turn.actor == "bind worker"] == ["default/web-0"]
     cluster.step("bind worker")
     assert [turn.cause for turn in cluster.next if turn.actor == "bind worker"] == ["default/web-1"]
