@@ -138,7 +138,11 @@ class Process:
                     last[change.key] = (old.metadata.resource_version if old is not None else 0, old)
             found = [Arrival(place, key, None, obj) for key, (place, obj) in last.items() if obj is not None]
             return sorted(found, key=_order)
-        for place, change in self.log.between(kind, start, stop):
+        changes = list(self.log.between(kind, start, stop))
+        if len(changes) == 1:
+            place, (key, old, new) = changes[0]
+            return [Arrival(place, key, old, new)]  # type: ignore[arg-type]
+        for place, change in changes:
             first.setdefault(change.key, change.old)
             last[change.key] = (place, change.new)
         found = [Arrival(place, key, first[key], new) for key, (place, new) in last.items() if first[key] is not new]

@@ -144,7 +144,8 @@ class Runtime:
                 moved += process.arrived
         if not moved:
             return False
-        moved.sort(key=lambda arrival: arrival[:2])
+        if len(moved) > 1:
+            moved.sort(key=lambda arrival: arrival[:2])
         for actor in process.component.actors:
             hand = Hand(self, process, actor)
             for _, key, old, new in moved:
