@@ -33,7 +33,7 @@ DECIDING: tuple[tuple[str, str], ...] = (
     ("PriorityClass", "the priorities of pods that are yet to be created from a class"),
     ("PodDisruptionBudget", "which pods preemption spares when it can"),
 )
-ALSO = ("Deployment", "DaemonSet", "Event")  # decide nothing, but tell the story
+ALSO = ("Deployment", "DaemonSet", "ReplicationController", "Event")  # hardly decide anything, but tell the story
 COMMAND = (
     "kubectl get "
     + ",".join(BY_NAME[name].plural for name in (*(name for name, _ in DECIDING), *ALSO))

@@ -12,9 +12,11 @@ from api.big_dump import big_dump, big_text
 
 from kvolsched.api import manifest
 from kvolsched.api.dump import COMMAND, DECIDING
+from kvolsched.api.kind import KINDS
 from kvolsched.api.manifest import ManifestError, plain, read, to_plain, write
 from kvolsched.api.quantity import canonical
 from kvolsched.cluster import Cluster
+from kvolsched.views.kubectl import get
 
 DUMPS = sorted((Path(__file__).parent.parent / "conformance" / "dumps").glob("*.yaml.gz"))
 NOTEBOOKS = Path(__file__).parent.parent.parent / "notebooks"
@@ -101,7 +103,7 @@ def test_packed_files_many_files_a_directory_and_texts(tmp_path):
     assert expected == sorted(one.metadata.name for one in Cluster.from_manifests(tmp_path).objects("Pod"))
 
 
-@pytest.mark.parametrize("content", [b"\x1f\x8b", b"\x1f\x8bnothing of the kind", gzip.compress(POD.encode())[:-9]])
+@pytest.mark.parametrize("content", [b"\x1f\x8b", b"\x1f\x8bnothing of the kind", gzip.compress(POD.encode(), mtime=0)[:-9]], ids=["nothing", "garbage", "cut"])
 def test_a_broken_archive_is_a_fault(content):
     """A packed file that cannot be unpacked is named, not a traceback."""
     with pytest.raises(ManifestError, match="no sound gzip file"):
@@ -307,3 +309,16 @@ def test_the_words_of_a_dump_are_no_code():
           labels: {"a": "!!python/object:os.system"}
         """)
     assert "../../etc/passwd" == read(text, lenient=True).objects[0].metadata.name
+
+
+@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.name)
+def test_every_kind_of_a_dump_is_listed(kind):
+    """`get` knows a table for each kind, by each of its names, and lists what the dumps hold of it."""
+    for path in DUMPS:
+        cluster = Cluster.from_manifests(path)
+        names = {one.metadata.name for one in cluster.objects(kind.name)}
+        for word in (kind.name, kind.plural, *kind.short):
+            listing = get(cluster, word, all_namespaces=True)
+            column = listing.columns.index("NAME") if "NAME" in listing.columns else None
+            assert len(names) == len(listing.rows)
+            assert column is None or names == {row[column].removesuffix(" (default)") for row in listing.rows}
