@@ -18,7 +18,8 @@ from .controllers import kubelet, persistent_volume, provisioner, stateful_set, 
 from .scheduler import profile as profiles
 from .scheduler.assume import KINDS, AssumeCache
 from .scheduler.cycle import SCHEDULER, SchedulingPass
-from .scheduler.flow import BindWorker, Strategy, TwoPasses, WaitInPreBind
+from .scheduler.evictor import Evictor
+from .scheduler.flow import BindWorker, Strategy, TwoPasses, WaitInPreBind, named_volume, pod_claims
 from .scheduler.plugins.volume_binding import VolumeBinding
 from .scheduler.profile import Profile
 from .scheduler.queue import SchedulingQueue
@@ -26,7 +27,7 @@ from .scheduler.snapshot import Snapshot
 from .world.apiserver import ApiServer
 from .world.component import Component
 from .world.simulation import Simulation
-from .world.view import Seen, View
+from .world.view import Index, Seen, View
 
 
 @attrs.frozen
@@ -114,12 +115,18 @@ class Revision:
         return ApiServer(admission.admit, subresources, admission.permits(denied))
 
     def scheduler(self) -> Component:
-        """Return kube-scheduler: the scheduling pass, the bind worker beside it, their cache and queue."""
+        """Return kube-scheduler: the pass, the workers that bind and evict beside it, their cache and queue."""
         judging = SchedulingPass(self.profile, self.flow, self.pops_backoff, self.fine)
-        actors = (judging, BindWorker(self.flow, self.profile))
+        evicting = (Evictor(),) if self.profile.preempts else ()
+        actors = (judging, BindWorker(self.flow, self.profile), *evicting)
 
         def views(_seen: Seen) -> Mapping[str, View]:
-            return {"cache": AssumeCache(Snapshot(), self.flow.volume_rule), "queue": SchedulingQueue()}
+            return {
+                "cache": AssumeCache(Snapshot(), self.flow.volume_rule),
+                "queue": SchedulingQueue(),
+                "users": Index("Pod", pod_claims),
+                "naming": Index("PersistentVolumeClaim", named_volume),
+            }
 
         return Component(SCHEDULER, (*KINDS, *self.profile.watches), actors, views)
 

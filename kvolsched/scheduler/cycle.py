@@ -18,15 +18,14 @@ from ..world.apiserver import Write, key_of
 from ..world.component import Hand
 from ..world.digest import SILENT
 from ..world.log import Key
-from . import queue
+from . import evictor, queue
 from .assume import KINDS, AssumeCache, PodStatusPatch, Rule, drop_outdated
 from .binder import Found
 from .framework import Code, Judgement, PostFilter, PostFilterResult, Wake, judge, rank
 from .profile import Profile
-from .queue import QUEUE, QueueEntry, SchedulingQueue
+from .queue import QUEUE, RECORDER, QueueEntry, SchedulingQueue
 
 SCHEDULER = "kube-scheduler"
-RECORDER = "default-scheduler"  # the name its events carry
 PASS = "scheduling pass"  # noqa: S105 - no password
 CYCLE = "cycle"  # the sort of note that a pass leaves between its two turns
 FLUSH = 300.0  # seconds after which an unschedulable pod is tried again, whatever happened
@@ -132,8 +131,10 @@ class SchedulingPass:
         hand.remember("pass", name, PassNote(number, hand.place, node, judgement.fingerprint.hex(), fit, size))
         judged = f"Scheduler judges {pod.metadata.name}, pass {number}: "
         if not node:
-            hand.say(f"{judged}{f'none of {size} nodes fits' if size else 'there are no nodes'}.")
-            self._nowhere(hand, name, pod, judgement)
+            way = post_filter(pod, judgement)
+            words = f"{judged}{f'none of {size} nodes fits' if size else 'there are no nodes'}"
+            hand.say(f"{words}{_evicting(way)}.")
+            self._nowhere(hand, name, pod, judgement, way)
             return False
         hand.say(f"{judged}{fit} of {size} node{'s fit' if size != 1 else ' fits'}, it chooses {node}.")
         found = self.flow.find(pod, node, cache)
@@ -152,16 +153,36 @@ class SchedulingPass:
         words = self.flow.reserve(hand, name, pod, node, found)
         hand.say(f"{hand.words} {words}" if hand.words else words)
 
-    def _nowhere(self, hand: Hand, name: str, pod: Pod, judgement: Judgement) -> None:
-        """Tell the pod why no node fits; a plugin's error is no verdict, but 1.11 calls it one."""
+    def _nowhere(
+        self, hand: Hand, name: str, pod: Pod, judgement: Judgement, way: PostFilterResult
+    ) -> None:
+        """Tell the pod why no node fits, and have those evicted whose place it may take.
+
+        A plugin's error is no verdict, but 1.11 calls it one.
+        """
         rejected = judgement.rejected_by
         failed = rejected.code is Code.ERROR if rejected is not None else bool(judgement.error)
         reason = "SchedulerError" if failed and not self.flow.errors_are_verdicts else "Unschedulable"
         by = {plugin for plugin in judgement.first.values() if plugin}
         by |= {restriction.plugin for restriction in judgement.restrictions}
         by |= {rejected.plugin} if rejected is not None else set()
-        said = judgement.sentence(postfilter=after_filtering(pod, judgement))
-        fail(hand, name, pod, said, reason=reason, rejected_by=tuple(sorted(by)))
+        said = judgement.sentence(postfilter=way.words)
+        if way.nominated:
+            victims = tuple(key_of(victim) for victim in way.victims)
+            losers = tuple(key_of(one) for one in judgement.seen.promised(way.nominated) if _is_lower(one, pod))
+            uid = pod.metadata.uid
+            evictor.begin(hand, name, evictor.Eviction(pod.metadata.name, uid, way.nominated, victims, losers))
+        fail(hand, name, pod, said, reason=reason, rejected_by=tuple(sorted(by)), nominated=way.nominated)
+
+
+def _evicting(way: PostFilterResult) -> str:
+    """Say who must leave which node, if that helps."""
+    names = [victim.metadata.name for victim in way.victims]
+    return f"; {' and '.join(names)} must leave {way.nominated} for it" if names else ""
+
+
+def _is_lower(pod: Pod, than: Pod) -> bool:
+    return (pod.spec.priority or 0) < (than.spec.priority or 0)
 
 
 def post_filter(pod: Pod, judgement: Judgement) -> PostFilterResult:
@@ -266,7 +287,7 @@ def fail(
     reason: str = "Unschedulable",
     rejected_by: tuple[str, ...] = (),
     said: str | None = None,
-    denominate: bool = False,
+    nominated: str | None = None,
 ) -> None:
     """Say why the pod was not placed (event, condition), and put it back into the queue.
 
@@ -276,12 +297,12 @@ def fail(
         reason: the condition's; what is `Unschedulable` is a verdict.
         rejected_by: the plugins whose verdict it is.
         said: the condition's message, if it is not the event's.
-        denominate: the pod's nominated node is taken back.
+        nominated: the node that the pod is promised; "" takes a promise back, None leaves it.
     """
     if hand.note(QUEUE, name) is not None:
         verdict = reason == "Unschedulable"
         put_back(hand, name, queue.UNSCHEDULABLE if verdict else queue.BACKOFF, rejected_by=rejected_by)
-    tell(hand, pod, "Warning", message, reason, message if said is None else said, denominate=denominate)
+    tell(hand, pod, "Warning", message, reason, message if said is None else said, nominated=nominated)
 
 
 def put_back(
@@ -300,12 +321,12 @@ def put_back(
 
 
 def tell(
-    hand: Hand, pod: Pod, event: str, message: str, reason: str, said: str, *, denominate: bool = False
+    hand: Hand, pod: Pod, event: str, message: str, reason: str, said: str, *, nominated: str | None = None
 ) -> None:
     """Say FailedScheduling of a pod, and write the condition that goes with it."""
     hand.event(pod, event, "FailedScheduling", message, RECORDER)
     condition = Condition(type="PodScheduled", status="False", reason=reason, message=said)
-    patch = PodStatusPatch(condition, "" if denominate else None)
+    patch = PodStatusPatch(condition, nominated)
     words = f"Scheduler puts {pod.metadata.name} back: {message}"
     hand.commit(Write("patch", key_of(pod), patch, uid=pod.metadata.uid, words=words))
 

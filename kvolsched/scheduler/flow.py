@@ -14,9 +14,11 @@ import attrs
 
 from .. import volumes
 from ..api.pod import Pod
+from ..api.volume import PersistentVolumeClaim
 from ..world.apiserver import Done, Refused, Write, key_of, ref
 from ..world.component import Hand
 from ..world.log import Key
+from ..world.view import Index
 from . import binder, queue
 from .assume import AssumeCache, EqualVersions, NewerWins, PodStatusPatch, Rule, assume, forget
 from .binder import POLL, Binding, CannotAssume, Found
@@ -76,11 +78,12 @@ class TwoPasses:
 
     def noticed(self, hand: Hand, key: Key, old: Any, new: Any) -> None:
         """Let a pod that waits for its volumes be tried again when a claim or volume of its own changes."""
-        if key.kind not in ("PersistentVolumeClaim", "PersistentVolume"):
+        waiting = queue_of(hand).parts.get(queue.WAITING)
+        if not waiting or key.kind not in ("PersistentVolumeClaim", "PersistentVolume"):
             return
-        for name, entry in queue_of(hand).of(queue.WAITING):
-            own = _own(hand, name)
-            if key in own or _claim_of(old) in own or _claim_of(new) in own:
+        for name in _users(hand, key, old, new):
+            entry = waiting.get(name)
+            if entry is not None:
                 wake(hand, name, entry)
 
     def act(self, hand: Hand, name: str, binding: Binding, profile: Profile) -> bool:
@@ -200,15 +203,14 @@ class BindWorker:
     def ready(self, hand: Hand, *, every: bool = False) -> Sequence[tuple[int, str]]:
         """List the pods with something to do: of those that queue for the one worker only the head."""
         todo = hand.process.todo[self.name]
-        if isinstance(self.flow, TwoPasses):
-            queued = [(order, name) for order, name in todo.all() if not self._is_placed(hand, name)]
-            placed = [(order, name) for order, name in todo.all() if self._is_placed(hand, name)]
-            able = sorted([*queued[:1], *placed])
-            return able if every else able[:1]
-        if every:
-            return todo.all()
         first = todo.first()
-        return (first,) if first else ()
+        if not every or first is None:
+            return (first,) if first else ()  # the very first is at the head of the queue, or does not queue
+        if not isinstance(self.flow, TwoPasses):
+            return todo.all()
+        every_one = [(self._is_placed(hand, name), order, name) for order, name in todo.all()]
+        head = [(order, name) for placed, order, name in every_one if not placed][:1]
+        return sorted([*head, *((order, name) for placed, order, name in every_one if placed)])
 
     @staticmethod
     def _is_placed(hand: Hand, name: str) -> bool:
@@ -299,7 +301,7 @@ def _give_up(hand: Hand, name: str, binding: Binding, profile: Profile) -> None:
     wake_helped(hand, profile, key_of(pod), placed, None)
     if hand.seen.at(key_of(pod)) is None:
         leave(hand, name)
-    fail(hand, name, pod, binding.message, reason="SchedulerError", denominate=True)
+    fail(hand, name, pod, binding.message, reason="SchedulerError", nominated="")
 
 
 def _forget_unwritten(hand: Hand, binding: Binding) -> None:
@@ -309,19 +311,26 @@ def _forget_unwritten(hand: Hand, binding: Binding) -> None:
             forget(hand, write.key)
 
 
-def _own(hand: Hand, name: str) -> set[Key | None]:
-    """Return the keys of a pod's claims and of the volumes they name."""
-    namespace, _, pod_name = name.partition("/")
-    pod = hand.seen.get("Pod", pod_name, namespace)
-    if pod is None:
-        return set()
-    claims = binder.claims_of(pod)
-    named = {
-        Key("PersistentVolume", "", claim.spec.volume_name)
-        for claim in map(hand.seen.at, claims)
-        if claim is not None and claim.spec.volume_name
-    }
-    return {*claims, *named}
+def pod_claims(pod: Pod) -> list[Key]:
+    """Index words of a pod that has no place yet: the claims that it uses."""
+    return [] if pod.spec.node_name else binder.claims_of(pod)
+
+
+def named_volume(claim: PersistentVolumeClaim) -> list[str]:
+    """Index words of a claim: the volume that it names."""
+    return [claim.spec.volume_name] if claim.spec.volume_name else []
+
+
+def _users(hand: Hand, key: Key, old: Any, new: Any) -> list[str]:
+    """Return the names of the pods that a changed claim or volume concerns, sorted."""
+    users, naming = hand.views["users"], hand.views["naming"]
+    assert isinstance(users, Index)
+    assert isinstance(naming, Index)
+    claims = {key}
+    if key.kind == "PersistentVolume":
+        reserved = (_claim_of(old), _claim_of(new))
+        claims = {*naming.keys(key.name), *(claim for claim in reserved if claim is not None)}
+    return sorted(f"{pod.namespace}/{pod.name}" for claim in claims for pod in users.keys(claim))
 
 
 def _claim_of(obj: Any) -> Key | None:
@@ -330,4 +339,4 @@ def _claim_of(obj: Any) -> Key | None:
     return Key("PersistentVolumeClaim", reference.namespace, reference.name) if reference is not None else None
 
 
-__all__ = ["BINDING", "WORKER", "BindWorker", "Strategy", "TwoPasses", "WaitInPreBind"]
+__all__ = ["BINDING", "WORKER", "BindWorker", "Strategy", "TwoPasses", "WaitInPreBind", "named_volume", "pod_claims"]

@@ -10,7 +10,7 @@ from functools import cached_property
 
 import attrs
 
-from .extension import Enabled, Filter, PreFilter, Score, Vectorised, Words
+from .extension import Enabled, Filter, PostFilter, PreFilter, Score, Vectorised, Words
 from .plugins.default_preemption import DefaultPreemption
 from .plugins.dynamic_resources import DynamicResources
 from .plugins.inter_pod_affinity import InterPodAffinity
@@ -61,6 +61,11 @@ class Profile:
     def watches(self) -> tuple[str, ...]:
         """The kinds that plugins read beside those that every scheduler reads, sorted."""
         return tuple(sorted({kind for each in self.plugins for kind in getattr(each.plugin, "watches", ())}))
+
+    @property
+    def preempts(self) -> bool:
+        """Whether a pod that fits nowhere may have others evicted."""
+        return any(isinstance(each.plugin, PostFilter) for each in self.plugins)
 
     def plugin(self, name: str) -> object:
         """Return a plugin by Kubernetes' or the document's name.

@@ -17,6 +17,7 @@ from ..world.digest import RANK, WAIT
 from ..world.log import Place
 
 QUEUE = "queue"
+RECORDER = "default-scheduler"  # the scheduler that pods ask for, and the name its events carry
 ACTIVE, BACKOFF, UNSCHEDULABLE = "active", "backoff", "unschedulable"
 GATED, DECIDING, WAITING, BINDING = "gated", "deciding", "waiting", "binding"
 INITIAL_BACKOFF, MAX_BACKOFF = 1.0, 10.0

@@ -41,6 +41,7 @@ class Snapshot:
     def __init__(self) -> None:
         self._rooms: dict[str, Room] = {}
         self._pods: dict[Key, Pod] = {}
+        self._promised: dict[Key, Pod] = {}
         self._claims: dict[Key, PersistentVolumeClaim] = {}
         self._volumes: dict[str, PersistentVolume] = {}
         self._by_class: dict[str, dict[str, PersistentVolume]] = {}
@@ -77,6 +78,10 @@ class Snapshot:
         """Return the pods that count on a node (assigned and not ended), sorted by key."""
         room = self._rooms.get(name)
         return [] if room is None else [room.pods[key] for key in sorted(room.pods)]
+
+    def promised(self, name: str) -> list[Pod]:
+        """Return the pods without node that are promised this one, sorted by key."""
+        return [pod for _, pod in sorted(self._promised.items()) if pod.status.nominated_node_name == name]
 
     def pod(self, key: Key) -> Pod | None:
         """Return a pod, or None."""
@@ -146,6 +151,10 @@ class Snapshot:
 
     def _pod(self, key: Key, old: Pod | None, new: Pod | None) -> None:
         _put(self._pods, key, new)
+        if new is not None and new.status.nominated_node_name and not new.spec.node_name:
+            self._promised[key] = new
+        elif self._promised:
+            self._promised.pop(key, None)
         before = old.spec.node_name if old is not None and not old.terminal else ""
         after = new.spec.node_name if new is not None and not new.terminal else ""
         if before and before == after:

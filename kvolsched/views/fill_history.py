@@ -126,6 +126,8 @@ def lanes(here: Present) -> tuple[f.Lane, ...]:
         cursors = _cursors(here, process)
         for place, actor in enumerate(process.component.actors):
             mine = marks.get(actor.name, [])
+            if not mine and getattr(actor, "seldom", False):
+                continue
             if place == 0 and actor.name != process.name:
                 mine = mine + marks.get(process.name, [])  # a crash is the component's
             rows.append(f.Lane(actor.name, process.name, label_of(actor.name), _one_a_step(mine), cursors))

@@ -13,12 +13,14 @@ from ..cluster import Cluster, key_for
 from ..explain import Pass, judged, last_pass
 from ..scheduler.assume import ASSUMED, key_in
 from ..scheduler.cycle import PASS
+from ..scheduler.evictor import EVICTOR
 from ..scheduler.flow import WORKER
 from ..world.log import Key
 
 LABELS = {
     PASS: "scheduler · pass",
     WORKER: f"scheduler · {WORKER}",
+    EVICTOR: f"scheduler · {EVICTOR}",
     "persistentvolume claims": "PV controller · claims",
     "persistentvolume volumes": "PV controller · volumes",
     "persistentvolume operations": "PV controller · operations",

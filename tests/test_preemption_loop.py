@@ -1,0 +1,88 @@
+"""Preemption in the loop: who writes what in which order, who is told what, and that it travels in time."""
+
+import pytest
+
+from kvolsched.cluster import Cluster
+
+NODE = """
+apiVersion: v1
+kind: Node
+metadata: {name: n}
+status: {allocatable: {cpu: "2", memory: 8Gi, pods: "9"}}
+"""
+
+
+def pod(name, priority, cpu=2):
+    """A pod that asks for so many cores."""
+    return f"""
+apiVersion: v1
+kind: Pod
+metadata: {{name: {name}, namespace: default}}
+spec:
+  priority: {priority}
+  containers: [{{name: c, image: i, resources: {{requests: {{cpu: "{cpu}"}}}}}}]
+"""
+
+
+@pytest.fixture
+def cluster():
+    """A node that a pod of low priority fills, and a pod of high priority that wants it."""
+    made = Cluster.from_manifests(f"{NODE}---{pod('low', 1)}", revision="upstream")
+    made.run()
+    made.apply(pod("high", 10))
+    return made
+
+
+def writes(cluster, since):
+    """Every write of the turns from this one on: actor, verb, object."""
+    return [
+        (turn.actor, outcome.write.verb, outcome.write.subject)
+        for turn in cluster.world.turns[since:]
+        for outcome in turn.outcomes
+    ]
+
+
+def test_the_writes_in_their_order(cluster):
+    """Nominated, the victim told and deleted, stopped by its kubelet, then the pod is bound: one write a turn."""
+    since = len(cluster.world.turns)
+    cluster.run()
+
+    assert [
+        ("scheduling pass", "patch", "pod/high"),
+        ("preemption", "patch", "pod/low"),
+        ("preemption", "delete", "pod/low"),
+        ("kubelet", "patch", "pod/low"),
+        ("kubelet", "delete", "pod/low"),
+        ("bind worker", "bind", "pod/high"),
+        ("kubelet", "patch", "pod/high"),
+    ] == writes(cluster, since)
+    assert cluster["pod/high"].spec.node_name == "n"
+
+
+def test_who_is_told_what(cluster):
+    """The pod is promised the node, without a word of preemption; the victim hears by whom and why."""
+    cluster.step("scheduling pass")
+    high = cluster["pod/high"]
+    cluster.step("preemption")
+    told = cluster["pod/low"].status.condition("DisruptionTarget")
+    cluster.step("preemption")
+    messages = {event.reason: event.message for event in cluster.objects("events")}
+
+    assert high.status.nominated_node_name == "n"
+    assert high.status.condition("PodScheduled").message == "0/1 nodes are available: 1 Insufficient cpu."
+    assert (told.status, told.reason, told.message) == (
+        "True", "PreemptionByScheduler", "default-scheduler: preempting to accommodate a higher priority pod"
+    )  # fmt: skip
+    assert messages["Preempted"] == f"Preempted by pod {high.metadata.uid} on node n"
+
+
+def test_back_to_the_start(cluster):
+    """Taken back step by step, the victim runs again and nobody is promised anything; run again, it ends alike."""
+    start, steps = cluster.get("pods"), cluster.world.step_number
+    cluster.run()
+    end, taken = cluster.get("pods"), cluster.world.step_number - steps
+    cluster.back(taken)
+    assert start == cluster.get("pods")
+    cluster.run()
+
+    assert end == cluster.get("pods")
