@@ -175,7 +175,7 @@ class Runtime:
         actor.due(Hand(self, process, actor), cause)
 
     def act(self, process: Process, actor: Actor, cause: str) -> tuple[Hand, bool]:
-        """Let an actor take up a cause, knowing what its component has seen; return its hand, and whether it goes on."""
+        """Let an actor take up a cause, knowing what its component has seen; return its hand and whether it goes on."""
         hand = Hand(self, process, actor)
         return hand, actor.act(hand, cause)
 

@@ -7,7 +7,6 @@ from world.toys import picture, world
 
 from kvolsched.world.log import Key
 
-
 # Who has waited longest is of the past, which a snapshot does not keep: afterwards everybody is chosen.
 chosen = st.lists(st.one_of(
     st.sampled_from(ACTORS).map(go), st.sampled_from(COMPONENTS).map(crash),
