@@ -27,8 +27,8 @@ PUBLIC = frozenset(
         "system-node-critical", "default-scheduler", "true", "false", "yes", "linux", "windows", "amd64", "arm64",
     }
 )
-# Drivers of public clouds: a node's limits are counted by their names.
-CLOUDS = (".csi.aws.com", ".csi.azure.com", ".csi.storage.gke.io", ".csi.openstack.org", "csi.vsphere.vmware.com")
+# Drivers of public clouds and their label keys: what counts towards a limit, and where zones are, goes by these.
+CLOUDS = (".csi.aws.com", ".csi.azure.com", ".gke.io", ".csi.openstack.org", "csi.vsphere.vmware.com")
 TAGS = frozenset({"latest", "sha256"})  # parts of images that mean something
 # Fields that hold a name or what is compared like one.
 NAMES = frozenset({
@@ -197,7 +197,7 @@ class _Walk:
 
     def annotation(self, key: str, text: str) -> str:
         """Return the value of an annotation: a name where the binding loop reads it."""
-        return self.name(text) if key.startswith(ANNOTATIONS) else REDACTED
+        return ",".join(map(self.name, text.split(","))) if key.startswith(ANNOTATIONS) else REDACTED
 
     def values(self, key: str, value: Any) -> Any:
         """Return the value, or the list of values, of a label; numbers can be compared, zones stand several in one."""
@@ -212,7 +212,7 @@ class _Walk:
     def key(self, text: str) -> str:
         """Return a label key, a finalizer or another qualified name; those of Kubernetes' domains stay."""
         domain = text.rpartition("/")[0]
-        if domain.endswith(OURS) and (domain in OURS or domain.endswith(tuple(f".{own}" for own in OURS))):
+        if domain.endswith(CLOUDS) or domain in OURS or domain.endswith(tuple(f".{own}" for own in OURS)):
             return text
         return text if text == "metadata.name" else self.name(text)
 

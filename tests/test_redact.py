@@ -97,6 +97,9 @@ def test_what_every_cluster_has_keeps_its_name():
         {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "kube-system", "labels": {"kubernetes.io/metadata.name": "kube-system"}}},
         {"apiVersion": "scheduling.k8s.io/v1", "kind": "PriorityClass", "metadata": {"name": "system-node-critical"}, "value": 2000001000},
         {"apiVersion": "storage.k8s.io/v1", "kind": "StorageClass", "metadata": {"name": "default"}, "provisioner": "ebs.csi.aws.com", "volumeBindingMode": "Immediate"},
+        {"apiVersion": "storage.k8s.io/v1", "kind": "CSINode", "metadata": {"name": "default", "annotations": {
+            "storage.alpha.kubernetes.io/migrated-plugins": "kubernetes.io/aws-ebs,kubernetes.io/gce-pd"}},
+         "spec": {"drivers": [{"name": "pd.csi.storage.gke.io", "nodeID": "0", "topologyKeys": ["topology.gke.io/zone"]}]}},
         {"apiVersion": "storage.k8s.io/v1", "kind": "StorageClass", "metadata": {"name": "kubernetes"}, "provisioner": "kubernetes.io/no-provisioner"},
     ]  # fmt: skip
     assert tuple(kept) == redacted(*kept)

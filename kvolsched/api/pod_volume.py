@@ -10,7 +10,7 @@ from __future__ import annotations
 import attrs
 
 from .meta import ALWAYS, EMPTY, Frozen, ObjectMeta
-from .volume import PersistentVolumeClaimSpec
+from .volume import ATTACHED, PersistentVolumeClaimSpec
 
 
 @attrs.define(frozen=True, kw_only=True, cache_hash=True)
@@ -116,11 +116,11 @@ class Volume:
     def attached_as(self) -> tuple[str, str] | None:
         """The CSI driver and the handle under which an inline in-tree disk counts towards a node's limit."""
         if self.aws_elastic_block_store is not None:
-            return "ebs.csi.aws.com", self.aws_elastic_block_store.volume_id
+            return ATTACHED["awsElasticBlockStore"][0], self.aws_elastic_block_store.volume_id
         if self.gce_persistent_disk is not None:
-            return "pd.csi.storage.gke.io", self.gce_persistent_disk.pd_name
+            return ATTACHED["gcePersistentDisk"][0], self.gce_persistent_disk.pd_name
         if self.azure_disk is not None:
-            return "disk.csi.azure.com", self.azure_disk.disk_uri
+            return ATTACHED["azureDisk"][0], self.azure_disk.disk_uri
         if self.cinder is not None:
-            return "cinder.csi.openstack.org", self.cinder.volume_id
+            return ATTACHED["cinder"][0], self.cinder.volume_id
         return None

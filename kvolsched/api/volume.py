@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import ClassVar
 
 import attrs
@@ -24,6 +25,15 @@ SELECTED_NODE_KEYS = (
     "volume.alpha.kubernetes.io/selected-node",  # Kubernetes 1.11
     "volume.alpha.kubernetes.io/selectedNode",  # S0, Dynamic Provisioning interface changes
 )
+
+# Sources that are attached to nodes: name -> the driver that counts them ("csi" names its own), the field of the id.
+ATTACHED: Mapping[str, tuple[str, str]] = {
+    "csi": ("", "volumeHandle"),
+    "awsElasticBlockStore": ("ebs.csi.aws.com", "volumeID"),
+    "gcePersistentDisk": ("pd.csi.storage.gke.io", "pdName"),
+    "azureDisk": ("disk.csi.azure.com", "diskURI"),
+    "cinder": ("cinder.csi.openstack.org", "volumeID"),
+}
 
 
 @attrs.define(frozen=True, kw_only=True, cache_hash=True)
@@ -67,6 +77,18 @@ class PersistentVolume:
     spec: PersistentVolumeSpec = PersistentVolumeSpec()
     status: PersistentVolumeStatus = PersistentVolumeStatus()
     rest: Frozen = EMPTY
+
+    @property
+    def attached_as(self) -> tuple[str, str] | None:
+        """The CSI driver and the handle under which this volume counts towards a node's attach limit; None: never.
+
+        In-tree disks count for the driver that replaced them, by their id as it is written.
+        """
+        for source, (driver, field) in ATTACHED.items():
+            found = self.spec.rest.get(source)
+            if isinstance(found, dict):
+                return str(found.get("driver", "")) if source == "csi" else driver, str(found.get(field, ""))
+        return None
 
 
 @attrs.define(frozen=True, kw_only=True, cache_hash=True)

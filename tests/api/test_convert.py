@@ -139,3 +139,25 @@ def test_the_size_of_an_inline_volume_is_a_quantity_that_may_be_absent():
     assert {None: None, "0": "0", "1024Mi": "1Gi"} == sizes
     with pytest.raises(ManifestError):
         from_plain({**plain, "spec": {"volumes": [{"name": "v", "csi": {"driver": "d", "fsSize": "large"}}]}})
+
+
+INLINE = {
+    "awsElasticBlockStore": ({"volumeID": "vol-1"}, ("ebs.csi.aws.com", "vol-1")),
+    "gcePersistentDisk": ({"pdName": "disk", "readOnly": True}, ("pd.csi.storage.gke.io", "disk")),
+    "azureDisk": ({"diskName": "d", "diskURI": "/d", "kind": "Managed"}, ("disk.csi.azure.com", "/d")),
+    "cinder": ({"volumeID": "c"}, ("cinder.csi.openstack.org", "c")),
+    "csi": ({"driver": "d.example.com", "volumeHandle": "h"}, ("d.example.com", "h")),
+    "nfs": ({"server": "s", "path": "/"}, None),
+}
+
+
+@pytest.mark.parametrize("source", INLINE)
+def test_what_is_attached_counts_for_one_driver(source):
+    """In-tree disks count for the driver that replaced them, in a pod as in a volume; an inline CSI volume does not."""
+    fields, expected = INLINE[source]
+    volume = from_plain({"apiVersion": "v1", "kind": "PersistentVolume", "metadata": {"name": "v"}, "spec": {source: fields}})
+    assert expected == volume.attached_as
+    fields = {key: value for key, value in fields.items() if key != "volumeHandle"}
+    pod = from_plain({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p"}, "spec": {"volumes": [{"name": "v", source: fields}]}})
+    assert (expected if source != "csi" else None) == pod.spec.volumes[0].attached_as
+    assert fields == to_plain(pod)["spec"]["volumes"][0][source]
