@@ -225,7 +225,7 @@ class Hand:
             self.remember(f"todo {self.actor.name}", cause, None)
 
     def wake(self, name: str, after: float, *, periodic: bool = False, actor: str = "") -> None:
-        """Ask for this actor (or another of the component) to be woken in `after` seconds, whatever it wished before."""
+        """Ask for this actor (or another of the component) to be woken in `after` seconds, whatever it wished."""
         self.remember("wake", f"{actor or self.actor.name}|{name}", Wake(self.now + after, self.place, periodic))
 
     def unwake(self, name: str, actor: str = "") -> None:
