@@ -33,6 +33,20 @@ def strip(notebook):
         cell.metadata.pop("execution", None)
         for output in cell.get("outputs", ()):
             output.get("data", {}).pop(WIDGET, None)
+        if "outputs" in cell:
+            cell.outputs = joined(cell.outputs)
+
+
+def joined(outputs):
+    """Put texts of one stream together: how many pieces they came in is a matter of milliseconds."""
+    found = []
+    for output in outputs:
+        last = found[-1] if found else None
+        if last and output.output_type == last.output_type == "stream" and output.name == last.name:
+            last.text += output.text
+        else:
+            found.append(output)
+    return found
 
 
 def run(path):

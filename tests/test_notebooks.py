@@ -113,3 +113,11 @@ def test_running_twice_stores_the_same_bytes(tmp_path):
     assert path.read_bytes() == first
     assert faults(nbformat.read(path, as_version=4)) == []
     assert b"42" in first
+
+
+def test_pieces_of_one_stream_are_stored_as_one():
+    """In how many pieces a cell's text arrived is not stored; errors and the other stream stay apart."""
+    pieces = [v4.new_output("stream", name=name, text=text) for name, text in (("stdout", "a"), ("stdout", "b"), ("stderr", "c"))]
+    joined = run_notebooks.joined([*pieces, NAMED])
+
+    assert [output.get("text") for output in joined] == ["ab", "c", None]
