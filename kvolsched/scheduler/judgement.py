@@ -452,7 +452,7 @@ def rank(judgement: Judgement) -> Ranking:
             raw[name] = scores if every else scores[rows]
             normalised[name] = enabled.plugin.normalise(raw[name])
             weighted[name] = normalised[name] if enabled.weight == 1 else normalised[name] * enabled.weight
-            totals = totals + weighted[name]
+            totals += weighted[name]
     return Ranking(judgement, raw, normalised, weighted, totals)
 
 

@@ -163,32 +163,42 @@ class PodTopologySpread:
         keys = touched(constraints) if pod.spec.topology_spread_constraints else ()
         ranked = rows_with(keys, nodes)
         passed = ranked if at.candidates is None else ranked & at.candidates
-        total: NDArray[Any] = np.zeros(len(nodes.names))
+        total: NDArray[Any] | None = None
         for constraint in constraints:
             codes = nodes.labels(constraint.topology_key).codes.now
             counts = constraint.counts(at.seen)
+            flat = constraint.max_skew - 1
             if constraint.topology_key == HOSTNAME:
-                size = int(np.count_nonzero(passed))
-                here: NDArray[Any] = np.zeros(len(codes)) if counts is None else counts
-            else:
+                weight = np.log(int(np.count_nonzero(passed)) + 2)
+                share: NDArray[Any] = np.full(len(codes), float(flat)) if counts is None else counts * weight + flat
+                if not keys:
+                    share = np.where(codes >= 0, share, 0)
+            else:  # each domain once; nodes without the key read the last slot
                 where = domain_rows(pod, constraint, keys, nodes)
-                size = _distinct(codes, passed, where.size)
-                here = np.append(where.sums(counts), 0)[codes]
-            share = here * np.log(size + 2) + (constraint.max_skew - 1)
-            total += share if keys else np.where(codes >= 0, share, 0)
-        whole = np.floor(total)
-        raw = (whole + (total - whole >= 0.5)).astype(np.int64)
-        return np.where(ranked, raw, IGNORED) if keys else raw
+                weight = np.log(_distinct(codes, passed, where.size) + 2)
+                table = np.append(where.sums(counts) * weight + flat, 0)
+                share = (_rounded(table) if len(constraints) == 1 else table)[codes]
+            total = share if total is None else total + share
+        assert total is not None
+        raw = total if total.dtype == np.int64 else _rounded(total)
+        return raw if not keys or ranked.all() else np.where(ranked, raw, IGNORED)
 
     def normalise(self, raw: NDArray[Any]) -> Integers:
         """Emptiest first: 100 · (most + least − raw) / most, rounded down; 100 for all if there is nothing to count."""
-        ranked = raw != IGNORED
-        if not ranked.any():
-            return np.zeros(len(raw), np.int64)
-        known = raw[ranked]
-        most, least = int(known.max()), int(known.min())
-        scores: Integers = np.full(len(raw), 100) if not most else 100 * (most + least - raw) // most
-        return np.where(ranked, scores, 0)
+        least = int(raw.min())
+        if least == IGNORED:
+            ranked = raw != IGNORED
+            scores = np.zeros(len(raw), np.int64)
+            if ranked.any():
+                scores[ranked] = self.normalise(raw[ranked])
+            return scores
+        most = int(raw.max())
+        if not most:
+            return np.full(len(raw), 100)
+        if most - least > len(raw):
+            return 100 * (most + least - raw) // most
+        score_of: Integers = 100 * (most + least - np.arange(least, most + 1)) // most  # each number once
+        return score_of[raw - least]
 
     def soft(self, pod: Pod, seen: Snapshot) -> tuple[Constraint, ...]:
         """Return the pod's soft constraints, made ready, or else the defaults, if anything groups it with others."""
@@ -216,7 +226,16 @@ class PodTopologySpread:
 
 def _distinct(codes: NDArray[np.int32], passed: NDArray[np.bool_], size: int) -> int:
     """Return how many domains the nodes that passed are in; those without the label are one together."""
-    return int(np.count_nonzero(np.bincount(np.where(passed, codes + 1, size + 1), minlength=size + 2)[: size + 1]))
+    held = np.zeros(size + 1, bool)
+    held[codes if passed.all() else codes[passed]] = True
+    return int(np.count_nonzero(held))
+
+
+def _rounded(numbers: NDArray[Any]) -> Integers:
+    """Return numbers, none below 0, rounded to whole ones, halves up."""
+    whole = np.floor(numbers)
+    rounded: Integers = (whole + (numbers - whole >= 0.5)).astype(np.int64)
+    return rounded
 
 
 def _hard(pod: Pod) -> tuple[Constraint, ...]:
