@@ -50,14 +50,8 @@ from . import words
 from .binding import Binding
 from .cache import own_of, pods_of, views
 from .migration import MIGRATED_TO, Migration
+from .operations import has_operations, pause, starts
 from .options import CLAIM, CLAIMS, DESIGN, NAME, OPERATIONS, SOURCE, UPSTREAM, VOLUME, VOLUMES, Options
-
-
-@attrs.frozen
-class Pause:
-    """A note: an operation failed and is not run again before this moment."""
-
-    until: float = attrs.field(metadata=WAIT)
 
 
 def component(options: Options = UPSTREAM, operations: Sequence[Actor] = ()) -> Component:
@@ -337,12 +331,12 @@ class Binder:
         if self.options.today and why:
             self._cannot_provision(decision, claim, why)
             return
-        if not self.starts(hand, operation):
+        if not starts(hand, operation):
             return
         if why:
             self._cannot_provision(decision, claim, why)
         elif found is not None and found.provisioner in self.options.in_tree:
-            if _has_operations(hand):
+            if has_operations(hand):
                 decision.ask(OPERATIONS, operation)
         elif found is not None:
             self._hand_over(decision, claim, self.options.migrated.get(found.provisioner, found.provisioner))
@@ -382,14 +376,6 @@ class Binder:
         )
         decision.event(asked, "Normal", "ExternalProvisioning", said)
         decision.say(f"PV controller waits for {provisioner} to provision {named(claim)}")
-
-    def starts(self, hand: Hand, operation: str) -> bool:
-        """Say whether an operation may start: not while it is under way, and not soon after it has failed."""
-        paused: Pause | None = hand.note("pause", operation)
-        if paused is not None and paused.until > hand.now:
-            return False
-        hand.remember("pause", operation, None)
-        return hand.note(f"plan {OPERATIONS}", operation) is None
 
     # -- volumes ----------------------------------------------------------------------------------------
 
@@ -470,23 +456,14 @@ class Binder:
         """Start the operation that reclaims a volume; one that an external driver made is left to that."""
         hand = decision.hand
         made_by = volume.metadata.annotations.get(PROVISIONED_BY, "")
-        if not _has_operations(hand):
+        if not has_operations(hand):
             if operation.startswith("recycle") or made_by.startswith("kubernetes.io/"):
                 return
             if not made_by:
                 said = words.no_deleter(volume.metadata.name, today=self.options.today)
                 self.writes.fail_volume(decision, volume, "VolumeFailedDelete", said)
-        elif self.starts(hand, operation):
+        elif starts(hand, operation):
             decision.ask(OPERATIONS, operation)
-
-
-def _has_operations(hand: Hand) -> bool:
-    return any(actor.name == OPERATIONS for actor in hand.process.component.actors)
-
-
-def pause(hand: Hand, operation: str, seconds: float = 0.5) -> None:
-    """Note that an operation has failed: it is not run again for half a second."""
-    hand.remember("pause", operation, Pause(hand.now + seconds))
 
 
 def is_default(found: StorageClass) -> bool:
