@@ -15,6 +15,7 @@ from kvolsched.api.storage import NO_PROVISIONER, StorageClass
 from kvolsched.api.volume import PersistentVolume, PersistentVolumeClaim
 from kvolsched.world.log import Key
 
+from .requests import written
 from .verdict import Evidence
 
 
@@ -56,6 +57,19 @@ class Shape:
     options: volumes.Options
     claim: PersistentVolumeClaim = attrs.field(eq=False, hash=False, repr=False)
 
+    @classmethod
+    def of(cls, claim: PersistentVolumeClaim, options: volumes.Options) -> Shape:
+        """Return the shape of a claim."""
+        return cls(
+            volumes.class_of_claim(claim),
+            volumes.mode(claim),
+            frozenset(claim.spec.access_modes),
+            claim.spec.selector,
+            claim.spec.volume_attributes_class_name or "",
+            options,
+            claim,
+        )
+
     def suits(self, volume: PersistentVolume) -> bool:
         """Say whether an unclaimed volume suits, by the rules that scheduler and PV controller share."""
         return volumes.suits(self.claim, volume, self.options)
@@ -64,6 +78,19 @@ class Shape:
 def key_of(thing: PersistentVolume | PersistentVolumeClaim) -> Key:
     """Return where a volume or claim is."""
     return Key(thing.kind, thing.metadata.namespace, thing.metadata.name)
+
+
+def is_own(pod: Pod, claim: PersistentVolumeClaim | None) -> bool:
+    """Say whether a claim is one of a pod's."""
+    if claim is None or claim.metadata.namespace != pod.metadata.namespace:
+        return False
+    return claim.metadata.name in pod.claim_names()
+
+
+def named(pod: Pod) -> list[str]:
+    """Return the claims that a pod names itself, without those of its ephemeral volumes."""
+    sources = (volume.persistent_volume_claim for volume in pod.spec.volumes)
+    return [source.claim_name for source in sources if source is not None]
 
 
 def unusable(pod: Pod, name: str, claim: PersistentVolumeClaim | None, *, ephemeral: bool) -> str:
@@ -108,6 +135,14 @@ def unreached(volume: PersistentVolume, required: NodeSelector | None, node: Nod
         words or "the node",
         (required, labels),
     )
+
+
+def lacking_room(claim: PersistentVolumeClaim, most: int, name: str) -> Evidence:
+    """Return both sides of a claim for which no volume of its size could be made; `most` below 0: nothing is told."""
+    need = volumes.requested(claim)
+    told = f"{written('memory', most)} at most" if most >= 0 else "nothing"
+    asked = f"claim {claim.metadata.name} asks {written('memory', need)}"
+    return Evidence(asked, ">", f"{told} told of class {name}", (need, most))
 
 
 def topologies(storage_class: StorageClass) -> str:

@@ -29,6 +29,8 @@ class Hypothetical(Snapshot):
         self._gone: dict[Key, Pod] = {}
         self.nodes: NodeTable = seen.nodes.copied(self._rooms)
         self.tallies = seen.tallies.copied(self.nodes)
+        self.holdings = seen.holdings.copied()
+        self.attachments = seen.attachments.copied(self.nodes, self._rooms, self)
         self.removed: Collection[Pod] = self._gone.values()
 
     def take(self, pod: Pod) -> None:

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from kvolsched.api.node import Node
 from kvolsched.api.pod import Pod
-from kvolsched.api.selector import NodeSelector, NodeSelectorTerm, Requirement, Taint
+from kvolsched.api.selector import LabelSelector, NodeSelector, NodeSelectorTerm, Requirement, Taint
 from kvolsched.api.storage import TopologySelectorTerm
 from kvolsched.world.log import Key
 
@@ -308,6 +308,13 @@ class NodeTable:
         for key, value in labels:
             column = self.labels(key)
             matching &= column.codes.now == column.code(value)
+        return matching
+
+    def selected(self, selector: LabelSelector) -> Mask:
+        """Return, by row, whether a label selector matches a node's labels; an empty one matches all."""
+        matching = self.has(selector.match_labels.items())
+        for expression in selector.match_expressions:
+            matching &= self._expression(expression)
         return matching
 
     def allowed(self, topologies: tuple[TopologySelectorTerm, ...]) -> Mask:

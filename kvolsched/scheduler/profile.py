@@ -13,15 +13,20 @@ import attrs
 from .extension import Enabled, Filter, PostFilter, PreFilter, Score, Vectorised, Words
 from .plugins.default_preemption import DefaultPreemption
 from .plugins.dynamic_resources import DynamicResources
+from .plugins.image_locality import ImageLocality
 from .plugins.inter_pod_affinity import InterPodAffinity
 from .plugins.node_affinity import NodeAffinity
 from .plugins.node_name import NodeName
+from .plugins.node_ports import NodePorts
 from .plugins.node_resources_balanced_allocation import NodeResourcesBalancedAllocation
 from .plugins.node_resources_fit import NodeResourcesFit
 from .plugins.node_unschedulable import NodeUnschedulable
+from .plugins.node_volume_limits import NodeVolumeLimits
 from .plugins.pod_topology_spread import PodTopologySpread
 from .plugins.taint_toleration import TaintToleration
 from .plugins.volume_binding import VolumeBinding
+from .plugins.volume_restrictions import VolumeRestrictions
+from .plugins.volume_zone import VolumeZone
 from .verdict import Code, Reason
 
 
@@ -92,13 +97,18 @@ def upstream() -> Profile:
             Enabled(NodeName()),
             Enabled(TaintToleration(), 3),
             Enabled(NodeAffinity(), 2),
+            Enabled(NodePorts()),
             Enabled(NodeResourcesFit(), 1),
+            Enabled(VolumeRestrictions()),
+            Enabled(NodeVolumeLimits()),
             Enabled(VolumeBinding(), 0),  # its score is behind a gate that is off
+            Enabled(VolumeZone()),
             Enabled(PodTopologySpread(), 2),
             Enabled(InterPodAffinity(), 2),
             Enabled(DynamicResources(), 2),
             Enabled(DefaultPreemption(), 0),
             Enabled(NodeResourcesBalancedAllocation(), 1),
+            Enabled(ImageLocality(), 1),
         ),
         Words(after_prefilter="not found"),
     )

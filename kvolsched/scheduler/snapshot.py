@@ -1,9 +1,9 @@
 """What the scheduler has seen, as columns: the view that every rule and every column reads.
 
-A function of its contents (nodes, pods, volumes, claims, classes, namespaces, what groups pods and what protects them;
-seen and assumed already counted once). `apply` moves it one change at a time, in any order of arrival and back again,
-and leaves it equal to one built anew. Equality compares what is said of each node by name, never row numbers. Mutable;
-changed through `apply` alone.
+A function of its contents (nodes, pods, volumes, claims, classes, namespaces, what CSI drivers tell, what groups pods
+and what protects them; seen and assumed already counted once). `apply` moves it one change at a time, in any order of
+arrival and back again, and leaves it equal to one built anew. Equality compares what is said of each node by name,
+never row numbers. Mutable; changed through `apply` alone.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
 from kvolsched import volumes
-from kvolsched.api.csi import CSINode
+from kvolsched.api.csi import CSIDriver, CSINode
 from kvolsched.api.meta import EMPTY, Frozen
 from kvolsched.api.node import Node
 from kvolsched.api.pod import Pod
@@ -22,7 +22,11 @@ from kvolsched.api.volume import PersistentVolume, PersistentVolumeClaim
 from kvolsched.world.log import Key, Place
 
 from . import groups
+from .attachments import Attachments
+from .capacities import Capacities
 from .groups import Groups
+from .holdings import Holdings, host_ports
+from .images import Images
 from .nodetable import NodeTable, Room
 from .supply import Supply
 from .tallies import Counts, Matcher, Tallies
@@ -32,8 +36,11 @@ class Snapshot:
     """The effective contents of the kinds that scheduling reads, as objects and as columns. Mutable view."""
 
     follows = frozenset(
-        ("Node", "Pod", "PersistentVolume", "PersistentVolumeClaim", "StorageClass", "Namespace", "CSINode")
-    ) | {"PodDisruptionBudget", *groups.KINDS}
+        [
+            *("Node", "Pod", "PersistentVolume", "PersistentVolumeClaim", "StorageClass", "Namespace"),
+            *("CSINode", "CSIDriver", "CSIStorageCapacity", "VolumeAttachment", "PodDisruptionBudget", *groups.KINDS),
+        ]
+    )
 
     removed: Collection[Pod] = ()
     """Pods taken away for a dry run; of what is really seen, none."""
@@ -50,9 +57,14 @@ class Snapshot:
         self._budgets: dict[Key, PodDisruptionBudget] = {}
         self.groups = Groups()
         self._csi_nodes: dict[str, CSINode] = {}
+        self._csi_drivers: dict[str, CSIDriver] = {}
         self.nodes = NodeTable(self._rooms)
         self.tallies = Tallies(self.nodes)
         self.supply = Supply(self.nodes, self._volumes)
+        self.holdings = Holdings()
+        self.attachments = Attachments(self.nodes, self._rooms, self)
+        self.capacities = Capacities(self.nodes)
+        self.images = Images(self.nodes)
 
     # --- reading ----------------------------------------------------------------------------------------------------
 
@@ -103,6 +115,10 @@ class Snapshot:
         """Return what CSI drivers say of a node, or None."""
         return self._csi_nodes.get(name)
 
+    def csi_driver(self, name: str) -> CSIDriver | None:
+        """Return a CSI driver's own object, or None."""
+        return self._csi_drivers.get(name)
+
     def volumes_of_class(self, name: str) -> list[PersistentVolume]:
         """Return the volumes of a class ("" = of none), sorted by name."""
         found = self._by_class.get(name, {})
@@ -138,16 +154,31 @@ class Snapshot:
                 self._volume(key.name, old, new)
             case "PersistentVolumeClaim":
                 _put(self._claims, key, new)
+                self.attachments.claim(key.namespace, key.name)
             case "StorageClass":
                 _put(self._classes, key.name, new)
+                self.attachments.storage_class()
             case "CSINode":
                 _put(self._csi_nodes, key.name, new)
-            case "PodDisruptionBudget":
-                _put(self._budgets, key, new)
+                self.attachments.csi_node(key.name, old, new)
+            case "VolumeAttachment":
+                self.attachments.attachment(key.name, old, new)
+            case "CSIStorageCapacity":
+                self.capacities.change(key, old, new)
             case kind if kind in groups.KINDS:
                 self.groups.change(key, new)
+            case _:
+                self._keep(key, new)
+
+    def _keep(self, key: Key, new: Any) -> None:
+        """Keep an object of a kind that is looked up and makes no column."""
+        match key.kind:
             case "Namespace":
                 _put(self._namespaces, key.name, None if new is None else new.metadata.labels)
+            case "CSIDriver":
+                _put(self._csi_drivers, key.name, new)
+            case "PodDisruptionBudget":
+                _put(self._budgets, key, new)
 
     def _pod(self, key: Key, old: Pod | None, new: Pod | None) -> None:
         _put(self._pods, key, new)
@@ -179,6 +210,10 @@ class Snapshot:
             room.pods[key] = pod
         else:
             del room.pods[key]
+        if pod.spec.volumes or host_ports(pod.spec):
+            name = pod.spec.node_name
+            self.holdings.place(name, key, pod, sign)
+            self.attachments.place(name, pod, sign)
         asked = room.hold(pod, sign)
         if room.row >= 0:
             self.nodes.write_room(room, asked)
@@ -193,13 +228,17 @@ class Snapshot:
                 self.tallies.place(pod, room.row, -1)
             self.nodes.leave(room)
             room.node = None
+            self.images.change(name, old, None)
             self._tidy(name)
             return
         room.node = new
         if old is not None:
             self.nodes.write_node(room, old)
+            self.images.change(name, old, new)
             return
         row = self.nodes.enter(room)
+        self.images.change(name, None, new)
+        self.attachments.enter(name, row)
         for pod in room.pods.values():
             self.tallies.place(pod, row, 1)
 
@@ -219,6 +258,7 @@ class Snapshot:
         if new is not None:
             self._by_class.setdefault(volumes.class_of_volume(new), {})[name] = new
         self.supply.change(name, old, new)
+        self.attachments.volume(name)
 
     # --- comparing --------------------------------------------------------------------------------------------------
 
@@ -238,6 +278,7 @@ class Snapshot:
             "budgets": self._budgets,
             "groups": self.groups.meaning(),
             "csi nodes": self._csi_nodes,
+            "csi drivers": self._csi_drivers,
             "rooms": {name: (room.node, room.pods) for name, room in self._rooms.items()},
             "columns": {
                 name: {
@@ -255,6 +296,10 @@ class Snapshot:
             "huge": nodes.huge,
             "carried": self.tallies.meaning(),
             "supply": self.supply.meaning(),
+            "held": self.holdings.meaning(),
+            "attached": self.attachments.meaning(),
+            "capacities": self.capacities.meaning(),
+            "images": self.images.meaning(),
         }
 
     def __eq__(self, other: object) -> bool:

@@ -9,7 +9,7 @@ alone moves it.
 from __future__ import annotations
 
 from bisect import bisect_left, insort
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Protocol
 
 import numpy as np
@@ -22,6 +22,7 @@ from kvolsched.api.volume import PersistentVolume
 from kvolsched.world.log import Key
 
 from .nodetable import Column, NodeTable, Rows
+from .verdict import Mask
 
 KEPT = 512  # demands; the one not asked for longest goes first
 Counts = NDArray[np.int32]
@@ -134,6 +135,21 @@ class Supply:
     def count(self, ask: Ask, size: int) -> Counts:
         """Return, by row, how many unclaimed volumes of at least this size suit the shape and reach the node."""
         return self._demand(ask, size).count.now
+
+    def unserved(self, asks: Sequence[tuple[Ask, int]]) -> Iterator[Mask]:
+        """Yield, for each of these asks, by row whether it finds no volume once those before it have taken theirs.
+
+        Sizes must rise, and each ask takes the smallest volume that is left: so of the volumes that are large enough
+        for the next ask, those taken are the smallest.
+        """
+        before: dict[str, tuple[Counts, Counts]] = {}
+        for ask, size in asks:
+            count = self.count(ask, size)
+            larger, taken = before.get(ask.storage_class, (count, np.zeros_like(count)))
+            taken = np.maximum(taken - (larger - count), 0)
+            lacking = count <= taken
+            before[ask.storage_class] = (count, taken + ~lacking)
+            yield lacking
 
     def smallest(self, ask: Ask, size: int) -> Sizes:
         """Return, by row, the size in bytes of the smallest such volume; infinite where there is none."""

@@ -267,20 +267,21 @@ def test_a_selected_node_pins_the_claim():
 
 @pytest.mark.checklist("100")
 @pytest.mark.parametrize(
-    ("objects", "message"),
+    ("objects", "message", "plugin"),
     [
-        ([], 'persistentvolumeclaim "c" not found'),
+        ([], 'persistentvolumeclaim "c" not found', "VolumeRestrictions"),
         (
             [claim("c", storage_class="now"), storage_class("now", "x", "Immediate")],
             "pod has unbound immediate PersistentVolumeClaims",
+            "VolumeBinding",
         ),
-        ([claim("c", storage_class="gone")], "pod has unbound immediate PersistentVolumeClaims"),
+        ([claim("c", storage_class="gone")], "pod has unbound immediate PersistentVolumeClaims", "VolumeBinding"),
     ],
 )
-def test_the_whole_pod_is_rejected_before_filtering(objects, message):
+def test_the_whole_pod_is_rejected_before_filtering(objects, message, plugin):
     """The rejection is no verdict on a node, and its sentence ends in the famous `not found`."""
     judgement = judge(pod(volumes=using("c")), snapshot([*ZONES, *objects]), upstream())
-    assert judgement.rejected_by.plugin == "VolumeBinding"
+    assert judgement.rejected_by.plugin == plugin
     assert judgement.rejected_by.code is Code.UNSCHEDULABLE_AND_UNRESOLVABLE
     assert judgement.feasible == ()
     assert judgement.sentence() == f"0/3 nodes are available: {message}. not found"

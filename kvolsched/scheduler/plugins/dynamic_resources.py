@@ -1,4 +1,8 @@
-"""DynamicResources, as far as a pod without resource claims hears of it: all nodes rank alike, and nothing is freed."""
+"""DynamicResources: devices that pods claim. No device is modelled: what is left is its word and its score of nothing.
+
+It is asked before preemption when no node fits, and could then give up claims that it has allocated for the pod: it
+never has any.
+"""
 
 from __future__ import annotations
 
@@ -17,16 +21,16 @@ from kvolsched.scheduler.verdict import Integers
 
 @attrs.frozen
 class DynamicResources:
-    """Holds no claims that it could give up, and says so before preemption is tried."""
+    """Rejects no node, ranks all nodes alike, and holds no claims that it could give up."""
 
     name: ClassVar[str] = "DynamicResources"
 
     def score(self, pod: Pod, at: At) -> Integers:
-        """Nothing, for every node."""
+        """Nothing, on every node."""
         return np.zeros(len(at.nodes.names), np.int64)
 
     def normalise(self, raw: NDArray[Any]) -> Integers:
-        """Already 0 to 100."""
+        """Stays nothing."""
         return raw
 
     def postfilter(self, pod: Pod, seen: Snapshot, judgement: Judgement) -> PostFilterResult:

@@ -19,18 +19,22 @@ from kvolsched import volumes
 from kvolsched.api.node import Node
 from kvolsched.api.pod import Pod
 from kvolsched.api.volume import PersistentVolume, PersistentVolumeClaim
+from kvolsched.scheduler.capacities import heeded, limit_of
 from kvolsched.scheduler.claims import (
     Claims,
     Decision,
     Shape,
     carried,
     closeness,
+    is_own,
     key_of,
+    lacking_room,
     provisions,
     topologies,
     unreached,
     unusable,
 )
+from kvolsched.scheduler.distinct import Distinct
 from kvolsched.scheduler.extension import At, Wake
 from kvolsched.scheduler.migration import affinity_of, affinity_on, hands_over, source_of, translated_affinity
 from kvolsched.scheduler.snapshot import Snapshot
@@ -61,7 +65,7 @@ class VolumeBinding:
     """Judges nodes by the pod's volumes, and decides what to bind and provision on one.
 
     Args:
-        out_of_reach, nothing_to_bind, gone: the reasons, in the order in which they are said.
+        out_of_reach, nothing_to_bind, no_room, gone: the reasons, in the order in which they are said.
         rules: the revision's rules of volumes.
         largest_first: claims are matched by falling request (S0, Predicate step 2; every release: rising).
         selected_is_pinned: a claim with a selected node fits that node alone and is provisioned there (today); else
@@ -69,6 +73,7 @@ class VolumeBinding:
         named_is_bound: a claim that names its volume counts as bound before the binding is complete (1.11).
         unbound_is_error: unbound immediate claims and lost volumes are errors on each node (1.11), not a rejection.
         prioritises: closeness in size is scored (S0, PrioritizeVolumes; the formula of Part C6 of the checklist).
+        heeds_capacity: room is looked at where a driver tells it in CSIStorageCapacity objects.
         migrates: a bound in-tree disk is judged as its CSI translation where its node has handed the plugin over.
         waits: claims may wait for their consumer (gate VolumeScheduling); else every unbound claim is one too many.
         provisions: volumes may be made for a node (gate DynamicProvisioningScheduling).
@@ -80,7 +85,7 @@ class VolumeBinding:
         Wake(
             "PersistentVolumeClaim",
             "one of its claims comes or changes",
-            lambda pod, _old, new: _own_claim(pod, new),
+            lambda pod, _old, new: is_own(pod, new),
         ),
         Wake(
             "StorageClass",
@@ -88,6 +93,19 @@ class VolumeBinding:
             lambda _pod, old, new: new is not None
             and (old is None or old.allowed_topologies != new.allowed_topologies),
         ),
+        Wake(
+            "CSIStorageCapacity",
+            "room is told for the first time, or more of it",
+            lambda _pod, old, new: new is not None and (old is None or limit_of(new) > limit_of(old)),
+        ),
+        Wake(
+            "CSIDriver",
+            "a driver no longer tells how much room it has",
+            lambda _pod, old, new: old is not None
+            and new is not None
+            and bool(old.spec.storage_capacity and not new.spec.storage_capacity),
+        ),
+        Wake("CSINode", "a node tells its drivers", lambda _pod, old, new: old is None and new is not None),
         Wake(
             "Node",
             "a node appears or its labels change",
@@ -97,6 +115,7 @@ class VolumeBinding:
 
     out_of_reach: Reason = Reason(0, "node(s) didn't match PersistentVolume's node affinity")
     nothing_to_bind: Reason = Reason(1, "node(s) didn't find available persistent volumes to bind")
+    no_room: Reason = Reason(2, "node(s) did not have enough free storage")
     gone: Reason = Reason(3, "node(s) unavailable due to one or more pvc(s) bound to non-existent pv(s)")
     unbound: Reason = Reason(4, UNBOUND_THEN, Code.ERROR)
     rules: volumes.Options = volumes.UPSTREAM
@@ -105,6 +124,7 @@ class VolumeBinding:
     named_is_bound: bool = False
     unbound_is_error: bool = False
     prioritises: bool = False
+    heeds_capacity: bool = True
     migrates: bool = True
     waits: bool = True
     provisions: bool = True
@@ -123,12 +143,18 @@ class VolumeBinding:
                 "named_is_bound": True,
                 "unbound_is_error": True,
                 "prioritises": True,
+                "heeds_capacity": False,
                 "migrates": False,
                 "document_name": "CheckVolumeBinding",
                 "document_score_name": "PrioritizeVolumes",
                 **options,
             }
         )
+
+    @property
+    def watches(self) -> frozenset[str]:
+        """The kinds that tell how much room there is."""
+        return frozenset({"CSIDriver", "CSIStorageCapacity"}) if self.heeds_capacity else frozenset()
 
     # --- the pod ----------------------------------------------------------------------------------------------------
 
@@ -247,13 +273,11 @@ class VolumeBinding:
             score=closeness(matched, len(claims)),
         )
         for claim in to_provision:
-            error, lacking = self._cannot_provision(claim, node, seen)
+            error, reason, lacking = self._cannot_provision(claim, node, seen)
             if error:
                 return Decision(error=error)
-            if lacking is not None:
-                return attrs.evolve(
-                    decision, provision=(), reasons=(self.nothing_to_bind.text,), evidence=(lacking,)
-                )
+            if reason is not None:
+                return attrs.evolve(decision, provision=(), reasons=(reason.text,), evidence=lacking)
         return decision
 
     def _in_order(self, claims: list[PersistentVolumeClaim]) -> list[PersistentVolumeClaim]:
@@ -262,23 +286,24 @@ class VolumeBinding:
 
     def _cannot_provision(
         self, claim: PersistentVolumeClaim, node: Node, seen: Snapshot
-    ) -> tuple[str, Evidence | None]:
-        """Return an error, or why no volume can be made for a claim on a node; ("", None) if one can."""
+    ) -> tuple[str, Reason | None, tuple[Evidence, ...]]:
+        """Return an error, or why no volume can be made for a claim on a node; neither if one can."""
         name, key = volumes.class_of_claim(claim), volumes.claim_key(claim)
         storage_class = seen.storage_class(name)
         if storage_class is None:
-            return (f'failed to find storage class "{name}"' if name else f'no class for claim "{key}"'), None
+            return (f'failed to find storage class "{name}"' if name else f'no class for claim "{key}"'), None, ()
         if not self.provisions or not provisions(storage_class):
-            return "", Evidence(
-                f"claim {claim.metadata.name}", "finds no volume, and nothing is provisioned for class", name
-            )
+            words = "finds no volume, and nothing is provisioned for class"
+            return "", self.nothing_to_bind, (Evidence(f"claim {claim.metadata.name}", words, name),)
         if not volumes.topology_allows(storage_class, node):
-            return "", Evidence(
-                f"allowedTopologies {topologies(storage_class)}",
-                "do not admit",
-                carried(storage_class, node),
-            )
-        return "", None
+            allowed = f"allowedTopologies {topologies(storage_class)}"
+            return "", self.nothing_to_bind, (Evidence(allowed, "do not admit", carried(storage_class, node)),)
+        if self._tracked(claim, seen):
+            need = volumes.requested(claim)
+            limits = [limit_of(capacity) for capacity in seen.capacities.on(name, node)]
+            if need > max(limits, default=-1):
+                return "", self.no_room, (lacking_room(claim, max(limits, default=-1), name),)
+        return "", None, ()
 
     def _by_walking(self, node: Node, seen: Snapshot) -> Find:
         """The plain way to find a volume: walk all volumes of the claim's class."""
@@ -296,7 +321,7 @@ class VolumeBinding:
             for volume in self._named(claim, seen):
                 if volume.metadata.name not in taken:
                     return volume if volumes.volume_fits_node(volume, node) else None
-            return seen.supply.on(node, self._shape(claim), volumes.requested(claim), taken)
+            return seen.supply.on(node, Shape.of(claim, self.rules), volumes.requested(claim), taken)
 
         return find
 
@@ -309,18 +334,6 @@ class VolumeBinding:
             and volumes.class_of_volume(volume) == volumes.class_of_claim(claim)
             and volumes.serves(claim, volume, self.rules)
         ]
-
-    def _shape(self, claim: PersistentVolumeClaim) -> Shape:
-        spec = claim.spec
-        return Shape(
-            volumes.class_of_claim(claim),
-            volumes.mode(claim),
-            frozenset(spec.access_modes),
-            spec.selector,
-            spec.volume_attributes_class_name or "",
-            self.rules,
-            claim,
-        )
 
     # --- all nodes --------------------------------------------------------------------------------------------------
 
@@ -366,7 +379,7 @@ class VolumeBinding:
             return None
         if len(claims.delayed) == 1 and self._plain(claims, at.seen):
             need = volumes.requested(claims.delayed[0])
-            smallest = at.seen.supply.smallest(self._shape(claims.delayed[0]), need)
+            smallest = at.seen.supply.smallest(Shape.of(claims.delayed[0], self.rules), need)
             return np.floor(100.0 * need / np.maximum(smallest, 1.0)).astype(np.int64)
         groups, row_of_group = self._groups(claims, at)
         scores = [self._on_row(pod, claims, row, at).score for row in row_of_group]
@@ -380,15 +393,19 @@ class VolumeBinding:
         """Whether counting is exact: no claim selected or named, and claims of one class alike but for their size."""
         shapes: dict[str, Shape] = {}
         for claim in claims.delayed:
-            shape = self._shape(claim)
+            shape = Shape.of(claim, self.rules)
             if shapes.setdefault(shape.storage_class, shape) != shape:
                 return False
             if volumes.selected_node(claim, self.rules) or self._named(claim, seen):
                 return False
+        if self.largest_first and len(claims.delayed) > 1 and any(self._tracked(one, seen) for one in claims.delayed):
+            return False  # which claim finds no volume is counted by rising size alone
         return all(seen.storage_class(name) is not None for name in shapes)
 
     def _lacking(self, claims: Claims, at: At) -> Codes:
         """Of k claims of a class by rising size, the i-th needs k − i volumes of its size: in any order of matching."""
+        if any(self._tracked(claim, at.seen) for claim in claims.delayed):
+            return self._lacking_room(claims, at)
         by_class: dict[str, list[PersistentVolumeClaim]] = {}
         for claim in claims.delayed:
             by_class.setdefault(volumes.class_of_claim(claim), []).append(claim)
@@ -402,7 +419,7 @@ class VolumeBinding:
                 continue
             lacking: Any = False
             for index, claim in enumerate(asking):
-                count = at.seen.supply.count(self._shape(claim), volumes.requested(claim))
+                count = at.seen.supply.count(Shape.of(claim, self.rules), volumes.requested(claim))
                 lacking = lacking | (count < len(asking) - index)
             if made:
                 lacking = lacking & ~at.nodes.allowed(storage_class.allowed_topologies)
@@ -411,6 +428,33 @@ class VolumeBinding:
             rejected = np.zeros(len(at.nodes.names), bool)
         return self.nothing_to_bind.where(rejected)
 
+    def _tracked(self, claim: PersistentVolumeClaim, seen: Snapshot) -> bool:
+        """Whether room is looked at for a claim that finds no volume."""
+        storage_class = seen.storage_class(volumes.class_of_claim(claim))
+        if storage_class is None or not self.provisions or not provisions(storage_class):
+            return False
+        return self.heeds_capacity and heeded(claim, seen.csi_driver(storage_class.provisioner))
+
+    def _lacking_room(self, claims: Claims, at: At) -> Codes:
+        """The same where room counts: of the claims that find no volume, the first that fails decides."""
+        codes: Codes = np.zeros(len(at.nodes.names), np.uint16)
+        asking = self._in_order(list(claims.delayed))
+        asks = [(Shape.of(claim, self.rules), volumes.requested(claim)) for claim in asking]
+        for claim, lacking in zip(asking, at.seen.supply.unserved(asks), strict=True):
+            name = volumes.class_of_claim(claim)
+            storage_class = at.seen.storage_class(name)
+            assert storage_class is not None
+            if not self.provisions or not provisions(storage_class):
+                here = self.nothing_to_bind.where(lacking)
+            else:
+                allowed = at.nodes.allowed(storage_class.allowed_topologies)
+                here = self.nothing_to_bind.where(lacking & ~allowed)
+                if self._tracked(claim, at.seen):
+                    small = at.seen.capacities.largest(name) < volumes.requested(claim)
+                    here |= self.no_room.where(lacking & allowed & small)
+            codes = np.where(codes == 0, here, codes)
+        return codes
+
     def _by_group(self, pod: Pod, claims: Claims, at: At) -> Any:
         groups, row_of_group = self._groups(claims, at)
         codes = []
@@ -418,7 +462,8 @@ class VolumeBinding:
             decision = self._on_row(pod, attrs.evolve(claims, bound=()), row, at)
             if decision.error:
                 return NotImplemented
-            codes.append((1 << self.nothing_to_bind.bit) if decision.reasons else 0)
+            given = (reason.bit for reason in (self.nothing_to_bind, self.no_room) if reason.text in decision.reasons)
+            codes.append(sum(1 << bit for bit in given))
         return np.array(codes, np.uint16)[groups]
 
     def _on_row(self, pod: Pod, claims: Claims, row: int, at: At) -> Decision:
@@ -429,37 +474,20 @@ class VolumeBinding:
     def _groups(self, claims: Claims, at: At) -> tuple[NDArray[np.intp], list[int]]:
         """Number the distinct inputs of `decide`: by row the number, and for each number some row."""
         nodes = at.nodes
-        sign = np.zeros(len(nodes.names), np.uint64)
-        seed = 0
+        inputs = Distinct(len(nodes.names))
+        tracked = any(self._tracked(claim, at.seen) for claim in claims.delayed)
         for name in sorted({volumes.class_of_claim(claim) for claim in claims.delayed}):
             for _, rows in at.seen.supply.segments(name):
-                sign[rows] += _mixed(seed := seed + 1)
+                inputs.rows(rows)
             storage_class = at.seen.storage_class(name)
             if storage_class is not None:
-                sign[nodes.allowed(storage_class.allowed_topologies)] += _mixed(seed := seed + 1)
+                inputs.rows(nodes.allowed(storage_class.allowed_topologies))
+                if tracked:
+                    inputs.values(at.seen.capacities.largest(name))
         for claim in claims.delayed:
             for volume in self._named(claim, at.seen):
-                affinity = volume.spec.node_affinity
-                sign[nodes.reached(None if affinity is None else affinity.required)] += _mixed(seed := seed + 1)
+                inputs.rows(nodes.reached(affinity_of(volume)))
             selected = volumes.selected_node(claim, self.rules)
             if selected in nodes.row_of:
-                sign[[nodes.row_of[selected]]] += _mixed(seed := seed + 1)
-        _, first, groups = np.unique(sign, return_index=True, return_inverse=True)
-        return groups, first.tolist()
-
-
-def _mixed(number: int) -> np.uint64:
-    """Return 64 well mixed bits (splitmix64), so that sums of them tell sets apart."""
-    mask = 2**64 - 1
-    mixed = (number * 0x9E3779B97F4A7C15) & mask
-    mixed = ((mixed ^ (mixed >> 30)) * 0xBF58476D1CE4E5B9) & mask
-    mixed = ((mixed ^ (mixed >> 27)) * 0x94D049BB133111EB) & mask
-    return np.uint64(mixed ^ (mixed >> 31))
-
-
-def _own_claim(pod: Pod, claim: PersistentVolumeClaim | None) -> bool:
-    return (
-        claim is not None
-        and claim.metadata.namespace == pod.metadata.namespace
-        and claim.metadata.name in pod.claim_names()
-    )
+                inputs.rows([nodes.row_of[selected]])
+        return inputs.groups()

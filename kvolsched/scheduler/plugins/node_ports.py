@@ -1,0 +1,68 @@
+"""NodePorts: the host ports that the pod asks for are still free on the node."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+import attrs
+import numpy as np
+
+from kvolsched.api.node import Node
+from kvolsched.api.pod import Pod
+from kvolsched.scheduler.extension import At, Wake
+from kvolsched.scheduler.holdings import Port, host_ports
+from kvolsched.scheduler.snapshot import Snapshot
+from kvolsched.scheduler.verdict import OK, SKIP, Code, Codes, Evidence, Ok, Reason, Reject, Skip
+
+
+def _frees(pod: Pod, old: Pod | None, new: Pod | None) -> bool:
+    """Whether a pod leaves its node that holds a port which this one asks for."""
+    if old is None or not old.spec.node_name or old.terminal or not (new is None or new.terminal):
+        return False
+    return any(wanted.clashes(port) for wanted in host_ports(pod.spec) for port in host_ports(old.spec))
+
+
+@attrs.frozen
+class NodePorts:
+    """Rejects nodes on which a pod holds a host port that this pod asks for."""
+
+    name: ClassVar[str] = "NodePorts"
+    wakes: ClassVar[tuple[Wake, ...]] = (
+        Wake("Pod", "a pod that holds one of its ports leaves its node", _frees),
+        Wake("Node", "a node appears", lambda _pod, old, _new: old is None),
+    )
+
+    taken: Reason = Reason(0, "node(s) didn't have free ports for the requested pod ports", Code.UNSCHEDULABLE)
+
+    def prefilter(self, pod: Pod, seen: Snapshot) -> Skip | None:
+        """No host port asked for: nothing to do."""
+        return None if host_ports(pod.spec) else SKIP
+
+    def rule(self, pod: Pod, node: Node, seen: Snapshot) -> Ok | Reject:
+        """No pod of the node holds a port of the same number and protocol, on the same address or on all of them."""
+        for wanted in host_ports(pod.spec):
+            for other in seen.pods_on(node.metadata.name):
+                for port in host_ports(other.spec):
+                    if wanted.clashes(port):
+                        holder = f"{port} of pod {other.metadata.namespace}/{other.metadata.name}"
+                        return self.taken.reject(Evidence(f"hostPort {wanted}", "is taken by", holder, (wanted, port)))
+        return OK
+
+    def column(self, pod: Pod, at: At) -> Codes | None:
+        """The same, asked only of nodes where somebody holds a port of such a number."""
+        rows = [
+            at.nodes.row_of[node]
+            for wanted in host_ports(pod.spec)
+            for node, users in at.seen.holdings.users(wanted.thing).items()
+            if node in at.nodes.row_of
+            and any(wanted.clashes(port) for key in users for port in _ports_of(at.seen.pod(key)))
+        ]
+        if not rows:
+            return None
+        taken = np.zeros(len(at.nodes.names), bool)
+        taken[rows] = True
+        return self.taken.where(taken)
+
+
+def _ports_of(pod: Pod | None) -> tuple[Port, ...]:
+    return () if pod is None else host_ports(pod.spec)

@@ -1,0 +1,100 @@
+"""NodeVolumeLimits: with the pod's volumes a node has no more of a driver's than its CSINode says it takes.
+
+Volumes to be provisioned count as well, so that the limit takes part in the decision (S0, Max PD Count: "this is
+another potential reason"), which 1.11 only promised.
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+import attrs
+import numpy as np
+
+from kvolsched.api.csi import CSINode
+from kvolsched.api.node import Node
+from kvolsched.api.pod import Pod
+from kvolsched.scheduler.attachments import limits_of, of_inline, of_pod, resolve
+from kvolsched.scheduler.claims import is_own
+from kvolsched.scheduler.extension import At, Wake
+from kvolsched.scheduler.snapshot import Snapshot
+from kvolsched.scheduler.verdict import OK, SKIP, Code, Codes, Evidence, Mask, Ok, Reason, Reject, Skip
+
+
+@attrs.frozen
+class NodeVolumeLimits:
+    """Rejects nodes that would have too many volumes of some driver."""
+
+    name: ClassVar[str] = "NodeVolumeLimits"
+    watches: ClassVar[frozenset[str]] = frozenset({"VolumeAttachment"})
+    wakes: ClassVar[tuple[Wake, ...]] = (
+        Wake("CSINode", "a node tells its limits, or a limit of it rises", lambda _pod, old, new: _more(old, new)),
+        Wake("Pod", "a pod with volumes leaves its node", lambda _pod, old, new: _frees(old, new)),
+        Wake("VolumeAttachment", "a volume is detached", lambda _pod, _old, new: new is None),
+        Wake(
+            "PersistentVolumeClaim",
+            "one of its claims appears",
+            lambda pod, old, new: old is None and is_own(pod, new),
+        ),
+    )
+
+    too_many: Reason = Reason(0, "node(s) exceed max volume count", Code.UNSCHEDULABLE)
+
+    def prefilter(self, pod: Pod, seen: Snapshot) -> Skip | None:
+        """No claims and no disk that a driver has taken over: nothing to count."""
+        return None if _may_count(pod) else SKIP
+
+    def rule(self, pod: Pod, node: Node, seen: Snapshot) -> Ok | Reject:
+        """Per driver: the volumes of the node's pods and attachments with this pod's new ones stay within the limit."""
+        limits = limits_of(seen.csi_node(node.metadata.name))
+        if not limits or not _may_count(pod):
+            return OK
+        there = {volume for other in seen.pods_on(node.metadata.name) for volume in of_pod(other, seen)}
+        named = (resolve(use, seen) for use in seen.attachments.named_on(node.metadata.name))
+        there |= {volume for volume in named if volume is not None}
+        new = of_pod(pod, seen) - there
+        for driver in sorted({volume.driver for volume in new} & limits.keys()):
+            attached, more = (sum(volume.driver == driver for volume in some) for some in (there, new))
+            if attached + more > limits[driver]:
+                words = f"{attached} volumes of {driver} attached + {more} new"
+                return self.too_many.reject(
+                    Evidence(words, ">", f"limit {limits[driver]}", (attached + more, limits[driver]))
+                )
+        return OK
+
+    def column(self, pod: Pod, at: At) -> Codes | None:
+        """The same over counts kept per driver; where one of the pod's volumes is attached already, one less is new."""
+        attachments = at.seen.attachments
+        wanted = [volume for volume in of_pod(pod, at.seen) if attachments.limited(volume.driver)]
+        rejected: Mask | None = None
+        for driver in {volume.driver for volume in wanted}:
+            count = attachments.count(driver)
+            of_driver = [volume for volume in wanted if volume.driver == driver]
+            here = [row for volume in of_driver for row in attachments.rows_with(volume)]
+            new = np.full(len(count), len(of_driver))
+            np.subtract.at(new, here, 1)
+            over = count + new > attachments.limits(driver)
+            if here:
+                over &= new > 0
+            rejected = over if rejected is None else rejected | over
+        return None if rejected is None else self.too_many.where(rejected)
+
+
+def _may_count(pod: Pod) -> bool:
+    """Whether a pod has volumes that can count: claims, also of ephemeral volumes, or disks that drivers took over."""
+    return any(
+        volume.persistent_volume_claim is not None or volume.ephemeral is not None or of_inline(volume) is not None
+        for volume in pod.spec.volumes
+    )
+
+
+def _more(old: CSINode | None, new: CSINode | None) -> bool:
+    if new is None:
+        return False
+    before = limits_of(old)
+    return old is None or any(limit > before.get(driver, limit) for driver, limit in limits_of(new).items())
+
+
+def _frees(old: Pod | None, new: Pod | None) -> bool:
+    left = old is not None and bool(old.spec.node_name) and not old.terminal and (new is None or new.terminal)
+    return left and old is not None and _may_count(old)

@@ -1,0 +1,136 @@
+"""VolumeRestrictions: no disk is attached twice, and a ReadWriteOncePod claim serves one pod in the whole cluster."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+import attrs
+import numpy as np
+
+from kvolsched.api.node import Node
+from kvolsched.api.pod import Pod
+from kvolsched.api.pod_volume import Volume
+from kvolsched.scheduler.claims import is_own, named
+from kvolsched.scheduler.extension import At, Wake
+from kvolsched.scheduler.holdings import claim_held, disk
+from kvolsched.scheduler.snapshot import Snapshot
+from kvolsched.scheduler.verdict import OK, SKIP, Code, Codes, Evidence, Ok, PreFilterReject, Reason, Reject, Skip
+
+ONE_POD = "ReadWriteOncePod"
+
+
+def _frees(pod: Pod, old: Pod | None, new: Pod | None) -> bool:
+    """Whether a pod leaves its node that shares a claim or a disk with this one."""
+    if old is None or not old.spec.node_name or old.terminal or not (new is None or new.terminal):
+        return False
+    if old.metadata.namespace == pod.metadata.namespace and not set(named(old)).isdisjoint(named(pod)):
+        return True
+    return any(conflicts(one, other) for one in pod.spec.volumes for other in old.spec.volumes)
+
+
+@attrs.frozen
+class VolumeRestrictions:
+    """Rejects nodes with a disk that cannot be shared, and every node while a single-pod claim is in use."""
+
+    name: ClassVar[str] = "VolumeRestrictions"
+    wakes: ClassVar[tuple[Wake, ...]] = (
+        Wake("Pod", "a pod that uses one of its claims or disks leaves", _frees),
+        Wake("Node", "a node appears", lambda _pod, old, _new: old is None),
+        Wake(
+            "PersistentVolumeClaim",
+            "one of its claims appears",
+            lambda pod, old, new: old is None and is_own(pod, new),
+        ),
+    )
+
+    no_disk: Reason = Reason(0, "node(s) had no available disk", Code.UNSCHEDULABLE)
+    in_use: Reason = Reason(
+        1,
+        "node(s) unavailable due to PersistentVolumeClaim with ReadWriteOncePod access mode already in-use by another"
+        " pod",
+        Code.UNSCHEDULABLE,
+    )
+
+    def prefilter(self, pod: Pod, seen: Snapshot) -> Skip | PreFilterReject | None:
+        """Nothing that could clash: nothing to do. A claim that does not exist rejects the pod."""
+        if not pod.spec.volumes:
+            return SKIP
+        for name in named(pod):
+            if seen.claim(pod.metadata.namespace, name) is None:
+                message = f'persistentvolumeclaim "{name}" not found'
+                return PreFilterReject(self.name, Code.UNSCHEDULABLE_AND_UNRESOLVABLE, message)
+        clashes = any(map(disk, pod.spec.volumes)) or _in_use(pod, seen)
+        return None if clashes else SKIP
+
+    def rule(self, pod: Pod, node: Node, seen: Snapshot) -> Ok | Reject:
+        """No pod of the node has one of the disks, unless both only read; no pod anywhere uses a single-pod claim."""
+        for volume in pod.spec.volumes:
+            for other in seen.pods_on(node.metadata.name):
+                if any(conflicts(volume, there) for there in other.spec.volumes):
+                    thing = " ".join(disk(volume) or ())
+                    holder = f"pod {other.metadata.namespace}/{other.metadata.name}"
+                    return self.no_disk.reject(Evidence(thing, "is attached for", holder))
+        if users := _in_use(pod, seen):
+            return self.in_use.reject(Evidence(f"{ONE_POD} claim", "is used by", ", ".join(users)))
+        return OK
+
+    def column(self, pod: Pod, at: At) -> Codes | None:
+        """The same, asked only of nodes where somebody has such a disk; what is in use anywhere concerns all nodes."""
+        codes: Codes = np.zeros(len(at.nodes.names), np.uint16)
+        if _in_use(pod, at.seen):
+            codes += self.in_use.where(at.nodes.live.now)
+        for volume in pod.spec.volumes:
+            thing = disk(volume)
+            for node, users in at.seen.holdings.users(thing).items() if thing is not None else ():
+                others = (at.seen.pod(key) for key in users)
+                if node in at.nodes.row_of and any(
+                    conflicts(volume, there) for other in others if other is not None for there in other.spec.volumes
+                ):
+                    codes[at.nodes.row_of[node]] = 1 << self.no_disk.bit
+        return codes
+
+
+def _in_use(pod: Pod, seen: Snapshot) -> list[str]:
+    """Return the pods that use the pod's single-pod claims, with their nodes; none if as many uses were taken away.
+
+    A claim in use counts once, however many pods use it; in a dry run each pod taken away takes one off for each claim
+    of such a name, so that the claim may seem free while others still use it (and whatever the namespace: v1.36.2).
+    """
+    namespace = pod.metadata.namespace
+    single = {
+        name
+        for name in named(pod)
+        if (claim := seen.claim(namespace, name)) is not None and ONE_POD in claim.spec.access_modes
+    }
+    if not single:
+        return []
+    users = {
+        name: [
+            f"pod {key.namespace}/{key.name} on {node} ({name})"
+            for node, keys in seen.holdings.users(claim_held(namespace, name)).items()
+            if node in seen.nodes.row_of
+            for key in keys
+        ]
+        for name in single
+    }
+    gone = [(other.metadata.namespace, name) for other in seen.removed for name in named(other) if name in single]
+    in_use = sum(bool(users[name]) or (namespace, name) in gone for name in single)
+    return sorted(user for some in users.values() for user in some) if in_use > len(gone) else []
+
+
+def conflicts(one: Volume, other: Volume) -> bool:
+    """Say whether two volumes are one disk that cannot be attached for both.
+
+    EBS never; a GCE disk, an iSCSI target and a Ceph image (if they have a monitor in common) if both only read.
+    """
+    thing = disk(one)
+    if thing is None or thing != disk(other):
+        return False
+    if one.gce_persistent_disk is not None and other.gce_persistent_disk is not None:
+        return not (one.gce_persistent_disk.read_only and other.gce_persistent_disk.read_only)
+    if one.iscsi is not None and other.iscsi is not None:
+        return not (one.iscsi.read_only and other.iscsi.read_only)
+    if one.rbd is not None and other.rbd is not None:
+        both_read = one.rbd.read_only and other.rbd.read_only
+        return not both_read and not set(one.rbd.monitors).isdisjoint(other.rbd.monitors)
+    return True

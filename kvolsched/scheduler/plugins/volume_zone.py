@@ -1,0 +1,139 @@
+"""VolumeZone: volumes that name their zone or region in labels, as before node affinity, are used only there.
+
+S0 keeps it until every zonal volume has a node affinity (Zonal PV upgrade); it is still asked today.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+from typing import ClassVar
+
+import attrs
+import numpy as np
+
+from kvolsched import volumes
+from kvolsched.api.node import Node
+from kvolsched.api.pod import Pod
+from kvolsched.api.storage import StorageClass
+from kvolsched.api.volume import PersistentVolume, PersistentVolumeClaim
+from kvolsched.scheduler.claims import is_own, named
+from kvolsched.scheduler.extension import At, Wake
+from kvolsched.scheduler.nodetable import NodeTable
+from kvolsched.scheduler.snapshot import Snapshot
+from kvolsched.scheduler.verdict import OK, SKIP, Code, Codes, Evidence, Mask, Ok, PreFilterReject, Reason, Reject, Skip
+
+# A volume's label, and the node's label that is read if the node lacks this one.
+TODAY = {
+    "failure-domain.beta.kubernetes.io/zone": "topology.kubernetes.io/zone",
+    "failure-domain.beta.kubernetes.io/region": "topology.kubernetes.io/region",
+}
+LABELS = (*TODAY, *TODAY.values())
+
+
+@attrs.frozen
+class VolumeZone:
+    """Rejects nodes whose zone or region labels differ from those of a bound volume."""
+
+    name: ClassVar[str] = "VolumeZone"
+    wakes: ClassVar[tuple[Wake, ...]] = (
+        Wake("StorageClass", "a class comes", lambda _pod, old, new: old is None and new is not None),
+        Wake(
+            "Node",
+            "a node appears or its zone or region changes",
+            lambda _pod, old, new: new is not None and (old is None or _spoken(old) != _spoken(new)),
+        ),
+        Wake(
+            "PersistentVolumeClaim",
+            "one of its claims comes or is bound",
+            lambda pod, old, new: new is not None and is_own(pod, new) and (old is None or _bound(old) != _bound(new)),
+        ),
+        Wake(
+            "PersistentVolume",
+            "a volume comes or its zone or region changes",
+            lambda _pod, old, new: new is not None and (old is None or _spoken(old) != _spoken(new)),
+        ),
+    )
+
+    elsewhere: Reason = Reason(0, "node(s) had no available volume zone")
+
+    def prefilter(self, pod: Pod, seen: Snapshot) -> Skip | PreFilterReject | None:
+        """No bound volume with such a label: nothing to do. A claim that cannot be followed to its volume: no node."""
+        if not pod.spec.volumes:
+            return SKIP
+        for name in named(pod):
+            if message := _lost(pod.metadata.namespace, name, seen):
+                return PreFilterReject(self.name, Code.UNSCHEDULABLE_AND_UNRESOLVABLE, message)
+        return SKIP if next(_zones(pod, seen), None) is None else None
+
+    def rule(self, pod: Pod, node: Node, seen: Snapshot) -> Ok | Reject:
+        """The node has no zone or region label at all, or each of a volume's labels holds there."""
+        labels = node.metadata.labels
+        if not any(key in labels for key in LABELS):
+            return OK
+        for volume, key, values in _zones(pod, seen):
+            value = labels.get(key, labels.get(TODAY.get(key, key)))
+            if value not in values:
+                asked = f"volume {volume.metadata.name}: {key} In [{', '.join(sorted(values))}]"
+                found = f"no label {key}" if value is None else f"{key}={value}"
+                return self.elsewhere.reject(Evidence(asked, "≠", found, (values, value)))
+        return OK
+
+    def column(self, pod: Pod, at: At) -> Codes | None:
+        """The same over label columns, kept for each label and its values."""
+        rejected: Mask | None = None
+        for _, key, values in _zones(pod, at.seen):
+            here = at.nodes.kept(("not in zone", key, values), partial(_out, key, values, at.nodes))
+            rejected = here if rejected is None else rejected | here
+        return None if rejected is None else self.elsewhere.where(rejected)
+
+
+def _out(key: str, values: frozenset[str], nodes: NodeTable) -> Mask:
+    """Return, by row, whether a node with some zone or region label lacks this one or has another value of it."""
+    codes = nodes.labels(key).codes.now
+    spoken = np.zeros(len(codes), bool)
+    for label in LABELS:
+        spoken |= nodes.labels(label).codes.now >= 0
+    holds = np.isin(codes, [nodes.labels(key).code(value) for value in sorted(values)])
+    if key in TODAY:
+        today = nodes.labels(TODAY[key])
+        holds |= (codes < 0) & np.isin(today.codes.now, [today.code(value) for value in sorted(values)])
+    out: Mask = spoken & ~holds
+    return out
+
+
+def _zones(pod: Pod, seen: Snapshot) -> Iterator[tuple[PersistentVolume, str, frozenset[str]]]:
+    """Yield the zone and region labels of a pod's bound volumes with their values: `a__b` means either."""
+    for name in named(pod):
+        claim = seen.claim(pod.metadata.namespace, name)
+        volume = seen.volume(claim.spec.volume_name) if claim is not None else None
+        for key in LABELS if volume is not None else ():
+            if volume is not None and key in volume.metadata.labels:
+                values = frozenset(part.strip() for part in str(volume.metadata.labels[key]).split("__"))
+                if "" not in values:  # a label that cannot be read says nothing
+                    yield volume, key, values
+
+
+def _lost(namespace: str, name: str, seen: Snapshot) -> str:
+    """Return why a claim does not lead to a volume, in Kubernetes' words, or "" if it does or waits for a consumer."""
+    claim = seen.claim(namespace, name)
+    if claim is None:
+        return f'persistentvolumeclaim "{name}" not found'
+    if claim.spec.volume_name:
+        volume = seen.volume(claim.spec.volume_name)
+        return "" if volume is not None else f'persistentvolume "{claim.spec.volume_name}" not found'
+    word = volumes.class_of_claim(claim)
+    if not word:
+        return "PersistentVolumeClaim had no pv name and storageClass name"
+    storage_class: StorageClass | None = seen.storage_class(word)
+    if storage_class is None:
+        return f'storageclass.storage.k8s.io "{word}" not found'
+    return "" if storage_class.delayed else "PersistentVolume had no name"
+
+
+def _spoken(thing: Node | PersistentVolume) -> dict[str, str]:
+    return {key: thing.metadata.labels[key] for key in LABELS if key in thing.metadata.labels}
+
+
+def _bound(claim: PersistentVolumeClaim) -> str:
+    return claim.spec.volume_name
