@@ -108,11 +108,14 @@ def redact(files: tuple[str, ...], output: str, keys: str, salt: str) -> None:
 @click.argument("dump", nargs=-1, required=True, type=click.Path(exists=True))
 @click.option("--pod", required=True, help="NAMESPACE/NAME, or NAME where one pod has it.")
 @click.option("--revision", type=click.Choice(["upstream", "design"]), default="upstream", help="Rules that judge.")
-def why(dump: tuple[str, ...], pod: str, revision: str) -> None:
+@click.option("--fix", "fixed", is_flag=True, help="Look for the nearest fixes, too.")
+def why(dump: tuple[str, ...], pod: str, revision: str, fixed: bool) -> None:  # noqa: FBT001 - a flag
     """Say why a pod of a DUMP (files or directories that `kubectl get -o yaml` wrote) is pending."""
     cluster = _dumped(dump, revision)
     try:
         click.echo(repr(cluster.why(pod)))
+        if fixed:
+            click.echo(f"\n{cluster.fix(pod)!r}")
     except KeyError as error:
         raise click.ClickException(str(error.args[0])) from None
 

@@ -344,6 +344,12 @@ class Cluster:
 
         return why(self, pod)
 
+    def fix(self, pod: str) -> Any:
+        """Find the nearest edits that make a pending pod schedulable, each tried on a fork."""
+        from .fix import fix
+
+        return fix(self, pod)
+
     def verdicts(self, pod: str) -> Any:
         """Show every plugin's word about every node: the pod's last pass, judged again at its place."""
         from .views.show import verdicts

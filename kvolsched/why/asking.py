@@ -134,19 +134,20 @@ def pod_key(cluster: Cluster, pod: str) -> Key:
     return key
 
 
-def seen_now(cluster: Cluster) -> Snapshot:
+def seen_objects(cluster: Cluster) -> dict[Key, Any]:
     """Return what a scheduler that is up to date would see: the API's objects, and over them what is assumed."""
     log = cluster.world.log
     objects = dict(log.objects)
     for note, value in log.notes.items():
         if note.component == SCHEDULER and note.sort == ASSUMED and value is not None:
             objects[key_in(note.name)] = value
-    return snapshot(objects.values())
+    return objects
 
 
 def judged_now(cluster: Cluster, key: Key) -> Judgement:
     """Judge a pod on the nodes as they are, by the cluster's revision."""
-    return judged_on(cluster.world.log.objects[key], seen_now(cluster), cluster.revision.profile)
+    seen = snapshot(seen_objects(cluster).values())
+    return judged_on(cluster.world.log.objects[key], seen, cluster.revision.profile)
 
 
 def judged_on(pod: Pod, seen: Snapshot, profile: Profile) -> Judgement:

@@ -107,6 +107,7 @@ def against(claim: PersistentVolumeClaim, volume: PersistentVolume) -> str:
     if faults:
         return ", ".join(faults)
     wanted: Any = volume.spec.node_affinity
+    words = "reserved for this claim, which takes no other" if ref is not None else "free"
     if wanted is not None and wanted.required is not None:
-        return f"free, but only for nodes with {wanted.required}"
-    return "free"
+        return f"{words}, but only for nodes with {wanted.required}"
+    return words

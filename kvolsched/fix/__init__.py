@@ -1,0 +1,14 @@
+"""What would make this pod schedulable? The nearest edits of a catalogue, each tried on a fork before it is told.
+
+Imports and names only: `pods`, `nodes` and `claims` are the catalogue, `search` tries, `answer` proves and shows,
+`edit` knows how a change reads and is made, `situation` is what edits are tried in.
+"""
+
+from __future__ import annotations
+
+from .answer import Fix, Fixes, fix
+from .edit import Change, Edit, diff
+from .search import CATALOGUE, Found, Searched, search
+from .situation import Situation
+
+__all__ = ["CATALOGUE", "Change", "Edit", "Fix", "Fixes", "Found", "Searched", "Situation", "diff", "fix", "search"]

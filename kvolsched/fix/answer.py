@@ -1,0 +1,171 @@
+"""What `fix` answers: fixes as values, each proved on a fork, shown as a diff of manifests, and applied when asked."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import attrs
+
+from kvolsched.answers import ApplyRefused, hanging
+from kvolsched.api.pod import Pod
+from kvolsched.cluster import Cluster
+from kvolsched.scheduler.demands import Demand
+from kvolsched.why.answer import named
+from kvolsched.why.asking import judged_now, pod_key, seen_objects, why
+from kvolsched.world.log import Key
+
+from . import pods
+from .edit import Change, Edit, carry_out, diff, merged
+from .search import Found, search
+from .situation import Situation
+
+LOOPED = frozenset({"PersistentVolume", "PersistentVolumeClaim", "StorageClass"})  # after these, others act first
+STEPS, SECONDS = 3_000, 120.0
+
+
+@attrs.frozen(repr=False)
+class Fix:
+    """One fix: the edits, how much they touch, where the pod then fits, and how that was proved on a fork.
+
+    Args:
+        pod: `namespace/name`.
+        edits: what is done, in order.
+        cost: the sum of the edits' costs; the less, the fewer others feel it.
+        nodes: where the pod fits, or goes, afterwards.
+        proof: how it was tried.
+    """
+
+    pod: str
+    edits: tuple[Edit, ...]
+    cost: int
+    nodes: tuple[str, ...]
+    proof: str
+
+    @property
+    def words(self) -> str:
+        """What is done, in one line."""
+        return ", and ".join(edit.words for edit in self.edits)
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What is to be thought of."""
+        return tuple(dict.fromkeys(edit.note for edit in self.edits if edit.note))
+
+    @property
+    def changes(self) -> tuple[Change, ...]:
+        """Every object that changes, before and after."""
+        return merged(self.edits)
+
+    @property
+    def diff(self) -> str:
+        """The changes as a unified diff of manifests."""
+        return diff(self.changes)
+
+    def apply(self, cluster: Cluster) -> None:
+        """Make the changes in a cluster, as its user.
+
+        Raises:
+            ApplyRefused: the API server refused.
+            KeyError: an object that is to change is not there.
+        """
+        carry_out(cluster, self.changes)
+
+    def __repr__(self) -> str:
+        notes = f" ({'; '.join(self.notes)})" if self.notes else ""
+        return f"{self.words}{notes}: {self.proof}\n{self.diff}"
+
+
+@attrs.frozen(repr=False)
+class Fixes:
+    """The nearest fixes of a pod, those that touch least first; without any, which demands nothing here can meet."""
+
+    pod: str
+    revision: str
+    headline: str
+    fixes: tuple[Fix, ...] = ()
+    unmet: tuple[str, ...] = ()
+
+    def __len__(self) -> int:
+        return len(self.fixes)
+
+    def __iter__(self) -> Iterator[Fix]:
+        return iter(self.fixes)
+
+    def __getitem__(self, number: int) -> Fix:
+        return self.fixes[number]
+
+    def __repr__(self) -> str:
+        lines = [hanging([f"{self.pod}: {self.headline}"], 0)]
+        for number, fix in enumerate(self.fixes):
+            lines.append(f"  [{number}] {hanging([f'{fix.words} – {fix.proof}'], 6)}")
+            lines += [f"      {hanging([f'mind: {note}'], 12)}" for note in fix.notes]
+        lines += [f"  • {hanging([words], 4)}" for words in self.unmet]
+        if self.fixes:
+            lines += ["", "[0] as a diff (`.apply(cluster)` makes it):", self.fixes[0].diff]
+        return "\n".join([*lines, "", f"(rules: {self.revision})"])
+
+
+def fix(cluster: Cluster, pod: str) -> Fixes:
+    """Return the nearest fixes of a pending pod, each applied to a fork and proved there; nothing is changed here.
+
+    Args:
+        cluster: as it is now.
+        pod: `web-0`, `NAMESPACE/web-0`, or a reference such as `pod/web-0`.
+
+    Raises:
+        KeyError: there is no such pod.
+    """
+    key = pod_key(cluster, pod)
+    name, rules = f"{key.namespace}/{key.name}", cluster.revision.name
+    state = why(cluster, pod)
+    if state.state not in ("unschedulable", "gated"):
+        return Fixes(name, rules, f"nothing to fix: {state.headline}")
+    situation = Situation(seen_objects(cluster), key, cluster.revision.profile)
+    asked: Pod = situation.pod
+    first = tuple(pods.ungate(situation)) if asked.spec.scheduling_gates else ()
+    unmet: tuple[Demand, ...] = ()
+    with situation.made([change for edit in first for change in edit.changes]):
+        judgement = situation.judge()
+        if judgement.any_feasible:
+            found: tuple[Found, ...] = (Found((), judgement.feasible),)
+        else:
+            searched = search(situation)
+            found, unmet = searched.found, searched.unmet
+    proved = tuple(
+        fixed for each in found if (fixed := _proved(cluster, key, attrs.evolve(each, edits=(*first, *each.edits))))
+    )
+    if proved:
+        many = "the nearest fix" if len(proved) == 1 else f"the {len(proved)} nearest fixes"
+        return Fixes(name, rules, f"{many}, each tried on a fork, what touches least first:", proved)
+    return Fixes(name, rules, _without(unmet), unmet=tuple(demand.words for demand in unmet))
+
+
+def _without(unmet: tuple[Demand, ...]) -> str:
+    if unmet:
+        return "no edit of the catalogue meets:"
+    return "each demand could be met, but no three edits of the catalogue meet them all on one node."
+
+
+def _proved(cluster: Cluster, key: Key, found: Found) -> Fix | None:
+    """Try a fix on a fork: the pod is judged there, or, where volumes are at stake, the loop is run."""
+    name = f"{key.namespace}/{key.name}"
+    changes = merged(found.edits)
+    fork = cluster.fork("with the fix")
+    try:
+        carry_out(fork, changes)
+    except (ApplyRefused, KeyError):
+        return None
+    cost = found.cost[0]
+    if not any(change.key.kind in LOOPED or change.new is None for change in changes):
+        after = judged_now(fork, key)
+        if not after.any_feasible or after.error:
+            return None
+        fit = after.feasible
+        every = len(fit) == len(after.nodes) > 1
+        return Fix(name, found.edits, cost, fit, f"then it fits {'every node' if every else named(fit)}")
+    run = fork.run(f"pod/{name} scheduled", steps=STEPS, seconds=SECONDS)
+    placed: Pod = fork.world.log.objects[key]
+    if not placed.spec.node_name:
+        return None
+    node = placed.spec.node_name
+    return Fix(name, found.edits, cost, (node,), f"run for {len(run)} steps: it goes to {node}")

@@ -1,0 +1,245 @@
+"""The catalogue, edits of nodes and of what runs on them: uncordon, untaint, label, more to give, pods that make room.
+
+Each function gives edits that might lift one demand; whether they do is tried, never assumed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+import attrs
+
+from kvolsched.api.node import Node
+from kvolsched.api.pod import Pod
+from kvolsched.api.selector import NodeSelector, Requirement
+from kvolsched.scheduler import requests
+from kvolsched.scheduler.demands import Demand
+from kvolsched.scheduler.matching import required
+from kvolsched.scheduler.spreading import HOSTNAME, ZONE
+from kvolsched.world.apiserver import key_of
+
+from .edit import Change, Edit
+from .situation import Situation
+
+UNCORDON, UNTAINT, LABEL, MAKE_ROOM, MORE, ANOTHER = 1, 2, 2, 3, 4, 5
+CORDONED = "node.kubernetes.io/unschedulable"  # the taint that goes with it, and goes away with it
+MOST_MOVED = 30  # pods that are looked at to make room
+
+
+def uncordon(demand: Demand, situation: Situation, near: Sequence[Node]) -> Iterator[Edit]:
+    """Let a cordoned node take pods again."""
+    for node in near:
+        if node.spec.unschedulable:
+            left = tuple(taint for taint in node.spec.taints if taint.key != CORDONED)
+            new = attrs.evolve(node, spec=attrs.evolve(node.spec, unschedulable=False, taints=left))
+            yield Edit(f"uncordon {node.metadata.name}", UNCORDON, (Change(node, new),))
+
+
+def untaint(demand: Demand, situation: Situation, near: Sequence[Node]) -> Iterator[Edit]:
+    """Remove a key's taints from a near node."""
+    for node in near:
+        left = tuple(taint for taint in node.spec.taints if taint.key != demand.about)
+        if left != node.spec.taints:
+            new = attrs.evolve(node, spec=attrs.evolve(node.spec, taints=left))
+            words = f"remove the taint {demand.about} from {node.metadata.name}"
+            yield Edit(words, UNTAINT, (Change(node, new),), note="it keeps other pods away, too")
+
+
+def label(demand: Demand, situation: Situation, near: Sequence[Node]) -> Iterator[Edit]:
+    """Label a near node as the pod selects, or as its constraint counts by."""
+    pod = situation.pod
+    for node in near:
+        if demand.sort == "node selector":
+            wanted: dict[str, Any] = {demand.about: pod.spec.node_selector.get(demand.about)}
+        elif demand.sort == "node affinity":
+            wanted = labels_for(required(pod), node)
+        elif demand.about not in node.metadata.labels:
+            wanted = {demand.about: node.metadata.name}
+        else:
+            continue
+        yield from labelled(node, wanted)
+
+
+def labelled(node: Node, wanted: dict[str, Any], note: str = "") -> Iterator[Edit]:
+    """Give the edit that sets labels of a node (None removes one), if that changes any."""
+    labels = node.metadata.labels.merged(wanted)
+    if labels.get(HOSTNAME) != node.metadata.labels.get(HOSTNAME):
+        return  # that label is the kubelet's
+    if wanted and labels != node.metadata.labels:
+        new = attrs.evolve(node, metadata=attrs.evolve(node.metadata, labels=labels))
+        said = ", ".join(f"{key}={value}" if value is not None else f"{key}-" for key, value in sorted(wanted.items()))
+        yield Edit(f"label {node.metadata.name} {said}", LABEL, (Change(node, new),), note=note)
+
+
+def labels_for(selector: NodeSelector | None, node: Node) -> dict[str, Any]:
+    """Return the fewest labels to set (None: to remove) so that some term of a selector matches; {} if none can."""
+    ways = []
+    for term in selector.node_selector_terms if selector is not None else ():
+        if any(not field.matches({"metadata.name": node.metadata.name}) for field in term.match_fields):
+            continue
+        unmet = [part for part in term.match_expressions if not part.matches(node.metadata.labels)]
+        wanted = {part.key: _value_for(part) for part in unmet}
+        if wanted and "" not in wanted.values():
+            ways.append(wanted)
+    return min(ways, key=len, default={})
+
+
+def _value_for(part: Requirement) -> str | None:
+    """Return a label value that meets an expression; None: no label does; "": nothing that we know of."""
+    match part.operator:
+        case "In":
+            return part.values[0] if part.values else ""
+        case "Exists":
+            return "true"
+        case "NotIn" | "DoesNotExist":
+            return None
+        case "Gt" | "Lt" if part.values and part.values[0].lstrip("-").isdigit():
+            return str(int(part.values[0]) + (1 if part.operator == "Gt" else -1))
+    return ""
+
+
+def give_more(demand: Demand, situation: Situation, near: Sequence[Node]) -> Iterator[Edit]:
+    """Give a near node as much more of a resource as the pod lacks there."""
+    pod, resource = situation.pod, demand.about
+    ask = 1 if resource == requests.PODS else requests.of(pod.spec).asked.get(resource, 0)
+    for node in near:
+        room = situation.seen.room(node.metadata.name)
+        lacks = ask - room.free(resource)
+        if lacks <= 0:
+            continue
+        total = requests.written(resource, room.total.get(resource, 0) + lacks)
+        status = attrs.evolve(node.status, allocatable=node.status.allocatable.merged({resource: total}))
+        words = f"give {node.metadata.name} {requests.written(resource, lacks)} {resource} more (allocatable {total})"
+        yield Edit(words, MORE, (Change(node, attrs.evolve(node, status=status)),))
+
+
+def raise_limit(demand: Demand, situation: Situation, near: Sequence[Node]) -> Iterator[Edit]:
+    """Let the drivers of a near node attach some volumes more."""
+    for node in near:
+        here = situation.get("CSINode", node.metadata.name)
+        if here is None:
+            continue
+        drivers = tuple(_raised(driver) for driver in here.spec.drivers)
+        if drivers != here.spec.drivers:
+            new = attrs.evolve(here, spec=attrs.evolve(here.spec, drivers=drivers))
+            words = f"let the drivers on {node.metadata.name} attach more volumes"
+            yield Edit(words, MORE, (Change(here, new),), note="the driver reports this limit: mostly a larger machine")
+
+
+def _raised(driver: Any) -> Any:
+    limit = driver.allocatable
+    if limit is None or limit.count is None:
+        return driver
+    return attrs.evolve(driver, allocatable=attrs.evolve(limit, count=limit.count + 8))
+
+
+def make_room(demand: Demand, situation: Situation, near: Sequence[Node]) -> Iterator[Edit]:
+    """Delete (or move) as few pods as it takes: those of a near node, or of its domain, that are in the way."""
+    own = situation.pod
+    for node in near:
+        pods = [pod for pod in _in_the_way(demand, situation, node) if key_of(pod) != key_of(own)]
+        pods.sort(key=lambda pod: (-(pod.spec.priority or 0), -_size(pod, demand), pod.metadata.name))
+        gone = _fewest(situation, pods[:MOST_MOVED], demand)
+        if gone:
+            names = ", ".join(f"{pod.metadata.namespace}/{pod.metadata.name}" for pod in gone)
+            places = ", ".join(dict.fromkeys(pod.spec.node_name for pod in gone))
+            owned = sorted({owner.kind for pod in gone if (owner := pod.metadata.controller) is not None})
+            note = f"their {', '.join(owned)} will make new ones: they must find a place elsewhere" if owned else ""
+            changes = tuple(Change(pod, None) for pod in gone)
+            yield Edit(f"delete or move {names} from {places}", MAKE_ROOM * len(gone), changes, note=note)
+
+
+def _in_the_way(demand: Demand, situation: Situation, node: Node) -> list[Pod]:
+    """Return the pods that may be in the way on a node: there, or in its domain where the demand counts domains."""
+    seen = situation.seen
+    if demand.sort not in ("spread", "affinity", "anti-affinity", "objection", "claim"):
+        return seen.pods_on(node.metadata.name)
+    key = demand.about
+    value = node.metadata.labels.get(key)
+    inside = [
+        other
+        for other in seen.all_nodes()
+        if demand.sort in ("objection", "claim") or (value is not None and other.metadata.labels.get(key) == value)
+    ]
+    pods = [pod for other in inside for pod in seen.pods_on(other.metadata.name)]
+    if demand.sort == "claim":
+        names = set(situation.pod.claim_names())
+        shared = [pod for pod in pods if names & set(pod.claim_names())]
+        pods = shared or [pod for pod in seen.pods_on(node.metadata.name) if pod.spec.volumes]
+    return pods
+
+
+def _size(pod: Pod, demand: Demand) -> int:
+    return requests.of(pod.spec).asked.get(demand.about, 1)
+
+
+def _fewest(situation: Situation, pods: Sequence[Pod], demand: Demand) -> list[Pod]:
+    """Return pods without which the demand fails on fewer nodes, none of them in vain; the first are kept, if any."""
+    if not pods:
+        return []
+    before = _rejections(situation.judge(), demand)
+
+    def helps(gone: Iterable[Pod]) -> bool:
+        with situation.made(Change(pod, None) for pod in gone):
+            after = situation.judge()
+            if after.any_feasible:
+                return True
+            return _rejections(after, demand) < before
+
+    for one in reversed(pods):
+        if helps([one]):
+            return [one]
+    if not helps(pods):
+        return []
+    gone = list(pods)
+    for pod in pods:
+        fewer = [other for other in gone if other is not pod]
+        if helps(fewer):
+            gone = fewer
+    return gone
+
+
+def _rejections(judgement: Any, demand: Demand) -> int:
+    if judgement.rejected_by is not None:
+        return len(judgement.nodes) + 1
+    if demand.plugin not in judgement.plugins:
+        return 0
+    return int((judgement.codes[judgement.plugins.index(demand.plugin)] != 0).sum())
+
+
+def another(situation: Situation, near: Sequence[Node]) -> Iterator[Edit]:
+    """Add a node like a near one, empty and open, with what the pod selects; in the same zone or in a new one."""
+    pod = situation.pod
+    asks = {requests.PODS: 1, **requests.of(pod.spec).asked}
+    for node in near:
+        name = _free_name(situation, f"{node.metadata.name}-more")
+        labels = node.metadata.labels.merged({HOSTNAME: name, **pod.spec.node_selector})
+        like = attrs.evolve(node, metadata=attrs.evolve(node.metadata, labels=labels))
+        labels = labels.merged(labels_for(required(pod), like))
+        total = requests.allocatable(node.status.allocatable)
+        more = {
+            resource: requests.written(resource, ask) for resource, ask in asks.items() if total.get(resource, 0) < ask
+        }
+        spread = {one.topology_key: f"{name}-domain" for one in pod.spec.topology_spread_constraints}
+        for where, place in (("", {}), (" in a new zone", {ZONE: f"{name}-zone"}), (" in new domains", spread)):
+            if where and all(key not in labels for key in place):
+                continue
+            new = Node(
+                metadata=type(node.metadata)(name=name, labels=labels.merged({**place, HOSTNAME: name})),
+                spec=type(node.spec)(),
+                status=attrs.evolve(node.status, allocatable=node.status.allocatable.merged(more)),
+            )
+            changes = [Change(None, new)]
+            drivers = situation.get("CSINode", node.metadata.name)
+            if drivers is not None:
+                meta = type(node.metadata)(name=name)
+                changes.append(Change(None, attrs.evolve(drivers, metadata=meta)))
+            size = " with more to give" if more else ""
+            yield Edit(f"add a node like {node.metadata.name}{size}{where}", ANOTHER + bool(where), tuple(changes))
+
+
+def _free_name(situation: Situation, name: str) -> str:
+    while situation.get("Node", name) is not None:
+        name += "-more"
+    return name

@@ -1,0 +1,144 @@
+"""The search for the nearest fixes: every edit of the catalogue is tried in the situation, alone, then two or three.
+
+A situation in which fewer demands fail on the nearest node is worth another edit; the cheapest are tried first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+
+import attrs
+
+from kvolsched.api.node import Node
+from kvolsched.scheduler.demands import Demand
+
+from . import claims, nodes, pods
+from .edit import Change, Edit, merged
+from .situation import Failing, Situation, failing
+
+Entry = Callable[[Demand, Situation, Sequence[Node]], Iterator[Edit]]
+WANTED = 8  # fixes
+DEEP = 3  # edits in one fix
+SMALL = 200  # nodes: in a larger cluster the first fixes found do
+WIDE = 6  # beginnings that are continued, at each depth
+
+CATALOGUE: Mapping[str, tuple[Entry, ...]] = {
+    "request": (pods.ask_less, nodes.make_room, nodes.give_more),
+    "node selector": (pods.reselect, nodes.label),
+    "node affinity": (pods.loosen_affinity, nodes.label),
+    "node name": (pods.free_choice,),
+    "taint": (pods.tolerate, nodes.untaint, nodes.uncordon),
+    "cordon": (nodes.uncordon,),
+    "port": (pods.other_port, nodes.make_room),
+    "claim": (claims.serve, nodes.make_room, nodes.raise_limit),
+    "volume": (nodes.make_room, nodes.raise_limit),
+    "spread": (pods.spread_less, nodes.label, nodes.make_room),
+    "affinity": (pods.less_company, nodes.label),
+    "anti-affinity": (pods.less_company, nodes.make_room),
+    "objection": (nodes.make_room,),
+    "reason": (nodes.make_room,),
+}
+
+
+ANOTHER = Demand("", "node", "", "a node more")
+
+
+@attrs.frozen
+class Found:
+    """Edits after which the pod fits, and on which nodes."""
+
+    edits: tuple[Edit, ...]
+    nodes: tuple[str, ...]
+
+    @property
+    def cost(self) -> tuple[int, int]:
+        """How much they touch: the sum of their costs, and how many objects."""
+        return sum(edit.cost for edit in self.edits), len(merged(self.edits))
+
+
+@attrs.frozen
+class Searched:
+    """What a search found, cheapest first, and the demands that no single edit of the catalogue could meet."""
+
+    found: tuple[Found, ...]
+    unmet: tuple[Demand, ...]
+
+
+def search(situation: Situation) -> Searched:
+    """Return the nearest fixes of a pod that fits nowhere."""
+    found: list[Found] = []
+    unmet: tuple[Demand, ...] = ()
+    beginnings: list[tuple[Edit, ...]] = [()]
+    for _ in range(DEEP):
+        further: list[tuple[int, int, int, tuple[Edit, ...]]] = []
+        for edits in beginnings:
+            with situation.made(_all_changes(edits)):
+                state = failing(situation, situation.judge())
+                met = set()
+                for number, (demand, edit) in enumerate(_candidates(situation, state)):
+                    with situation.made((*edit.changes, *edit.expected)):
+                        after = situation.judge()
+                        if after.any_feasible and not after.error:
+                            found.append(Found((*edits, edit), after.feasible))
+                            met.add(demand.sort)
+                            continue
+                        left = failing(situation, after)
+                    lifted = left.fewest < state.fewest or _less(demand, state, left)
+                    if lifted:
+                        met.add(demand.sort)
+                    if lifted or demand.sort == "before filtering":  # several claims may be due, one after the other
+                        cost = sum(one.cost for one in edits) + edit.cost
+                        further.append((left.fewest, cost, number, (*edits, edit)))
+                if not edits:
+                    unmet = tuple(demand for demand in state.demands if demand.sort not in met and demand.nodes)
+        if len(found) >= (WANTED if situation.seen.size <= SMALL else 1):
+            break
+        beginnings = [edits for *_, edits in sorted(further, key=lambda one: one[:3])[:WIDE]]
+    return Searched(_nearest(found), unmet)
+
+
+def _less(demand: Demand, before: Failing, after: Failing) -> bool:
+    """Say whether a demand fails on fewer nodes, or gave way to another."""
+    left = [one.nodes for one in after.demands if one.words == demand.words]
+    return demand in before.demands and (not left or left[0] < demand.nodes)
+
+
+def _all_changes(edits: Sequence[Edit]) -> list[Change]:
+    return [change for edit in edits for change in (*edit.changes, *edit.expected)]
+
+
+def _candidates(situation: Situation, state: Failing) -> Iterator[tuple[Demand, Edit]]:
+    """Give every edit that may lift a demand which fails on a near node, with the demand; each once."""
+    near = [node for node, _ in state.nearest]
+    given: set[str] = set()
+
+    def once(demand: Demand, edits: Iterator[Edit]) -> Iterator[tuple[Demand, Edit]]:
+        for edit in list(edits):
+            if edit.words not in given:
+                given.add(edit.words)
+                yield demand, edit
+
+    for demand in state.demands:
+        if demand.sort == "before filtering":
+            everywhere = situation.seen.all_nodes()[:1]
+            yield from once(demand, claims.before_filtering(situation))
+            yield from once(demand, pods.loosen_affinity(demand, situation, near))
+            yield from once(demand, nodes.make_room(attrs.evolve(demand, sort="claim"), situation, everywhere))
+            return
+        where = [node for node, failed in state.nearest if demand in failed]
+        for entry in CATALOGUE.get(demand.sort, ()) if where else ():
+            yield from once(demand, entry(demand, situation, where))
+    if state.demands:
+        yield from once(ANOTHER, nodes.another(situation, near))
+
+
+def _nearest(found: Sequence[Found]) -> tuple[Found, ...]:
+    """Return the cheapest fixes, none of them another one with an edit more."""
+    kept: list[Found] = []
+    for fix in sorted(found, key=lambda one: (*one.cost, [edit.words for edit in one.edits])):
+        words, changes = {edit.words for edit in fix.edits}, set(merged(fix.edits))
+        if any({edit.words for edit in other.edits} <= words for other in kept):
+            continue
+        if not any(set(merged(other.edits)) <= changes for other in kept):
+            kept.append(fix)
+    return tuple(kept[:WANTED])

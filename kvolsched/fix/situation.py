@@ -1,0 +1,100 @@
+"""The situation that edits are tried in: objects by key and a snapshot of them, changed for a trial and back again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
+
+import attrs
+
+from kvolsched.api.meta import Frozen
+from kvolsched.api.node import Node
+from kvolsched.api.pod import Pod
+from kvolsched.scheduler.demands import Demand, demands, groups, nearest
+from kvolsched.scheduler.framework import Judgement, judge
+from kvolsched.scheduler.profile import Profile
+from kvolsched.scheduler.snapshot import Snapshot, snapshot
+from kvolsched.world.apiserver import key_of
+from kvolsched.world.log import Key
+
+from .edit import Change
+
+NEAREST = 3  # nodes that edits of nodes are tried on
+
+
+class Situation:
+    """A pod, the objects around it and their snapshot. Mutable: `made` changes it for as long as it lasts."""
+
+    def __init__(self, objects: Mapping[Key, Any], pod: Key, profile: Profile) -> None:
+        self.objects = {key: obj for key, obj in objects.items() if not isinstance(obj, Frozen)}
+        self.key = pod
+        self.profile = profile
+        self.seen: Snapshot = snapshot(self.objects.values())
+
+    @property
+    def pod(self) -> Pod:
+        """The pod as it is in this trial."""
+        pod: Pod = self.objects[self.key]
+        return pod
+
+    def of_kind(self, kind: str) -> list[Any]:
+        """Return the objects of a kind, sorted by key."""
+        return [obj for key, obj in sorted(self.objects.items()) if key.kind == kind]
+
+    def get(self, kind: str, name: str, namespace: str = "") -> Any:
+        """Return an object, or None."""
+        return self.objects.get(Key(kind, namespace, name))
+
+    @contextmanager
+    def made(self, changes: Iterable[Change]) -> Iterator[None]:
+        """Make changes, and take them back in the end."""
+        done: list[tuple[Key, Any]] = []
+        try:
+            for change in changes:
+                key = change.key
+                done.append((key, self.objects.get(key)))
+                self._put(key, change.new)
+            yield
+        finally:
+            for key, old in reversed(done):
+                self._put(key, old)
+
+    def _put(self, key: Key, new: Any) -> None:
+        old = self.objects.get(key)
+        if new is None:
+            self.objects.pop(key, None)
+        else:
+            self.objects[key] = new
+        if key.kind in self.seen.follows and (old is not None or new is not None):
+            self.seen.apply(key, old, new)
+
+    def judge(self) -> Judgement:
+        """Judge the pod."""
+        return judge(self.pod, self.seen, self.profile)
+
+
+@attrs.frozen
+class Failing:
+    """Why the pod fits nowhere in one situation: every demand, and the nodes on which fewest fail, with which."""
+
+    demands: tuple[Demand, ...]
+    nearest: tuple[tuple[Node, tuple[Demand, ...]], ...]
+    fewest: int
+
+
+def failing(situation: Situation, judgement: Judgement) -> Failing:
+    """Return what fails, and the nearest nodes: of each group on which the same few fail, the one with most to give."""
+    found = demands(judgement)
+    alike = sorted(groups(found, judgement.nodes), key=lambda group: (len(group.failing), group.nodes))
+    near: list[tuple[Node, tuple[Demand, ...]]] = []
+    for group in alike[:NEAREST]:
+        short = [found[index].about for index in group.failing if found[index].sort == "request"]
+        name = nearest(judgement, short[0], group.nodes) if short else group.nodes[0]
+        node = situation.seen.node(name)
+        if node is not None:
+            near.append((node, tuple(found[index] for index in group.failing)))
+    return Failing(found, tuple(near), len(alike[0].failing) if alike else 0)
+
+
+__all__ = ["Failing", "Situation", "failing", "key_of"]

@@ -1,0 +1,221 @@
+"""What would make a pending pod fit: every fix told makes it schedulable, on recorded cases and on recorded dumps."""
+
+from functools import cache
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from kvolsched import Cluster
+from kvolsched.api.manifest import from_plain
+from kvolsched.api.meta import Frozen
+from kvolsched.cli import main
+from kvolsched.conform import read
+from kvolsched.fix import Situation, search
+from kvolsched.fix.edit import merged
+from kvolsched.revision import upstream
+from kvolsched.scheduler.framework import judge
+from kvolsched.scheduler.snapshot import snapshot
+from kvolsched.world.apiserver import key_of
+
+RECORDED = Path(__file__).parent / "conformance"
+FAMILIES = (
+    "fit", "spread", "static", "dynamic", "bound", "limits", "interpod", "preempt", "disrupt", "wide", "wide2", "mixed",
+)
+EVERY = 5  # of how many recorded cases one is searched here; `make test-long` searches all
+
+
+@cache
+def dump(name):
+    """Load a recorded dump once; `fix` changes nothing."""
+    return Cluster.from_manifests(RECORDED / "dumps" / f"{name}.yaml.gz")
+
+
+def stuck(family, every):
+    """Give (case, situation) of recorded cases in which our engine finds no node, one of so many."""
+    profile, number = upstream().profile, 0
+    for recorded in read(RECORDED / f"{family}.jsonl.gz"):
+        case = recorded.case
+        objects = [item for item in map(from_plain, case["objects"]) if not isinstance(item, Frozen)]
+        pod = from_plain(case["pod"])
+        situation = Situation({key_of(item): item for item in (*objects, pod)}, key_of(pod), profile)
+        judgement = situation.judge()
+        if judgement.nodes and not judgement.any_feasible:
+            number += 1
+            if number % every == 0:
+                yield recorded.id, situation
+
+
+def searched(family, every):
+    """Search cases; check every fix on objects and a snapshot of their own, and give (case, found, unmet)."""
+    for name, situation in stuck(family, every):
+        before = dict(situation.objects)
+        result = search(situation)
+        assert before == situation.objects, f"{name}: a trial was not taken back"
+        for fix in result.found:
+            objects = dict(before)
+            for edit in fix.edits:
+                for change in (*edit.changes, *edit.expected):
+                    if change.new is None:
+                        del objects[change.key]
+                    else:
+                        objects[change.key] = change.new
+            pod = objects[situation.key]
+            seen = snapshot(item for item in objects.values() if item is not pod)
+            judgement = judge(pod, seen, situation.profile)
+            assert fix.nodes == judgement.feasible, (name, [edit.words for edit in fix.edits])
+            assert judgement.any_feasible, (name, [edit.words for edit in fix.edits])
+        yield name, result.found, result.unmet
+
+
+def told_share(every):
+    """Search all families and print how many cases have no fix, and what they lack."""
+    total, without = 0, []
+    for family in FAMILIES:
+        for name, found, unmet in searched(family, every):
+            total += 1
+            if not found:
+                without.append(f"{name}: {'; '.join(demand.words for demand in unmet) or 'no three edits together'}")
+    print(f"{len(without)} of {total} stuck cases have no fix in the catalogue")
+    print("\n".join(without))
+    return total, len(without)
+
+
+def test_every_fix_makes_the_pod_schedulable(capsys):
+    """Each fix of a fifth of the recorded stuck cases is true of objects judged anew; few cases have none."""
+    total, without = told_share(EVERY)
+
+    with capsys.disabled():
+        print(f"\n{capsys.readouterr().out.splitlines()[0]} (one case of {EVERY} searched)")
+    assert total > 100
+    assert without / total < 0.2
+
+
+@pytest.mark.long
+def test_every_fix_of_every_case():
+    """The same for all recorded stuck cases."""
+    total, without = told_share(1)
+
+    assert without / total < 0.2
+
+
+@pytest.mark.parametrize(("name", "pod", "nearest"), [
+    ("shop", "reports", "change nodeSelector topology.kubernetes.io/zone from zone-c to zone-a"),
+    ("shop", "trainer", "ask for 2500m cpu instead of 3500m"),
+    ("shop", "cache-2", "add a volume data-cache-2-more of 8Gi that node-a2 reaches for claim data-cache-2"),
+    ("shop", "import", "create the claim imports, 1Gi of class ebs"),
+    ("shop", "nightly", "remove the scheduling gates example.com/quota"),
+    ("storage", "named", "add a volume missing-volume of 5Gi for claim named"),
+])
+def test_the_nearest_fix_of_a_recorded_dump(name, pod, nearest):
+    """The nearest fix is the expected one, and whoever applies it and runs the loop sees the pod on a node."""
+    cluster = dump(name)
+    digest = cluster.digest()
+    fixes = cluster.fix(pod)
+    mine = cluster.fork("mine")
+    fixes[0].apply(mine)
+    mine.run(f"pod/demo/{pod} scheduled", steps=2_000)
+
+    assert nearest == fixes[0].words
+    assert mine[f"pod/demo/{pod}"].spec.node_name in fixes[0].nodes
+    assert digest == cluster.digest()
+
+
+@pytest.mark.parametrize("pod", ["reports", "trainer", "batch", "import"])
+def test_each_fix_can_be_applied(pod):
+    """Not the nearest alone: every fix told can be made by a user, and the pod then gets a node."""
+    for fix in dump("shop").fix(pod):
+        mine = dump("shop").fork("mine")
+        fix.apply(mine)
+        mine.run(f"pod/demo/{pod} scheduled", steps=2_000)
+
+        assert mine[f"pod/demo/{pod}"].spec.node_name, fix.words
+
+
+def test_fixes_are_ranked_by_what_they_touch():
+    """What touches less comes first."""
+    costs = [fix.cost for fix in dump("storage").fix("b-only")]
+
+    assert sorted(costs) == costs
+    assert len(costs) > 3
+
+
+def test_a_fix_is_shown_as_a_diff():
+    """A unified diff of manifests, and the note where a pod must be created anew."""
+    lines = dump("shop").fix("reports")[0].diff.splitlines()
+
+    assert ["--- a/demo/pod/reports.yaml", "+++ b/demo/pod/reports.yaml  (delete it and create it anew)"] == lines[:2]
+    assert ["-    topology.kubernetes.io/zone: zone-c", "+    topology.kubernetes.io/zone: zone-a"] == [
+        line for line in lines[2:] if line[0] in "+-"
+    ]
+
+
+def test_nothing_to_fix():
+    """A pod with a node needs none."""
+    fixes = dump("shop").fix("cache-0")
+
+    assert (0, True) == (len(fixes), fixes.headline.startswith("nothing to fix: "))
+
+
+STUCK = """
+apiVersion: v1
+kind: Node
+metadata: {name: n0, labels: {disk: hdd, kubernetes.io/hostname: n0}}
+spec: {taints: [{key: gpu, value: "yes", effect: NoSchedule}], unschedulable: true}
+status: {allocatable: {cpu: "4", memory: 8Gi, pods: "10"}}
+---
+apiVersion: v1
+kind: Pod
+metadata: {name: web, namespace: default}
+spec:
+  nodeSelector: {disk: ssd}
+  containers: [{name: c, resources: {requests: {cpu: "1"}}}]
+"""
+
+
+def test_several_edits_together():
+    """One node on which three demands fail: the fixes lift all three, or add a node."""
+    fixes = Cluster.from_manifests(STUCK).fix("web")
+
+    assert {1, 3} >= {len(fix.edits) for fix in fixes}
+    assert any("add a node like n0" in fix.words for fix in fixes)
+
+
+def test_merging_edits_of_one_object():
+    """Two edits of one node are one change of it, from what it was to what it becomes."""
+    situation = Situation(
+        {key_of(item): item for item in Cluster.from_manifests(STUCK).loaded.objects},
+        key_of(Cluster.from_manifests(STUCK)["pod/web"]), upstream().profile,
+    )
+    found = search(situation).found
+    several = next(fix for fix in found if len(fix.edits) == 3)
+
+    assert len(merged(several.edits)) <= 2
+
+
+def test_a_case_without_a_fix_says_what_cannot_be_met():
+    """A claim of the pod's own that is not its own: no edit of the catalogue helps, and it is said."""
+    claim = """
+---
+apiVersion: v1
+kind: PersistentVolumeClaim
+metadata: {name: web-scratch, namespace: default, uid: other}
+spec: {accessModes: [ReadWriteOnce], resources: {requests: {storage: 1Gi}}}
+"""
+    volume = """
+  volumes:
+  - name: scratch
+    ephemeral: {volumeClaimTemplate: {spec: {accessModes: [ReadWriteOnce], resources: {requests: {storage: 1Gi}}}}}
+"""
+    fixes = Cluster.from_manifests(STUCK.rstrip() + volume + claim).fix("web")
+
+    assert ("no edit of the catalogue meets:", 0) == (fixes.headline, len(fixes))
+    assert "pod is not owner" in fixes.unmet[0]
+
+
+def test_the_command_line():
+    """`kvolsched why DUMP --pod NS/NAME --fix` prints the reasons, and then the fixes."""
+    done = CliRunner().invoke(main, ["why", str(RECORDED / "dumps" / "shop.yaml.gz"), "--pod", "demo/reports", "--fix"])
+
+    assert 0 == done.exit_code, done.output
+    assert repr(dump("shop").fix("demo/reports")) in done.output
