@@ -176,15 +176,21 @@ class ApiServer:
         return Done(write, stored)
 
     def _store(self, log: Log, write: Write, old: Any, new: Any) -> Done:
-        keep = old.metadata
-        meta = attrs.evolve(
-            new.metadata,
+        said, keep = new.metadata, old.metadata
+        meta = ObjectMeta(  # what the writer says, and what only the server does
+            name=said.name,
             namespace=keep.namespace,
+            generate_name=said.generate_name,
+            labels=said.labels,
+            annotations=said.annotations,
             uid=keep.uid,
             creation_timestamp=keep.creation_timestamp,
             deletion_timestamp=keep.deletion_timestamp,
             deletion_grace_period_seconds=keep.deletion_grace_period_seconds,
+            finalizers=said.finalizers,
+            owner_references=said.owner_references,
             resource_version=log.place + 1,
+            rest=said.rest,
         )
         stored = attrs.evolve(new, metadata=meta)
         if stored == old:  # versions are no part of equality

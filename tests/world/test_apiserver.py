@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 from world.toys import Annotate
 
-from kvolsched.api.meta import Frozen, ObjectMeta
+from kvolsched.api.meta import Frozen, ObjectMeta, OwnerReference
 from kvolsched.api.pod import Pod, PodSpec
 from kvolsched.api.volume import PersistentVolume, PersistentVolumeSpec, PersistentVolumeStatus
 from kvolsched.world.apiserver import ApiServer, Deny, Done, Refused, Write, key_of, ref, timestamp, uid_of
@@ -253,3 +253,22 @@ def test_words_and_references():
     assert ref(Key("Node", "", "n")) == "node/n"
     assert timestamp(61.9) == "2026-01-01T00:01:01Z"
     assert PersistentVolumeStatus().phase == ""
+
+
+def test_an_update_loses_no_field_of_the_metadata():
+    """Every field of the metadata is the writer's or the server's; one that is added later is neither forgotten."""
+    values = {
+        "labels": Frozen(a="1"), "annotations": Frozen(b="2"), "finalizers": ("keep",), "generate_name": "p-",
+        "owner_references": (OwnerReference(kind="Pod", name="o", uid="u"),), "rest": Frozen(x="y"),
+        "uid": "u-1", "creation_timestamp": "2026-01-01T00:00:00Z", "deletion_timestamp": None,
+        "deletion_grace_period_seconds": None, "name": "p", "namespace": "default", "resource_version": 7,
+    }  # fmt: skip
+    assert {field.name for field in attrs.fields(ObjectMeta)} == values.keys()
+    server, log = ApiServer(), Log()
+    first = Pod(metadata=ObjectMeta(name="p", namespace="default", uid="u-1", creation_timestamp="2026-01-01T00:00:00Z"))
+    server.commit(log, Write("create", key_of(first), first), "user")
+
+    stored = server.commit(log, Write("update", key_of(first), Pod(metadata=ObjectMeta(**values))), "user").stored
+
+    assert ObjectMeta(**values) == stored.metadata
+    assert stored.metadata.resource_version == 2
