@@ -86,3 +86,43 @@ def test_back_to_the_start(cluster):
     cluster.run()
 
     assert end == cluster.get("pods")
+
+
+def test_a_promised_node_is_kept_for_its_pod():
+    """While its victim takes its time, nobody of the same or lower priority takes the place or evicts for it."""
+    made = Cluster.from_manifests(
+        f"{NODE}---{pod('low', 1)}", revision="upstream", components={"kubelet": {"stop_delay": 60}}
+    )
+    made.run()
+    made.apply(pod("high", 10))
+    for actor in ("scheduling pass", "preemption", "preemption"):
+        made.step(actor)
+    made.apply(pod("other", 10))
+    made.step("scheduling pass")
+
+    assert made["pod/high"].status.nominated_node_name == "n"
+    assert made["pod/other"].status.nominated_node_name == ""
+    assert made["pod/other"].status.condition("PodScheduled").message == (
+        "0/1 nodes are available: 1 Insufficient cpu. no new claims to deallocate, "
+        "preemption: 0/1 nodes are available: 1 Insufficient cpu."
+    )
+    made.run()
+    assert made["pod/high"].spec.node_name == "n"
+    assert made["pod/other"].spec.node_name == ""
+
+
+def test_a_more_important_pod_takes_the_promise():
+    """Of a higher priority it is not bound by promises: it takes the node, and the promise is taken back."""
+    made = Cluster.from_manifests(
+        f"{NODE}---{pod('low', 1)}", revision="upstream", components={"kubelet": {"stop_delay": 60}}
+    )
+    made.run()
+    made.apply(pod("high", 10))
+    made.step("scheduling pass")
+    made.apply(pod("highest", 100))
+    made.step("scheduling pass")
+    made.run()
+
+    assert made["pod/highest"].spec.node_name == "n"
+    assert made["pod/high"].spec.node_name == ""
+    assert made["pod/high"].status.nominated_node_name == ""

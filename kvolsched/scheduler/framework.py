@@ -1,6 +1,6 @@
 """The frame in one place: what plugins answer with, where they hang in, and the pass that asks them.
 
-Imports and names only: `verdict` holds the values, `extension` the protocols, `judgement` the pass.
+Imports and names only: `verdict` holds the values, `extension` the protocols, `judgement` and `ranking` the pass.
 """
 
 from __future__ import annotations
@@ -26,7 +26,8 @@ from .extension import (
     legend_of,
     lift,
 )
-from .judgement import Cell, Judgement, MatrixRow, Ranking, check, judge, rank
+from .judgement import Cell, Judgement, MatrixRow, check, judge
+from .ranking import Ranking, rank
 from .verdict import (
     OK,
     SKIP,

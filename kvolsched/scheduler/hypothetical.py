@@ -1,4 +1,4 @@
-"""What if these pods were gone? A copy of the scheduler's columns from which pods can be taken, and put back.
+"""What if these pods were gone, or others were there? A copy of the scheduler's columns that pods leave and come to.
 
 Only what pods write is copied (free resources, counts, and a node's list of pods once one of them is taken), never an
 object; all else is shared with the snapshot behind, which must not move meanwhile. Mutable.
@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from typing import TYPE_CHECKING
+
+import attrs
 
 from kvolsched.api.pod import Pod
 from kvolsched.world.log import Key
@@ -26,7 +28,7 @@ class Hypothetical(Snapshot):
         self.__dict__.update(seen.__dict__)
         self._rooms = dict(self._rooms)
         self._own: set[str] = set()
-        self._gone: dict[Key, Pod] = {}
+        self._gone: dict[Key, Pod] = {_key(pod): pod for pod in seen.removed}
         self.nodes: NodeTable = seen.nodes.copied(self._rooms)
         self.tallies = seen.tallies.copied(self.nodes)
         self.holdings = seen.holdings.copied()
@@ -44,6 +46,11 @@ class Hypothetical(Snapshot):
         key = _key(pod)
         del self._gone[key]
         self._move(self._room(pod.spec.node_name), key, pod, 1)
+
+    def place(self, pod: Pod, node: str) -> None:
+        """Put a pod on a node where it is not."""
+        placed = attrs.evolve(pod, spec=attrs.evolve(pod.spec, node_name=node))
+        self._move(self._room(node), _key(pod), placed, 1)
 
     def _room(self, name: str) -> Room:
         if name not in self._own:

@@ -1,4 +1,4 @@
-"""One pass over all nodes: who is rejected by which plugin and why, the sentence of it, and the ranking of the rest.
+"""One pass over all nodes: who is rejected by which plugin and why, and the sentence of it.
 
 A judgement is a function of pod, snapshot and profile. It holds arrays by row while it is fresh; everything that
 leaves it is by node name, and sorted. It must be read before the snapshot moves on: a judgement is explained later by
@@ -11,7 +11,8 @@ from collections import Counter
 from collections.abc import Mapping
 from functools import cached_property
 from hashlib import blake2b
-from typing import TYPE_CHECKING, Any, NamedTuple
+from types import MappingProxyType
+from typing import TYPE_CHECKING, NamedTuple
 
 import attrs
 import numpy as np
@@ -20,12 +21,12 @@ from numpy.typing import NDArray
 from kvolsched.api.pod import Pod
 
 from .extension import At, Words, legend_of, lift
+from .hypothetical import Hypothetical
 from .verdict import (
     OK,
     Code,
     Codes,
     Evidence,
-    Integers,
     Legend,
     Mask,
     Ok,
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
     from .profile import Profile
     from .snapshot import Snapshot
 
+NOTHING: Said = ((), Code.SUCCESS)
 NO_NODES = "no nodes available to schedule pods"
 
 
@@ -70,6 +72,23 @@ class _Column(NamedTuple):
     codes: Codes | None
     legend: Legend
 
+    def with_cell(self, row: int, other: _Column | None, size: int) -> _Column:
+        """Return this column with another's answer in one row; numbers may mean other things there."""
+        answer = other.legend(int(other.codes[row])) if other is not None and other.codes is not None else NOTHING
+        if self.codes is None and not answer[1]:
+            return self
+        codes = np.zeros(size, np.uint16) if self.codes is None else self.codes.copy()
+        if not answer[1]:
+            codes[row] = 0
+            return self._replace(codes=codes)
+        assert other is not None
+        assert other.codes is not None
+        code, legend = int(other.codes[row]), self.legend
+        if legend(code) != answer:  # a number that is free here
+            code = int(codes.max()) + 1
+        codes[row] = code
+        return self._replace(codes=codes, legend=lambda each: answer if each == code else legend(each))
+
 
 class Judgement:
     """What every plugin says of every node for one pod at one moment."""
@@ -84,6 +103,7 @@ class Judgement:
         skipped: frozenset[str],
         rejected_by: PreFilterReject | None,
         restrictions: tuple[Restrict, ...],
+        views: Mapping[str, Snapshot] = MappingProxyType({}),
     ) -> None:
         self.pod = pod
         self.seen = seen
@@ -96,6 +116,8 @@ class Judgement:
         """Restrictions to some nodes that plugins made before filtering."""
         self.plugins: tuple[str, ...] = tuple(filter_.name for filter_ in profile.filters)
         """Names of the filter plugins, in order."""
+        self.views = views
+        """The nodes that were judged with the pods they are promised to, and what was seen there."""
         self._columns = columns
         self._nodes = seen.nodes
         self._version = seen.nodes.version
@@ -289,7 +311,8 @@ class Judgement:
         found = self.seen.node(node)
         if enabled is None or found is None:
             raise KeyError(f"no verdict of {plugin!r} on node {node!r}")
-        answer: Ok | Reject = OK if plugin in self.skipped else enabled.plugin.rule(self.pod, found, self.seen)
+        seen = self.views.get(node, self.seen)
+        answer: Ok | Reject = OK if plugin in self.skipped else enabled.plugin.rule(self.pod, found, seen)
         if isinstance(answer, Ok):
             return Cell("", Code.SKIP if plugin in self.skipped else Code.SUCCESS, ())
         return Cell(", ".join(answer.reasons), answer.status, answer.evidence, answer.reasons)
@@ -311,6 +334,30 @@ class Judgement:
                 rows.append(MatrixRow(name, plugin, status.word, reasons, first[row] == index))
         return rows
 
+    def beside(self, others: Mapping[str, Judgement]) -> Judgement:
+        """Return this judgement with the verdicts on some nodes replaced, where the other one rejects the node."""
+        held = {node: other for node, other in others.items() if other.rejection(node)[1] is not Code.SUCCESS}
+        if not held:
+            return self
+        columns = []
+        for place in range(len(self.plugins)):
+            column = self.columns.get(place) or _Column(place, None, lambda _code: NOTHING)
+            for node, other in held.items():
+                column = column.with_cell(self._nodes.row_of[node], other.columns.get(place), len(self._nodes.names))
+            columns.append(column)
+        skipped = frozenset.intersection(self.skipped, *(other.skipped for other in held.values()))
+        views = {node: other.seen for node, other in held.items()}
+        return Judgement(
+            self.pod,
+            self.seen,
+            self.profile,
+            columns=tuple(column for column in columns if self.plugins[column.place] not in skipped),
+            skipped=skipped,
+            rejected_by=None,
+            restrictions=self.restrictions,
+            views=views,
+        )
+
     # --- inside -----------------------------------------------------------------------------------------------------
 
     @cached_property
@@ -329,13 +376,14 @@ class Judgement:
         return self._nodes.row_of.get(self.pod.status.nominated_node_name)
 
     def _said(self, index: int, row: int) -> Said:
-        column = self._by_index.get(index)
+        column = self.columns.get(index)
         if column is None or column.codes is None or not column.codes[row]:
             return (), Code.SUCCESS
         return column.legend(int(column.codes[row]))
 
     @cached_property
-    def _by_index(self) -> dict[int, _Column]:
+    def columns(self) -> dict[int, _Column]:
+        """The columns by the place of their plugin; one without opinion has none."""
         return {column.place: column for column in self._columns}
 
     def _named(self, restriction: Restrict) -> Mask:
@@ -344,58 +392,31 @@ class Judgement:
         return mask
 
 
-class Ranking:
-    """The scores of the feasible nodes, plugin by plugin; arrays are in the order of `rows`, which means nothing."""
-
-    def __init__(
-        self,
-        judgement: Judgement,
-        raw: Mapping[str, NDArray[Any]],
-        normalised: Mapping[str, Integers],
-        weighted: Mapping[str, Integers],
-        totals: Integers,
-    ) -> None:
-        self.raw = raw
-        self.normalised = normalised
-        self.weighted = weighted
-        self.totals = totals
-        self._rows = judgement.rows
-        self._nodes = judgement.seen.nodes
-
-    @cached_property
-    def best(self) -> tuple[str, ...]:
-        """The names of the nodes with the highest total, sorted."""
-        if not len(self._rows):
-            return ()
-        highest = np.zeros(len(self._nodes.names), bool)
-        highest[self._rows[self.totals == self.totals.max()]] = True
-        by_name = self._nodes.rows_by_name()
-        return tuple(self._nodes.names_array()[by_name[highest[by_name]]].tolist())
-
-    @cached_property
-    def nodes(self) -> tuple[str, ...]:
-        """The names of the feasible nodes, in the order of the arrays."""
-        return tuple(self._nodes.names_array()[self._rows].tolist())
-
-    def of(self, node: str) -> dict[str, tuple[float, int, int]]:
-        """Return raw, normalised and weighted score of a feasible node by plugin."""
-        at = self.nodes.index(node)
-        return {
-            plugin: (
-                float(self.raw[plugin][at]),
-                int(self.normalised[plugin][at]),
-                int(self.weighted[plugin][at]),
-            )
-            for plugin in self.weighted
-        }
-
-    def total(self) -> dict[str, int]:
-        """Return the totals by node name, sorted."""
-        return dict(sorted(zip(self.nodes, self.totals.tolist(), strict=True)))
-
-
 def judge(pod: Pod, seen: Snapshot, profile: Profile) -> Judgement:
-    """Ask every filter plugin of a profile about every node for a pod."""
+    """Ask every filter plugin of a profile about every node for a pod.
+
+    A node that is promised to pods of the same or higher priority must have room beside them, too.
+    """
+    judgement = _ask(pod, seen, profile)
+    if not seen.promises or judgement.rejected_by is not None:
+        return judgement
+    beside = {}
+    for node in sorted({one.status.nominated_node_name for one in seen.promises}):
+        others = [one for one in seen.promised(node) if _goes_first(one, pod)]
+        if others and seen.node(node) is not None:
+            view = Hypothetical(seen)
+            for one in others:
+                view.place(one, node)
+            beside[node] = _ask(pod, view, profile)
+    return judgement.beside(beside) if beside else judgement
+
+
+def _goes_first(promised: Pod, pod: Pod) -> bool:
+    same = (promised.metadata.namespace, promised.metadata.name) == (pod.metadata.namespace, pod.metadata.name)
+    return not same and (promised.spec.priority or 0) >= (pod.spec.priority or 0)
+
+
+def _ask(pod: Pod, seen: Snapshot, profile: Profile) -> Judgement:
     skipped: set[str] = set()
     rejected: PreFilterReject | None = None
     restrictions: list[Restrict] = []
@@ -432,28 +453,6 @@ def judge(pod: Pod, seen: Snapshot, profile: Profile) -> Judgement:
         rejected_by=rejected,
         restrictions=tuple(restrictions),
     )
-
-
-def rank(judgement: Judgement) -> Ranking:
-    """Score the feasible nodes of a judgement; a plugin that has nothing to rank is left out."""
-    rows = judgement.rows
-    at = At(judgement.seen, judgement.mask)
-    every = len(rows) == len(at.nodes.names)
-    raw: dict[str, NDArray[Any]] = {}
-    normalised: dict[str, Integers] = {}
-    weighted: dict[str, Integers] = {}
-    totals: Integers = np.zeros(len(rows), np.int64)
-    if len(rows):
-        for enabled in judgement.profile.scores:
-            scores = enabled.plugin.score(judgement.pod, at)
-            if scores is None:
-                continue
-            name = enabled.name
-            raw[name] = scores if every else scores[rows]
-            normalised[name] = enabled.plugin.normalise(raw[name])
-            weighted[name] = normalised[name] if enabled.weight == 1 else normalised[name] * enabled.weight
-            totals += weighted[name]
-    return Ranking(judgement, raw, normalised, weighted, totals)
 
 
 def check(judgement: Judgement) -> None:

@@ -91,6 +91,11 @@ class Snapshot:
         room = self._rooms.get(name)
         return [] if room is None else [room.pods[key] for key in sorted(room.pods)]
 
+    @property
+    def promises(self) -> Collection[Pod]:
+        """The pods without node that are promised one."""
+        return self._promised.values()
+
     def promised(self, name: str) -> list[Pod]:
         """Return the pods without node that are promised this one, sorted by key."""
         return [pod for _, pod in sorted(self._promised.items()) if pod.status.nominated_node_name == name]

@@ -256,3 +256,37 @@ def test_nodes_together_as_one_by_one(world):
             assert one.spec.priority < wanted.spec.priority
         left = [item for item in objects if item not in candidate.victims]
         assert candidate.node in judge(wanted, snapshot(left), upstream()).feasible
+
+
+@pytest.mark.parametrize("strategy", [crowded(), company(), spread()], ids=["crowded", "company", "spread"])
+def test_a_promised_node_has_room_for_both(strategy):
+    """A node promised to pods of no lower priority passes only if it passes with them and without; columns say it too."""
+
+    @settings(max_examples=120)
+    @given(strategy, st.data())
+    def holds(world, data):
+        objects, wanted = world
+        names = [item.metadata.name for item in objects if item.kind == "Node"]
+        promised = []
+        for index in range(data.draw(st.integers(1, 3))):
+            on = data.draw(st.sampled_from(names))
+            one = next((item for item in objects if item.kind == "Pod"), wanted)
+            promised.append(
+                attrs.evolve(
+                    one,
+                    metadata=attrs.evolve(one.metadata, name=f"q{index}", deletion_timestamp=None),
+                    spec=attrs.evolve(one.spec, node_name="", priority=data.draw(st.sampled_from([0, 5, 9]))),
+                    status=PodStatus(nominated_node_name=on),
+                )
+            )
+        first = [one for one in promised if one.spec.priority >= (wanted.spec.priority or 0)]
+        judgement = judge(wanted, snapshot([*objects, *promised]), upstream())
+        check(judgement)
+        plain = judge(wanted, snapshot(objects), upstream())
+        for name in names:
+            there = [one for one in first if one.status.nominated_node_name == name]
+            placed = [attrs.evolve(one, spec=attrs.evolve(one.spec, node_name=name)) for one in there]
+            beside = judge(wanted, snapshot([*objects, *placed]), upstream())
+            assert (name in judgement.feasible) == (name in plain.feasible and name in beside.feasible)
+
+    holds()

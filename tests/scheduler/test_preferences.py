@@ -200,7 +200,10 @@ def softly(draw):
 
 
 def liked(wanted, node, seen):
-    """Σ over pods in the node's domains of the weights of the terms that speak of them, or of this pod; None: of none."""
+    """Σ over pods in the node's domains of the weights of the terms that speak of them, or of this pod; None: of none.
+
+    Which namespaces its own terms mean is looked up among those seen; another pod's terms read this pod's namespace.
+    """
     total, heard = 0, False
 
     def says(term, weight, owner, other, there):
@@ -208,7 +211,8 @@ def liked(wanted, node, seen):
         labels = seen.namespace_labels(other.metadata.namespace)
         selector = term.namespace_selector
         inside = other.metadata.namespace in (term.namespaces or ((owner.metadata.namespace,) if selector is None else ()))
-        inside = inside or (selector is not None and selector.matches(labels))
+        known = other.metadata.namespace in seen.namespaces() or owner is not wanted or selector == LabelSelector()
+        inside = inside or (selector is not None and known and selector.matches(labels))
         met = inside and term.label_selector is not None and term.label_selector.matches(other.metadata.labels)
         if met and term.topology_key in there.metadata.labels:
             heard = True

@@ -188,17 +188,19 @@ class PodTopologySpread:
         least = int(raw.min())
         if least == IGNORED:
             ranked = raw != IGNORED
-            scores = np.zeros(len(raw), np.int64)
+            partly = np.zeros(len(raw), np.int64)
             if ranked.any():
-                scores[ranked] = self.normalise(raw[ranked])
-            return scores
+                partly[ranked] = self.normalise(raw[ranked])
+            return partly
         most = int(raw.max())
         if not most:
             return np.full(len(raw), 100)
         if most - least > len(raw):
-            return 100 * (most + least - raw) // most
-        score_of: Integers = 100 * (most + least - np.arange(least, most + 1)) // most  # each number once
-        return score_of[raw - least]
+            shares: Integers = 100 * (most + least - raw) // most
+            return shares
+        score_of = 100 * (most + least - np.arange(least, most + 1)) // most  # each number once
+        scores: Integers = score_of[raw - least]
+        return scores
 
     def soft(self, pod: Pod, seen: Snapshot) -> tuple[Constraint, ...]:
         """Return the pod's soft constraints, made ready, or else the defaults, if anything groups it with others."""

@@ -1,0 +1,90 @@
+"""The ranking of the nodes that fit: each score plugin's numbers, brought to 0..100, weighted and summed.
+
+Arrays are by row while fresh; everything that leaves is by node name. Like a judgement it is read before the snapshot
+moves on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .extension import At
+from .judgement import Judgement
+from .verdict import Integers
+
+
+class Ranking:
+    """The scores of the feasible nodes, plugin by plugin; arrays are in the order of `rows`, which means nothing."""
+
+    def __init__(
+        self,
+        judgement: Judgement,
+        raw: Mapping[str, NDArray[Any]],
+        normalised: Mapping[str, Integers],
+        weighted: Mapping[str, Integers],
+        totals: Integers,
+    ) -> None:
+        self.raw = raw
+        self.normalised = normalised
+        self.weighted = weighted
+        self.totals = totals
+        self._rows = judgement.rows
+        self._nodes = judgement.seen.nodes
+
+    @cached_property
+    def best(self) -> tuple[str, ...]:
+        """The names of the nodes with the highest total, sorted."""
+        if not len(self._rows):
+            return ()
+        highest = np.zeros(len(self._nodes.names), bool)
+        highest[self._rows[self.totals == self.totals.max()]] = True
+        by_name = self._nodes.rows_by_name()
+        return tuple(self._nodes.names_array()[by_name[highest[by_name]]].tolist())
+
+    @cached_property
+    def nodes(self) -> tuple[str, ...]:
+        """The names of the feasible nodes, in the order of the arrays."""
+        return tuple(self._nodes.names_array()[self._rows].tolist())
+
+    def of(self, node: str) -> dict[str, tuple[float, int, int]]:
+        """Return raw, normalised and weighted score of a feasible node by plugin."""
+        at = self.nodes.index(node)
+        return {
+            plugin: (
+                float(self.raw[plugin][at]),
+                int(self.normalised[plugin][at]),
+                int(self.weighted[plugin][at]),
+            )
+            for plugin in self.weighted
+        }
+
+    def total(self) -> dict[str, int]:
+        """Return the totals by node name, sorted."""
+        return dict(sorted(zip(self.nodes, self.totals.tolist(), strict=True)))
+
+
+def rank(judgement: Judgement) -> Ranking:
+    """Score the feasible nodes of a judgement; a plugin that has nothing to rank is left out."""
+    rows = judgement.rows
+    at = At(judgement.seen, judgement.mask)
+    every = len(rows) == len(at.nodes.names)
+    raw: dict[str, NDArray[Any]] = {}
+    normalised: dict[str, Integers] = {}
+    weighted: dict[str, Integers] = {}
+    totals: Integers = np.zeros(len(rows), np.int64)
+    if len(rows):
+        for enabled in judgement.profile.scores:
+            scores = enabled.plugin.score(judgement.pod, at)
+            if scores is None:
+                continue
+            name = enabled.name
+            raw[name] = scores if every else scores[rows]
+            normalised[name] = enabled.plugin.normalise(raw[name])
+            weighted[name] = normalised[name] if enabled.weight == 1 else normalised[name] * enabled.weight
+            totals += weighted[name]
+    return Ranking(judgement, raw, normalised, weighted, totals)
