@@ -140,8 +140,8 @@ class Process:
             return sorted(found, key=_order)
         changes = list(self.log.between(kind, start, stop))
         if len(changes) == 1:
-            place, (key, old, new) = changes[0]
-            return [Arrival(place, key, old, new)]  # type: ignore[arg-type]
+            place, only = changes[0]
+            return [Arrival(place, only.key, only.old, only.new)]  # type: ignore[arg-type]
         for place, change in changes:
             first.setdefault(change.key, change.old)
             last[change.key] = (place, change.new)

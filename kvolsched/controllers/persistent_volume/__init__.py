@@ -42,7 +42,6 @@ from ...volumes import (
 from ...world.apiserver import Done, Refused, Write
 from ...world.component import Actor, Component, Hand
 from ...world.decision import Decision, Say, ask, named, told
-from ...world.digest import WAIT
 from ...world.log import Key
 from ...world.own import Own, catch_up, forget, keep
 from ...world.routine import Routine
@@ -50,8 +49,8 @@ from . import words
 from .binding import Binding
 from .cache import own_of, pods_of, views
 from .migration import MIGRATED_TO, Migration
-from .operations import has_operations, pause, starts
 from .options import CLAIM, CLAIMS, DESIGN, NAME, OPERATIONS, SOURCE, UPSTREAM, VOLUME, VOLUMES, Options
+from .pause import pause, paused
 
 
 def component(options: Options = UPSTREAM, operations: Sequence[Actor] = ()) -> Component:
@@ -331,12 +330,12 @@ class Binder:
         if self.options.today and why:
             self._cannot_provision(decision, claim, why)
             return
-        if not starts(hand, operation):
+        if not self.starts(hand, operation):
             return
         if why:
             self._cannot_provision(decision, claim, why)
         elif found is not None and found.provisioner in self.options.in_tree:
-            if has_operations(hand):
+            if _has_operations(hand):
                 decision.ask(OPERATIONS, operation)
         elif found is not None:
             self._hand_over(decision, claim, self.options.migrated.get(found.provisioner, found.provisioner))
@@ -376,6 +375,10 @@ class Binder:
         )
         decision.event(asked, "Normal", "ExternalProvisioning", said)
         decision.say(f"PV controller waits for {provisioner} to provision {named(claim)}")
+
+    def starts(self, hand: Hand, operation: str) -> bool:
+        """Say whether an operation may start: not while it is under way, and not soon after it has failed."""
+        return not paused(hand, operation) and hand.note(f"plan {OPERATIONS}", operation) is None
 
     # -- volumes ----------------------------------------------------------------------------------------
 
@@ -456,14 +459,18 @@ class Binder:
         """Start the operation that reclaims a volume; one that an external driver made is left to that."""
         hand = decision.hand
         made_by = volume.metadata.annotations.get(PROVISIONED_BY, "")
-        if not has_operations(hand):
+        if not _has_operations(hand):
             if operation.startswith("recycle") or made_by.startswith("kubernetes.io/"):
                 return
             if not made_by:
                 said = words.no_deleter(volume.metadata.name, today=self.options.today)
                 self.writes.fail_volume(decision, volume, "VolumeFailedDelete", said)
-        elif starts(hand, operation):
+        elif self.starts(hand, operation):
             decision.ask(OPERATIONS, operation)
+
+
+def _has_operations(hand: Hand) -> bool:
+    return any(actor.name == OPERATIONS for actor in hand.process.component.actors)
 
 
 def is_default(found: StorageClass) -> bool:

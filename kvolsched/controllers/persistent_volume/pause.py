@@ -1,4 +1,4 @@
-"""Operations of in-tree plugins as the controller asks for them: one at a time, and not soon after one has failed."""
+"""What has just failed is not run again at once: half a second of pause for each operation."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import attrs
 
 from ...world.component import Hand
 from ...world.digest import WAIT
-from .options import OPERATIONS
 
 
 @attrs.frozen
@@ -16,20 +15,15 @@ class Pause:
     until: float = attrs.field(metadata=WAIT)
 
 
-def starts(hand: Hand, operation: str) -> bool:
-    """Say whether an operation may start: not while it is under way, and not soon after it has failed."""
-    paused: Pause | None = hand.note("pause", operation)
-    if paused is not None and paused.until > hand.now:
-        return False
-    hand.remember("pause", operation, None)
-    return hand.note(f"plan {OPERATIONS}", operation) is None
-
-
 def pause(hand: Hand, operation: str, seconds: float = 0.5) -> None:
     """Note that an operation has failed: it is not run again for half a second."""
     hand.remember("pause", operation, Pause(hand.now + seconds))
 
 
-def has_operations(hand: Hand) -> bool:
-    """Say whether a routine of the component runs them."""
-    return any(actor.name == OPERATIONS for actor in hand.process.component.actors)
+def paused(hand: Hand, operation: str) -> bool:
+    """Say whether an operation failed a moment ago; the note is forgotten when its time is over."""
+    note: Pause | None = hand.note("pause", operation)
+    if note is not None and note.until > hand.now:
+        return True
+    hand.remember("pause", operation, None)
+    return False
