@@ -60,8 +60,8 @@ def as_in_1_11(revision, *extra, only=None, **options):
     )
 
 
-def play(case):
-    """Play a case; return the steps in the recordings' form and the final placement."""
+def played(case):
+    """Play a case; return the world as it is then, its profile, and the steps in the recordings' form."""
     revision = as_in_1_11(design(), Enabled(Rank(tuple(case["rank"].items())), 1))
     world = World(revision, case, kinds=KINDS, components={DRIVER: {}})
     for pod in case["pods"]:
@@ -78,6 +78,12 @@ def play(case):
         conditions = said.pop("conditions", [])
         told = {"writes": writes, "events": events, "conditions": conditions, **said}
         done.append({"step": step, **{word: value for word, value in told.items() if value}})
+    return world, revision.profile, done
+
+
+def play(case):
+    """Play a case; return the steps in the recordings' form and the final placement."""
+    world, _, done = played(case)
     objects = world.sim.log.objects
     final = {f"Pod {key.name}": obj.spec.node_name or None for key, obj in objects.items() if key.kind == "Pod"}
     final |= {
