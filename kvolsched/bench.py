@@ -14,15 +14,16 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from gc import collect
 
+import attrs
 from tqdm.auto import tqdm
 
 from .cluster import Cluster
 from .scenario import named, nodes, pods, storage_class
 from .scheduler.cycle import SCHEDULER
 from .scheduler.framework import judge, rank
+from .world.apiserver import Write, key_of
 from .world.component import Component
 from .world.routine import Routine
-from .world.apiserver import Write, key_of
 from .world.simulation import Simulation
 
 GROWTH = 12.0  # a pass at 5,000 nodes against one at 500
@@ -71,7 +72,8 @@ def the_loop(size: int, count: int, claims: str = "") -> tuple[float, float, flo
     cluster.load(pods(count, claims=claims))
     with _quiet():
         start = time.perf_counter()
-        for _ in tqdm(cluster.world.run(steps=10_000_000, seconds=1e9), desc=f"{count} pods, {size} nodes", leave=False, delay=2.0):
+        steps = cluster.world.run(steps=10_000_000, seconds=1e9)
+        for _ in tqdm(steps, desc=f"{count} pods, {size} nodes", leave=False, delay=2.0):
             pass
         taken = time.perf_counter() - start
     placed = sum(1 for pod in cluster.objects("pods") if pod.spec.node_name)
@@ -90,13 +92,12 @@ def the_frame(count: int) -> float:
         pod = hand.seen.get("Pod", cause, "default")  # type: ignore[attr-defined]
         if pod is None or pod.status.phase == "Running":
             return []
-        import attrs  # noqa: PLC0415 - as above
-
         running = attrs.evolve(pod, status=attrs.evolve(pod.status, phase="Running"))
         return [Write("update_status", key_of(pod), running)]
 
     worker = Component("worker", ("Pod",), (Routine("worker", lambda _h, key, _o, _n: [key.name], sync),))
-    others = [Component(f"watcher-{n}", ("Pod",), (Routine(f"watcher-{n}", lambda *_: (), lambda *_: ()),)) for n in range(2)]
+    idle = [Routine(f"watcher-{n}", lambda *_: (), lambda *_: ()) for n in range(2)]
+    others = [Component(routine.name, ("Pod",), (routine,)) for routine in idle]
     world = Simulation([worker, *others])
     for pod in pods(count):
         world.log.write(key_of(pod), pod)
@@ -132,7 +133,7 @@ def main() -> int:
 
     def say(what: str, figure: str, aim: str) -> None:
         rows.append((what, figure, aim))
-        print(f"{what:<58}{figure:>22}   {aim}")  # noqa: T201 - printing is what it is for
+        print(f"{what:<58}{figure:>22}   {aim}")
 
     passes = {size: a_pass(size) for size in (500, 5_000)}
     say("one pass, plain pod, 500 nodes", f"{passes[500] * 1e3:.3f} ms", "")

@@ -53,7 +53,7 @@ class _Shares:
         self.both = (self.total[0] > 0) & (self.total[1] > 0)
 
     def balance(self, cpu: int, memory: int) -> Integers:
-        """Return int(100 (1 − deviation of the two shares)); a resource that a node lacks is left out, so is balanced."""
+        """Return int(100 (1 − deviation of the shares)); a resource that a node lacks is left out, so is balanced."""
         of_cpu = np.minimum((self.used[0] + cpu) / self.floor[0], 1.0)
         of_memory = np.minimum((self.used[1] + memory) / self.floor[1], 1.0)
         deviation = np.abs(of_cpu - of_memory) / 2 * self.both
