@@ -40,6 +40,7 @@ from .edit import Change, Edit
 from .pods import respecified
 from .situation import Situation
 
+ZONES, REGIONS = volumes.ZONE_LABELS, volumes.REGION_LABELS
 CLASS, VOLUME, CLAIM, CAPACITY, LEFT_BEHIND = 3, 3, 3, 4, 3
 
 
@@ -92,8 +93,10 @@ def _delayed(claim: PersistentVolumeClaim, situation: Situation) -> bool:
 def _reach(volume: PersistentVolume, near: Sequence[Node]) -> Iterator[Edit]:
     """Label a node so that it counts as reaching a volume: right only where it really does."""
     wanted = volume.spec.node_affinity
-    for node in near if wanted is not None else ():
+    zones = {key: value for key, value in volume.metadata.labels.items() if key in (*ZONES, *REGIONS)}
+    for node in near:
         labels = node_edits.labels_for(wanted.required if wanted is not None else None, node)
+        labels = {**{key: value.split("__")[0] for key, value in zones.items()}, **labels}
         note = f"only if {node.metadata.name} really reaches {volume.metadata.name}"
         for edit in node_edits.labelled(node, labels, note):
             yield attrs.evolve(edit, cost=edit.cost + 3)

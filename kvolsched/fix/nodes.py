@@ -10,6 +10,7 @@ from typing import Any
 
 import attrs
 
+from kvolsched import volumes
 from kvolsched.api.node import Node
 from kvolsched.api.pod import Pod
 from kvolsched.api.selector import NodeSelector, Requirement
@@ -222,11 +223,18 @@ def another(situation: Situation, near: Sequence[Node]) -> Iterator[Edit]:
             resource: requests.written(resource, ask) for resource, ask in asks.items() if total.get(resource, 0) < ask
         }
         spread = {one.topology_key: f"{name}-domain" for one in pod.spec.topology_spread_constraints}
-        for where, place in (("", {}), (" in a new zone", {ZONE: f"{name}-zone"}), (" in new domains", spread)):
+        near_volumes = _labels_of_volumes(situation, node)
+        places: list[tuple[str, dict[str, Any]]] = [
+            ("", {}),
+            (" where its volumes are", near_volumes),
+            (" in a new zone", {ZONE: f"{name}-zone"}),
+            (" in new domains", spread),
+        ]
+        for where, place in places:
             if where and all(key not in labels for key in place):
                 continue
             new = Node(
-                metadata=type(node.metadata)(name=name, labels=labels.merged({**place, HOSTNAME: name})),
+                metadata=type(node.metadata)(name=name, labels=labels.merged({HOSTNAME: name, **place})),
                 spec=type(node.spec)(),
                 status=attrs.evolve(node.status, allocatable=node.status.allocatable.merged(more)),
             )
@@ -237,6 +245,20 @@ def another(situation: Situation, near: Sequence[Node]) -> Iterator[Edit]:
                 changes.append(Change(None, attrs.evolve(drivers, metadata=meta)))
             size = " with more to give" if more else ""
             yield Edit(f"add a node like {node.metadata.name}{size}{where}", ANOTHER + bool(where), tuple(changes))
+
+
+def _labels_of_volumes(situation: Situation, node: Node) -> dict[str, Any]:
+    """Return the labels that a node needs to reach the volumes that the pod has."""
+    pod, wanted = situation.pod, dict[str, Any]()
+    for name in pod.claim_names():
+        claim = situation.seen.claim(pod.metadata.namespace, name)
+        volume = situation.seen.volume(claim.spec.volume_name) if claim is not None else None
+        if volume is not None:
+            zones = (*volumes.ZONE_LABELS, *volumes.REGION_LABELS)
+            wanted |= {key: text.split("__")[0] for key, text in volume.metadata.labels.items() if key in zones}
+            affinity = volume.spec.node_affinity
+            wanted |= labels_for(affinity.required if affinity is not None else None, node)
+    return wanted
 
 
 def _free_name(situation: Situation, name: str) -> str:

@@ -14,6 +14,7 @@ import numpy as np
 
 from kvolsched.api.pod import Affinity, Pod, PodAffinity, TopologySpreadConstraint
 from kvolsched.api.selector import NodeSelector, NodeSelectorTerm, Toleration
+from kvolsched.volumes import REGION_LABELS, ZONE_LABELS
 
 from .extension import At
 from .matching import node_affinity
@@ -95,7 +96,7 @@ def _ports(pod: Pod, at: At) -> Iterator[Clause]:
 
 
 def _volumes(pod: Pod, at: At) -> Iterator[Clause]:
-    """Each volume of the pod alone."""
+    """Each volume of the pod alone: whether it can be had."""
     for number, volume in enumerate(pod.spec.volumes):
         source = volume.persistent_volume_claim
         if source is None and volume.ephemeral is None:
@@ -169,14 +170,38 @@ def _with(pod: Pod, wanted: Any) -> Pod:
     return attrs.evolve(pod, spec=attrs.evolve(pod.spec, affinity=wanted))
 
 
+def _shared(pod: Pod, at: At) -> Iterator[Clause]:
+    """Each volume alone: whether other pods leave it to this one."""
+    for clause in _volumes(pod, at):
+        yield attrs.evolve(clause, words=f"no other pod keeps {clause.sort} {clause.about} from it")
+
+
+def _attached(pod: Pod, at: At) -> Iterator[Clause]:
+    """Each volume alone: whether the node may attach one volume more."""
+    for clause in _volumes(pod, at):
+        words = f"its node may attach one volume more, that of {clause.sort} {clause.about}"
+        yield attrs.evolve(clause, words=words)
+
+
+def _zoned(pod: Pod, at: At) -> Iterator[Clause]:
+    """Each volume alone: whether the node carries the zone and region labels of the volume."""
+    for clause in _volumes(pod, at):
+        claim = at.seen.claim(pod.metadata.namespace, clause.about)
+        volume = at.seen.volume(claim.spec.volume_name) if claim is not None else None
+        labels = volume.metadata.labels if volume is not None else {}
+        named = ", ".join(f"{key}={labels[key]}" for key in (*ZONE_LABELS, *REGION_LABELS) if key in labels)
+        words = f"its node is where the labels of the volume of {clause.sort} {clause.about} say"
+        yield attrs.evolve(clause, words=f"{words}: {named}" if named else words)
+
+
 CLAUSES: Mapping[str, Callable[[Pod, At], Iterator[Clause]]] = {
     "TaintToleration": _taints,
     "NodeAffinity": _selection,
     "NodePorts": _ports,
-    "VolumeRestrictions": _volumes,
-    "NodeVolumeLimits": _volumes,
+    "VolumeRestrictions": _shared,
+    "NodeVolumeLimits": _attached,
     "VolumeBinding": _volumes,
-    "VolumeZone": _volumes,
+    "VolumeZone": _zoned,
     "PodTopologySpread": _spreads,
     "InterPodAffinity": _company,
 }
