@@ -57,7 +57,11 @@ class At:
 
 
 class Plugin(Protocol):
-    """Every plugin has Kubernetes' name; a plugin whose name a document changed has a `document_name` beside it."""
+    """Every plugin has Kubernetes' name; a plugin whose name a document changed has a `document_name` beside it.
+
+    One whose rule reads more than the judged node and its pods says so with `wide = True` (of a rule alone it is taken
+    for granted): preemption then plays removals node by node. `watches` names kinds that only this plugin reads.
+    """
 
     @property
     def name(self) -> str: ...
