@@ -36,7 +36,7 @@ from kvolsched.scheduler.demands import Demand
 from kvolsched.scheduler.spreading import HOSTNAME
 
 from . import nodes as node_edits
-from .edit import Change, Edit
+from .edit import Change, Edit, merged
 from .pods import respecified
 from .situation import Situation
 
@@ -63,6 +63,28 @@ def serve(demand: Demand, situation: Situation, near: Sequence[Node]) -> Iterato
             yield from _one_more(claim, situation, node)
         yield from _more_capacity(claim, situation, near)
         yield from _waiting(claim, situation)
+
+
+def serve_all(demand: Demand, situation: Situation, near: Sequence[Node]) -> Iterator[Edit]:
+    """A volume for each of several claims that wait, where a near node reaches all of them."""
+    waiting = [
+        claim
+        for name in dict.fromkeys(situation.pod.claim_names())
+        if (claim := _claim(situation, name)) is not None and not claim.spec.volume_name
+    ]
+    if demand.plugin != "VolumeBinding" or len(waiting) < 2:
+        return
+    freed = [edit for claim in waiting for edit in (*_unselect(claim), *_release(claim, situation))]
+    for node in near:
+        more = [edit for claim in waiting for edit in _one_more(claim, situation, node)]
+        for edits in (more, [*freed, *more]) if freed else (more,):
+            yield Edit(
+                ", and ".join(edit.words for edit in edits),
+                sum(edit.cost for edit in edits),
+                merged(edits),
+                tuple(change for edit in more for change in edit.expected),
+                more[0].note if more else "",
+            )
 
 
 def before_filtering(situation: Situation) -> Iterator[Edit]:

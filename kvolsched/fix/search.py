@@ -30,7 +30,7 @@ CATALOGUE: Mapping[str, tuple[Entry, ...]] = {
     "taint": (pods.tolerate, nodes.untaint, nodes.uncordon),
     "cordon": (nodes.uncordon,),
     "port": (pods.other_port, nodes.make_room),
-    "claim": (claims.serve, nodes.make_room, nodes.raise_limit),
+    "claim": (claims.serve, claims.serve_all, nodes.make_room, nodes.raise_limit),
     "volume": (nodes.make_room, nodes.raise_limit),
     "spread": (pods.spread_less, nodes.label, nodes.make_room),
     "affinity": (pods.less_company, nodes.label),
@@ -90,7 +90,8 @@ def search(situation: Situation) -> Searched:
                         cost = sum(one.cost for one in edits) + edit.cost
                         further.append((left.fewest, cost, number, (*edits, edit)))
                 if not edits:
-                    unmet = tuple(demand for demand in state.demands if demand.sort not in met and demand.nodes)
+                    tried = {demand for _, failed in state.nearest for demand in failed}
+                    unmet = tuple(one for one in state.demands if one in tried and one.sort not in met)
         if len(found) >= (WANTED if situation.seen.size <= SMALL else 1):
             break
         beginnings = [edits for *_, edits in sorted(further, key=lambda one: one[:3])[:WIDE]]

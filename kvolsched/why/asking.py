@@ -307,7 +307,7 @@ def _details(demand: Demand, judgement: Judgement) -> Iterator[str]:
         if claim is None:
             if whole or name in wanted:
                 yield f"claim {name} does not exist in namespace {pod.metadata.namespace}"
-        elif name in wanted or (whole and not volumes.is_bound(claim)) or (whole and name in demand.words):
+        elif name in wanted or (whole and (supplies.due(claim, seen) or f'"{name}"' in demand.words)):
             yield from (f"claim {name}: {words}" for words in supplies.behind(claim, seen))
 
 

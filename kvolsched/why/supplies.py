@@ -23,6 +23,14 @@ def claims_of(pod: Pod, seen: Snapshot) -> list[tuple[str, PersistentVolumeClaim
     return [(name, seen.claim(pod.metadata.namespace, name)) for name in dict.fromkeys(pod.claim_names())]
 
 
+def due(claim: PersistentVolumeClaim, seen: Snapshot) -> bool:
+    """Say whether a claim should have been bound before its pod is scheduled, and is not, or its volume is gone."""
+    if volumes.is_bound(claim):
+        return seen.volume(claim.spec.volume_name) is None
+    storage_class = seen.storage_class(volumes.class_of_claim(claim))
+    return bool(claim.spec.volume_name) or storage_class is None or not storage_class.delayed
+
+
 def behind(claim: PersistentVolumeClaim, seen: Snapshot) -> Iterator[str]:
     """Tell what is behind a claim: its volume, or its class and every volume that might have served it."""
     name = volumes.class_of_claim(claim)
