@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
+from functools import lru_cache
 from typing import Any, Protocol
 
 import attrs
@@ -97,7 +98,12 @@ def key_of(obj: Any) -> Key:
 
 def timestamp(seconds: float) -> str:
     """Return a moment of the simulated clock as manifests write it (RFC 3339, whole seconds, UTC)."""
-    return datetime.fromtimestamp(EPOCH + int(seconds), UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    return _whole(int(seconds))
+
+
+@lru_cache(maxsize=1 << 12)
+def _whole(seconds: int) -> str:
+    return datetime.fromtimestamp(EPOCH + seconds, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 def uid_of(key: Key, born: int) -> str:

@@ -53,6 +53,9 @@ class Future:
     ends: tuple[int, ...] = ()
 
 
+NO_FUTURE = Future()
+
+
 @attrs.frozen
 class Branch:
     """A future that was left: it hangs at place `start` on the branch `parent`."""
@@ -98,7 +101,10 @@ class History:
 
     def cut(self) -> Future:
         """Forget what lies behind the present place and return it."""
-        place, step = self.log.place, self.step_number
+        place = self.log.place
+        if place == self.log.end and self.ends[-1] <= place and (not self.turns or self.turns[-1].step < len(self.ends)):
+            return NO_FUTURE  # the common case: nobody has been here before
+        step = self.step_number
         first = bisect_right(self.turns, place, key=_END)
         while first and self.turns[first - 1].end == place and self.turns[first - 1].step > step:
             first -= 1

@@ -43,6 +43,7 @@ class Runtime:
             for kind in process.cursors:
                 self.watchers.setdefault(kind, []).append(process)
         self.sums: Sums | None = None
+        self._looks: dict[tuple[str, str], Hand] = {}
         log.listener = self._hear
 
     @property
@@ -67,6 +68,13 @@ class Runtime:
                     return process, candidate
         names = [a.name for p in self.processes.values() for a in p.component.actors]
         raise LookupError(f"no actor is called {actor!r}; there are: {', '.join(names)}")
+
+    def look(self, process: Process, actor: Actor) -> Hand:
+        """Return a hand to ask an actor what it may take up: the same one each time, so never to act with."""
+        known = self._looks.get((process.name, actor.name))
+        if known is None or known.seen is not process.seen:
+            known = self._looks[process.name, actor.name] = Hand(self, process, actor)
+        return known
 
     def add(self, components: Iterable[Component]) -> None:
         """Let further components live here; they have seen nothing yet."""

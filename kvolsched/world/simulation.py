@@ -87,7 +87,7 @@ class Simulation(Runtime):
         """Return the place of the oldest thing that a component has not yet seen or done, or None."""
         oldest = min(process.pending.values()) if process.pending else None
         for actor in process.component.actors:
-            ready = actor.ready(Hand(self, process, actor))
+            ready = actor.ready(self.look(process, actor))
             if ready and (oldest is None or ready[0][0] < oldest):
                 oldest = ready[0][0]
         if process.wakes.items:

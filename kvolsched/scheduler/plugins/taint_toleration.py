@@ -60,6 +60,8 @@ class TaintToleration:
         """How many PreferNoSchedule taints of the node the pod does not tolerate."""
         mild = tuple(one for one in pod.spec.tolerations if one.effect in ("", PREFER))
         counts = [_intolerable(taints, mild) for taints in at.nodes.taint_sets]
+        if not any(counts):
+            return np.zeros(len(at.nodes.names), np.int64)
         scores: Integers = np.array(counts, np.int64)[at.nodes.taints.now]
         return scores
 
