@@ -102,7 +102,8 @@ class History:
     def cut(self) -> Future:
         """Forget what lies behind the present place and return it."""
         place = self.log.place
-        if place == self.log.end and self.ends[-1] <= place and (not self.turns or self.turns[-1].step < len(self.ends)):
+        behind = self.turns[-1].step >= len(self.ends) if self.turns else False
+        if place == self.log.end and self.ends[-1] <= place and not behind:
             return NO_FUTURE  # the common case: nobody has been here before
         step = self.step_number
         first = bisect_right(self.turns, place, key=_END)
