@@ -1,0 +1,381 @@
+"""Ports, disks, limits, zones, room and images: each column is the shadow of its rule, and the words are Kubernetes'."""
+
+import pytest
+from hypothesis import Phase, find, given, settings
+from hypothesis import strategies as st
+
+from kvolsched.api.manifest import from_plain
+from kvolsched.scheduler.extension import Enabled
+from kvolsched.scheduler.framework import OK, Code, check, judge, rank
+from kvolsched.scheduler.holdings import ANY
+from kvolsched.scheduler.hypothetical import Hypothetical
+from kvolsched.scheduler.images import full_name, images_of
+from kvolsched.scheduler.plugins.node_ports import NodePorts
+from kvolsched.scheduler.plugins.node_volume_limits import NodeVolumeLimits
+from kvolsched.scheduler.plugins.volume_binding import VolumeBinding
+from kvolsched.scheduler.plugins.volume_restrictions import VolumeRestrictions
+from kvolsched.scheduler.plugins.volume_zone import VolumeZone
+from kvolsched.scheduler.profile import Profile, upstream
+from kvolsched.scheduler.snapshot import Snapshot, snapshot
+from kvolsched.world.log import Key
+from scheduler.test_rules import claim, node, pod, storage_class
+from scheduler.volume_strategies import changes, disks
+
+PLUGINS = [NodePorts(), VolumeRestrictions(), NodeVolumeLimits(), VolumeBinding(), VolumeZone()]
+# One profile a plugin, so that none hides behind the rejection of another; and all together.
+ALONE = [Profile(plugin.name, (Enabled(plugin),)) for plugin in PLUGINS]
+ALONE.append(Profile("falling", (Enabled(VolumeBinding(largest_first=True)),)))
+PROFILES = [*ALONE, upstream()]
+SENTENCES = [
+    (NodePorts(), "node(s) didn't have free ports for the requested pod ports"),
+    (VolumeRestrictions(), "node(s) had no available disk"),
+    (
+        VolumeRestrictions(),
+        (
+            "node(s) unavailable due to PersistentVolumeClaim with ReadWriteOncePod access mode already in-use by"
+            " another pod"
+        ),
+    ),
+    (NodeVolumeLimits(), "node(s) exceed max volume count"),
+    (VolumeBinding(), "node(s) didn't find available persistent volumes to bind"),
+    (VolumeBinding(), "node(s) did not have enough free storage"),
+    (VolumeZone(), "node(s) had no available volume zone"),
+]
+
+
+@settings(max_examples=300)
+@given(disks())
+@pytest.mark.checklist("100")
+def test_column_equals_rule(world):
+    """Whatever is held, attached and told, each plugin's column says of each node what its rule says."""
+    objects, wanted = world
+    seen = snapshot(objects)
+    for profile in PROFILES:
+        judgement = judge(wanted, seen, profile)
+        check(judgement)
+        for plugin in judgement.skipped:
+            for each in seen.all_nodes():
+                assert profile.plugin(plugin).rule(wanted, each, seen) is OK
+
+
+@pytest.mark.parametrize(("plugin", "sentence"), SENTENCES)
+def test_the_clusters_bite(plugin, sentence):
+    """For each sentence there is a cluster among the random ones where one node is given it and another is not."""
+    profile = Profile("alone", (Enabled(plugin),))
+
+    def says(world):
+        judgement = judge(world[1], snapshot(world[0]), profile)
+        given_to = [sentence in judgement.verdict(name, plugin.name)[0] for name in judgement.nodes]
+        return any(given_to) and ("PersistentVolumeClaim" in sentence or not all(given_to))
+
+    find(disks(), says, settings=settings(max_examples=4000, database=None, phases=[Phase.generate]))
+
+
+def _said(seen, wanted):
+    """What every plugin says, and every score."""
+    every = [judge(wanted, seen, profile) for profile in PROFILES]
+    totals = [rank(judgement).total() for judgement in every]
+    return [(judgement.matrix(), judgement.rejected_by) for judgement in every], totals
+
+
+@settings(max_examples=60)
+@given(changes(), st.booleans())
+def test_moved_equals_built(world, asked):
+    """Counts, holders and room follow each change, forth and back, whether or not they were asked for before."""
+    objects, wanted, moves = world
+    present = {Key(item.kind, item.metadata.namespace, item.metadata.name): item for item in objects}
+    moved, trail = snapshot(objects), []
+    before = _said(moved, wanted) if asked else None
+    for key, new in moves:
+        old = present.pop(key, None)
+        if old is None and new is None:
+            continue
+        moved.apply(key, old, new)
+        trail.append((key, old, new))
+        if new is not None:
+            present[key] = new
+        built = snapshot(present.values())
+        assert moved == built
+        assert _said(moved, wanted) == _said(built, wanted)
+    for key, old, new in reversed(trail):
+        moved.apply(key, new, old)
+    assert moved == snapshot(objects)
+    if asked:
+        assert _said(moved, wanted) == before
+
+
+@settings(max_examples=40)
+@given(disks(), st.data())
+def test_a_dry_run_leaves_no_trace(world, data):
+    """Pods taken away in a dry run are gone from what it says, and still there in the snapshot behind."""
+    objects, wanted = world
+    seen = snapshot(objects)
+    _said(seen, wanted)
+    on = [other for each in seen.all_nodes() for other in seen.pods_on(each.metadata.name)]
+    gone = data.draw(st.lists(st.sampled_from(on), unique=True) if on else st.just([]))
+    before = _said(seen, wanted)
+    trial = Hypothetical(seen)
+    for other in gone:
+        trial.take(other)
+    without = snapshot([item for item in objects if item not in gone])
+    for profile in ALONE:
+        if profile.name != "VolumeRestrictions":  # a claim of a single pod is counted otherwise there
+            assert judge(wanted, trial, profile).matrix() == judge(wanted, without, profile).matrix()
+    assert seen == snapshot(objects)
+    assert _said(seen, wanted) == before
+
+
+@settings(max_examples=40)
+@given(disks())
+def test_image_locality_is_its_formula(world):
+    """Σ size · nodes having it / all nodes, from 23 MiB to 1,000 MiB a container, on a scale of 100."""
+    objects, wanted = world
+    seen = snapshot(objects)
+    ranking = rank(judge(wanted, seen, upstream()))
+    containers = (*wanted.spec.containers, *wanted.spec.init_containers)
+    every = [images_of(each) for each in seen.all_nodes()]
+    for name in ranking.nodes:
+        here = images_of(seen.node(name))
+        total = sum(
+            int(here[image] * (sum(image in there for there in every) / len(every)))
+            for image in map(full_name, (one.image for one in containers))
+            if image in here
+        )
+        least, most = 23 * 2**20, 1000 * 2**20 * len(containers)
+        expected = 100 * (min(max(total, least), most) - least) // (most - least)
+        assert expected == ranking.of(name)["ImageLocality"][1]
+
+
+# --- Kubernetes' words, case by case --------------------------------------------------------------------------------
+
+
+def judged(wanted, *objects):
+    """Judge a pod in a cluster."""
+    return judge(wanted, snapshot(objects), upstream())
+
+
+def with_volumes(name="p", on="", **sources):
+    """Make a pod with these volume sources."""
+    return pod(name, on, volumes=[{"name": source.lower(), source: value} for source, value in sources.items()])
+
+
+def with_port(name="p", on="", **port):
+    """Make a pod with a host port."""
+    ports = [{"containerPort": 80, "hostPort": 80, **port}]
+    return pod(name, on, containers=[{"name": "c", "image": "i", "ports": ports}])
+
+
+@pytest.mark.parametrize(
+    ("asked", "held", "fits"),
+    [
+        ({}, {}, False),
+        ({"protocol": "UDP"}, {}, True),
+        ({"hostPort": 81}, {}, True),
+        ({"hostIP": "10.0.0.1"}, {"hostIP": "10.0.0.2"}, True),
+        ({"hostIP": "10.0.0.1"}, {"hostIP": "10.0.0.1"}, False),
+        ({"hostIP": ANY}, {"hostIP": "10.0.0.1"}, False),
+    ],
+)
+def test_host_ports(asked, held, fits):
+    """Ports clash if protocol and number are equal, and the addresses are, or one is every address."""
+    judgement = judged(with_port(**asked), node("a"), node("b"), with_port("holder", "a", **held))
+
+    assert (("a", "b") if fits else ("b",)) == judgement.feasible
+    if not fits:
+        said = ("node(s) didn't have free ports for the requested pod ports",)
+        assert (said, Code.UNSCHEDULABLE) == judgement.verdict("a", "NodePorts")
+        assert "is taken by" in str(judgement.cell("a", "NodePorts").evidence[0])
+
+
+@pytest.mark.parametrize(
+    ("asked", "held", "fits"),
+    [
+        ({"pdName": "d"}, {"pdName": "d"}, False),
+        ({"pdName": "d", "readOnly": True}, {"pdName": "d"}, False),
+        ({"pdName": "d", "readOnly": True}, {"pdName": "d", "readOnly": True}, True),
+        ({"pdName": "d"}, {"pdName": "e"}, True),
+    ],
+)
+def test_a_gce_disk_is_shared_only_by_readers(asked, held, fits):
+    """One GCE disk on one node: only if both pods only read it."""
+    judgement = judged(
+        with_volumes(gcePersistentDisk=asked), node("a"), with_volumes("h", "a", gcePersistentDisk=held)
+    )
+
+    assert fits == (judgement.verdict("a", "VolumeRestrictions")[1] is Code.SUCCESS)
+    assert (() if fits else ("node(s) had no available disk",)) == judgement.verdict("a", "VolumeRestrictions")[0]
+
+
+def test_an_ebs_volume_is_never_shared():
+    """Not even by readers."""
+    source = {"volumeID": "vol-1", "readOnly": True}
+    judgement = judged(
+        with_volumes(awsElasticBlockStore=source), node("a"), with_volumes("h", "a", awsElasticBlockStore=source)
+    )
+
+    assert ("node(s) had no available disk",) == judgement.verdict("a", "VolumeRestrictions")[0]
+
+
+def single(name="c"):
+    """Make a bound claim for a single pod, with its volume."""
+    plain = {"apiVersion": "v1", "kind": "PersistentVolume", "metadata": {"name": "v"}}
+    spec = {"capacity": {"storage": "5Gi"}, "accessModes": ["ReadWriteOncePod"], "storageClassName": "local"}
+    plain["spec"] = {**spec, "csi": {"driver": "one.csi", "volumeHandle": "v"}}
+    bound = claim(name, volume="v")
+    return from_plain(plain), from_plain(
+        {
+            "apiVersion": "v1",
+            "kind": "PersistentVolumeClaim",
+            "metadata": {"name": name, "namespace": "default", "annotations": dict(bound.metadata.annotations)},
+            "spec": {"accessModes": ["ReadWriteOncePod"], "storageClassName": "local", "volumeName": "v"},
+        }
+    )
+
+
+def uses(name="p", on="", claim_name="c"):
+    """Make a pod that uses a claim."""
+    return with_volumes(name, on, persistentVolumeClaim={"claimName": claim_name})
+
+
+def test_a_single_pod_claim_serves_one_pod_in_the_whole_cluster():
+    """Whichever node its user is on, no node takes another; when that user is taken away in a dry run, all do."""
+    holder = uses("holder", "a")
+    seen = snapshot([node("a"), node("b"), *single(), holder])
+    judgement = judge(uses(), seen, upstream())
+
+    assert () == judgement.feasible
+    assert "2 node(s) unavailable due to PersistentVolumeClaim with ReadWriteOncePod" in judgement.sentence()
+    trial = Hypothetical(seen)
+    trial.take(holder)
+    assert ("a", "b") == judge(uses(), trial, upstream()).feasible
+
+
+def test_two_users_of_a_single_pod_claim_count_as_one_conflict():
+    """A claim in use counts once, and one user taken away takes one off: the other is forgotten (v1.36.2 does so)."""
+    first, second = uses("first", "a"), uses("second", "b")
+    trial = Hypothetical(snapshot([node("a"), node("b"), *single(), first, second]))
+    trial.take(first)
+
+    assert ("a", "b") == judge(uses(), trial, upstream()).feasible
+
+
+def csi_node(name, count, driver="one.csi"):
+    """Make a CSINode with a limit."""
+    spec = {"drivers": [{"name": driver, "nodeID": name, "allocatable": {"count": count}}]}
+    return from_plain(
+        {"apiVersion": "storage.k8s.io/v1", "kind": "CSINode", "metadata": {"name": name}, "spec": spec}
+    )
+
+
+def test_a_volume_to_be_provisioned_counts_towards_the_limit():
+    """A waiting claim counts for its class's provisioner; one that is attached there already does not count again."""
+    objects = [node("a"), node("b"), csi_node("a", 0), csi_node("b", 1)]
+    objects += [storage_class("fast", "one.csi"), claim("c", storage_class="fast")]
+    judgement = judged(uses(), *objects)
+
+    assert ("b",) == judgement.feasible
+    assert (("node(s) exceed max volume count",), Code.UNSCHEDULABLE) == judgement.verdict("a", "NodeVolumeLimits")
+    assert ("b",) == judged(uses(), *objects, uses("e", "b")).feasible
+    assert "0 volumes of one.csi attached + 1 new > limit 0" == str(judgement.cell("a", "NodeVolumeLimits").evidence[0])
+
+
+def test_an_in_tree_disk_counts_for_the_driver_that_took_it_over():
+    """An inline EBS disk counts for ebs.csi.aws.com, by whatever name it is written."""
+    disk = with_volumes("p", awsElasticBlockStore={"volumeID": "aws://us-east-1a/vol-2"})
+    other = with_volumes("e", "a", awsElasticBlockStore={"volumeID": "vol-1"})
+    judgement = judged(disk, node("a"), csi_node("a", 1, "ebs.csi.aws.com"), other)
+
+    assert ("node(s) exceed max volume count",) == judgement.verdict("a", "NodeVolumeLimits")[0]
+
+
+def labelled(label, zone):
+    """Make a bound claim whose volume names its zone in a label."""
+    volume, bound = single()
+    return bound, from_plain(
+        {
+            "apiVersion": "v1",
+            "kind": "PersistentVolume",
+            "metadata": {"name": volume.metadata.name, "labels": {label: zone}},
+            "spec": {"capacity": {"storage": "5Gi"}, "accessModes": ["ReadWriteOncePod"], "storageClassName": "local"},
+        }
+    )
+
+
+@pytest.mark.parametrize(
+    ("label", "zone", "fits"),
+    [
+        ("topology.kubernetes.io/zone", "a", ("bare", "za")),
+        ("topology.kubernetes.io/zone", "a__b", ("bare", "za", "zb")),
+        ("failure-domain.beta.kubernetes.io/zone", "b", ("bare", "zb")),
+        ("topology.kubernetes.io/zone", "a__", ("bare", "za", "zb")),
+        ("topology.kubernetes.io/region", "r", ("bare",)),
+    ],
+)
+@pytest.mark.checklist("110")
+def test_a_zone_in_a_volumes_labels(label, zone, fits):
+    """`a__b` is either, the old key is read as the new one, a node without any such label takes all."""
+    nodes = [node(f"z{name}", {"topology.kubernetes.io/zone": name}) for name in "ab"]
+    judgement = judged(uses(), node("bare"), *nodes, *labelled(label, zone))
+
+    assert fits == judgement.feasible
+    if "za" not in fits:
+        said = (("node(s) had no available volume zone",), Code.UNSCHEDULABLE_AND_UNRESOLVABLE)
+        assert said == judgement.verdict("za", "VolumeZone")
+
+
+def test_a_claim_bound_to_a_volume_that_is_gone_rejects_the_pod():
+    """Before filtering, and by VolumeZone."""
+    _, bound = single()
+    judgement = judged(uses(), node("a"), bound)
+
+    assert "VolumeZone" == judgement.rejected_by.plugin
+    assert '0/1 nodes are available: persistentvolume "v" not found. not found' == judgement.sentence()
+
+
+def room(name, size, zone, **more):
+    """Make a CSIStorageCapacity of the class `fast`."""
+    return from_plain(
+        {
+            "apiVersion": "storage.k8s.io/v1",
+            "kind": "CSIStorageCapacity",
+            "metadata": {"name": name, "namespace": "kube-system"},
+            "storageClassName": "fast",
+            "capacity": size,
+            **({} if zone is None else {"nodeTopology": {"matchLabels": {"zone": zone}}}),
+            **more,
+        }
+    )
+
+
+def test_room_is_looked_at_where_the_driver_tells_it():
+    """Each claim must fit into what reaches the node, one by one and not summed; told of nowhere reaches nobody."""
+    driver = from_plain(
+        {
+            "apiVersion": "storage.k8s.io/v1",
+            "kind": "CSIDriver",
+            "metadata": {"name": "one.csi"},
+            "spec": {"storageCapacity": True},
+        }
+    )
+    objects = [node(name, {"zone": name}) for name in "abc"]
+    objects += [storage_class("fast", "one.csi"), room("ra", "10Gi", "a"), room("rb", "4Gi", "b"), room("r", "9Ti", None)]
+    objects += [claim("c", "6Gi", "fast"), claim("d", "6Gi", "fast"), room("rc", "9Ti", "c", maximumVolumeSize="5Gi")]
+    both = pod(volumes=[{"name": name, "persistentVolumeClaim": {"claimName": name}} for name in "cd"])
+    judgement = judged(both, *objects, driver)
+
+    assert ("a",) == judgement.feasible
+    said = (("node(s) did not have enough free storage",), Code.UNSCHEDULABLE_AND_UNRESOLVABLE)
+    assert said == judgement.verdict("b", "VolumeBinding") == judgement.verdict("c", "VolumeBinding")
+    assert "claim c asks 6Gi > 4Gi at most told of class fast" == str(judgement.cell("b", "VolumeBinding").evidence[0])
+    assert ("a", "b", "c") == judged(both, *objects).feasible
+
+
+def test_nothing_is_kept_of_what_is_gone():
+    """A snapshot from which everything was taken back equals one that never saw anything."""
+    objects = [node("a"), csi_node("a", 1), *single(), uses("e", "a"), room("r", "1Gi", "a")]
+    seen = snapshot(objects)
+    _said(seen, uses())
+    for item in objects:
+        seen.apply(Key(item.kind, item.metadata.namespace, item.metadata.name), item, None)
+
+    assert Snapshot() == seen
