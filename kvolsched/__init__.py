@@ -4,6 +4,8 @@ from .answers import ApplyRefused, Run, Step
 from .api.examples import example
 from .api.fault import ManifestError
 from .cluster import Cluster
+from .exercise import exercise
+from .exercise import names as exercises
 from .revision import Revision, design, upstream
 from .scenario import Scenario, scenario
 from .scenario import names as scenarios
@@ -20,6 +22,8 @@ __all__ = [
     "Step",
     "design",
     "example",
+    "exercise",
+    "exercises",
     "scenario",
     "scenarios",
     "upstream",

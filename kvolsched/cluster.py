@@ -17,6 +17,7 @@ from .api import defaults, manifest
 from .api.kind import KINDS, kind_named
 from .edits import cordoned, merge, tainted, uncordoned
 from .revision import Revision, revision_named
+from .scheduler.own import plugin_of
 from .world.apiserver import Refused, Write, key_of, ref, timestamp, uid_of
 from .world.history import Turn
 from .world.log import Key
@@ -257,6 +258,17 @@ class Cluster:
         other.__dict__.update(self.__dict__)
         other.name = name or f"{self.name}, fork"
         other.world = self.world.fork()
+        return other
+
+    def with_plugin(self, rule: Any = None, prefer: Any = None, *, weight: int = 1, name: str = "") -> Cluster:
+        """Return a cluster of its own with the present objects and a rule of your own; its story starts here.
+
+        `rule(pod, node, seen)` answers True, False or why not; `prefer(pod, node, seen)` 0 to 100. A class may do both.
+        """
+        own = self.revision.with_plugin(plugin_of(rule, prefer, name), weight)
+        other = Cluster(own, seed=self.world.seed, components=self.components, name=f"{self.name}, {own.name}")
+        other.load(obj for key, obj in sorted(self.world.log.objects.items()) if key.kind != "Event")
+        other.loaded = self.loaded
         return other
 
     def crash(self, component: str) -> None:

@@ -83,6 +83,11 @@ class Revision:
             gates=freeze(dict(gates)),
         )
 
+    def with_plugin(self, plugin: Any, weight: int = 1) -> Revision:
+        """Return these rules with one more plugin at the profile's end."""
+        profile = self.profile.with_plugin(plugin, weight)
+        return attrs.evolve(self, name=f"{self.name} + {plugin.name}", profile=profile)
+
     def simulation(self, *, seed: int = 0, components: Mapping[str, Mapping[str, Any]] | None = None) -> Simulation:
         """Return a world with this revision's components, in the order of the lanes, their dials set.
 

@@ -1,7 +1,7 @@
 """The import law of the house, read from the sources.
 
 api <- volumes, world <- admission, {scheduler | controllers} <- revision <- cluster (with its answers and edits)
-    <- scenario, explain, why <- fix, explore, conform, bench <- views, cli
+    <- scenario, explain, why <- fix, explore, conform, bench <- views <- exercise, cli
 
 An arrow never goes back, also not between modules of one room.
 """
@@ -44,7 +44,8 @@ MAY_IMPORT = {  # room -> the other rooms it may import
     "bench": FACE | {"scenario", "explain", "explore", "conform"},
     "views": FACE | {"scenario", "explain", "explore", "conform"},
     "cli": FACE | {"scenario", "explain", "explore", "conform", "bench", "views", "redact", "why", "fix"},
-    "__init__": FACE | {"scenario", "explain", "explore", "conform"},  # the public names
+    "exercise": FACE | {"views"},
+    "__init__": FACE | {"scenario", "explain", "explore", "conform", "exercise"},  # the public names
     "redact": API,
     "__main__": {"cli"},
 }

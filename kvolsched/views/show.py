@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ..answers import hanging
 from ..cluster import Cluster, key_for
 from ..explain import changes_of, concerns, cpu_held, words_of
 from . import frame as f
-from . import lanes, log, matrix
+from . import lanes, log, matrix, sides
 from . import map as cluster_map_view
 from . import scores as score_table
 from .figure import ChartFigure, Figure
 from .fill import frame_of
+from .fill_verdicts import FAMILIES, LETTERS
 from .present import label_of
 
 if TYPE_CHECKING:
@@ -104,6 +105,27 @@ def lab(cluster: Cluster, *, text: bool = False) -> Lab | Text:
     panel = Lab(ClusterDriver(cluster))
     panel.topology = zone_key(cluster)
     return panel
+
+
+def disagreement(found: Any) -> Figure:
+    """Draw a recorded verdict beside a learner's (an `exercise.Disagreement`): every node, and both sides of one."""
+    answer, plugin = found.answer, found.told.plugin
+    rows = tuple(
+        sides.SideRow(a.node, ", ".join(a.recorded), a.failed or ", ".join(a.yours), not a.agrees, bool(a.failed))
+        for a in found.answers
+    )
+    does = "rejects it, your rule does not" if answer.recorded else "lets it pass, your rule does not"
+    told = sides.Sides(
+        title=f"{plugin}, case {found.told.id}, node {answer.node}: kube-scheduler {does}",
+        node=answer.node,
+        family=FAMILIES.get(LETTERS.get(plugin, ""), "node"),
+        rows=rows,
+        recorded=(", ".join(answer.recorded) or "passes", *found.because),
+        yours=(answer.failed or ", ".join(answer.yours) or "passes", *answer.sides),
+        pod=found.pod,
+        placed=found.placed,
+    )
+    return Figure(sides.draw(told, WIDTH), sides.reading(told))
 
 
 class Text(str):

@@ -1,0 +1,157 @@
+"""A learner's rule judged by recorded verdicts, and a rule of one's own in a cluster's scheduler."""
+
+import exercise_mutants
+import pytest
+
+import kvolsched
+from kvolsched.conform import FAMILIES, read
+from kvolsched.exercise import Told
+from kvolsched.scheduler.framework import OK
+from kvolsched.scheduler.own import plugin_of
+
+CASES = [(name, mutant) for name, mutants in exercise_mutants.MUTANTS.items() for mutant in mutants]
+
+
+@pytest.mark.parametrize("name", kvolsched.exercises())
+def test_the_reference_passes(name):
+    """Our own rule agrees with every shipped verdict, of which some are Yes and some are No."""
+    exercise = kvolsched.exercise(name)
+    checked = exercise.check(exercise_mutants.reference(name))
+    answers = {bool(reasons) for told in exercise.cases for reasons in told.recorded.values()}
+
+    assert checked, checked
+    assert checked.agree == checked.of > 0
+    assert {True, False} == answers
+
+
+@pytest.mark.parametrize(("name", "mutant"), CASES)
+def test_each_mutant_fails_with_a_picture(name, mutant):
+    """Three rules that are almost right are caught; both sides are drawn and said."""
+    checked = kvolsched.exercise(name).check(mutant)
+
+    assert not checked
+    answer = checked.first.answer
+    assert bool(answer.recorded) != bool(answer.yours)
+    assert answer.failed == ""
+    figure = checked.first.figure()
+    for words in (name, checked.first.told.id, f"node {answer.node}", *answer.recorded):
+        assert words in figure.reading
+    assert "your rule" in figure.svg
+    shown = checked._repr_mimebundle_()
+    assert {"image/svg+xml", "image/png", "text/plain"} == set(shown)
+    assert shown["text/plain"].startswith(f"{checked.sentence}.\n{name}")
+
+
+def test_where_the_real_rule_says_no_it_says_why():
+    """A missed rejection shows the comparison that failed, and the cluster to look around in."""
+    first = kvolsched.exercise("NodeResourcesFit").check(lambda *_: True).first
+    cluster = first.cluster
+    cluster.step("scheduler")
+
+    assert ">" in first.because[0]
+    assert first.node in {node.metadata.name for node in cluster.objects("nodes")}
+    assert first.node in cluster.verdicts(first.told.pod["metadata"]["name"]).reading
+
+
+def test_shipped_cases_are_recorded_ones():
+    """Nothing in the selection was made up, and all of it is small."""
+    wanted = {(told.plugin, told.id): told for name in kvolsched.exercises() for told in kvolsched.exercise(name).cases}
+    ids = {case_id for _, case_id in wanted}
+    found = {}
+    for family in FAMILIES:
+        for recorded in read(exercise_mutants.RECORDED / f"{family}.jsonl.gz"):
+            if recorded.id in ids:
+                found |= {key: Told.of(recorded.case, key[0]) for key in wanted if key[1] == recorded.id}
+
+    assert {key: told.line() for key, told in wanted.items()} == {key: told.line() for key, told in found.items()}
+    assert sum(path.stat().st_size for path in exercise_mutants.SHIPPED.iterdir()) < 60_000
+
+
+@pytest.mark.parametrize(("given", "yours"), [
+    (OK, ()), (True, ()), ("", ()), (False, ("no reason given",)), ("too blue", ("too blue",)),
+])
+def test_a_rule_may_answer_in_many_ways(given, yours):
+    """Ok, Reject, True, False and a reason all count."""
+    told = kvolsched.exercise("TaintToleration").cases[0]
+
+    assert {yours} == {answer.yours for answer in told.ask(lambda *_: given)}
+
+
+@pytest.mark.parametrize(("rule", "words"), [
+    (lambda *_: None, "the rule answers None"),
+    (lambda pod, *_: pod.spec.no_such, "AttributeError: "),
+])
+def test_a_rule_that_does_not_answer_disagrees(rule, words):
+    """No answer is no Yes: what went wrong is shown."""
+    checked = kvolsched.exercise("NodeAffinity").check(rule)
+
+    assert checked.agree == 0
+    assert words in checked.first.answer.failed
+    assert words in repr(checked)
+    assert "!" in checked.first.figure().svg
+
+
+def test_an_unknown_exercise_names_those_there_are():
+    """The error is the list."""
+    with pytest.raises(KeyError, match="NodeResourcesFit, NodeAffinity"):
+        kvolsched.exercise("NodeResources")
+
+
+def avoids_a(pod, node, seen):
+    """node(s) too near."""
+    return node.metadata.name != "node-a"
+
+
+def test_a_function_appears_in_matrix_message_and_scores():
+    """One line makes a rule a plugin: its column, its words in the event, its share of the sum."""
+    c = kvolsched.scenario("zonal-example", "upstream")
+    one = c.with_plugin(avoids_a, prefer=lambda *_: 70, weight=3)
+    one.step("scheduler")
+
+    assert "avoids_a: node(s) too near" in one.verdicts("my-pod").reading
+    assert "avoids_a on node-c: passes" in str(one.verdict("my-pod", "node-c", "avoids_a"))
+    none = c.with_plugin(lambda *_: "node(s) on holiday", name="Holiday")
+    none.step("scheduler")
+    assert "2 node(s) on holiday" in none.objects("events")[0].message
+    both = c.with_plugin(prefer=lambda _pod, node, _seen: 70 if node.metadata.name == "node-b" else 0, weight=9, name="B")
+    both.step("scheduler")
+    assert "B 70 → 70 × 9 = 630" in both.scores("my-pod").reading
+    assert (0, "upstream") == (c.world.step_number, c.revision.name)
+    assert "upstream + B" == both.revision.name
+
+
+class Both:
+    """node(s) unloved."""
+
+    def rule(self, pod, node, seen):
+        """Say No to one."""
+        return node.metadata.name != "node-c"
+
+    def prefer(self, pod, node, seen):
+        """Like one too much."""
+        return 1_000 if node.metadata.name == "node-b" else -5
+
+
+def test_a_class_may_judge_and_prefer_and_time_travel_stays():
+    """A small class is a plugin; its numbers are cut to 0 to 100; the cluster still goes back."""
+    c = kvolsched.scenario("zonal-example", "upstream").with_plugin(Both)
+    c.run()
+    end = c.digest()
+
+    assert "node-b" == c["pod/my-pod"].spec.node_name
+    assert "Both 1000 → 100 × 1 = 100" in c.scores("my-pod").reading
+    c.goto(0)
+    assert not c["pod/my-pod"].spec.node_name
+    c.run()
+    assert end == c.digest()
+
+
+def test_what_is_no_rule_is_refused():
+    """Neither a number nor an empty object makes a plugin; a whole plugin stays what it is."""
+    whole = exercise_mutants.PROFILE.plugin("NodeAffinity")
+
+    assert plugin_of(whole) is whole
+    with pytest.raises(TypeError, match="is no rule"):
+        plugin_of(object())
+    with pytest.raises(TypeError, match="is no rule"):
+        plugin_of()
