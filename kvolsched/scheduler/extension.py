@@ -9,7 +9,7 @@ plugin with a rule alone is lifted: its rule is evaluated once per distinct inpu
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
-from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, Literal, Protocol, runtime_checkable
 
 import attrs
 import numpy as np
@@ -130,9 +130,12 @@ class PostFilter(Protocol):
 
 @runtime_checkable
 class Score(Protocol):
-    """Ranks nodes: a raw number by row, or None; `normalise` brings those of feasible nodes to 0..100."""
+    """Ranks nodes: a raw number by row; `normalise` brings those of feasible nodes to 0..100.
 
-    def score(self, pod: Pod, at: At) -> NDArray[Any] | None: ...
+    0: nothing on every node. None: the plugin does not take part for this pod.
+    """
+
+    def score(self, pod: Pod, at: At) -> NDArray[Any] | Literal[0] | None: ...
 
     def normalise(self, raw: NDArray[Any]) -> NDArray[Any]: ...
 

@@ -37,6 +37,10 @@ class Images:
         self._on: dict[str, dict[str, int]] = {}
         self._columns: dict[str, Column] = {}
 
+    def __bool__(self) -> bool:
+        """Say whether any node tells of its images."""
+        return bool(self._on)
+
     def on(self, image: str) -> Mapping[str, int]:
         """Return, by node name, the bytes of an image on the nodes that have it."""
         return self._on.get(image, {})

@@ -77,12 +77,16 @@ def rank(judgement: Judgement) -> Ranking:
     normalised: dict[str, Integers] = {}
     weighted: dict[str, Integers] = {}
     totals: Integers = np.zeros(len(rows), np.int64)
+    nothing: Integers = np.zeros(len(rows), np.int64)
     if len(rows):
         for enabled in judgement.profile.scores:
             scores = enabled.plugin.score(judgement.pod, at)
             if scores is None:
                 continue
             name = enabled.name
+            if isinstance(scores, int):  # 0: nothing anywhere, and nothing to add up
+                raw[name] = normalised[name] = weighted[name] = nothing
+                continue
             raw[name] = scores if every else scores[rows]
             normalised[name] = enabled.plugin.normalise(raw[name])
             weighted[name] = normalised[name] if enabled.weight == 1 else normalised[name] * enabled.weight

@@ -6,10 +6,9 @@ never has any.
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import attrs
-import numpy as np
 from numpy.typing import NDArray
 
 from kvolsched.api.pod import Pod
@@ -25,9 +24,9 @@ class DynamicResources:
 
     name: ClassVar[str] = "DynamicResources"
 
-    def score(self, pod: Pod, at: At) -> Integers:
+    def score(self, pod: Pod, at: At) -> Literal[0]:
         """Nothing, on every node."""
-        return np.zeros(len(at.nodes.names), np.int64)
+        return 0
 
     def normalise(self, raw: NDArray[Any]) -> Integers:
         """Stays nothing."""

@@ -5,7 +5,7 @@ So that one node with an image does not draw all pods, an image counts by the sh
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import attrs
 import numpy as np
@@ -26,12 +26,14 @@ class ImageLocality:
 
     name: ClassVar[str] = "ImageLocality"
 
-    def score(self, pod: Pod, at: At) -> Integers:
+    def score(self, pod: Pod, at: At) -> Integers | Literal[0]:
         """Σ size · share of nodes having it, between 23 MiB and 1,000 MiB a container, as 0 to 100."""
+        if not at.seen.images:
+            return 0
         containers = (*pod.spec.init_containers, *pod.spec.containers)
         names = [name for name in (full_name(one.image) for one in containers) if at.seen.images.on(name)]
         if not names:
-            return np.zeros(len(at.nodes.names), np.int64)
+            return 0
         total = np.zeros(len(at.nodes.names), np.int64)
         for name in names:
             share = len(at.seen.images.on(name)) / at.nodes.size

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from kvolsched import volumes
 from kvolsched.api.node import Node
 from kvolsched.api.pod import Pod
+from kvolsched.api.storage import StorageClass
 from kvolsched.api.volume import PersistentVolume, PersistentVolumeClaim
 from kvolsched.scheduler.capacities import heeded, limit_of
 from kvolsched.scheduler.claims import (
@@ -82,11 +83,7 @@ class VolumeBinding:
     name: ClassVar[str] = "VolumeBinding"
     wakes: ClassVar[tuple[Wake, ...]] = (
         Wake("PersistentVolume", "any volume comes, changes or goes"),
-        Wake(
-            "PersistentVolumeClaim",
-            "one of its claims comes or changes",
-            lambda pod, _old, new: is_own(pod, new),
-        ),
+        Wake("PersistentVolumeClaim", "one of its claims comes or changes", lambda pod, _old, new: is_own(pod, new)),
         Wake(
             "StorageClass",
             "a class comes or its allowedTopologies change",
@@ -340,9 +337,8 @@ class VolumeBinding:
     def column(self, pod: Pod, at: At) -> Any:
         """The same for all nodes."""
         claims = self.claims(pod, at.seen)
-        every = np.ones(len(at.nodes.names), bool)
         if claims.immediate and self.unbound_is_error:
-            return self.unbound.where(every)
+            return self.unbound.where(at.nodes.live.now)
         codes: Codes | None = None
         for claim in claims.bound:
             volume = at.seen.volume(claim.spec.volume_name)
@@ -353,7 +349,13 @@ class VolumeBinding:
                 codes = here if codes is None else codes | here
         if not claims.delayed:
             return codes
-        here = self._lacking(claims, at) if self._plain(claims, at.seen) else self._by_group(pod, claims, at)
+        if self._plain(claims, at.seen):
+            claims = self._in_doubt(claims, at)
+            if not claims.delayed:
+                return codes
+            here = self._lacking(claims, at)
+        else:
+            here = self._by_group(pod, claims, at)
         return here if codes is None or here is NotImplemented else codes | here
 
     def _reached_from(self, volume: PersistentVolume, at: At) -> Mask:
@@ -402,6 +404,19 @@ class VolumeBinding:
             return False  # which claim finds no volume is counted by rising size alone
         return all(seen.storage_class(name) is not None for name in shapes)
 
+    def _in_doubt(self, claims: Claims, at: At) -> Claims:
+        """Leave out the claims of classes that make volumes everywhere and, where room counts, have enough for each."""
+        kept: dict[str, bool] = {}
+        for claim in claims.delayed:
+            name = volumes.class_of_claim(claim)
+            made = self._made(claim, at.seen)
+            doubt = made is None or bool(made.allowed_topologies)
+            if not doubt and self._tracked(claim, at.seen):
+                doubt = bool((at.seen.capacities.largest(name) < volumes.requested(claim)).any())
+            kept[name] = kept.get(name, False) or doubt
+        in_doubt = tuple(claim for claim in claims.delayed if kept[volumes.class_of_claim(claim)])
+        return attrs.evolve(claims, delayed=in_doubt)
+
     def _lacking(self, claims: Claims, at: At) -> Codes:
         """Of k claims of a class by rising size, the i-th needs k − i volumes of its size: in any order of matching."""
         if any(self._tracked(claim, at.seen) for claim in claims.delayed):
@@ -409,31 +424,27 @@ class VolumeBinding:
         by_class: dict[str, list[PersistentVolumeClaim]] = {}
         for claim in claims.delayed:
             by_class.setdefault(volumes.class_of_claim(claim), []).append(claim)
-        rejected: Mask | None = None
-        for name, asking in by_class.items():
+        rejected = np.zeros(len(at.nodes.names), bool)
+        for asking in by_class.values():
             asking.sort(key=volumes.requested)
-            storage_class = at.seen.storage_class(name)
-            assert storage_class is not None
-            made = self.provisions and provisions(storage_class)
-            if made and not storage_class.allowed_topologies:
-                continue
             lacking: Any = False
             for index, claim in enumerate(asking):
                 count = at.seen.supply.count(Shape.of(claim, self.rules), volumes.requested(claim))
                 lacking = lacking | (count < len(asking) - index)
-            if made:
-                lacking = lacking & ~at.nodes.allowed(storage_class.allowed_topologies)
-            rejected = lacking if rejected is None else rejected | lacking
-        if rejected is None:
-            rejected = np.zeros(len(at.nodes.names), bool)
+            if (made := self._made(asking[0], at.seen)) is not None:
+                lacking = lacking & ~at.nodes.allowed(made.allowed_topologies)
+            rejected = rejected | lacking
         return self.nothing_to_bind.where(rejected)
+
+    def _made(self, claim: PersistentVolumeClaim, seen: Snapshot) -> StorageClass | None:
+        """Return a claim's class if volumes of it are made when none is found."""
+        storage_class = seen.storage_class(volumes.class_of_claim(claim))
+        return storage_class if self.provisions and storage_class is not None and provisions(storage_class) else None
 
     def _tracked(self, claim: PersistentVolumeClaim, seen: Snapshot) -> bool:
         """Whether room is looked at for a claim that finds no volume."""
-        storage_class = seen.storage_class(volumes.class_of_claim(claim))
-        if storage_class is None or not self.provisions or not provisions(storage_class):
-            return False
-        return self.heeds_capacity and heeded(claim, seen.csi_driver(storage_class.provisioner))
+        made = self._made(claim, seen) if self.heeds_capacity else None
+        return made is not None and heeded(claim, seen.csi_driver(made.provisioner))
 
     def _lacking_room(self, claims: Claims, at: At) -> Codes:
         """The same where room counts: of the claims that find no volume, the first that fails decides."""
@@ -441,17 +452,12 @@ class VolumeBinding:
         asking = self._in_order(list(claims.delayed))
         asks = [(Shape.of(claim, self.rules), volumes.requested(claim)) for claim in asking]
         for claim, lacking in zip(asking, at.seen.supply.unserved(asks), strict=True):
-            name = volumes.class_of_claim(claim)
-            storage_class = at.seen.storage_class(name)
-            assert storage_class is not None
-            if not self.provisions or not provisions(storage_class):
-                here = self.nothing_to_bind.where(lacking)
-            else:
-                allowed = at.nodes.allowed(storage_class.allowed_topologies)
-                here = self.nothing_to_bind.where(lacking & ~allowed)
-                if self._tracked(claim, at.seen):
-                    small = at.seen.capacities.largest(name) < volumes.requested(claim)
-                    here |= self.no_room.where(lacking & allowed & small)
+            made = self._made(claim, at.seen)
+            allowed: Any = at.nodes.allowed(made.allowed_topologies) if made is not None else np.False_
+            here = self.nothing_to_bind.where(lacking & ~allowed)
+            if self._tracked(claim, at.seen):
+                small = at.seen.capacities.largest(volumes.class_of_claim(claim)) < volumes.requested(claim)
+                here |= self.no_room.where(lacking & allowed & small)
             codes = np.where(codes == 0, here, codes)
         return codes
 
