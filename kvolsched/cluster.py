@@ -56,14 +56,9 @@ class Cluster:
 
     @classmethod
     def from_manifests(
-        cls,
-        *sources: Any,
-        revision: str | Revision = "upstream",
-        seed: int = 0,
-        components: Mapping[str, Mapping[str, Any]] | None = None,
-        name: str = "",
-        lenient: bool = True,
-    ) -> Cluster:
+        cls, *sources: Any, revision: str | Revision = "upstream", seed: int = 0,
+        components: Mapping[str, Mapping[str, Any]] | None = None, name: str = "", lenient: bool = True,
+    ) -> Cluster:  # fmt: skip
         """Load a cluster from manifests: texts, files, directories, or what `kubectl get -o yaml` wrote.
 
         Raises:
@@ -130,7 +125,7 @@ class Cluster:
                 refusals.append(outcome)
                 continue
             done = "created" if old is None else "configured" if outcome.changed else "unchanged"
-            lines.append(f"{_resource(outcome.write.key)}/{outcome.write.key.name} {done}")
+            lines.append(f"{kind_named(outcome.write.key.kind).singular}/{outcome.write.key.name} {done}")
         if refusals:
             raise ApplyRefused(refusals)
         return Applied(tuple(lines))
@@ -148,7 +143,7 @@ class Cluster:
         refusals = [outcome for outcome in outcomes if isinstance(outcome, Refused)]
         if refusals:
             raise ApplyRefused(refusals)
-        return Applied(tuple(f'{_resource(key)} "{key.name}" deleted' for key in keys))
+        return Applied(tuple(f'{kind_named(key.kind).singular} "{key.name}" deleted' for key in keys))
 
     def edit(self, reference: str, change: Callable[[Any], Any], words: str = "", done: str = "edited") -> Applied:
         """Change one object as the user, by a function from its present value to the wanted one.
@@ -163,7 +158,7 @@ class Cluster:
         outcome = self.world.perform(USER, [write], write.words)[0]
         if isinstance(outcome, Refused):
             raise ApplyRefused([outcome])
-        return Applied((f"{_resource(key)}/{key.name} {done if outcome.changed else 'unchanged'}",))
+        return Applied((f"{kind_named(key.kind).singular}/{key.name} {done if outcome.changed else 'unchanged'}",))
 
     def cordon(self, node: str) -> Applied:
         """Mark a node unschedulable, as `kubectl cordon` does."""
@@ -428,6 +423,18 @@ class Cluster:
 
         return domains(self, topology_key)
 
+    def skew(self, pod: str) -> Any:
+        """Chart how each spread constraint of a pod counts, domain by domain, and what it does not count."""
+        from .views.show import skew
+
+        return skew(self, pod)
+
+    def capacity(self, pod: str = "") -> Any:
+        """Chart what room drivers publish for the claims of a pod (the last judged) that are to be provisioned."""
+        from .views.show import capacity
+
+        return capacity(self, pod)
+
     def held(self, *others: Cluster) -> Any:
         """Chart how much cpu pods hold over simulated time, here and in other clusters."""
         from .views.show import held
@@ -489,9 +496,3 @@ def condition(until: str | Callable[[Cluster], bool] | None) -> Callable[[Cluste
     if not word:
         raise ValueError(f"{until!r} is no condition; write for example 'pod/web-0 Running' or 'pvc/data gone'")
     return holds
-
-
-def _resource(key: Key) -> str:
-    kind = kind_named(key.kind)
-    singular = kind.name.lower()
-    return f"{singular}.{kind.group}" if kind.group else singular

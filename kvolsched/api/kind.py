@@ -41,6 +41,11 @@ class Kind:
         return f"{self.plural}.{self.group}" if self.group else self.plural
 
     @property
+    def singular(self) -> str:
+        """The same of one object, as kubectl says what it did: `pod`, `storageclass.storage.k8s.io`."""
+        return f"{self.name.lower()}.{self.group}" if self.group else self.name.lower()
+
+    @property
     def alias(self) -> str:
         """The short word of references such as `pod/web-0`, `pvc/data-0`."""
         return self.short[0] if self.short else self.name.lower()

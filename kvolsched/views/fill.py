@@ -9,12 +9,14 @@ from __future__ import annotations
 from ..answers import sentence
 from ..cluster import Cluster
 from ..world.apiserver import ref
-from . import fill_history, fill_objects, fill_verdicts
+from . import fill_history, fill_ledgers, fill_objects, fill_verdicts
 from . import frame as f
 from .present import Present, label_of
 
 
-def frame_of(cluster: Cluster, *, focus: str = "", gear: str = "steps", chips: bool = True, cell: str = "") -> f.Frame:
+def frame_of(
+    cluster: Cluster, *, focus: str = "", gear: str = "steps", chips: bool = True, cell: str = "", ledgers: bool = False
+) -> f.Frame:
     """Fill a frame from the present place of a cluster.
 
     Args:
@@ -22,6 +24,7 @@ def frame_of(cluster: Cluster, *, focus: str = "", gear: str = "steps", chips: b
         gear: the unit that the panel steps in.
         chips: whether to try out what each actor would do next (costs a turn each).
         cell: `verdict/NODE/PLUGIN` whose rule is to be explained.
+        ledgers: whether to count for the skew and capacity ledgers (costs a look at every pod).
     """
     here = Present(cluster, focus)
     changes = fill_history.changes(here)
@@ -37,6 +40,8 @@ def frame_of(cluster: Cluster, *, focus: str = "", gear: str = "steps", chips: b
         changes=changes,
         events=fill_history.events(here),
         lanes=fill_history.lanes(here),
+        skew=fill_ledgers.skew(here) if ledgers else (),
+        capacity=fill_ledgers.capacity(here) if ledgers else (),
     )
 
 

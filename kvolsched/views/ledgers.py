@@ -274,7 +274,8 @@ def _capacity(sheet: Sheet, ledger: f.CapacityLedger, top: float) -> float:
         y += 20
     if not ledger.rows:
         return y
-    label = min(max(t.width(r.pool, 12.5, bold=True) for r in ledger.rows) + 22, 0.18 * width)
+    widest = max(max(t.width(r.pool, 12.5, bold=True), t.width(r.reach, 10)) for r in ledger.rows)
+    label = min(widest + 22, 0.18 * width)
     words = 0.31 * width
     room = width - label - words - 20
     most = max([ledger.request, *(v for r in ledger.rows for v in (r.published, r.driver_now) if v)]) * 1.08

@@ -19,14 +19,18 @@ from attrs import evolve
 
 from kvolsched.views import charts, headline, lanes, log, map, matrix, scores, story  # noqa: A004 - a view named map is a map
 from kvolsched.views.export import bundle, save_page
-from kvolsched.views.frame import Cell, Frame, NextActor, StoryRow
+from kvolsched.views.frame import CapacityLedger, Cell, Frame, NextActor, SkewLedger, StoryRow
 from kvolsched.views.host import ROOT, Host
+from kvolsched.views.ledgers import capacity_sheet, skew_sheet
 from kvolsched.views.text import escape
 
 WIDE, BROAD, SIDE, GAP = 880, 1280, 300, 10
 """From these widths on: a side column; timeline and tabs side by side. Width of the column, and gaps, px."""
 FEW_NODES = 6
-TABS = (("verdicts", "Verdicts"), ("domains", "Domains"), ("events", "Events"), ("story", "Story"))
+TABS = (
+    ("verdicts", "Verdicts"), ("skew", "Skew"), ("capacity", "Capacity"), ("domains", "Domains"), ("events", "Events"),
+    ("story", "Story"),
+)  # fmt: skip
 
 
 class Driver(Protocol):
@@ -59,6 +63,9 @@ class Driver(Protocol):
     def cell(self, node: str, plugin: str) -> Cell | None:
         """Give the rule's words for one cell of the last pass; None when there is none."""
 
+    def ledgers(self) -> tuple[Sequence[SkewLedger], Sequence[CapacityLedger]]:
+        """Count for the ledgers of the pod in focus: asked only while one of their tabs is open."""
+
 
 def reading(frame: Frame) -> str:
     """Read the whole panel as text: sentence, who may act, map, what changed, timeline, verdicts, events."""
@@ -78,9 +85,9 @@ class Lab(widgets.VBox):  # type: ignore[misc,unused-ignore] # ipywidgets ships 
 
     From top to bottom it shows the step in a sentence; who may act next and what each would do; the map
     (solid: written to the API, dashed: only assumed or half done) beside what the step changed; a lane an actor,
-    with who has not seen what yet; and, in tabs, the verdicts of the last pass, the domains, the events and the
-    story of the object selected. A click on a node, pod, claim, volume or verdict selects it everywhere; a click
-    on a number or mark of the lanes goes to that step.
+    with who has not seen what yet; and, in tabs, the verdicts of the last pass, its ledgers of skew and capacity, the
+    domains, the events and the story of the object selected. A click on a node, pod, claim, volume or verdict
+    selects it everywhere; a click on a number or mark of the lanes goes to that step.
 
     Keys, with the focus in the panel: → or `.` step, ← or `,` back, Home to the start, r run, 1-9 let that actor
     act, Esc select nothing. Inside a view arrows go to the nearest object, Enter selects it.
@@ -197,6 +204,11 @@ class Lab(widgets.VBox):  # type: ignore[misc,unused-ignore] # ipywidgets ships 
             return drawn
         if tab == "events":
             return log.draw_events(frame, width, selection)
+        if tab in ("skew", "capacity"):
+            skew, capacity = self.driver.ledgers()
+            counted = evolve(frame, skew=tuple(skew), capacity=tuple(capacity))
+            sheet, height = (skew_sheet if tab == "skew" else capacity_sheet)(counted, width, refs=True)
+            return sheet.svg(height, f"{tab} ledger", selection)
         if tab == "domains":
             return charts.draw(frame, width, selection, self.topology)
         ref = selection if _is_object(selection) else frame.head.focus

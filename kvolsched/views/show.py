@@ -8,14 +8,15 @@ from typing import TYPE_CHECKING, Any
 from ..answers import hanging
 from ..cluster import Cluster, key_for
 from ..explain import changes_of, concerns, cpu_held, words_of
+from ..world.apiserver import key_of, ref
+from . import fill_ledgers, lanes, log, matrix, sides
 from . import frame as f
-from . import lanes, log, matrix, sides
 from . import map as cluster_map_view
 from . import scores as score_table
 from .figure import ChartFigure, Figure
 from .fill import frame_of
 from .fill_verdicts import FAMILIES, LETTERS
-from .present import label_of
+from .present import Present, label_of
 
 if TYPE_CHECKING:
     from .panel import Lab
@@ -84,6 +85,30 @@ def domains(cluster: Cluster, topology_key: str = "") -> ChartFigure:
     from .charts import domains as chart  # noqa: PLC0415 - altair takes a second to import
 
     return chart(frame_of(cluster, chips=False), topology_key or zone_key(cluster))
+
+
+def skew(cluster: Cluster, pod: str) -> ChartFigure:
+    """Chart each spread constraint of a pod, as its last pass counted; without a pass, as of now.
+
+    Raises:
+        KeyError: there is no such pod.
+    """
+    from .charts import skew as chart  # noqa: PLC0415 - altair takes a second to import
+
+    focus = ref(key_of(cluster[ref_of_pod(pod)]))
+    return chart(frame_of(cluster, focus=focus, chips=False, ledgers=True))
+
+
+def capacity(cluster: Cluster, pod: str = "") -> ChartFigure:
+    """Chart the room for each claim of a pod that is to be provisioned: of the one judged last if none is named.
+
+    Raises:
+        KeyError: there is no such pod.
+    """
+    from .charts import capacity as chart  # noqa: PLC0415 - altair takes a second to import
+
+    focus = ref(key_of(cluster[ref_of_pod(pod)])) if pod else ""
+    return chart(frame_of(cluster, focus=focus, chips=False, ledgers=True))
 
 
 def held(*clusters: Cluster) -> ChartFigure:
@@ -207,6 +232,11 @@ class ClusterDriver:
         name = plugin.partition(" (")[0]
         frame = frame_of(self.cluster, focus=self.focus, chips=False, cell=f"verdict/{node}/{name}")
         return frame.verdicts.cell
+
+    def ledgers(self) -> tuple[Sequence[f.SkewLedger], Sequence[f.CapacityLedger]]:
+        """Count for the ledgers of the pod in focus."""
+        here = Present(self.cluster, self.focus)
+        return fill_ledgers.skew(here), fill_ledgers.capacity(here)
 
 
 def _told(step: int, time: float, actor: str, op: str, words: str) -> f.StoryRow:

@@ -69,3 +69,6 @@ class FakeDriver:
         words = next((n.reason for n in self.frame().nodes if n.name == node), "")
         code = row.codes[names.index(plugin)]
         return f.Cell(node, plugin, code, (words,) if words else (), (f"both sides for {node}",))
+
+    def ledgers(self) -> tuple[tuple[f.SkewLedger, ...], tuple[f.CapacityLedger, ...]]:
+        return self.frame().skew, self.frame().capacity

@@ -1,0 +1,348 @@
+"""The ledgers filled from the engine: whom a constraint counts and whom not, and what room a driver published."""
+
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+import kvolsched
+from kvolsched.conform import judged, read
+from kvolsched.revision import upstream
+from kvolsched.scheduler.verdict import Ok
+from kvolsched.views import charts
+from kvolsched.views.fill import frame_of
+from kvolsched.views.fill_ledgers import NO_LABEL, capacity_ledgers, skew_ledgers
+from kvolsched.views.ledgers import capacity_reading, skew_reading
+
+RECORDED = Path(__file__).parent.parent / "conformance"
+ZONE = "topology.kubernetes.io/zone"
+GI = 1 << 30
+
+
+def node(name, labels="", spec=""):
+    """Write a node; its zone is its name without what follows a dash."""
+    labels = labels or f"{{{ZONE}: {name.partition('-')[0]}, disk: ssd}}"
+    room = "{cpu: '4', memory: 8Gi, pods: '110'}"
+    return f"""
+apiVersion: v1
+kind: Node
+metadata: {{name: {name}, labels: {labels}}}
+spec: {{{spec}}}
+status: {{allocatable: {room}}}
+---"""
+
+
+def pod(name, on="", labels="{app: web}", namespace="default", meta="", spec=""):
+    """Write a pod, on a node or waiting for one."""
+    where = f"nodeName: {on}, " if on else ""
+    return f"""
+apiVersion: v1
+kind: Pod
+metadata: {{name: {name}, namespace: {namespace}, labels: {labels}{meta}}}
+spec: {{{where}containers: [{{name: app, image: web}}]{spec}}}
+---"""
+
+
+def spread(more="", skew=1, key=ZONE, selector="{matchLabels: {app: web}}", when="DoNotSchedule"):
+    """Write one spread constraint."""
+    return f"{{maxSkew: {skew}, topologyKey: {key}, whenUnsatisfiable: {when}, labelSelector: {selector}{more}}}"
+
+
+def ledgers(text, rules="upstream", name="web"):
+    """Load manifests and give the skew ledgers of a pod."""
+    cluster = kvolsched.Cluster.from_manifests(text, revision=rules)
+    return frame_of(cluster, focus=f"pod/{name}", chips=False, ledgers=True).skew
+
+
+def zones(counts, constraint, waiting="{app: web}", spec=""):
+    """Write one node a zone, so many pods on each, and a pod that spreads over them."""
+    text = "".join(node(f"z{place}") for place in range(1, len(counts) + 1))
+    text += "".join(pod(f"e{place}-{k}", f"z{place}") for place, n in enumerate(counts, 1) for k in range(n))
+    return text + pod("web", labels=waiting, spec=f", topologySpreadConstraints: [{constraint}]{spec}")
+
+
+def told(ledger):
+    """Give of each row: domain, counted, the sum, and whether the pod may go there."""
+    return [(row.domain, row.counted, row.skew_if_placed, row.fits) for row in ledger.rows]
+
+
+@pytest.mark.parametrize("rules", ["upstream", "design"])
+@pytest.mark.parametrize(("counts", "skew", "expected"), [
+    pytest.param([1, 1, 0], 1, [(1, 2, False), (1, 2, False), (0, 1, True)], marks=pytest.mark.checklist("196")),
+    pytest.param([1, 1, 0], 2, [(1, 2, True), (1, 2, True), (0, 1, True)], marks=pytest.mark.checklist("197")),
+    pytest.param([3, 2, 1], 1, [(3, 3, False), (2, 2, False), (1, 1, True)], marks=pytest.mark.checklist("195")),
+    ([2, 1, 0], 1, [(2, 3, False), (1, 2, False), (0, 1, True)]),
+    ([3, 3, 0], 1, [(3, 4, False), (3, 4, False), (0, 1, True)]),
+    ([1, 1, 1], 1, [(1, 1, True), (1, 1, True), (1, 1, True)]),
+])  # fmt: skip
+def test_sums_of_the_documents_examples(rules, counts, skew, expected):
+    """Each domain's matching pods, with this pod, less the minimum, against maxSkew: the document's own examples."""
+    ledger, = ledgers(zones(counts, spread(skew=skew)), rules)
+
+    assert [(f"z{place}", *row) for place, row in enumerate(expected, 1)] == told(ledger)
+    assert (min(counts), f"z{counts.index(min(counts)) + 1}", 1) == (
+        ledger.minimum, ledger.minimum_domain, ledger.self_match)
+
+
+@pytest.mark.checklist("205")
+def test_a_domain_where_the_pod_cannot_go_still_counts():
+    """1/1/0 with the empty zone tainted: its 0 is the minimum, so nowhere is left; with Honor it is no domain."""
+    text = zones([1, 1, 0], spread()).replace("{name: z3,", "{name: z3,", 1)
+    tainted = text.replace("spec: {}\nstatus", "spec: {taints: [{key: closed, effect: NoSchedule}]}\nstatus")
+    tainted = text[: text.index("{name: z3,")] + tainted[tainted.index("{name: z3,"):]
+    plain, = ledgers(tainted)
+    honoured, = ledgers(tainted.replace("labelSelector", "nodeTaintsPolicy: Honor, labelSelector"))
+
+    assert [("z1", 1, 2, False), ("z2", 1, 2, False), ("z3", 0, 1, True)] == told(plain)
+    assert [("z1", 1, 1, True), ("z2", 1, 1, True)] == told(honoured)[:2]
+    assert ["", "", "tainted closed, nodeTaintsPolicy: Honor"] == [row.left_out for row in honoured.rows]
+
+
+def test_too_few_domains_make_the_minimum_zero():
+    """With fewer domains than minDomains the minimum counts as 0, no domain has it, and the reading says so."""
+    text = zones([1, 1], spread(", minDomains: 3"))
+    ledger, = ledgers(text)
+    cluster = kvolsched.Cluster.from_manifests(text)
+
+    assert (3, 0, "") == (ledger.min_domains, ledger.minimum, ledger.minimum_domain)
+    assert [("z1", 1, 2, False), ("z2", 1, 2, False)] == told(ledger)
+    assert "minDomains 3" in skew_reading(frame_of(cluster, focus="pod/web", ledgers=True))
+
+
+def test_pods_that_match_and_do_not_count():
+    """A pod that is leaving, one of another revision, one elsewhere, and one on a node that does not count."""
+    leaving = ", deletionTimestamp: '2026-01-01T00:00:00Z', finalizers: [example.com/wait]"
+    text = zones([1, 0], spread(", matchLabelKeys: [rev]"), "{app: web, rev: b}").replace("labels: {app: web}",
+                                                                                          "labels: {app: web, rev: b}")
+    text += pod("gone", "z1", "{app: web, rev: b}", meta=leaving) + pod("old", "z1", "{app: web, rev: a}")
+    text += pod("other", "z2", "{app: web, rev: b}", "shop") + node("z2-hdd", f"{{{ZONE}: z2, disk: hdd}}")
+    text += pod("apart", "z2-hdd", "{app: web, rev: b}") + pod("unlike", "z2", "{app: db}")
+    ledger, = ledgers(text.replace("topologySpread", "nodeSelector: {disk: ssd}, topologySpread"))
+
+    assert {
+        "z1": (1, ((1, "Terminating"), (1, "another rev"))),
+        "z2": (0, ((1, "in namespace shop"), (1, "not among the nodes that the pod selects, nodeAffinityPolicy: Honor"))),
+    } == {row.domain: (row.counted, row.not_counted) for row in ledger.rows}
+
+
+def test_nodes_that_are_in_no_domain_stand_last():
+    """A node without the topology key, and one that lacks the key of another constraint, are left out with their pods."""
+    text = zones([0, 0], f"{spread()}, {spread(key='disk')}")
+    text += node("bare", "{disk: ssd}") + pod("there", "bare") + node("z9", f"{{{ZONE}: z9}}")
+    zone, disk = ledgers(text)
+
+    assert [("z1", 0, ""), ("z2", 0, ""), (NO_LABEL, 1, "bare lacks the topology key"),
+            ("z9", 0, "no disk, which another constraint asks for")] == [
+        (row.domain, row.counted, row.left_out) for row in zone.rows]
+    assert [("ssd", 3, 0), (NO_LABEL, 1, 0)] == [(row.domain, row.nodes, row.counted) for row in disk.rows]
+    assert ((1, f"no {ZONE}, which another constraint asks for"),) == disk.rows[0].not_counted
+
+
+def test_a_preference_rejects_nothing():
+    """ScheduleAnyway is shown with the same sums, and every domain is allowed; an empty selector counts no pod."""
+    soft, empty = ledgers(zones([2, 0], f"{spread(when='ScheduleAnyway')}, {spread(selector='{}')}"))
+
+    assert ("ScheduleAnyway", [("z1", 2, 3, True), ("z2", 0, 1, True)]) == (soft.when, told(soft))
+    assert [((2, "an empty selector counts no pod"),), ()] == [row.not_counted for row in empty.rows]
+
+
+def test_a_pod_without_constraints_has_no_ledger():
+    """No constraint, no ledger: the chart says so."""
+    cluster = kvolsched.Cluster.from_manifests(node("z1") + pod("web"))
+
+    assert "This pod has no spread constraint." == skew_reading(frame_of(cluster, focus="pod/web", ledgers=True))
+    assert () == frame_of(cluster, focus="pod/web").skew
+
+
+def test_a_pod_found_on_its_node_counts_as_itself():
+    """Of a pod that was loaded on its node, the ledger is as if it were to be placed now: it is not counted there."""
+    ledger, = ledgers(zones([1, 0], spread()).replace("{containers", "{nodeName: z2, containers", 2))
+
+    assert [("z1", 1, 2, False), ("z2", 0, 1, True)] == told(ledger)
+
+
+def test_after_a_pass_the_ledger_is_that_of_the_pass():
+    """Once the pod has been placed, the ledger still shows what its pass saw: the same sums as the matrix."""
+    cluster = kvolsched.Cluster.from_manifests(zones([1, 1, 0], spread()))
+    before = frame_of(cluster, focus="pod/web", ledgers=True).skew
+    cluster.run("pod/web Running")
+
+    assert "z3" == cluster["pod/web"].spec.node_name
+    assert before == frame_of(cluster, focus="pod/web", ledgers=True).skew
+
+
+@cache
+def recorded(family):
+    """Judge a family's recorded pods once."""
+    profile = upstream().profile
+    return [judged(one.case, profile) for one in read(RECORDED / f"{family}.jsonl.gz")]
+
+
+@pytest.mark.parametrize("family", ["spread", "mixed"])
+def test_the_ledgers_agree_with_the_rule_on_every_recorded_case(family):
+    """A node passes the rule if and only if its domain is allowed in each ledger."""
+    cases = 0
+    for judgement in recorded(family):
+        rule, seen = judgement.profile.plugin("PodTopologySpread"), judgement.seen
+        found = [(one.key, {row.domain: row.fits for row in one.rows}) for one in skew_ledgers(judgement)]
+        cases += bool(found)
+        for each in seen.all_nodes():
+            labels = each.metadata.labels
+            allowed = all(fits[labels.get(key, NO_LABEL)] for key, fits in found)
+            assert allowed == isinstance(rule.rule(judgement.pod, each, seen), Ok), (each.metadata.name, found)
+
+    assert cases > 10
+
+
+# --- room for new volumes ------------------------------------------------------------------------------------------
+
+CLASS = """
+apiVersion: storage.k8s.io/v1
+kind: StorageClass
+metadata: {name: fast}
+provisioner: pd.csi
+volumeBindingMode: WaitForFirstConsumer
+---
+apiVersion: v1
+kind: PersistentVolumeClaim
+metadata: {name: data}
+spec: {storageClassName: fast, accessModes: [ReadWriteOnce], resources: {requests: {storage: 60Gi}}}
+---"""
+DRIVER = """
+apiVersion: storage.k8s.io/v1
+kind: CSIDriver
+metadata: {name: pd.csi}
+spec: {storageCapacity: true}
+---"""
+USER = pod("web", spec=", volumes: [{name: data, persistentVolumeClaim: {claimName: data}}]")
+FOUR = "".join(map(node, ("a", "b", "c", "d")))
+
+
+def pool(name, zone, fields):
+    """Write what a driver published for one zone."""
+    return f"""
+apiVersion: storage.k8s.io/v1
+kind: CSIStorageCapacity
+metadata: {{name: {name}}}
+storageClassName: fast
+nodeTopology: {{matchLabels: {{{ZONE}: {zone}}}}}
+{fields}
+---"""
+
+
+POOLS = pool("p1", "a", "capacity: 100Gi") + pool("p2", "b", "capacity: 55Gi") + pool(
+    "p3", "c", "capacity: 180Gi\nmaximumVolumeSize: 50Gi")  # fmt: skip
+
+
+def room(text, rules="upstream"):
+    """Load manifests and give the capacity ledgers of the pod."""
+    cluster = kvolsched.Cluster.from_manifests(text, revision=rules)
+    return frame_of(cluster, focus="pod/web", chips=False, ledgers=True).capacity
+
+
+def test_pools_with_room_without_and_without_entry():
+    """Enough, too little, too small a largest volume, and no entry, which is not enough: each as the rule concludes."""
+    ledger, = room(FOUR + CLASS + DRIVER + POOLS + USER)
+
+    assert ("pvc/data", "fast", 60 * GI, "") == (ledger.claim, ledger.class_name, ledger.request, ledger.unchecked)
+    assert [("a", "1 node", 100 * GI, None, True), ("b", "1 node", 55 * GI, None, False),
+            ("c", "1 node", 180 * GI, 50 * GI, False), ("d", "1 node", None, None, False)] == [
+        (row.pool, row.reach, row.published, row.largest_volume, row.fits) for row in ledger.rows]
+
+
+def test_the_chart_says_what_the_rule_concludes():
+    """The chart's reading names each pool with its verdict, and altair draws it."""
+    cluster = kvolsched.Cluster.from_manifests(FOUR + CLASS + DRIVER + POOLS + USER)
+    frame = frame_of(cluster, focus="pod/web", ledgers=True)
+
+    assert ["✓ 60Gi ≤ 100Gi", "✕ 60Gi > 55Gi", "✕ 60Gi > largest volume 50Gi", "✕ no entry = not sufficient"] == [
+        line[line.index("unknown") + 7:].strip() for line in capacity_reading(frame).splitlines()[1:]]
+    assert repr(charts.capacity(frame)) == capacity_reading(frame)
+
+
+@pytest.mark.parametrize(("text", "rules", "words"), [
+    (FOUR + CLASS + USER, "upstream", "Driver pd.csi does not publish capacity: not checked"),
+    (FOUR + CLASS + DRIVER.replace("true", "false") + USER, "upstream",
+     "Driver pd.csi does not publish capacity: not checked"),
+    (FOUR + CLASS.replace("WaitForFirstConsumer", "Immediate") + DRIVER + USER, "upstream",
+     "Class fast is Immediate: its volumes are made before a node is chosen"),
+    (FOUR + CLASS + DRIVER + USER, "design", "These rules do not look at capacity"),
+])  # fmt: skip
+def test_what_nobody_checks_is_said(text, rules, words):
+    """Where no rule looks at room, one sentence says why, and no pool is shown."""
+    ledger, = room(text, rules)
+
+    assert (words, ()) == (ledger.unchecked, ledger.rows)
+
+
+def test_claims_that_ask_for_no_new_volume_have_no_ledger():
+    """A missing claim, a bound one, and one whose class provisions nothing have no ledger."""
+    bound = CLASS.replace("spec: {storageClassName", "spec: {volumeName: v, storageClassName")
+    static = CLASS.replace("pd.csi", "kubernetes.io/no-provisioner")
+
+    assert [(), (), ()] == [room(FOUR + text + USER) for text in ("", bound, static)]
+
+
+def test_many_nodes_without_entry_are_one_row():
+    """More nodes without an entry than can be read are told together; nodes that the class excludes are not told."""
+    several = "".join(node(f"a-{number}") for number in range(9)) + node("b-1")
+    allowed = f"allowedTopologies: [{{matchLabelExpressions: [{{key: {ZONE}, values: [a]}}]}}]\nvolumeBindingMode"
+    ledger, = room(several + CLASS.replace("volumeBindingMode", allowed) + DRIVER + USER)
+
+    assert [("all others", "9 nodes")] == [(row.pool, row.reach) for row in ledger.rows]
+
+
+def test_age_is_counted_from_the_last_write():
+    """What was found when all began is as old as the run; what was published since, as old as its last write."""
+    cluster = kvolsched.Cluster.from_manifests(FOUR + CLASS + DRIVER + POOLS + USER)
+    cluster.run("pod/web Running")
+    later = cluster.now
+    cluster.apply(pool("p2", "b", "capacity: 70Gi"))
+    cluster.apply(CLASS.partition("---")[2].replace("name: data", "name: more"))
+    cluster.apply(USER.replace("name: web", "name: next").replace("claimName: data", "claimName: more"))
+    rows = frame_of(cluster, focus="pod/next", chips=False, ledgers=True).capacity[0].rows
+
+    assert later > 0
+    assert {"a": later, "b": 0.0, "c": later} == {row.pool: row.age for row in rows if row.published}
+
+
+def test_no_room_is_never_said_where_a_ledger_has_room_everywhere():
+    """A node rejected for want of room has a ledger in which some pool, or a node without entry, is not enough."""
+    cases = 0
+    for judgement in recorded("dynamic"):
+        short = [row.node for row in judgement.matrix() if any("enough free storage" in words for words in row.reasons)]
+        if short:
+            cases += 1
+            rows = [row for one in capacity_ledgers(judgement, lambda _: 0.0) for row in one.rows]
+            assert not all(row.fits for row in rows), short
+
+    assert cases > 3
+
+
+# --- the face and the panel ----------------------------------------------------------------------------------------
+
+
+def test_the_face_charts_both_ledgers():
+    """`c.skew` and `c.capacity` are figures with a reading; asking moves nothing, and an unknown pod is an error."""
+    cluster = kvolsched.Cluster.from_manifests(zones([1, 1, 0], spread()) + FOUR + CLASS + DRIVER + POOLS)
+    before = cluster.digest()
+
+    assert "1 + 1 − 0 = 2 > 1  ✕" in repr(cluster.skew("web"))
+    assert "This pod has no claim to provision." == repr(cluster.capacity())
+    assert before == cluster.digest()
+    with pytest.raises(KeyError, match="no pod/nobody; there are: pod/e1-0"):
+        cluster.skew("nobody")
+
+
+def test_the_panel_counts_only_while_a_ledger_is_open():
+    """The tabs Skew and Capacity draw the pod that was judged last; no other tab makes the engine count."""
+    cluster = kvolsched.Cluster.from_manifests(zones([1, 1, 0], spread()))
+    cluster.step("scheduler")
+    lab = cluster.lab()
+    drawn = {}
+    for tab in ("verdicts", "skew", "capacity"):
+        lab.tab = tab
+        drawn[tab] = lab.host.body
+
+    assert (True, True) == ("1 + 1 − 0 = 2" in drawn["skew"], "no claim to provision" in drawn["capacity"])
+    assert () == lab.frame.skew
