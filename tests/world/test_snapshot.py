@@ -17,7 +17,11 @@ chosen = st.lists(st.one_of(
 def meant(sim):
     """What a snapshot promises: contents, what is seen, lists of what to do, what is yet to see, views, digest."""
     contents, views = picture(sim)
-    pending = {name: sorted(process.pending) for name, process in sim.processes.items()}
+    there = {key.kind for key in sim.log.objects}
+    pending = {  # a list of a kind of which nothing is left brings nothing: only a watch knows that something was
+        name: sorted(kind for kind in process.pending if kind in there or sim.log.notes.get(process.cursors[kind], 0))
+        for name, process in sim.processes.items()
+    }
     return contents, {what: view for what, view in views.items() if what[1] != "pending"}, pending, sim.digest()
 
 
