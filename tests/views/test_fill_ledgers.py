@@ -87,7 +87,7 @@ def test_sums_of_the_documents_examples(rules, counts, skew, expected):
 @pytest.mark.checklist("205")
 def test_a_domain_where_the_pod_cannot_go_still_counts():
     """1/1/0 with the empty zone tainted: its 0 is the minimum, so nowhere is left; with Honor it is no domain."""
-    text = zones([1, 1, 0], spread()).replace("{name: z3,", "{name: z3,", 1)
+    text = zones([1, 1, 0], spread())
     tainted = text.replace("spec: {}\nstatus", "spec: {taints: [{key: closed, effect: NoSchedule}]}\nstatus")
     tainted = text[: text.index("{name: z3,")] + tainted[tainted.index("{name: z3,"):]
     plain, = ledgers(tainted)
