@@ -43,7 +43,7 @@ BEHIND = {  # what a rule about volumes reads behind the pod and beside the node
     "StorageClass": ("provisioner", "volumeBindingMode", "allowedTopologies"),
     "CSINode": ("spec.drivers",),
 }
-QUIET = frozenset({"image", "terminationMessagePath", "terminationMessagePolicy", "imagePullPolicy", "securityContext"})
+QUIET = frozenset({"image", "ports", "imagePullPolicy", "securityContext"})
 
 
 @attrs.frozen
@@ -81,6 +81,11 @@ class Told:
         reasons = case.get("recorded") or {node: found.get(plugin, ()) for node, found in said.items()}
         recorded = {node: tuple(given) for node, given in sorted(reasons.items())}
         return cls(str(case["id"]), plugin, case["pod"], tuple(case["objects"]), recorded)
+
+    @cached_property
+    def cluster(self) -> Cluster:
+        """The cluster with its pod, to look around in: `.map()`, `.step("scheduler")`, `.why(...)`."""
+        return Cluster.from_manifests([*self.objects, self.pod], name=self.id)
 
     def line(self) -> str:
         """Return the case as one line of JSON."""
@@ -127,10 +132,10 @@ class Disagreement:
         """What both say of the node."""
         return next(answer for answer in self.answers if answer.node == self.node)
 
-    @cached_property
+    @property
     def cluster(self) -> Cluster:
-        """The case's cluster with its pod, to look around in: `.map()`, `.step("scheduler")`, `.why(...)`."""
-        return Cluster.from_manifests([*self.told.objects, self.told.pod], name=self.told.id)
+        """The case's cluster, to look around in."""
+        return self.told.cluster
 
     @property
     def because(self) -> tuple[str, ...]:
@@ -170,11 +175,11 @@ class Disagreement:
         text = _part(found, BEHIND[place[0]]) if found is not None else "not found\n"
         return f"# {place[0]} {place[1]}\n{text}"
 
-    def figure(self) -> Any:
-        """Draw both sides."""
+    def figure(self, head: str = "") -> Any:
+        """Draw both sides, under a first line."""
         from .views.show import disagreement  # noqa: PLC0415 - a picture is drawn only when it is shown
 
-        return disagreement(self)
+        return disagreement(self, head)
 
 
 @attrs.frozen(repr=False)
@@ -198,7 +203,7 @@ class Checked:
         return f"{self.rule} agrees with {self.plugin} on {count}"
 
     def __repr__(self) -> str:
-        return f"{self.sentence}." if self.first is None else f"{self.sentence}.\n{self.first.figure().reading}"
+        return f"{self.sentence}." if self.first is None else str(self.first.figure(f"{self.sentence}.").reading)
 
     def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, Any]:
         shown: dict[str, Any] = {} if self.first is None else self.first.figure()._repr_mimebundle_()

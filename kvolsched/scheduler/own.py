@@ -115,6 +115,7 @@ def plugin_of(rule: Any = None, prefer: Judge | None = None, name: str = "") -> 
 
 
 def name_of(rule: Any) -> str:
-    """Return what a function, an object or a class of one's own is called."""
+    """Return what a function, also a partial one, an object or a class of one's own is called."""
+    rule = getattr(rule, "func", rule)
     name = str(getattr(rule, "name", "") or getattr(rule, "__name__", "") or type(rule).__name__)
     return name if name != "<lambda>" else "own rule"

@@ -132,7 +132,7 @@ def lab(cluster: Cluster, *, text: bool = False) -> Lab | Text:
     return panel
 
 
-def disagreement(found: Any) -> Figure:
+def disagreement(found: Any, head: str = "") -> Figure:
     """Draw a recorded verdict beside a learner's (an `exercise.Disagreement`): every node, and both sides of one."""
     answer, plugin = found.answer, found.told.plugin
     rows = tuple(
@@ -141,6 +141,7 @@ def disagreement(found: Any) -> Figure:
     )
     does = "rejects it, your rule does not" if answer.recorded else "lets it pass, your rule does not"
     told = sides.Sides(
+        head=head,
         title=f"{plugin}, case {found.told.id}, node {answer.node}: kube-scheduler {does}",
         node=answer.node,
         family=FAMILIES.get(LETTERS.get(plugin, ""), "node"),

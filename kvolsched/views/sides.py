@@ -38,6 +38,7 @@ class Sides:
         family: the plugin's colour.
         recorded, yours: the two answers in full, a line each.
         pod, placed: what the rule reads of the pod and of the node, as YAML.
+        head: how the learner's rule does over all cases; "": not said.
     """
 
     title: str
@@ -48,13 +49,17 @@ class Sides:
     yours: tuple[str, ...]
     pod: str
     placed: str
+    head: str = ""
 
 
 def draw(sides: Sides, width: int) -> str:
     """Draw the nodes, then both answers for the one that differs, then what the rule reads."""
     left, half = 150.0, (width - 150.0) / 2
     parts = [word(2, 16, "k-cap k-b", t.end(sides.title, width - 4, 13, bold=True))]
-    y = 44.0
+    y = 36.0
+    if sides.head:
+        parts.append(word(2, y, "k-m", t.end(sides.head, width - 4, 12)))
+        y += 24
     parts += [
         word(2, y, "k-q", "node"),
         word(left + 2, y, "k-q", "recorded: kube-scheduler"),
@@ -100,7 +105,7 @@ def reading(sides: Sides) -> str:
          f"{_glyph(row.yours, failed=row.failed)} {row.yours or 'passes'}"]
         for row in sides.rows
     ]  # fmt: skip
-    said = [sides.title, columns(table)]
+    said = [*([sides.head] if sides.head else []), sides.title, columns(table)]
     for head, lines in (("recorded", sides.recorded), ("your rule", sides.yours)):
         said += [f"{head} of {sides.node}: {lines[0]}", *(f"  {hanging([line], 4)}" for line in lines[1:])]
     for head, text in (("the pod", sides.pod), (f"node {sides.node}", sides.placed)):
