@@ -15,7 +15,6 @@ from contextlib import contextmanager
 from gc import collect
 
 import attrs
-from tqdm.auto import tqdm
 
 from .cluster import Cluster
 from .scenario import named, nodes, pods, storage_class
@@ -72,9 +71,7 @@ def the_loop(size: int, count: int, claims: str = "") -> tuple[float, float, flo
     cluster.load(pods(count, claims=claims))
     with _quiet():
         start = time.perf_counter()
-        steps = cluster.world.run(steps=10_000_000, seconds=1e9)
-        for _ in tqdm(steps, desc=f"{count} pods, {size} nodes", leave=False, delay=2.0):
-            pass
+        cluster.run(steps=10_000_000, seconds=1e9, progress=True)
         taken = time.perf_counter() - start
     placed = sum(1 for pod in cluster.objects("pods") if pod.spec.node_name)
     if placed != count:

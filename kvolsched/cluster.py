@@ -14,6 +14,7 @@ from tqdm.auto import tqdm
 
 from .answers import Applied, ApplyRefused, Choices, Run, Step
 from .api import defaults, manifest
+from .api.garbage import seldom_collected
 from .api.kind import KINDS, kind_named
 from .edits import cordoned, merge, tainted, uncordoned
 from .revision import Revision, revision_named
@@ -217,7 +218,8 @@ class Cluster:
         holds = condition(until)
         taken: list[Step] = []
         limit = self.world.now + seconds
-        with tqdm(total=None, unit=" steps", disable=not progress, leave=False, delay=1.0) as bar:
+        bar = tqdm(total=None, unit=" steps", disable=not progress, leave=False, delay=1.0)
+        with bar, seldom_collected():
             while len(taken) < steps:
                 if holds is not None and holds(self):
                     return Run(tuple(taken), f"{until if isinstance(until, str) else 'the condition'} holds")

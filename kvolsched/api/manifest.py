@@ -6,8 +6,6 @@ loaded. Texts are not trusted: the limits below are the only ones, and each has 
 
 from __future__ import annotations
 
-import contextlib
-import gc
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
@@ -21,6 +19,7 @@ from .document import Document, decoded, duplicate
 from .document import objects as objects_of
 from .dump import MissingKind, doubts, missing_kinds
 from .fault import Fault, ManifestError, Problem, spelled
+from .garbage import uncollected
 from .jsontext import JsonFault, Path, json_documents, json_lines
 from .limits import LIMITS
 from .meta import Frozen
@@ -92,7 +91,7 @@ def read(source: Any, *, lenient: bool = False, name: str = "") -> Manifests:
     origins: list[Document] = []
     others: list[Frozen] = []
     seen: dict[Any, Document] = {}
-    with _uncollected(), tqdm(total=0, unit="B", unit_scale=True, desc="reading", delay=1.0, leave=False) as bar:
+    with uncollected(), tqdm(total=0, unit="B", unit_scale=True, desc="reading", delay=1.0, leave=False) as bar:
         for document in _documents(source, name, faults, bar):
             items = list(objects_of(document))
             for item, problem in items:
@@ -117,18 +116,6 @@ def read(source: Any, *, lenient: bool = False, name: str = "") -> Manifests:
         if lenient:
             doubtful += ((origins[place], problem) for place, problem in doubts(objects))
         return Manifests(tuple(objects), tuple(others), tuple(_located(doubtful, longest=_LOOKED_UP)))
-
-
-@contextlib.contextmanager
-def _uncollected() -> Iterator[None]:
-    """Reading makes millions of values and hardly any garbage: to look for it again and again would double the time."""
-    enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if enabled:
-            gc.enable()
 
 
 def plain(text: str, name: str = "") -> list[Any]:
