@@ -8,7 +8,7 @@ manifest names.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, ClassVar, NoReturn, Protocol
+from typing import Any, NoReturn
 
 import attrs
 
@@ -136,13 +136,3 @@ class Condition:
     message: str = ""
     last_transition_time: str | None = attrs.field(default=None, metadata=MOMENT)
     rest: Frozen = EMPTY
-
-
-class Object(Protocol):
-    """What every API object is: a frozen attrs value with a kind, an apiVersion and metadata."""
-
-    kind: ClassVar[str]
-    api_version: ClassVar[str]
-
-    @property
-    def metadata(self) -> ObjectMeta: ...

@@ -27,9 +27,9 @@ from ..volumes import claim_key, claim_ref_key, claim_ref_of, class_of_claim, se
 from ..world.apiserver import Done, Refused, Write, key_of
 from ..world.component import Hand
 from ..world.decision import Decision, Say, Told, named, told
-from ..world.digest import WAIT
 from ..world.log import Key
 from ..world.own import Own, keep
+from ..world.pause import pause
 from ..world.routine import Routine
 from ..world.view import Index
 
@@ -39,7 +39,6 @@ CLAIM, VOLUME = "PersistentVolumeClaim", "PersistentVolume"
 FINALIZER = "kubernetes.io/pv-controller"
 TRIES = 5  # to save a volume that was provisioned
 EVERY = 10.0  # seconds between them
-PAUSE = 0.5  # seconds before a failed operation may be run again
 
 
 @attrs.frozen(kw_only=True)
@@ -56,13 +55,6 @@ class Plugin:
     recycles: bool = False
     mount_options: bool = False
     fails: Mapping[str, str] = EMPTY
-
-
-@attrs.frozen
-class Pause:
-    """A note: an operation failed and is not run again before this moment."""
-
-    until: float = attrs.field(metadata=WAIT)
 
 
 @attrs.frozen
@@ -162,7 +154,7 @@ class Operations:
     def _ended(self, hand: Hand, cause: str) -> None:
         """Note that an operation has failed; 1.11 did not count provisioning that failed."""
         if self.today or not cause.startswith("provision"):
-            hand.remember("pause", cause, Pause(hand.now + PAUSE))
+            pause(hand, cause)
 
     # -- provision ------------------------------------------------------------------------------------
 

@@ -7,7 +7,6 @@ v1.36.2, checkBindings). The scheduler never writes `pvc.spec.volumeName` (S0, I
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import attrs
@@ -198,8 +197,3 @@ def after(binding: Binding, done: Write, version: int) -> Binding:
         writes=binding.writes[1:],
         written=(*binding.written, (done.key, version)),
     )
-
-
-def unwritten(binding: Binding) -> Sequence[Key]:
-    """Return the keys whose write has not been made: what a failure takes back in the cache."""
-    return [write.key for write in binding.writes if write.verb == "update"]

@@ -44,13 +44,13 @@ from ...world.component import Actor, Component, Hand
 from ...world.decision import Decision, Say, ask, named, told
 from ...world.log import Key
 from ...world.own import Own, catch_up, forget, keep
+from ...world.pause import pause, paused
 from ...world.routine import Routine
 from . import words
 from .binding import Binding
 from .cache import own_of, pods_of, views
 from .migration import MIGRATED_TO, Migration
 from .options import CLAIM, CLAIMS, DESIGN, NAME, OPERATIONS, SOURCE, UPSTREAM, VOLUME, VOLUMES, Options
-from .pause import pause, paused
 
 
 def component(options: Options = UPSTREAM, operations: Sequence[Actor] = ()) -> Component:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import attrs
 
-from ...world.component import Hand
-from ...world.digest import WAIT
+from .component import Hand
+from .digest import WAIT
 
 
 @attrs.frozen
