@@ -56,7 +56,7 @@ def explore(name: str, revision: str | None, lag: str, max_states: int) -> None:
 
 
 @main.command()
-@click.argument("files", nargs=-1, required=True, type=click.Path(exists=True, dir_okay=False))
+@click.argument("files", nargs=-1, required=True, type=click.Path(exists=True))
 @click.option("--revision", type=click.Choice(["upstream", "design"]), default="upstream", help="Rules that answer.")
 @click.option("--aspect", "aspects", default="", help="Compare these alone, parted by commas: nodes,scores.")
 @click.option("--json", "as_json", is_flag=True, help='Print {family: {aspect: {"agree": n, "of": m}}}.')

@@ -1,4 +1,4 @@
-"""Recorded cases as files hold them: one JSON object a line, or one a file, packed or not. Only this module reads them.
+"""Recorded cases as files hold them: a case a line, or one a file, packed or not. Only this module reads them.
 
 A case is plain data: what it means is for its family to say.
 """
@@ -12,6 +12,8 @@ from pathlib import Path
 from typing import Any
 
 import attrs
+
+from kvolsched.api.manifest import plain
 
 Case = Mapping[str, Any]
 
@@ -32,29 +34,80 @@ class Recorded:
 
 
 def read(path: Path) -> tuple[Recorded, ...]:
-    """Return the cases of a file `FAMILY.jsonl`, `FAMILY.json` or either packed as `.gz`, in its order.
+    """Return the cases of a file or of a directory with such files, in their order.
+
+    A file is `FAMILY.jsonl` (a case a line) or one JSON object: a case, a whole trace (family `traces`), single probes
+    of an API server (`refusals`, a case each), events in the order in which they happened (`wakeups`, a case each), or
+    the `case.json` of a directory of printed texts (`kubectl`). Each may be packed as `.gz`.
 
     Raises:
         ValueError: the file is not packed as its name says, or some line is no JSON object; the message says where.
         OSError: it cannot be read.
     """
-    try:
-        content = gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
-        text = content.decode()
-    except (gzip.BadGzipFile, EOFError, UnicodeDecodeError) as error:
-        raise ValueError(f"{path}: {error}") from None
+    if path.is_dir():
+        inside = path / "case.json"
+        files = [inside] if inside.exists() else sorted(file for file in path.iterdir() if _may_hold_cases(file))
+        return tuple(recorded for file in files for recorded in read(file))
+    text = _text(path)
     name = path.name.removesuffix(".gz")
     stem = name.rpartition(".")[0]
-    pieces = [text] if name.endswith(".json") else text.split("\n")
-    found = []
-    for number, piece in enumerate(pieces, 1):
-        if not piece.strip():
-            continue
-        try:
-            case = json.loads(piece)
-        except ValueError as error:
-            raise ValueError(f"{path}:{number}: {error}") from None
-        if not isinstance(case, dict):
-            raise ValueError(f"{path}:{number}: a case is a JSON object, not {type(case).__name__}")  # noqa: TRY004
-        found.append(Recorded(str(case.get("family", stem)), str(case.get("id", f"{stem}:{number}")), piece))
-    return tuple(found)
+    if not name.endswith(".json"):
+        return tuple(
+            Recorded(str(case.get("family", stem)), str(case.get("id", f"{stem}:{number}")), line)
+            for number, line in enumerate(text.split("\n"), 1)
+            if line.strip()
+            for case in [_parsed(path, number, line)]
+        )
+    case = _parsed(path, 1, text)
+    if "steps" in case and "stable" in case:
+        return (_made("traces", case["name"], {**case, "luck": _luck(path.parent, case["name"])}),)
+    if "probes" in case:
+        return tuple(
+            _made("refusals", probe["name"], {"probes": case["probes"], "place": place})
+            for place, probe in enumerate(case["probes"])
+        )
+    if "events" in case and "pending" in case:
+        return tuple(
+            _made("wakeups", f"{place}: {event['event']}", {"events": case["events"], "place": place})
+            for place, event in enumerate(case["events"])
+        )
+    if "shown" in case:
+        folder = path.parent
+        printed = {file.stem: file.read_text() for file in sorted(folder.glob("*.txt"))}
+        objects = _parsed(folder / "objects.json", 1, _text(folder / "objects.json"))
+        return (_made("kubectl", folder.name, {**case, "objects": objects, "printed": printed}),)
+    return (Recorded(str(case.get("family", stem)), str(case.get("id", stem)), text),)
+
+
+def _may_hold_cases(path: Path) -> bool:
+    name = path.name.removesuffix(".gz")
+    return path.is_dir() if not path.is_file() else name.endswith((".json", ".jsonl"))
+
+
+def _text(path: Path) -> str:
+    try:
+        return (gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()).decode()
+    except (gzip.BadGzipFile, EOFError, UnicodeDecodeError) as error:
+        raise ValueError(f"{path}: {error}") from None
+
+
+def _parsed(path: Path, number: int, text: str) -> dict[str, Any]:
+    try:
+        case = json.loads(text)
+    except ValueError as error:
+        raise ValueError(f"{path}:{number}: {error}") from None
+    if not isinstance(case, dict):
+        raise ValueError(f"{path}:{number}: a case is a JSON object, not {type(case).__name__}")  # noqa: TRY004
+    return case
+
+
+def _made(family: str, name: str, case: Case) -> Recorded:
+    return Recorded(family, name, json.dumps(case))
+
+
+def _luck(folder: Path, trace: str) -> list[Any]:
+    """What `LUCK.yaml` beside the traces says of this one: orders that were luck, outcomes no recorded run showed."""
+    file = folder / "LUCK.yaml"
+    (told,) = plain(file.read_text(), file.name) if file.exists() else ({},)
+    entries: list[Any] = told.get(trace, [])
+    return entries
