@@ -385,13 +385,13 @@ class Cluster:
 
     def get(self, kind: str, namespace: str = "default", *, wide: bool = False) -> Any:
         """List objects as `kubectl get` prints them."""
-        from .views.kubectl import get
+        from .kubectl import get
 
         return get(self, kind, namespace, wide=wide)
 
     def describe(self, reference: str) -> Any:
         """Describe one object as `kubectl describe` prints it."""
-        from .views.kubectl import describe
+        from .kubectl import describe
 
         return describe(self, reference)
 

@@ -1,7 +1,7 @@
 """The import law of the house, read from the sources.
 
 api <- volumes, world <- admission, {scheduler | controllers} <- revision <- cluster (with its answers and edits)
-    <- scenario, explain, why <- fix, explore, conform, bench <- views <- exercise, cli
+    <- scenario, explain, kubectl, why <- fix, explore, conform, bench <- views <- exercise, cli
 
 An arrow never goes back, also not between modules of one room.
 """
@@ -37,13 +37,14 @@ MAY_IMPORT = {  # room -> the other rooms it may import
     "cluster": ENGINE | {"answers", "edits"},
     "scenario": FACE,
     "explain": FACE | {"scenario"},
+    "kubectl": FACE,
     "explore": FACE | {"scenario", "explain"},
     "why": FACE,
     "fix": FACE | {"why", "explain"},
-    "conform": FACE | {"scenario", "explain", "explore"},
+    "conform": FACE | {"scenario", "explain", "explore", "kubectl"},
     "bench": FACE | {"scenario", "explain", "explore", "conform"},
     "views": FACE | {"scenario", "explain", "explore", "conform"},
-    "cli": FACE | {"scenario", "explain", "explore", "conform", "bench", "views", "redact", "why", "fix"},
+    "cli": FACE | {"scenario", "explain", "explore", "conform", "bench", "views", "redact", "why", "fix", "kubectl"},
     "exercise": FACE | {"views"},
     "__init__": FACE | {"scenario", "explain", "explore", "conform", "exercise"},  # the public names
     "redact": API,
@@ -55,8 +56,8 @@ LATER = {
     "sample": "explore",
     "lab": "views", "map": "views", "verdicts": "views",
     "verdict": "views", "scores": "views", "held": "views", "changes": "views", "events": "views",
-    "domains": "views", "skew": "views", "capacity": "views", "timeline": "views", "get": "views",
-    "describe": "views", "_repr_mimebundle_": "views",
+    "domains": "views", "skew": "views", "capacity": "views", "timeline": "views", "get": "kubectl",
+    "describe": "kubectl", "_repr_mimebundle_": "views",
 }
 ONLY_IN = {  # library -> the only places that may import it
     "numpy": ("kvolsched.scheduler", "kvolsched.bench"),

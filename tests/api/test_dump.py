@@ -16,7 +16,7 @@ from kvolsched.api.kind import KINDS
 from kvolsched.api.manifest import ManifestError, plain, read, to_plain, write
 from kvolsched.api.quantity import canonical
 from kvolsched.cluster import Cluster
-from kvolsched.views.kubectl import get
+from kvolsched.kubectl import get
 
 DUMPS = sorted((Path(__file__).parent.parent / "conformance" / "dumps").glob("*.yaml.gz"))
 NOTEBOOKS = Path(__file__).parent.parent.parent / "notebooks"

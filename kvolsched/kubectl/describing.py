@@ -20,11 +20,11 @@ from ..api.storage import StorageClass
 from ..api.volume import PersistentVolume, PersistentVolumeClaim
 from ..api.workload import Event, Namespace, StatefulSet
 from ..world.log import Key
-from .kubectl_get import claim_room, class_named, default_class, event_source, namespace_phase
-from .kubectl_node import node_lines, timed_conditions
-from .kubectl_pod import pod_lines
-from .kubectl_template import source_lines, template_lines
-from .kubectl_text import (
+from .tables import claim_room, class_named, default_class, event_source, namespace_phase
+from .node import node_lines, timed_conditions
+from .pod import pod_lines
+from .template import source_lines, template_lines
+from .text import (
     NONE,
     UNSET,
     aligned,

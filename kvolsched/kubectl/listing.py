@@ -16,9 +16,9 @@ from ..api.kind import Kind, kind_named
 from ..cluster import Cluster, key_for
 from ..world.apiserver import EPOCH
 from ..world.log import Key
-from .kubectl_describe import description, in_order
-from .kubectl_kinds import TABLES
-from .kubectl_text import aligned, labelled
+from .describing import description, in_order
+from .kinds import TABLES
+from .text import aligned, labelled
 
 LEAST, PADDING = 6, 3  # of a column of `kubectl get`
 

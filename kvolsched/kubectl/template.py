@@ -15,7 +15,7 @@ from ..api.meta import EMPTY, Frozen
 from ..api.pod import Container, ContainerPort, Pod, PodTemplateSpec, TopologySpreadConstraint
 from ..api.pod_volume import Volume
 from ..api.selector import Toleration
-from .kubectl_text import (
+from .text import (
     LONGEST_ANNOTATION,
     NONE,
     UNSET,

@@ -12,9 +12,9 @@ from datetime import datetime
 from ..api.meta import EMPTY, Condition
 from ..api.node import Node
 from ..api.pod import Pod
-from .kubectl_get import roles
-from .kubectl_pod import summed
-from .kubectl_text import NONE, annotations_column, column, labels_column, share, since, stamp, total, truth
+from .tables import roles
+from .pod import summed
+from .text import NONE, annotations_column, column, labels_column, share, since, stamp, total, truth
 
 _BUILT_IN = ("cpu", "memory", "ephemeral-storage", "pods")
 _SYSTEM = (

@@ -13,8 +13,8 @@ from typing import Any
 from ..api import quantity
 from ..api.meta import EMPTY, Frozen
 from ..api.pod import Container, Pod
-from .kubectl_template import containers_lines, resources_lines, spread_lines, tolerations, volumes_lines
-from .kubectl_text import NONE, annotations_column, column, labels_column, since, stamp, total
+from .template import containers_lines, resources_lines, spread_lines, tolerations, volumes_lines
+from .text import NONE, annotations_column, column, labels_column, since, stamp, total
 
 
 def pod_lines(pod: Pod, now: datetime) -> Iterator[str]:

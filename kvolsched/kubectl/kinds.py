@@ -1,6 +1,6 @@
 """What `kubectl get` prints of workloads, services, policies and CSI objects; with it, a table for every kind.
 
-As in `kubectl_get`: pure functions of one object and the moment of asking, after the API server's table printer
+As in `tables`: pure functions of one object and the moment of asking, after the API server's table printer
 (v1.36.2).
 """
 
@@ -15,9 +15,9 @@ from ..api.pod import PodTemplateSpec
 from ..api.policy import PodDisruptionBudget, PriorityClass
 from ..api.service import Service
 from ..api.workload import DaemonSet, Deployment, ReplicaSet, ReplicationController
-from . import kubectl_get
-from .kubectl_get import Table
-from .kubectl_text import NONE, UNSET, labelled, selected, since, truth
+from . import tables
+from .tables import Table
+from .text import NONE, UNKNOWN, UNSET, labelled, selected, since, truth
 
 LONG = frozenset({"CONTAINERS", "IMAGES", "SELECTOR"})
 
@@ -105,8 +105,8 @@ def csi_driver_row(found: CSIDriver, now: datetime) -> Sequence[str]:
 
 
 def capacity_row(found: CSIStorageCapacity, now: datetime) -> Sequence[str]:
-    """NAME STORAGECLASSNAME CAPACITY."""
-    return found.metadata.name, found.storage_class_name, found.capacity or UNSET
+    """NAME CREATED AT: the API server has no printer for this kind, so kubectl gets the table of any kind."""
+    return found.metadata.name, found.metadata.creation_timestamp or UNKNOWN
 
 
 def attachment_row(found: VolumeAttachment, now: datetime) -> Sequence[str]:
@@ -129,7 +129,7 @@ def _containers(template: PodTemplateSpec) -> tuple[str, str]:
 
 
 TABLES: Mapping[str, Table] = {
-    **kubectl_get.TABLES,
+    **tables.TABLES,
     "Deployment": Table(
         ("NAME", "READY", "UP-TO-DATE", "AVAILABLE", "AGE", "CONTAINERS", "IMAGES", "SELECTOR"), deployment_row, LONG
     ),
@@ -158,6 +158,6 @@ TABLES: Mapping[str, Table] = {
          "AGE"),
         csi_driver_row,
     ),
-    "CSIStorageCapacity": Table(("NAME", "STORAGECLASSNAME", "CAPACITY"), capacity_row),
+    "CSIStorageCapacity": Table(("NAME", "CREATED AT"), capacity_row),
     "VolumeAttachment": Table(("NAME", "ATTACHER", "PV", "NODE", "ATTACHED", "AGE"), attachment_row),
 }  # fmt: skip

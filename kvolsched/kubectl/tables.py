@@ -1,6 +1,6 @@
 """What `kubectl get` prints: one row an object, the columns and words of the API server's table printer.
 
-Pure functions of one object and the moment of asking; which objects, and in which order, is decided in `kubectl`.
+Pure functions of one object and the moment of asking; which objects, and in which order, is decided in `listing`.
 Mirrors `pkg/printers/internalversion/printers.go` (v1.36.2); columns marked wide are those of `-o wide`.
 """
 
@@ -18,7 +18,7 @@ from ..api.pod import Container, Pod
 from ..api.storage import DEFAULT_CLASS, IMMEDIATE, StorageClass
 from ..api.volume import BETA_STORAGE_CLASS, PersistentVolume, PersistentVolumeClaim
 from ..api.workload import Event, Namespace, StatefulSet
-from .kubectl_text import NONE, UNKNOWN, UNSET, modes, moment, since
+from .text import NONE, UNKNOWN, UNSET, modes, moment, since
 
 BETA_DEFAULT_CLASS = "storageclass.beta.kubernetes.io/is-default-class"
 ROLE, ROLES = "kubernetes.io/role", "node-role.kubernetes.io/"
