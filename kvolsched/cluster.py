@@ -7,21 +7,21 @@ Questions that later rooms answer (why, map, lab, ...) are one line each, which 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 import attrs
 from tqdm.auto import tqdm
 
 from .answers import Applied, ApplyRefused, Choices, Run, Step
-from .api import defaults, manifest
+from .api import defaults, manifest, moments
 from .api.garbage import seldom_collected
 from .api.kind import KINDS, kind_named
 from .edits import cordoned, merge, tainted, uncordoned
 from .revision import Revision, revision_named
 from .scheduler.own import plugin_of
-from .world.apiserver import Refused, Write, key_of, ref, timestamp, uid_of
+from .world.apiserver import EPOCH, ORIGIN, Refused, Write, key_for, key_of, moment, ref, uid_of
 from .world.history import Turn
-from .world.log import Key
 from .world.simulation import Simulation
 
 if TYPE_CHECKING:
@@ -72,8 +72,14 @@ class Cluster:
         return cluster
 
     def load(self, objects: Iterable[Any]) -> None:
-        """Set objects as they are found, without a turn: the state of a cluster before the story starts."""
-        log = self.world.log
+        """Set objects as they are found, without a turn: the state of a cluster before the story starts.
+
+        The clock then shows the newest time that they tell of, if it is later: that is when a dump was taken.
+        """
+        log, objects = self.world.log, tuple(objects)
+        newest = moments.newest(objects)
+        if newest is not None and newest > self.moment:
+            log.write(ORIGIN, newest.timestamp() - EPOCH - self.now)
         classes: dict[str, dict[str, Any]] = {}
         for obj in objects:
             key = key_of(obj)
@@ -82,7 +88,7 @@ class Cluster:
                 filled.metadata,
                 namespace=key.namespace,
                 uid=filled.metadata.uid or uid_of(key, 0),
-                creation_timestamp=filled.metadata.creation_timestamp or timestamp(0),
+                creation_timestamp=filled.metadata.creation_timestamp or moment(log),
                 resource_version=log.place + 1,
             )
             log.write(key, attrs.evolve(filled, metadata=meta))
@@ -282,6 +288,12 @@ class Cluster:
         return self.world.now
 
     @property
+    def moment(self) -> datetime:
+        """The same as a date: the clock begins on 1 January 2026, or at the newest time in what was loaded."""
+        start = EPOCH + self.world.log.notes.get(ORIGIN, 0.0)
+        return datetime.fromtimestamp(start, UTC) + timedelta(seconds=self.now)
+
+    @property
     def next(self) -> Choices:
         """Who may act next and what each would do; what a plain step does comes first."""
         return Choices(tuple(self.world.preview()), self.world.now)
@@ -460,20 +472,6 @@ class Cluster:
         from .explore import sample
 
         return sample(self, seeds, **options)
-
-
-def key_for(reference: str) -> Key:
-    """Return the key that a reference such as `pod/web-0` or `pvc/shop/data` stands for.
-
-    Raises:
-        KeyError: the kind is not known, or the reference has not two or three parts.
-    """
-    parts = reference.split("/")
-    if len(parts) not in (2, 3):
-        raise KeyError(f"{reference!r} is no reference; write KIND/NAME or KIND/NAMESPACE/NAME")
-    kind = kind_named(parts[0])
-    namespace = (parts[1] if len(parts) == 3 else "default") if kind.namespaced else ""
-    return Key(kind.name, namespace, parts[-1])
 
 
 def condition(until: str | Callable[[Cluster], bool] | None) -> Callable[[Cluster], bool] | None:

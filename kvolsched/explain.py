@@ -13,13 +13,13 @@ import attrs
 from . import volumes
 from .answers import hanging, sentence
 from .api import manifest
-from .cluster import Cluster, key_for
+from .cluster import Cluster
 from .controllers import kubelet
 from .scheduler import requests
 from .scheduler.assume import ASSUMED
 from .scheduler.cycle import PASS, SCHEDULER, PassNote
 from .scheduler.framework import Judgement, Ranking, judge, rank
-from .world.apiserver import key_of, ref
+from .world.apiserver import key_for, key_of, ref
 from .world.history import Turn
 from .world.log import Change, Key, Note
 

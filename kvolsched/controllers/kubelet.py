@@ -18,7 +18,7 @@ from ..api.pod import Pod
 from ..api.quantity import milli, value
 from ..api.volume import PersistentVolume
 from ..volumes import is_bound, is_bound_to, mode, volume_fits_node
-from ..world.apiserver import Write, timestamp
+from ..world.apiserver import Write
 from ..world.component import Component, Hand
 from ..world.decision import Decision, named, say_done, say_refused
 from ..world.digest import WAIT
@@ -165,7 +165,7 @@ class Kubelet:
         refused = self._out_of(decision.hand, pod, node) if self.options.admits else None
         if refused is not None:
             reason, message = refused
-            patch = StatusPatch("Failed", reason=reason, message=message, start_time=self._moment(decision.hand))
+            patch = StatusPatch("Failed", reason=reason, message=message, start_time=decision.hand.moment)
             self._patch(decision, pod, patch, f"kubelet refuses {named(pod)}: {message}")
             decision.event(pod, "Warning", reason, message)
             return
@@ -176,12 +176,8 @@ class Kubelet:
         if not self._waited(decision.hand, cause, f"start {pod.metadata.uid}", self.options.start_delay):
             return
         conditions = tuple(Condition(type=type_, status="True") for type_ in STARTED)
-        patch = StatusPatch("Running", conditions, start_time=self._moment(decision.hand))
+        patch = StatusPatch("Running", conditions, start_time=decision.hand.moment)
         self._patch(decision, pod, patch, f"kubelet on {node.metadata.name} runs {named(pod)}")
-
-    @staticmethod
-    def _moment(hand: Hand) -> str:
-        return timestamp(hand.now)
 
     @staticmethod
     def _patch(decision: Decision, pod: Pod, patch: StatusPatch, words: str) -> None:

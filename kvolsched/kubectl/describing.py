@@ -20,9 +20,9 @@ from ..api.storage import StorageClass
 from ..api.volume import PersistentVolume, PersistentVolumeClaim
 from ..api.workload import Event, Namespace, StatefulSet
 from ..world.log import Key
-from .tables import claim_room, class_named, default_class, event_source, namespace_phase
 from .node import node_lines, timed_conditions
 from .pod import pod_lines
+from .tables import claim_room, class_named, default_class, event_source, namespace_phase
 from .template import source_lines, template_lines
 from .text import (
     NONE,

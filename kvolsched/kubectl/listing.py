@@ -7,14 +7,14 @@ The text is kubectl's v1.36.2 at the moment of the simulated clock, so ages are 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from datetime import UTC, datetime, timedelta
+from datetime import datetime
 from typing import Any
 
 import attrs
 
 from ..api.kind import Kind, kind_named
-from ..cluster import Cluster, key_for
-from ..world.apiserver import EPOCH
+from ..cluster import Cluster
+from ..world.apiserver import key_for
 from ..world.log import Key
 from .describing import description, in_order
 from .kinds import TABLES
@@ -70,7 +70,7 @@ def get(
         cluster.world.log.objects,
         kind_named(kind),
         None if all_namespaces else namespace,
-        _moment(cluster),
+        cluster.moment,
         wide=wide,
         show_labels=show_labels,
     )
@@ -84,7 +84,7 @@ def describe(cluster: Cluster, reference: str) -> Description:
     """
     if reference not in cluster:
         cluster[reference]  # refuses, and says which there are
-    return Description(description(cluster.world.log.objects, key_for(reference), _moment(cluster)))
+    return Description(description(cluster.world.log.objects, key_for(reference), cluster.moment))
 
 
 def listing(
@@ -120,7 +120,3 @@ def _cell(text: str) -> str:
     """Return a cell of a table: only its first line, and dots if more follows."""
     first = text.replace("\r", "\n").replace("\f", "\n").split("\n", 1)[0]
     return first if first == text else f"{first}..."
-
-
-def _moment(cluster: Cluster) -> datetime:
-    return datetime.fromtimestamp(EPOCH, UTC) + timedelta(seconds=cluster.now)

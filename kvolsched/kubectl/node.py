@@ -12,8 +12,8 @@ from datetime import datetime
 from ..api.meta import EMPTY, Condition
 from ..api.node import Node
 from ..api.pod import Pod
-from .tables import roles
 from .pod import summed
+from .tables import roles
 from .text import NONE, annotations_column, column, labels_column, share, since, stamp, total, truth
 
 _BUILT_IN = ("cpu", "memory", "ephemeral-storage", "pods")

@@ -7,10 +7,11 @@ from collections.abc import Iterable
 from datetime import datetime
 from typing import Any
 
+from ..cluster import Cluster
 from ..controllers import stateful_set
 from ..explain import about, changed_fields, changes_of, net, note_words, told
 from ..scheduler.cycle import PASS
-from ..world.apiserver import EPOCH, Refused, ref
+from ..world.apiserver import Refused, ref
 from ..world.component import Process
 from ..world.history import Turn
 from ..world.log import Change, Key, Note
@@ -88,24 +89,24 @@ def events(here: Present) -> tuple[f.EventRow, ...]:
         rows.append(
             f.EventRow(
                 step=steps.get(key, 0),
-                time=seconds(event.first_timestamp),
+                time=seconds(event.first_timestamp, here.cluster),
                 type=event.type,
                 reason=event.reason,
                 ref=ref(Key(subject.kind, subject.namespace, subject.name)),
                 message=event.message,
                 count=event.count or 1,
-                last=seconds(event.last_timestamp),
+                last=seconds(event.last_timestamp, here.cluster),
             )
         )
     return tuple(sorted(rows, key=lambda row: (row.step, row.ref, row.reason)))
 
 
-def seconds(timestamp: str | None) -> float:
-    """Return a manifest's timestamp as seconds of the simulated clock; 0 for what lies before its start."""
+def seconds(timestamp: str | None, cluster: Cluster) -> float:
+    """Return a manifest's timestamp as seconds of a cluster's clock; 0 for what lies before its start."""
     if not timestamp:
         return 0.0
     try:
-        return max(0.0, datetime.fromisoformat(timestamp).timestamp() - EPOCH)
+        return max(0.0, datetime.fromisoformat(timestamp).timestamp() - cluster.moment.timestamp() + cluster.now)
     except ValueError:
         return 0.0
 

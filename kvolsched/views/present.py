@@ -9,12 +9,13 @@ from __future__ import annotations
 from functools import cached_property
 from typing import Any
 
-from ..cluster import Cluster, key_for
+from ..cluster import Cluster
 from ..explain import Pass, judged, last_pass
 from ..scheduler.assume import ASSUMED, key_in
 from ..scheduler.cycle import PASS
 from ..scheduler.evictor import EVICTOR
 from ..scheduler.flow import WORKER
+from ..world.apiserver import key_for
 from ..world.log import Key
 
 LABELS = {

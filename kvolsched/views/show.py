@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from ..answers import hanging
-from ..cluster import Cluster, key_for
+from ..cluster import Cluster
 from ..explain import changes_of, concerns, cpu_held, words_of
-from ..world.apiserver import key_of, ref
+from ..world.apiserver import key_for, key_of, ref
 from . import fill_ledgers, lanes, log, matrix, sides
 from . import frame as f
 from . import map as cluster_map_view

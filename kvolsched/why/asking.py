@@ -13,7 +13,7 @@ import attrs
 from kvolsched import volumes
 from kvolsched.api.kind import kind_named
 from kvolsched.api.pod import Pod
-from kvolsched.cluster import Cluster, key_for
+from kvolsched.cluster import Cluster
 from kvolsched.scheduler import queue, requests
 from kvolsched.scheduler.assume import ASSUMED, key_in
 from kvolsched.scheduler.cycle import RECORDER, SCHEDULER, after_filtering
@@ -23,6 +23,7 @@ from kvolsched.scheduler.profile import Profile
 from kvolsched.scheduler.queue import QUEUE
 from kvolsched.scheduler.requests import PODS
 from kvolsched.scheduler.snapshot import Snapshot, snapshot
+from kvolsched.world.apiserver import key_for
 from kvolsched.world.log import Key, Note
 
 from . import sentences, supplies

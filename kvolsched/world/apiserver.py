@@ -14,13 +14,14 @@ from typing import Any, Protocol
 
 import attrs
 
-from kvolsched.api.kind import BY_NAME
+from kvolsched.api.kind import BY_NAME, kind_named
 from kvolsched.api.meta import ObjectMeta
 
 from .digest import SILENT, VERSION
 from .log import Key, Log, Note
 
 CLOCK = Note("world", "clock", "")
+ORIGIN = Note("world", "origin", "")  # seconds from EPOCH to where the clock stood at 0: 0, or when a dump was taken
 EPOCH = 1_767_225_600  # 2026-01-01T00:00:00Z, where simulated time starts
 
 
@@ -89,6 +90,20 @@ def ref(key: Key) -> str:
     return f"{alias}/{key.name}" if key.namespace in ("", "default") else f"{alias}/{key.namespace}/{key.name}"
 
 
+def key_for(reference: str) -> Key:
+    """Return the key that a reference such as `pod/web-0` or `pvc/shop/data` stands for.
+
+    Raises:
+        KeyError: the kind is not known, or the reference has not two or three parts.
+    """
+    parts = reference.split("/")
+    if len(parts) not in (2, 3):
+        raise KeyError(f"{reference!r} is no reference; write KIND/NAME or KIND/NAMESPACE/NAME")
+    kind = kind_named(parts[0])
+    namespace = (parts[1] if len(parts) == 3 else "default") if kind.namespaced else ""
+    return Key(kind.name, namespace, parts[-1])
+
+
 def key_of(obj: Any) -> Key:
     """Return the key of an API object; namespaced kinds without a namespace are in `default`."""
     kind = BY_NAME.get(obj.kind)
@@ -96,8 +111,13 @@ def key_of(obj: Any) -> Key:
     return Key(obj.kind, namespace, obj.metadata.name)
 
 
+def moment(log: Log, after: float = 0.0) -> str:
+    """Return the present moment of a world, or one so many seconds later, as manifests write it."""
+    return timestamp(log.notes.get(ORIGIN, 0.0) + log.notes.get(CLOCK, 0.0) + after)
+
+
 def timestamp(seconds: float) -> str:
-    """Return a moment of the simulated clock as manifests write it (RFC 3339, whole seconds, UTC)."""
+    """Return a moment, in seconds since EPOCH, as manifests write it (RFC 3339, whole seconds, UTC)."""
     return _whole(int(seconds))
 
 
@@ -174,7 +194,7 @@ class ApiServer:
             new.metadata,
             namespace=write.key.namespace,
             uid=new.metadata.uid or uid_of(write.key, born),
-            creation_timestamp=new.metadata.creation_timestamp or timestamp(log.notes.get(CLOCK, 0.0)),
+            creation_timestamp=new.metadata.creation_timestamp or moment(log),
             resource_version=log.place + 1,
         )
         stored = attrs.evolve(new, metadata=meta)
@@ -226,7 +246,7 @@ class ApiServer:
         if first or (meta.deletion_grace_period_seconds and not grace):  # the end of a grace is a change of its own
             marked = attrs.evolve(
                 meta,
-                deletion_timestamp=timestamp(log.notes.get(CLOCK, 0.0) + (grace or 0)),
+                deletion_timestamp=moment(log, grace or 0),
                 deletion_grace_period_seconds=grace or 0,
                 resource_version=log.place + 1,
             )

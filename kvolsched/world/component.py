@@ -16,7 +16,7 @@ import attrs
 
 from kvolsched.api.meta import EMPTY, Frozen
 
-from .apiserver import CLOCK, ApiServer, Done, Refused, Write
+from .apiserver import CLOCK, ApiServer, Done, Refused, Write, moment
 from .digest import MODULUS, SILENT_KINDS, meaning
 from .log import Key, Log, Note, Place
 from .view import Seen, View
@@ -199,6 +199,11 @@ class Hand:
     def now(self) -> float:
         """Simulated time in seconds."""
         return float(self.sim.log.notes.get(CLOCK, 0.0))
+
+    @property
+    def moment(self) -> str:
+        """The present moment as manifests write it."""
+        return moment(self.sim.log)
 
     @property
     def place(self) -> int:

@@ -14,7 +14,7 @@ from kvolsched.api.kind import BY_NAME
 from kvolsched.api.meta import ObjectMeta, ObjectReference
 from kvolsched.api.workload import Event, EventSource
 
-from .apiserver import CLOCK, key_of, timestamp
+from .apiserver import key_of, moment
 from .log import Key, Log
 
 
@@ -29,7 +29,7 @@ def record_event(log: Log, source: str, about: Any, type_: str, reason: str, mes
         words.append(str(about.metadata.resource_version))
     name = f"{key.name}.{hashlib.blake2b(chr(0).join(words).encode(), digest_size=8).hexdigest()}"
     where = Key("Event", key.namespace or "default", name)
-    old, now = log.objects.get(where), timestamp(log.notes.get(CLOCK, 0.0))
+    old, now = log.objects.get(where), moment(log)
     if old is not None:
         meta = attrs.evolve(old.metadata, resource_version=log.place + 1)
         log.write(where, attrs.evolve(old, metadata=meta, count=old.count + 1, last_timestamp=now))

@@ -10,8 +10,8 @@ import pytest
 from kvolsched.api import manifest
 from kvolsched.api.kind import BY_NAME, kind_named
 from kvolsched.cluster import Cluster
-from kvolsched.kubectl import text as kubectl_text
 from kvolsched.kubectl import describe, get
+from kvolsched.kubectl import text as kubectl_text
 from kvolsched.kubectl.describing import description
 from kvolsched.kubectl.listing import listing
 from kvolsched.world.apiserver import key_of

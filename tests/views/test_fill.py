@@ -347,7 +347,8 @@ def test_reach_in_words(terms, reach):
 def test_small_words():
     """Keys are shortened, timestamps become seconds, a plugin of one's own gets a letter that is free."""
     assert short("topology.kubernetes.io/zone") == "zone"
-    assert [seconds(text) for text in ("2026-01-01T00:00:03Z", "2020-01-01T00:00:00Z", "never", None)] == [3, 0, 0, 0]
+    texts = ("2026-01-01T00:00:03Z", "2020-01-01T00:00:00Z", "never", None)
+    assert [seconds(text, kvolsched.Cluster()) for text in texts] == [3, 0, 0, 0]
     heads = plugin_heads(["VolumeBinding", "Vicinity"], ["CheckVolumeBinding", "Vicinity"])
     assert [(head.name, head.letter, head.family) for head in heads] == [
         ("VolumeBinding (CheckVolumeBinding)", "V", "storage"), ("Vicinity", "C", "node")]
