@@ -1,0 +1,190 @@
+"""Whole stories of a real control plane, played in our loop and compared: the end, events, every change, the order.
+
+What was the same in all recorded runs must be the same in ours; of what varied ours must show one of the variants.
+Orders and outcomes that are named as luck beside the traces, with the reason, are left out, openly.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import attrs
+
+from kvolsched.revision import Revision
+
+from .agreement import ABSENT, Failed
+from .recording import Case
+from .traces_alike import tellings
+from .traces_play import Story
+from .traces_told import of_the_driver, told, uid_names
+
+ASPECTS = ("final", "events", "objects", "refused", "order")
+Aspects = dict[str, tuple[dict[str, Any], dict[str, Any]]]  # aspect -> what was recorded, what is ours
+
+
+@attrs.frozen
+class Traces:
+    """The family of whole stories; a case is compared with the variant that it comes nearest to, object by object."""
+
+    aspects: tuple[str, ...] = ASPECTS
+
+    def compare(self, case: Case, revision: Revision, seed: int = 0) -> Iterator[tuple[str, Any, Any]]:
+        """Yield every aspect with both sides; if playing fails, all aspects fail, in its words."""
+        try:
+            found = played(case, revision, seed)
+        except Exception as error:  # noqa: BLE001 - whatever goes wrong is one disagreement, and the others are compared
+            failed = Failed(f"{type(error).__name__}: {error}")
+            found = dict.fromkeys(self.aspects, (ABSENT, failed))  # type: ignore[arg-type]
+        for aspect in self.aspects:
+            yield aspect, *found[aspect]
+
+
+def played(case: Case, revision: Revision, seed: int = 0) -> Aspects:
+    """Play a trace once and return both sides of every aspect, under the renaming of nodes that agrees best."""
+    return min(every_telling(case, revision, seed), key=_differences)
+
+
+def every_telling(case: Case, revision: Revision, seed: int = 0) -> Iterator[Aspects]:
+    """Play a trace once and yield both sides of every aspect under every renaming."""
+    story = Story(case["steps"], revision, seed)
+    ours = told(story.world, story.drivers)
+    recorded = {name: rows[0] for name, rows in _recorded(case).items()}
+    names = uid_names(story.world)
+    for telling in tellings(case["steps"], _renamed(ours, names), recorded):
+        yield compared(case, telling, story.refused)
+
+
+def compared(case: Case, ours: Mapping[str, Any], refused: Sequence[str]) -> Aspects:
+    """Return both sides of every aspect for one telling of our run."""
+    objects = _chosen(
+        {name: [_changes(rows) for rows in variants] for name, variants in _recorded(case).items()},
+        {name: _changes(rows) for name, rows in ours["objects"].items()},
+    )
+    events = _chosen(_events(case), {name: _said(rows) for name, rows in ours["events"].items()})
+    final = _chosen(_finals(case), _of_interest(case, ours["final"]))
+    sides = {"final": final, "events": events, "objects": objects}
+    outcomes = {entry["outcome"] for entry in case.get("luck", ()) if "outcome" in entry}
+    for aspect, (recorded, actual) in sides.items():
+        for name in {*recorded, *actual}:
+            if f"{aspect} {name}" in outcomes:
+                recorded.pop(name, None)
+                actual.pop(name, None)
+    expected = {str(number): _first_line(text) for number, text in enumerate(case.get("refused_steps") or ())}
+    answered = {str(number): _first_line(text) for number, text in enumerate(refused)}
+    return {**sides, "refused": (expected, answered), "order": _order(case, ours["places"])}
+
+
+# -- what was recorded, as variants ------------------------------------------------------------------------------
+
+
+def _recorded(case: Case) -> dict[str, list[Any]]:
+    """Object -> the ways in which it changed in the recorded runs: lists of changes."""
+    found = {name: [rows] for name, rows in case["stable"]["objects"].items()}
+    for name, variants in case["varies"].get("objects", {}).items():
+        found[name] = [variant["changes"] for variant in variants if "changes" in variant]
+    return found
+
+
+def _events(case: Case) -> dict[str, list[list[str]]]:
+    """Object -> what was said of it, once for each recorded run."""
+    stable, varying = case["stable"]["events"], case["varies"].get("events", {})
+    return {
+        name: [
+            _said([*stable.get(name, ()), *(e for e in varying.get(name, ()) if run in e["runs"])])
+            for run in range(1, case["runs"] + 1)
+        ]
+        for name in {**stable, **varying}
+    }
+
+
+def _finals(case: Case) -> dict[str, list[Any]]:
+    """Object -> its fields at the end, once for each recorded run if they varied."""
+    return {name: [fields] for name, fields in case["stable"]["final"].items()} | case["varies"].get("final", {})
+
+
+def _of_interest(case: Case, final: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the fields that were recorded of the objects at the end."""
+    finals = _finals(case)
+    return {
+        name: {word: value for word, value in final[name].items() if any(word in each for each in variants)}
+        for name, variants in finals.items()
+        if name in final
+    }
+
+
+def _changes(rows: Sequence[Any]) -> dict[str, Any]:
+    """Return an object's changes, numbered, so that a difference names the change and the field."""
+    found = {}
+    for number, row in enumerate(rows):
+        said = {word: value for word, value in row.get("set", {}).items() if not of_the_driver(word)}
+        found[f"{number:02}"] = {"what": f"{row['by']} {row['verb']} {row['type']}", **said}
+    return found
+
+
+def _said(rows: Sequence[Any]) -> list[str]:
+    """Return what was said, without its counts, in an order of its own."""
+    words = ("source", "type", "reason", "message")
+    return sorted({" | ".join(row if isinstance(row, list) else [row[word] for word in words]) for row in rows})
+
+
+def _chosen(variants: Mapping[str, Sequence[Any]], ours: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return for every name the variant that ours comes nearest to, and ours."""
+    nearest = {
+        name: min(known, key=lambda one, name=name: _distance(one, ours.get(name)))  # type: ignore[misc]
+        for name, known in variants.items()
+    }
+    return {name: one for name, one in nearest.items() if one != []}, dict(ours)
+
+
+def _distance(one: Any, other: Any) -> int:
+    """Return in how many parts two sides differ."""
+    if isinstance(one, Mapping) and isinstance(other, Mapping):
+        return sum(_distance(one.get(key), other.get(key)) for key in {*one, *other})
+    if isinstance(one, list) and isinstance(other, list):
+        return sum(part not in other for part in one) + sum(part not in one for part in other) + (one != other)
+    return int(one != other)
+
+
+def _differences(aspects: Aspects) -> int:
+    return sum(_distance(*sides) for sides in aspects.values())
+
+
+def _first_line(text: str) -> str:
+    return text.partition("\n")[0]
+
+
+# -- which came first --------------------------------------------------------------------------------------------
+
+
+def _order(case: Case, places: Mapping[str, Sequence[int]]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return which of the recorded orders hold in ours; None where ours has no such change."""
+    luck = {entry["order"] for entry in case.get("luck", ()) if "order" in entry}
+    orders = [order for order in case["always_before"] if order not in luck]
+    return dict.fromkeys(orders, True), {order: _holds(order, places) for order in orders}
+
+
+def _holds(order: str, places: Mapping[str, Sequence[int]]) -> bool | None:
+    sides = []
+    for change in order.split(" < "):
+        name, _, number = change.rpartition("#")
+        there = places.get(name, ())
+        if int(number) >= len(there):
+            return None
+        sides.append(there[int(number)])
+    return sides[0] < sides[1]
+
+
+def _renamed(ours: dict[str, Any], names: Mapping[str, str]) -> dict[str, Any]:
+    """Spell what carries a uid as traces do."""
+    text = json.dumps(ours)
+    for old, new in names.items():
+        text = text.replace(old, new)
+    renamed: dict[str, Any] = json.loads(text)
+    return renamed
+
+
+TRACES = Traces()
+
+__all__ = ["ASPECTS", "TRACES", "Traces", "compared", "every_telling", "played"]

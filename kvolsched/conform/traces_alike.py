@@ -1,0 +1,148 @@
+"""What may be called otherwise without being another story: interchangeable nodes, hashes, the pods of a ReplicaSet.
+
+A renaming is worked on the text of a whole telling. Nodes may change places only if the manifests of the trace are the
+same afterwards: then nothing but luck tells them apart.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import permutations
+from typing import Any
+
+Steps = Sequence[Mapping[str, Any]]
+MOST = 720  # permutations of nodes that are tried
+REVISION = "metadata.annotations[deployment.kubernetes.io/revision]"
+
+
+def tellings(steps: Steps, told: Mapping[str, Any], recorded: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """Yield a telling under every renaming that keeps its meaning; the first leaves the nodes as they are.
+
+    Args:
+        steps: the trace's steps.
+        told: what we tell (see `traces_told.told`).
+        recorded: object -> its recorded changes, for the names that deployments gave.
+    """
+    text = json.dumps(told)
+    hashes = dict(zip(_sets(told["objects"]), _sets(recorded), strict=False))
+    for names, sizes in interchanges(steps):
+        renamed = json.loads(_replaced(_replaced(text, {**names, **hashes}), sizes, whole=True))
+        yield json.loads(_replaced(json.dumps(renamed), _numbered(renamed)))
+
+
+def _sets(objects: Mapping[str, Any]) -> list[str]:
+    """Return the names of ReplicaSets, by Deployment and revision."""
+    found = []
+    for name, changes in objects.items():
+        said = changes[0].get("set", {})
+        if name.startswith("rs/"):
+            found.append((said.get("metadata.ownerReferences", ""), int(said.get(REVISION, 0)), name[3:]))
+    return [name for *_, name in sorted(found)]
+
+
+def _numbered(told: Mapping[str, Any]) -> dict[str, str]:
+    """Number the pods of each ReplicaSet and DaemonSet: by node, then by the order of binding, the pending last."""
+    pods = []
+    for name, changes in told["objects"].items():
+        owner = changes[0].get("set", {}).get("metadata.ownerReferences", "")
+        if name.startswith("pod/") and owner.startswith(("rs/", "ds/")):
+            bound = [
+                (change["set"]["spec.nodeName"], place)
+                for change, place in zip(changes, told["places"][name], strict=True)
+                if change.get("set", {}).get("spec.nodeName")
+            ]
+            pods.append((owner[3:], *(bound[0] if bound else ("~", told["places"][name][0])), name[4:]))
+    count: dict[str, int] = {}
+    found = {}
+    for owner, _, _, name in sorted(pods):
+        count[owner] = count.get(owner, 0) + 1
+        found[name] = f"{owner}-#{count[owner]}"
+    return found
+
+
+def _replaced(text: str, names: Mapping[str, str], *, whole: bool = False) -> str:
+    """Return a text with all these words replaced at once; `whole`: only where one is a whole JSON string."""
+    changed = {old: new for old, new in names.items() if old != new}
+    if not changed:
+        return text
+    words = "|".join(re.escape(word) for word in sorted(changed, key=len, reverse=True))
+    found = rf'(?<=")(?:{words})(?=")' if whole else rf"(?<![\w.-])(?:{words})(?![\w]|[.-]\w)"
+    if not whole:  # a claim's name may begin with its pod's
+        found = rf"(?<![\w.-])(?:{words})(?!\w)"
+    return re.sub(found, lambda match: changed[match[0]], text)
+
+
+# -- nodes that may change places --------------------------------------------------------------------------------
+
+
+def interchanges(steps: Steps) -> Iterator[tuple[dict[str, str], dict[str, str]]]:
+    """Yield every exchange of nodes, with their labels and volumes, after which the trace's manifests are the same.
+
+    Yields:
+        The names that change places, and the sizes of volumes that do.
+    """
+    manifests = [[*step.get("apply", ()), *([step["with"]] if "with" in step else [])] for step in steps]
+    nodes = {p["metadata"]["name"]: p for step in manifests for p in _of(step, "Node")}
+    volumes = {p["metadata"]["name"]: p for step in manifests for p in _of(step, "PersistentVolume")}
+    wanted = [sorted(map(_masked, step)) for step in manifests]
+    for number, order in enumerate(permutations(nodes)):
+        if number >= MOST:
+            return
+        names = _labels_too(nodes, dict(zip(nodes, order, strict=True)))
+        if names is None:
+            continue
+        places = _volumes_too(volumes, names)
+        if places is None:
+            continue
+        every = {**names, **places}
+        if [sorted(_replaced(_masked(p), every) for p in step) for step in manifests] != wanted:
+            continue
+        sizes = {_size(volumes[old]): _size(volumes[new]) for old, new in places.items()}
+        yield every, sizes
+
+
+def _of(manifests: Iterable[Any], kind: str) -> list[Any]:
+    return [plain for plain in manifests if isinstance(plain, Mapping) and plain.get("kind") == kind]
+
+
+def _masked(plain: Any) -> str:
+    """Return a manifest's text, a volume's without its size."""
+    if isinstance(plain, Mapping) and plain.get("kind") == "PersistentVolume":
+        plain = {**plain, "spec": {**plain["spec"], "capacity": None}}
+    return json.dumps(plain, sort_keys=True)
+
+
+def _size(volume: Mapping[str, Any]) -> str:
+    return str(volume["spec"]["capacity"]["storage"])
+
+
+def _labels_too(nodes: Mapping[str, Any], names: Mapping[str, str]) -> dict[str, str] | None:
+    """Return an exchange of nodes with that of the label values by which they differ; None if there is none."""
+    found = dict(names)
+    for old, new in names.items():
+        before, after = (nodes[name]["metadata"].get("labels", {}) for name in (old, new))
+        if before.keys() != after.keys():
+            return None
+        for key, value in before.items():
+            if found.setdefault(value, after[key]) != after[key]:
+                return None
+    return found
+
+
+def _volumes_too(volumes: Mapping[str, Any], names: Mapping[str, str]) -> dict[str, str] | None:
+    """Return which volume takes which one's place: the same, but for name and size, on the exchanged node."""
+    def without_name(plain: Mapping[str, Any], change: Callable[[str], str] = str) -> str:
+        return change(_masked({**plain, "metadata": {**plain["metadata"], "name": ""}}))
+
+    left = dict(volumes)
+    found: dict[str, str] = {}
+    for name, plain in volumes.items():
+        wanted = without_name(plain, lambda text: _replaced(text, names))
+        same = [other for other, there in left.items() if without_name(there) == wanted]
+        if not same:
+            return None
+        found[name] = name if name in same and wanted == without_name(plain) else same[0]
+        del left[found[name]]
+    return found
