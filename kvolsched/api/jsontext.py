@@ -5,7 +5,8 @@ from __future__ import annotations
 import itertools
 import json
 import re
-from collections.abc import Collection, Iterator
+import sys
+from collections.abc import Callable, Collection, Iterator
 from typing import Any
 
 import attrs
@@ -66,23 +67,55 @@ def json_documents(text: str) -> JsonDocuments:
                 twice.clear()
             if len(documents) > LIMITS.documents:
                 raise JsonFault("limit", f"more than {LIMITS.documents:,} documents")
-    except json.JSONDecodeError as error:
-        raise JsonFault("syntax", f"is no JSON: {error.msg}", error.lineno) from None
-    except RecursionError:
-        raise JsonFault("limit", f"nested deeper than {LIMITS.nesting}") from None
-    except ValueError as error:
-        if isinstance(error, JsonFault):
-            raise
-        raise JsonFault("syntax", "is no JSON: a number with too many digits") from None
+    except (ValueError, RecursionError) as error:
+        raise _explained(error, text) from None
     if any(_deeper(data, LIMITS.nesting) for data in documents):
-        raise JsonFault("limit", f"nested deeper than {LIMITS.nesting}")
+        raise _too_deep(text)
     if _SURROGATE.search(text):
         documents = [_sound(data) for data in documents]
     return JsonDocuments(tuple(documents), tuple(faults))
 
 
+class _Constant(ValueError):
+    """A word such as NaN, which Python's reader would take."""
+
+
 def _no_constant(word: str) -> Any:
-    raise JsonFault("syntax", f"is no JSON: {word}")
+    raise _Constant(word)
+
+
+def _explained(error: Exception, text: str) -> JsonFault:
+    """Say what the reader met, and in which line."""
+    if isinstance(error, JsonFault):
+        return error
+    if isinstance(error, json.JSONDecodeError):
+        return JsonFault("syntax", f"is no JSON: {error.msg}", error.lineno)
+    if isinstance(error, RecursionError):
+        return _too_deep(text)
+    if isinstance(error, _Constant):
+        return JsonFault("syntax", f"is no JSON: {error}", _line_where(text, str(error).__eq__))
+    return JsonFault("syntax", "is no JSON: a number with too many digits", _line_where(text, _long_number))
+
+
+def _long_number(token: str) -> bool:
+    return len(token) > sys.get_int_max_str_digits() and token.lstrip("-").isdigit()
+
+
+def _line_where(text: str, wrong: Callable[[str], bool]) -> int:
+    """Return the line of the first token that is wrong; 0: none is."""
+    found = next((token for token in _TOKEN.finditer(text) if wrong(token.group())), None)
+    return text.count("\n", 0, found.start()) + 1 if found else 0
+
+
+def _too_deep(text: str) -> JsonFault:
+    depth = 0
+
+    def deeper(token: str) -> bool:
+        nonlocal depth
+        depth += (token in ("{", "[")) - (token in ("}", "]"))
+        return depth > LIMITS.nesting
+
+    return JsonFault("limit", f"nested deeper than {LIMITS.nesting}", _line_where(text, deeper))
 
 
 def _deeper(data: Any, most: int) -> bool:

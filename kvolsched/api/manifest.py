@@ -77,7 +77,7 @@ def read(source: Any, *, lenient: bool = False, name: str = "") -> Manifests:
     A bar shows how far a long reading is.
 
     Args:
-        source: a text is taken for a path if it has one line and no `: ` and does not begin with `{`.
+        source: a text is taken for a path if it has one line and no `: ` and does not begin with `{` or `[`.
         lenient: a dump, taken as it is: unknown fields and unknown words of enumerations (of other versions) become
             warnings, and so does what contradicts itself.
         name: what faults call a text.

@@ -14,6 +14,7 @@ _TEXT = re.compile(r"([+-]?)([0-9]+\.?[0-9]*|\.[0-9]+)(?:([numkMGTPE]|[KMGTPE]i)
 _BINARY = {"Ki": 2**10, "Mi": 2**20, "Gi": 2**30, "Ti": 2**40, "Pi": 2**50, "Ei": 2**60}
 _DECIMAL = {"n": -9, "u": -6, "m": -3, "": 0, "k": 3, "M": 6, "G": 9, "T": 12, "P": 15, "E": 18}
 LONGEST = 64  # characters: a longer text is no quantity
+LARGEST = Fraction(2**63 - 1)  # of more, this much is kept
 
 
 @lru_cache(maxsize=1 << 16)
@@ -34,6 +35,7 @@ def parse(text: str) -> Fraction:
         number *= _BINARY[suffix]
     else:
         number *= Fraction(10) ** (int(exponent) if exponent is not None else _DECIMAL[suffix or ""])
+    number = min(number, LARGEST)
     return -number if sign == "-" else number
 
 

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from .fault import Fault
+from .fault import Fault, shown
 from .limits import LIMITS
 
 SUFFIXES = (".yaml", ".yml", ".json", ".yaml.gz", ".yml.gz", ".json.gz")
@@ -21,7 +21,7 @@ GZIP = b"\x1f\x8b"  # how every gzip file begins
 def contents(source: Any, name: str, faults: list[Fault]) -> Iterator[tuple[str, str | Mapping[str, Any]]]:
     """Yield each text or mapping of a source with its name; what cannot be read becomes a fault.
 
-    A text is taken for a path if it is one line without `: ` that does not begin with `{`.
+    A text is taken for a path if it is one line without `: ` that does not begin with `{` or `[`.
     """
     if isinstance(source, Mapping):
         yield name, source
@@ -30,7 +30,7 @@ def contents(source: Any, name: str, faults: list[Fault]) -> Iterator[tuple[str,
     elif isinstance(source, bytes):
         yield from _text(source, name, faults)
     elif isinstance(source, str):
-        if "\n" in source or ": " in source or not source.strip() or source.lstrip().startswith("{"):
+        if "\n" in source or ": " in source or not source.strip() or source.lstrip().startswith(("{", "[")):
             yield from _text(source, name, faults)
         else:
             yield from _files(Path(source), faults)
@@ -42,18 +42,19 @@ def contents(source: Any, name: str, faults: list[Fault]) -> Iterator[tuple[str,
 
 
 def _files(path: Path, faults: list[Fault]) -> Iterator[tuple[str, str]]:
-    if path.is_dir():
-        for file in sorted(path.iterdir()):
+    try:
+        inside = sorted(path.iterdir()) if path.is_dir() else None
+        size = path.stat().st_size
+        content = path.read_bytes() if inside is None and size <= LIMITS.size else b""
+    except (OSError, ValueError) as error:  # ValueError: a NUL in the name
+        said = error.strerror if isinstance(error, OSError) else ""
+        faults.append(Fault(source=shown(str(path)).strip('"'), rule="file", message=said or str(error)))
+        return
+    if inside is not None:
+        for file in inside:
             if file.name.endswith(SUFFIXES) and file.is_file():
                 yield from _files(file, faults)
-        return
-    try:
-        size = path.stat().st_size
-        content = path.read_bytes() if size <= LIMITS.size else b""
-    except OSError as error:
-        faults.append(Fault(source=str(path), rule="file", message=error.strerror or str(error)))
-        return
-    if size > LIMITS.size:
+    elif size > LIMITS.size:
         faults.append(_too_long(str(path)))
     else:
         yield from _text(content, str(path), faults)
@@ -69,7 +70,12 @@ def _text(content: str | bytes, name: str, faults: list[Fault]) -> Iterator[tupl
             return
     size = len(content)
     if isinstance(content, str) and not content.isascii():
-        size = len(content.encode(errors="replace"))
+        try:
+            size = len(content.encode())
+        except UnicodeEncodeError as error:
+            line = content.count("\n", 0, error.start) + 1
+            faults.append(Fault(source=name, line=line, rule="syntax", message=f"is not UTF-8 text: {error.reason}"))
+            return
     if size > LIMITS.size:
         faults.append(_too_long(name))
         return

@@ -120,6 +120,8 @@ class _Builder:
         except yaml.MarkedYAMLError as error:
             mark = error.problem_mark or error.context_mark
             self.report(mark, "syntax", ", ".join(filter(None, (error.context, error.problem))))
+        except yaml.reader.ReaderError as error:
+            self.report(None, "syntax", str(error).splitlines()[0], line=self.line_of(error))
         except yaml.YAMLError as error:
             self.report(None, "syntax", str(error).splitlines()[0])
         except _Stop:
@@ -128,9 +130,14 @@ class _Builder:
             if loader is not None:
                 loader.dispose()
 
-    def report(self, mark: Any, rule: str, message: str, value: Any = None) -> None:
+    def line_of(self, error: Any) -> int:
+        """Return the line of a forbidden character; libyaml counts bytes up to it."""
+        before = self.text.encode(errors="replace")[: error.position]
+        return before.count(b"\n") + 1
+
+    def report(self, mark: Any, rule: str, message: str, value: Any = None, *, line: int = 0) -> None:
         self.sound = False
-        line = mark.line + 1 if mark is not None else 0
+        line = mark.line + 1 if mark is not None else line
         fault = Fault(
             source=self.source, document=self.document, line=line, rule=rule, value=value, message=message
         )

@@ -162,3 +162,16 @@ def test_a_fault_does_not_hide_the_other_documents():
     """Faults before and after one another's documents are all told; a syntax fault ends its own source only."""
     found = refused(["apiVersion: v1\nkind: Pod\nspec: {x: 1}\n---\na: [\n", "kind: Pod\nmetadata: {name: b}\n"])
     assert {"unknown", "required", "syntax"} == {rule for rule, _ in found}
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ("a: b\né: c\nd: \x00\n", 3),
+        ("a: b\nc: \ud800x\n", 2),
+        ('{"a":\n' + "[" * 200 + "]" * 200 + "}", 2),
+    ],
+)
+def test_a_text_that_cannot_be_read_says_in_which_line(text, line):
+    """A forbidden character, a lone surrogate, nesting too deep: each has its line."""
+    assert [line] == [place for _, place in refused(text)]
