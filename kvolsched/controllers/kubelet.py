@@ -38,11 +38,13 @@ class Options:
         start_delay: seconds from a pod's binding to Running, once its volumes are there.
         stop_delay: seconds from a pod's deletion to its end.
         admits: whether resources are counted before a pod starts.
+        reaches: whether a pod waits whose volume cannot be reached from its node (a stand-in may mount nothing).
     """
 
     start_delay: float = 0.0
     stop_delay: float = 0.0
     admits: bool = True
+    reaches: bool = True
 
 
 @attrs.frozen
@@ -196,7 +198,7 @@ class Kubelet:
             volume: PersistentVolume | None = hand.seen.get("PersistentVolume", claim.spec.volume_name)
             if volume is None or not is_bound_to(volume, claim):
                 return f"PV {claim.spec.volume_name} is not bound to {name}"
-            if not volume_fits_node(volume, node):
+            if self.options.reaches and not volume_fits_node(volume, node):
                 verb = "MapVolume" if mode(volume) == "Block" else "MountVolume"
                 words = (
                     f'{verb}.NodeAffinity check failed for volume "{volume.metadata.name}" : '
