@@ -395,17 +395,17 @@ class Cluster:
 
         return diff(self, other)
 
-    def get(self, kind: str, namespace: str = "default", *, wide: bool = False) -> Any:
-        """List objects as `kubectl get` prints them."""
+    def get(self, kind: str, namespace: str = "default", **options: Any) -> Any:
+        """List objects as `kubectl get` prints them; options: name, wide, all_namespaces, show_labels, output, now."""
         from .kubectl import get
 
-        return get(self, kind, namespace, wide=wide)
+        return get(self, kind, namespace, **options)
 
-    def describe(self, reference: str) -> Any:
-        """Describe one object as `kubectl describe` prints it."""
+    def describe(self, reference: str, name: str = "", namespace: str = "default") -> Any:
+        """Describe `pod/web-0`, `pvc/shop/data`, or a kind and a name, as `kubectl describe` prints it."""
         from .kubectl import describe
 
-        return describe(self, reference)
+        return describe(self, reference, name, namespace)
 
     def map(self, topology_key: str = "") -> Any:
         """Draw nodes by domain, with pods, claims and volumes, and what is only assumed dashed."""

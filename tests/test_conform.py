@@ -36,12 +36,25 @@ AGREE = {
     "wide2": (200, (200, 200, 200, 200, 200, 200, 200, 200)),
     "mixed": (149, (149, 149, 149, 149, 149, 149, 149, 149)),
 }
+OTHERS = {
+    # family: where its cases are, of how many cases, and how many agree in each aspect
+    "kubectl": ("kubectl", 11, {"get": 11, "describe": 11}),
+}
 
 
 @cache
 def played(family):
     """Play a family's cases once."""
     return conform([RECORDED / f"{family}.jsonl.gz"])
+
+
+@pytest.mark.parametrize("family", OTHERS)
+def test_the_others_of_v1_36(family):
+    """What else was recorded of Kubernetes v1.36.2: so many cases agree, no fewer, and no more than the table says."""
+    place, of, agree = OTHERS[family]
+    agreement = conform([RECORDED / place])
+
+    assert {name: [count, of] for name, count in agree.items()} == agreement.counts[family], str(agreement)
 
 
 @pytest.mark.parametrize("family", AGREE)

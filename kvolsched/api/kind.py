@@ -76,13 +76,13 @@ BY_NAME = {kind.name: kind for kind in KINDS}
 
 
 def kind_named(word: str) -> Kind:
-    """Return the kind that a person means by `pods`, `pod`, `po` or `Pod`.
+    """Return the kind that a person means by `pods`, `pod`, `po`, `Pod` or `statefulsets.apps`.
 
     Raises:
         KeyError: no modelled kind has this name; the message lists the names.
     """
-    asked = word.lower()
+    asked, _, group = word.lower().partition(".")
     for kind in KINDS:
-        if asked in (kind.plural, kind.name.lower(), *kind.short):
+        if asked in (kind.plural, kind.name.lower(), *kind.short) and group in ("", kind.group):
             return kind
     raise KeyError(f"unknown kind {word!r}; known: {', '.join(kind.plural for kind in KINDS)}")

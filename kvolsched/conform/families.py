@@ -12,7 +12,7 @@ from tqdm import tqdm
 
 from kvolsched.revision import Revision, revision_named
 
-from . import verdicts
+from . import kubectl, verdicts
 from .agreement import Agreement, Family
 from .recording import Recorded, read
 
@@ -20,6 +20,7 @@ SCHEDULER = Family(verdicts.ASPECTS, verdicts.answer)
 FAMILIES: Mapping[str, Family] = {
     **dict.fromkeys(("fit", "spread", "static", "dynamic", "bound", "limits"), SCHEDULER),
     **dict.fromkeys(("interpod", "preempt", "disrupt", "wide", "wide2", "mixed"), SCHEDULER),
+    "kubectl": Family(kubectl.ASPECTS, kubectl.answer, kubectl.expected),
 }
 
 

@@ -11,19 +11,18 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-import attrs
-
 from ..api.convert import to_plain
-from ..api.meta import EMPTY
 from ..api.pod import Pod
 from ..api.storage import StorageClass
 from ..api.volume import PersistentVolume, PersistentVolumeClaim
-from ..api.workload import Event, Namespace, StatefulSet
+from ..api.workload import Event, Namespace
 from ..world.log import Key
+from . import policies, workloads
+from .around import Around
 from .node import node_lines, timed_conditions
 from .pod import pod_lines
 from .tables import claim_room, class_named, default_class, event_source, namespace_phase
-from .template import source_lines, template_lines
+from .template import source_lines
 from .text import (
     NONE,
     UNSET,
@@ -35,28 +34,13 @@ from .text import (
     labels_column,
     modes,
     moment,
-    selected,
     since,
-    stamp,
     truth,
 )
 
 SCHEDULER = "default-scheduler"
 MIRROR = "kubernetes.io/config.mirror"
 FIRST = datetime.min.replace(tzinfo=UTC)
-
-
-@attrs.frozen
-class Around:
-    """What a description sees beside its object: every object of the cluster, and the moment of asking."""
-
-    objects: Mapping[Key, Any]
-    now: datetime
-
-    def every(self, kind: str, namespace: str | None = None) -> list[Any]:
-        """Return the objects of a kind, in one namespace or all, in the order of their keys."""
-        found = sorted(key for key in self.objects if key.kind == kind and namespace in (None, key.namespace))
-        return [self.objects[key] for key in found]
 
 
 def description(objects: Mapping[Key, Any], key: Key, now: datetime) -> str:
@@ -219,45 +203,7 @@ def _class(found: StorageClass, around: Around) -> Iterator[str]:
             yield from column(f"  Term {place}", said, "  \t")
 
 
-# -- workloads, namespaces, anything else --------------------------------------------------------------------
-
-
-def _stateful_set(found: StatefulSet, around: Around) -> Iterator[str]:
-    meta, spec = found.metadata, found.spec
-    yield f"Name:\t{meta.name}"
-    yield f"Namespace:\t{meta.namespace}"
-    yield f"CreationTimestamp:\t{stamp(meta.creation_timestamp)}"
-    yield f"Selector:\t{selected(spec.selector)}"
-    yield from labels_column("Labels", meta.labels)
-    yield from annotations_column("Annotations", meta.annotations)
-    yield f"Replicas:\t{1 if spec.replicas is None else spec.replicas} desired | {found.status.replicas} total"
-    strategy = spec.rest.get("updateStrategy", EMPTY)
-    kind = strategy.get("type") or "RollingUpdate"
-    yield f"Update Strategy:\t{kind}"
-    if kind == "RollingUpdate":
-        rolling = strategy.get("rollingUpdate", EMPTY)
-        yield f"  Partition:\t{rolling.get('partition', 0)}"
-        if "maxUnavailable" in rolling:
-            yield f"  MaxUnavailable:\t{rolling['maxUnavailable']}"
-    phases = [
-        pod.status.phase
-        for pod in around.every("Pod", meta.namespace)
-        if (owner := pod.metadata.controller) is not None
-        and owner.uid == meta.uid
-        and (spec.selector is None or spec.selector.matches(pod.metadata.labels))
-    ]
-    words = (("Running", "Running"), ("Pending", "Waiting"), ("Succeeded", "Succeeded"), ("Failed", "Failed"))
-    yield "Pods Status:\t" + " / ".join(f"{phases.count(phase)} {word}" for phase, word in words)
-    yield from template_lines(spec.template)
-    yield "Volume Claims:" + ("" if spec.volume_claim_templates else f"\t{NONE}")
-    for claim in spec.volume_claim_templates:
-        yield f"  Name:\t{claim.metadata.name}"
-        yield f"  StorageClass:\t{class_named(claim)}"
-        yield from labels_column("  Labels", claim.metadata.labels, "  \t")
-        annotations = [f"{key}={value}" for key, value in sorted(claim.metadata.annotations.items())]
-        yield from column("  Annotations", annotations, "  \t")
-        yield f"  Capacity:\t{claim.spec.resources.requests.get('storage', '<default>')}"
-        yield f"  Access Modes:\t{truth(claim.spec.access_modes)}"
+# -- namespaces, anything else -------------------------------------------------------------------------------
 
 
 def _namespace(found: Namespace, around: Around) -> Iterator[str]:
@@ -307,6 +253,14 @@ _DESCRIBERS: Mapping[str, Callable[[Any, Around], Iterator[str]]] = {
     "PersistentVolume": _volume,
     "PersistentVolumeClaim": _claim,
     "StorageClass": _class,
-    "StatefulSet": _stateful_set,
+    "StatefulSet": workloads.stateful_set,
+    "Deployment": workloads.deployment,
+    "ReplicaSet": workloads.replica_set,
+    "ReplicationController": workloads.replication_controller,
+    "DaemonSet": workloads.daemon_set,
+    "Service": policies.service,
+    "PodDisruptionBudget": policies.budget,
+    "PriorityClass": policies.priority_class,
+    "CSINode": policies.csi_node,
     "Namespace": _namespace,
 }
