@@ -1,0 +1,353 @@
+"""Mutable scheduling directives of gated pods (S4), tried through the API server and the scheduler behind it."""
+
+from itertools import chain, combinations
+
+import pytest
+from documents.made import (
+    QUIET,
+    ZONE,
+    claim,
+    cluster,
+    events,
+    fits,
+    merged,
+    node,
+    patch,
+    pod,
+    reach,
+    refusal,
+    required,
+    storage_class,
+    terms,
+    where,
+)
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kvolsched import Cluster
+from kvolsched.api import manifest
+from kvolsched.explore import UserAct, explore
+from kvolsched.revision import revision_named
+from kvolsched.world.apiserver import ApiServer, Write, key_for
+
+VM = "example.com/vm"
+NODES = [node("a1", "a", labels={VM: "spot"}), node("a2", "a", labels={VM: "demand"}),
+         node("b1", "b", labels={VM: "spot"}), node("b2", "b", labels={VM: "demand"})]
+SELECTOR = 'Pod "app" is invalid: spec.nodeSelector: Invalid value: '
+TERMS = "spec.affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms"
+FIXED = "pod updates may not change fields other than"
+REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
+PREFERRED = "preferredDuringSchedulingIgnoredDuringExecution"
+both = pytest.mark.parametrize("revision", ["design", "upstream"])
+
+
+def gated(revision="design", *gates, **spec):
+    """A cluster of four nodes with a pod behind gates (one, if none is named)."""
+    return cluster(*NODES, pod("app", gates=gates or ("example.com/quota",), **spec), revision=revision)
+
+
+def node_affinity(**fields):
+    """The patch of a pod's node affinity."""
+    return {"spec": {"affinity": {"nodeAffinity": fields}}}
+
+
+@both
+@pytest.mark.checklist("230", "241", "244")
+def test_only_a_pod_with_gates_may_change_its_directives(revision):
+    """The same narrowing is accepted while the stored pod has gates, and refused once it has none."""
+    c = gated(revision)
+    assert "" == refusal(patch, c, "pod/app", spec={"nodeSelector": {VM: "spot"}})
+    assert "" == refusal(patch, c, "pod/app", spec={"schedulingGates": None})
+    for change in ({"spec": {"nodeSelector": {VM: "spot", ZONE: "a"}}}, {"spec": {"affinity": required({ZONE: ["a"]})}},
+                   {"spec": {"nodeSelector": None}}):
+        assert FIXED in refusal(patch, c, "pod/app", **change)
+    bare = cluster(*NODES, pod("app"), revision=revision)
+    assert FIXED in refusal(patch, bare, "pod/app", spec={"affinity": required({ZONE: ["a"]})})
+
+
+@both
+@pytest.mark.checklist("231", "250")
+def test_one_call_removes_the_last_gate_and_narrows(revision):
+    """One update that lifts the gate and narrows is accepted and ends like two, with one write instead of two."""
+    selector, lifted = {"nodeSelector": {ZONE: "b", VM: "spot"}}, {"schedulingGates": None}
+    ends, calls = [], []
+    for changes in ([{**selector, **lifted}], [selector, lifted]):
+        c = gated(revision)
+        for change in changes:
+            assert "" == refusal(patch, c, "pod/app", spec=change)
+        calls.append(sum(turn.component == "user" for turn in c.world.turns))
+        c.run()
+        ends.append((c["pod/app"].spec, c["pod/app"].status.phase))
+    assert ends[0] == ends[1]
+    assert "b1" == ends[0][0].node_name
+    assert [1, 2] == calls
+
+
+@both
+@pytest.mark.checklist("232")
+def test_node_selector_takes_additions_only(revision):
+    """Absent it may be set, entries may be added, none may be changed or removed."""
+    c = gated(revision)
+    assert "" == refusal(patch, c, "pod/app", spec={"nodeSelector": {ZONE: "a"}})
+    assert "" == refusal(patch, c, "pod/app", spec={"nodeSelector": {VM: "spot"}})
+    words = "only additions to spec.nodeSelector are allowed (no mutations or deletions)"
+    for change in ({ZONE: "b"}, {VM: None}, None):
+        said = refusal(patch, c, "pod/app", spec={"nodeSelector": change})
+        assert (True, True) == (said.startswith(SELECTOR), said.endswith(words)), said
+    assert {ZONE: "a", VM: "spot"} == dict(c["pod/app"].spec.node_selector)
+
+
+@both
+@pytest.mark.checklist("233", "234")
+def test_what_is_not_there_may_be_set_to_anything(revision):
+    """Without node affinity, or with preferences only, any required terms may be set; several ORed as well."""
+    preferred = [{"weight": 1, "preference": terms({ZONE: ["a"]})["nodeSelectorTerms"][0]}]
+    for affinity in (None, {"nodeAffinity": {PREFERRED: preferred}}):
+        c = gated(revision, **({"affinity": affinity} if affinity else {}))
+        change = node_affinity(**{REQUIRED: terms({ZONE: ["a"]}, {VM: ["demand"], ZONE: ["b"]}), PREFERRED: preferred})
+        assert "" == refusal(patch, c, "pod/app", **change)
+        assert 2 == len(c["pod/app"].spec.affinity.node_affinity.required.node_selector_terms)
+
+
+@both
+@pytest.mark.checklist("235", "236", "237", "245")
+def test_required_terms_may_only_be_narrowed(revision):
+    """Requirements are added to terms; a term more or less, or a requirement changed or removed, is refused."""
+    c = gated(revision, affinity=required({ZONE: ["a", "b"]}, {VM: ["spot"]}))
+
+    def change(*wanted):
+        return refusal(patch, c, "pod/app", **node_affinity(**{REQUIRED: {"nodeSelectorTerms": list(wanted)}}))
+
+    def term(*expressions, fields=()):
+        told = [{"key": key, "operator": "In", "values": values} for key, values in expressions]
+        by_field = [{"key": "metadata.name", "operator": "In", "values": [name]} for name in fields]
+        return {"matchExpressions": told, **({"matchFields": by_field} if by_field else {})}
+
+    zone, vm = (ZONE, ["a", "b"]), (VM, ["spot"])
+    count = "no additions/deletions to non-empty NodeSelectorTerms list are allowed"
+    only = "only additions are allowed (no mutations or deletions)"
+    assert change(term(zone), term(vm), term((ZONE, ["c"]))).endswith(count)
+    assert change(term(zone)).endswith(count)
+    assert count in change()
+    for wanted in ([term(zone), term((VM, ["demand"]))], [term((ZONE, ["a"])), term(vm)], [term(zone), term()]):
+        said = change(*wanted)
+        assert (True, True) == (TERMS in said, only in said), said
+    assert "" == change(term(zone, (VM, ["demand"])), term(vm))
+    assert "" == change(term(zone, (VM, ["demand"])), term(vm, fields=["b1"]))
+    assert change(term(zone), term(vm, fields=["b1"])).endswith(only)
+    patch(c, "pod/app", spec={"schedulingGates": None})
+    c.run()
+    assert ["a2", "b1", "b2"] == fits(c, "app")
+
+
+@both
+@pytest.mark.checklist("238")
+def test_preferences_may_change_in_any_way(revision):
+    """Preferred terms of a gated pod are set, exchanged and taken away, and the last ones rank the nodes."""
+    def preferring(zone, vm):
+        return [{"weight": 50, "preference": terms({ZONE: [zone], VM: [vm]})["nodeSelectorTerms"][0]}]
+
+    c = gated(revision, affinity=required({VM: ["spot", "demand"]}))
+    for wanted in (preferring("a", "spot"), preferring("b", "demand"), None, preferring("b", "spot")):
+        assert "" == refusal(patch, c, "pod/app", **node_affinity(**{PREFERRED: wanted}))
+    patch(c, "pod/app", spec={"schedulingGates": None})
+    c.run()
+    assert ["b1"] == where(c, "app")
+
+
+@both
+@pytest.mark.checklist("239")
+def test_pod_affinity_never_changes(revision):
+    """Pod affinity and anti-affinity are refused in every update, gated or not: added, changed and removed."""
+    near = {"podAffinity": {REQUIRED: [{"topologyKey": ZONE, "labelSelector": {"matchLabels": {"app": "x"}}}]}}
+    apart = {"podAntiAffinity": near["podAffinity"]}
+    for gates in (("g",), ()):
+        c = cluster(*NODES, pod("app", gates=gates), pod("set", gates=gates, affinity=near), revision=revision)
+        for reference, change in (("pod/app", near), ("pod/app", apart), ("pod/set", {"podAffinity": None}),
+                                  ("pod/set", apart)):
+            assert FIXED in refusal(patch, c, reference, spec={"affinity": change})
+
+
+@both
+@pytest.mark.checklist("240")
+def test_tolerations_labels_and_annotations_change_as_before(revision):
+    """Any pod may get more tolerations and other labels and annotations; a toleration stays."""
+    toleration = {"key": "example.com/spot", "operator": "Exists", "effect": "NoSchedule"}
+    for gates in (("g",), ()):
+        c = cluster(*NODES, pod("app", gates=gates, labels={"app": "x"}), revision=revision)
+        assert "" == refusal(patch, c, "pod/app", metadata={"labels": {"app": "y"}, "annotations": {"team": "z"}})
+        assert "" == refusal(patch, c, "pod/app", spec={"tolerations": [toleration]})
+        assert {"app": "y"} == dict(c["pod/app"].metadata.labels)
+        said = refusal(patch, c, "pod/app", spec={"tolerations": None})
+        assert "existing toleration can not be modified except its tolerationSeconds" in said
+
+
+# -- one way -----------------------------------------------------------------------------------------------------------
+
+VALUES = {ZONE: ["a", "b"], VM: ["spot", "demand"]}
+expressions = st.sampled_from([(key, list(some)) for key, known in VALUES.items()
+                               for some in chain.from_iterable(combinations(known, size) for size in (1, 2))])
+wishes = st.one_of(
+    st.dictionaries(st.sampled_from(list(VALUES)), st.sampled_from(["a", "b", "spot", "demand", None])).map(
+        lambda selector: {"spec": {"nodeSelector": selector}}),
+    st.lists(st.lists(expressions, max_size=3), max_size=3).map(lambda wanted: node_affinity(**{REQUIRED: {
+        "nodeSelectorTerms": [{"matchExpressions": [{"key": key, "operator": "In", "values": values}
+                                                    for key, values in each]} for each in wanted]}})),
+)
+
+
+def selected(c):
+    """The nodes that a pod's node selector and required node affinity match."""
+    spec = c["pod/app"].spec
+    affinity = spec.affinity.node_affinity if spec.affinity is not None else None
+    terms_ = affinity.required if affinity is not None else None
+    return {each.metadata.name for each in c.objects("nodes")
+            if all(each.metadata.labels.get(key) == value for key, value in spec.node_selector.items())
+            and (terms_ is None or terms_.matches(each.metadata.labels))}
+
+
+@given(st.lists(wishes, max_size=6), st.sampled_from(["design", "upstream"]))
+@pytest.mark.checklist("242", "249")
+def test_no_accepted_update_ever_widens(changes, revision):
+    """Whatever is tried, the nodes a pod selects never grow: what a policy allowed on creation stays allowed."""
+    c = gated(revision)
+    before = selected(c)
+    for change in changes:
+        refusal(_try, c, change)
+        after = selected(c)
+        assert after <= before
+        before = after
+
+
+def _try(c, change):
+    """Patch, where the manifest itself is one at all."""
+    wanted = merged(manifest.to_plain(c["pod/app"]), change)
+    return c.edit("pod/app", lambda _old: manifest.from_plain(wanted))
+
+
+@both
+@pytest.mark.checklist("249")
+def test_a_policy_that_looks_at_creation_only_keeps_its_verdict(revision):
+    """A webhook that wants spot machines judges a pod once: updates that would void its verdict are the refused ones."""
+    def policy(c):
+        return selected(c) <= {"a1", "b1"}
+
+    c = gated(revision, nodeSelector={VM: "spot"})
+    assert policy(c)
+    assert "" == refusal(patch, c, "pod/app", spec={"nodeSelector": {ZONE: "b"}})
+    assert policy(c)
+    for change in ({VM: "demand"}, {VM: None}):
+        assert refusal(patch, c, "pod/app", spec={"nodeSelector": change})
+        assert policy(c)
+        widened = c.fork()
+        stored = key_for("pod/app")
+        widened.world.log.write(stored, manifest.from_plain(
+            merged(manifest.to_plain(c["pod/app"]), {"spec": {"nodeSelector": change}})))
+        assert not policy(widened)
+
+
+# -- stories -----------------------------------------------------------------------------------------------------------
+
+
+def injected(manifest_):
+    """What the story's webhook makes of a pod that is created: one gate more."""
+    return merged(manifest_, {"spec": {"schedulingGates": [{"name": "example.com/queue"}]}})
+
+
+@both
+@pytest.mark.checklist("247")
+def test_story_of_the_queue_controller(revision):
+    """Pods wait behind an injected gate; the controller narrows zone and machine and lifts it when there is quota."""
+    c = cluster(*NODES, revision=revision)
+    c.apply(*(injected(pod(f"work-{n}", cpu="2")) for n in range(3)))
+    c.run()
+    assert [""] * 3 == where(c, "work-0", "work-1", "work-2")
+    assert {"SchedulingGated"} == {c[f"pod/work-{n}"].status.condition("PodScheduled").reason for n in range(3)}
+    for n in (2, 0):  # the queue's order, not that of creation; quota for two
+        patch(c, f"pod/work-{n}", spec={"nodeSelector": {ZONE: "b", VM: "demand"}, "schedulingGates": None})
+    c.run()
+    assert ["b2", "", "b2"] == where(c, "work-0", "work-1", "work-2")
+    assert "Scheduled" in {e.reason for e in c.objects("events") if e.involved_object.name == "work-2"}
+
+
+class Lax(type(revision_named("upstream"))):
+    """The rejected rule: any pod's node selector may change at any time."""
+
+    def server(self, denied=()):
+        """An API server that looks at no update of a pod."""
+        real = super().server(denied or {})
+        return ApiServer(
+            lambda verb, old, new, objects: new if verb == "update" and new.kind == "Pod"
+            else real.admit(verb, old, new, objects), real.subresources, real.permit)
+
+
+def lax():
+    """Today's rules with that API server."""
+    made = revision_named("upstream")
+    return Lax(**{field: getattr(made, field) for field in
+                  ("name", "profile", "flow", "binder", "provisioning", "zone_labels", "pops_backoff", "fine", "gates")})
+
+
+@pytest.mark.checklist("248")
+def test_without_a_gate_update_and_scheduling_race():
+    """If ungated pods could be narrowed, some order binds the pod elsewhere first; behind a gate no order does."""
+    def narrowed(objects):
+        old = objects[key_for("pod/app")]
+        change = {"spec": {"nodeSelector": {ZONE: "b"}, "schedulingGates": None}}
+        return Write("update", key_for("pod/app"), manifest.from_plain(merged(manifest.to_plain(old), change)))
+
+    def misplaced(objects):
+        placed = objects[key_for("pod/app")]
+        wanted, on = placed.spec.node_selector.get(ZONE), placed.spec.node_name
+        return bool(wanted and on) and not on.startswith(wanted)
+
+    found = {}
+    for gates in ((), ("g",)):
+        c = Cluster.from_manifests([NODES[0], NODES[2], pod("app", gates=gates)], revision=lax(), components=QUIET)
+        result = explore(c, until=misplaced, faults=[UserAct("the controller narrows", (narrowed,))], progress=False)
+        assert result.found or result.exhausted
+        found[gates] = bool(result.found)
+    assert {(): True, ("g",): False} == found
+
+
+@both
+@pytest.mark.checklist("251")
+def test_affinity_at_creation_is_a_guess(revision):
+    """A webhook must choose spot or on-demand at creation; the wrong guess is stuck for ever, a gated pod is not."""
+    spot, demand = node("s1", "a", cpu="1", labels={VM: "spot"}), node("d1", "a", cpu="8", labels={VM: "demand"})
+    c = cluster(spot, demand, pod("full", on="s1", cpu="900m"), revision=revision)
+    c.apply(pod("guessed", cpu="2", nodeSelector={VM: "spot"}), injected(pod("decided", cpu="2")))
+    c.run(seconds=60)
+    assert FIXED in refusal(patch, c, "pod/guessed", spec={"nodeSelector": {VM: "demand"}})
+    patch(c, "pod/decided", spec={"nodeSelector": {VM: "demand"}, "schedulingGates": None})
+    c.run(seconds=60)
+    assert ["", "d1"] == where(c, "guessed", "decided")
+
+
+@both
+@pytest.mark.checklist("271")
+def test_the_probe_of_the_feature(revision):
+    """A pod is created with a gate and its node selector updated: accepted; the feature itself makes no call."""
+    c = cluster(*NODES, revision=revision)
+    c.apply(pod("probe", gates=("probe",)))
+    c.run()
+    assert "" == refusal(patch, c, "pod/probe", spec={"nodeSelector": {ZONE: "a"}})
+    turns = len(c.world.turns)
+    assert 0 == len([turn for step in c.run() for turn in step.turns if turn.words and not turn.quiet])
+    assert [] == [turn for turn in c.world.turns[turns:] if turn.component != "user" and not turn.quiet]
+    assert [] == events(c, "probe", "Scheduled")
+
+
+@both
+@pytest.mark.checklist("254")
+def test_a_gated_pods_volume_waits_and_follows_the_narrowing(revision):
+    """Nothing is provisioned for a gated pod; the zone that it is narrowed to becomes the volume's."""
+    c = cluster(*NODES, storage_class(), claim("data"), pod("app", "data", gates=("g",)), revision=revision)
+    c.run(seconds=120)
+    assert ("Pending", []) == (c["pvc/data"].status.phase, c.objects("pv"))
+    patch(c, "pod/app", spec={"nodeSelector": {ZONE: "b"}})
+    c.run(seconds=120)
+    assert [] == c.objects("pv")
+    patch(c, "pod/app", spec={"schedulingGates": None})
+    c.run("pod/app Running")
+    assert [{ZONE: ["b"]}] == reach(c, "data")
