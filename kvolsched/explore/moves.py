@@ -130,6 +130,8 @@ class Game:
         """Return what can happen next, without faults."""
         found: list[Move] = []
         for process in self.processes:
+            if not process.listening:
+                continue
             name = process.name
             if process.pending and self.lag == "ordered":
                 found.append(Move("see", name))

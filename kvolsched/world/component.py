@@ -19,6 +19,7 @@ from kvolsched.api.meta import EMPTY, Frozen
 from .apiserver import CLOCK, ApiServer, Done, Refused, Write, moment
 from .digest import MODULUS, SILENT_KINDS, meaning
 from .log import Key, Log, Note, Place
+from .need import Need
 from .view import Seen, View
 from .worklist import Todo, Wake, Worklist
 
@@ -41,13 +42,17 @@ class Actor(Protocol):
 
 @attrs.frozen
 class Component:
-    """What a process is made of: its name (its identity), what it watches, its actors, its own views, its options."""
+    """What a process is made of: its name (its identity), what it watches, its actors, its own views, its options.
+
+    `need` makes a view that says when it begins to watch (see `need.py`); None: from the start.
+    """
 
     name: str
     watches: tuple[str, ...]
     actors: tuple[Actor, ...]
     views: Callable[[Seen], Mapping[str, View]] = lambda _seen: {}
     config: Frozen = EMPTY
+    need: Callable[[], Need] | None = None
 
 
 class Arrival(NamedTuple):
@@ -63,7 +68,8 @@ class Process:
     """A running component. Mutable; follows the log and is moved by nothing else.
 
     `pending` holds, for each kind of which there is something yet to see, the place of the oldest such change;
-    `arrived` what the last move of a cursor brought; `sum` the meaning of all it has seen, if `tracking`.
+    `arrived` what the last move of a cursor brought; `sum` the meaning of all it has seen, if `tracking`; `listening`
+    whether it watches yet.
     """
 
     def __init__(self, component: Component, log: Log) -> None:
@@ -74,6 +80,8 @@ class Process:
         self.pending: dict[str, int] = {}
         self.arrived: list[Arrival] = []
         self.tracking = False
+        self.need = component.need() if component.need is not None else None
+        self.listening = self.need is None
         self.reset()
 
     def reset(self) -> None:
@@ -95,11 +103,13 @@ class Process:
         """Build every view anew from the log: the definition that every move must meet."""
         self.reset()
         self.pending = {}
+        self._consider()
         for kind in self.component.watches:
             cursor = self.log.notes.get(self.cursors[kind], 0)
             for _, key, _, new in self.net(kind, 0, cursor):
                 self.see(kind, key, None, new)
-            self.look(kind, cursor)
+            if self.listening:
+                self.look(kind, cursor)
         for note in sorted(note for note in self.log.notes if note.component == self.name):
             for apply in self.listeners.get(note.sort, ()):
                 apply(note, None, self.log.notes[note])
@@ -114,10 +124,53 @@ class Process:
 
     def expect(self, kind: str, place: int, *, undone: bool) -> None:
         """Follow a change of an API object of a watched kind: from now on there is something to see, or no longer."""
+        if not self.listening:
+            return
         if not undone:
             self.pending.setdefault(kind, place)
         elif self.pending.get(kind) == place:
             del self.pending[kind]
+
+    def weigh(self, key: Place, old: Any, new: Any) -> None:
+        """Follow a change of what this component's need is about; who begins to listen has everything yet to see."""
+        assert self.need is not None
+        self.need.apply(key, old, new)
+        if self.need.met != self.listening:
+            self.attend()
+
+    def attend(self) -> None:
+        """Listen if the need is met or something has been seen already, else await nothing."""
+        before, self.listening = self.listening, self._listens()
+        if not self.listening:
+            self.pending.clear()
+        elif not before:
+            for kind in self.component.watches:
+                self.look(kind, self.log.notes.get(self.cursors[kind], 0))
+
+    def _consider(self) -> None:
+        """Build the need anew from what is stored."""
+        if self.component.need is None:
+            return
+        self.need = self.component.need()
+        for key, obj in self.log.objects.items():
+            if key[0] in self.need.follows:
+                self.need.apply(key, None, obj)
+        for note, value in self.log.notes.items():
+            if note[0] == WORLD and note[1] in self.need.follows:
+                self.need.apply(note, None, value)
+        self.attend()
+
+    def reconsider(self, changes: Sequence[tuple[Place, Any, Any]]) -> None:
+        """Follow changes of which nothing is to be expected: what there is yet to see is set elsewhere."""
+        assert self.need is not None
+        for key, old, new in changes:
+            if (key[0] if type(key) is Key else key[1]) in self.need.follows:
+                self.need.apply(key, old, new)
+        self.listening = self._listens()
+
+    def _listens(self) -> bool:
+        notes = self.log.notes
+        return self.need is None or self.need.met or any(notes.get(cursor) for cursor in self.cursors.values())
 
     def net(self, kind: str, start: int, stop: int) -> list[Arrival]:
         """Return the net change per key that moving a cursor brings, in the order of the last change of each key."""
@@ -159,7 +212,10 @@ class Process:
         self.arrived = self.net(kind, start, stop)
         for _, key, old, new in self.arrived:
             self.see(kind, key, old, new)
-        self.look(kind, stop)
+        if self.need is not None:
+            self.attend()
+        if self.listening:
+            self.look(kind, stop)
 
     def look(self, kind: str, cursor: int) -> None:
         """Find out what there is yet to see of a kind from a cursor on."""
@@ -168,6 +224,9 @@ class Process:
             self.pending.pop(kind, None)
         else:
             self.pending[kind] = first
+
+
+WORLD = "world"  # who owns the notes that are nobody's
 
 
 class World(Protocol):

@@ -142,6 +142,7 @@ class Watcher(Protocol):
     pending: dict[str, int]
     sum: int
     tracking: bool
+    listening: bool
 
 
 class Sums:
@@ -203,7 +204,7 @@ class Sums:
     def digest(self) -> str:
         """Return the digest of the present place, 32 hex digits."""
         self.catch_up()
-        seen = [(name, watcher.sum, self._stale(watcher)) for name, watcher in self.watchers.items()]
+        seen = [(name, w.sum, self._stale(w)) for name, w in self.watchers.items() if w.listening]
         said = ((owner, self.notes[owner], self._relative(owner)) for owner in sorted(self.notes))
         notes = [parts for parts in said if any(parts[1:])]  # who has forgotten everything says nothing
         return f"{_number(f'{self.objects}|{seen!r}|{notes!r}'):032x}"

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from .apiserver import CLOCK, ApiServer, Done, Refused, Write
-from .component import Actor, Component, Hand, Process, seeded
+from .component import WORLD, Actor, Component, Hand, Process, seeded
 from .digest import Sums
 from .events import record_event
 from .log import Key, Log, Note, Place
@@ -39,9 +39,9 @@ class Runtime:
         self.log = log
         self.processes = {component.name: Process(component, log) for component in self.components}
         self.watchers: dict[str, list[Process]] = {}
+        self.needy: dict[str, list[Process]] = {}
         for process in self.processes.values():
-            for kind in process.cursors:
-                self.watchers.setdefault(kind, []).append(process)
+            self._introduce(process)
         self.sums: Sums | None = None
         self._looks: dict[tuple[str, str], Hand] = {}
         log.listener = self._hear
@@ -81,20 +81,30 @@ class Runtime:
         for component in components:
             self.components += (component,)
             process = self.processes[component.name] = Process(component, self.log)
-            for kind in process.cursors:
-                self.watchers.setdefault(kind, []).append(process)
+            self._introduce(process)
         self.rebuild()
+
+    def _introduce(self, process: Process) -> None:
+        for kind in process.cursors:
+            self.watchers.setdefault(kind, []).append(process)
+        for word in process.need.follows if process.need is not None else ():
+            self.needy.setdefault(word, []).append(process)
 
     # -- the log moves, views follow --------------------------------------------------------------------------
 
     def _hear(self, place: int, key: Place, old: Any, new: Any, *, undone: bool) -> None:
         if type(key) is Key:
+            for process in self.needy.get(key[0], ()):
+                process.weigh(key, old, new)
             for process in self.watchers.get(key[0], ()):
                 process.expect(key[0], place, undone=undone)
         else:
             process = self.processes.get(key[0])  # type: ignore[assignment]
             if process is not None:
                 process.hear(key, old, new)  # type: ignore[arg-type]
+            elif key[0] == WORLD:
+                for process in self.needy.get(key[1], ()):
+                    process.weigh(key, old, new)
         if self.sums is not None:
             self.sums.hear(key)
 

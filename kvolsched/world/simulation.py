@@ -101,10 +101,17 @@ class Simulation(Runtime):
         """Return the component whose oldest undelivered change, task or due wake-up lies furthest back."""
         found: tuple[int, Process] | None = None
         for process in self.processes.values():
+            if not process.listening:
+                continue
             oldest = self._oldest(process)
             if oldest is not None and (found is None or oldest < found[0]):
                 found = (oldest, process)
         return found[1] if found else None
+
+    def waiting(self) -> list[tuple[int, Process]]:
+        """Return every component with something to see or do now, and since when (place in the log), longest first."""
+        found = [(self._oldest(process), process) for process in self.processes.values() if process.listening]
+        return sorted(((since, p) for since, p in found if since is not None), key=lambda each: each[0])
 
     def next_actors(self) -> list[Next]:
         """List who may act next, in the order of the lanes: everything is delivered, looked at and taken back."""

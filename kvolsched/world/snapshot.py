@@ -12,7 +12,7 @@ from typing import Any
 
 import attrs
 
-from .component import Process
+from .component import WORLD, Process
 from .digest import Sums
 from .log import Change, Key, Log, Note
 
@@ -30,6 +30,7 @@ class Snapshot:
 
 
 Processes = Mapping[str, Process]
+NOTHING: Mapping[str, Mapping[Key, Any]] = {}  # what a component has seen that does not listen yet
 
 
 def take(log: Log, processes: Processes, like: Snapshot | None = None) -> Snapshot:
@@ -37,6 +38,9 @@ def take(log: Log, processes: Processes, like: Snapshot | None = None) -> Snapsh
     seen: dict[str, Mapping[str, Mapping[Key, Any]]] = {}
     slowest = log.place
     for name, process in processes.items():
+        if not process.listening:
+            seen[name] = NOTHING
+            continue
         before = like.seen[name] if like is not None else {}
         kinds: dict[str, Mapping[Key, Any]] = {}
         for kind, objects in process.seen.kinds.items():
@@ -57,9 +61,12 @@ def restore(log: Log, processes: Processes, sums: Sums | None, snapshot: Snapsho
     notes = _differences(log.notes, snapshot.notes)
     log.restore(snapshot.objects, snapshot.notes, snapshot.tail, snapshot.place)
     for name, process in processes.items():
-        for kind, wanted in snapshot.seen[name].items():
-            for key, old, new in _differences(process.seen.kinds[kind], wanted):
-                process.see(kind, key, old, new)
+        if process.listening or snapshot.seen[name] is not NOTHING:
+            for kind, here in process.seen.kinds.items():
+                for key, old, new in _differences(here, snapshot.seen[name].get(kind, NOTHING)):
+                    process.see(kind, key, old, new)
+        if process.need is not None:
+            process.reconsider([*objects, *(change for change in notes if change[0][0] == WORLD)])
         process.pending.clear()
         process.pending.update(snapshot.pending[name])
     for note, old, new in notes:
