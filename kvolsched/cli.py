@@ -1,4 +1,4 @@
-"""The command line: play a scenario, search one for failures, compare our answers with recorded ones, explain a pod.
+"""The command line: play a scenario, search it, compare our answers with recorded ones, ask a dump as kubectl would.
 
 Prints what a notebook would show as text.
 """
@@ -7,15 +7,47 @@ from __future__ import annotations
 
 import json
 import sys
+from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import click
 
 from .api.fault import ManifestError
 from .cluster import Cluster
+from .kubectl import NotThere
 from .scenario import named, names, scenario
 
 LAGS = ["none", "ordered", "per kind"]
+
+
+class Moment(click.ParamType):
+    """A moment as manifests write it, with or without its zone (then UTC)."""
+
+    name = "time"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> datetime:
+        """Return the moment, or fail with what was expected."""
+        try:
+            found = value if isinstance(value, datetime) else datetime.fromisoformat(value)
+        except ValueError:
+            self.fail(f"{value!r} is no time; write for example 2026-01-31T12:00:00Z", param, ctx)
+        return found if found.tzinfo is not None else found.replace(tzinfo=UTC)
+
+
+class Refused(click.ClickException):
+    """What kubectl refuses, in its words; what there is instead stands below."""
+
+    def __init__(self, error: Exception) -> None:
+        super().__init__(getattr(error, "words", "") or str(error))
+        self.hint = getattr(error, "hint", "")
+
+    def show(self, file: Any = None) -> None:
+        """Print it, with no word of ours in front."""
+        click.echo(self.message if not self.hint else f"{self.message}\n{self.hint}", err=True, file=file)
+
+
+NOW = Moment()
 
 
 @click.group()
@@ -57,16 +89,21 @@ def explore(name: str, revision: str | None, lag: str, max_states: int) -> None:
 
 @main.command()
 @click.argument("files", nargs=-1, required=True, type=click.Path(exists=True))
-@click.option("--revision", type=click.Choice(["upstream", "design"]), default="upstream", help="Rules that answer.")
+@click.option(
+    "--revision",
+    type=click.Choice(["upstream", "design"]),
+    default=None,
+    help="Rules that answer; by default those that a family judges: design for design-*, upstream for all others.",
+)
 @click.option("--aspect", "aspects", default="", help="Compare these alone, parted by commas: nodes,scores.")
 @click.option("--json", "as_json", is_flag=True, help='Print {family: {aspect: {"agree": n, "of": m}}}.')
-def conform(files: tuple[str, ...], revision: str, aspects: str, as_json: bool) -> None:  # noqa: FBT001 - a flag
+def conform(files: tuple[str, ...], revision: str | None, aspects: str, as_json: bool) -> None:  # noqa: FBT001 - a flag
     """Compare our answers with recorded cases, and say where they differ; exits 0 only if all that was asked agrees."""
     from .conform import conform as play
 
     asked = [word for word in map(str.strip, aspects.split(",")) if word]
     try:
-        agreement = play(files, revision, asked, progress=sys.stderr.isatty())
+        agreement = play(files, revision or "", asked, progress=sys.stderr.isatty())
     except (OSError, ValueError) as error:
         raise click.ClickException(str(error)) from None
     click.echo(json.dumps(agreement.as_data()) if as_json else str(agreement))
@@ -106,18 +143,66 @@ def redact(files: tuple[str, ...], output: str, keys: str, salt: str) -> None:
 
 @main.command()
 @click.argument("dump", nargs=-1, required=True, type=click.Path(exists=True))
-@click.option("--pod", required=True, help="NAMESPACE/NAME, or NAME where one pod has it.")
+@click.option("--pod", default="", help="NAMESPACE/NAME, or NAME where one pod has it; without: all that have no node.")
 @click.option("--revision", type=click.Choice(["upstream", "design"]), default="upstream", help="Rules that judge.")
 @click.option("--fix", "fixed", is_flag=True, help="Look for the nearest fixes, too.")
 def why(dump: tuple[str, ...], pod: str, revision: str, fixed: bool) -> None:  # noqa: FBT001 - a flag
     """Say why a pod of a DUMP (files or directories that `kubectl get -o yaml` wrote) is pending."""
     cluster = _dumped(dump, revision)
     try:
-        click.echo(repr(cluster.why(pod)))
-        if fixed:
-            click.echo(f"\n{cluster.fix(pod)!r}")
+        if pod:
+            click.echo(repr(cluster.why(pod)))
+            if fixed:
+                click.echo(f"\n{cluster.fix(pod)!r}")
+            return
+        for each in cluster.pending():
+            click.echo(str(cluster.fix(each) if fixed else cluster.why(each).line))
     except KeyError as error:
         raise click.ClickException(str(error.args[0])) from None
+
+
+@main.command("get")
+@click.argument("words", nargs=-1, required=True, metavar="DUMP... KIND [NAME]...")
+@click.option("-n", "--namespace", default="default", help="Of this namespace.")
+@click.option("-A", "--all-namespaces", is_flag=True, help="Of every namespace.")
+@click.option("-o", "--output", type=click.Choice(["wide", "yaml", "json", "name"]), default=None, help="As kubectl's.")
+@click.option("--show-labels", is_flag=True, help="With the labels as the last column.")
+@click.option("--now", type=NOW, default=None, help="Count ages to here, as 2026-01-31T12:00:00Z; else to the newest time.")
+def get_(words: tuple[str, ...], output: str | None, **options: Any) -> None:
+    """List what a DUMP holds as `kubectl get` prints it: kvolsched get dump.yaml pods -n shop."""
+    cluster, kind, names = _asked(words)
+    try:
+        found = cluster.get(kind, name=names, output=output or "", **options)
+    except (NotThere, ValueError) as error:
+        raise Refused(error) from None
+    click.echo(repr(found), err=not output and not found)
+    if not output and not found and not options["all_namespaces"] and cluster.get(kind, all_namespaces=True):
+        click.echo("Other namespaces have some: -n NAMESPACE, or -A for all.", err=True)
+
+
+@main.command("describe")
+@click.argument("words", nargs=-1, required=True, metavar="DUMP... KIND [NAME]...")
+@click.option("-n", "--namespace", default="default", help="Of this namespace.")
+@click.option("--now", type=NOW, default=None, help="Count ages to here, as 2026-01-31T12:00:00Z; else to the newest time.")
+def describe_(words: tuple[str, ...], namespace: str, now: datetime | None) -> None:
+    """Describe what a DUMP holds as `kubectl describe` prints it: kvolsched describe dump.yaml pod web-0 -n shop."""
+    cluster, kind, names = _asked(words)
+    try:
+        found = [cluster.describe(kind, name, namespace, now=now) for name in names or ("",)]
+    except NotThere as error:
+        raise Refused(error) from None
+    click.echo("\n\n\n".join(map(repr, found)))
+
+
+def _asked(words: tuple[str, ...]) -> tuple[Cluster, str, tuple[str, ...]]:
+    """Return the cluster, the kind and the names that are asked for: dumps come first, as many as there are files."""
+    number = next((place for place, word in enumerate(words) if place and not Path(word).exists()), len(words))
+    dumps, asked = words[:number], words[number:]
+    if not Path(dumps[0]).exists():
+        raise click.UsageError(f"the first word is a dump: {dumps[0]!r} is no file or directory.")
+    if not asked:
+        raise click.UsageError("what of it? Name a kind, such as pods, pvc or nodes.")
+    return _dumped(dumps, "upstream"), asked[0], asked[1:]
 
 
 def _dumped(dump: tuple[str, ...], revision: str) -> Cluster:

@@ -282,6 +282,29 @@ def topology_allows(storage_class: StorageClass, node: Node) -> bool:
     return any(term.match_label_expressions and term_allows(term, labels) for term in terms)
 
 
+Segment = tuple[tuple[str, str], ...]  # one topology: label keys with their values, sorted by key
+
+
+def segment_of(labels: Mapping[str, str], keys: Iterable[str]) -> Segment | None:
+    """Return the topology that labels say in these keys, or None if one is missing."""
+    keys = sorted(set(keys))
+    return tuple((key, labels[key]) for key in keys) if all(key in labels for key in keys) else None
+
+
+def flattened(terms: Iterable[TopologySelectorTerm]) -> list[Segment]:
+    """Return allowedTopologies written out: one topology for each choice of values; empty entries vanish.
+
+    The order is external-provisioner's: a later key's values are the outer loop.
+    """
+    found: list[Segment] = []
+    for term in terms:
+        combined: list[dict[str, str]] = [{}]
+        for part in term.match_label_expressions:
+            combined = [{**one, part.key: value} for value in part.values for one in combined]
+        found += [tuple(sorted(one.items())) for one in combined if one]
+    return found
+
+
 # -- what a binding writes -------------------------------------------------------------------------
 
 

@@ -101,6 +101,11 @@ def within(module, place):
     return module == place or module.startswith(place + ".")
 
 
+def part(module, place):
+    """Which of a place's parts a module belongs to: a package of several files is one."""
+    return module.removeprefix(f"{place}.").split(".")[0]
+
+
 def imports(source, module, package, modules):
     """Every import of one source, also inside functions; names that are modules count as such."""
     found = []
@@ -166,7 +171,7 @@ def breaches(house):
             if there == here:
                 found.extend(f"{arrow}: {why}" for place, why in OPEN_FOR.items()
                              if module != place and within(module, place) and within(arrow.target, place)
-                             and not within(arrow.target, module))
+                             and part(module, place) != part(arrow.target, place))
                 continue
             owner, _, method = arrow.function.partition(".")
             if here == "cluster" and owner == "Cluster" and LATER.get(method) == there:

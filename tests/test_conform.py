@@ -37,6 +37,8 @@ AGREE = {
     "mixed": (149, (149, 149, 149, 149, 149, 149, 149, 149)),
 }
 OTHERS = {
+    "topology": ("topology.jsonl.gz", 334, dict.fromkeys(("requirement", "affinity", "error", "retry"), 334)),
+    "capacity": ("capacity.jsonl.gz", 332, dict.fromkeys(("capacities", "writes", "asked", "errors", "metrics", "then"), 332)),
     # family: where its cases are, of how many cases, and how many agree in each aspect
     "kubectl": ("kubectl", 11, {"get": 11, "describe": 11}),
 }

@@ -60,11 +60,13 @@ class Family:
         aspects: what is compared, in the order in which it is shown.
         answer: our answer to a case under a revision: the aspects that it has, as plain data.
         expected: the recorded answer, brought to the same form.
+        revision: the rules that these recordings judge.
     """
 
     aspects: tuple[str, ...]
     answer: Callable[[Case, Revision], Mapping[str, Any]]
     expected: Callable[[Case], Mapping[str, Any]] = as_recorded
+    revision: str = "upstream"
 
     def compare(self, case: Case, revision: Revision) -> Iterator[tuple[str, Any, Any]]:
         """Yield every aspect with both sides; if our answer fails, all aspects fail, in its words."""

@@ -12,7 +12,7 @@ from tqdm import tqdm
 
 from kvolsched.revision import Revision, revision_named
 
-from . import kubectl, verdicts
+from . import capacity, kubectl, topology, verdicts
 from .agreement import Agreement, Family
 from .recording import Recorded, read
 
@@ -20,13 +20,15 @@ SCHEDULER = Family(verdicts.ASPECTS, verdicts.answer)
 FAMILIES: Mapping[str, Family] = {
     **dict.fromkeys(("fit", "spread", "static", "dynamic", "bound", "limits"), SCHEDULER),
     **dict.fromkeys(("interpod", "preempt", "disrupt", "wide", "wide2", "mixed"), SCHEDULER),
+    "topology": Family(topology.ASPECTS, topology.answer),
+    "capacity": Family(capacity.ASPECTS, capacity.answer),
     "kubectl": Family(kubectl.ASPECTS, kubectl.answer, kubectl.expected),
 }
 
 
 def conform(
     files: Iterable[Path | str],
-    revision: str | Revision = "upstream",
+    revision: str | Revision = "",
     aspects: Collection[str] = (),
     *,
     progress: bool = False,
@@ -35,7 +37,7 @@ def conform(
 
     Args:
         files: recorded cases, one file or several a family.
-        revision: the rules that answer.
+        revision: the rules that answer; "": for each family those that it judges (`design` for the design era's).
         aspects: compare these alone; none named: all that a family has.
         progress: show a bar when it takes long.
 
@@ -52,11 +54,11 @@ def conform(
     strange = sorted(set(aspects) - set(known))
     if strange:
         raise ValueError(f"no aspect is called {', '.join(strange)}; these families have: {', '.join(known) or 'none'}")
-    rules = revision_named(revision)
+    rules = {family: revision_named(revision or FAMILIES[family].revision) for family in families}
     agreement = Agreement()
     try:
         for recorded in tqdm(cases, unit=" cases", leave=False, delay=1.0, disable=not progress):
-            compare(recorded, rules, agreement, aspects)
+            compare(recorded, rules[recorded.family], agreement, aspects)
     except KeyboardInterrupt:
         agreement.interrupted = True
     return agreement

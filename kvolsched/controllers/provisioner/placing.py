@@ -1,23 +1,20 @@
-"""Where a new volume may lie: one pure function of class, node and nodes, as drivers decide it.
+"""Where a plugin lays a volume that chooses by itself: one pure function of class, node and nodes.
 
-Topology is terms (ORed) of label key -> values. Mirrors external-provisioner v6.3.0 `topology.go` and the zone
+So do Kubernetes' own plugins, and drivers whose class names zones or asks for a regional disk; all others take the
+first place that they are asked for (`topology`). Topology is terms (ORed) of label key -> values. Mirrors the zone
 chooser of Kubernetes' own plugins (`SelectZonesForVolume`).
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
 
 from ...api.node import Node
 from ...api.storage import StorageClass
-from ...volumes import REGION_LABELS, ZONE_LABELS
+from ...volumes import REGION_LABELS, flattened, segment_of
+from .topology import Nowhere, go_map, keys_in_use, spread_index
 
 REGIONAL = "regional-pd"
-
-
-class Nowhere(ValueError):
-    """There is no place for such a volume; the message is the provisioner's."""
 
 
 def place(
@@ -49,13 +46,13 @@ def place(
         raise Nowhere("zone[s] cannot be specified in StorageClass if allowedTopologies specified")
     here = None
     if node is not None:
-        keys = _keys_in_use(storage_class, [node], keys)
+        keys = keys_in_use(storage_class.allowed_topologies, [node], keys)
         here = _topology(node, keys)
         if replicas == 1:
             return ({key: (value,) for key, value in here.items()},)
     nodes = list(nodes)
     if node is None:
-        keys = _keys_in_use(storage_class, nodes, keys)
+        keys = keys_in_use(storage_class.allowed_topologies, nodes, keys)
     if named_zones:
         known = [{keys[0]: zone} for zone in sorted(named_zones)]
     elif storage_class.allowed_topologies:
@@ -81,46 +78,17 @@ def zones_of_parameters(storage_class: StorageClass) -> set[str]:
 
 def allowed(storage_class: StorageClass) -> list[dict[str, str]]:
     """Return allowedTopologies written out: one topology for each choice of values, sorted, each once."""
-    found: list[dict[str, str]] = []
-    for term in storage_class.allowed_topologies:
-        combined: list[dict[str, str]] = [{}]
-        for part in term.match_label_expressions:
-            combined = [{**one, part.key: value} for value in part.values for one in combined]
-        found += [one for one in combined if one]
-    return _unique(found)
-
-
-def spread_index(claim: str, among: int) -> int:
-    """Return which of several domains a claim of this name takes: StatefulSet replicas take one after the other."""
-    match = re.fullmatch(r"(.*)-(\d{1,10})", claim)
-    name, ordinal = (match[1], int(match[2])) if match and int(match[2]) < 2**32 else (claim, 0)
-    number = 0x811C9DC5
-    for byte in (name.rpartition("-")[2] if ordinal or match else name).encode():
-        number = (number * 0x01000193) % 2**32 ^ byte  # 32-bit FNV-1
-    return (number + ordinal) % among
-
-
-def _keys_in_use(storage_class: StorageClass, nodes: Sequence[Node], keys: Sequence[str]) -> tuple[str, ...]:
-    """Return the topology keys, each in the spelling that class or nodes use, with those that the class adds."""
-    named = [part.key for term in storage_class.allowed_topologies for part in term.match_label_expressions]
-    labelled = {key for node in nodes for key in node.metadata.labels}
-    found = []
-    for key in keys:
-        spellings = ZONE_LABELS if key in ZONE_LABELS else (key,)
-        used = [one for one in spellings if one in named] or [one for one in spellings if one in labelled]
-        found.append(used[0] if used else key)
-    return tuple(dict.fromkeys(found + [key for key in named if key not in ZONE_LABELS or key in found]))
+    return _unique(map(dict, flattened(storage_class.allowed_topologies)))
 
 
 def _topology(node: Node, keys: Sequence[str]) -> dict[str, str]:
-    labels = node.metadata.labels
-    missing = [key for key in keys if key not in labels]
-    if missing:
+    found = segment_of(node.metadata.labels, keys)
+    if found is None:
         raise Nowhere(
-            f"topology labels from selected node {_go_map(labels)} does not match topology keys from CSINode "
-            f"[{' '.join(keys)}]"
+            f"topology labels from selected node {go_map(node.metadata.labels)} does not match topology keys from "
+            f"CSINode [{' '.join(keys)}]"
         )
-    return {key: labels[key] for key in keys}
+    return dict(found)
 
 
 def _two_zones(
@@ -158,7 +126,3 @@ def _region(zone: str, key: str, nodes: Sequence[Node]) -> str:
 def _unique(topologies: Iterable[Mapping[str, str]]) -> list[dict[str, str]]:
     found = {tuple(sorted(one.items())) for one in topologies}
     return [dict(one) for one in sorted(found, key=lambda one: (len(one), one))]
-
-
-def _go_map(labels: Mapping[str, str]) -> str:
-    return f"map[{' '.join(f'{key}:{value}' for key, value in sorted(labels.items()))}]"

@@ -1,0 +1,202 @@
+"""A driver's published room: which CSIStorageCapacity objects its controller makes, changes and deletes, and when.
+
+The real routine runs on recorded objects, alone in a world; the recorded driver answers its questions. What is asked
+and written is taken down, nothing is decided here.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+import attrs
+
+from kvolsched.api import defaults
+from kvolsched.api.csi import CSIStorageCapacity
+from kvolsched.api.manifest import from_plain, to_plain
+from kvolsched.api.meta import OwnerReference
+from kvolsched.api.pod import Pod
+from kvolsched.api.volume import PersistentVolume, PersistentVolumeSpec
+from kvolsched.controllers.provisioner import capacity
+from kvolsched.controllers.provisioner.capacity import Items, Publisher, Publishing
+from kvolsched.controllers.provisioner.pools import DriverFailed, Room, places
+from kvolsched.revision import Revision
+from kvolsched.volumes import Segment
+from kvolsched.world.apiserver import Done, Refused, Write, key_of
+from kvolsched.world.component import Component, Hand
+from kvolsched.world.log import Key
+from kvolsched.world.simulation import Simulation
+
+from .recording import Case
+
+ASPECTS = ("capacities", "writes", "asked", "errors", "metrics", "then")
+NAME = "csi-provisioner"
+
+
+def answer(case: Case, revision: Revision) -> Mapping[str, Any]:
+    """Return what is published at first, and after the changes that follow."""
+    play = _Play(case, revision)
+    said = play.settled()
+    if "then" in case:
+        play.change(case["then"])
+        said["then"] = play.settled(case["then"])
+    return said
+
+
+class _Play:
+    """One case being played. Mutable."""
+
+    def __init__(self, case: Case, revision: Revision) -> None:
+        self.case = case
+        self.answers = case["answers"]
+        self.publisher = Publisher(
+            case["driver"],
+            (),
+            self.ask,
+            Publishing(
+                namespace=case["namespace"],
+                managed_by=case["managedBy"],
+                owner=_owner(case["owner"]),
+                immediate=case["immediateBinding"],
+            ),
+        )
+        routine = self.publisher.routine()
+        views = {capacity.ITEM: Items}
+        component = Component(
+            NAME, capacity.WATCHES, (routine,), lambda _seen: {name: view() for name, view in views.items()}
+        )
+        self.sim = Simulation([component], revision.server())
+        self.process, self.actor = self.sim.find(routine.name)
+        self.commit, self.sim.commit = self.sim.commit, self.take_down  # type: ignore[method-assign]
+        self.stored = {plain["metadata"]["name"] for plain in case["objects"]}
+        self.writes: list[str] = []
+        self.asked: list[dict[str, Any]] = []
+        self.errors: list[str] = []
+        for plain in case["objects"]:
+            self.put(plain)
+
+    # -- the world around ---------------------------------------------------------------------------------
+
+    def put(self, plain: Mapping[str, Any]) -> None:
+        """Store an object as it is recorded."""
+        obj = defaults.defaulted(from_plain(dict(plain)))
+        meta = attrs.evolve(obj.metadata, resource_version=self.sim.place + 1)
+        self.sim.log.write(key_of(obj), attrs.evolve(obj, metadata=meta))
+
+    def change(self, then: Mapping[str, Any]) -> None:
+        """Make the recorded changes; the driver may answer otherwise from now on."""
+        for plain in then.get("put", ()):
+            self.stored.add(plain["metadata"]["name"])
+            self.put(plain)
+        for gone in then.get("delete", ()):
+            self.sim.log.write(Key(gone["kind"], gone.get("namespace", ""), gone["name"]), None)
+        self.answers = then.get("answers", self.answers)
+
+    def ask(self, _hand: Hand, parameters: Mapping[str, str], segment: Segment) -> Room:
+        """Answer for the recorded driver: the first rule that fits, the last for all others."""
+        asked = {"parameters": dict(parameters) or None, "segments": dict(segment)}
+        if asked not in self.asked:
+            self.asked.append(asked)
+        *rules, other = self.answers
+        question = (dict(parameters), dict(segment))
+        rule = next((one for one in rules if (one["parameters"], one["segments"]) == question), other)
+        if "error" in rule:
+            raise DriverFailed(rule["error"])
+        return Room(rule["availableCapacity"], rule.get("maximumVolumeSize"))
+
+    def take_down(self, component: str, write: Write) -> Done | Refused:
+        """Carry a write out and write it down."""
+        old = self.sim.log.objects.get(write.key)
+        outcome = self.commit(component, write)
+        name = write.key.name if write.key.name in self.stored else "new"
+        about: CSIStorageCapacity | None = old if write.verb == "delete" else write.new
+        if isinstance(outcome, Refused):
+            self.writes.append(f"{write.verb}! {write.key.name}")
+        elif about is not None:
+            segments = json.dumps(_segments(about), separators=(",", ":"))
+            self.writes.append(f"{write.verb} {name} {about.storage_class_name} {segments}")
+        return outcome
+
+    # -- turns --------------------------------------------------------------------------------------------
+
+    def settled(self, then: Mapping[str, Any] | None = None) -> dict[str, Any]:
+        """Let the controller go until it has nothing to do, poll or refresh, and return what it has done."""
+        self.writes, self.asked, self.errors = [], [], []
+        self.go()
+        if then is not None:
+            hand = Hand(self.sim, self.process, self.actor)
+            if then.get("poll"):
+                self.actor.due(hand, capacity.POLL)
+            for cause in self.refreshed(hand, then.get("refresh") or {}):
+                hand.todo(cause)
+            self.go()
+        said = {
+            "capacities": self.capacities(),
+            "writes": sorted(self.writes),
+            "asked": sorted(self.asked, key=lambda one: json.dumps(one, sort_keys=True, separators=(",", ":"))),
+            "errors": sorted(set(self.errors)),
+            "metrics": self.metrics(),
+        }
+        return {word: what for word, what in said.items() if what or word != "errors"}
+
+    def go(self) -> None:
+        """Let the routine do what is due now."""
+        while True:
+            self.sim.deliver(self.process)
+            ready = self.actor.ready(self.sim.look(self.process, self.actor))
+            if not ready:
+                return
+            hand, _ = self.sim.act(self.process, self.actor, ready[0][1])
+            if "GetCapacity: " in hand.words:
+                self.errors.append(hand.words[hand.words.index("GetCapacity: ") :])
+
+    def refreshed(self, hand: Hand, refresh: Mapping[str, Any]) -> list[str]:
+        """Return what the driver is asked about after a volume was made: by its node affinity, else its class."""
+        if "nodeAffinity" in refresh:
+            spec: PersistentVolumeSpec = from_plain(
+                {"apiVersion": "v1", "kind": "PersistentVolume", "spec": {"nodeAffinity": refresh["nodeAffinity"]}}
+            ).spec
+            return self.publisher.refresh(hand, places(PersistentVolume(spec=spec)), "")
+        return self.publisher.refresh(hand, None, refresh.get("storageClassName", ""))
+
+    # -- taking down --------------------------------------------------------------------------------------
+
+    def capacities(self) -> list[dict[str, Any]]:
+        """Return every object there is, as recordings write it."""
+        found = []
+        for key, obj in self.sim.log.objects.items():
+            if key.kind == "CSIStorageCapacity":
+                meta = obj.metadata
+                told = {
+                    "name": key.name if key.name in self.stored else None,
+                    "namespace": key.namespace,
+                    "labels": dict(meta.labels),
+                    "owners": [f"{owner.kind}/{owner.name}" for owner in meta.owner_references],
+                    "storageClassName": obj.storage_class_name,
+                    "segments": _segments(obj),
+                    "capacity": obj.capacity,
+                    "maximumVolumeSize": obj.maximum_volume_size,
+                }
+                found.append({word: what for word, what in told.items() if what is not None})
+        return sorted(found, key=lambda one: json.dumps(one, sort_keys=True, separators=(",", ":")))
+
+    def metrics(self) -> dict[str, int]:
+        """Return how many objects are wanted, how many of these are there, and how many stand for nothing."""
+        hand = Hand(self.sim, self.process, self.actor)
+        items = self.publisher.items(hand).values()
+        current = sum(item.stands is not None for item in items)
+        return {"goal": len(items), "current": current, "obsolete": len(self.publisher.managed(hand)) - current}
+
+
+def _owner(plain: Mapping[str, Any] | None) -> OwnerReference | None:
+    """Return an owner as objects hold it."""
+    if plain is None:
+        return None
+    owned: Pod = from_plain({"apiVersion": "v1", "kind": "Pod", "metadata": {"ownerReferences": [dict(plain)]}})
+    return owned.metadata.owner_references[0]
+
+
+def _segments(obj: CSIStorageCapacity) -> dict[str, str]:
+    topology = to_plain(obj).get("nodeTopology") or {}
+    return dict(sorted(topology.get("matchLabels", {}).items()))

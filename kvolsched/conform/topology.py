@@ -1,0 +1,82 @@
+"""The provisioner's topology: what a driver is asked for a claim, and the reach of the volume that it then reports.
+
+Nothing is decided here: `controllers.provisioner.topology` answers, with what a first attempt read remembered for the
+second. The recorded driver says what its volume is accessible from; that is input.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from kvolsched.api.manifest import from_plain, to_plain
+from kvolsched.api.storage import StorageClass
+from kvolsched.controllers.provisioner import topology
+from kvolsched.controllers.provisioner.topology import Accessibility, Asked, NotYet, Registered, Remembered
+from kvolsched.revision import Revision
+from kvolsched.volumes import Segment
+from kvolsched.world.apiserver import key_of
+from kvolsched.world.log import Key
+from kvolsched.world.view import Seen
+
+from .recording import Case
+
+ASPECTS = ("requirement", "affinity", "error", "retry")
+KINDS = ("Node", "CSINode", "StorageClass")
+
+
+def answer(case: Case, revision: Revision) -> Mapping[str, Any]:
+    """Return what the provisioner asks for and what affinity its volume gets, or why it cannot; so the retry."""
+    seen = Seen(KINDS)
+    for plain in case["objects"]:
+        _show(seen, plain)
+    said, known = _attempt(case, seen, Remembered())
+    if "retry" in case:
+        for plain in case["retry"].get("put", ()):
+            _show(seen, plain)
+        for gone in case["retry"].get("delete", ()):
+            seen.apply(Key(gone["kind"], "", gone["name"]), None, None)
+        said["retry"] = _attempt(case, seen, known)[0]
+    return said
+
+
+def _show(seen: Seen, plain: Mapping[str, Any]) -> None:
+    obj = from_plain(plain)
+    seen.apply(key_of(obj), None, obj)
+
+
+def _attempt(case: Case, seen: Seen, known: Remembered) -> tuple[dict[str, Any], Remembered]:
+    storage_class: StorageClass = seen.get("StorageClass", case["class"])
+    asked = Asked(
+        claim=case["claim"]["name"],
+        allowed=storage_class.allowed_topologies,
+        node=case["selectedNode"],
+        strict=case["strict"],
+        immediate=case["immediate"],
+    )
+    try:
+        wanted, known = topology.accessibility(asked, Registered(case["driver"], seen), known)
+    except NotYet as why:
+        return {"error": str(why)}, why.remembered
+    requirement = None
+    if wanted is not None:
+        requirement = {"requisite": list(map(dict, wanted.requisite)), "preferred": list(map(dict, wanted.preferred))}
+    return {"requirement": requirement, "affinity": _affinity(_accessible(case["accessible"], wanted))}, known
+
+
+def _accessible(told: str | list[dict[str, str]], wanted: Accessibility | None) -> Sequence[Segment]:
+    """Return from where the recorded driver says its volume is accessible."""
+    if isinstance(told, str):
+        if wanted is None:
+            return ()
+        return wanted.preferred[:1] if told == "first-preferred" else wanted.requisite[:2]
+    return [tuple(sorted(one.items())) for one in told]
+
+
+def _affinity(accessible: Sequence[Segment]) -> dict[str, Any] | None:
+    """Return a volume's node affinity as recordings write it: a list without terms is null."""
+    affinity = topology.reach(accessible)
+    if affinity is None or affinity.required is None:
+        return None
+    terms = [to_plain(term) for term in affinity.required.node_selector_terms]
+    return {"required": {"nodeSelectorTerms": terms or None}}

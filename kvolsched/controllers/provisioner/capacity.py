@@ -1,0 +1,332 @@
+"""Publishing a driver's room: it alone writes the CSIStorageCapacity objects of one driver and manager.
+
+One object for each class of the driver and each topology in which it runs. What is published is what the driver said
+when it was last asked: when an object was missing, when a volume was made or deleted there, and once a period.
+Mirrors external-provisioner v6.3.0 `capacity.go`, `nodes.go` and `provision.go`.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+import attrs
+
+from ...api.csi import CSIStorageCapacity
+from ...api.meta import Frozen, ObjectMeta, OwnerReference
+from ...api.quantity import of_bytes, value
+from ...api.selector import LabelSelector
+from ...api.storage import StorageClass
+from ...volumes import Segment
+from ...world.apiserver import Done, Refused, Write
+from ...world.component import Hand
+from ...world.log import Key
+from ...world.routine import Routine
+from .pools import DriverFailed, Room
+from .topology import Registered, go_segment
+
+DRIVER_LABEL = "csi.storage.k8s.io/drivername"
+MANAGER_LABEL = "csi.storage.k8s.io/managed-by"
+WATCHES = ("Node", "CSINode", "StorageClass", "CSIStorageCapacity")
+ARRANGE, MATCH, POLL = "arrange", "match", "poll"  # causes: other items wanted; other objects there; a period is over
+ITEM = "item"  # the sort of the notes: one for each object wanted, with the object that stands for it
+LETTERS = "bcdfghjklmnpqrstvwxz2456789"  # letters of generated names
+
+Ask = Callable[[Hand, Mapping[str, str], Segment], Room]
+
+
+@attrs.frozen(kw_only=True)
+class Publishing:
+    """How a driver's room is published.
+
+    Args:
+        namespace: where the objects are: that of the driver.
+        managed_by: who manages them, in their label.
+        owner: whom they belong to, if anybody.
+        immediate: also for classes that bind at once.
+        poll: seconds between two questions to the driver about everything.
+    """
+
+    namespace: str = "default"
+    managed_by: str = "external-provisioner"
+    owner: OwnerReference | None = None
+    immediate: bool = False
+    poll: float = 60.0
+
+
+@attrs.frozen
+class Item:
+    """A note: an object that is to be there, for this class and topology; `stands` is its key and uid, once there."""
+
+    storage_class: str
+    segment: Segment
+    stands: tuple[Key, str] | None = None
+
+    @property
+    def name(self) -> str:
+        """The name of the note, and the cause under which it is taken up."""
+        return f"{self.storage_class}|{','.join(f'{key}={one}' for key, one in self.segment)}"
+
+    def is_of(self, obj: CSIStorageCapacity) -> bool:
+        """Say whether an object says where and of which class what this item wants."""
+        topology = obj.node_topology
+        if topology is None or topology.match_expressions or obj.storage_class_name != self.storage_class:
+            return False
+        return topology.match_labels == dict(self.segment)
+
+
+@attrs.frozen
+class Publisher:
+    """The controller of one driver's CSIStorageCapacity objects."""
+
+    driver: str
+    assumed: tuple[str, ...]
+    ask: Ask
+    options: Publishing = Publishing()
+
+    @property
+    def name(self) -> str:
+        """The name of the routine."""
+        return f"{self.driver} capacity"
+
+    def routine(self) -> Routine:
+        """Return the actor."""
+        return Routine(self.name, self.causes, self.sync, self.refused, self.done, self.backoff)
+
+    @staticmethod
+    def backoff(failures: int) -> float:
+        """Return the seconds between two attempts: 1 s, doubled up to 5 minutes."""
+        return float(min(2 ** (failures - 1), 300))
+
+    # -- what is wanted, and what there is ----------------------------------------------------------------
+
+    def causes(self, hand: Hand, key: Key, old: Any, new: Any) -> Iterator[str]:
+        """Yield that things are to be put in order, when a change may matter to it."""
+        match key.kind:
+            case "CSIStorageCapacity":
+                before, now = (each is not None and self.manages(each) for each in (old, new))
+                if before and not now:
+                    self._detach(hand, key, old.metadata.uid)
+                if before or now:
+                    yield MATCH
+            case "StorageClass":
+                if any(each is not None and each.provisioner == self.driver for each in (old, new)):
+                    yield ARRANGE
+            case "Node":
+                if old is None or new is None or old.metadata.labels != new.metadata.labels:
+                    yield ARRANGE
+            case "CSINode":
+                yield ARRANGE
+
+    def _detach(self, hand: Hand, key: Key, uid: str) -> None:
+        """Note that an object was taken away: it is made again, unless what it was for has gone before it."""
+        if ARRANGE in hand.process.todo[self.name].items:
+            return
+        for item in self.items(hand).values():
+            if item.stands == (key, uid):
+                hand.remember(ITEM, item.name, attrs.evolve(item, stands=None))
+                hand.todo(item.name)
+
+    def manages(self, obj: CSIStorageCapacity) -> bool:
+        """Say whether an object is this controller's to change, by its labels."""
+        labels = obj.metadata.labels
+        return labels.get(DRIVER_LABEL) == self.driver and labels.get(MANAGER_LABEL) == self.options.managed_by
+
+    def wanted(self, hand: Hand) -> list[Item]:
+        """Return what is to be published: each class of the driver in each topology where it runs."""
+        found = (each for each in hand.seen.all("StorageClass") if each.provisioner == self.driver)
+        classes = [each.metadata.name for each in found if each.delayed or self.options.immediate]
+        segments = Registered(self.driver, hand.seen, self.assumed).segments()
+        return [Item(name, segment) for name in classes for segment in segments]
+
+    def items(self, hand: Hand) -> dict[str, Item]:
+        """Return what is known to be wanted, by name."""
+        view = hand.views[ITEM]
+        assert isinstance(view, Items)
+        return dict(sorted(view.items.items()))
+
+    def managed(self, hand: Hand) -> dict[Key, CSIStorageCapacity]:
+        """Return the objects that are this controller's, by key, in the order of their versions."""
+        found = [(key, obj) for key, obj in hand.seen.kinds["CSIStorageCapacity"].items() if self.manages(obj)]
+        return dict(sorted(found, key=lambda each: (each[1].metadata.resource_version, each[0])))
+
+    def arrange(self, hand: Hand) -> None:
+        """Find out which items came and went, which object stands for which, and which stand for none."""
+        known, wanted, there = self.items(hand), self.wanted(hand), self.managed(hand)
+        names = {item.name for item in wanted}
+        for item in known.values():
+            if item.name not in names:
+                hand.remember(ITEM, item.name, None)
+                if item.stands is not None:
+                    hand.todo(_deletion(*item.stands))
+        now = {}
+        for fresh in wanted:
+            item = known.get(fresh.name, fresh)
+            if fresh.name not in known:
+                hand.todo(fresh.name)
+            elif item.stands is not None and self._uid(there, item.stands[0]) != item.stands[1]:
+                item = fresh  # somebody took it away: it is made again
+                hand.todo(fresh.name)
+            now[item.name] = item
+        standing = {item.stands[0] for item in now.values() if item.stands is not None}
+        free = {item.name: item for item in now.values() if item.stands is None}
+        for key, obj in there.items():
+            if key in standing:
+                continue
+            item = next((each for each in free.values() if each.is_of(obj)), None)
+            if item is None:
+                hand.todo(_deletion(key, obj.metadata.uid))
+            else:
+                del free[item.name]
+                now[item.name] = attrs.evolve(item, stands=(key, obj.metadata.uid))
+        for item in now.values():
+            if known.get(item.name) != item:
+                hand.remember(ITEM, item.name, item)
+
+    @staticmethod
+    def _uid(there: Mapping[Key, CSIStorageCapacity], key: Key) -> str:
+        return there[key].metadata.uid if key in there else ""
+
+    # -- one cause ----------------------------------------------------------------------------------------
+
+    def sync(self, hand: Hand, cause: str) -> Sequence[Write]:
+        """Put things in order, delete one object, or ask the driver about one item and publish the answer."""
+        waiting = [each for each in (ARRANGE, MATCH) if each in hand.process.todo[self.name].items]
+        for each in waiting:  # what is wanted is found out before anything is done about it
+            hand.done(each)
+        if waiting or cause in (ARRANGE, MATCH):
+            self.arrange(hand)
+            hand.done(cause)  # it is taken up now
+        if cause in (ARRANGE, MATCH):
+            if self.options.poll and hand.note("wake", f"{self.name}|{POLL}") is None:
+                hand.wake(POLL, self.options.poll, periodic=True)
+            return ()
+        if cause == POLL:
+            hand.wake(POLL, self.options.poll, periodic=True)
+            for name in self.items(hand):
+                hand.todo(name)
+            return ()
+        if cause.startswith("-"):
+            return self._delete(hand, cause)
+        item = self.items(hand).get(cause)
+        storage_class: StorageClass | None = hand.seen.get("StorageClass", item.storage_class) if item else None
+        if item is None or storage_class is None:
+            return ()
+        try:
+            room = self.ask(hand, storage_class.parameters, item.segment)
+        except DriverFailed as why:
+            failures = min((hand.note("unanswered", cause) or 0) + 1, 9)
+            hand.remember("unanswered", cause, failures)
+            hand.wake(cause, self.backoff(failures))
+            hand.say(f"{self.driver} does not say how much room it has for {item.storage_class}: GetCapacity: {why}")
+            return ()
+        hand.remember("unanswered", cause, None)
+        return self._published(hand, item, room)
+
+    def _published(self, hand: Hand, item: Item, room: Room) -> Sequence[Write]:
+        """Return the write that publishes an answer, if it is news."""
+        told = f"{of_bytes(room.available)} for {item.storage_class} at {go_segment(item.segment)}"
+        words = f"{self.driver} publishes its room: {told}"
+        largest = None if room.largest is None else of_bytes(room.largest)
+        old: CSIStorageCapacity | None = hand.seen.at(item.stands[0]) if item.stands is not None else None
+        if old is None:
+            made = self._made(hand, item, of_bytes(room.available), largest)
+            key = Key("CSIStorageCapacity", self.options.namespace, made.metadata.name)
+            return (Write("create", key, made, words=words),)
+        new = attrs.evolve(old, capacity=of_bytes(room.available), maximum_volume_size=largest)
+        owner, owners = self.options.owner, old.metadata.owner_references
+        if owner is not None and all(each.uid != owner.uid for each in owners):
+            new = attrs.evolve(new, metadata=attrs.evolve(old.metadata, owner_references=(*owners, owner)))
+        elif _same(old.capacity, room.available) and _same(old.maximum_volume_size, room.largest):
+            return ()
+        assert item.stands is not None
+        return (Write("update", item.stands[0], new, old.metadata.resource_version, words=words),)
+
+    def _made(self, hand: Hand, item: Item, capacity: str, largest: str | None) -> CSIStorageCapacity:
+        owner = self.options.owner
+        return CSIStorageCapacity(
+            metadata=ObjectMeta(
+                name=self._new_name(hand, item),
+                namespace=self.options.namespace,
+                generate_name="csisc-",
+                labels=Frozen({DRIVER_LABEL: self.driver, MANAGER_LABEL: self.options.managed_by}),
+                owner_references=(owner,) if owner is not None else (),
+            ),
+            storage_class_name=item.storage_class,
+            node_topology=LabelSelector(match_labels=Frozen(item.segment)),
+            capacity=capacity,
+            maximum_volume_size=largest,
+        )
+
+    def _new_name(self, hand: Hand, item: Item) -> str:
+        """Return a name that nobody has, as the API server completes one: always the same for the same item."""
+        for attempt in range(1000):
+            text = f"{self.driver}|{self.options.managed_by}|{item.name}|{attempt}"
+            number = int.from_bytes(hashlib.blake2b(text.encode(), digest_size=8).digest())
+            letters = ""
+            for _ in range(5):
+                number, letter = divmod(number, len(LETTERS))
+                letters += LETTERS[letter]
+            if Key("CSIStorageCapacity", self.options.namespace, f"csisc-{letters}") not in hand.sim.log.objects:
+                return f"csisc-{letters}"
+        raise RuntimeError(f"no free name for {item.name}")
+
+    def _delete(self, hand: Hand, cause: str) -> Sequence[Write]:
+        """Delete an object that stands for nothing; of one that is gone the API server will say so."""
+        namespace, name, uid = cause.removeprefix("-").split("/")
+        key = Key("CSIStorageCapacity", namespace, name)
+        if any(item.stands == (key, uid) for item in self.items(hand).values()):
+            return ()
+        return (Write("delete", key, uid=uid, words=f"{self.driver} deletes csistoragecapacity/{name}: not wanted"),)
+
+    def done(self, hand: Hand, _cause: str, outcome: Done, *, last: bool) -> None:
+        """Nothing is kept: what was written counts when the watch shows it."""
+
+    def refused(self, hand: Hand, cause: str, outcome: Refused) -> None:
+        """An object that is gone already is no failure."""
+        if outcome.write.verb == "delete" and outcome.reason == "NotFound":
+            hand.unwake(cause)
+            hand.remember("failures", f"{self.name}|{cause}", None)
+
+    # -- what the provisioner asks for -----------------------------------------------------------------------
+
+    def refresh(self, hand: Hand, segments: Sequence[Segment] | None, storage_class: str) -> list[str]:
+        """Return what to ask the driver about after a volume came or went: its topologies, else its class.
+
+        Args:
+            segments: the volume's topologies; None: it has no node affinity.
+            storage_class: the class to fall back to; "": none.
+        """
+        found = self.items(hand)
+        if segments is not None:
+            return [name for name, item in found.items() if item.segment in segments]
+        return [name for name, item in found.items() if item.storage_class == storage_class]
+
+
+class Items:
+    """The notes about what is to be published, by name. Mutable view."""
+
+    def __init__(self) -> None:
+        self.follows = frozenset([ITEM])
+        self.items: dict[str, Item] = {}
+
+    def apply(self, key: Any, _old: Any, new: Any) -> None:
+        """Put one note in place of another."""
+        if new is None:
+            self.items.pop(key[2], None)
+        else:
+            self.items[key[2]] = new
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Items) and self.items == other.items
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+def _deletion(key: Key, uid: str) -> str:
+    return f"-{key.namespace}/{key.name}/{uid}"
+
+
+def _same(text: str | None, number: int | None) -> bool:
+    return (None if text is None else value(text)) == number

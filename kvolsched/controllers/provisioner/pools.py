@@ -1,0 +1,153 @@
+"""How much room a driver has: pools that volumes take from and give back to. It is the simulation's truth.
+
+What the API says of it is only what was last published (`capacity`). What is taken is noted as the world's own, not
+the component's: a storage system forgets nothing when its provisioner crashes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import product
+from typing import Any
+
+import attrs
+
+from ...api.meta import EMPTY, Frozen
+from ...api.quantity import parse, value
+from ...api.volume import PersistentVolume
+from ...volumes import Segment
+from ...volumes import capacity as size_of
+from ...world.log import Log, Note
+
+
+@attrs.frozen(kw_only=True)
+class Pool:
+    """One pool of a driver.
+
+    Args:
+        topology: labels of the places that it serves; every place if empty.
+        capacity: its room beside the volumes that are there when all begins.
+        maximum_volume_size: the largest volume that it makes; "": as large as there is room.
+        parameters: those that a class must have to get its volumes from here.
+    """
+
+    topology: Mapping[str, str] = EMPTY
+    capacity: str = "0"
+    maximum_volume_size: str = ""
+    parameters: Mapping[str, str] = EMPTY
+
+    def serves(self, parameters: Mapping[str, str], segment: Segment) -> bool:
+        """Say whether volumes of such a class and place come from here."""
+        return self.topology.items() <= dict(segment).items() and self.parameters.items() <= parameters.items()
+
+
+@attrs.frozen
+class Room:
+    """What a driver answers to GetCapacity: bytes in all, and bytes of the largest volume (None: not said)."""
+
+    available: int
+    largest: int | None = None
+
+
+class DriverFailed(Exception):
+    """The driver answers with an error; the message is the driver's."""
+
+
+def read(dials: Any, key: str) -> tuple[Pool, ...]:
+    """Return the pools that a scenario gives a driver.
+
+    Args:
+        dials: `{zone-a: 10Gi}` (values of the driver's first topology key), or a list with the fields of `Pool`.
+        key: that topology key.
+
+    Raises:
+        ValueError: something of it is no pool.
+    """
+    if isinstance(dials, Mapping):
+        dials = [{"topology": {key: domain}, "capacity": size} for domain, size in dials.items()]
+    found = []
+    for each in dials:
+        known = [field.name for field in attrs.fields(Pool)]
+        told = {"maximum_volume_size" if word == "maximumVolumeSize" else word: what for word, what in each.items()}
+        unknown = [word for word in told if word not in known]
+        if unknown:
+            raise ValueError(f"a pool has no {', '.join(unknown)}; there are: {', '.join(known)}")
+        for word in ("topology", "parameters"):
+            if word in told:
+                told[word] = Frozen(told[word])
+        for word in ("capacity", "maximum_volume_size"):
+            told[word] = str(told.get(word, ""))
+            if told[word] or word == "capacity":
+                parse(told[word])
+        found.append(Pool(**told))
+    return tuple(found)
+
+
+@attrs.frozen
+class Storage:
+    """A driver's storage: its pools, and what of them is taken, by volume."""
+
+    driver: str
+    pools: tuple[Pool, ...]
+
+    def _note(self, number: int) -> Note:
+        return Note("world", "room", f"{self.driver}|{number}")
+
+    def left(self, log: Log, number: int) -> int:
+        """Return the bytes that a pool has now."""
+        taken: Mapping[str, int] = log.notes.get(self._note(number), EMPTY)
+        return value(self.pools[number].capacity) - sum(taken.values())
+
+    def _largest(self, log: Log, number: int) -> int:
+        most, left = self.pools[number].maximum_volume_size, self.left(log, number)
+        return min(left, value(most)) if most else left
+
+    def room(self, log: Log, parameters: Mapping[str, str], segment: Segment) -> Room:
+        """Answer GetCapacity: the room of all pools that serve such a class here, and the largest volume of any."""
+        serving = [number for number, pool in enumerate(self.pools) if pool.serves(parameters, segment)]
+        available = sum(self.left(log, number) for number in serving)
+        largest = max((self._largest(log, number) for number in serving), default=0)
+        told = len(serving) > 1 or any(self.pools[number].maximum_volume_size for number in serving)
+        return Room(available, largest if told else None)
+
+    def fits(self, log: Log, parameters: Mapping[str, str], volume: PersistentVolume) -> bool:
+        """Say whether every place of a volume has a pool with room for it."""
+        return all(self._pool_for(log, parameters, segment, size_of(volume)) is not None for segment in places(volume))
+
+    def take(self, log: Log, parameters: Mapping[str, str], volume: PersistentVolume) -> None:
+        """Make a volume: it takes its size from a pool in each of its places."""
+        for segment in places(volume):
+            number = self._pool_for(log, parameters, segment, size_of(volume))
+            if number is not None:
+                taken: Frozen = log.notes.get(self._note(number), EMPTY)
+                log.write(self._note(number), taken.merged({volume.metadata.name: size_of(volume)}))
+
+    def give_back(self, log: Log, volume: PersistentVolume) -> None:
+        """Delete a volume: what it took is free again."""
+        for number in range(len(self.pools)):
+            taken: Frozen = log.notes.get(self._note(number), EMPTY)
+            if volume.metadata.name in taken:
+                log.write(self._note(number), taken.merged({volume.metadata.name: None}) or None)
+
+    def _pool_for(self, log: Log, parameters: Mapping[str, str], segment: Segment, size: int) -> int | None:
+        """Return the first pool that serves such a class here and has room for one more volume of this size."""
+        for number, pool in enumerate(self.pools):
+            if pool.serves(parameters, segment) and self._largest(log, number) >= size:
+                return number
+        return None
+
+
+def places(volume: PersistentVolume) -> Sequence[Segment]:
+    """Return every topology that a volume lies in; one without affinity lies nowhere in particular."""
+    affinity = volume.spec.node_affinity
+    terms = affinity.required.node_selector_terms if affinity is not None and affinity.required is not None else ()
+    found = [segment for term in terms for segment in _written_out(term)]
+    return found or [()]
+
+
+def _written_out(term: Any) -> Iterator[Segment]:
+    """Yield the topologies of a term whose expressions all say In."""
+    parts = term.match_expressions
+    if all(part.operator == "In" for part in parts):
+        for values in product(*(part.values for part in parts)):
+            yield tuple(sorted(zip((part.key for part in parts), values, strict=True)))

@@ -1,0 +1,273 @@
+"""Where a CSI driver is asked to make a volume: requisite and preferred topologies, and the reach of what it made.
+
+Pure functions of class, claim, selected node and what nodes registered; what a first attempt read is remembered for the
+claim, so that an attempt which may still be running is repeated with the same words. Mirrors external-provisioner
+v6.3.0 `topology.go` and `cache.go`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+import attrs
+
+from ...api.csi import CSINode
+from ...api.meta import EMPTY, Frozen
+from ...api.node import Node
+from ...api.selector import NodeSelector, NodeSelectorTerm, Requirement
+from ...api.storage import TopologySelectorTerm
+from ...api.volume import VolumeNodeAffinity
+from ...volumes import ZONE_LABELS, Segment, flattened, segment_of
+from ...world.view import Seen
+
+NO_KEYS: tuple[str, ...] = ()
+
+
+class Nowhere(ValueError):
+    """There is no place for such a volume; the message is the provisioner's."""
+
+
+@attrs.frozen
+class Accessibility:
+    """What a driver is asked: the volume must be reachable from one of `requisite`; `preferred` is the order to try."""
+
+    requisite: tuple[Segment, ...]
+    preferred: tuple[Segment, ...]
+
+
+@attrs.frozen
+class Remembered:
+    """A note: what the first attempt for a claim read. Empty: not read yet."""
+
+    keys: tuple[str, ...] = ()
+    labels: Frozen = EMPTY
+    requisite: tuple[Segment, ...] = ()
+    preferred: tuple[Segment, ...] = ()
+
+
+@attrs.frozen
+class Asked:
+    """What an attempt is for.
+
+    Args:
+        claim: the claim's name: without a node it decides what is preferred, so that replicas spread.
+        allowed: allowedTopologies of the class.
+        node: the selected node, or "".
+        strict: the driver is given the selected node's topology and nothing else (`--strict-topology`).
+        immediate: a topology is asked for even where neither class nor pod wants one (`--immediate-topology`).
+    """
+
+    claim: str
+    allowed: tuple[TopologySelectorTerm, ...] = ()
+    node: str = ""
+    strict: bool = False
+    immediate: bool = True
+
+
+@attrs.frozen
+class Registered:
+    """What a provisioner sees of a driver on the nodes: the label keys that each CSINode names, and the labels.
+
+    `assumed` are keys taken for registered on every node while no CSINode names the driver at all: most clusters that
+    are written down have none.
+    """
+
+    driver: str
+    seen: Seen
+    assumed: tuple[str, ...] = ()
+
+    def node(self, name: str) -> Node | None:
+        """Return a node, or None."""
+        found: Node | None = self.seen.get("Node", name)
+        return found
+
+    def keys_of(self, node: str) -> tuple[str, ...] | None:
+        """Return the label keys that a driver has registered on a node; None if the node has no CSINode."""
+        found: CSINode | None = self.seen.get("CSINode", node)
+        driver = found.driver(self.driver) if found is not None else None
+        if driver is None and self.assumes:
+            return self.assumed
+        if found is None:
+            return None
+        return driver.topology_keys if driver is not None else NO_KEYS
+
+    @property
+    def assumes(self) -> bool:
+        """Whether the keys of every node are only assumed."""
+        if not self.assumed:
+            return False
+        return not any(found.driver(self.driver) for found in self.seen.kinds["CSINode"].values())
+
+    def any_keys(self) -> tuple[str, ...]:
+        """Return the keys of the first node (by name) on which some are registered; Kubernetes takes any."""
+        if self.assumes:
+            return self.assumed
+        for found in self.seen.all("CSINode"):
+            driver = found.driver(self.driver)
+            if driver is not None and driver.topology_keys:
+                keys: tuple[str, ...] = driver.topology_keys
+                return keys
+        return NO_KEYS
+
+    def topologies(self, keys: Sequence[str]) -> list[Segment]:
+        """Return the topology of every node that has all these labels, whether the driver runs there or not."""
+        found = (segment_of(node.metadata.labels, keys) for node in self.seen.all("Node"))
+        return [segment for segment in found if segment is not None]
+
+    def segments(self) -> tuple[Segment, ...]:
+        """Return each topology in which the driver runs once, sorted: a node that lacks a label has none."""
+        found = set()
+        assumes = self.assumes
+        for node in self.seen.all("Node") if assumes else ():
+            found.add(segment_of(node.metadata.labels, self.assumed))
+        for csi_node in () if assumes else self.seen.all("CSINode"):
+            driver, node = csi_node.driver(self.driver), self.node(csi_node.metadata.name)
+            if driver is not None and node is not None:
+                found.add(segment_of(node.metadata.labels, driver.topology_keys))
+        return tuple(sorted(segment for segment in found if segment is not None))
+
+
+def accessibility(
+    asked: Asked, registered: Registered, known: Remembered = Remembered()
+) -> tuple[Accessibility | None, Remembered]:
+    """Return what to ask the driver for (None: nothing, it may choose), and what to remember for a repetition.
+
+    Raises:
+        NotYet: there is no such place; its `remembered` is to be kept all the same.
+    """
+    here: Segment = ()
+    if asked.node:
+        here, known = _selected(asked.node, registered, known)
+        if asked.strict:
+            if asked.allowed and not any(set(one) <= set(here) for one in flattened(asked.allowed)):
+                words = f"selected node '\"{asked.node}\"' topology '{go_segment(here)}' is not in allowed topologies"
+                raise NotYet(f"{words}: {go_segments(flattened(asked.allowed))}", known)
+            return Accessibility((here,), (here,)), attrs.evolve(known, requisite=(here,), preferred=(here,))
+    if known.preferred:
+        return Accessibility(known.requisite, known.preferred), known
+    requisite = known.requisite
+    if not requisite:
+        if not asked.allowed and not asked.node and not asked.immediate:
+            return None, known
+        terms = flattened(asked.allowed) if asked.allowed else _aggregated(asked, registered, known)
+        requisite = tuple(sorted(set(terms), key=lambda one: (len(one), one)))
+    if not requisite:
+        return None, known  # a list of empty entries, or nobody has said where he is
+    known = attrs.evolve(known, requisite=requisite)
+    if asked.node:
+        first = next((place for place, one in enumerate(requisite) if set(one) <= set(here)), None)
+        if first is None:
+            words = f'topology {go_segment(here)} from selected node "{asked.node}" is not in requisite'
+            raise NotYet(f"{words}: {go_segments(requisite)}", known)
+    else:
+        first = spread_index(asked.claim, len(requisite))
+    preferred = requisite[first:] + requisite[:first]
+    return Accessibility(requisite, preferred), attrs.evolve(known, preferred=preferred)
+
+
+class NotYet(Nowhere):
+    """There is no place now; `remembered` is what the attempt had read by then."""
+
+    def __init__(self, words: str, remembered: Remembered) -> None:
+        super().__init__(words)
+        self.remembered = remembered
+
+
+def _selected(node: str, registered: Registered, known: Remembered) -> tuple[Segment, Remembered]:
+    """Return the topology of the selected node, as remembered or as it is now."""
+    keys = known.keys
+    if not keys:
+        found = registered.keys_of(node)
+        if found is None:
+            raise NotYet(f'failed to get selected CSINode {node}: csinode.storage.k8s.io "{node}" not found', known)
+        if not found:
+            raise NotYet(f"no topology key found for node {node}", known)
+        keys = found
+    labels: Mapping[str, str] = known.labels
+    if not labels:
+        there = registered.node(node)
+        if there is None:
+            raise NotYet(f'failed to get selected node {node}: node "{node}" not found', known)
+        labels = there.metadata.labels
+    segment = segment_of(labels, keys)
+    if segment is None:  # what is missing may still come: neither is remembered
+        words = f"topology labels from selected node {go_map(labels)} does not match topology keys from CSINode"
+        raise NotYet(f"{words} [{' '.join(keys)}]", known)
+    return segment, attrs.evolve(known, keys=keys, labels=Frozen(labels))
+
+
+def _aggregated(asked: Asked, registered: Registered, known: Remembered) -> Iterable[Segment]:
+    """Return the topologies of the whole cluster, in the keys of the selected node or of any."""
+    keys = known.keys or registered.any_keys()
+    if not keys:
+        raise NotYet("no available topology found", known)
+    found = registered.topologies(keys)
+    if not found and not (registered.assumes and not asked.node):
+        raise NotYet(f"topologyKeys [{' '.join(keys)}] were not found on any nodes", known)
+    return found
+
+
+def reach(segments: Iterable[Sequence[tuple[str, str | tuple[str, ...]]]]) -> VolumeNodeAffinity | None:
+    """Return the node affinity of a volume that a driver says is accessible from these topologies (ORed).
+
+    None says nothing: every node. "From anywhere", an empty topology, gives no term, which matches no node.
+    """
+    segments = tuple(segments)
+    if not segments:
+        return None
+    terms = tuple(
+        NodeSelectorTerm(
+            match_expressions=tuple(
+                Requirement(key=key, operator="In", values=(value,) if isinstance(value, str) else tuple(value))
+                for key, value in sorted(segment)
+            )
+        )
+        for segment in segments
+        if segment
+    )
+    return VolumeNodeAffinity(required=NodeSelector(node_selector_terms=terms))
+
+
+def spread_index(claim: str, among: int) -> int:
+    """Return which of several domains a claim of this name takes: StatefulSet replicas take one after the other.
+
+    An ordinal at the end of the name (below 2^32) is an offset; then only the last part before it is hashed, so that
+    the claims of one replica lie together.
+    """
+    name, dash, digits = claim.rpartition("-")
+    ordinal = int(digits) if dash and digits.isascii() and digits.isdigit() else 1 << 32
+    text = name.rpartition("-")[2] if ordinal < 1 << 32 else claim
+    number = 0x811C9DC5
+    for byte in text.encode():
+        number = (number * 0x01000193) % (1 << 32) ^ byte  # 32-bit FNV-1
+    offset = ordinal if ordinal < 1 << 32 else 0
+    return ((number + offset) % (1 << 32)) % among
+
+
+def keys_in_use(
+    allowed: Iterable[TopologySelectorTerm], nodes: Iterable[Node], keys: Sequence[str]
+) -> tuple[str, ...]:
+    """Return a driver's keys, each in the spelling that class or nodes use, with those that the class adds."""
+    named = [part.key for term in allowed for part in term.match_label_expressions]
+    labelled = {key for node in nodes for key in node.metadata.labels}
+    found = []
+    for key in keys:
+        spellings = ZONE_LABELS if key in ZONE_LABELS else (key,)
+        used = [one for one in spellings if one in named] or [one for one in spellings if one in labelled]
+        found.append(used[0] if used else key)
+    return tuple(dict.fromkeys(found + [key for key in named if key not in ZONE_LABELS or key in found]))
+
+
+def go_map(labels: Mapping[str, str]) -> str:
+    """Return labels as Go prints a map."""
+    return f"map[{' '.join(f'{key}:{value}' for key, value in sorted(labels.items()))}]"
+
+
+def go_segment(segment: Segment) -> str:
+    """Return one topology as Go prints it."""
+    return f"[{' '.join(f'{{{key} {value}}}' for key, value in segment)}]"
+
+
+def go_segments(segments: Iterable[Segment]) -> str:
+    """Return topologies as Go prints them."""
+    return f"[{' '.join(map(go_segment, segments))}]"
