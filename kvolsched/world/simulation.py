@@ -108,11 +108,6 @@ class Simulation(Runtime):
                 found = (oldest, process)
         return found[1] if found else None
 
-    def waiting(self) -> list[tuple[int, Process]]:
-        """Return every component with something to see or do now, and since when (place in the log), longest first."""
-        found = [(self._oldest(process), process) for process in self.processes.values() if process.listening]
-        return sorted(((since, p) for since, p in found if since is not None), key=lambda each: each[0])
-
     def next_actors(self) -> list[Next]:
         """List who may act next, in the order of the lanes: everything is delivered, looked at and taken back."""
         with self.record() as trial:
