@@ -15,14 +15,16 @@ from kvolsched.revision import Revision, revision_named
 from . import capacity, kubectl, topology, verdicts
 from .agreement import Agreement, Family
 from .recording import Recorded, read
+from .traces import TRACES, Traces
 
 SCHEDULER = Family(verdicts.ASPECTS, verdicts.answer)
-FAMILIES: Mapping[str, Family] = {
+FAMILIES: Mapping[str, Family | Traces] = {
     **dict.fromkeys(("fit", "spread", "static", "dynamic", "bound", "limits"), SCHEDULER),
     **dict.fromkeys(("interpod", "preempt", "disrupt", "wide", "wide2", "mixed"), SCHEDULER),
     "topology": Family(topology.ASPECTS, topology.answer),
     "capacity": Family(capacity.ASPECTS, capacity.answer),
     "kubectl": Family(kubectl.ASPECTS, kubectl.answer, kubectl.expected),
+    "traces": TRACES,
 }
 
 

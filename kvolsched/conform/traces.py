@@ -29,6 +29,7 @@ class Traces:
     """The family of whole stories; a case is compared with the variant that it comes nearest to, object by object."""
 
     aspects: tuple[str, ...] = ASPECTS
+    revision: str = "upstream"
 
     def compare(self, case: Case, revision: Revision, seed: int = 0) -> Iterator[tuple[str, Any, Any]]:
         """Yield every aspect with both sides; if playing fails, all aspects fail, in its words."""

@@ -134,7 +134,7 @@ def _labels_too(nodes: Mapping[str, Any], names: Mapping[str, str]) -> dict[str,
 def _volumes_too(volumes: Mapping[str, Any], names: Mapping[str, str]) -> dict[str, str] | None:
     """Return which volume takes which one's place: the same, but for name and size, on the exchanged node."""
     def without_name(plain: Mapping[str, Any], change: Callable[[str], str] = str) -> str:
-        return change(_masked({**plain, "metadata": {**plain["metadata"], "name": ""}}))
+        return change(_replaced(_masked(plain), {plain["metadata"]["name"]: "*"}))
 
     left = dict(volumes)
     found: dict[str, str] = {}

@@ -2,7 +2,8 @@
 
 Everything goes the public way: the user's writes through the API server, everybody else by turns. What a recording
 leaves to luck (who of those with something to do goes first, how fast a user is, where the controllers' resync falls)
-is drawn from a seed; seed 0 is the plain order, whoever has waited longest first.
+is drawn from a seed. Seed 0 is the plain order: seeing and thinking take no time, every write takes as long as any
+other, and of those who would write goes first who has waited longest.
 """
 
 from __future__ import annotations
@@ -17,13 +18,15 @@ from kvolsched.cluster import Cluster
 from kvolsched.revision import NOT_DRIVERS, Revision
 from kvolsched.scheduler.cycle import SCHEDULER
 from kvolsched.world.apiserver import CLOCK, Refused, Write, key_of
-from kvolsched.world.component import Process, seeded
+from kvolsched.world.component import Actor, Hand, Process, seeded
 from kvolsched.world.log import Key
 
 NAMESPACE = "demo"  # where the recordings' objects live
-KUBELET = {"start_delay": 0.2, "stop_delay": 0.2}  # the recorded stand-in's
+KUBELET = {"start_delay": 0.2, "stop_delay": 0.2, "reaches": False}  # the recorded stand-in's: it mounts nothing
 NOT_READY = "node.kubernetes.io/not-ready"  # put on by admission; the recorded nodes were ready at once
 PATIENCE = 90.0  # simulated seconds after which a wait is given up: what differs then tells why
+PHASE, PERIOD = 0.3, 15.0  # where a user begins between the ticks of others, which come once a second or more
+BREATH, MANY = 2, 1000  # what a user waits for between two writes: 0 nothing, 1 that all is quiet, else its turn
 CODES = {"Invalid": 422, "Conflict": 409, "AlreadyExists": 409, "NotFound": 404, "Forbidden": 403, "BadRequest": 400}
 WORDS = ("apply", "delete", "patch", "wait", "stand_in", "process")
 
@@ -44,8 +47,9 @@ class Story:
         self.cluster = Cluster(revision, components={**self.dials, "kubelet": KUBELET}, seed=seed)
         self.world = self.cluster.world
         self.stopped: set[str] = set()
-        self.acted: dict[str, int] = {}  # when each process had its last turn: its answer is on its way
+        self.acted: dict[tuple[str, str], int] = {}  # where each actor wrote last: until then it waited for an answer
         self.refused: list[str] = []
+        self._until(PHASE + self._draw("phase", 100) * PERIOD / 100 if seed else PHASE)
         for step in steps:
             getattr(self, next(word for word in WORDS if word in step))(step)
         self.wait({"wait": {"quiet": 1}})
@@ -62,7 +66,6 @@ class Story:
             self._write(Write("create" if key not in self.world.log.objects else "update", key, obj))
             if key.kind == "Node":
                 self._make_ready(key)
-            self._breathe(obj.kind)
 
     def _make_ready(self, key: Key) -> None:
         plain = to_plain(self.world.log.objects[key])
@@ -131,8 +134,8 @@ class Story:
         if "event" in what:
             return self._events(what["event"]) >= what["event"].get("count", 1)
         if "pods" in what:
-            phases = [o.status.phase for k, o in objects.items() if k.kind == "Pod" and k.name.startswith(what["prefix"])]
-            return phases.count(what["pods"]) >= what["count"]
+            pods = (obj for key, obj in objects.items() if key.kind == "Pod" and key.name.startswith(what["prefix"]))
+            return sum(pod.status.phase == what["pods"] for pod in pods) >= what["count"]
         if "gone" in what:
             return self.key(what["gone"]) not in objects
         obj = objects.get(self.key(what["object"]))
@@ -167,47 +170,78 @@ class Story:
     # -- how the world goes on ----------------------------------------------------------------------------------
 
     def _write(self, write: Write) -> None:
-        """Write as the user, and note what the API server refuses."""
+        """Write as the user, note what the API server refuses, and let those act who have waited for longer."""
         (outcome,) = self.world.perform("user", [write])
         if isinstance(outcome, Refused):
             self.refused.append(f"{CODES.get(outcome.reason, 500)} {outcome.message}")
-
-    def _breathe(self, kind: str) -> None:
-        """Let others act between two writes of a hurried user: pods come faster than they are scheduled."""
-        if self.seed == 0:
-            if kind != "Pod":
-                self._until(self.world.now)
-            return
-        turns = self._draw("breath", 6)
-        for _ in range(turns if turns < 5 else 1000):
-            process = self._next()
-            if process is None:
+        mine = self.world.place
+        luck = self._draw("breath", 4) if self.seed else BREATH
+        for _ in range(MANY if luck else 0):
+            turn = self._next(before=mine if luck > 1 else None)
+            if turn is None:
                 return
-            self._turn(process)
+            self._take(*turn)
 
     def _draw(self, purpose: str, among: int) -> int:
         return seeded(self.seed, purpose, str(self.world.place), 0, among)
 
-    def _next(self) -> Process | None:
-        """Return who goes next of those that have something to see or do: in the plain order, or by luck."""
-        found = [(since, p) for since, p in self.world.waiting() if p.name not in self.stopped]
-        waiting = sorted((max(since, self.acted.get(p.name, 0)), lane, p) for lane, (since, p) in enumerate(found))
-        if not waiting:
+    def _next(self, before: int | None = None) -> tuple[Process, Actor, str] | None:
+        """Let everybody see and think, and return who makes the next write: in the plain order, or by luck.
+
+        Args:
+            before: only those who have waited since before this place.
+        """
+        while (writers := self._writers()) is None:
+            pass
+        writers = [each for each in writers if before is None or each[0] < before]
+        if not writers:
             return None
         lucky = self.seed and self._draw("pace", 3) == 0
-        return waiting[self._draw("who", len(waiting)) if lucky else 0][2]
+        return writers[self._draw("who", len(writers)) if lucky else 0][2:]
 
-    def _turn(self, process: Process) -> None:
+    def _writers(self) -> list[tuple[int, int, Process, Actor, str]] | None:
+        """Return who would write, longest waiting first; None where somebody did what needs no write: look again."""
+        running = self._see()
         with self.world.record() as step:
-            step.add(self.world.turn(process))
-        self.acted[process.name] = self.world.place
+            found = [
+                (max(since, self.acted.get((process.name, actor.name), 0)), lane, process, actor, cause)
+                for lane, process in enumerate(running)
+                for actor in process.component.actors
+                for since, cause in actor.ready(Hand(self.world, process, actor))
+            ]
+            found.sort(key=lambda each: each[:2])
+            for _, _, process, actor, cause in found:
+                start = self.world.place
+                turn = self.world.turn(process, actor, cause, see=False)
+                if not turn.outcomes:
+                    step.add(turn)
+                    return None
+                self.world.log.seek(start)
+                self.world.log.cut()
+        return found
+
+    def _see(self) -> list[Process]:
+        """Let everybody see what there is, and return who runs."""
+        running = [each for each in self.world.processes.values() if each.name not in self.stopped]
+        with self.world.record():
+            for process in running:
+                self.world.deliver(process)
+                self.world.wake(process)
+        return running
+
+    def _take(self, process: Process, actor: Actor, cause: str) -> None:
+        """Let one write be made; whoever made it makes the next one after those who are told of this one."""
+        with self.world.record() as step:
+            step.add(self.world.turn(process, actor, cause, see=False))
+        self._see()
+        self.acted[process.name, actor.name] = self.world.place
 
     def _until(self, moment: float) -> None:
-        """Let everything happen, turn by turn, that happens up to a moment."""
+        """Let everything happen, write by write, that happens up to a moment."""
         while True:
-            process = self._next()
-            if process is not None:
-                self._turn(process)
+            turn = self._next()
+            if turn is not None:
+                self._take(*turn)
                 continue
             wakes = self._wakes()
             with self.world.record():
