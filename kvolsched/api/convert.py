@@ -40,7 +40,13 @@ SPELLINGS: Mapping[str, Mapping[str, str]] = {
     "ObjectMeta": {"Name": "name"},
     "StorageClass": {"bindingMode": "volumeBindingMode"},
     "NodeSelectorTerm": {"fieldExpressions": "matchFields"},
+    "PodSpec": {"topologySpreadConstraint": "topologySpreadConstraints"},
+    "TopologySpreadConstraint": {"selector": "labelSelector"},
     "GCEPersistentDiskVolumeSource": {"diskName": "pdName"},
+}
+# What is meant where a document's spelling is used and nothing is said (S3; Kubernetes wants both written).
+DEFAULTS: Mapping[str, Mapping[str, Any]] = {
+    "TopologySpreadConstraint": {"max_skew": 1, "when_unsatisfiable": "DoNotSchedule"}
 }
 # Fields of the design documents that Kubernetes never got: accepted, reported as "design".
 DESIGNED: Mapping[str, Mapping[str, str]] = {"CSIVolumeSource": {"fsSize": "quantity"}}  # S2, inline volumes
@@ -353,6 +359,9 @@ def _structure(type_name: str, cls: Any) -> Read:
             if value is None:
                 continue
             attribute, convert = readers[name]
+            if given != name:
+                values = {**DEFAULTS.get(type_name, {}), **values}
+                value = [value] if name == f"{given}s" else value  # S3 writes the list as its only item
             converted = convert(value, (path, given), found)
             if converted is _KEEP:
                 rest[name] = freeze(value)

@@ -35,6 +35,8 @@ from kvolsched.scheduler.verdict import OK, Code, Codes, Evidence, Integers, Ok,
 
 IGNORED = -1
 """The raw score of a node that lacks one of the keys; it ends as 0."""
+UNRANKED = 2**31
+"""The same among S3's values, which may be negative."""
 
 
 @attrs.frozen
@@ -47,7 +49,7 @@ class PodTopologySpread:
         nobody_counted_passes: where no node qualifies for counting every node passes (1.16, 1.18).
         literal: S3's pseudo code, matching − minimum < maxSkew, whether or not the pod counts itself.
         defaults: the constraints of pods that have none, over the pods of their services and their owner.
-        ranks: whether soft constraints make a score.
+        by_difference: S3's priority: (matching − minimum over the nodes that passed) − maxSkew, the lower the better.
     """
 
     name: ClassVar[str] = "PodTopologySpread"
@@ -60,7 +62,7 @@ class PodTopologySpread:
     nobody_counted_passes: bool = False
     literal: bool = False
     defaults: tuple[TopologySpreadConstraint, ...] = SYSTEM_DEFAULTS
-    ranks: bool = True
+    by_difference: bool = False
     document_name: str = ""
 
     @classmethod
@@ -74,7 +76,7 @@ class PodTopologySpread:
             nobody_counted_passes=True,
             literal=literal,
             defaults=(),
-            ranks=False,
+            by_difference=True,
             document_name="EvenPodsSpread",
         )
 
@@ -159,6 +161,8 @@ class PodTopologySpread:
         constraints = self.soft(pod, at.seen)
         if not constraints:
             return None
+        if self.by_difference:
+            return _differences(pod, constraints, at)
         nodes = at.nodes
         keys = touched(constraints) if pod.spec.topology_spread_constraints else ()
         ranked = rows_with(keys, nodes)
@@ -185,6 +189,8 @@ class PodTopologySpread:
 
     def normalise(self, raw: NDArray[Any]) -> Integers:
         """Emptiest first: 100 · (most + least − raw) / most, rounded down; 100 for all if there is nothing to count."""
+        if self.by_difference:
+            return _lowest_first(raw)
         least = int(raw.min())
         if least == IGNORED:
             ranked = raw != IGNORED
@@ -204,8 +210,6 @@ class PodTopologySpread:
 
     def soft(self, pod: Pod, seen: Snapshot) -> tuple[Constraint, ...]:
         """Return the pod's soft constraints, made ready, or else the defaults, if anything groups it with others."""
-        if not self.ranks:
-            return ()
         spoken = pod.spec.topology_spread_constraints
         if spoken:
             soft = tuple(one for one in spoken if one.when_unsatisfiable == SOFT)
@@ -224,6 +228,31 @@ class PodTopologySpread:
     @property
     def _counting(self) -> Counting:
         return Counting(self.today, self.empty_counts_none, self.terminating)
+
+
+def _differences(pod: Pod, constraints: tuple[Constraint, ...], at: At) -> Integers:
+    """Return S3's value by row: Σ of what matches in the node's domain less the least of them, less maxSkew."""
+    nodes, keys = at.nodes, touched(constraints)
+    ranked = rows_with(keys, nodes)
+    passed = ranked if at.candidates is None else ranked & at.candidates
+    total = np.zeros(len(ranked), np.int64)
+    for constraint in constraints:
+        matching = np.append(domain_rows(pod, constraint, keys, nodes).sums(constraint.counts(at.seen)), 0)
+        here = matching[nodes.labels(constraint.topology_key).codes.now].astype(np.int64)
+        total += here - (here[passed].min() if passed.any() else 0) - constraint.max_skew
+    return np.where(ranked, total, UNRANKED)
+
+
+def _lowest_first(raw: NDArray[Any]) -> Integers:
+    """Return 100 for the lowest value and 0 for the highest; 100 for all if they are equal, 0 for what is unranked."""
+    ranked = raw != UNRANKED
+    if not ranked.any():
+        return np.zeros(len(raw), np.int64)
+    least, most = int(raw[ranked].min()), int(raw[ranked].max())
+    if least == most:
+        return np.where(ranked, 100, 0)
+    scores: Integers = np.where(ranked, 100 * (most - raw) // (most - least), 0)
+    return scores
 
 
 def _distinct(codes: NDArray[np.int32], passed: NDArray[np.bool_], size: int) -> int:
