@@ -148,6 +148,8 @@ def redact(files: tuple[str, ...], output: str, keys: str, salt: str) -> None:
 @click.option("--fix", "fixed", is_flag=True, help="Look for the nearest fixes, too.")
 def why(dump: tuple[str, ...], pod: str, revision: str, fixed: bool) -> None:  # noqa: FBT001 - a flag
     """Say why a pod of a DUMP (files or directories that `kubectl get -o yaml` wrote) is pending."""
+    from .why import pending
+
     cluster = _dumped(dump, revision)
     try:
         if pod:
@@ -155,8 +157,8 @@ def why(dump: tuple[str, ...], pod: str, revision: str, fixed: bool) -> None:  #
             if fixed:
                 click.echo(f"\n{cluster.fix(pod)!r}")
             return
-        for each in cluster.pending():
-            click.echo(str(cluster.fix(each) if fixed else cluster.why(each).line))
+        for each in pending(cluster):
+            click.echo(f"{cluster.fix(each)!r}\n" if fixed else cluster.why(each).line)
     except KeyError as error:
         raise click.ClickException(str(error.args[0])) from None
 
@@ -167,7 +169,7 @@ def why(dump: tuple[str, ...], pod: str, revision: str, fixed: bool) -> None:  #
 @click.option("-A", "--all-namespaces", is_flag=True, help="Of every namespace.")
 @click.option("-o", "--output", type=click.Choice(["wide", "yaml", "json", "name"]), default=None, help="As kubectl's.")
 @click.option("--show-labels", is_flag=True, help="With the labels as the last column.")
-@click.option("--now", type=NOW, default=None, help="Count ages to here, as 2026-01-31T12:00:00Z; else to the newest time.")
+@click.option("--now", type=NOW, default=None, help="Ages are counted to here: 2026-01-31T12:00:00Z.")
 def get_(words: tuple[str, ...], output: str | None, **options: Any) -> None:
     """List what a DUMP holds as `kubectl get` prints it: kvolsched get dump.yaml pods -n shop."""
     cluster, kind, names = _asked(words)
@@ -183,7 +185,7 @@ def get_(words: tuple[str, ...], output: str | None, **options: Any) -> None:
 @main.command("describe")
 @click.argument("words", nargs=-1, required=True, metavar="DUMP... KIND [NAME]...")
 @click.option("-n", "--namespace", default="default", help="Of this namespace.")
-@click.option("--now", type=NOW, default=None, help="Count ages to here, as 2026-01-31T12:00:00Z; else to the newest time.")
+@click.option("--now", type=NOW, default=None, help="Ages are counted to here: 2026-01-31T12:00:00Z.")
 def describe_(words: tuple[str, ...], namespace: str, now: datetime | None) -> None:
     """Describe what a DUMP holds as `kubectl describe` prints it: kvolsched describe dump.yaml pod web-0 -n shop."""
     cluster, kind, names = _asked(words)

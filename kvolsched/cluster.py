@@ -401,11 +401,11 @@ class Cluster:
 
         return get(self, kind, namespace, **options)
 
-    def describe(self, reference: str, name: str = "", namespace: str = "default") -> Any:
+    def describe(self, reference: str, name: str = "", namespace: str = "default", **options: Any) -> Any:
         """Describe `pod/web-0`, `pvc/shop/data`, or a kind and a name, as `kubectl describe` prints it."""
         from .kubectl import describe
 
-        return describe(self, reference, name, namespace)
+        return describe(self, reference, name, namespace, **options)
 
     def map(self, topology_key: str = "") -> Any:
         """Draw nodes by domain, with pods, claims and volumes, and what is only assumed dashed."""

@@ -161,7 +161,7 @@ def _in_the_way(demand: Demand, situation: Situation, node: Node) -> list[Pod]:
     inside = [
         other
         for other in seen.all_nodes()
-        if demand.sort in ("objection", "claim") or (value is not None and other.metadata.labels.get(key) == value)
+        if demand.sort == "claim" or (value is not None and other.metadata.labels.get(key) == value)
     ]
     pods = [pod for other in inside for pod in seen.pods_on(other.metadata.name)]
     if demand.sort == "claim":

@@ -117,6 +117,9 @@ def get(  # noqa: PLR0913 - as many as kubectl has
                          f"allowed formats are: {', '.join(FORMS[1:])}")  # fmt: skip
     words, _, named = kind.partition("/")
     names = [named] if named else [name] if isinstance(name, str) and name else list(name)
+    if named and name:
+        raise ValueError("error: there is no need to specify a resource type as a separate argument when passing "
+                         "arguments in resource/name form")  # fmt: skip
     if names and all_namespaces:
         raise ValueError("error: a resource cannot be retrieved by name across all namespaces")
     kinds = [_kind(word) for word in (ALL if words == "all" else words.split(",")) if word]

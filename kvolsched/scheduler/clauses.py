@@ -19,8 +19,10 @@ from kvolsched.volumes import REGION_LABELS, ZONE_LABELS
 from .extension import At
 from .matching import node_affinity
 from .spreading import HARD
-from .tallies import affinity, anti_affinity
+from .tallies import Counts, Term, affinity, anti_affinity
 from .verdict import Mask
+
+NAMED = 3  # pods that object
 
 
 @attrs.frozen
@@ -163,7 +165,32 @@ def _company(pod: Pod, at: At) -> Iterator[Clause]:
         mine = pod.spec.affinity.pod_anti_affinity.required[number]  # type: ignore[union-attr]
         variant = attrs.evolve(none, pod_anti_affinity=PodAffinity(required=(mine,)))
         yield Clause("anti-affinity", term.topology_key, f"away from {term}", _with(pod, variant), number)
-    yield Clause("objection", "", "no pod that is there keeps it away by its own anti-affinity", _with(pod, none))
+    labels = at.seen.namespace_labels(pod.metadata.namespace)
+    objecting = [(term, counts) for term, counts in at.seen.tallies.carried() if term.meets(pod, labels)]
+    for number, (term, counts) in enumerate(sorted(objecting, key=lambda one: str(one[0]))):
+        words = f"out of the way of {_carriers(term, counts, at)}, which must be away from {term}"
+        elsewhere = ~_in_domain(at, term.topology_key, counts)
+        yield Clause("objection", term.topology_key, words, _with(pod, none), number, elsewhere)
+
+
+def _in_domain(at: At, key: str, counts: Counts) -> Mask:
+    """Return, by row, whether the node's domain of a key holds any of the counted pods."""
+    codes = at.nodes.labels(key).codes.now
+    held = np.unique(codes[(counts > 0) & (codes >= 0)])
+    return np.isin(codes, held)
+
+
+def _carriers(term: Term, counts: Counts, at: At) -> str:
+    """Return the first pods by name that carry a term against others, and how many more there are."""
+    nodes = (at.nodes.names[row] for row in np.flatnonzero(counts > 0).tolist())
+    found = sorted(
+        f"{pod.metadata.namespace}/{pod.metadata.name}"
+        for node in nodes
+        for pod in at.seen.pods_on(node)
+        if term in anti_affinity(pod)
+    )
+    more = f" and {len(found) - NAMED} more" if len(found) > NAMED else ""
+    return f"{', '.join(found[:NAMED])}{more}"
 
 
 def _with(pod: Pod, wanted: Any) -> Pod:

@@ -10,6 +10,7 @@ from kvolsched.answers import WIDE, hanging
 
 NAMED = 4  # so many nodes of a group are named
 LISTED = 8  # so many groups of nodes are listed
+COLUMN = 32  # the widest column of node names
 
 
 @attrs.frozen
@@ -92,6 +93,16 @@ class Why:
     notes: tuple[str, ...] = ()
     missing: tuple[str, ...] = ()
 
+    @property
+    def line(self) -> str:
+        """The answer in one line: what leaves no node, or the headline."""
+        if self.state != "unschedulable" or not self.demands:
+            return f"{self.pod}: {self.headline}"
+        before = self.demands[0].sort == "before filtering"
+        many = "before filtering" if before else f"0 of {self.size} nodes fit"
+        behind = [demand.details[0] if before and demand.details else demand.words for demand in self.demands]
+        return f"{self.pod}: {many}: {'; '.join(behind)}"
+
     def __len__(self) -> int:
         return len(self.rows)
 
@@ -107,9 +118,11 @@ class Why:
             lines += ["", head, *_listed(self.demands, self.size)]
         if self.rows:
             lines += ["", "What fails first, node by node:"]
-            wide = min(32, max(len(row.names) for row in self.rows[:LISTED]))
+            wide = min(COLUMN, max(len(row.names) for row in self.rows[:LISTED]))
             for row in self.rows[:LISTED]:
-                front = f"  {row.names:<{wide}}  "
+                long = len(row.names) > wide  # the names then have a line of their own
+                lines += [f"  {hanging([row.names], 2)}"] if long else []
+                front = f"  {'' if long else row.names:<{wide}}  "
                 lines.append(front + hanging([row.clause or ", ".join(row.reasons)], len(front)))
             if len(self.rows) > LISTED:
                 lines.append(f"  … and {len(self.rows) - LISTED} more groups of nodes (`.rows`)")

@@ -126,13 +126,19 @@ def pod_key(cluster: Cluster, pod: str) -> Key:
         if key not in objects and others:
             raise KeyError(f"several pods are called {pod}: {', '.join(f'{o.namespace}/{o.name}' for o in others)}")
     if key not in objects:
-        pending = sorted(
-            f"{other.namespace}/{other.name}"
-            for other, obj in objects.items()
-            if other.kind == "Pod" and not obj.spec.node_name
-        )
-        raise KeyError(f"no pod {pod}; these have no node: {', '.join(pending[:12]) or 'none'}")
+        raise KeyError(f"no pod {pod}; these have no node: {', '.join(pending(cluster)[:12]) or 'none'}")
     return key
+
+
+def pending(cluster: Cluster) -> tuple[str, ...]:
+    """Return the pods that have no node and have not ended, as `namespace/name`, sorted."""
+    found = (key for key, obj in cluster.world.log.objects.items() if key.kind == "Pod" and waits(obj))
+    return tuple(f"{key.namespace}/{key.name}" for key in sorted(found))
+
+
+def waits(pod: Pod) -> bool:
+    """Say whether a pod still waits for a node."""
+    return not pod.spec.node_name and not pod.terminal
 
 
 def seen_objects(cluster: Cluster) -> dict[Key, Any]:
