@@ -42,6 +42,7 @@ class Revision:
         provisioning: options of provisioners, before a scenario's dials.
         zone_labels: binding copies the node's zone to the pod and clears its nomination.
         pops_backoff: with no active pod, one in back-off is tried at once.
+        today: the controllers that came later, or that the documents leave out, take part as well.
         fine: a scheduling pass is two turns, so that others may act between its choice and what it assumes.
         gates: the feature gates that were set, by process (see `with_gates`).
     """
@@ -53,6 +54,7 @@ class Revision:
     provisioning: provisioner.Options
     zone_labels: bool = True
     pops_backoff: bool = True
+    today: bool = True
     fine: bool = False
     gates: Mapping[str, Mapping[str, bool]] = EMPTY
 
@@ -117,7 +119,8 @@ class Revision:
     def server(self, denied: Mapping[str, Iterable[str]] = EMPTY) -> ApiServer:
         """Return an API server with this revision's admission and subresources."""
         subresources = {"bind": admission.bind(zone_labels=self.zone_labels)}
-        return ApiServer(admission.admit, subresources, admission.permits(denied))
+        off = OFF if self.zone_labels else (*OFF, "PodTopologyLabels")
+        return ApiServer(admission.admit.without(*off), subresources, admission.permits(denied))
 
     def scheduler(self) -> Component:
         """Return kube-scheduler: the pass, the workers that bind and evict beside it, their cache and queue."""
@@ -163,6 +166,8 @@ def _dialled(name: str, options: Any, dials: Mapping[str, Any] | None) -> Any:
 
 TOPOLOGY_KEYS = {"zonal": ("topology.kubernetes.io/zone",), "local": ("kubernetes.io/hostname",)}
 MANAGER = "kube-controller-manager"
+# Admission plugins that are off in the loop: nobody there finds a new node ready and lifts the taint again.
+OFF = ("TaintNodesByCondition",)
 GATES = ("VolumeScheduling", "DynamicProvisioningScheduling")
 NOT_DRIVERS = frozenset({"user", SCHEDULER, persistent_volume.NAME, kubelet.NAME, stateful_set.NAME})
 

@@ -4,11 +4,21 @@ import pytest
 
 from kvolsched.cluster import Cluster
 
-NODE = """
+CLASSES = "---".join(
+    f"""
+apiVersion: scheduling.k8s.io/v1
+kind: PriorityClass
+metadata: {{name: class-{value}}}
+value: {value}
+"""
+    for value in (1, 10, 100)
+)
+NODE = f"""
+{CLASSES}---
 apiVersion: v1
 kind: Node
-metadata: {name: n}
-status: {allocatable: {cpu: "2", memory: 8Gi, pods: "9"}}
+metadata: {{name: n}}
+status: {{allocatable: {{cpu: "2", memory: 8Gi, pods: "9"}}}}
 """
 
 
@@ -20,6 +30,7 @@ kind: Pod
 metadata: {{name: {name}, namespace: default}}
 spec:
   priority: {priority}
+  priorityClassName: class-{priority}
   containers: [{{name: c, image: i, resources: {{requests: {{cpu: "{cpu}"}}}}}}]
 """
 

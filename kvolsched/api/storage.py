@@ -9,6 +9,7 @@ import attrs
 from .meta import EMPTY, Frozen, ObjectMeta
 
 IMMEDIATE = "Immediate"
+DEFAULT_CLASS = ("storageclass.kubernetes.io/is-default-class", "storageclass.beta.kubernetes.io/is-default-class")
 WAIT_FOR_FIRST_CONSUMER = "WaitForFirstConsumer"
 NO_PROVISIONER = "kubernetes.io/no-provisioner"
 DEFAULT_CLASS = "storageclass.kubernetes.io/is-default-class"
@@ -52,3 +53,8 @@ class StorageClass:
     def delayed(self) -> bool:
         """Whether claims of this class wait for a pod before they bind."""
         return self.volume_binding_mode == WAIT_FOR_FIRST_CONSUMER
+
+    @property
+    def is_default(self) -> bool:
+        """Whether claims without a class get this one: either spelling of the annotation says `true`."""
+        return any(self.metadata.annotations.get(key) == "true" for key in DEFAULT_CLASS)

@@ -63,22 +63,27 @@ class Done:
 
 @attrs.frozen
 class Refused:
-    """A write that was refused: nothing changed. `reason` is Kubernetes' (Conflict, NotFound, AlreadyExists, ...)."""
+    """A write that was refused: nothing changed. `reason` is Kubernetes' (Conflict, NotFound, AlreadyExists, ...).
+
+    `causes` are the single faults of an object that is invalid.
+    """
 
     write: Write
     reason: str
     message: str
+    causes: tuple[Any, ...] = ()
 
 
 @attrs.frozen
 class Deny:
-    """What admission or a subresource answers to refuse a write."""
+    """What admission or a subresource answers to refuse a write, with the single faults if there are such."""
 
     reason: str
     message: str
+    causes: tuple[Any, ...] = ()
 
 
-Admit = Callable[[str, Any, Any, Mapping[Key, Any]], Any]
+Admit = Callable[[str, Any, Any, Log], Any]
 Subresource = Callable[[Any, Any, Mapping[Key, Any]], Any]
 Permit = Callable[[str, str, str], bool]
 
@@ -136,14 +141,14 @@ class ApiServer:
     """Commits writes to a log, or refuses them.
 
     Args:
-        admit: (verb, old, new, objects) -> the object to store, or `Deny`; sees creates and updates.
+        admit: (verb, old, new, log) -> the object to store, or `Deny`; sees creates and updates, and what is stored.
         subresources: name -> (old, payload, objects) -> the object to store, or `Deny`.
         permit: (component, verb, kind) -> whether that identity may.
     """
 
     def __init__(
         self,
-        admit: Admit = lambda _verb, _old, new, _objects: new,
+        admit: Admit = lambda _verb, _old, new, _log: new,
         subresources: Mapping[str, Subresource] | None = None,
         permit: Permit = lambda _component, _verb, _kind: True,
     ) -> None:
@@ -177,18 +182,18 @@ class ApiServer:
             case _:
                 new = self.subresources[write.verb](old, write.new, log.objects)
         if not isinstance(new, Deny) and write.verb != "update_status":
-            new = self.admit(write.verb, old, new, log.objects)
+            new = self.admit(write.verb, old, new, log)
         if isinstance(new, Deny):
             return self._refuse(write, new)
         return self._store(log, write, old, new)
 
     def _create(self, log: Log, write: Write, old: Any) -> Done | Refused:
-        if old is not None:
-            message = f'{_resource(write.key)} "{write.key.name}" already exists'
-            return self._refuse(write, Deny("AlreadyExists", message))
-        new = self.admit("create", None, write.new, log.objects)
+        new = self.admit("create", None, write.new, log)
         if isinstance(new, Deny):
             return self._refuse(write, new)
+        if old is not None:  # found only when it is to be stored: what is wrong with the object is said before
+            message = f'{_resource(write.key)} "{write.key.name}" already exists'
+            return self._refuse(write, Deny("AlreadyExists", message))
         born = log.notes.get(Note("world", "gone", "/".join(write.key)), 0)
         meta: ObjectMeta = attrs.evolve(
             new.metadata,
@@ -273,7 +278,7 @@ class ApiServer:
 
     @staticmethod
     def _refuse(write: Write, deny: Deny) -> Refused:
-        return Refused(write, deny.reason, deny.message)
+        return Refused(write, deny.reason, deny.message, deny.causes)
 
 
 def conflict(key: Key) -> str:

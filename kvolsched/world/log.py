@@ -162,6 +162,14 @@ class Log:
         place = places[bisect_left(places, start)]
         return place if place < self._place else None
 
+    def of_kind(self, kind: str) -> list[Any]:
+        """Return the API objects of a kind; found by what was written of it, so that few among many are quick."""
+        if self.base:  # of what happened before, only the objects are known
+            return [obj for key, obj in self.objects.items() if key[0] == kind]
+        places = self.by_kind.get(kind, ())
+        written = dict.fromkeys(self.changes[place].key for place in places if place < self._place)
+        return [self.objects[key] for key in written if key in self.objects]  # type: ignore[index]
+
     def copy(self) -> Log:
         """Return a log of its own that ends at the present place."""
         other = Log()

@@ -1,0 +1,15 @@
+"""What the API server makes of a write: admission, validation, subresources, and who may write what.
+
+These are Kubernetes' rules; the world's API server, which knows none, is handed them by a revision. Imports and names
+only: `plugins` holds one function for each admission plugin, `server` puts them in order with defaults and validation,
+`binding` is the subresource pods/binding, `access` says who may do what.
+"""
+
+from __future__ import annotations
+
+from .access import PERMISSIONS, permits
+from .binding import bind
+from .plugins import PLUGINS, Plugin
+from .server import Admission, admit, invalid
+
+__all__ = ["PERMISSIONS", "PLUGINS", "Admission", "Plugin", "admit", "bind", "invalid", "permits"]

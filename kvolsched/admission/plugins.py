@@ -1,0 +1,203 @@
+"""The admission plugins: what is changed in an object on its way in, or refused with reason Forbidden; one function each.
+
+Each sees the stored object (None on create), the one to store, and what else is stored. Mirrors `plugin/pkg/admission`
+(v1.36.2). Their order is Kubernetes'; quotas, webhooks, service accounts and limits take no part.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, Protocol
+
+import attrs
+
+from ..api.kind import BY_NAME
+from ..api.node import Node
+from ..api.pod import Pod
+from ..api.policy import PriorityClass
+from ..api.policy_rules import SYSTEM_CLASSES
+from ..api.quantity import parse
+from ..api.selector import Taint
+from ..api.storage import StorageClass
+from ..api.volume import PersistentVolumeClaim
+from ..volumes import class_of_claim, has_class
+from ..world.apiserver import Deny
+from ..world.log import Key
+
+TOPOLOGY_LABELS = ("topology.kubernetes.io/zone", "topology.kubernetes.io/region")
+NOT_READY = Taint(key="node.kubernetes.io/not-ready", effect="NoSchedule")
+PREEMPTS = "PreemptLowerPriority"
+
+
+class Stored(Protocol):
+    """What plugins may ask of the API server's contents."""
+
+    @property
+    def objects(self) -> Mapping[Key, Any]: ...
+
+    def of_kind(self, kind: str) -> Iterable[Any]: ...
+
+
+Rule = Callable[[Any, Any, Stored], Any]
+
+
+@attrs.frozen
+class Plugin:
+    """One admission plugin: its name, the kind and the verbs it looks at, and whether it only refuses.
+
+    One that only refuses is asked after validation, as it is there.
+    """
+
+    name: str
+    kind: str
+    verbs: tuple[str, ...]
+    rule: Rule
+    refuses: bool = False
+
+
+def forbidden(obj: Any, why: str) -> Deny:
+    """Return the refusal of an admission plugin in the API server's words."""
+    return Deny("Forbidden", f'{BY_NAME[obj.kind].resource} "{obj.metadata.name}" is forbidden: {why}')
+
+
+def taint_nodes_by_condition(_old: Node | None, new: Node, _stored: Stored) -> Any:
+    """A new node is not ready until somebody finds it ready."""
+    if any((taint.key, taint.effect) == (NOT_READY.key, NOT_READY.effect) for taint in new.spec.taints):
+        return new
+    return attrs.evolve(new, spec=attrs.evolve(new.spec, taints=(*new.spec.taints, NOT_READY)))
+
+
+def priority(old: Pod | None, new: Pod, stored: Stored) -> Any:
+    """A pod's priority and preemption policy come from its class, or the default class; no other may be given.
+
+    An update keeps them; to change them is for validation to refuse.
+    """
+    spec = new.spec
+    if old is not None:
+        kept = old.spec.priority if spec.priority is None else spec.priority
+        policy = old.spec.preemption_policy if spec.preemption_policy is None else spec.preemption_policy
+        return attrs.evolve(new, spec=attrs.evolve(spec, priority=kept, preemption_policy=policy))
+    name, number, policy = _class_of(spec.priority_class_name, stored)
+    if number is None:
+        return forbidden(new, f"no PriorityClass with name {name} was found")
+    if spec.priority is not None and spec.priority != number:
+        return forbidden(
+            new,
+            f"the integer value of priority ({spec.priority}) must not be provided in pod spec; priority admission "
+            f"controller computed {number} from the given PriorityClass name",
+        )
+    if spec.preemption_policy is not None and policy is not None and spec.preemption_policy != policy:
+        return forbidden(
+            new,
+            f"the string value of PreemptionPolicy ({spec.preemption_policy}) must not be provided in pod spec; "
+            f"priority admission controller computed {policy} from the given PriorityClass name",
+        )
+    filled = attrs.evolve(
+        spec, priority_class_name=name, priority=number, preemption_policy=policy or spec.preemption_policy
+    )
+    return attrs.evolve(new, spec=filled)
+
+
+def _class_of(name: str, stored: Stored) -> tuple[str, int | None, str | None]:
+    """Return the class a pod is in, with its number (None: there is no such class) and policy."""
+    if not name:
+        defaults = [found for found in stored.of_kind("PriorityClass") if found.global_default]
+        if not defaults:
+            return "", 0, PREEMPTS
+        found = min(defaults, key=lambda one: (one.value, one.metadata.name))
+        return found.metadata.name, found.value, found.preemption_policy
+    there = stored.objects.get(Key("PriorityClass", "", name))
+    if there is not None:
+        return name, there.value, there.preemption_policy
+    return name, SYSTEM_CLASSES.get(name), PREEMPTS  # the two that every cluster has
+
+
+def one_default_class(_old: PriorityClass | None, new: PriorityClass, stored: Stored) -> Any:
+    """Only one class may be the default."""
+    if new.global_default:
+        for other in stored.of_kind("PriorityClass"):
+            if other.global_default and other.metadata.name != new.metadata.name:
+                words = f"PriorityClass {other.metadata.name} is already marked as default. Only one default can exist"
+                return forbidden(new, words)
+    return new
+
+
+def default_storage_class(_old: PersistentVolumeClaim | None, new: PersistentVolumeClaim, stored: Stored) -> Any:
+    """A claim that names no class gets the default one: of several the newest, then the first by name."""
+    if has_class(new):
+        return new
+    defaults: list[StorageClass] = sorted(
+        (found for found in stored.of_kind("StorageClass") if found.is_default), key=lambda one: one.metadata.name
+    )
+    if not defaults:
+        return new
+    newest = max(found.metadata.creation_timestamp or "" for found in defaults)
+    chosen = next(found for found in defaults if (found.metadata.creation_timestamp or "") == newest)
+    return attrs.evolve(new, spec=attrs.evolve(new.spec, storage_class_name=chosen.metadata.name))
+
+
+def runtime_class(_old: Pod | None, new: Pod, _stored: Stored) -> Any:
+    """Overhead comes from a runtime class alone; which of them there are is not known here."""
+    if new.spec.overhead and not new.spec.rest.get("runtimeClassName"):
+        why = "pod rejected: Pod Overhead set without corresponding RuntimeClass defined Overhead"
+        return forbidden(new, why)
+    return new
+
+
+def pod_topology_labels(_old: Pod | None, new: Pod, stored: Stored) -> Any:
+    """A pod created with its node carries that node's zone and region, as binding gives them to others."""
+    return with_topology_labels(new, stored.objects.get(Key("Node", "", new.spec.node_name)))
+
+
+def with_topology_labels(pod: Pod, node: Node | None) -> Pod:
+    """Return a pod with the zone and region labels of its node, if there is one that has them."""
+    labels = node.metadata.labels if node is not None else {}
+    copied = {key: labels[key] for key in TOPOLOGY_LABELS if key in labels}
+    if not copied:
+        return pod
+    return attrs.evolve(pod, metadata=attrs.evolve(pod.metadata, labels=pod.metadata.labels.merged(copied)))
+
+
+def claim_resize(old: PersistentVolumeClaim, new: PersistentVolumeClaim, stored: Stored) -> Any:
+    """A claim grows only when it is bound and its class says that volumes may."""
+    held, asked = (parse(one.spec.resources.requests.get("storage", "0")) for one in (old, new))
+    if asked <= held:
+        return new
+    if old.status.phase != "Bound":
+        return forbidden(new, "Only bound persistent volume claims can be expanded")
+    name = class_of_claim(new)
+    found = stored.objects.get(Key("StorageClass", "", name))
+    if not name or name != class_of_claim(old) or found is None or not found.allow_volume_expansion:
+        return forbidden(
+            new,
+            "only dynamically provisioned pvc can be resized and the storageclass that provisions the pvc "
+            "must support resize",
+        )
+    return new
+
+
+PROTECTION = {  # what keeps an object until its controller has seen that nobody uses it any more
+    "PersistentVolumeClaim": "kubernetes.io/pvc-protection",
+    "PersistentVolume": "kubernetes.io/pv-protection",
+}
+
+
+def in_use_protection(_old: Any, new: Any, _stored: Stored) -> Any:
+    """A new claim or volume gets the finalizer that keeps it while it is used."""
+    name = PROTECTION[new.kind]
+    if name in new.metadata.finalizers:
+        return new
+    return attrs.evolve(new, metadata=attrs.evolve(new.metadata, finalizers=(*new.metadata.finalizers, name)))
+
+
+WRITTEN = ("create", "update")
+PLUGINS: tuple[Plugin, ...] = (
+    Plugin("TaintNodesByCondition", "Node", ("create",), taint_nodes_by_condition),
+    Plugin("Priority", "Pod", WRITTEN, priority),
+    Plugin("Priority", "PriorityClass", WRITTEN, one_default_class, refuses=True),
+    Plugin("DefaultStorageClass", "PersistentVolumeClaim", ("create",), default_storage_class),
+    Plugin("PersistentVolumeClaimResize", "PersistentVolumeClaim", ("update",), claim_resize, refuses=True),
+    *(Plugin("StorageObjectInUseProtection", kind, ("create",), in_use_protection) for kind in PROTECTION),
+    Plugin("RuntimeClass", "Pod", ("create",), runtime_class),
+    Plugin("PodTopologyLabels", "Pod", ("create",), pod_topology_labels),
+)
