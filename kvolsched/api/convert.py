@@ -359,10 +359,8 @@ def _structure(type_name: str, cls: Any) -> Read:
             if value is None:
                 continue
             attribute, convert = readers[name]
-            if given != name:
-                values = {**DEFAULTS.get(type_name, {}), **values}
-                value = [value] if name == f"{given}s" else value  # S3 writes the list as its only item
-            converted = convert(value, (path, given), found)
+            values = values if name == given else {**DEFAULTS.get(type_name, {}), **values}
+            converted = convert(value if name == given else _listed(value, given, name), (path, given), found)
             if converted is _KEEP:
                 rest[name] = freeze(value)
             elif attribute == "":
@@ -375,6 +373,11 @@ def _structure(type_name: str, cls: Any) -> Read:
         return cls(**values, rest=Frozen(rest)) if rest else cls(**values)
 
     return read
+
+
+def _listed(value: Any, given: str, name: str) -> Any:
+    """Return a value as its field wants it: S3 writes a list as its only item, in the singular."""
+    return [value] if name == f"{given}s" else value
 
 
 def _respelled(type_name: str, data: Any, given: str, path: Chain, found: list[Problem]) -> str | None:
