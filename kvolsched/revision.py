@@ -14,7 +14,18 @@ import attrs
 from . import admission, volumes
 from .api.meta import EMPTY, freeze
 from .api.storage import NO_PROVISIONER
-from .controllers import kubelet, persistent_volume, provisioner, stateful_set, user
+from .controllers import (
+    ephemeral_volume,
+    garbage_collector,
+    kubelet,
+    persistent_volume,
+    provisioner,
+    pv_protection,
+    pvc_protection,
+    replica_set,
+    stateful_set,
+    user,
+)
 from .scheduler import profile as profiles
 from .scheduler.assume import KINDS, AssumeCache
 from .scheduler.cycle import SCHEDULER, SchedulingPass
@@ -107,6 +118,7 @@ class Revision:
         made = [
             user.component(),
             stateful_set.component(),
+            *(one.component() for one in LATER if self.today),
             rules.scheduler(),
             persistent_volume.component(binder),
             *self.provisioners([name for name in dials if name not in NOT_DRIVERS], dials),
@@ -120,7 +132,8 @@ class Revision:
         """Return an API server with this revision's admission and subresources."""
         subresources = {"bind": admission.bind(zone_labels=self.zone_labels)}
         off = OFF if self.zone_labels else (*OFF, "PodTopologyLabels")
-        return ApiServer(admission.admit.without(*off), subresources, admission.permits(denied))
+        off = off if self.today else (*off, "StorageObjectInUseProtection")
+        return ApiServer(admission.admit.without(*off), subresources, admission.permits(denied), WORKLOADS)
 
     def scheduler(self) -> Component:
         """Return kube-scheduler: the pass, the workers that bind and evict beside it, their cache and queue."""
@@ -143,6 +156,11 @@ class Revision:
         wanted = sorted(set(names) - {NO_PROVISIONER, ""})
         return [provisioner.component(name, self._driver(name, dials.get(name, {}))) for name in wanted]
 
+    def storage(self, name: str, dials: Mapping[str, Mapping[str, Any]]) -> provisioner.Storage | None:
+        """Return the pools of a driver with these dials; None if its room is not counted."""
+        options = self._driver(name, dials.get(name, {}))
+        return provisioner.Storage(name, options.pools) if options.pools else None
+
     def _driver(self, name: str, dials: Mapping[str, Any]) -> provisioner.Options:
         """Return a driver's options: the revision's, and the scenario's dials over them."""
         told = dict(dials)
@@ -150,6 +168,11 @@ class Revision:
             told.setdefault("topology_keys", TOPOLOGY_KEYS[told.pop("kind")])
         if "fails" in told:
             told["fails"] = tuple(provisioner.Failure(**failure) for failure in told["fails"])
+        if "pools" in told:
+            keys = told.get("topology_keys", self.provisioning.topology_keys)
+            told["pools"] = provisioner.pools.read(told["pools"], keys[0] if keys else "")
+        if isinstance(told.get("publishing"), Mapping):
+            told["publishing"] = provisioner.Publishing(**told["publishing"])
         options: provisioner.Options = _dialled(name, self.provisioning, told)
         return options
 
@@ -169,7 +192,18 @@ MANAGER = "kube-controller-manager"
 # Admission plugins that are off in the loop: nobody there finds a new node ready and lifts the taint again.
 OFF = ("TaintNodesByCondition",)
 GATES = ("VolumeScheduling", "DynamicProvisioningScheduling")
-NOT_DRIVERS = frozenset({"user", SCHEDULER, persistent_volume.NAME, kubelet.NAME, stateful_set.NAME})
+# Controllers of today's revision alone. Each begins to watch when there is something for it to do.
+LATER = (
+    replica_set,
+    ephemeral_volume,
+    pvc_protection,
+    pv_protection,
+    garbage_collector,
+)
+NOT_DRIVERS = frozenset(
+    {"user", SCHEDULER, persistent_volume.NAME, kubelet.NAME, stateful_set.NAME, *(one.NAME for one in LATER)}
+)
+WORKLOADS = ("Deployment", "ReplicaSet", "StatefulSet", "DaemonSet")
 
 
 def upstream() -> Revision:
@@ -195,6 +229,7 @@ def design() -> Revision:
         provisioning=provisioner.DESIGN,
         zone_labels=False,
         pops_backoff=False,
+        today=False,
     )
 
 

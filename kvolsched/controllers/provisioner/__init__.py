@@ -1,9 +1,9 @@
 """A driver's provisioner: it alone makes volumes for claims that are handed to it, and deletes them after release.
 
-Where a volume may lie is one pure function of class, node and nodes (`place`); when it comes, and whether it fails, are
-dials. What it was told at the start of an attempt (class, node) is what it makes in the end, whatever has changed
-since; until the volume stands in the API nothing of it can be seen.
-Mirrors external-provisioner v6.3.0 and sig-storage-lib; as `in_tree` the zone chooser of Kubernetes' own plugins.
+Where a volume may lie is what the driver is asked for (`topology`), or its own choice (`placing`); when it comes, and
+whether it fails, are dials; a driver with `pools` fails where no room is left, and publishes how much is (`capacity`).
+What it was told at the start of an attempt (class, node) is what it makes in the end, whatever has changed since; until
+the volume stands in the API nothing of it can be seen. Mirrors external-provisioner v6.3.0 and sig-storage-lib.
 """
 
 from __future__ import annotations
@@ -13,99 +13,53 @@ from typing import Any
 
 import attrs
 
-from ...api.meta import Frozen, ObjectMeta
+from ...api.meta import EMPTY
 from ...api.node import Node
-from ...api.quantity import canonical
-from ...api.selector import NodeSelector, NodeSelectorTerm, Requirement
 from ...api.storage import StorageClass
 from ...api.volume import (
     BETA_STORAGE_PROVISIONER,
-    BOUND_BY_CONTROLLER,
     PROVISIONED_BY,
     STORAGE_PROVISIONER,
     PersistentVolume,
     PersistentVolumeClaim,
-    PersistentVolumeSpec,
-    PersistentVolumeStatus,
-    VolumeNodeAffinity,
 )
 from ...volumes import (
     MIGRATED,
-    ZONE_LABELS,
+    Segment,
     claim_key,
-    claim_ref_of,
     class_of_claim,
     is_bound,
+    requested,
     selected_node,
     with_selected_node,
 )
 from ...world.apiserver import Write
 from ...world.component import Component, Hand
-from ...world.decision import Decision, named, say_done, say_refused
+from ...world.decision import Decision, ask, named, say_done, say_refused
 from ...world.log import Key
 from ...world.routine import Routine
-from .placing import Nowhere, allowed, place
-
-HOSTNAME = "kubernetes.io/hostname"
-ZONE = ZONE_LABELS[0]
-EXHAUSTED = "ResourceExhausted"
-
-
-@attrs.frozen(kw_only=True)
-class Failure:
-    """Attempts that fail: the next `times` (None: all) that fall on this topology ("": any value)."""
-
-    times: int | None = 1
-    topology: str = ""
-    code: str = EXHAUSTED
-    desc: str = ""
-
-
-@attrs.frozen(kw_only=True)
-class Options:
-    """The dials of a driver.
-
-    Args:
-        serves: provisioner names in classes and annotations that it acts for (beside its own name).
-        topology_keys: node labels that tell where a volume can be reached.
-        delay: seconds from taking up a claim to the volume in the API, and from release to deletion.
-        fails: failures to come, in order.
-        fail_chance: share of attempts that fail besides, in percent, drawn by seed.
-        on_failure: "reschedule" takes the selected node away, "retry" tries the same node again (checklist C19).
-        reschedule_codes: which failures are rescheduled; () means every one (S0: always).
-        immediate_zone: where volumes of claims without a selected node lie ("" = by the claim's name).
-        plays_in_tree: under a name of Kubernetes' own it plays the plugin inside the controller: told by class and
-            node, not by annotation, with the controller's words.
-        running: a driver that does not run answers nobody.
-    """
-
-    serves: tuple[str, ...] = ()
-    topology_keys: tuple[str, ...] = (ZONE,)
-    delay: float = 0.3
-    fails: tuple[Failure, ...] = ()
-    fail_chance: int = 0
-    on_failure: str = "reschedule"
-    reschedule_codes: tuple[str, ...] = (EXHAUSTED,)
-    immediate_zone: Mapping[str, str] | str = ""
-    plays_in_tree: bool = False
-    running: bool = True
+from . import pools, topology
+from .capacity import ITEM, WATCHES, Items, Publisher, Publishing
+from .made import chooses, domain_of, volume_for, volume_name
+from .options import DESIGN, EXHAUSTED, HOSTNAME, UNFINISHED, UPSTREAM, Failure, Options
+from .placing import allowed, place
+from .pools import Room, Storage, places
+from .topology import Asked, NotYet, Nowhere, Registered, Remembered
 
 
 @attrs.frozen
 class Attempt:
-    """A note: a volume in the making, as it was asked for when the attempt began; `number` counts from 1."""
+    """A note: a volume in the making, as it was asked for when the attempt began; `number` counts from 1.
+
+    `remembered` is what was read for the claim of this uid; it is kept while the driver may still be at work.
+    """
 
     number: int
     node: str
     volume: PersistentVolume | None = None
     error: str = ""
-
-
-# -- the provisioner --------------------------------------------------------------------------------
-
-
-UPSTREAM = Options()
-DESIGN = Options(reschedule_codes=(), plays_in_tree=True)  # S0: a failure always takes the annotation away
+    claim: str = ""
+    remembered: Remembered = Remembered()
 
 
 def component(name: str, options: Options = UPSTREAM) -> Component:
@@ -119,8 +73,13 @@ def component(name: str, options: Options = UPSTREAM) -> Component:
         Routine(f"{name} provisioner", driver.claims_of, driver.provision, say_refused, say_done, driver.backoff),
         Routine(f"{name} deleter", driver.volumes_of, driver.delete, say_refused, say_done, driver.backoff),
     )
-    watches = ("PersistentVolumeClaim", "PersistentVolume", "StorageClass", "Node")
-    return Component(name, watches, routines if options.running else ())
+    watches: tuple[str, ...] = ("PersistentVolumeClaim", "PersistentVolume", "StorageClass", "Node", "CSINode")
+    if not options.running:
+        return Component(name, watches, ())
+    if options.pools:
+        watches = tuple(dict.fromkeys((*watches, *WATCHES)))
+        return Component(name, watches, (*routines, driver.publisher.routine()), lambda _seen: {ITEM: Items()})
+    return Component(name, watches, routines)
 
 
 @attrs.frozen
@@ -143,6 +102,20 @@ class Provisioner:
         if self.in_tree:
             return "persistentvolume-controller"
         return f"{self.name}_{self.name.partition('.')[0]}-csi-controller-0"
+
+    @property
+    def storage(self) -> Storage:
+        """The driver's pools."""
+        return Storage(self.name, self.options.pools)
+
+    @property
+    def publisher(self) -> Publisher:
+        """Who publishes how much room there is."""
+        return Publisher(self.name, self.options.topology_keys, self.room, self.options.publishing)
+
+    def room(self, hand: Hand, parameters: Mapping[str, str], segment: Segment) -> Room:
+        """Answer GetCapacity."""
+        return self.storage.room(hand.sim.log, parameters, segment)
 
     def _serves(self, name: str) -> bool:
         return name == self.name or name in self.options.serves
@@ -189,10 +162,7 @@ class Provisioner:
         if not self.in_tree:
             words = f'External provisioner is provisioning volume for claim "{claim_key(claim)}"'
             hand.event(claim, "Normal", "Provisioning", words, self.source)
-        try:
-            begun = Attempt(number, node, volume=self._make(hand, claim, node))
-        except Nowhere as why:
-            begun = Attempt(number, node, error=str(why))
+        begun = self._begun(hand, claim, node, attempt, number)
         hand.say(f"{self.name} takes up {named(claim)}{f' for {node}' if node else ''}")
         if self.options.delay <= 0:
             return self._finish(hand, cause, begun)
@@ -200,22 +170,60 @@ class Provisioner:
         hand.wake(cause, self.options.delay)
         return ()
 
-    def _make(self, hand: Hand, claim: PersistentVolumeClaim, node_name: str) -> PersistentVolume:
-        """Return the volume that a claim asks for, where the node or the class wants it."""
-        found = self._read(hand, Key("StorageClass", "", class_of_claim(claim)))
-        node = self._read(hand, Key("Node", "", node_name)) if node_name else None
+    def _begun(self, hand: Hand, claim: PersistentVolumeClaim, node: str, last: Attempt | None, number: int) -> Attempt:
+        """Return a new attempt: the volume that is to be made, or why there is no place for it."""
+        uid = claim.metadata.uid
+        known = last.remembered if last is not None and last.claim == uid else Remembered()
+        try:
+            found = self._read(hand, Key("StorageClass", "", class_of_claim(claim)))
+            at = self._read(hand, Key("Node", "", node)) if node else None
+            terms, known = self._terms(hand, claim, found, at, known)
+        except NotYet as why:
+            error = f"error generating accessibility requirements: {why}"
+            return Attempt(number, node, error=error, claim=uid, remembered=why.remembered)
+        except Nowhere as why:
+            return Attempt(number, node, error=str(why))
+        volume = volume_for(claim, found, self.name, terms, in_tree=self.in_tree)
+        return Attempt(number, node, volume, claim=uid, remembered=known)
+
+    def _terms(
+        self,
+        hand: Hand,
+        claim: PersistentVolumeClaim,
+        found: StorageClass,
+        node: Node | None,
+        known: Remembered,
+    ) -> tuple[Sequence[Mapping[str, tuple[str, ...]]], Remembered]:
+        """Return where a volume for a claim is made: terms (ORed) of label key -> values; and what to remember."""
+        keys, name = self.options.topology_keys, claim.metadata.name
         wanted = self.options.immediate_zone
-        zone = wanted if isinstance(wanted, str) else wanted.get(claim.metadata.name, "")
+        zone = wanted if isinstance(wanted, str) else wanted.get(name, "")
         if zone and node is None:
-            terms: Sequence[Mapping[str, tuple[str, ...]]] = ({self.options.topology_keys[0]: (zone,)},)
-        else:
+            return ({keys[0]: (zone,)},), known
+        if self.in_tree or chooses(found):
             try:
-                terms = place(claim.metadata.name, found, node, _nodes(hand), self.options.topology_keys)
+                return place(name, found, node, _nodes(hand), keys), known
             except Nowhere as why:
                 if self.in_tree:
                     raise
-                raise Nowhere(f"error generating accessibility requirements: {why}") from why
-        return volume_for(claim, found, self.name, terms, in_tree=self.in_tree)
+                raise NotYet(str(why), known) from why
+        assumed = topology.keys_in_use(found.allowed_topologies, [node] if node is not None else _nodes(hand), keys)
+        asked = Asked(
+            claim=name,
+            allowed=found.allowed_topologies,
+            node=node.metadata.name if node is not None else "",
+            strict=self.options.strict_topology,
+            immediate=self.options.immediate_topology,
+        )
+        access, known = topology.accessibility(asked, Registered(self.name, hand.seen, assumed, node), known)
+        if access is None:
+            return (), known
+        first = access.preferred[0]
+        if self.options.pools and node is None:  # the driver may take any; it tries them in the order of preference
+            log, size = hand.sim.log, requested(claim)
+            with_room = (one for one in access.preferred if self.storage.has_room(log, found.parameters, one, size))
+            first = next(with_room, first)
+        return ({key: (value,) for key, value in first},), known
 
     def _read(self, hand: Hand, key: Key) -> Any:
         """Read an object that the driver needs `get` for (S0, New Permissions)."""
@@ -242,6 +250,9 @@ class Provisioner:
         if volume is None or failure is not None:
             return self._failed(hand, cause, attempt, claim, failure)
         hand.remember("attempt", cause, None)
+        if self.options.pools:
+            self.storage.take(hand.sim.log, self._parameters(hand, volume), volume)
+            self._refresh(hand, volume)
         decision = Decision(hand, self.source)
         decision.create(volume, f"{self.name} creates {named(volume)} for {cause.removeprefix('default/')}")
         if claim is not None:
@@ -254,7 +265,7 @@ class Provisioner:
         """Return the failure that strikes this attempt, and count it."""
         if attempt.volume is None:
             return Failure(code="", desc=attempt.error)
-        where = _domain(attempt.volume)
+        where = domain_of(attempt.volume)
         for number, failure in enumerate(self.options.fails):
             struck = hand.note("struck", str(number)) or 0
             if (failure.times is None or struck < failure.times) and failure.topology in ("", where):
@@ -264,7 +275,22 @@ class Provisioner:
         chance = self.options.fail_chance
         if chance and hand.draw("provisioning fails", cause, 100, attempt.number) < chance:
             return Failure(desc=f"not enough capacity in {where}")
+        parameters = self._parameters(hand, attempt.volume)
+        if self.options.pools and not self.storage.fits(hand.sim.log, parameters, attempt.volume):
+            return Failure(desc=f"not enough capacity in {where}")
         return None
+
+    @staticmethod
+    def _parameters(hand: Hand, volume: PersistentVolume) -> Mapping[str, str]:
+        """Return the parameters of a volume's class, as last seen."""
+        found: StorageClass | None = hand.seen.get("StorageClass", volume.spec.storage_class_name)
+        return found.parameters if found is not None else EMPTY
+
+    def _refresh(self, hand: Hand, volume: PersistentVolume, *, failed: bool = False) -> None:
+        """Have what is published looked at again, where a volume came, went or found no room."""
+        segments = places(volume) if volume.spec.node_affinity is not None and not failed else None
+        for name in self.publisher.refresh(hand, segments, volume.spec.storage_class_name):
+            ask(hand, self.publisher.name, name)
 
     def _failed(
         self,
@@ -286,6 +312,8 @@ class Provisioner:
         if not words.startswith("Failed to get target node"):
             start = "Failed" if self.in_tree else "failed"
             words = f'{start} to provision volume with StorageClass "{class_of_claim(claim)}": {words}'
+        if self.options.pools and attempt.volume is not None:
+            self._refresh(hand, attempt.volume, failed=True)
         codes = self.options.reschedule_codes
         again = self.options.on_failure == "reschedule" and (not codes or failure.code in codes)
         if again and failure.code and attempt.node and selected_node(claim):
@@ -295,7 +323,9 @@ class Provisioner:
             decision.update(claim, asked, lane)
         else:
             number = min(attempt.number, 9)  # the wait grows no more after that
-            hand.remember("attempt", cause, Attempt(number, attempt.node))
+            kept = attempt.remembered if attempt.volume is None or failure.code in UNFINISHED else Remembered()
+            uid = attempt.claim if kept != Remembered() else ""
+            hand.remember("attempt", cause, Attempt(number, attempt.node, claim=uid, remembered=kept))
             hand.wake(cause, self.backoff(number))
             decision.say(f"{self.name} cannot provision for {named(claim)}: {failure.desc}")
         decision.event(claim, "Warning", "ProvisioningFailed", words)
@@ -325,71 +355,15 @@ class Provisioner:
         decision = Decision(hand, self.source)
         if volume is not None and self._is_to_go(volume):
             decision.delete(volume, f"{self.name} deletes {named(volume)}, which was released")
+            if self.options.pools:
+                self.storage.give_back(hand.sim.log, volume)
+                if volume.spec.node_affinity is not None:
+                    self._refresh(hand, volume)
         return decision.writes
 
 
 def _nodes(hand: Hand) -> Iterator[Node]:
     yield from hand.seen.all("Node")
-
-
-def volume_name(claim: PersistentVolumeClaim) -> str:
-    """Return the name of the volume that is made for a claim: the same in every attempt."""
-    return f"pvc-{claim.metadata.uid}"
-
-
-def volume_for(
-    claim: PersistentVolumeClaim,
-    storage_class: StorageClass,
-    driver: str,
-    terms: Sequence[Mapping[str, tuple[str, ...]]],
-    *,
-    in_tree: bool,
-) -> PersistentVolume:
-    """Return a new volume for a claim: bound to it from the start, reachable where the terms say.
-
-    What a plugin of Kubernetes' own makes bears the mark of the controller.
-    """
-    selector = NodeSelector(
-        node_selector_terms=tuple(
-            NodeSelectorTerm(
-                match_expressions=tuple(
-                    Requirement(key=key, operator="In", values=tuple(term[key])) for key in sorted(term)
-                )
-            )
-            for term in terms
-        )
-    )
-    name = volume_name(claim)
-    source = {"csi": Frozen({"driver": driver, "volumeHandle": name})}
-    if in_tree:
-        source = {"gcePersistentDisk": Frozen({"pdName": name})}
-    annotations = Frozen({PROVISIONED_BY: driver})
-    if in_tree:
-        annotations = annotations.merged({BOUND_BY_CONTROLLER: "yes"})
-    size = canonical(claim.spec.resources.requests.get("storage", "0"))
-    return PersistentVolume(
-        metadata=ObjectMeta(name=name, annotations=annotations),
-        spec=PersistentVolumeSpec(
-            capacity=Frozen({"storage": size}),
-            access_modes=claim.spec.access_modes,
-            claim_ref=claim_ref_of(claim),
-            persistent_volume_reclaim_policy=storage_class.reclaim_policy or "Delete",
-            storage_class_name=class_of_claim(claim),
-            volume_mode=claim.spec.volume_mode,
-            node_affinity=VolumeNodeAffinity(required=selector) if terms else None,
-            mount_options=storage_class.mount_options,
-            rest=Frozen(source),
-        ),
-        status=PersistentVolumeStatus(phase="Pending"),
-    )
-
-
-def _domain(volume: PersistentVolume) -> str:
-    """Return the first value of a volume's affinity: the domain that capacity ran out in."""
-    affinity = volume.spec.node_affinity
-    if affinity is None or affinity.required is None:
-        return "the cluster"
-    return affinity.required.node_selector_terms[0].match_expressions[0].values[0]
 
 
 __all__ = [
@@ -401,7 +375,10 @@ __all__ = [
     "Nowhere",
     "Options",
     "Provisioner",
+    "Publishing",
+    "Storage",
     "allowed",
     "component",
     "place",
+    "pools",
 ]

@@ -24,7 +24,7 @@ from ...world.component import Hand
 from ...world.log import Key
 from ...world.routine import Routine
 from .pools import DriverFailed, Room
-from .topology import Registered, go_segment
+from .topology import Registered, go_segment, keys_in_use
 
 DRIVER_LABEL = "csi.storage.k8s.io/drivername"
 MANAGER_LABEL = "csi.storage.k8s.io/managed-by"
@@ -137,7 +137,8 @@ class Publisher:
         """Return what is to be published: each class of the driver in each topology where it runs."""
         found = (each for each in hand.seen.all("StorageClass") if each.provisioner == self.driver)
         classes = [each.metadata.name for each in found if each.delayed or self.options.immediate]
-        segments = Registered(self.driver, hand.seen, self.assumed).segments()
+        assumed = keys_in_use((), hand.seen.all("Node"), self.assumed)
+        segments = Registered(self.driver, hand.seen, assumed).segments()
         return [Item(name, segment) for name in classes for segment in segments]
 
     def items(self, hand: Hand) -> dict[str, Item]:

@@ -110,14 +110,19 @@ class Storage:
         told = len(serving) > 1 or any(self.pools[number].maximum_volume_size for number in serving)
         return Room(available, largest if told else None)
 
+    def has_room(self, log: Log, parameters: Mapping[str, str], segment: Segment, size: int, volume: str = "") -> bool:
+        """Say whether a volume of this size can be made here; one of this name that is there already needs none."""
+        return self._pool_for(log, parameters, segment, size, volume) is not None
+
     def fits(self, log: Log, parameters: Mapping[str, str], volume: PersistentVolume) -> bool:
         """Say whether every place of a volume has a pool with room for it."""
-        return all(self._pool_for(log, parameters, segment, size_of(volume)) is not None for segment in places(volume))
+        size, name = size_of(volume), volume.metadata.name
+        return all(self.has_room(log, parameters, segment, size, name) for segment in places(volume))
 
     def take(self, log: Log, parameters: Mapping[str, str], volume: PersistentVolume) -> None:
         """Make a volume: it takes its size from a pool in each of its places."""
         for segment in places(volume):
-            number = self._pool_for(log, parameters, segment, size_of(volume))
+            number = self._pool_for(log, parameters, segment, size_of(volume), volume.metadata.name)
             if number is not None:
                 taken: Frozen = log.notes.get(self._note(number), EMPTY)
                 log.write(self._note(number), taken.merged({volume.metadata.name: size_of(volume)}))
@@ -129,12 +134,15 @@ class Storage:
             if volume.metadata.name in taken:
                 log.write(self._note(number), taken.merged({volume.metadata.name: None}) or None)
 
-    def _pool_for(self, log: Log, parameters: Mapping[str, str], segment: Segment, size: int) -> int | None:
-        """Return the first pool that serves such a class here and has room for one more volume of this size."""
-        for number, pool in enumerate(self.pools):
-            if pool.serves(parameters, segment) and self._largest(log, number) >= size:
+    def _pool_for(
+        self, log: Log, parameters: Mapping[str, str], segment: Segment, size: int, volume: str = ""
+    ) -> int | None:
+        """Return the pool in which a volume lies here or, if it is new, the first that has room for it."""
+        serving = [number for number, pool in enumerate(self.pools) if pool.serves(parameters, segment)]
+        for number in serving:
+            if volume in log.notes.get(self._note(number), EMPTY):
                 return number
-        return None
+        return next((number for number in serving if self._largest(log, number) >= size), None)
 
 
 def places(volume: PersistentVolume) -> Sequence[Segment]:

@@ -69,15 +69,18 @@ class Registered:
     """What a provisioner sees of a driver on the nodes: the label keys that each CSINode names, and the labels.
 
     `assumed` are keys taken for registered on every node while no CSINode names the driver at all: most clusters that
-    are written down have none.
+    are written down have none. `selected` is a node that was read past the watch.
     """
 
     driver: str
     seen: Seen
     assumed: tuple[str, ...] = ()
+    selected: Node | None = None
 
     def node(self, name: str) -> Node | None:
         """Return a node, or None."""
+        if self.selected is not None and self.selected.metadata.name == name:
+            return self.selected
         found: Node | None = self.seen.get("Node", name)
         return found
 

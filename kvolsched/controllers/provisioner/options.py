@@ -1,0 +1,68 @@
+"""The dials of a driver, and the failures that may be ordered: values only, no decision."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import attrs
+
+from ...volumes import ZONE_LABELS
+from .capacity import Publishing
+from .pools import Pool
+
+HOSTNAME = "kubernetes.io/hostname"
+ZONE = ZONE_LABELS[0]
+EXHAUSTED = "ResourceExhausted"
+UNFINISHED = frozenset({"Canceled", "DeadlineExceeded", "Unavailable", "Aborted"})  # it may still be at work
+
+
+@attrs.frozen(kw_only=True)
+class Failure:
+    """Attempts that fail: the next `times` (None: all) that fall on this topology ("": any value)."""
+
+    times: int | None = 1
+    topology: str = ""
+    code: str = EXHAUSTED
+    desc: str = ""
+
+
+@attrs.frozen(kw_only=True)
+class Options:
+    """The dials of a driver.
+
+    Args:
+        serves: provisioner names in classes and annotations that it acts for (beside its own name).
+        topology_keys: node labels that tell where a volume can be reached, while no CSINode names the driver's.
+        strict_topology: it is asked for the selected node's topology and nothing else.
+        immediate_topology: it is asked for a topology even if neither class nor pod wants one.
+        pools: the room it has (see `pools.read`); none: as much as is asked for, and nothing is published.
+        publishing: how the room is published, if there are pools.
+        delay: seconds from taking up a claim to the volume in the API, and from release to deletion.
+        fails: failures to come, in order.
+        fail_chance: share of attempts that fail besides, in percent, drawn by seed.
+        on_failure: "reschedule" takes the selected node away, "retry" tries the same node again (checklist C19).
+        reschedule_codes: which failures are rescheduled; () means every one (S0: always).
+        immediate_zone: where volumes of claims without a selected node lie ("" = by the claim's name).
+        plays_in_tree: under a name of Kubernetes' own it plays the plugin inside the controller: told by class and
+            node, not by annotation, with the controller's words.
+        running: a driver that does not run answers nobody.
+    """
+
+    serves: tuple[str, ...] = ()
+    topology_keys: tuple[str, ...] = (ZONE,)
+    strict_topology: bool = False
+    immediate_topology: bool = True
+    pools: tuple[Pool, ...] = ()
+    publishing: Publishing = Publishing()
+    delay: float = 0.3
+    fails: tuple[Failure, ...] = ()
+    fail_chance: int = 0
+    on_failure: str = "reschedule"
+    reschedule_codes: tuple[str, ...] = (EXHAUSTED,)
+    immediate_zone: Mapping[str, str] | str = ""
+    plays_in_tree: bool = False
+    running: bool = True
+
+
+UPSTREAM = Options()
+DESIGN = Options(reschedule_codes=(), plays_in_tree=True)  # S0: a failure always takes the annotation away
