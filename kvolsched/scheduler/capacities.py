@@ -55,6 +55,11 @@ class Capacities:
 
     # --- asking -----------------------------------------------------------------------------------------------------
 
+    def of_class(self, storage_class: str) -> list[CSIStorageCapacity]:
+        """Return the objects of a class, sorted by key."""
+        found = self._of_class.get(storage_class, {})
+        return [found[key] for key in sorted(found)]
+
     def on(self, storage_class: str, node: Node) -> list[CSIStorageCapacity]:
         """Return the objects of a class that reach a node, sorted by key."""
         found = dict(self._others.get(storage_class, {}))

@@ -7,7 +7,6 @@ or today's waiting in PreBind. A pod that fits nowhere is told so and goes back 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import lru_cache
 from typing import Any, Protocol
 
 import attrs
@@ -21,15 +20,12 @@ from ..world.log import Key
 from . import evictor, queue
 from .assume import KINDS, AssumeCache, PodStatusPatch, Rule, drop_outdated
 from .binder import Found
-from .framework import Code, Judgement, PostFilter, PostFilterResult, Wake, judge, rank
+from .framework import Code, Judgement, PostFilter, PostFilterResult, judge, rank
 from .profile import Profile
-from .queue import QUEUE, RECORDER, QueueEntry, SchedulingQueue
+from .queue import QUEUE, RECORDER, QueueEntry
+from .requeue import CYCLE, PASS, enter, keep, leave, pod_key, put_back, queue_of, wake_helped
 
 SCHEDULER = "kube-scheduler"
-PASS = "scheduling pass"  # noqa: S105 - no password
-CYCLE = "cycle"  # the sort of note that a pass leaves between its two turns
-FLUSH = 300.0  # seconds after which an unschedulable pod is tried again, whatever happened
-
 
 @attrs.frozen
 class PassNote:
@@ -106,7 +102,7 @@ class SchedulingPass:
         """Keep the queue: new pods enter, pods that are gone or placed leave, changes wake those they may help."""
         drop_outdated(hand, key, self.flow.volume_rule)
         if key.kind == "Pod":
-            _keep(hand, key, old, new)
+            keep(hand, key, old, new)
         self.flow.noticed(hand, key, old, new)
         wake_helped(hand, self.profile, key, old, new)
 
@@ -206,76 +202,12 @@ def after_filtering(pod: Pod, judgement: Judgement) -> str:
     return post_filter(pod, judgement).words
 
 
-def queue_of(hand: Hand) -> SchedulingQueue:
-    """Return the scheduling queue."""
-    waiting = hand.views["queue"]
-    assert isinstance(waiting, SchedulingQueue)
-    return waiting
-
-
-def _keep(hand: Hand, key: Key, old: Pod | None, new: Pod | None) -> None:
-    """Keep one pod's entry: it enters when it wants a place, and leaves when it has one or is gone."""
-    name = f"{key.namespace}/{key.name}"
-    entry: QueueEntry | None = hand.note(QUEUE, name)
-    if new is None or new.spec.node_name or new.terminal:
-        if entry is not None and entry.part != queue.BINDING:
-            leave(hand, name)
-        return
-    if (new.spec.scheduler_name or RECORDER) != RECORDER:
-        return
-    gated = bool(new.spec.scheduling_gates)
-    another = old is not None and old.metadata.uid != new.metadata.uid
-    if entry is None or (another and entry.part != queue.BINDING):
-        enter(hand, name, QueueEntry(queue.GATED if gated else queue.ACTIVE, priority=new.spec.priority or 0))
-    elif entry.part == queue.GATED and not gated:
-        enter(hand, name, attrs.evolve(entry, part=queue.ACTIVE))
-
-
-def wake_helped(hand: Hand, profile: Profile, key: Key, old: Any, new: Any) -> None:
-    """Wake the unschedulable pods that a change may help, as the plugins that rejected them declare."""
-    unschedulable = queue_of(hand).parts.get(queue.UNSCHEDULABLE)
-    for name, entry in sorted(unschedulable.items()) if unschedulable else ():
-        pod = hand.seen.at(pod_key(name))
-        if pod is not None and any(w.when(pod, old, new) for w in wakes(profile, key.kind, entry.rejected_by)):
-            wake(hand, name, entry)
-
-
-@lru_cache(maxsize=256)
-def wakes(profile: Profile, kind: str, rejected_by: tuple[str, ...]) -> tuple[Wake, ...]:
-    """Return which changes of this kind the plugins that rejected a pod want it to be tried again for."""
-    plugins = [enabled.plugin for enabled in profile.plugins if enabled.name in rejected_by]
-    return tuple(wake for plugin in plugins for wake in getattr(plugin, "wakes", ()) if wake.kind == kind)
-
-
 def choose(hand: Hand, name: str, judgement: Judgement, number: int) -> str:
     """Return the node with the highest score; a tie is drawn."""
     if len(judgement.rows) == 1:
         return judgement.feasible[0]
     best = rank(judgement).best
     return best[hand.draw("tie", name, len(best), number)]
-
-
-def enter(hand: Hand, name: str, entry: QueueEntry) -> None:
-    """Put a pod into a part of the queue, behind those that are there."""
-    hand.remember(QUEUE, name, attrs.evolve(entry, order=hand.place))
-
-
-def leave(hand: Hand, name: str) -> None:
-    """Take a pod out of the queue, with all that a pass had begun."""
-    hand.remember(QUEUE, name, None)
-    hand.remember(CYCLE, name, None)
-    hand.unwake(name, PASS)
-
-
-def wake(hand: Hand, name: str, entry: QueueEntry) -> None:
-    """Let a pod that waits be tried again: at once, or when its back-off has ended."""
-    until = entry.until
-    if until is not None and until > hand.now:
-        enter(hand, name, attrs.evolve(entry, part=queue.BACKOFF))
-        hand.wake(name, until - hand.now, actor=PASS)
-    else:
-        enter(hand, name, attrs.evolve(entry, part=queue.ACTIVE, until=None))
-        hand.unwake(name, PASS)
 
 
 def fail(
@@ -305,21 +237,6 @@ def fail(
     tell(hand, pod, "Warning", message, reason, message if said is None else said, nominated=nominated)
 
 
-def put_back(
-    hand: Hand, name: str, part: str, *, rejected_by: tuple[str, ...] = (), after: float | None = FLUSH
-) -> None:
-    """Put a pod that was not placed into a part of the queue; but for back-off it is tried again after `after` s."""
-    entry: QueueEntry = hand.note(QUEUE, name)
-    failures = min(entry.failures + 1, queue.MOST_FAILURES)
-    until = queue.back_at(hand.now, failures)
-    error = part == queue.BACKOFF
-    enter(hand, name, QueueEntry(part, entry.priority, 0, failures, rejected_by, until, error))
-    if error:
-        hand.wake(name, until - hand.now, actor=PASS)
-    elif after is not None:
-        hand.wake(name, after, periodic=part == queue.UNSCHEDULABLE, actor=PASS)
-
-
 def tell(
     hand: Hand, pod: Pod, event: str, message: str, reason: str, said: str, *, nominated: str | None = None
 ) -> None:
@@ -329,12 +246,6 @@ def tell(
     patch = PodStatusPatch(condition, nominated)
     words = f"Scheduler puts {pod.metadata.name} back: {message}"
     hand.commit(Write("patch", key_of(pod), patch, uid=pod.metadata.uid, words=words))
-
-
-def pod_key(name: str) -> Key:
-    """Return the key of a pod by its name in the queue."""
-    namespace, _, pod = name.partition("/")
-    return Key("Pod", namespace, pod)
 
 
 __all__ = ["KINDS", "PASS", "RECORDER", "SCHEDULER", "CycleState", "Flow", "PassNote", "SchedulingPass"]

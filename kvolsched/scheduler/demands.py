@@ -98,9 +98,16 @@ def demands(judgement: Judgement) -> tuple[Demand, ...]:
     return tuple(found)
 
 
-def smallest(found: Sequence[Demand]) -> tuple[Demand, ...]:
-    """Return the fewest demands of which some fails on every node, those that fail on most nodes first; () if none."""
-    order = sorted(range(len(found)), key=lambda index: (-found[index].nodes, index))
+def smallest(found: Sequence[Demand], said: str = "") -> tuple[Demand, ...]:
+    """Return the fewest demands of which some fails on every node, those that fail on most nodes first; () if none.
+
+    Of demands that fail on as many nodes, those come first whose reason is in `said`, the cluster's own words.
+    """
+
+    def place(index: int) -> tuple[int, bool, int]:
+        return -found[index].nodes, not any(reason in said for reason in found[index].reasons), index
+
+    order = sorted(range(len(found)), key=place)
     patterns = _minimal(frozenset(group.failing) for group in groups(found, ()))
     if not patterns or frozenset() in patterns:
         return ()

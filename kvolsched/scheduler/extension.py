@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from kvolsched.api.node import Node
 from kvolsched.api.pod import Pod
 
+from .cluster_event import Action
 from .nodetable import NodeTable
 from .verdict import (
     Code,
@@ -163,14 +164,19 @@ class Bind(Protocol):
 
 @attrs.frozen
 class Wake:
-    """One sort of change that may make a rejected pod fit: an object of this kind for which `when` holds.
+    """One sort of event that may make a rejected pod fit: an object of this kind, what happened to it, and a hint.
 
-    `when(pod, old, new)` gets the waiting pod and the change; old None = added, new None = removed.
+    Args:
+        kind: of the object.
+        words: what it is, for people.
+        when: the hint: gets the waiting pod, the object before (None: it has come) and after (None: it is gone).
+        on: what must have happened; the hint is asked of nothing else.
     """
 
     kind: str
     words: str
     when: Callable[[Pod, Any, Any], bool] = lambda pod, old, new: True  # noqa: ARG005
+    on: Action = Action.ANY
 
 
 @runtime_checkable

@@ -22,10 +22,11 @@ from ..world.view import Index
 from . import binder, queue
 from .assume import AssumeCache, EqualVersions, NewerWins, PodStatusPatch, Rule, assume, forget
 from .binder import POLL, Binding, CannotAssume, Found
-from .cycle import RECORDER, fail, leave, put_back, queue_of, tell, wake, wake_helped
+from .cycle import RECORDER, fail, tell
 from .plugins.volume_binding import VolumeBinding
 from .profile import Profile
 from .queue import QUEUE
+from .requeue import leave, put_back, queue_of, wake, wake_helped
 
 BINDING = "binding"
 WORKER = "bind worker"

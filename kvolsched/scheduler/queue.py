@@ -52,12 +52,16 @@ def back_at(now: float, failures: int) -> float:
 
 
 class SchedulingQueue:
-    """The entries by part, and the first of each at once. Mutable view over the queue notes."""
+    """The entries by part, and the first of each at once. Mutable view over the queue notes.
+
+    `rejected` holds the names of the unschedulable pods by the plugins that rejected them.
+    """
 
     def __init__(self) -> None:
         self.follows = frozenset([QUEUE])
         self.entries: dict[str, QueueEntry] = {}
         self.parts: dict[str, dict[str, QueueEntry]] = {}
+        self.rejected: dict[tuple[str, ...], set[str]] = {}
         self._heaps: dict[str, list[tuple[Any, str]]] = {ACTIVE: [], BACKOFF: []}
 
     def apply(self, key: Place, old: Any, new: Any) -> None:
@@ -65,11 +69,18 @@ class SchedulingQueue:
         name = key[2]
         if old is not None:
             self.parts.get(old.part, {}).pop(name, None)
+            if old.part == UNSCHEDULABLE:
+                names = self.rejected[old.rejected_by]
+                names.discard(name)
+                if not names:
+                    del self.rejected[old.rejected_by]
         if new is None:
             self.entries.pop(name, None)
             return
         self.entries[name] = new
         self.parts.setdefault(new.part, {})[name] = new
+        if new.part == UNSCHEDULABLE:
+            self.rejected.setdefault(new.rejected_by, set()).add(name)
         if new.part in self._heaps and not new.error:
             heapq.heappush(self._heaps[new.part], (self._rank(new), name))
 

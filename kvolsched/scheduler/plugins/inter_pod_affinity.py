@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from kvolsched.api.node import Node
 from kvolsched.api.pod import Pod
+from kvolsched.scheduler.cluster_event import Action, is_itself
 from kvolsched.scheduler.extension import At, Wake
 from kvolsched.scheduler.snapshot import Snapshot
 from kvolsched.scheduler.tallies import Counts, Matcher, Term, affinity, anti_affinity, wishes
@@ -57,8 +58,18 @@ class InterPodAffinity:
     def wakes(self) -> tuple[Wake, ...]:
         """Pods that are wanted or not, and nodes that make domains."""
         return (
-            Wake("Pod", "a wanted pod comes or an unwanted one goes", _concerns),
-            Wake("Node", "a node appears or its labels change", _relabelled),
+            Wake(
+                "Pod",
+                "a wanted pod comes or an unwanted one goes, or its own labels change",
+                _concerns,
+                Action.ADD | Action.DELETE | Action.POD_LABEL,
+            ),
+            Wake(
+                "Node",
+                "a node appears or changes its domain",
+                _moves,
+                Action.ADD | Action.NODE_LABEL,
+            ),
         )
 
     def prefilter(self, pod: Pod, seen: Snapshot) -> Skip | None:
@@ -245,20 +256,35 @@ def _called(pod: Pod) -> str:
 
 
 def _concerns(pod: Pod, old: Pod | None, new: Pod | None) -> bool:
-    """Whether a change of another pod touches one of this pod's terms, or another's term on this pod."""
-    for other in (old, new):
-        if other is None or not other.spec.node_name:
-            continue
-        for term in (*affinity(pod), *anti_affinity(pod)):
-            if term.label_selector is not None and term.label_selector.matches(other.metadata.labels):
-                return old is None or new is None or old.metadata.labels != new.metadata.labels
-        for term in anti_affinity(other):
-            if new is None and term.label_selector is not None and term.label_selector.matches(pod.metadata.labels):
-                return True
-    return False
+    """Whether all own terms speak of a pod that comes or goes; or its terms of this one, which then goes unopposed."""
+    if is_itself(pod, new):
+        return True
+    wanted, unwanted = (
+        [_all_speak_of(terms, other) for other in (old, new)] for terms in (affinity(pod), anti_affinity(pod))
+    )
+    if new is None and old is not None and any(_speaks_of(term, pod) for term in anti_affinity(old)):
+        return True
+    return wanted == [False, True] or unwanted == [True, False]
 
 
-def _relabelled(pod: Pod, old: Node | None, new: Node | None) -> bool:
-    if new is None:
-        return False
-    return old is None or old.metadata.labels != new.metadata.labels
+def _all_speak_of(terms: tuple[Term, ...], pod: Pod | None) -> bool:
+    return pod is not None and bool(terms) and all(_speaks_of(term, pod) for term in terms)
+
+
+def _speaks_of(term: Term, pod: Pod) -> bool:
+    """Whether a term may mean a pod; of a namespace that it chooses by labels nothing is known here."""
+    selector = term.label_selector
+    there = pod.metadata.namespace in term.namespaces or term.namespace_selector is not None
+    return there and selector is not None and selector.matches(pod.metadata.labels)
+
+
+def _moves(pod: Pod, old: Node | None, new: Node) -> bool:
+    """Whether a node has come with a wanted domain, or without unwanted pods, or has changed its domain."""
+    wanted, unwanted = ([term.topology_key for term in terms] for terms in (affinity(pod), anti_affinity(pod)))
+    after = new.metadata.labels
+    if old is None:
+        return bool(unwanted) or not wanted or any(key in after for key in wanted)
+    before = old.metadata.labels
+    entered = any(key in after and after[key] != before.get(key) for key in wanted)
+    left = any(key in before and before[key] != after.get(key) for key in unwanted)
+    return entered or left

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from kvolsched.api.node import Node
 from kvolsched.api.pod import Pod
 from kvolsched.api.selector import NodeSelector, NodeSelectorTerm
+from kvolsched.scheduler.cluster_event import Action
 from kvolsched.scheduler.extension import At, Wake
 from kvolsched.scheduler.matching import admitted, admitted_rows, node_affinity, required
 from kvolsched.scheduler.snapshot import Snapshot
@@ -41,8 +42,9 @@ class NodeAffinity:
     wakes: ClassVar[tuple[Wake, ...]] = (
         Wake(
             "Node",
-            "a node appears or its labels change so that it matches",
-            lambda pod, old, new: new is not None and admitted(pod, new) and (old is None or not admitted(pod, old)),
+            "a node appears that matches, or its labels change so that it does",
+            lambda pod, old, new: admitted(pod, new) and (old is None or not admitted(pod, old)),
+            Action.ADD | Action.NODE_LABEL,
         ),
     )
 

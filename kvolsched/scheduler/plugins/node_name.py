@@ -9,6 +9,7 @@ import numpy as np
 
 from kvolsched.api.node import Node
 from kvolsched.api.pod import Pod
+from kvolsched.scheduler.cluster_event import Action
 from kvolsched.scheduler.extension import At, Wake
 from kvolsched.scheduler.snapshot import Snapshot
 from kvolsched.scheduler.verdict import OK, Codes, Evidence, Ok, Reason, Reject
@@ -20,11 +21,7 @@ class NodeName:
 
     name: ClassVar[str] = "NodeName"
     wakes: ClassVar[tuple[Wake, ...]] = (
-        Wake(
-            "Node",
-            "the named node appears",
-            lambda pod, old, new: old is None and new.metadata.name == pod.spec.node_name,
-        ),
+        Wake("Node", "a node appears", on=Action.ADD),
     )
 
     other: Reason = Reason(0, "node(s) didn't match the requested node name")

@@ -9,16 +9,15 @@ import numpy as np
 
 from kvolsched.api.node import Node
 from kvolsched.api.pod import Pod
+from kvolsched.scheduler.cluster_event import Action
 from kvolsched.scheduler.extension import At, Wake
 from kvolsched.scheduler.holdings import Port, host_ports
 from kvolsched.scheduler.snapshot import Snapshot
 from kvolsched.scheduler.verdict import OK, SKIP, Code, Codes, Evidence, Ok, Reason, Reject, Skip
 
 
-def _frees(pod: Pod, old: Pod | None, new: Pod | None) -> bool:
-    """Whether a pod leaves its node that holds a port which this one asks for."""
-    if old is None or not old.spec.node_name or old.terminal or not (new is None or new.terminal):
-        return False
+def _frees(pod: Pod, old: Pod, _new: None) -> bool:
+    """Whether a pod that has gone held a port which this one asks for."""
     return any(wanted.clashes(port) for wanted in host_ports(pod.spec) for port in host_ports(old.spec))
 
 
@@ -28,8 +27,8 @@ class NodePorts:
 
     name: ClassVar[str] = "NodePorts"
     wakes: ClassVar[tuple[Wake, ...]] = (
-        Wake("Pod", "a pod that holds one of its ports leaves its node", _frees),
-        Wake("Node", "a node appears", lambda _pod, old, _new: old is None),
+        Wake("Pod", "a pod that holds one of its ports leaves its node", _frees, Action.DELETE),
+        Wake("Node", "a node appears", on=Action.ADD),
     )
 
     taken: Reason = Reason(0, "node(s) didn't have free ports for the requested pod ports", Code.UNSCHEDULABLE)

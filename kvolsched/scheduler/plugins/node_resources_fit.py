@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from kvolsched.api.node import Node
 from kvolsched.api.pod import Pod
 from kvolsched.scheduler import requests
+from kvolsched.scheduler.cluster_event import Action, is_itself
 from kvolsched.scheduler.extension import At, Wake
 from kvolsched.scheduler.requests import CPU, MEMORY, NATIVE, PODS
 from kvolsched.scheduler.snapshot import Snapshot
@@ -18,6 +19,22 @@ from kvolsched.scheduler.verdict import OK, Code, Evidence, Integers, Ok, Reason
 
 NEVER = 15
 """The bit that says: some ask exceeds all that the node has, so no removal of pods can help."""
+
+
+def _less(pod: Pod, old: Pod, new: Pod) -> bool:
+    """Whether this pod itself, or another of what this one asks for, asks for less than before."""
+    before, after = requests.of(old.spec).asked, requests.of(new.spec).asked
+    asks = requests.of(pod.spec).asked
+    return is_itself(pod, new) or any(before.get(resource, 0) > after.get(resource, 0) for resource in asks)
+
+
+def _more(pod: Pod, old: Node | None, new: Node) -> bool:
+    """Whether a new or changed node has, in all, what the pod asks for."""
+    total = requests.allocatable(new.status.allocatable)
+    before = requests.allocatable(old.status.allocatable) if old is not None else {}
+    asks = {PODS: 1, **requests.of(pod.spec).asked}
+    covers = all(total.get(resource, 0) >= ask for resource, ask in asks.items())
+    return covers and any(total.get(resource, 0) > before.get(resource, 0) for resource in asks)
 
 
 @attrs.frozen
@@ -29,11 +46,13 @@ class NodeResourcesFit:
 
     name: ClassVar[str] = "NodeResourcesFit"
     wakes: ClassVar[tuple[Wake, ...]] = (
-        Wake("Pod", "a pod leaves its node", lambda _pod, old, new: _frees(old, new)),
+        Wake("Pod", "a pod leaves its node", on=Action.DELETE),
+        Wake("Pod", "it, or a pod on a node, asks for less", _less, Action.POD_SCALE_DOWN),
         Wake(
             "Node",
-            "a node appears or has more to give",
-            lambda pod, old, new: new is not None and _more(pod, old, new),
+            "a node appears that has enough in all, or comes to have more of it",
+            _more,
+            Action.ADD | Action.NODE_ALLOCATABLE,
         ),
     )
 
@@ -125,18 +144,3 @@ def _compared(resource: str, ask: int, total: int, used: int) -> Evidence:
         f"allocatable {there} − requested {taken} = {free}",
         (ask, total - used),
     )
-
-
-def _frees(old: Pod | None, new: Pod | None) -> bool:
-    return old is not None and bool(old.spec.node_name) and not old.terminal and (new is None or new.terminal)
-
-
-def _more(pod: Pod, old: Node | None, new: Node) -> bool:
-    """Whether a new or changed node has, in all, what the pod asks for."""
-    if old is not None and old.status.allocatable == new.status.allocatable:
-        return False
-    total = requests.allocatable(new.status.allocatable)
-    before = requests.allocatable(old.status.allocatable) if old is not None else {}
-    asks = {PODS: 1, **requests.of(pod.spec).asked}
-    covers = all(total.get(resource, 0) >= ask for resource, ask in asks.items())
-    return covers and any(total.get(resource, 0) > before.get(resource, 0) for resource in asks)

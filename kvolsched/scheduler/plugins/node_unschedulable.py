@@ -9,6 +9,7 @@ import attrs
 from kvolsched.api.node import Node
 from kvolsched.api.pod import Pod
 from kvolsched.api.selector import Taint
+from kvolsched.scheduler.cluster_event import Action, is_itself
 from kvolsched.scheduler.extension import At, Wake
 from kvolsched.scheduler.snapshot import Snapshot
 from kvolsched.scheduler.verdict import OK, Codes, Evidence, Ok, Reason, Reject
@@ -25,7 +26,14 @@ class NodeUnschedulable:
         Wake(
             "Node",
             "a node appears or is uncordoned",
-            lambda _pod, old, new: new is not None and _uncordoned(old, new),
+            lambda _pod, old, new: _uncordoned(old, new),
+            Action.ADD | Action.NODE_TAINT,
+        ),
+        Wake(
+            "Pod",
+            "it tolerates cordons from now on",
+            lambda pod, _old, new: is_itself(pod, new) and _tolerated(new),
+            Action.POD_TOLERATION,
         ),
     )
 

@@ -11,11 +11,12 @@ from typing import ClassVar
 import attrs
 import numpy as np
 
-from kvolsched.api.csi import CSINode
+from kvolsched.api.csi import CSINode, VolumeAttachment
 from kvolsched.api.node import Node
 from kvolsched.api.pod import Pod
 from kvolsched.scheduler.attachments import limits_of, of_inline, of_pod, resolve
 from kvolsched.scheduler.claims import is_own
+from kvolsched.scheduler.cluster_event import Action
 from kvolsched.scheduler.extension import At, Wake
 from kvolsched.scheduler.snapshot import Snapshot
 from kvolsched.scheduler.verdict import OK, SKIP, Code, Codes, Evidence, Mask, Ok, Reason, Reject, Skip
@@ -28,13 +29,15 @@ class NodeVolumeLimits:
     name: ClassVar[str] = "NodeVolumeLimits"
     watches: ClassVar[frozenset[str]] = frozenset({"VolumeAttachment"})
     wakes: ClassVar[tuple[Wake, ...]] = (
-        Wake("CSINode", "a node tells its limits, or a limit of it rises", lambda _pod, old, new: _more(old, new)),
-        Wake("Pod", "a pod with volumes leaves its node", lambda _pod, old, new: _frees(old, new)),
-        Wake("VolumeAttachment", "a volume is detached", lambda _pod, _old, new: new is None),
+        Wake("CSINode", "a node tells its drivers", on=Action.ADD),
+        Wake("CSINode", "a limit of a node rises", lambda _pod, old, new: _more(old, new), Action.UPDATE),
+        Wake("Pod", "a pod with volumes leaves its node", lambda _pod, old, _new: _may_count(old), Action.DELETE),
+        Wake("VolumeAttachment", "a volume is detached", lambda pod, old, _new: _may_free(pod, old), Action.DELETE),
         Wake(
             "PersistentVolumeClaim",
             "one of its claims appears",
-            lambda pod, old, new: old is None and is_own(pod, new),
+            lambda pod, _old, new: is_own(pod, new),
+            Action.ADD,
         ),
     )
 
@@ -88,13 +91,14 @@ def _may_count(pod: Pod) -> bool:
     )
 
 
-def _more(old: CSINode | None, new: CSINode | None) -> bool:
-    if new is None:
-        return False
+def _more(old: CSINode, new: CSINode) -> bool:
     before = limits_of(old)
-    return old is None or any(limit > before.get(driver, limit) for driver, limit in limits_of(new).items())
+    return any(limit > before.get(driver, limit) for driver, limit in limits_of(new).items())
 
 
-def _frees(old: Pod | None, new: Pod | None) -> bool:
-    left = old is not None and bool(old.spec.node_name) and not old.terminal and (new is None or new.terminal)
-    return left and old is not None and _may_count(old)
+def _may_free(pod: Pod, detached: VolumeAttachment) -> bool:
+    """Whether a pod has claims, or a disk of the driver whose volume was detached."""
+    disks = (of_inline(volume) for volume in pod.spec.volumes)
+    return any(volume.persistent_volume_claim is not None for volume in pod.spec.volumes) or any(
+        disk is not None and disk.driver == detached.spec.attacher for disk in disks
+    )

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from kvolsched.api.node import Node
 from kvolsched.api.pod import Pod, TopologySpreadConstraint
 from kvolsched.scheduler import groups
+from kvolsched.scheduler.cluster_event import Action, is_itself
 from kvolsched.scheduler.extension import At, Wake
 from kvolsched.scheduler.snapshot import Snapshot
 from kvolsched.scheduler.spreading import (
@@ -31,6 +32,7 @@ from kvolsched.scheduler.spreading import (
     rows_with,
     touched,
 )
+from kvolsched.scheduler.tallies import Matcher
 from kvolsched.scheduler.verdict import OK, Code, Codes, Evidence, Integers, Ok, Reason, Reject
 
 IGNORED = -1
@@ -89,8 +91,18 @@ class PodTopologySpread:
     def wakes(self) -> tuple[Wake, ...]:
         """Pods that count, and nodes that make or unmake domains."""
         return (
-            Wake("Pod", "a pod that counts comes, goes or changes its labels", _counts),
-            Wake("Node", "a node with the topology keys comes, goes or changes", _moves),
+            Wake(
+                "Pod",
+                "a pod that counts comes, goes or changes its labels",
+                _counts,
+                Action.ADD | Action.DELETE | Action.POD_LABEL | Action.POD_TOLERATION,
+            ),
+            Wake(
+                "Node",
+                "a node with the topology keys comes, goes or changes",
+                _moves,
+                Action.ADD | Action.DELETE | Action.NODE_LABEL | Action.NODE_TAINT,
+            ),
         )
 
     # --- what must hold ---------------------------------------------------------------------------------------------
@@ -274,14 +286,16 @@ def _hard(pod: Pod) -> tuple[Constraint, ...]:
 
 
 def _counts(pod: Pod, old: Pod | None, new: Pod | None) -> bool:
-    """Whether a bound pod that some constraint counts has come, gone or changed its labels."""
-    for constraint in _hard(pod):
-        matcher = constraint.matcher
-        before = old is not None and bool(old.spec.node_name) and matcher is not None and matcher.matches(old)
-        after = new is not None and bool(new.spec.node_name) and matcher is not None and matcher.matches(new)
-        if before != after:
-            return True
-    return False
+    """Whether a pod that some constraint counts has come, gone or changed sides, or this one tolerates more nodes."""
+    constraints = _hard(pod)
+    if is_itself(pod, new) and old is not None and new is not None and old.spec.tolerations != new.spec.tolerations:
+        return any(constraint.heeds_taints for constraint in constraints)
+    matchers = [constraint.matcher for constraint in constraints if constraint.matcher is not None]
+    return any(_is_met(matcher, old) != _is_met(matcher, new) for matcher in matchers)
+
+
+def _is_met(matcher: Matcher, pod: Pod | None) -> bool:
+    return pod is not None and matcher.matches(pod)
 
 
 def _moves(pod: Pod, old: Node | None, new: Node | None) -> bool:

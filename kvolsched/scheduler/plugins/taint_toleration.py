@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from kvolsched.api.node import Node
 from kvolsched.api.pod import Pod
 from kvolsched.api.selector import Taint, Toleration, untolerated
+from kvolsched.scheduler.cluster_event import Action, is_itself
 from kvolsched.scheduler.extension import At, Wake
 from kvolsched.scheduler.snapshot import Snapshot
 from kvolsched.scheduler.verdict import OK, Codes, Evidence, Integers, Ok, Reason, Reject
@@ -26,13 +27,11 @@ class TaintToleration:
     wakes: ClassVar[tuple[Wake, ...]] = (
         Wake(
             "Node",
-            "a node appears or its taints change to tolerated ones",
-            lambda pod, old, new: (
-                new is not None
-                and (old is None or old.spec.taints != new.spec.taints)
-                and untolerated(new.spec.taints, pod.spec.tolerations) is None
-            ),
+            "a node appears whose taints are tolerated, or they change so that they are",
+            lambda pod, old, new: not _kept_out(pod, new) and (old is None or _kept_out(pod, old)),
+            Action.ADD | Action.NODE_TAINT,
         ),
+        Wake("Pod", "it tolerates more", lambda pod, _old, new: is_itself(pod, new), Action.POD_TOLERATION),
     )
 
     untolerated: Reason = Reason(0, "node(s) had untolerated taint(s)")
@@ -71,6 +70,10 @@ class TaintToleration:
         if not most:
             return np.full(len(raw), 100, np.int64)
         return 100 - 100 * raw // most
+
+
+def _kept_out(pod: Pod, node: Node) -> bool:
+    return untolerated(node.spec.taints, pod.spec.tolerations) is not None
 
 
 def _intolerable(taints: tuple[Taint, ...], tolerations: tuple[Toleration, ...]) -> int:

@@ -27,7 +27,6 @@ from kvolsched.scheduler.claims import (
     Shape,
     carried,
     closeness,
-    is_own,
     key_of,
     lacking_room,
     provisions,
@@ -53,6 +52,7 @@ from kvolsched.scheduler.verdict import (
     Reject,
     Skip,
 )
+from kvolsched.scheduler.volume_events import WAKES
 
 __all__ = ["Decision", "VolumeBinding"]
 
@@ -81,34 +81,7 @@ class VolumeBinding:
     """
 
     name: ClassVar[str] = "VolumeBinding"
-    wakes: ClassVar[tuple[Wake, ...]] = (
-        Wake("PersistentVolume", "any volume comes, changes or goes"),
-        Wake("PersistentVolumeClaim", "one of its claims comes or changes", lambda pod, _old, new: is_own(pod, new)),
-        Wake(
-            "StorageClass",
-            "a class comes or its allowedTopologies change",
-            lambda _pod, old, new: new is not None
-            and (old is None or old.allowed_topologies != new.allowed_topologies),
-        ),
-        Wake(
-            "CSIStorageCapacity",
-            "room is told for the first time, or more of it",
-            lambda _pod, old, new: new is not None and (old is None or limit_of(new) > limit_of(old)),
-        ),
-        Wake(
-            "CSIDriver",
-            "a driver no longer tells how much room it has",
-            lambda _pod, old, new: old is not None
-            and new is not None
-            and bool(old.spec.storage_capacity and not new.spec.storage_capacity),
-        ),
-        Wake("CSINode", "a node tells its drivers", lambda _pod, old, new: old is None and new is not None),
-        Wake(
-            "Node",
-            "a node appears or its labels change",
-            lambda _pod, old, new: new is not None and (old is None or old.metadata.labels != new.metadata.labels),
-        ),
-    )
+    wakes: ClassVar[tuple[Wake, ...]] = WAKES
 
     out_of_reach: Reason = Reason(0, "node(s) didn't match PersistentVolume's node affinity")
     nothing_to_bind: Reason = Reason(1, "node(s) didn't find available persistent volumes to bind")

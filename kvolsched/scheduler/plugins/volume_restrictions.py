@@ -11,6 +11,7 @@ from kvolsched.api.node import Node
 from kvolsched.api.pod import Pod
 from kvolsched.api.pod_volume import Volume
 from kvolsched.scheduler.claims import is_own, named
+from kvolsched.scheduler.cluster_event import Action
 from kvolsched.scheduler.extension import At, Wake
 from kvolsched.scheduler.holdings import claim_held, disk
 from kvolsched.scheduler.snapshot import Snapshot
@@ -19,10 +20,8 @@ from kvolsched.scheduler.verdict import OK, SKIP, Code, Codes, Evidence, Ok, Pre
 ONE_POD = "ReadWriteOncePod"
 
 
-def _frees(pod: Pod, old: Pod | None, new: Pod | None) -> bool:
-    """Whether a pod leaves its node that shares a claim or a disk with this one."""
-    if old is None or not old.spec.node_name or old.terminal or not (new is None or new.terminal):
-        return False
+def _frees(pod: Pod, old: Pod, _new: None) -> bool:
+    """Whether a pod that has gone shared a claim or a disk with this one."""
     if old.metadata.namespace == pod.metadata.namespace and not set(named(old)).isdisjoint(named(pod)):
         return True
     return any(conflicts(one, other) for one in pod.spec.volumes for other in old.spec.volumes)
@@ -35,12 +34,13 @@ class VolumeRestrictions:
     name: ClassVar[str] = "VolumeRestrictions"
     wide: ClassVar[bool] = True
     wakes: ClassVar[tuple[Wake, ...]] = (
-        Wake("Pod", "a pod that uses one of its claims or disks leaves", _frees),
-        Wake("Node", "a node appears", lambda _pod, old, _new: old is None),
+        Wake("Pod", "a pod that uses one of its claims or disks leaves", _frees, Action.DELETE),
+        Wake("Node", "a node appears", on=Action.ADD),
         Wake(
             "PersistentVolumeClaim",
             "one of its claims appears",
-            lambda pod, old, new: old is None and is_own(pod, new),
+            lambda pod, _old, new: is_own(pod, new),
+            Action.ADD,
         ),
     )
 

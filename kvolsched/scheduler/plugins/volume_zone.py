@@ -16,8 +16,9 @@ from kvolsched import volumes
 from kvolsched.api.node import Node
 from kvolsched.api.pod import Pod
 from kvolsched.api.storage import StorageClass
-from kvolsched.api.volume import PersistentVolume, PersistentVolumeClaim
+from kvolsched.api.volume import PersistentVolume
 from kvolsched.scheduler.claims import is_own, named
+from kvolsched.scheduler.cluster_event import Action
 from kvolsched.scheduler.extension import At, Wake
 from kvolsched.scheduler.nodetable import NodeTable
 from kvolsched.scheduler.snapshot import Snapshot
@@ -37,21 +38,24 @@ class VolumeZone:
 
     name: ClassVar[str] = "VolumeZone"
     wakes: ClassVar[tuple[Wake, ...]] = (
-        Wake("StorageClass", "a class comes", lambda _pod, old, new: old is None and new is not None),
+        Wake("StorageClass", "a class comes whose claims wait", lambda _pod, _old, new: new.delayed, Action.ADD),
         Wake(
             "Node",
             "a node appears or its zone or region changes",
-            lambda _pod, old, new: new is not None and (old is None or _spoken(old) != _spoken(new)),
+            lambda _pod, old, new: old is None or _spoken(old) != _spoken(new),
+            Action.ADD | Action.NODE_LABEL,
         ),
         Wake(
             "PersistentVolumeClaim",
-            "one of its claims comes or is bound",
-            lambda pod, old, new: new is not None and is_own(pod, new) and (old is None or _bound(old) != _bound(new)),
+            "one of its claims comes or changes",
+            lambda pod, _old, new: is_own(pod, new),
+            Action.ADD | Action.UPDATE,
         ),
         Wake(
             "PersistentVolume",
             "a volume comes or its zone or region changes",
-            lambda _pod, old, new: new is not None and (old is None or _spoken(old) != _spoken(new)),
+            lambda _pod, old, new: old is None or _spoken(old) != _spoken(new),
+            Action.ADD | Action.UPDATE,
         ),
     )
 
@@ -133,7 +137,3 @@ def _lost(namespace: str, name: str, seen: Snapshot) -> str:
 
 def _spoken(thing: Node | PersistentVolume) -> dict[str, str]:
     return {key: thing.metadata.labels[key] for key in LABELS if key in thing.metadata.labels}
-
-
-def _bound(claim: PersistentVolumeClaim) -> str:
-    return claim.spec.volume_name
