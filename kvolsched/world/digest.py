@@ -20,7 +20,7 @@ from kvolsched.api.meta import ObjectMeta
 from .log import Key, Log, Note, Place
 from .view import Seen
 
-SILENT_SORTS = frozenset({"cursor", "clock", "origin", "gone"})
+SILENT_SORTS = frozenset({"cursor", "clock", "origin", "gone", "similar"})
 SILENT_KINDS = frozenset({"Event"})
 MODULUS = 1 << 128
 CLOCK_SORT = "clock"
