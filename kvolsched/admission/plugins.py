@@ -198,6 +198,6 @@ PLUGINS: tuple[Plugin, ...] = (
     Plugin("DefaultStorageClass", "PersistentVolumeClaim", ("create",), default_storage_class),
     Plugin("PersistentVolumeClaimResize", "PersistentVolumeClaim", ("update",), claim_resize, refuses=True),
     *(Plugin("StorageObjectInUseProtection", kind, ("create",), in_use_protection) for kind in PROTECTION),
-    Plugin("RuntimeClass", "Pod", ("create",), runtime_class),
+    Plugin("RuntimeClass", "Pod", ("create",), runtime_class, refuses=True),
     Plugin("PodTopologyLabels", "Pod", ("create",), pod_topology_labels),
 )

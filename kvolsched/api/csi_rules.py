@@ -64,7 +64,7 @@ def csi_node_change(old: CSINode, new: CSINode) -> Refusals:
     stay = {driver.name: _without_limit(driver) for driver in new.spec.drivers}
     for driver in old.spec.drivers:
         if stay.get(driver.name, _without_limit(driver)) != _without_limit(driver):
-            yield Invalid("spec.drivers", "Invalid", driver.name, "field is immutable")
+            yield Invalid("spec.drivers", "Invalid", new.spec.drivers, "field is immutable")
 
 
 def _without_limit(driver: CSINodeDriver) -> CSINodeDriver:
@@ -143,4 +143,4 @@ def volume_attachment(found: VolumeAttachment) -> Refusals:
 
 def volume_attachment_change(old: VolumeAttachment, new: VolumeAttachment) -> Refusals:
     """What is attached where stays."""
-    yield from immutable_field("spec", old.spec, new.spec, shown=None)
+    yield from immutable_field("spec", old.spec, new.spec)

@@ -21,7 +21,7 @@ from .csi_rules import (
 )
 from .invalid import Invalid, Refusals, immutable_field
 from .meta import Frozen
-from .pod import Affinity, NodeAffinity, Pod, PodSpec
+from .pod import Affinity, Container, NodeAffinity, Pod, PodSpec
 from .policy import PriorityClass
 from .policy_rules import priority_class_change
 from .selector import NodeSelector, NodeSelectorTerm, Toleration
@@ -78,9 +78,8 @@ def _volume(old: PersistentVolume, new: PersistentVolume) -> Refusals:
         yield Invalid("volumeMode", "Invalid", new.spec.volume_mode, "field is immutable")
     before, after = old.spec.node_affinity, new.spec.node_affinity
     if before is not None and before != after and (after is None or _out_of_beta(before, after) != after):
-        value = str(after.required) if after is not None and after.required is not None else None
         words = "field is immutable, except for updating from beta label to GA"
-        yield Invalid("nodeAffinity", "Invalid", value, words)
+        yield Invalid("nodeAffinity", "Invalid", after, words)
 
 
 def _sources(found: PersistentVolume) -> Mapping[str, Any]:
@@ -151,7 +150,7 @@ def _stateful_set(old: StatefulSet, new: StatefulSet) -> Refusals:
 
 def _selector(old: Deployment | ReplicaSet | DaemonSet, new: Deployment | ReplicaSet | DaemonSet) -> Refusals:
     """Which pods belong to a workload is for life."""
-    yield from immutable_field("spec.selector", old.spec.selector, new.spec.selector, str(new.spec.selector))
+    yield from immutable_field("spec.selector", old.spec.selector, new.spec.selector)
 
 
 _POD_WORDS = (
@@ -162,21 +161,56 @@ _POD_WORDS = (
 
 
 def _pod(old: Pod, new: Pod) -> Refusals:
+    """Images, a shorter deadline, more tolerations, fewer gates; while there are gates, narrower directives."""
     before, after = old.spec, new.spec
+    for field, attribute in (("containers", "containers"), ("initContainers", "init_containers")):
+        held, wanted = getattr(before, attribute), getattr(after, attribute)
+        if len(held) != len(wanted):
+            words = "pod updates may not add or remove containers"
+            yield Invalid(f"spec.{field}", "Forbidden", detail=words)
+            return
+        yield from _images(f"spec.{field}", wanted)
+    late = list(_deadline(before.rest.get("activeDeadlineSeconds"), after.rest.get("activeDeadlineSeconds")))
+    yield from late
+    if late and late[0].value is not None:
+        return
+    yield from _tolerations(before, after)
     gates = {gate.name for gate in before.scheduling_gates}
     for index, gate in enumerate(after.scheduling_gates):
         if gate.name not in gates:
             words = f"only deletion is allowed, but found new scheduling gate '{gate.name}'"
             yield Invalid(f"spec.schedulingGates[{index}].name", "Forbidden", detail=words)
-    kept = [_untimed(toleration) for toleration in after.tolerations]
-    if any(_untimed(toleration) not in kept for toleration in before.tolerations):
-        words = "existing toleration can not be modified except its tolerationSeconds"
-        yield Invalid("spec.tolerations", "Forbidden", detail=words)
     if gates:
         yield from _narrowed(before, after)
         before = _with_directives(before, after)
     if _free(before, after) != after:
         yield Invalid("spec", "Forbidden", detail=_POD_WORDS)
+
+
+def _images(path: str, containers: tuple[Container, ...]) -> Refusals:
+    for index, container in enumerate(containers):
+        if container.image != container.image.strip():
+            words = "must not have leading or trailing whitespace"
+            yield Invalid(f"{path}[{index}].image", "Invalid", container.image, words)
+
+
+def _deadline(before: int | None, after: int | None) -> Refusals:
+    """A deadline may be set once, and shortened."""
+    path = "spec.activeDeadlineSeconds"
+    if after is None:
+        if before is not None:
+            yield Invalid(path, "Invalid", None, "must not update from a positive integer to nil value")
+    elif not 0 <= after < 2**31:
+        yield Invalid(path, "Invalid", after, "must be between 0 and 2147483647, inclusive")
+    elif before is not None and before < after:
+        yield Invalid(path, "Invalid", after, "must be less than or equal to previous value")
+
+
+def _tolerations(before: PodSpec, after: PodSpec) -> Refusals:
+    kept = [_untimed(toleration) for toleration in after.tolerations]
+    if any(_untimed(toleration) not in kept for toleration in before.tolerations):
+        words = "existing toleration can not be modified except its tolerationSeconds"
+        yield Invalid("spec.tolerations", "Forbidden", detail=words)
 
 
 def _untimed(toleration: Toleration) -> Toleration:
@@ -214,19 +248,19 @@ def _narrowed(before: PodSpec, after: PodSpec) -> Refusals:
     """A gated pod's node selector and required node affinity may only narrow (S4, Design Details)."""
     if any(after.node_selector.get(key) != value for key, value in before.node_selector.items()):
         words = "only additions to spec.nodeSelector are allowed (no mutations or deletions)"
-        yield Invalid("spec.nodeSelector", "Invalid", after.node_selector, words)
+        yield Invalid("spec.nodeSelector", "Invalid", after.node_selector or None, words)
     old, new = _required(before), _required(after)
     if old is None or not old.node_selector_terms:
         return
     terms = new.node_selector_terms if new is not None else ()
     if len(terms) != len(old.node_selector_terms):
         words = "no additions/deletions to non-empty NodeSelectorTerms list are allowed"
-        yield Invalid(_TERMS, "Invalid", [str(term) for term in terms] or None, words)
+        yield Invalid(_TERMS, "Invalid", terms or None, words)
         return
     for index, (one, other) in enumerate(zip(old.node_selector_terms, terms, strict=True)):
         if not _only_added(one, other):
             words = "only additions are allowed (no mutations or deletions)"
-            yield Invalid(f"{_TERMS}[{index}]", "Invalid", str(other), words)
+            yield Invalid(f"{_TERMS}[{index}]", "Invalid", other, words)
 
 
 def _only_added(old: NodeSelectorTerm, new: NodeSelectorTerm) -> bool:

@@ -14,7 +14,7 @@ from typing import Any
 
 import attrs
 
-from .meta import thaw
+from .shapes import shown_as
 
 ABSENT = object()  # the value of a refusal that names none (Required, Forbidden, TooLong)
 _WORDS = {
@@ -40,7 +40,7 @@ class Invalid:
     def __str__(self) -> str:
         parts = [self.path, _WORDS[self.type]]
         if self.value is not ABSENT:
-            parts.append(json.dumps(thaw(self.value), default=str, separators=(",", ":")))
+            parts.append(json.dumps(shown_as(self.value), default=str, separators=(",", ":")))
         return ": ".join([*parts, self.detail] if self.detail else parts)
 
 

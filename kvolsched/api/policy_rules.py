@@ -52,7 +52,7 @@ def pod_disruption_budget(found: PodDisruptionBudget) -> Refusals:
     """A budget: one of the two numbers, a selector, a known policy."""
     spec = found.spec
     if spec.min_available is not None and spec.max_unavailable is not None:
-        yield Invalid("spec", "Invalid", None, "minAvailable and maxUnavailable cannot be both set")
+        yield Invalid("spec", "Invalid", spec, "minAvailable and maxUnavailable cannot be both set")
     for field, number in (("minAvailable", spec.min_available), ("maxUnavailable", spec.max_unavailable)):
         if number is not None:
             yield from int_or_percent(f"spec.{field}", number)

@@ -100,7 +100,7 @@ def tolerations(path: str, found: Sequence[Toleration]) -> Refusals:
         elif operator == "Exists":
             if toleration.value:
                 words = "value must be empty when `operator` is 'Exists'"
-                yield Invalid(f"{here}.operator", "Invalid", str(toleration), words)
+                yield Invalid(f"{here}.operator", "Invalid", toleration, words)
         else:
             yield from supported(f"{here}.operator", operator, ("Equal", "Exists"))
         if toleration.effect:
@@ -119,5 +119,5 @@ def taints(path: str, found: Iterable[Taint]) -> Refusals:
         else:
             yield from supported(f"{here}.effect", taint.effect, EFFECTS)
         if taint.effect and (taint.key, taint.effect) in seen:
-            yield Invalid(here, "Duplicate", str(taint), "taints must be unique by key and effect pair")
+            yield Invalid(here, "Duplicate", taint, "taints must be unique by key and effect pair")
         seen.add((taint.key, taint.effect))

@@ -44,7 +44,7 @@ def stateful_set(found: StatefulSet) -> Refusals:
     wrong = list(selector(spec.selector, "statefulset"))
     yield from wrong
     if any(".operator" in refusal.path or ".values" in refusal.path for refusal in wrong):
-        yield Invalid("spec.selector", "Invalid", str(spec.selector))
+        yield Invalid("spec.selector", "Invalid", spec.selector)
     else:
         yield from _mismatch(spec.selector, spec.template)
         claims = {claim.metadata.name for claim in spec.volume_claim_templates}
@@ -60,7 +60,7 @@ def selector(found: LabelSelector | None, kind: str) -> Refusals:
         return
     yield from label_selector("spec.selector", found)
     if not found.match_labels and not found.match_expressions:
-        yield Invalid("spec.selector", "Invalid", None, f"empty selector is invalid for {kind}")
+        yield Invalid("spec.selector", "Invalid", found, f"empty selector is invalid for {kind}")
 
 
 def _mismatch(found: LabelSelector | None, of: PodTemplateSpec) -> Refusals:
@@ -126,7 +126,7 @@ def _replicated(found: LabelSelector | None, of: PodTemplateSpec) -> Refusals:
     wrong = list(selector(found, "deployment"))
     yield from wrong
     if any(refusal.path != "spec.selector" for refusal in wrong):
-        yield Invalid("spec.selector", "Invalid", str(found), "invalid label selector")
+        yield Invalid("spec.selector", "Invalid", found, "invalid label selector")
         return
     if found is None or found.match_labels or found.match_expressions:
         yield from _mismatch(found, of)

@@ -12,7 +12,7 @@ from tqdm import tqdm
 
 from kvolsched.revision import Revision, revision_named
 
-from . import capacity, kubectl, topology, verdicts
+from . import api_server, capacity, kubectl, topology, verdicts
 from .agreement import Agreement, Family
 from .recording import Recorded, read
 from .traces import TRACES, Traces
@@ -21,6 +21,12 @@ SCHEDULER = Family(verdicts.ASPECTS, verdicts.answer)
 FAMILIES: Mapping[str, Family | Traces] = {
     **dict.fromkeys(("fit", "spread", "static", "dynamic", "bound", "limits"), SCHEDULER),
     **dict.fromkeys(("interpod", "preempt", "disrupt", "wide", "wide2", "mixed"), SCHEDULER),
+    "api": Family(api_server.ASPECTS, api_server.answer, api_server.expected),
+    **dict.fromkeys(
+        ("pod-create", "pod-update"),
+        Family(api_server.POD_ASPECTS, api_server.pod_answer, api_server.pod_expected),
+    ),
+    "refusals": Family(api_server.PROBED, api_server.probed, api_server.probe_expected),
     "topology": Family(topology.ASPECTS, topology.answer),
     "capacity": Family(capacity.ASPECTS, capacity.answer),
     "kubectl": Family(kubectl.ASPECTS, kubectl.answer, kubectl.expected),
