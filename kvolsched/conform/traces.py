@@ -47,6 +47,30 @@ def played(case: Case, revision: Revision, seed: int = 0) -> Aspects:
     return min(every_telling(case, revision, seed), key=_differences)
 
 
+def shown(case: Case, revision: Revision, seed: int) -> dict[str, tuple[int, ...]]:
+    """Return of all that varied which recorded runs showed what ours shows: `objects pod/app` -> (1, 3); () if none."""
+    ours = {aspect: sides[1] for aspect, sides in played(case, revision, seed).items()}
+    found = {}
+    for what, by_run in varying(case).items():
+        aspect, _, name = what.partition(" ")
+        there = ours[aspect].get(name, [] if aspect == "events" else None)
+        found[what] = tuple(run for run, one in by_run.items() if one == there)
+    return found
+
+
+def varying(case: Case) -> dict[str, dict[int, Any]]:
+    """Return all that varied between the recorded runs: `objects pod/app` -> run -> what it showed."""
+    found: dict[str, dict[int, Any]] = {}
+    for name, variants in case["varies"].get("objects", {}).items():
+        known = [variant for variant in variants if "changes" in variant]
+        found[f"objects {name}"] = {run: _changes(variant["changes"]) for variant in known for run in variant["runs"]}
+    for name in case["varies"].get("events", {}):
+        found[f"events {name}"] = dict(enumerate(_events(case)[name], 1))
+    for name in case["varies"].get("final", {}):
+        found[f"final {name}"] = dict(enumerate(_finals(case)[name], 1))
+    return found
+
+
 def every_telling(case: Case, revision: Revision, seed: int = 0) -> Iterator[Aspects]:
     """Play a trace once and yield both sides of every aspect under every renaming."""
     story = Story(case["steps"], revision, seed)

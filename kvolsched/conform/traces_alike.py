@@ -83,7 +83,7 @@ def interchanges(steps: Steps) -> Iterator[tuple[dict[str, str], dict[str, str]]
     Yields:
         The names that change places, and the sizes of volumes that do.
     """
-    manifests = [[*step.get("apply", ()), *([step["with"]] if "with" in step else [])] for step in steps]
+    manifests = [[*step.get("apply", ()), {word: step[word] for word in step if word != "apply"}] for step in steps]
     nodes = {p["metadata"]["name"]: p for step in manifests for p in _of(step, "Node")}
     volumes = {p["metadata"]["name"]: p for step in manifests for p in _of(step, "PersistentVolume")}
     wanted = [sorted(map(_masked, step)) for step in manifests]

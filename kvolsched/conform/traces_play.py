@@ -27,6 +27,7 @@ NOT_READY = "node.kubernetes.io/not-ready"  # put on by admission; the recorded 
 PATIENCE = 90.0  # simulated seconds after which a wait is given up: what differs then tells why
 PHASE, PERIOD = 0.3, 15.0  # where a user begins between the ticks of others, which come once a second or more
 BREATH, MANY = 2, 1000  # what a user waits for between two writes: 0 nothing, 1 that all is quiet, else its turn
+LATE = (0, 0, 0, 10, 40)
 CODES = {"Invalid": 422, "Conflict": 409, "AlreadyExists": 409, "NotFound": 404, "Forbidden": 403, "BadRequest": 400}
 WORDS = ("apply", "delete", "patch", "wait", "stand_in", "process")
 
@@ -191,7 +192,7 @@ class Story:
         Args:
             before: only those who have waited since before this place.
         """
-        while (writers := self._writers()) is None:
+        while (writers := self._writers()) is None or (not writers and self._see(everything=True)):
             pass
         writers = [each for each in writers if before is None or each[0] < before]
         if not writers:
@@ -201,11 +202,11 @@ class Story:
 
     def _writers(self) -> list[tuple[int, int, Process, Actor, str]] | None:
         """Return who would write, longest waiting first; None where somebody did what needs no write: look again."""
-        running = self._see()
+        self._see()
         with self.world.record() as step:
             found = [
                 (max(since, self.acted.get((process.name, actor.name), 0)), lane, process, actor, cause)
-                for lane, process in enumerate(running)
+                for lane, process in enumerate(self._running())
                 for actor in process.component.actors
                 for since, cause in actor.ready(Hand(self.world, process, actor))
             ]
@@ -220,14 +221,26 @@ class Story:
                 self.world.log.cut()
         return found
 
-    def _see(self) -> list[Process]:
-        """Let everybody see what there is, and return who runs."""
-        running = [each for each in self.world.processes.values() if each.name not in self.stopped]
+    def _see(self, *, everything: bool = False) -> bool:
+        """Let everybody see what there is; by luck some kinds of object are seen later. Say whether anything was."""
+        start = self.world.place
         with self.world.record():
-            for process in running:
-                self.world.deliver(process)
+            for process in self._running():
+                kinds = [kind for kind in process.pending if everything or not self._late(process, kind)]
+                self.world.deliver(process, kinds)
                 self.world.wake(process)
-        return running
+        return self.world.place > start
+
+    def _late(self, process: Process, kind: str) -> bool:
+        """Say whether a change is still on its way to a process: how long it takes is luck, in places of the log."""
+        if not self.seed:
+            return False
+        first = process.pending[kind]
+        luck = seeded(self.seed, f"late {process.name} {kind}", str(first), 0, len(LATE))
+        return self.world.place < first + LATE[luck]
+
+    def _running(self) -> list[Process]:
+        return [each for each in self.world.processes.values() if each.name not in self.stopped]
 
     def _take(self, process: Process, actor: Actor, cause: str) -> None:
         """Let one write be made; whoever made it makes the next one after those who are told of this one."""
@@ -250,8 +263,7 @@ class Story:
                 return
 
     def _wakes(self) -> list[float]:
-        running = (each for each in self.world.processes.values() if each.name not in self.stopped)
-        return [wake.at for process in running for wake in process.wakes.items.values()]
+        return [wake.at for process in self._running() for wake in process.wakes.items.values()]
 
     def key(self, reference: str) -> Key:
         """Return the key of a reference; where several namespaces have the name, that of the first."""

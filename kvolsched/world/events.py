@@ -1,7 +1,9 @@
 """How Events are written: equal ones are one object with a count, as their recorders keep them.
 
-From the tenth different sentence about one object and reason on they share one Event (client-go's correlator, v1.36.2;
-the scheduler's recorder does not do that). An Event says something of an object and decides nothing: no component reads one, and the digest leaves them out.
+Two kinds of recorder (client-go, v1.36.2): that of controllers tells alike what says the same, and from the tenth
+different sentence about one object and reason on all of them together; the scheduler's looks at the object's version
+and not at the sentence, so what it says next of an unchanged pod only counts the first one up. An Event says something
+of an object and decides nothing: no component reads one, and the digest leaves them out.
 """
 
 from __future__ import annotations
@@ -15,32 +17,31 @@ from kvolsched.api.kind import BY_NAME
 from kvolsched.api.meta import ObjectMeta, ObjectReference
 from kvolsched.api.workload import Event, EventSource
 
-from .apiserver import key_of, moment
+from .apiserver import CLOCK, key_of, moment
 from .log import Key, Log, Note
 
 MOST_SIMILAR = 10  # different sentences of one source, object, type and reason, before they are told together
 TOGETHER = "(combined from similar events): "
-SIMILAR = "similar"  # the sort of note that counts them
+SERIES_ENDS = 360.0  # seconds after which the scheduler's recorder begins a new Event
+SIMILAR = "similar"  # the sort of note by which recorders remember
 
 
 def record_event(log: Log, source: str, about: Any, type_: str, reason: str, message: str) -> None:
-    """Write or count an Event about an object.
-
-    The scheduler's start anew when the pod object has changed in between (its reference carries the version).
-    """
-    key = key_of(about)
+    """Write or count an Event about an object."""
+    key, now = key_of(about), moment(log)
     words = [source, *key, about.metadata.uid, type_, reason, message]
     if source == "default-scheduler":
-        words.append(str(about.metadata.resource_version))
-    name = f"{key.name}.{hashlib.blake2b(chr(0).join(words).encode(), digest_size=8).hexdigest()}"
-    where = Key("Event", key.namespace or "default", name)
-    old, now = log.objects.get(where), moment(log)
+        where = _first_said(log, key, [*words, str(about.metadata.resource_version)])
+    else:
+        where, message = _correlated(log, key, words)
+    old = log.objects.get(where)
     if old is not None:
+        message = old.message if source == "default-scheduler" else message
         meta = attrs.evolve(old.metadata, resource_version=log.place + 1)
         log.write(where, attrs.evolve(old, metadata=meta, count=old.count + 1, last_timestamp=now))
         return
     meta = ObjectMeta(
-        name=name, namespace=where.namespace, creation_timestamp=now, resource_version=log.place + 1
+        name=where.name, namespace=where.namespace, creation_timestamp=now, resource_version=log.place + 1
     )
     log.write(
         where,
@@ -56,6 +57,30 @@ def record_event(log: Log, source: str, about: Any, type_: str, reason: str, mes
             last_timestamp=now,
         ),
     )
+
+
+def _first_said(log: Log, key: Key, words: list[str]) -> Key:
+    """Return the Event that a sentence of the scheduler's belongs to: the first about this version of the object."""
+    *alike, _message, version = words
+    note, now = Note("world", SIMILAR, _hash([*alike, version])), float(log.notes.get(CLOCK, 0.0))
+    known: tuple[str, float] | None = log.notes.get(note)
+    same = known is not None and now - known[1] <= SERIES_ENDS
+    where = _where(key, words) if known is None or not same else Key("Event", key.namespace or "default", known[0])
+    log.write(note, (where.name, now))
+    return where
+
+
+def _correlated(log: Log, key: Key, words: list[str]) -> tuple[Key, str]:
+    """Return the Event that a sentence of a controller's belongs to, and the sentence as it is told."""
+    where, message = _where(key, words), words[-1]
+    if where in log.objects:
+        return where, message
+    note = Note("world", SIMILAR, _hash(words[:-1]))
+    count = log.notes.get(note, 0) + 1
+    if count < MOST_SIMILAR:
+        log.write(note, count)
+        return where, message
+    return _where(key, words[:-1]), f"{TOGETHER}{message}"
 
 
 def _where(key: Key, words: list[str]) -> Key:
