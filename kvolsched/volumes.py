@@ -53,11 +53,14 @@ class Options:
         phase_matters: only volumes of phase Available match (1.11 did not ask).
         mode_matters: volumeMode must be equal (1.11: behind a gate).
         selected_node_key: the annotation key that is written; every key is read.
+        lists_by_field: volumes are looked for by the field of their class, though compared by the annotation too, so
+            that a claim whose class is only in the beta annotation finds none (1.11's scheduler).
     """
 
     phase_matters: bool = True
     mode_matters: bool = True
     selected_node_key: str = SELECTED_NODE
+    lists_by_field: bool = False
 
 
 UPSTREAM = Options()
@@ -215,6 +218,8 @@ def find_matching_volume(
 def _could_serve(claim: PersistentVolumeClaim, volume: PersistentVolume, options: Options) -> bool:
     """Say whether mode, attributes class and life of a volume allow this claim, prebound or not."""
     if options.mode_matters and mode(claim) != mode(volume):
+        return False
+    if options.lists_by_field and volume.spec.storage_class_name != (claim.spec.storage_class_name or ""):
         return False
     asked, offered = claim.spec.volume_attributes_class_name, volume.spec.volume_attributes_class_name
     return (asked or "") == (offered or "") and volume.metadata.deletion_timestamp is None

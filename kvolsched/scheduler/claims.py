@@ -55,6 +55,7 @@ class Shape:
     selector: LabelSelector | None
     attributes_class: str
     options: volumes.Options
+    listed: str | None  # the class in the field, where volumes are looked for by that
     claim: PersistentVolumeClaim = attrs.field(eq=False, hash=False, repr=False)
 
     @classmethod
@@ -67,6 +68,7 @@ class Shape:
             claim.spec.selector,
             claim.spec.volume_attributes_class_name or "",
             options,
+            claim.spec.storage_class_name if options.lists_by_field else None,
             claim,
         )
 
