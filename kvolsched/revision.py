@@ -40,6 +40,9 @@ from .world.component import Component
 from .world.simulation import Simulation
 from .world.view import Index, Seen, View
 
+# Admission plugins that are off in the loop: nobody there finds a new node ready and lifts the taint again.
+OFF = ("TaintNodesByCondition",)
+
 
 @attrs.frozen
 class Revision:
@@ -55,6 +58,7 @@ class Revision:
         pops_backoff: with no active pod, one in back-off is tried at once.
         today: the controllers that came later, or that the documents leave out, take part as well.
         fine: a scheduling pass is two turns, so that others may act between its choice and what it assumes.
+        disabled: admission plugins of the API server that are off.
         gates: the feature gates that were set, by process (see `with_gates`).
     """
 
@@ -67,6 +71,7 @@ class Revision:
     pops_backoff: bool = True
     today: bool = True
     fine: bool = False
+    disabled: tuple[str, ...] = OFF
     gates: Mapping[str, Mapping[str, bool]] = EMPTY
 
     def with_gates(self, gates: Mapping[str, Mapping[str, bool]]) -> Revision:
@@ -131,7 +136,7 @@ class Revision:
     def server(self, denied: Mapping[str, Iterable[str]] = EMPTY) -> ApiServer:
         """Return an API server with this revision's admission and subresources."""
         subresources = {"bind": admission.bind(zone_labels=self.zone_labels)}
-        off = OFF if self.zone_labels else (*OFF, "PodTopologyLabels")
+        off = self.disabled if self.zone_labels else (*self.disabled, "PodTopologyLabels")
         off = off if self.today else (*off, "StorageObjectInUseProtection")
         return ApiServer(admission.admit.without(*off), subresources, admission.permits(denied), WORKLOADS)
 
@@ -189,8 +194,6 @@ def _dialled(name: str, options: Any, dials: Mapping[str, Any] | None) -> Any:
 
 TOPOLOGY_KEYS = {"zonal": ("topology.kubernetes.io/zone",), "local": ("kubernetes.io/hostname",)}
 MANAGER = "kube-controller-manager"
-# Admission plugins that are off in the loop: nobody there finds a new node ready and lifts the taint again.
-OFF = ("TaintNodesByCondition",)
 GATES = ("VolumeScheduling", "DynamicProvisioningScheduling")
 # Controllers of today's revision alone. Each begins to watch when there is something for it to do.
 LATER = (

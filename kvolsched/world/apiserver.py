@@ -7,7 +7,7 @@ handed in; here stand versions, uids, finalizers, grace, preconditions and the s
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, datetime
 from functools import lru_cache
 from typing import Any, Protocol
@@ -15,7 +15,7 @@ from typing import Any, Protocol
 import attrs
 
 from kvolsched.api.kind import BY_NAME, kind_named
-from kvolsched.api.meta import ObjectMeta
+from kvolsched.api.meta import Frozen, ObjectMeta
 
 from .digest import SILENT, VERSION
 from .log import Key, Log, Note
@@ -144,6 +144,7 @@ class ApiServer:
         admit: (verb, old, new, log) -> the object to store, or `Deny`; sees creates and updates, and what is stored.
         subresources: name -> (old, payload, objects) -> the object to store, or `Deny`.
         permit: (component, verb, kind) -> whether that identity may.
+        generations: the kinds whose specs are counted: one generation more with every change.
     """
 
     def __init__(
@@ -151,10 +152,12 @@ class ApiServer:
         admit: Admit = lambda _verb, _old, new, _log: new,
         subresources: Mapping[str, Subresource] | None = None,
         permit: Permit = lambda _component, _verb, _kind: True,
+        generations: Iterable[str] = (),
     ) -> None:
         self.admit = admit
         self.subresources = dict(subresources or {})
         self.permit = permit
+        self.generations = frozenset(generations)
 
     def commit(self, log: Log, write: Write, by: str) -> Done | Refused:
         """Carry out one write in the name of a component, or refuse it."""
@@ -177,6 +180,9 @@ class ApiServer:
                     new = attrs.evolve(new, status=status)
             case "update_status":
                 new = attrs.evolve(old, status=write.new.status)
+                said = write.new.metadata.annotations  # a workload's are written with its status
+                if write.key.kind in self.generations and said != old.metadata.annotations:
+                    new = attrs.evolve(new, metadata=attrs.evolve(old.metadata, annotations=said))
             case "patch":
                 new = write.new.apply(old)
             case _:
@@ -202,6 +208,8 @@ class ApiServer:
             creation_timestamp=new.metadata.creation_timestamp or moment(log),
             resource_version=log.place + 1,
         )
+        if write.key.kind in self.generations:
+            meta = attrs.evolve(meta, rest=meta.rest.with_(generation=1))
         stored = attrs.evolve(new, metadata=meta)
         log.write(write.key, stored)
         return Done(write, stored)
@@ -221,16 +229,22 @@ class ApiServer:
             finalizers=said.finalizers,
             owner_references=said.owner_references,
             resource_version=log.place + 1,
-            rest=said.rest,
+            rest=said.rest if write.key.kind not in self.generations else self._counted(old, new),
         )
         stored = attrs.evolve(new, metadata=meta)
         if stored == old:  # versions are no part of equality
             return Done(write, old, changed=False)
-        log.write(write.key, stored)
         if meta.deletion_timestamp and not meta.finalizers and not meta.deletion_grace_period_seconds:
-            self._remove(log, write.key)
+            self._remove(log, write.key)  # the last finalizer goes together with its object
             return Done(write, None)
+        log.write(write.key, stored)
         return Done(write, stored)
+
+    @staticmethod
+    def _counted(old: Any, new: Any) -> Frozen:
+        number = old.metadata.rest.get("generation", 1) + (new.spec != old.spec)
+        rest: Frozen = new.metadata.rest
+        return rest.with_(generation=number)
 
     def _delete(self, log: Log, write: Write, old: Any) -> Done | Refused:
         """Delete: at once, or mark as terminating while finalizers or grace remain (`new` = grace in seconds)."""
@@ -245,10 +259,11 @@ class ApiServer:
             return self._refuse(write, Deny("Conflict", conflict(write.key)))
         grace = write.new if write.new is not None else self._grace(old)
         meta = old.metadata
-        if meta.deletion_timestamp is not None and (grace or meta.finalizers):
-            return Done(write, old, changed=False)
+        left = meta.deletion_grace_period_seconds or 0
+        if meta.deletion_timestamp is not None and (grace >= left if left else meta.finalizers):
+            return Done(write, old, changed=False)  # a grace can only be shortened
         first = meta.deletion_timestamp is None and (meta.finalizers or grace or old.kind == "Pod")
-        if first or (meta.deletion_grace_period_seconds and not grace):  # the end of a grace is a change of its own
+        if first or left:  # the end of a grace is a change of its own
             marked = attrs.evolve(
                 meta,
                 deletion_timestamp=moment(log, grace or 0),

@@ -1,7 +1,8 @@
 """A component's own cache: what it has seen of some kinds, with what it wrote itself laid over.
 
 An object that a component wrote wins until the watch shows that version or a newer one. What it wrote is content (a
-note of sort `own`), not a second informer: `keep` notes it, `catch_up` forgets it when the watch has caught up.
+note of sort `own`), not a second informer: `keep` notes it, `catch_up` forgets it when the watch has caught up. Who
+keeps no cache of its own can wait instead until it sees what it wrote (`await_seen`, Kubernetes' expectations).
 """
 
 from __future__ import annotations
@@ -9,8 +10,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from .apiserver import key_of
+import attrs
+
+from .apiserver import Done, key_of
 from .component import Hand
+from .digest import VERSION
 from .log import Key, Note, Place
 from .view import Index
 
@@ -76,3 +80,26 @@ def catch_up(hand: Hand, key: Key, new: Any) -> None:
         new is None or isinstance(kept, str) or new.metadata.resource_version >= kept.metadata.resource_version
     ):
         forget(hand, key)
+
+
+@attrs.frozen
+class Awaited:
+    """A note: the last write of a cause that is to be seen before the cause goes on; its object and version."""
+
+    key: Key
+    version: int = attrs.field(metadata=VERSION)
+
+
+def await_seen(hand: Hand, cause: str, outcome: Done) -> None:
+    """Note that what was just written is to be seen before this cause goes on."""
+    hand.remember("awaits", f"{hand.actor.name}|{cause}", Awaited(outcome.write.key, hand.place))
+
+
+def has_seen(hand: Hand, cause: str, kind: str) -> bool:
+    """Say whether the last awaited write of this kind was seen; the note is forgotten then."""
+    name = f"{hand.actor.name}|{cause}"
+    awaited: Awaited | None = hand.note("awaits", name)
+    if awaited is not None and (hand.note("cursor", kind) or 0) < awaited.version:
+        return False
+    hand.remember("awaits", name, None)
+    return True

@@ -4,8 +4,8 @@ import yaml
 
 from kvolsched import admission
 from kvolsched.api.convert import from_plain
-from kvolsched.world.apiserver import ApiServer, Write, key_of
-from kvolsched.world.log import Key
+from kvolsched.revision import WORKLOADS
+from kvolsched.world.apiserver import ApiServer, Write, key_for, key_of
 from kvolsched.world.simulation import Simulation
 
 ZONE = "topology.kubernetes.io/zone"
@@ -86,8 +86,10 @@ def pod(name="app", *, claims=(), on="", cpu="500m", uid=""):
 class Small:
     """A world of some components and a user. Mutable."""
 
-    def __init__(self, *components, seed=0, permit=None):
-        server = ApiServer(admission.admit, {"bind": admission.bind(zone_labels=True)}, permit or admission.permits({}))
+    def __init__(self, *components, seed=0, permit=None, protects=False):
+        off = ("TaintNodesByCondition",) if protects else ("TaintNodesByCondition", "StorageObjectInUseProtection")
+        subresources = {"bind": admission.bind(zone_labels=True)}
+        server = ApiServer(admission.admit.without(*off), subresources, permit or admission.permits({}), WORKLOADS)
         self.sim = Simulation(components, server, seed)
 
     def create(self, *created):
@@ -121,11 +123,7 @@ class Small:
 
     def __getitem__(self, reference):
         """Return an object by `pvc/data`, `pv/disk`, `pod/app`; None if absent."""
-        alias, _, name = reference.partition("/")
-        kinds = {"pvc": "PersistentVolumeClaim", "pv": "PersistentVolume", "pod": "Pod", "sts": "StatefulSet", "node": "Node"}
-        kind = kinds[alias]
-        space = "default" if alias in ("pvc", "pod", "sts") else ""
-        return self.sim.log.objects.get(Key(kind, space, name))
+        return self.sim.log.objects.get(key_for(reference))
 
     def all(self, kind):
         """Return every object of a kind, sorted by key."""

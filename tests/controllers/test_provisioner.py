@@ -196,7 +196,7 @@ def test_delete_follows_release_and_what_was_begun_is_brought_to_its_end():
     made = world(provisioner.Options(delay=3.0)).create(storage_class(), claim(node="node-a")).run(1)
     made.delete("pvc/data").run(60)
     assert made.all("PersistentVolume") == []
-    assert [w[1] for w in made.writes() if w[0] == EBS] == ["create", "delete"]
+    assert [w[1] for w in made.writes() if w[0] == EBS] == ["create", "delete", "update"]
 
 
 def test_under_design_an_in_tree_name_plays_kubernetes_own_plugin():

@@ -1,7 +1,7 @@
 """Whole stories recorded on a real control plane, played in ours: who wrote each claim, volume and pod, in which order.
 
-Compared are writer and verb of every write of an object, and the events of claims and volumes. Left out are the protection
-finalizers, which come later, and the events of waiting for a pod: which of them a claim gets depends on who is faster.
+Compared are writer and verb of every write of an object, and the events of claims and volumes. Left out are the events of
+waiting for a pod: which of them a claim gets depends on who is faster.
 """
 
 import pytest
@@ -12,6 +12,7 @@ STORIES = [
     "claim-order",
     "claimref-reset",
     "fallback-dynamic",
+    "generic-ephemeral",
     "immediate-wrong-zone",
     "missing-claim",
     "node-lost-while-provisioning",

@@ -53,6 +53,10 @@ class Told:
         elif "delete" in step:
             key = self.key(step["delete"])
             self.sim.perform("user", [Write("delete", key)])
+        elif "patch" in step and "finalizers" in json.dumps(step["with"]):
+            key = self.key(step["patch"])
+            old = self.sim.log.objects[key]
+            self.sim.perform("user", [Write("update", key, attrs.evolve(old, metadata=attrs.evolve(old.metadata, finalizers=())))])
         elif "patch" in step and "replicas" in json.dumps(step["with"]):
             key = self.key(step["patch"])
             old = self.sim.log.objects[key]
@@ -122,12 +126,10 @@ def dials(plain):
 
 
 def rows(changes):
-    """Return (by, verb) of recorded changes: without the protection controllers, which come later, in a row once."""
+    """Return (by, verb) of recorded changes, in a row once."""
     found = []
     for change in changes:
-        by = BY.get(change["by"], change["by"])
-        if "protection" in by or (by == "provisioner" and change["verb"] == "update" and change["type"] == "gone"):
-            continue
+        by = BY.get(change["by"], change["by"].removeprefix("kcm/"))
         if by == "user" and change["verb"] not in ("create", "delete"):
             continue
         entry = (by, change["verb"])

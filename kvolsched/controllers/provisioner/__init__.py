@@ -40,7 +40,7 @@ from ...world.log import Key
 from ...world.routine import Routine
 from . import pools, topology
 from .capacity import ITEM, WATCHES, Items, Publisher, Publishing
-from .made import chooses, domain_of, volume_for, volume_name
+from .made import FINALIZER, chooses, domain_of, volume_for, volume_name
 from .options import DESIGN, EXHAUSTED, HOSTNAME, UNFINISHED, UPSTREAM, Failure, Options
 from .placing import allowed, place
 from .pools import Room, Storage, places
@@ -183,7 +183,8 @@ class Provisioner:
             return Attempt(number, node, error=error, claim=uid, remembered=why.remembered)
         except Nowhere as why:
             return Attempt(number, node, error=str(why))
-        volume = volume_for(claim, found, self.name, terms, in_tree=self.in_tree)
+        guarded = self.options.guards and not self.in_tree
+        volume = volume_for(claim, found, self.name, terms, in_tree=self.in_tree, guarded=guarded)
         return Attempt(number, node, volume, claim=uid, remembered=known)
 
     def _terms(
@@ -340,6 +341,17 @@ class Provisioner:
                 hand.wake(key.name, self.options.delay)
             else:
                 yield key.name
+        elif key.kind == "PersistentVolume" and new is not None and self._is_to_free(new):
+            yield key.name
+
+    def _is_to_free(self, volume: PersistentVolume) -> bool:
+        """Say whether a volume's deletion waits for this driver; a bound one's does not yet."""
+        return (
+            volume.metadata.deletion_timestamp is not None
+            and FINALIZER in volume.metadata.finalizers
+            and volume.status.phase != "Bound"
+            and self._serves(volume.metadata.annotations.get(PROVISIONED_BY, ""))
+        )
 
     def _is_to_go(self, volume: PersistentVolume) -> bool:
         return (
@@ -350,7 +362,7 @@ class Provisioner:
         )
 
     def delete(self, hand: Hand, cause: str) -> Sequence[Write]:
-        """Delete a released volume."""
+        """Delete a released volume; once it is being deleted, take the driver's finalizer off."""
         volume: PersistentVolume | None = hand.seen.get("PersistentVolume", cause)
         decision = Decision(hand, self.source)
         if volume is not None and self._is_to_go(volume):
@@ -359,6 +371,10 @@ class Provisioner:
                 self.storage.give_back(hand.sim.log, volume)
                 if volume.spec.node_affinity is not None:
                     self._refresh(hand, volume)
+        elif volume is not None and self._is_to_free(volume):
+            left = tuple(name for name in volume.metadata.finalizers if name != FINALIZER)
+            freed = attrs.evolve(volume, metadata=attrs.evolve(volume.metadata, finalizers=left))
+            decision.update(volume, freed, f"{self.name} lets {named(volume)} go: its storage is gone")
         return decision.writes
 
 

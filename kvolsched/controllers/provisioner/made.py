@@ -20,6 +20,10 @@ from . import topology
 from .placing import REGIONAL, zones_of_parameters
 
 
+FINALIZER = "external-provisioner.volume.kubernetes.io/finalizer"
+DELETION_SECRET = tuple(f"volume.kubernetes.io/provisioner-deletion-secret-{word}" for word in ("name", "namespace"))
+
+
 def chooses(storage_class: StorageClass) -> bool:
     """Say whether a class has the driver choose the zones by itself: it names them, or wants two."""
     return storage_class.parameters.get("replication-type") == REGIONAL or bool(zones_of_parameters(storage_class))
@@ -37,10 +41,12 @@ def volume_for(
     terms: Sequence[Mapping[str, tuple[str, ...]]],
     *,
     in_tree: bool,
+    guarded: bool = False,
 ) -> PersistentVolume:
     """Return a new volume for a claim: bound to it from the start, reachable where the terms say.
 
-    What a plugin of Kubernetes' own makes bears the mark of the controller.
+    What a plugin of Kubernetes' own makes bears the mark of the controller; a guarded one the driver's finalizer, and
+    which secret its deletion needs (none here).
     """
     name = volume_name(claim)
     source = {"csi": Frozen({"driver": driver, "volumeHandle": name})}
@@ -49,14 +55,18 @@ def volume_for(
     annotations = Frozen({PROVISIONED_BY: driver})
     if in_tree:
         annotations = annotations.merged({BOUND_BY_CONTROLLER: "yes"})
+    policy = storage_class.reclaim_policy or "Delete"
+    if guarded:
+        annotations = annotations.merged(dict.fromkeys(DELETION_SECRET, ""))
+    finalizers = (FINALIZER,) if guarded and policy == "Delete" else ()
     size = canonical(claim.spec.resources.requests.get("storage", "0"))
     return PersistentVolume(
-        metadata=ObjectMeta(name=name, annotations=annotations),
+        metadata=ObjectMeta(name=name, annotations=annotations, finalizers=finalizers),
         spec=PersistentVolumeSpec(
             capacity=Frozen({"storage": size}),
             access_modes=claim.spec.access_modes,
             claim_ref=claim_ref_of(claim),
-            persistent_volume_reclaim_policy=storage_class.reclaim_policy or "Delete",
+            persistent_volume_reclaim_policy=policy,
             storage_class_name=class_of_claim(claim),
             volume_mode=claim.spec.volume_mode,
             node_affinity=topology.reach(tuple(term.items()) for term in terms),

@@ -45,6 +45,7 @@ class Options:
         immediate_zone: where volumes of claims without a selected node lie ("" = by the claim's name).
         plays_in_tree: under a name of Kubernetes' own it plays the plugin inside the controller: told by class and
             node, not by annotation, with the controller's words.
+        guards: its volumes carry its finalizer, which it takes off once the storage is gone.
         running: a driver that does not run answers nobody.
     """
 
@@ -61,8 +62,10 @@ class Options:
     reschedule_codes: tuple[str, ...] = (EXHAUSTED,)
     immediate_zone: Mapping[str, str] | str = ""
     plays_in_tree: bool = False
+    guards: bool = True
     running: bool = True
 
 
 UPSTREAM = Options()
-DESIGN = Options(reschedule_codes=(), plays_in_tree=True)  # S0: a failure always takes the annotation away
+# S0: a failure always takes the annotation away
+DESIGN = Options(reschedule_codes=(), plays_in_tree=True, guards=False)

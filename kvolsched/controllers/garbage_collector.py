@@ -1,0 +1,214 @@
+"""The garbage collector: it alone deletes what belonged to owners that are gone, each with a uid of its own.
+
+An owner counts as gone when it was there and was removed; one that was never seen here (a dump without its ReplicaSets)
+is somebody's business outside. An object with another owner that lives only loses the reference. An owner whose
+deletion waits for its dependents (finalizer `foregroundDeletion`) or lets them go (`orphan`) is finished here.
+Mirrors `pkg/controller/garbagecollector` (v1.36.2).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import attrs
+
+from ..api.kind import KINDS
+from ..api.meta import OwnerReference
+from ..world.apiserver import Write, key_of
+from ..world.component import Component, Hand
+from ..world.decision import Decision, named, say_done, say_refused
+from ..world.log import Key, Note, Place
+from ..world.need import Need
+from ..world.routine import Routine
+from ..world.view import Index, Seen, View
+
+NAME = "generic-garbage-collector"
+WATCHED = tuple(kind.name for kind in KINDS if kind.name != "Event")
+NAMESPACED = frozenset(kind.name for kind in KINDS if kind.namespaced)
+GONE = "gone"  # the sort of the world's notes that count what was removed
+FOREGROUND, ORPHAN = "foregroundDeletion", "orphan"
+
+
+def component() -> Component:
+    """Return the garbage collector."""
+    return Component(NAME, WATCHED, (Routine(NAME, _concerned, sync, say_refused, say_done),), _views, need=Orphans)
+
+
+class Orphans:
+    """The need of the collector: somebody's owner is gone, or an owner waits for its dependents. Mutable."""
+
+    follows = frozenset(WATCHED) | {GONE}
+
+    def __init__(self) -> None:
+        self.owned: dict[Key, dict[str, int]] = {}  # owner -> uid -> how many refer to it
+        self.alive: dict[Key, str] = {}
+        self.removed: set[Key] = set()
+        self.missing: set[tuple[Key, str]] = set()  # owners that were there and are gone, with dependents left
+        self.waiting: set[Key] = set()
+
+    def apply(self, key: Place, old: Any, new: Any) -> None:
+        """Take one object, or the count of what was removed at its key."""
+        if type(key) is Note:
+            where = Key(*key[2].split("/"))
+            (self.removed.add if new else self.removed.discard)(where)
+            self._settle(where)
+            return
+        assert isinstance(key, Key)
+        if old is None or new is None:
+            if new is None:
+                self.alive.pop(key, None)
+            else:
+                self.alive[key] = new.metadata.uid
+            self._settle(key)
+        if old is None or new is None or old.metadata.owner_references != new.metadata.owner_references:
+            self._refer(key, old, -1)
+            self._refer(key, new, 1)
+        if new is not None and new.metadata.deletion_timestamp is not None and _finishing(new):
+            self.waiting.add(key)
+        elif self.waiting:
+            self.waiting.discard(key)
+
+    def _refer(self, key: Key, obj: Any, step: int) -> None:
+        for owner in obj.metadata.owner_references if obj is not None else ():
+            place = _key(owner, key.namespace)
+            counts = self.owned.setdefault(place, {})
+            counts[owner.uid] = counts.get(owner.uid, 0) + step
+            self._settle(place)
+            if not counts[owner.uid]:
+                del counts[owner.uid]
+            if not counts:
+                del self.owned[place]
+
+    def _settle(self, key: Key) -> None:
+        for uid, count in self.owned.get(key, {}).items():
+            gone = count > 0 and key in self.removed and self.alive.get(key) != uid
+            (self.missing.add if gone else self.missing.discard)((key, uid))
+
+    @property
+    def met(self) -> bool:
+        """Whether there is something to collect."""
+        return bool(self.waiting or self.missing)
+
+
+def _finishing(obj: Any) -> bool:
+    return FOREGROUND in obj.metadata.finalizers or ORPHAN in obj.metadata.finalizers
+
+
+def _key(owner: OwnerReference, namespace: str) -> Key:
+    return Key(owner.kind, namespace if owner.kind in NAMESPACED else "", owner.name)
+
+
+class Dependents:
+    """Who belongs to whom: the keys of what is seen by the uid of each owner. Mutable view."""
+
+    follows = frozenset(WATCHED)
+
+    def __init__(self) -> None:
+        self.kinds = {kind: Index(kind, _owner_uids) for kind in WATCHED}
+
+    def apply(self, key: Place, old: Any, new: Any) -> None:
+        """Move one object to its owners."""
+        self.kinds[key[0]].apply(key, old, new)
+
+    def of(self, uid: str) -> list[Key]:
+        """Return the keys of an owner's dependents, sorted."""
+        return sorted(key for index in self.kinds.values() for key in index.keys(uid))  # noqa: SIM118 - no mapping
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Dependents) and self.kinds == other.kinds
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+def _owner_uids(obj: Any) -> Iterator[str]:
+    for owner in obj.metadata.owner_references:
+        yield owner.uid
+
+
+def _views(_seen: Seen) -> dict[str, View]:
+    return {"dependents": Dependents()}
+
+
+def _dependents(hand: Hand, uid: str) -> list[Key]:
+    view = hand.views["dependents"]
+    assert isinstance(view, Dependents)
+    return view.of(uid)
+
+
+def _concerned(hand: Hand, key: Key, old: Any, new: Any) -> Iterator[str]:
+    """Yield an object that has owners, or finishes as one; the dependents of what is gone; the owners of what is."""
+    if new is not None:
+        if new.metadata.owner_references or _finishing(new):
+            yield "/".join(key)
+        return
+    for dependent in _dependents(hand, old.metadata.uid):
+        yield "/".join(dependent)
+    for owner in old.metadata.owner_references:
+        there = hand.seen.kinds.get(owner.kind, {}).get(_key(owner, key.namespace))
+        if there is not None and _finishing(there):
+            yield "/".join(key_of(there))
+
+
+def sync(hand: Hand, cause: str) -> Sequence[Write]:
+    """Delete an object whose owners are gone, drop references to those that are, or finish an owner's deletion."""
+    key = Key(*cause.split("/"))
+    obj = hand.seen.at(key)
+    if obj is None:
+        return ()
+    decision = Decision(hand, NAME)
+    if obj.metadata.deletion_timestamp is not None:
+        if _finishing(obj):
+            _finish(hand, decision, obj)
+        return decision.writes
+    owners = obj.metadata.owner_references
+    gone = [owner for owner in owners if _is_gone(hand, owner, key.namespace)]
+    if not gone:
+        return ()
+    if len(gone) == len(owners):
+        decision.delete(obj, f"garbage collector deletes {named(obj)}: its owner {_called(gone[0])} is gone")
+    else:
+        _disown(decision, obj, {owner.uid for owner in gone})
+    return decision.writes
+
+
+def _called(owner: OwnerReference) -> str:
+    return f"{owner.kind} {owner.name}"
+
+
+def _is_gone(hand: Hand, owner: OwnerReference, namespace: str) -> bool:
+    """Say whether an owner was there and is no more: neither seen, nor, asked live, stored."""
+    key = _key(owner, namespace)
+    for there in (hand.seen.kinds.get(owner.kind, {}).get(key), hand.sim.log.objects.get(key)):
+        if there is not None and there.metadata.uid == owner.uid:
+            return False
+    return bool(hand.sim.log.notes.get(Note("world", GONE, "/".join(key))))
+
+
+def _disown(decision: Decision, obj: Any, uids: set[str]) -> None:
+    kept = tuple(owner for owner in obj.metadata.owner_references if owner.uid not in uids)
+    left = attrs.evolve(obj, metadata=attrs.evolve(obj.metadata, owner_references=kept))
+    decision.update(obj, left, f"garbage collector frees {named(obj)} of an owner")
+
+
+def _finish(hand: Hand, decision: Decision, owner: Any) -> None:
+    """Delete (or free) the dependents of an owner, then let the owner go."""
+    uid = owner.metadata.uid
+    orphaned = ORPHAN in owner.metadata.finalizers
+    waits = False
+    for key in _dependents(hand, uid):
+        dependent = hand.seen.at(key)
+        if orphaned:
+            _disown(decision, dependent, {uid})
+            continue
+        blocking = any(one.uid == uid and one.block_owner_deletion for one in dependent.metadata.owner_references)
+        waits = waits or blocking
+        if dependent.metadata.deletion_timestamp is None:
+            decision.delete(dependent, f"garbage collector deletes {named(dependent)} before its owner {named(owner)}")
+    if not waits:
+        left = tuple(name for name in owner.metadata.finalizers if name not in (FOREGROUND, ORPHAN))
+        freed = attrs.evolve(owner, metadata=attrs.evolve(owner.metadata, finalizers=left))
+        decision.update(owner, freed, f"garbage collector lets {named(owner)} go")
+
+
+__all__ = ["FOREGROUND", "NAME", "ORPHAN", "component"]

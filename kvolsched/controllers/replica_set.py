@@ -1,0 +1,186 @@
+"""The ReplicaSet controller: it alone keeps as many pods of a ReplicaSet as are asked for.
+
+A pod that has ended or is being deleted is no replica any more, so its successor is made at once. Which pod goes first
+when there are too many is Kubernetes' order. What it wrote and has not seen yet is waited for: until then it neither
+makes nor deletes. Adoption of pods by selector is not modelled: a pod is its owner's.
+Mirrors `pkg/controller/replicaset/replica_set.go` (v1.36.2).
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import attrs
+
+from ..api.meta import ObjectMeta
+from ..api.pod import Pod
+from ..api.workload import ReplicaSet, ReplicaSetStatus
+from ..workloads import (
+    active,
+    available,
+    controller_of,
+    generation,
+    is_ready,
+    owned_by,
+    owner_cause,
+    remaining,
+    suffix,
+    terminating,
+)
+from ..world.apiserver import Done, Write, key_of
+from ..world.component import Component, Hand
+from ..world.decision import Decision, Say, named, say_done, say_refused
+from ..world.log import Key
+from ..world.need import Need, Some
+from ..world.own import await_seen, has_seen
+from ..world.routine import Routine
+from ..world.view import Index, Seen, View
+
+NAME = "replicaset-controller"
+KIND = "ReplicaSet"
+COST = "controller.kubernetes.io/pod-deletion-cost"
+BURST = 500  # pods made or deleted in one sync at most
+_PHASES = {"Pending": 0, "": 0, "Unknown": 1, "Running": 2}
+
+
+def component() -> Component:
+    """Return the ReplicaSet controller."""
+    return Component(NAME, (KIND, "Pod"), (Routine(NAME, _sets_of, sync, say_refused, _done),), _views, need=_need)
+
+
+def _need() -> Need:
+    return Some(KIND)
+
+
+def _views(_seen: Seen) -> dict[str, View]:
+    return {"pods": Index("Pod", controller_of(KIND)), "siblings": Index(KIND, controller_of("Deployment"))}
+
+
+def _sets_of(_hand: Hand, key: Key, old: Any, new: Any) -> Iterator[str]:
+    """Yield the ReplicaSet that has changed, or that owns the pod which has."""
+    if key.kind == KIND:
+        if new is not None:
+            yield f"{key.namespace}/{key.name}"
+    else:
+        yield from owner_cause(KIND, new if new is not None else old)
+
+
+def _done(hand: Hand, cause: str, outcome: Done, *, last: bool) -> None:
+    """Say what goes with a write, and wait until a pod that was written is seen."""
+    say_done(hand, cause, outcome, last=last)
+    if outcome.write.key.kind == "Pod" and outcome.changed:
+        await_seen(hand, cause, outcome)
+
+
+def sync(hand: Hand, cause: str) -> Sequence[Write]:
+    """Make or delete pods until there are as many as asked for, then tell the status of what was seen."""
+    owner: ReplicaSet | None = hand.seen.at(Key(KIND, *cause.split("/")))
+    if owner is None:
+        hand.remember("made", cause, None)
+        return ()
+    index = hand.views["pods"]
+    assert isinstance(index, Index)
+    pods: list[Pod] = index.get(owner.metadata.uid)
+    living = [pod for pod in pods if active(pod)]
+    decision = Decision(hand, NAME)
+    if has_seen(hand, cause, "Pod") and owner.metadata.deletion_timestamp is None:
+        wanted = 1 if owner.spec.replicas is None else owner.spec.replicas
+        missing = min(wanted - len(living), BURST)
+        if missing > 0:
+            _create(decision, owner, cause, missing)
+        elif missing < 0:
+            for pod in _chosen(hand, owner, living, min(-missing, BURST)):
+                _delete(decision, owner, pod)
+    status = _status(hand, owner, living, pods)
+    told = attrs.evolve(owner, status=status)
+    decision.update_status(owner, told, f"ReplicaSet controller counts {named(owner)}")
+    _wait(hand, cause, owner, living)
+    return decision.writes
+
+
+def _create(decision: Decision, owner: ReplicaSet, cause: str, count: int) -> None:
+    hand, template = decision.hand, owner.spec.template
+    first: int = hand.note("made", cause) or 0
+    for number in range(first, first + count):
+        pod = Pod(
+            metadata=ObjectMeta(
+                name=f"{owner.metadata.name}-{suffix(owner.metadata.uid, number)}",
+                generate_name=f"{owner.metadata.name}-",
+                namespace=owner.metadata.namespace or "default",
+                labels=template.metadata.labels,
+                annotations=template.metadata.annotations,
+                owner_references=(owned_by(owner),),
+            ),
+            spec=template.spec,
+        )
+        about = key_of(owner)
+        decision.create(
+            pod,
+            f"ReplicaSet controller creates {named(pod)}",
+            then=(Say(about, "Normal", "SuccessfulCreate", f"Created pod: {pod.metadata.name}", NAME),),
+            otherwise=(Say(about, "Warning", "FailedCreate", "Error creating: {error}", NAME),),
+        )
+    hand.remember("made", cause, first + count)
+
+
+def _delete(decision: Decision, owner: ReplicaSet, pod: Pod) -> None:
+    decision.delete(pod, f"ReplicaSet controller deletes {named(pod)}")
+    decision.event(owner, "Normal", "SuccessfulDelete", f"Deleted pod: {pod.metadata.name}")
+
+
+def _chosen(hand: Hand, owner: ReplicaSet, living: Sequence[Pod], count: int) -> list[Pod]:
+    """Return the pods that go: without node, not started, not ready, cheap, doubled on a node, and young ones first."""
+    crowd = Counter(pod.spec.node_name for pod in _related(hand, owner))
+    by_age = sorted(living, key=lambda pod: pod.metadata.uid)
+    by_age.sort(key=lambda pod: pod.metadata.creation_timestamp or "", reverse=True)
+
+    def order(pod: Pod) -> tuple[Any, ...]:
+        cost = pod.metadata.annotations.get(COST, "0")
+        return (
+            bool(pod.spec.node_name),
+            _PHASES.get(pod.status.phase, 1),
+            is_ready(pod),
+            int(cost) if cost.lstrip("+-").isdecimal() else 0,
+            -crowd[pod.spec.node_name],
+        )
+
+    return sorted(by_age, key=order)[:count]
+
+
+def _related(hand: Hand, owner: ReplicaSet) -> list[Pod]:
+    """Return the living pods of this and of all ReplicaSets that belong to the same Deployment."""
+    pods, siblings = hand.views["pods"], hand.views["siblings"]
+    assert isinstance(pods, Index)
+    assert isinstance(siblings, Index)
+    above = owner.metadata.controller
+    related = siblings.get(above.uid) if above is not None else [owner]
+    return [pod for one in related or [owner] for pod in pods.get(one.metadata.uid) if active(pod)]
+
+
+def _status(hand: Hand, owner: ReplicaSet, living: Sequence[Pod], pods: Sequence[Pod]) -> ReplicaSetStatus:
+    """Count the pods as they were seen, before this sync's own writes."""
+    least, now = owner.spec.min_ready_seconds, hand.moment
+    labels = owner.spec.template.metadata.labels
+    ending = sum(map(terminating, pods))
+    return attrs.evolve(
+        owner.status,
+        observed_generation=generation(owner),
+        replicas=len(living),
+        fully_labeled_replicas=sum(labels.items() <= pod.metadata.labels.items() for pod in living),
+        ready_replicas=sum(map(is_ready, living)),
+        available_replicas=sum(available(pod, least, now) for pod in living),
+        rest=owner.status.rest.with_(terminatingReplicas=ending),
+    )
+
+
+def _wait(hand: Hand, cause: str, owner: ReplicaSet, living: Sequence[Pod]) -> None:
+    """Ask to be woken when the next ready pod becomes available."""
+    least = owner.spec.min_ready_seconds
+    waits = [remaining(pod, least, hand.moment) for pod in living if is_ready(pod)] if least else []
+    if any(wait > 0 for wait in waits):
+        hand.wake(cause, min(wait for wait in waits if wait > 0))
+
+
+__all__ = ["NAME", "component"]

@@ -1,0 +1,164 @@
+"""What all controllers of workloads hold in common: owners, whose pods are ready, and what a template is called.
+
+Pure functions of API objects. A template's hash is ours (FNV-1a over its canonical JSON, spelled with Kubernetes'
+alphabet): it names a ReplicaSet or a revision and tells templates apart; the letters differ from a real cluster's.
+Mirrors `pkg/controller/controller_utils.go` and `pkg/api/v1/pod` (v1.36.2).
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+from datetime import datetime
+from typing import Any
+
+from .api.convert import to_plain
+from .api.meta import OwnerReference
+from .api.pod import Pod, PodTemplateSpec
+
+ALPHABET = "bcdfghjklmnpqrstvwxz2456789"  # no vowels, no digits that look like letters: no words come about
+REVISION_LABEL = "controller-revision-hash"
+TEMPLATE_LABEL = "pod-template-hash"
+
+
+def owned_by(owner: Any) -> OwnerReference:
+    """Return the reference that makes an object its controller's own."""
+    return OwnerReference(
+        api_version=owner.api_version,
+        kind=owner.kind,
+        name=owner.metadata.name,
+        uid=owner.metadata.uid,
+        controller=True,
+        block_owner_deletion=True,
+    )
+
+
+def controller_of(kind: str) -> Any:
+    """Return an index function: an object's words are the uid of its controller, if that is of this kind."""
+
+    def words(found: Any) -> Iterator[str]:
+        owner = found.metadata.controller
+        if owner is not None and owner.kind == kind:
+            yield owner.uid
+
+    return words
+
+
+def owner_cause(kind: str, found: Any) -> Iterator[str]:
+    """Yield `namespace/name` of the controller of an object, if it is of this kind."""
+    owner = found.metadata.controller
+    if owner is not None and owner.kind == kind:
+        yield f"{found.metadata.namespace or 'default'}/{owner.name}"
+
+
+def generation(found: Any) -> int:
+    """Return how often the spec of a workload was written; 1 for one that was loaded without a count."""
+    return int(found.metadata.rest.get("generation", 1))
+
+
+# -- pods -----------------------------------------------------------------------------------------------------------
+
+
+def ready(pod: Pod) -> bool:
+    """Say whether a pod is running and ready."""
+    condition = pod.status.condition("Ready")
+    return pod.status.phase == "Running" and condition is not None and condition.status == "True"
+
+
+def is_ready(pod: Pod) -> bool:
+    """Say whether a pod is called ready, whatever its phase."""
+    condition = pod.status.condition("Ready")
+    return condition is not None and condition.status == "True"
+
+
+def available(pod: Pod, least: int, now: str) -> bool:
+    """Say whether a pod has been ready for at least so many seconds at a moment; without a time it has been for long."""
+    return is_ready(pod) and remaining(pod, least, now) <= 0
+
+
+def remaining(pod: Pod, least: int, now: str) -> float:
+    """Return the seconds until a ready pod is available."""
+    condition = pod.status.condition("Ready")
+    since = condition.last_transition_time if condition is not None else None
+    if not least or not since:
+        return 0.0
+    passed = datetime.fromisoformat(now) - datetime.fromisoformat(since)
+    return least - passed.total_seconds()
+
+
+def active(pod: Pod) -> bool:
+    """Say whether a pod counts as a replica: it has not ended and is not being deleted."""
+    return not pod.terminal and pod.metadata.deletion_timestamp is None
+
+
+def terminating(pod: Pod) -> bool:
+    """Say whether a pod is being deleted and has not ended yet."""
+    return not pod.terminal and pod.metadata.deletion_timestamp is not None
+
+
+# -- templates ------------------------------------------------------------------------------------------------------
+
+
+def template_hash(template: PodTemplateSpec, *more: Any) -> str:
+    """Return the hash of a template, and of what else tells revisions apart, in Kubernetes' spelling."""
+    plain = [to_plain(template), *(to_plain(one) for one in more)]
+    return spelled(fnv(json.dumps(plain, sort_keys=True, separators=(",", ":")).encode()))
+
+
+def fnv(data: bytes) -> int:
+    """Return the 32-bit FNV-1a hash of some bytes."""
+    number = 2166136261
+    for byte in data:
+        number = ((number ^ byte) * 16777619) & 0xFFFFFFFF
+    return number
+
+
+def spelled(number: int) -> str:
+    """Spell a number with letters that make no words, digit by digit (`rand.SafeEncodeString`)."""
+    return "".join(ALPHABET[ord(digit) % len(ALPHABET)] for digit in str(number))
+
+
+def suffix(owner_uid: str, number: int) -> str:
+    """Return the five letters that end the name of an owner's `number`-th pod: the same in every run."""
+    found = fnv(f"{owner_uid}/{number}".encode())
+    letters = []
+    for _ in range(5):
+        found, letter = divmod(found, len(ALPHABET))
+        letters.append(ALPHABET[letter])
+    return "".join(letters)
+
+
+def scaled(number: Any, of: int, *, up: bool) -> int:
+    """Return an integer, or a percentage `25%` of a whole, rounded up or down."""
+    if isinstance(number, int):
+        return number
+    digits = str(number or "0").removesuffix("%")
+    if not digits.isdecimal():
+        return 0
+    part = int(digits) * of
+    return -(-part // 100) if up else part // 100
+
+
+def sorted_by_age(found: Iterable[Any]) -> list[Any]:
+    """Return objects, the oldest first; those of one moment by name."""
+    return sorted(found, key=lambda one: (one.metadata.creation_timestamp or "", one.metadata.name))
+
+
+__all__ = [
+    "REVISION_LABEL",
+    "TEMPLATE_LABEL",
+    "active",
+    "available",
+    "controller_of",
+    "generation",
+    "is_ready",
+    "owned_by",
+    "owner_cause",
+    "ready",
+    "remaining",
+    "scaled",
+    "sorted_by_age",
+    "suffix",
+    "template_hash",
+    "terminating",
+]
