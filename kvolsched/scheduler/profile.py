@@ -133,7 +133,9 @@ def design() -> Profile:
             Enabled(
                 TaintToleration(untolerated=Reason(0, "node(s) had taints that the pod didn't tolerate")), 1
             ),
+            Enabled(NodeVolumeLimits(counts_unbound=False, document_name="MaxPDVolumeCount")),
             Enabled(VolumeBinding.of_the_design(), 1),
+            Enabled(VolumeZone(asks_first=False, document_name="NoVolumeZoneConflict")),
             Enabled(PodTopologySpread.of_the_design(), 1),
             Enabled(InterPodAffinity.of_the_design(), 1),
             Enabled(NodeResourcesBalancedAllocation(by_change=False), 1),

@@ -14,7 +14,8 @@ import numpy as np
 from kvolsched.api.csi import CSINode, VolumeAttachment
 from kvolsched.api.node import Node
 from kvolsched.api.pod import Pod
-from kvolsched.scheduler.attachments import limits_of, of_inline, of_pod, resolve
+from kvolsched.api.volume import PersistentVolumeClaim
+from kvolsched.scheduler.attachments import Attached, limits_of, of_inline, of_pod, resolve, uses
 from kvolsched.scheduler.claims import is_own
 from kvolsched.scheduler.cluster_event import Action
 from kvolsched.scheduler.extension import At, Wake
@@ -24,7 +25,11 @@ from kvolsched.scheduler.verdict import OK, SKIP, Code, Codes, Evidence, Mask, O
 
 @attrs.frozen
 class NodeVolumeLimits:
-    """Rejects nodes that would have too many volumes of some driver."""
+    """Rejects nodes that would have too many volumes of some driver.
+
+    Args:
+        counts_unbound: volumes that are yet to be bound or made count as well (today, and what S0 promises for GA).
+    """
 
     name: ClassVar[str] = "NodeVolumeLimits"
     watches: ClassVar[frozenset[str]] = frozenset({"VolumeAttachment"})
@@ -41,6 +46,8 @@ class NodeVolumeLimits:
         ),
     )
 
+    counts_unbound: bool = True
+    document_name: str = ""
     too_many: Reason = Reason(0, "node(s) exceed max volume count", Code.UNSCHEDULABLE)
 
     def prefilter(self, pod: Pod, seen: Snapshot) -> Skip | None:
@@ -55,7 +62,7 @@ class NodeVolumeLimits:
         there = {volume for other in seen.pods_on(node.metadata.name) for volume in of_pod(other, seen)}
         named = (resolve(use, seen) for use in seen.attachments.named_on(node.metadata.name))
         there |= {volume for volume in named if volume is not None}
-        new = of_pod(pod, seen) - there
+        new = self._wanted(pod, seen) - there
         for driver in sorted({volume.driver for volume in new} & limits.keys()):
             attached, more = (sum(volume.driver == driver for volume in some) for some in (there, new))
             if attached + more > limits[driver]:
@@ -68,7 +75,7 @@ class NodeVolumeLimits:
     def column(self, pod: Pod, at: At) -> Codes | None:
         """The same over counts kept per driver; where one of the pod's volumes is attached already, one less is new."""
         attachments = at.seen.attachments
-        wanted = [volume for volume in of_pod(pod, at.seen) if attachments.limited(volume.driver)]
+        wanted = [volume for volume in self._wanted(pod, at.seen) if attachments.limited(volume.driver)]
         rejected: Mask | None = None
         for driver in {volume.driver for volume in wanted}:
             count = attachments.count(driver)
@@ -82,6 +89,13 @@ class NodeVolumeLimits:
             rejected = over if rejected is None else rejected | over
         return None if rejected is None else self.too_many.where(rejected)
 
+    def _wanted(self, pod: Pod, seen: Snapshot) -> frozenset[Attached]:
+        """Return the pod's volumes that count."""
+        if self.counts_unbound:
+            return of_pod(pod, seen)
+        named = [use for use in uses(pod) if use.claim is None or _is_bound(seen.claim(*use.claim))]
+        return frozenset(found for use in named if (found := resolve(use, seen)) is not None)
+
 
 def _may_count(pod: Pod) -> bool:
     """Whether a pod has volumes that can count: claims, also of ephemeral volumes, or disks that drivers took over."""
@@ -89,6 +103,10 @@ def _may_count(pod: Pod) -> bool:
         volume.persistent_volume_claim is not None or volume.ephemeral is not None or of_inline(volume) is not None
         for volume in pod.spec.volumes
     )
+
+
+def _is_bound(claim: PersistentVolumeClaim | None) -> bool:
+    return claim is not None and bool(claim.spec.volume_name)
 
 
 def _more(old: CSINode, new: CSINode) -> bool:

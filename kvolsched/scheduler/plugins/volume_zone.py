@@ -34,7 +34,11 @@ LABELS = (*TODAY, *TODAY.values())
 
 @attrs.frozen
 class VolumeZone:
-    """Rejects nodes whose zone or region labels differ from those of a bound volume."""
+    """Rejects nodes whose zone or region labels differ from those of a bound volume.
+
+    Args:
+        asks_first: a claim that does not lead to a volume rejects the pod before any node is asked (today).
+    """
 
     name: ClassVar[str] = "VolumeZone"
     wakes: ClassVar[tuple[Wake, ...]] = (
@@ -59,13 +63,15 @@ class VolumeZone:
         ),
     )
 
+    asks_first: bool = True
+    document_name: str = ""
     elsewhere: Reason = Reason(0, "node(s) had no available volume zone")
 
     def prefilter(self, pod: Pod, seen: Snapshot) -> Skip | PreFilterReject | None:
         """No bound volume with such a label: nothing to do. A claim that cannot be followed to its volume: no node."""
         if not pod.spec.volumes:
             return SKIP
-        for name in named(pod):
+        for name in named(pod) if self.asks_first else ():
             if message := _lost(pod.metadata.namespace, name, seen):
                 return PreFilterReject(self.name, Code.UNSCHEDULABLE_AND_UNRESOLVABLE, message)
         return SKIP if next(_zones(pod, seen), None) is None else None
