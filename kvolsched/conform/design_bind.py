@@ -100,5 +100,6 @@ def _outcome(stage: Stage, *, queued: bool, bound: bool) -> dict[str, Any]:
     pod = stage.sim.log.objects.get(Key("Pod", "default", stage.turn))
     condition = pod.status.condition("PodScheduled") if pod is not None else None
     if not bound and condition is not None:
-        said["condition"] = {"reason": condition.reason, **({"message": condition.message} if condition.message else {})}
+        words = {"message": condition.message} if condition.message else {}
+        said["condition"] = {"reason": condition.reason, **words}
     return said

@@ -1,0 +1,169 @@
+"""`design-loop`: scheduler, bind worker, PV controller and provisioner of 1.11 step by step, and where pods end up.
+
+Where the recordings have `fresh` answers, those are wanted: a pass must not know what an earlier one decided.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import attrs
+
+from kvolsched import volumes
+from kvolsched.controllers import persistent_volume, provisioner
+from kvolsched.revision import Revision
+from kvolsched.scheduler.cycle import PASS
+from kvolsched.scheduler.extension import Enabled
+from kvolsched.scheduler.flow import WORKER
+from kvolsched.world.apiserver import Refused
+from kvolsched.world.log import Key, Note
+from kvolsched.world.own import ABSENT, Own
+
+from .era import Rank, as_in_1_11
+from .recording import Case
+from .steps import CLAIM, VOLUME, Stage, name_of
+
+SCHEDULED = ("queued", "assumed", "writes", "events", "conditions", "errors", "skipped")
+OF_STEPS = (*SCHEDULED, "provisioned", "zone", "deselected")
+ASPECTS = (*OF_STEPS, "final")
+KINDS = ("Node", "StorageClass", "PersistentVolume", "PersistentVolumeClaim", "Pod")
+DRIVER = "ebs.example.com"
+
+
+def expected(case: Case) -> Mapping[str, Any]:
+    """Return the recorded steps, aspect by aspect, and the end."""
+    recorded = case["expect"].get("fresh", case["expect"])
+    return {**_by_aspect(recorded["steps"]), "final": recorded["final"]}
+
+
+def answer(case: Case, revision: Revision) -> Mapping[str, Any]:
+    """Return our steps, aspect by aspect, and where pods and claims ended up."""
+    stage, _, done = play(case, revision)
+    objects = stage.sim.log.objects
+    final = {f"Pod {key.name}": obj.spec.node_name or None for key, obj in objects.items() if key.kind == "Pod"}
+    final |= {
+        f"{key.kind} {name_of(key)}": obj.spec.volume_name or None for key, obj in objects.items() if key.kind == CLAIM
+    }
+    wanted = expected(case)["final"]
+    return {**_by_aspect(done), "final": {key: final[key] for key in wanted if key in final}}
+
+
+def play(case: Case, revision: Revision) -> tuple[Loop, Revision, list[dict[str, Any]]]:
+    """Play a case; return the world as it is then, the rules it ran under, and the steps as recordings write them."""
+    rules = as_in_1_11(revision, Enabled(Rank(tuple(case["rank"].items())), 1))
+    stage = Loop(rules, case)
+    done = []
+    for step in case["steps"]:
+        if "watch" in step:
+            stage.show()
+            continue
+        said = STEPS[next(word for word in STEPS if word in step)](stage, step)
+        writes, events = stage.since()
+        told = {**said, "writes": said.get("writes", writes), "events": said.get("events", events)}
+        done.append({"step": step, **{word: value for word, value in told.items() if value}})
+    return stage, rules, done
+
+
+def _by_aspect(steps: list[dict[str, Any]]) -> dict[str, Any]:
+    return {
+        aspect: {f"{number} {step['step']}": step[aspect] for number, step in enumerate(steps) if aspect in step}
+        for aspect in OF_STEPS
+    }
+
+
+class Loop(Stage):
+    """The whole loop on a stage. Mutable."""
+
+    def __init__(self, rules: Revision, case: Case) -> None:
+        super().__init__(rules, case, KINDS, {DRIVER: {}})
+        self.rules = rules
+        for pod in case["pods"]:
+            self.put(pod)
+        self.show()
+        seen = self.sim.find(persistent_volume.CLAIMS)[0].seen
+        self.known_volumes: dict[Key, Any] = dict(seen.kinds[VOLUME])
+
+    def schedule(self, step: Mapping[str, Any]) -> dict[str, Any]:
+        """Let one pass go for a pod, if it wants one, and its binding if the pass placed it."""
+        key = Key("Pod", "default", step["schedule"])
+        name = name_of(key)
+        if self.cache.get(key).spec.node_name or self.note("binding", name) is not None:
+            return {"skipped": True}
+        self.act(PASS, name)
+        binding = self.note("binding", name)
+        if binding is None:
+            return {"conditions": [self.condition(name)]}
+        if binding.stage == "bind":
+            self.act(WORKER, name)
+            return {"assumed": binding.node}
+        return {"queued": binding.node}
+
+    def bind_worker(self, _step: Mapping[str, Any]) -> dict[str, Any]:
+        """Let the worker work off its whole queue."""
+        found = []
+        while names := self.ready(WORKER):
+            self.act(WORKER, names[0])
+            found.append(names[0])
+        return {"conditions": [self.condition(name) for name in found]}
+
+    def condition(self, name: str) -> dict[str, Any]:
+        """Return what was written into a pod's condition."""
+        pod = self.sim.log.objects[Key("Pod", *name.split("/"))]
+        return {"pod": pod.metadata.name, "reason": pod.status.condition("PodScheduled").reason}
+
+    def controller(self, _step: Mapping[str, Any]) -> dict[str, Any]:
+        """Sync every claim, then every volume; its own cache learns of a volume by that volume's sync alone."""
+        process, _ = self.sim.find(persistent_volume.CLAIMS)
+        own, before = process.views["own"], self.known_volumes
+        assert isinstance(own, Own)
+        for key in {*before, *process.seen.kinds[VOLUME]}:
+            if own.at(key) is not before.get(key):
+                self.sim.log.write(Note(process.name, "own", "/".join(key)), before.get(key, ABSENT))
+        errors = []
+        for kind, actor in ((CLAIM, persistent_volume.CLAIMS), (VOLUME, persistent_volume.VOLUMES)):
+            for key in sorted(set(process.seen.kinds[kind]) | {key for key in before if key.kind == kind}):
+                for hand in self.act(actor, name_of(key)):
+                    refusals = [out for out in hand.outcomes if isinstance(out, Refused) and _is_told(out)]
+                    errors += [f"{name_of(key)}: {out.message}" for out in refusals]
+        self.known_volumes = {key: own.at(key) for key in process.seen.kinds[VOLUME]}
+        return {"errors": errors}
+
+    def provision(self, step: Mapping[str, Any]) -> dict[str, Any]:
+        """Let the driver take up a claim that is handed to it: its volume stands at once, or it fails."""
+        claim = Key(CLAIM, *step["provision"].split("/"))
+        process, actor = self.sim.find(f"{DRIVER} provisioner")
+        if step.get("fails"):
+            fails = (provisioner.Failure(times=None),)
+            options = attrs.evolve(self.rules.provisioning, delay=0.0, fails=fails)
+            actor = provisioner.component(DRIVER, options).actors[0]
+        self.sim.deliver(process)
+        objects = self.sim.log.objects
+        before = objects[claim]
+        made = Key(VOLUME, "", f"pvc-{before.metadata.uid}")
+        there = made in objects
+        count, faults, self.faults = self.count, self.faults, {}
+        self.sim.act(process, actor, step["provision"])
+        self.since()  # what drivers write and say is not in the recordings: no fault is counted by it
+        self.count, self.faults = count, faults
+        if made in objects and not there:
+            required = objects[made].spec.node_affinity.required
+            return {
+                "provisioned": made.name,
+                "zone": required.node_selector_terms[0].match_expressions[0].values[0],
+            }
+        return {"deselected": volumes.selected_node(before)} if objects[claim] != before else {"skipped": True}
+
+
+def _is_told(refused: Refused) -> bool:
+    """Say whether a sync returns a refusal as its error: what an operation beside it meets is only logged."""
+    write = refused.write
+    return write.key.kind != CLAIM or write.verb != "update" or bool(write.new.spec.volume_name)
+
+
+STEPS: Mapping[str, Callable[[Loop, Mapping[str, Any]], dict[str, Any]]] = {
+    "schedule": Loop.schedule,
+    "bindWorker": Loop.bind_worker,
+    "controller": Loop.controller,
+    "provision": Loop.provision,
+}
