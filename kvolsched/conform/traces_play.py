@@ -9,6 +9,7 @@ other, and of those who would write goes first who has waited longest.
 from __future__ import annotations
 
 import json
+from bisect import bisect_right
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -49,6 +50,7 @@ class Story:
         self.world = self.cluster.world
         self.stopped: set[str] = set()
         self.acted: dict[tuple[str, str], int] = {}  # where each actor wrote last: until then it waited for an answer
+        self.moments = [0]  # where everybody was told what there was to see
         self.refused: list[str] = []
         self._until(PHASE + self._draw("phase", 100) * PERIOD / 100 if seed else PHASE)
         for step in steps:
@@ -198,20 +200,20 @@ class Story:
         if not writers:
             return None
         lucky = self.seed and self._draw("pace", 3) == 0
-        return writers[self._draw("who", len(writers)) if lucky else 0][2:]
+        return writers[self._draw("who", len(writers)) if lucky else 0][3:]
 
-    def _writers(self) -> list[tuple[int, int, Process, Actor, str]] | None:
+    def _writers(self) -> list[tuple[int, bool, int, Process, Actor, str]] | None:
         """Return who would write, longest waiting first; None where somebody did what needs no write: look again."""
         self._see()
         with self.world.record() as step:
             found = [
-                (max(since, self.acted.get((process.name, actor.name), 0)), lane, process, actor, cause)
+                (self._since(process, actor, since), process.name != SCHEDULER, lane, process, actor, cause)
                 for lane, process in enumerate(self._running())
                 for actor in process.component.actors
                 for since, cause in actor.ready(Hand(self.world, process, actor))
             ]
-            found.sort(key=lambda each: each[:2])
-            for _, _, process, actor, cause in found:
+            found.sort(key=lambda each: each[:3])
+            for *_, process, actor, cause in found:
                 start = self.world.place
                 turn = self.world.turn(process, actor, cause, see=False)
                 if not turn.outcomes:
@@ -221,9 +223,16 @@ class Story:
                 self.world.log.cut()
         return found
 
+    def _since(self, process: Process, actor: Actor, since: int) -> int:
+        """Return since when a writer waits: it was told at the same time as all others, or wrote later than that."""
+        told = self.moments[max(0, bisect_right(self.moments, since) - 1)]
+        return max(told, self.acted.get((process.name, actor.name), 0))
+
     def _see(self, *, everything: bool = False) -> bool:
         """Let everybody see what there is; by luck some kinds of object are seen later. Say whether anything was."""
         start = self.world.place
+        if start > self.moments[-1]:
+            self.moments.append(start)
         with self.world.record():
             for process in self._running():
                 kinds = [kind for kind in process.pending if everything or not self._late(process, kind)]
