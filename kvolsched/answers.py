@@ -72,14 +72,30 @@ class Run:
 
 
 class ApplyRefused(Exception):
-    """The API server refused what a user applied; everything else of the same call was applied as kubectl does."""
+    """The API server refused what a user asked for, and nothing of the call was done; `refusals` holds them all."""
 
     def __init__(self, refusals: Sequence[Refused]) -> None:
         self.refusals = tuple(refusals)
         super().__init__("\n".join(refused.message for refused in self.refusals))
 
+    @property
+    def lines(self) -> tuple[str, ...]:
+        """What kubectl prints of it, an entry an object."""
+        return tuple(map(_printed, self.refusals))
+
     def _render_traceback_(self) -> list[str]:
-        return [f"Error from server ({refused.reason}): {refused.message}" for refused in self.refusals[:10]]
+        lines = "\n".join(self.lines).split("\n")
+        more = len(lines) - TOLD
+        return lines if more <= 0 else [*lines[:TOLD], f"... and {more} lines more; all are in .lines"]
+
+
+def _printed(refused: Refused) -> str:
+    """Return kubectl's words for a refusal: of what is invalid fault by fault, of all else the reason and the message."""
+    if refused.reason != "Invalid" or not refused.causes:
+        return f"Error from server ({refused.reason}): {refused.message}"
+    head = f'The {refused.write.key.kind} "{refused.write.key.name}" is invalid: '
+    causes = [str(cause) for cause in refused.causes]
+    return head + (causes[0] if len(causes) == 1 else "".join(f"\n* {cause}" for cause in causes))
 
 
 @attrs.frozen(repr=False)

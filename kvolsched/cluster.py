@@ -17,7 +17,7 @@ from .answers import Applied, ApplyRefused, Choices, Run, Step
 from .api import defaults, manifest, moments
 from .api.garbage import seldom_collected
 from .api.kind import KINDS, kind_named
-from .edits import cordoned, merge, tainted, uncordoned
+from .edits import cordoned, created, merged, tainted, uncordoned
 from .revision import Revision, revision_named
 from .scheduler.own import plugin_of
 from .world.apiserver import EPOCH, ORIGIN, Refused, Write, key_for, key_of, moment, ref, uid_of
@@ -102,40 +102,35 @@ class Cluster:
     # -- the user acts ----------------------------------------------------------------------------------------
 
     def apply(self, *sources: Any) -> Applied:
-        """Create or change objects as `kubectl apply` does: strictly read, merged, each a write of the user.
+        """Create or change objects as `kubectl apply` does, strictly and all or none; each is a write of the user.
+
+        What a manifest says is set, what it said last time and says no longer goes, what others wrote stays.
 
         Raises:
             ManifestError: every fault of the manifests; nothing was applied.
-            ApplyRefused: the API server refused some of the objects; the others were applied.
+            ApplyRefused: the API server refuses some of the objects, each with all its faults; nothing was applied.
         """
-        read = manifest.read(list(sources) if len(sources) != 1 else sources[0])
-        known = {process.name for process in self.world.processes.values()}
-        classes = [obj.provisioner for obj in read.objects if obj.kind == "StorageClass"]
-        missing = [c for c in self.revision.provisioners(classes, self.components) if c.name not in known]
-        if missing:
-            self.world.add(missing)
-        writes, merged = [], []
-        for obj in read.objects:
+        read = manifest.read(list(sources) if len(sources) != 1 else sources[0], keep=True)
+        writes: list[Write] = []
+        done: dict[Key, str] = {}
+        for obj, written in zip(read.objects, read.written, strict=True):
             key = key_of(obj)
             old = self.world.log.objects.get(key)
-            if old is None:
-                writes.append(Write("create", key, obj, words=f"user creates {ref(key)}"))
-            else:
-                new = manifest.from_plain(merge(manifest.to_plain(old), manifest.to_plain(obj)))
-                writes.append(Write("update", key, new, words=f"user changes {ref(key)}"))
-            merged.append(old)
+            new = created(obj, written) if old is None else merged(old, obj, written)
+            done[key] = "unchanged" if new is None else "created" if old is None else "configured"
+            if new is not None:
+                verb, word = ("create", "creates") if old is None else ("update", "changes")
+                writes.append(Write(verb, key, new, words=f"user {word} {ref(key)}"))
         words = writes[0].words if len(writes) == 1 else f"user applies {len(writes)} objects"
-        outcomes = self.world.perform(USER, writes, words)
-        lines, refusals = [], []
-        for outcome, old in zip(outcomes, merged, strict=True):
-            if isinstance(outcome, Refused):
-                refusals.append(outcome)
-                continue
-            done = "created" if old is None else "configured" if outcome.changed else "unchanged"
-            lines.append(f"{kind_named(outcome.write.key.kind).singular}/{outcome.write.key.name} {done}")
-        if refusals:
+        with seldom_collected():
+            outcomes = self.world.perform(USER, writes, words, whole=True)
+        if refusals := [outcome for outcome in outcomes if isinstance(outcome, Refused)]:
             raise ApplyRefused(refusals)
-        return Applied(tuple(lines))
+        known = {process.name for process in self.world.processes.values()}
+        classes = [obj.provisioner for obj in read.objects if obj.kind == "StorageClass"]
+        if missing := [c for c in self.revision.provisioners(classes, self.components) if c.name not in known]:
+            self.world.add(missing)
+        return Applied(tuple(f"{kind_named(key.kind).singular}/{key.name} {word}" for key, word in done.items()))
 
     def delete(self, *references: str) -> Applied:
         """Delete objects by reference, such as `pod/web-0` or `pvc/shop/data-0`.

@@ -1,25 +1,77 @@
 """What the user's commands change in an object: `kubectl apply`'s merge, cordon, uncordon and taint, as functions.
 
-Old value to new value; who writes it, and whether it is allowed, is for the cluster and its API server.
+Old value to new value; who writes it, and whether it is allowed, is for the cluster and its API server. What was
+applied last is kept in an annotation, as kubectl keeps it: only so can be told what a manifest no longer says.
 """
 
 from __future__ import annotations
 
+import json
+from collections.abc import Mapping
 from typing import Any
 
 import attrs
 
-from .api import manifest
+from .api import manifest, patches
+from .api.kind import BY_NAME
+
+LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
+# Fields of metadata that the server alone writes: a manifest taken from a cluster may hold them and says nothing by it.
+_SERVERS = ("uid", "resourceVersion", "generation", "creationTimestamp", "managedFields", "selfLink")
 
 
-def merge(old: Any, new: Any) -> Any:
-    """Return `old` with what `new` says: maps merge, everything else is replaced."""
-    if not isinstance(old, dict) or not isinstance(new, dict):
-        return new
-    merged = dict(old)
-    for key, value in new.items():
-        merged[key] = merge(merged[key], value) if key in merged else value
-    return merged
+def created(obj: Any, written: Mapping[str, Any]) -> Any:
+    """Return the object that a manifest creates: with the manifest in its annotation."""
+    applied = _spelled(obj, _configuration(obj, written))
+    meta = attrs.evolve(obj.metadata, annotations=obj.metadata.annotations.merged({LAST_APPLIED: applied}))
+    return attrs.evolve(obj, metadata=meta)
+
+
+def merged(old: Any, new: Any, written: Mapping[str, Any]) -> Any:
+    """Return a stored object with a manifest applied to it, or None if that has nothing to say.
+
+    What the manifest says is set, what it said last time and says no longer goes, and what others wrote stays; lists
+    merge by their keys.
+
+    Args:
+        old: the stored object.
+        new: the object of the manifest.
+        written: the manifest as plain data.
+    """
+    wanted = _configuration(new, written)
+    text = _spelled(new, wanted)
+    metadata: dict[str, Any] = wanted["metadata"]
+    wanted = {**wanted, "metadata": {**metadata, "annotations": {**metadata["annotations"], LAST_APPLIED: text}}}
+    applied = old.metadata.annotations.get(LAST_APPLIED)
+    merge = patches.apply(_read(applied), wanted, manifest.to_plain(old))
+    return manifest.from_plain(merge.data) if merge.touched else None
+
+
+def _configuration(obj: Any, written: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what a manifest says, in the form in which kubectl remembers it: its namespace named, annotations a map."""
+    metadata = {name: value for name, value in (written.get("metadata") or {}).items() if name not in _SERVERS}
+    annotations = {key: text for key, text in (metadata.get("annotations") or {}).items() if key != LAST_APPLIED}
+    metadata["annotations"] = annotations
+    if BY_NAME[obj.kind].namespaced:
+        metadata["namespace"] = obj.metadata.namespace or "default"
+    return {**written, "metadata": metadata}
+
+
+def _spelled(obj: Any, configuration: dict[str, Any]) -> str:
+    try:
+        return json.dumps(configuration, sort_keys=True, separators=(",", ":"), ensure_ascii=False) + "\n"
+    except TypeError:  # keys that are no texts: as they were read
+        plain = _configuration(obj, manifest.to_plain(obj))
+        return json.dumps(plain, sort_keys=True, separators=(",", ":"), ensure_ascii=False) + "\n"
+
+
+def _read(applied: str | None) -> dict[str, Any] | None:
+    """Return the manifest in an annotation; one that is not there or cannot be read says nothing."""
+    try:
+        found = json.loads(applied) if applied else None
+    except ValueError:
+        return None
+    return found if isinstance(found, dict) else None
 
 
 def cordoned(node: Any) -> Any:

@@ -43,12 +43,13 @@ __all__ = [
 @attrs.frozen(slots=False)
 class Manifests:
     """What was read: typed objects in their order, objects of other kinds, and what was accepted with a
-    warning.
+    warning; `written` holds the objects as they stood there, if that was asked for.
     """
 
     objects: tuple[Any, ...] = ()
     others: tuple[Frozen, ...] = ()
     warnings: tuple[Fault, ...] = ()
+    written: tuple[Mapping[str, Any], ...] = attrs.field(default=(), repr=False)
 
     @cached_property
     def unmodelled(self) -> tuple[tuple[Any, str], ...]:
@@ -71,7 +72,7 @@ class Manifests:
 
 
 
-def read(source: Any, *, lenient: bool = False, name: str = "") -> Manifests:
+def read(source: Any, *, lenient: bool = False, name: str = "", keep: bool = False) -> Manifests:
     """Read manifests: YAML or JSON text (also gzip), a path, a directory, plain data, or an iterable of these.
 
     A bar shows how far a long reading is.
@@ -81,6 +82,7 @@ def read(source: Any, *, lenient: bool = False, name: str = "") -> Manifests:
         lenient: a dump, taken as it is: unknown fields and unknown words of enumerations (of other versions) become
             warnings, and so does what contradicts itself.
         name: what faults call a text.
+        keep: keep what stood there as plain data beside the objects; with the documents' spellings normalised.
 
     Raises:
         ManifestError: with every fault; nothing is loaded.
@@ -89,6 +91,7 @@ def read(source: Any, *, lenient: bool = False, name: str = "") -> Manifests:
     wrong: list[tuple[Document, Problem]] = []
     objects: list[Any] = []
     origins: list[Document] = []
+    written: list[Mapping[str, Any]] = []
     others: list[Frozen] = []
     seen: dict[Any, Document] = {}
     with uncollected(), tqdm(total=0, unit="B", unit_scale=True, desc="reading", delay=1.0, leave=False) as bar:
@@ -107,6 +110,8 @@ def read(source: Any, *, lenient: bool = False, name: str = "") -> Manifests:
                 else:
                     objects.append(found)
                     origins.append(item)
+                    if keep:
+                        written.append(to_plain(found) if problems else item.data)
         tolerated = _TOLERATED_LENIENT if lenient else _TOLERATED
         faults += _located([one for one in wrong if one[1].rule not in tolerated])
         if faults:
@@ -115,7 +120,8 @@ def read(source: Any, *, lenient: bool = False, name: str = "") -> Manifests:
         doubtful = [one for one in wrong if one[1].rule in tolerated]
         if lenient:
             doubtful += ((origins[place], problem) for place, problem in doubts(objects))
-        return Manifests(tuple(objects), tuple(others), tuple(_located(doubtful, longest=_LOOKED_UP)))
+        warnings = _located(doubtful, longest=_LOOKED_UP)
+        return Manifests(tuple(objects), tuple(others), tuple(warnings), tuple(written))
 
 
 def plain(text: str, name: str = "") -> list[Any]:

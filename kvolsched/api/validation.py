@@ -40,6 +40,7 @@ _NAMES: Mapping[str, Callable[[str], list[str]]] = {
     "PodDisruptionBudget": path_segment,
     "Deployment": lambda text: [words.replace("bytes", "characters") for words in subdomain(text)],
 }
+LONGEST_ANNOTATIONS = 256 * 1024  # bytes of all keys and values together
 STANDARD_FINALIZERS = frozenset({"kubernetes", "orphan", "foregroundDeletion"})
 
 
@@ -75,6 +76,9 @@ def metadata(found: Any) -> Refusals:
     yield from labels("metadata.labels", meta.labels)
     for key in meta.annotations:
         yield from each("metadata.annotations", key, qualified_name(key.lower()))
+    if sum(len(key.encode()) + len(str(text).encode()) for key, text in meta.annotations.items()) > LONGEST_ANNOTATIONS:
+        words = f"may not be more than {LONGEST_ANNOTATIONS} bytes"
+        yield Invalid("metadata.annotations", "TooLong", detail=words)
     yield from _owners("metadata.ownerReferences", meta)
     for index, name in enumerate(meta.finalizers):
         yield from _finalizer("metadata.finalizers", f"metadata.finalizers[{index}]", name)

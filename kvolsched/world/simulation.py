@@ -8,6 +8,7 @@ alone. An error or interrupt inside a step leaves the world as it was.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 
 import attrs
 
@@ -27,6 +28,10 @@ class Next:
     actor: str
     cause: str
     since: int
+
+
+class _TakenBack(Exception):
+    """Ends a step of which nothing is to stay."""
 
 
 class Simulation(Runtime):
@@ -252,16 +257,23 @@ class Simulation(Runtime):
                 step.drop()
                 return None
 
-    def perform(self, component: str, writes: Sequence[Write], words: str = "") -> list[Done | Refused]:
-        """Carry out writes in the name of a component as one step, a turn each (a person at kubectl)."""
+    def perform(
+        self, component: str, writes: Sequence[Write], words: str = "", *, whole: bool = False
+    ) -> list[Done | Refused]:
+        """Carry out writes in the name of a component as one step, a turn each (a person at kubectl).
+
+        With `whole` it is all or nothing: is one of them refused, nothing has happened.
+        """
         outcomes: list[Done | Refused] = []
-        with self.record() as step:
+        with suppress(_TakenBack), self.record() as step:
             for write in writes:
                 start = self.log.place
                 outcome = self.commit(component, write)
                 outcomes.append(outcome)
                 record = self.record_of(start, component, words or _words([outcome]))
                 step.add(attrs.evolve(record, actor=component, cause=words, outcomes=(outcome,)))
+            if whole and any(isinstance(outcome, Refused) for outcome in outcomes):
+                raise _TakenBack
         return outcomes
 
     def run(
