@@ -15,6 +15,7 @@ from typing import Any
 
 from kvolsched.api.kind import BY_NAME, kind_named
 from kvolsched.api.manifest import from_plain, to_plain
+from kvolsched.api.patches import json_patch, merge_patch
 from kvolsched.cluster import Cluster
 from kvolsched.revision import NOT_DRIVERS, Revision
 from kvolsched.scheduler.cycle import SCHEDULER
@@ -295,44 +296,9 @@ def _dials(steps: Iterable[Mapping[str, Any]]) -> dict[str, dict[str, Any]]:
     return {name: dials for name, dials in found.items() if name not in NOT_DRIVERS}
 
 
-def patched(plain: Any, patch: Any) -> Any:
-    """Return plain data after a JSON merge patch (RFC 7386: a mapping) or a JSON patch (RFC 6902: a list).
-
-    Raises:
-        LookupError: an operation names a place that is not there.
-        ValueError: an operation is none of add, remove and replace.
-    """
-    if isinstance(patch, Mapping):
-        return _merged(plain, patch)
-    found = json.loads(json.dumps(plain))
-    for operation in patch:
-        *path, last = [part.replace("~1", "/").replace("~0", "~") for part in operation["path"].split("/")[1:]]
-        where = found
-        for part in path:
-            where = where[int(part) if isinstance(where, list) else part]
-        place: Any = last if not isinstance(where, list) else len(where) if last == "-" else int(last)
-        match operation["op"]:
-            case "add" if isinstance(where, list):
-                where.insert(place, operation["value"])
-            case "add" | "replace":
-                where[place] = operation["value"]
-            case "remove":
-                del where[place]
-            case other:
-                raise ValueError(f"no operation is called {other}")
-    return found
-
-
-def _merged(old: Any, new: Any) -> Any:
-    if not isinstance(new, Mapping):
-        return new
-    merged = dict(old) if isinstance(old, Mapping) else {}
-    for key, value in new.items():
-        if value is None:
-            merged.pop(key, None)
-        else:
-            merged[key] = _merged(merged.get(key), value)
-    return merged
+def patched(old: Any, patch: Any) -> Any:
+    """Return plain data after a merge patch (a mapping) or a JSON patch (a list of operations)."""
+    return json_patch(old, patch) if isinstance(patch, list) else merge_patch(old, patch)
 
 
 __all__ = ["Story", "patched"]
