@@ -17,6 +17,7 @@ from kvolsched.api.kind import BY_NAME, kind_named
 from kvolsched.api.manifest import from_plain, to_plain
 from kvolsched.api.patches import json_patch, merge_patch
 from kvolsched.cluster import Cluster
+from kvolsched.controllers import persistent_volume
 from kvolsched.revision import NOT_DRIVERS, Revision
 from kvolsched.scheduler.cycle import SCHEDULER
 from kvolsched.world.apiserver import CLOCK, Refused, Write, key_of
@@ -24,7 +25,10 @@ from kvolsched.world.component import Actor, Hand, Process, seeded
 from kvolsched.world.log import Key
 
 NAMESPACE = "demo"  # where the recordings' objects live
-KUBELET = {"start_delay": 0.2, "stop_delay": 0.2, "reaches": False}  # the recorded stand-in's: it mounts nothing
+DIALS = {
+    "kubelet": {"start_delay": 0.2, "stop_delay": 0.2, "reaches": False},  # the recorded one mounts nothing
+    persistent_volume.NAME: {"ticks": True},
+}
 NOT_READY = "node.kubernetes.io/not-ready"  # put on by admission; the recorded nodes were ready at once
 PATIENCE = 90.0  # simulated seconds after which a wait is given up: what differs then tells why
 PHASE, PERIOD = 0.3, 15.0  # where a user begins between the ticks of others, which come once a second or more
@@ -47,7 +51,7 @@ class Story:
         self.seed = seed
         self.dials = _dials(steps)
         self.drivers = tuple(self.dials)
-        self.cluster = Cluster(revision, components={**self.dials, "kubelet": KUBELET}, seed=seed)
+        self.cluster = Cluster(revision, components={**self.dials, **DIALS}, seed=seed)
         self.world = self.cluster.world
         self.stopped: set[str] = set()
         self.acted: dict[tuple[str, str], int] = {}  # where each actor wrote last: until then it waited for an answer

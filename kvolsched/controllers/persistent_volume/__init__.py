@@ -113,7 +113,7 @@ class Binder:
     def _next_period(self, hand: Hand, own: Own, word: tuple[str, str]) -> None:
         """Wake claims that wait for something at the next tick of the resync: before it, nobody looks at them.
 
-        Kubernetes looks at every claim at every tick; where nothing has changed that makes no difference.
+        Kubernetes looks at every claim at every tick (`ticks`); where nothing has changed only Events tell of it.
         """
         if word[0] == "class" and not self.options.selected_node_switches_delay_off:
             found = hand.seen.get("StorageClass", word[1])
@@ -121,8 +121,7 @@ class Binder:
                 return  # its claims take no volume before a pod is there
         for key in own.indexes["pending"].keys(word):
             if word[0] == "volume" or not self._delayed(hand, own.at(key)):
-                period = self.options.resync
-                hand.wake(f"{key.namespace}/{key.name}", period - hand.now % period)
+                hand.wake(f"{key.namespace}/{key.name}", self._to_next_tick(hand))
 
     def volumes_of(self, hand: Hand, key: Key, old: Any, new: Any) -> Iterator[str]:
         """Yield the volumes that a change concerns: themselves, and that of a claim which has gone."""
@@ -179,7 +178,12 @@ class Binder:
             self._sync_prebound_claim(decision, claim)
         else:
             self._sync_unbound_claim(decision, claim)
+        if self.options.ticks and claim.status.phase == "Pending":
+            hand.wake(cause, self._to_next_tick(hand), periodic=True)
         return decision.writes
+
+    def _to_next_tick(self, hand: Hand) -> float:
+        return self.options.resync - hand.now % self.options.resync
 
     def _sync_unbound_claim(self, decision: Decision, claim: PersistentVolumeClaim) -> None:
         """The claim names no volume: find the best one, else assign a class, wait, or provision."""

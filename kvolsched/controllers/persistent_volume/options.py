@@ -41,6 +41,8 @@ class Options:
             them, else left to a component of the plugin's name.
         assign_default_class: a class-less claim gets the default class when there is one.
         resync: seconds of the period after which an unfinished claim is looked at again.
+        ticks: look at every Pending claim at every tick of the resync, as Kubernetes does: its Events are counted up,
+            and say so if a pod has come. Without it only at those for which something has changed.
     """
 
     rules: Rules = RULES
@@ -54,6 +56,7 @@ class Options:
     in_tree: frozenset[str] = frozenset()
     assign_default_class: bool = True
     resync: float = 15.0
+    ticks: bool = False
 
 
 UPSTREAM = Options()
