@@ -15,6 +15,8 @@ from . import admission, volumes
 from .api.meta import EMPTY, freeze
 from .api.storage import NO_PROVISIONER
 from .controllers import (
+    daemon_set,
+    deployment,
     ephemeral_volume,
     garbage_collector,
     kubelet,
@@ -197,7 +199,9 @@ MANAGER = "kube-controller-manager"
 GATES = ("VolumeScheduling", "DynamicProvisioningScheduling")
 # Controllers of today's revision alone. Each begins to watch when there is something for it to do.
 LATER = (
+    deployment,
     replica_set,
+    daemon_set,
     ephemeral_volume,
     pvc_protection,
     pv_protection,

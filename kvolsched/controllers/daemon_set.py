@@ -1,0 +1,296 @@
+"""The DaemonSet controller: it alone makes one pod of a DaemonSet for every node that the template fits.
+
+A pod is tied to its node by an affinity to the node's name; the scheduler still binds it. A node that is cordoned or
+has lost its readiness keeps its daemon. An update takes the old pods away node by node (maxUnavailable), or waits until
+somebody deletes them (OnDelete); surging updates are not modelled.
+Mirrors `pkg/controller/daemon/daemon_controller.go` (v1.36.2).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import attrs
+
+from ..api.meta import EMPTY, ObjectMeta
+from ..api.node import Node
+from ..api.pod import Affinity, NodeAffinity, Pod, PodSpec
+from ..api.selector import NodeSelector, NodeSelectorTerm, Requirement, Toleration
+from ..api.workload import DaemonSet, DaemonSetStatus
+from ..workloads import (
+    REVISION_LABEL,
+    available,
+    controller_of,
+    generation,
+    is_ready,
+    owned_by,
+    owner_cause,
+    remaining,
+    scaled,
+    sorted_by_age,
+    suffix,
+    template_hash,
+)
+from ..world.apiserver import Done, Write, key_of
+from ..world.component import Component, Hand
+from ..world.decision import Decision, Say, named, say_done, say_refused
+from ..world.log import Key
+from ..world.need import Need, Some
+from ..world.own import await_seen, has_seen
+from ..world.routine import Routine
+from ..world.view import Index, Seen, View
+
+NAME = "daemonset-controller"
+KIND = "DaemonSet"
+NODE_NAME = "metadata.name"
+_CONDITIONS = ("disk-pressure", "memory-pressure", "pid-pressure", "unschedulable")
+TOLERATIONS = (
+    *(Toleration(key=f"node.kubernetes.io/{k}", operator="Exists", effect="NoExecute") for k in ("not-ready", "unreachable")),
+    *(Toleration(key=f"node.kubernetes.io/{k}", operator="Exists", effect="NoSchedule") for k in _CONDITIONS),
+)  # fmt: skip
+NETWORK = Toleration(key="node.kubernetes.io/network-unavailable", operator="Exists", effect="NoSchedule")
+
+
+def component() -> Component:
+    """Return the DaemonSet controller."""
+    routine = Routine(NAME, _sets_of, sync, say_refused, _done)
+    return Component(NAME, (KIND, "Pod", "Node"), (routine,), _views, need=_need)
+
+
+def _need() -> Need:
+    return Some(KIND)
+
+
+def _views(_seen: Seen) -> dict[str, View]:
+    return {"pods": Index("Pod", controller_of(KIND))}
+
+
+def _sets_of(hand: Hand, key: Key, old: Any, new: Any) -> Iterator[str]:
+    """Yield the DaemonSet that has changed, that owns the pod which has, or all of them when a node has."""
+    if key.kind == KIND:
+        if new is not None:
+            yield f"{key.namespace}/{key.name}"
+    elif key.kind == "Pod":
+        yield from owner_cause(KIND, new if new is not None else old)
+    elif old is None or new is None or (old.metadata.labels, old.spec) != (new.metadata.labels, new.spec):
+        for found in hand.seen.all(KIND):
+            yield f"{found.metadata.namespace or 'default'}/{found.metadata.name}"
+
+
+def _done(hand: Hand, cause: str, outcome: Done, *, last: bool) -> None:
+    """Say what goes with a write, and wait until a pod that was written is seen."""
+    say_done(hand, cause, outcome, last=last)
+    if outcome.write.key.kind == "Pod" and outcome.changed:
+        await_seen(hand, cause, outcome)
+
+
+def sync(hand: Hand, cause: str) -> Sequence[Write]:
+    """Make the daemons that are missing, take away those that are too many or old, then count."""
+    owner: DaemonSet | None = hand.seen.at(Key(KIND, *cause.split("/")))
+    if owner is None:
+        hand.remember("made", cause, None)
+        return ()
+    if owner.metadata.deletion_timestamp is not None:
+        return ()
+    daemons = Daemons(hand, owner)
+    decision = Decision(hand, NAME)
+    if has_seen(hand, cause, "Pod"):
+        daemons.manage(decision, cause)
+    status = daemons.status()
+    told = attrs.evolve(owner, status=status)
+    decision.update_status(owner, told, f"DaemonSet controller counts {named(owner)}")
+    daemons.wait(cause)
+    return decision.writes
+
+
+class Daemons:
+    """The pods of one DaemonSet as they were seen, node by node."""
+
+    def __init__(self, hand: Hand, owner: DaemonSet) -> None:
+        index = hand.views["pods"]
+        assert isinstance(index, Index)
+        self.hand = hand
+        self.owner = owner
+        self.nodes: list[Node] = hand.seen.all("Node")
+        self.hash = template_hash(owner.spec.template)
+        self.on: dict[str, list[Pod]] = {}
+        for pod in sorted_by_age(index.get(owner.metadata.uid)):
+            self.on.setdefault(node_of(pod), []).append(pod)
+
+    def manage(self, decision: Decision, cause: str) -> None:
+        """Make and delete daemons after the nodes; when all is in place, go on with an update."""
+        missing: list[str] = []
+        unneeded: list[Pod] = []
+        for node in self.nodes:
+            runs, stays = fits(self.owner, node)
+            pods = self.on.get(node.metadata.name, [])
+            living = []
+            for pod in pods:
+                if pod.metadata.deletion_timestamp is not None:
+                    continue
+                if pod.status.phase == "Failed" or (stays and pod.status.phase == "Succeeded"):
+                    self._replace(decision, pod, node)
+                elif stays:
+                    living.append(pod)
+                else:
+                    unneeded.append(pod)
+            if runs and not pods:
+                missing.append(node.metadata.name)
+            unneeded += sorted(living, key=lambda pod: not pod.spec.node_name)[1:]
+        there = {node.metadata.name for node in self.nodes}
+        unneeded += [p for n, pods in self.on.items() if n not in there for p in pods if not p.metadata.deletion_timestamp]
+        first: int = self.hand.note("made", cause) or 0
+        for number, name in enumerate(missing, first):
+            self._create(decision, name, number)
+        if missing:
+            self.hand.remember("made", cause, first + len(missing))
+        for pod in unneeded:
+            self._delete(decision, pod)
+        if not decision.writes:
+            self._update(decision)
+
+    def _replace(self, decision: Decision, pod: Pod, node: Node) -> None:
+        """Delete a daemon that has ended, so that another is made."""
+        space, failed = pod.metadata.namespace or "default", pod.status.phase == "Failed"
+        words = f"{'failed' if failed else 'succeeded'} daemon pod {space}/{pod.metadata.name} on node {node.metadata.name}"
+        reason, act = ("FailedDaemonPod", "kill") if failed else ("SucceededDaemonPod", "delete")
+        kind = "Warning" if failed else "Normal"
+        decision.event(self.owner, kind, reason, f"Found {words}, will try to {act} it")
+        self._delete(decision, pod)
+
+    def _update(self, decision: Decision) -> None:
+        """Delete old daemons, as many as may be unavailable; those that do not work anyway do not count."""
+        strategy = self.owner.spec.rest.get("updateStrategy", EMPTY)
+        if strategy.get("type", "RollingUpdate") != "RollingUpdate":
+            return
+        wanted = [node.metadata.name for node in self.nodes if fits(self.owner, node)[0]]
+        most = scaled(strategy.get("rollingUpdate", EMPTY).get("maxUnavailable", 1), len(wanted), up=True)
+        least, now = self.owner.spec.min_ready_seconds, self.hand.moment
+        missing, sick, sound = 0, [], []
+        for name in wanted:
+            pods = [pod for pod in self.on.get(name, []) if pod.metadata.deletion_timestamp is None]
+            if not pods:
+                missing += 1
+                continue
+            works, old = available(pods[0], least, now), not self.is_new(pods[0])
+            missing += not works
+            if old:
+                (sound if works else sick).append(pods[0])
+        for pod in [*sick, *sound[: max(0, most - missing)]]:
+            self._delete(decision, pod)
+
+    def is_new(self, pod: Pod) -> bool:
+        """Say whether a daemon is of the present template."""
+        return pod.metadata.labels.get(REVISION_LABEL) == self.hash
+
+    def _create(self, decision: Decision, node: str, number: int) -> None:
+        owner, template = self.owner, self.owner.spec.template
+        pod = Pod(
+            metadata=ObjectMeta(
+                name=f"{owner.metadata.name}-{suffix(owner.metadata.uid, number)}",
+                generate_name=f"{owner.metadata.name}-",
+                namespace=owner.metadata.namespace or "default",
+                labels=template.metadata.labels.merged({REVISION_LABEL: self.hash}),
+                annotations=template.metadata.annotations,
+                owner_references=(owned_by(owner),),
+            ),
+            spec=spec_for(template.spec, node),
+        )
+        about = key_of(owner)
+        decision.create(
+            pod,
+            f"DaemonSet controller creates {named(pod)} for {node}",
+            then=(Say(about, "Normal", "SuccessfulCreate", f"Created pod: {pod.metadata.name}", NAME),),
+            otherwise=(Say(about, "Warning", "FailedCreate", "Error creating: {error}", NAME),),
+        )
+
+    def _delete(self, decision: Decision, pod: Pod) -> None:
+        decision.delete(pod, f"DaemonSet controller deletes {named(pod)}")
+        decision.event(self.owner, "Normal", "SuccessfulDelete", f"Deleted pod: {pod.metadata.name}")
+
+    def status(self) -> DaemonSetStatus:
+        """Count the nodes and their daemons as they were seen."""
+        least, now = self.owner.spec.min_ready_seconds, self.hand.moment
+        desired = current = astray = ready = able = updated = 0
+        for node in self.nodes:
+            runs, _ = fits(self.owner, node)
+            pods = self.on.get(node.metadata.name, [])
+            desired += runs
+            if not pods:
+                continue
+            current += runs
+            astray += not runs
+            if runs:
+                ready += is_ready(pods[0])
+                able += is_ready(pods[0]) and available(pods[0], least, now)
+                updated += self.is_new(pods[0])
+        return attrs.evolve(
+            self.owner.status,
+            observed_generation=generation(self.owner),
+            desired_number_scheduled=desired,
+            current_number_scheduled=current,
+            number_misscheduled=astray,
+            number_ready=ready,
+            updated_number_scheduled=updated,
+            number_available=able,
+            number_unavailable=desired - able,
+        )
+
+    def wait(self, cause: str) -> None:
+        """Ask to be woken when the next ready daemon becomes available."""
+        least = self.owner.spec.min_ready_seconds
+        pods = [pod for pods in self.on.values() for pod in pods if is_ready(pod)] if least else []
+        waits = [wait for pod in pods if (wait := remaining(pod, least, self.hand.moment)) > 0]
+        if waits:
+            self.hand.wake(cause, min(waits))
+
+
+def node_of(pod: Pod) -> str:
+    """Return the node that a daemon is on, or is meant for."""
+    if pod.spec.node_name or pod.spec.affinity is None or pod.spec.affinity.node_affinity is None:
+        return pod.spec.node_name
+    required = pod.spec.affinity.node_affinity.required
+    for term in required.node_selector_terms if required is not None else ():
+        for one in term.match_fields:
+            if one.key == NODE_NAME and one.values:
+                return one.values[0]
+    return ""
+
+
+def spec_for(spec: PodSpec, node: str) -> PodSpec:
+    """Return a template's pod for one node: tied to it by name, and tolerating what befalls nodes."""
+    name = Requirement(key=NODE_NAME, operator="In", values=(node,))
+    affinity = spec.affinity or Affinity()
+    held = affinity.node_affinity or NodeAffinity()
+    required = NodeSelector(node_selector_terms=(NodeSelectorTerm(match_fields=(name,)),))
+    tied = attrs.evolve(affinity, node_affinity=attrs.evolve(held, required=required))
+    return attrs.evolve(spec, affinity=tied, tolerations=_tolerations(spec))
+
+
+def _tolerations(spec: PodSpec) -> tuple[Toleration, ...]:
+    added = (*TOLERATIONS, NETWORK) if spec.rest.get("hostNetwork") else TOLERATIONS
+    return (*spec.tolerations, *(one for one in added if one not in spec.tolerations))
+
+
+def fits(owner: DaemonSet, node: Node) -> tuple[bool, bool]:
+    """Say whether a node is to have a daemon, and whether one that is there may stay."""
+    spec = owner.spec.template.spec
+    if spec.node_name and spec.node_name != node.metadata.name:
+        return False, False
+    labels, name = node.metadata.labels, node.metadata.name
+    if any(labels.get(key) != value for key, value in spec.node_selector.items()):
+        return False, False
+    held = spec.affinity.node_affinity if spec.affinity is not None else None
+    if held is not None and held.required is not None and not held.required.matches(labels, name):
+        return False, False
+    tolerated = _tolerations(spec)
+    hard = [
+        taint.effect
+        for taint in node.spec.taints
+        if taint.effect != "PreferNoSchedule" and not any(one.tolerates(taint) for one in tolerated)
+    ]
+    return not hard, "NoExecute" not in hard
+
+
+__all__ = ["NAME", "component", "fits"]
