@@ -186,6 +186,7 @@ def _carriers(term: Term, counts: Counts, at: At) -> str:
     found = sorted(
         f"{pod.metadata.namespace}/{pod.metadata.name}"
         for node in nodes
+        if node is not None
         for pod in at.seen.pods_on(node)
         if term in anti_affinity(pod)
     )

@@ -240,10 +240,13 @@ def fail(
 def tell(
     hand: Hand, pod: Pod, event: str, message: str, reason: str, said: str, *, nominated: str | None = None
 ) -> None:
-    """Say FailedScheduling of a pod, and write the condition that goes with it."""
+    """Say FailedScheduling of a pod, and write the condition that goes with it, unless the pod is seen to have it."""
     hand.event(pod, event, "FailedScheduling", message, RECORDER)
     condition = Condition(type="PodScheduled", status="False", reason=reason, message=said)
     patch = PodStatusPatch(condition, nominated)
+    seen = hand.seen.at(key_of(pod))
+    if seen is not None and seen.metadata.uid == pod.metadata.uid and patch.apply(seen) == seen:
+        return
     words = f"Scheduler puts {pod.metadata.name} back: {message}"
     hand.commit(Write("patch", key_of(pod), patch, uid=pod.metadata.uid, words=words))
 

@@ -295,7 +295,8 @@ def _counts(pod: Pod, old: Pod | None, new: Pod | None) -> bool:
 
 
 def _is_met(matcher: Matcher, pod: Pod | None) -> bool:
-    return pod is not None and matcher.matches(pod)
+    """Whether a constraint speaks of a pod, also of one being deleted: it had ceased to count, and now it is gone."""
+    return pod is not None and attrs.evolve(matcher, terminating=True).matches(pod)
 
 
 def _moves(pod: Pod, old: Node | None, new: Node | None) -> bool:

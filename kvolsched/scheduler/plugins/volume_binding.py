@@ -76,7 +76,8 @@ class VolumeBinding:
         prioritises: closeness in size is scored (S0, PrioritizeVolumes; the formula of Part C6 of the checklist).
         heeds_capacity: room is looked at where a driver tells it in CSIStorageCapacity objects.
         migrates: a bound in-tree disk is judged as its CSI translation where its node has handed the plugin over.
-        waits: claims may wait for their consumer (gate VolumeScheduling); else every unbound claim is one too many.
+        waits: claims may wait for their consumer (gate VolumeScheduling); else every unbound claim is one too many,
+            and no volume's affinity is looked at.
         provisions: volumes may be made for a node (gate DynamicProvisioningScheduling).
     """
 
@@ -214,7 +215,7 @@ class VolumeBinding:
             if volume is None:
                 return Decision(reasons=(self.gone.text,))
             required = affinity_on(volume, seen.csi_node(node.metadata.name) if self.migrates else None)
-            if required is not None and not required.matches(node.metadata.labels):
+            if self.waits and required is not None and not required.matches(node.metadata.labels):
                 return Decision(reasons=(self.out_of_reach.text,), evidence=(unreached(volume, required, node),))
         return Decision()
 
@@ -317,7 +318,7 @@ class VolumeBinding:
             volume = at.seen.volume(claim.spec.volume_name)
             if volume is None:
                 return NotImplemented  # an error, or a reason that hides the others: rare, so ask the rule
-            if affinity_of(volume) is not None or source_of(volume):
+            if self.waits and (affinity_of(volume) is not None or source_of(volume)):
                 here = self.out_of_reach.where(~self._reached_from(volume, at))
                 codes = here if codes is None else codes | here
         if not claims.delayed:

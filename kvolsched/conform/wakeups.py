@@ -1,0 +1,199 @@
+"""The family of wake-ups: events happen one after the other; which of the pods that wait are tried again after each.
+
+The recording tells cluster, pods and events in words; `wakeups.yaml` beside this module says the same as manifests. It
+is played in order, through the API server, on a cluster whose components all run, as traces are, the recorded time
+apart. Nothing here knows who ought to be woken: the scheduler's passes are counted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from importlib import resources
+from typing import Any
+
+import attrs
+
+from kvolsched.api.manifest import from_plain, plain, to_plain
+from kvolsched.api.patches import merge_patch
+from kvolsched.revision import Revision
+from kvolsched.scheduler.cycle import SCHEDULER
+from kvolsched.world.apiserver import Write
+from kvolsched.world.log import Key, Note
+
+from .recording import Case
+from .traces_play import Story
+
+ASPECTS = ("woken", "attempts")
+APART = 2.6  # seconds between two events
+
+
+class Told:
+    """The set-up and the events as `wakeups.yaml` tells them."""
+
+    def __init__(self) -> None:
+        text = (resources.files("kvolsched") / "conform" / "wakeups.yaml").read_text(encoding="utf-8")
+        (self.data,) = plain(text, "wakeups.yaml")
+        self.events: Mapping[str, Sequence[Mapping[str, Any]]] = self.data["events"]
+        self.pending: tuple[str, ...] = tuple(sorted(self.data["pending"]))
+
+    def pod(self, name: str, beyond: Any) -> dict[str, Any]:
+        """Return a pod's manifest."""
+        made: dict[str, Any] = merge_patch({**self.data["pod"], "metadata": {"name": name}}, beyond)
+        return made
+
+    def waiting(self, name: str) -> dict[str, Any]:
+        """Return the manifest of a pod that waits."""
+        tolerations = [] if name in self.data["intolerant"] else [self.data["taint"]]
+        return self.pod(name, merge_patch({"spec": {"tolerations": tolerations}}, self.data["pending"][name]))
+
+    def objects(self) -> list[dict[str, Any]]:
+        """Return everything that is there before the first event but the pods that wait."""
+        found = list(self.data["objects"])
+        for name, claim in self.data["claims"].items():
+            found += self._claim(name, claim)
+        found += [_volume(name, volume, volume["class"]) for name, volume in self.data["volumes"].items()]
+        return found + [self.pod(name, beyond) for name, beyond in self.data["running"].items()]
+
+    @staticmethod
+    def _claim(name: str, claim: Mapping[str, Any]) -> list[dict[str, Any]]:
+        """Return a claim, and the volume that it is bound to."""
+        size, mode = claim.get("size", "10Gi"), claim.get("mode", "ReadWriteOnce")
+        room = {"requests": {"storage": size}}
+        spec: dict[str, Any] = {"storageClassName": claim["class"], "accessModes": [mode], "resources": room}
+        meta: dict[str, Any] = {"name": name}
+        made: dict[str, Any] = {"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": meta, "spec": spec}
+        if "volume" not in claim:
+            return [made]
+        by = {"pv.kubernetes.io/bind-completed": "yes"}
+        uid = f"claim-{name}"
+        meta |= {"annotations": by, "uid": uid}
+        spec["volumeName"] = name
+        made["status"] = {"phase": "Bound", "accessModes": [mode], "capacity": {"storage": size}}
+        ref = {"kind": "PersistentVolumeClaim", "namespace": "default", "name": name, "uid": uid}
+        volume = _volume(name, claim["volume"], claim["class"], mode)
+        volume["spec"]["claimRef"] = ref
+        volume["status"] = {"phase": "Bound"}
+        return [volume, made]
+
+
+def _volume(name: str, spec: Mapping[str, Any], storage_class: str, mode: str = "ReadWriteOnce") -> dict[str, Any]:
+    beyond = {word: value for word, value in spec.items() if word != "class"}
+    full = {"storageClassName": storage_class, "capacity": {"storage": "10Gi"}, "accessModes": [mode], **beyond}
+    return {"apiVersion": "v1", "kind": "PersistentVolume", "metadata": {"name": name}, "spec": full}
+
+
+class Watch(Story):
+    """A cluster on which the events happen, and the pods that wait are watched. Mutable."""
+
+    def __init__(self, told: Told, revision: Revision) -> None:
+        self.told = told
+        super().__init__([], revision)
+        self.found([*told.objects(), *map(told.waiting, told.pending)])
+        self._until(self.world.now + APART)
+
+    def found(self, manifests: Sequence[Mapping[str, Any]]) -> None:
+        """Set objects as they are found."""
+        self.cluster.load(map(from_plain, manifests))
+        self._until(self.world.now)
+
+    def happen(self, event: str) -> dict[str, int]:
+        """Let one event happen, and return how often the scheduler tried which of the pods that wait.
+
+        Raises:
+            LookupError: nobody has told what this event is.
+        """
+        if event not in self.told.events:
+            raise LookupError(f"nobody has told what this event writes: {event}")
+        before = self._passes()
+        for step in self.told.events[event]:
+            self._do(step)
+        self._until(self.world.now + APART)
+        return {name: tries - before[name] for name, tries in self._passes().items() if tries > before[name]}
+
+    def _passes(self) -> dict[str, int]:
+        notes = (self.world.log.notes.get(Note(SCHEDULER, "pass", f"default/{name}")) for name in self.told.pending)
+        return {name: note.number if note else 0 for name, note in zip(self.told.pending, notes, strict=True)}
+
+    def _do(self, step: Mapping[str, Any]) -> None:
+        match step:
+            case {"find": manifests}:
+                self.found(manifests)
+            case {"run": name, "with": beyond}:
+                self.apply({"apply": [self.told.pod(name, beyond)]})
+            case {"each": what}:
+                for key in self._waiting() if what == "pods" else self._claims():
+                    self._change(key, step["with"])
+            case {"tolerate": toleration}:
+                for key in self._waiting():
+                    held = to_plain(self.world.log.objects[key])["spec"].get("tolerations", [])
+                    self._change(key, {"spec": {"tolerations": [*held, toleration]}})
+            case {"patch": reference}:
+                self._change(self.key(reference), step["with"])
+            case {"delete": _}:
+                self.delete(step)
+            case _:
+                self.apply(step)
+        if self.refused:
+            raise LookupError(self.refused[0])
+
+    def _change(self, key: Key, change: Mapping[str, Any]) -> None:
+        """Patch an object, or its status."""
+        new = from_plain(merge_patch(to_plain(self.world.log.objects[key]), change))
+        self._write(Write("update_status" if "status" in change else "update", key, new))
+
+    def _waiting(self) -> list[Key]:
+        keys = (Key("Pod", "default", name) for name in self.told.pending)
+        return [key for key in keys if not self.world.log.objects[key].spec.node_name]
+
+    def _claims(self) -> list[Key]:
+        keys = (Key("PersistentVolumeClaim", "default", name) for name in self.told.pending)
+        return [key for key in keys if key in self.world.log.objects]
+
+
+@lru_cache(maxsize=2)
+def _played(events: tuple[str, ...], revision: Revision) -> tuple[Mapping[str, int], ...]:
+    watch = Watch(Told(), revision)
+    return tuple(watch.happen(event) for event in events)
+
+
+def answer(case: Case, revision: Revision) -> Mapping[str, Any]:
+    """Return which pods the scheduler tries after an event, and how often each of them."""
+    names = tuple(event["event"] for event in case["events"])
+    tries = _played(names, revision)[case["place"]]
+    return {"woken": sorted(tries), "attempts": {name: count for name, count in sorted(tries.items()) if count > 1}}
+
+
+@attrs.frozen
+class Either:
+    """What two runs recorded where they differ: pods that only one of them tried, or attempts in each. Not hashable.
+
+    It equals what lies between the two; of attempts what is not recorded is one, as ours are told.
+    """
+
+    sure: Any
+    lucky: Any
+
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, list):
+            return set(self.sure) <= set(other) <= {*self.sure, *self.lucky}
+        if isinstance(other, dict):
+            names = {*self.sure, *other} - set(self.lucky)
+            return all(_between(self.sure.get(name, (1, 1)), other.get(name, 1)) for name in names)
+        return NotImplemented
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        return f"{self.sure}, in one run only {self.lucky}" if self.lucky else f"{self.sure}"
+
+
+def _between(runs: Sequence[int], ours: int) -> bool:
+    return min(runs) <= ours <= max(runs)
+
+
+def expected(case: Case) -> Mapping[str, Any]:
+    """Return what was recorded in two runs: where they differ, either is right."""
+    event = case["events"][case["place"]]
+    lucky = event.get("woken_in_one_run_only", [])
+    return {"woken": Either(event["woken"], lucky), "attempts": Either(event.get("attempts", {}), lucky)}

@@ -1,0 +1,214 @@
+"""Which events wake a pod that was rejected: what happened, as plugins hear of it, and their hints."""
+
+import attrs
+import pytest
+
+from kvolsched.api.manifest import from_plain
+from kvolsched.cluster import Cluster
+from kvolsched.revision import design, upstream
+from kvolsched.scheduler.cluster_event import Action, events_of
+from kvolsched.scheduler.extension import Wake
+from kvolsched.scheduler.own import plugin_of
+from kvolsched.scheduler.queue import QUEUE, UNSCHEDULABLE, QueueEntry, SchedulingQueue
+from kvolsched.scheduler.requeue import declares, listening
+from kvolsched.world.apiserver import key_of
+from kvolsched.world.log import Note
+
+PROFILE = upstream().profile
+
+
+def pod(name="app", uid="u-app", *, labels=None, node="", phase="Pending", nominated="", **spec):
+    """Return a pod."""
+    containers = [{"name": "c", "image": "i", "resources": {"requests": {"cpu": spec.pop("cpu", "1")}}}]
+    meta = {"name": name, "namespace": "default", "uid": uid, "labels": labels or {}}
+    status = {"phase": phase, "nominatedNodeName": nominated}
+    spec = {"containers": containers, **({"nodeName": node} if node else {}), **spec}
+    return from_plain({"apiVersion": "v1", "kind": "Pod", "metadata": meta, "spec": spec, "status": status})
+
+
+def other(**given):
+    """Return a pod on a node."""
+    return pod("other", "u-other", node="n0", phase="Running", **given)
+
+
+def node(*, labels=None, annotations=None, cpu="2", cordoned=False, taints=(), ready=None):
+    """Return a node."""
+    room = {"cpu": cpu, "memory": "8Gi", "pods": "10"}
+    status = {"allocatable": room, "conditions": [{"type": "Ready", "status": ready}] if ready else []}
+    spec = {"unschedulable": cordoned, "taints": list(taints)}
+    meta = {"name": "n0", "labels": {"zone": "a", **(labels or {})}, "annotations": annotations or {}}
+    return from_plain({"apiVersion": "v1", "kind": "Node", "metadata": meta, "spec": spec, "status": status})
+
+
+def happened(old, new):
+    """Return (action, whom alone it concerns, up to which priority) of each event of a change."""
+    return [(event.action, event.only, event.up_to) for event in events_of(key_of(new or old), old, new)]
+
+
+TAINT = {"key": "busy", "effect": "NoSchedule"}
+NODES = {
+    "it comes": (None, node(), Action.ADD),
+    "it goes": (node(), None, Action.DELETE),
+    "a taint": (node(), node(taints=[TAINT]), Action.NODE_TAINT),
+    "a taint lifted": (node(taints=[TAINT]), node(), Action.NODE_TAINT),
+    "cordoned": (node(), node(cordoned=True), None),
+    "uncordoned": (node(cordoned=True), node(), Action.NODE_TAINT),
+    "label": (node(), node(labels={"rack": "r"}), Action.NODE_LABEL),
+    "annotation": (node(), node(annotations={"a": "b"}), Action.NODE_ANNOTATION),
+    "allocatable": (node(), node(cpu="4"), Action.NODE_ALLOCATABLE),
+    "condition": (node(ready="False"), node(ready="True"), Action.NODE_CONDITION),
+    "two at once": (node(), node(cpu="4", labels={"rack": "r"}), Action.NODE_ALLOCATABLE | Action.NODE_LABEL),
+}
+
+
+@pytest.mark.parametrize("case", NODES)
+def test_what_happened_to_a_node(case):
+    """Every sort of change has its word; being cordoned is none, being uncordoned counts as a changed taint."""
+    old, new, action = NODES[case]
+
+    assert ([] if action is None else [(action, "", None)]) == happened(old, new)
+
+
+PODS = {
+    "it waits": (None, pod(), []),
+    "it is bound": (pod(), pod(node="n0"), [(Action.ADD, "", None)]),
+    "it is found on a node": (None, other(), [(Action.ADD, "", None)]),
+    "it ends": (other(), pod("other", "u-other", node="n0", phase="Succeeded"), [(Action.DELETE, "", None)]),
+    "it is gone": (other(), None, [(Action.DELETE, "", None)]),
+    "it goes unplaced": (pod(), None, []),
+    "it goes with a promise": (pod(nominated="n0", priority=7), None, [(Action.DELETE, "", 7)]),
+    "its label": (other(), other(labels={"a": "b"}), [(Action.POD_LABEL, "", None)]),
+    "it shrinks": (other(cpu="2"), other(cpu="1"), [(Action.POD_SCALE_DOWN, "", None)]),
+    "it grows": (other(cpu="1"), other(cpu="2"), [(Action.UPDATE, "", None)]),
+    "a waiting pod's toleration": (
+        pod(), pod(tolerations=[{"operator": "Exists"}]), [(Action.POD_TOLERATION, "default/app", None)]
+    ),
+    "another of its name": (
+        other(), pod("other", "u-2", node="n1"), [(Action.DELETE, "", None), (Action.ADD, "", None)]
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", PODS)
+def test_what_happened_to_a_pod(case):
+    """A pod is there from binding to its end; one without a node concerns only itself, or those it was put before."""
+    old, new, expected = PODS[case]
+
+    assert expected == happened(old, new)
+
+
+def woken(waiting, rejected_by, old, new):
+    """Say whether a pod that these plugins rejected is tried again."""
+    return any(
+        hint.when(waiting, event.old, event.new)
+        for event in events_of(key_of(new or old), old, new)
+        if event.only in ("", "default/app")
+        for hint in listening(PROFILE, event.kind, event.action, rejected_by)
+    )
+
+
+NEAR = {"podAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [
+    {"topologyKey": "zone", "labelSelector": {"matchLabels": {"app": "db"}}}]}}
+FAR = {"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [
+    {"topologyKey": "zone", "labelSelector": {"matchLabels": {"app": "db"}}}]}}
+SPREAD = [{"maxSkew": 1, "topologyKey": "zone", "whenUnsatisfiable": "DoNotSchedule",
+           "labelSelector": {"matchLabels": {"app": "web"}}}]  # fmt: skip
+DB, WEB = {"app": "db"}, {"app": "web"}
+HINTS = [
+    # (who rejected it, the pod, before, after, woken)
+    ("NodeResourcesFit", pod(), other(), None, True),
+    ("NodeResourcesFit", pod(cpu="4"), None, node(cpu="2"), False),
+    ("NodeResourcesFit", pod(cpu="4"), None, node(cpu="4"), True),
+    ("NodeResourcesFit", pod(cpu="4"), node(cpu="2"), node(cpu="3"), False),
+    ("NodeResourcesFit", pod(), other(cpu="2"), other(cpu="1"), True),
+    ("NodeResourcesFit", pod(), node(), node(taints=[TAINT]), True),
+    ("NodeAffinity", pod(nodeSelector={"zone": "b"}), None, node(), False),
+    ("NodeAffinity", pod(nodeSelector={"rack": "r"}), node(), node(labels={"rack": "r"}), True),
+    ("NodeAffinity", pod(nodeSelector={"rack": "r"}), node(labels={"rack": "r"}), node(), False),
+    ("TaintToleration", pod(), node(taints=[TAINT]), node(), True),
+    ("TaintToleration", pod(), node(), node(taints=[TAINT]), False),
+    ("TaintToleration", pod(), pod(), pod(tolerations=[{"key": "x", "operator": "Exists"}]), True),
+    ("NodeUnschedulable", pod(), node(cordoned=True), node(), True),
+    ("NodeUnschedulable", pod(), None, node(cordoned=True), False),
+    ("InterPodAffinity", pod(affinity=NEAR), None, other(labels=DB), True),
+    ("InterPodAffinity", pod(affinity=NEAR), None, other(labels=WEB), False),
+    ("InterPodAffinity", pod(affinity=NEAR), other(labels=DB), None, False),
+    ("InterPodAffinity", pod(affinity=NEAR), pod(affinity=NEAR), pod(affinity=NEAR, labels=WEB), True),
+    ("InterPodAffinity", pod(affinity=NEAR), node(), node(labels={"rack": "r"}), False),
+    ("InterPodAffinity", pod(affinity=NEAR), node(), node(labels={"zone": "b"}), True),
+    ("InterPodAffinity", pod(affinity=FAR), other(labels=DB), None, True),
+    ("InterPodAffinity", pod(affinity=FAR), other(labels=DB), other(labels=WEB), True),
+    ("InterPodAffinity", pod(labels=DB), other(affinity=FAR), None, True),
+    ("PodTopologySpread", pod(topologySpreadConstraints=SPREAD), other(labels=WEB), None, True),
+    ("PodTopologySpread", pod(topologySpreadConstraints=SPREAD), other(labels=DB), None, False),
+    ("PodTopologySpread", pod(topologySpreadConstraints=SPREAD), node(), node(taints=[TAINT]), True),
+    ("PodTopologySpread", pod(topologySpreadConstraints=SPREAD), node(cordoned=True), node(), False),
+    ("NodeVolumeLimits", pod(), node(cordoned=True), node(), False),
+    ("VolumeBinding", pod(), other(), None, False),
+    ("VolumeBinding", pod(), node(), node(labels={"rack": "r"}), True),
+    ("VolumeBinding", pod(), node(), node(cpu="4"), False),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("hint", HINTS, ids=lambda hint: f"{hint[0]}-{HINTS.index(hint)}")
+def test_a_plugin_hears_of_what_it_waits_for(hint):
+    """Of the changes that it declares a plugin wakes for those that may help, and for no others."""
+    by, waiting, old, new, expected = hint
+
+    assert expected == woken(waiting, (by,), old, new)
+
+
+def test_who_waits_for_nodes_hears_of_taints():
+    """A plugin that waits for new nodes and says nothing of taints is told of every change of one; others are not."""
+    waits = attrs.make_class("Waits", {"name": attrs.field(default="W"), "wakes": attrs.field(default=())})
+    for_nodes = waits(wakes=(Wake("Node", "a node appears", on=Action.ADD),))
+    for_both = waits(wakes=(Wake("Node", "a node or a taint", on=Action.ADD | Action.NODE_TAINT),))
+
+    assert [2, 1, 0] == [len(declares(plugin)) for plugin in (for_nodes, for_both, waits())]
+
+
+def test_a_rule_of_ones_own_hears_of_everything():
+    """Whatever happens to nodes, pods, claims and volumes wakes those whom a learner's rule rejected."""
+    profile = PROFILE.with_plugin(plugin_of(lambda _pod, _node, _seen: False, name="mine"))
+
+    assert all(listening(profile, "Node", action, ("mine",)) for action in Action.ANY)
+    assert all(listening(profile, "PersistentVolumeClaim", action, ("mine",)) for action in Action.ANY)
+
+
+@pytest.mark.parametrize("revision", [upstream(), design()])
+def test_who_found_no_nodes_waits_for_the_first(revision):
+    """A pod that nobody rejected, as there was no node, is tried when one appears."""
+    cluster = Cluster(revision)
+    cluster.load([pod()])
+    cluster.run()
+    cluster.load([node()])
+    cluster.run()
+
+    assert cluster["pod/app"].spec.node_name == "n0"
+
+
+def test_one_priority_hears_of_the_promised_pod_that_went():
+    """A pod that had been promised a node and is deleted wakes those it was put before, and nobody above it."""
+    cluster = Cluster()
+    cluster.load([node(cpu="4"), other(cpu="4", priority=9)])
+    cluster.load([pod("low", "u-l", cpu="4", priority=1), pod("high", "u-h", cpu="4", priority=8)])
+    cluster.load([pod("mid", "u-m", cpu="4", priority=5, nominated="n0", schedulingGates=[{"name": "x/y"}])])
+    cluster.run()
+    cluster.delete("pod/mid")
+    cluster.run()
+    notes = cluster.world.log.notes
+
+    assert {"low": 2, "high": 1} == {
+        name: notes[Note("kube-scheduler", "pass", f"default/{name}")].number for name in ("low", "high")
+    }
+
+
+def test_the_rejected_are_kept_by_who_rejected_them():
+    """The queue knows the unschedulable by their rejecters, and forgets an empty sort."""
+    queue = SchedulingQueue()
+    entries = {name: QueueEntry(UNSCHEDULABLE, rejected_by=(by,)) for name, by in (("a", "X"), ("b", "X"), ("c", "Y"))}
+    for name, entry in entries.items():
+        queue.apply(Note("kube-scheduler", QUEUE, name), None, entry)
+    queue.apply(Note("kube-scheduler", QUEUE, "c"), entries["c"], None)
+
+    assert {("X",): {"a", "b"}} == queue.rejected
