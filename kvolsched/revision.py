@@ -27,6 +27,7 @@ from .controllers import (
     replica_set,
     stateful_set,
     user,
+    zonal_upgrade,
 )
 from .scheduler import profile as profiles
 from .scheduler.assume import KINDS, AssumeCache
@@ -62,6 +63,7 @@ class Revision:
         fine: a scheduling pass is two turns, so that others may act between its choice and what it assumes.
         disabled: admission plugins of the API server that are off.
         gates: the feature gates that were set, by process (see `with_gates`).
+        zonal_phase: how far zonal volumes are converted (see `in_phase`).
     """
 
     name: str
@@ -75,6 +77,22 @@ class Revision:
     fine: bool = False
     disabled: tuple[str, ...] = OFF
     gates: Mapping[str, Mapping[str, bool]] = EMPTY
+    zonal_phase: int = 0
+
+    def in_phase(self, phase: int) -> Revision:
+        """Return these rules in a phase of S0's zonal PV upgrade (checklist 28-34).
+
+        Args:
+            phase: 0: labels alone; 1: new volumes with zone labels get their node affinity on admission; 2: a
+                controller converts the volumes that there are; 3: VolumeZone and the controller are gone.
+
+        Raises:
+            ValueError: there is no such phase.
+        """
+        if phase not in range(4):
+            raise ValueError(f"no phase {phase!r} of the zonal upgrade; there are 0, 1, 2 and 3")
+        kept = [each for each in self.profile.plugins if phase < len(PHASES) or each.name != "VolumeZone"]
+        return attrs.evolve(self, profile=attrs.evolve(self.profile, plugins=tuple(kept)), zonal_phase=phase)
 
     def with_gates(self, gates: Mapping[str, Mapping[str, bool]]) -> Revision:
         """Return these rules with feature gates per component, as on masters of different age (checklist 71-73, 140).
@@ -86,9 +104,9 @@ class Revision:
             ValueError: there is no such process or gate.
         """
         for process, switches in gates.items():
-            unknown = [gate for gate in switches if gate not in GATES]
-            if process not in (SCHEDULER, MANAGER) or unknown:
-                known = f"{SCHEDULER} and {MANAGER} have {', '.join(GATES)}"
+            unknown = [gate for gate in switches if gate not in GATES_OF.get(process, ())]
+            if process not in GATES_OF or unknown:
+                known = "; ".join(f"{name} has {', '.join(there)}" for name, there in GATES_OF.items())
                 raise ValueError(f"no gate {', '.join(unknown) or '...'} of {process}: {known}")
         scheduler, manager = gates.get(SCHEDULER, {}), gates.get(MANAGER, {})
         waits, provisions = (scheduler.get(gate, True) for gate in GATES)
@@ -129,7 +147,8 @@ class Revision:
             rules.scheduler(),
             persistent_volume.component(binder),
             *self.provisioners([name for name in dials if name not in NOT_DRIVERS], dials),
-            kubelet.component(_dialled(kubelet.NAME, kubelet.Options(), dials.get(kubelet.NAME))),
+            kubelet.component(_dialled(kubelet.NAME, self._kubelet(), dials.get(kubelet.NAME))),
+            *([zonal_upgrade.component()] if self.zonal_phase == PHASES.index("converting") else []),
         ]
         left_out = {name for name, dial in dials.items() if dial.get("absent")}
         denied = {name: dial["denied"] for name, dial in dials.items() if "denied" in dial}
@@ -140,7 +159,15 @@ class Revision:
         subresources = {"bind": admission.bind(zone_labels=self.zone_labels)}
         off = self.disabled if self.zone_labels else (*self.disabled, "PodTopologyLabels")
         off = off if self.today else (*off, "StorageObjectInUseProtection")
-        return ApiServer(admission.admit.without(*off), subresources, admission.permits(denied), WORKLOADS)
+        more = (admission.ZONE_AFFINITY,) if self.zonal_phase else ()
+        if not self.gates.get(API_SERVER, {}).get(DIRECTIVES, True):
+            more = (*more, admission.NO_DIRECTIVES)
+        admit = admission.admit.without(*off)
+        admit = attrs.evolve(admit, plugins=(*admit.plugins, *more))
+        return ApiServer(admit, subresources, admission.permits(denied), WORKLOADS)
+
+    def _kubelet(self) -> kubelet.Options:
+        return kubelet.Options(reaches=self.gates.get(kubelet.NAME, {}).get(GATES[0], True))
 
     def scheduler(self) -> Component:
         """Return kube-scheduler: the pass, the workers that bind and evict beside it, their cache and queue."""
@@ -196,7 +223,12 @@ def _dialled(name: str, options: Any, dials: Mapping[str, Any] | None) -> Any:
 
 TOPOLOGY_KEYS = {"zonal": ("topology.kubernetes.io/zone",), "local": ("kubernetes.io/hostname",)}
 MANAGER = "kube-controller-manager"
+API_SERVER = "kube-apiserver"
 GATES = ("VolumeScheduling", "DynamicProvisioningScheduling")
+DIRECTIVES = "PodSchedulingReadiness"
+# Which process heeds which gate (S0, Feature Gates; S4, Feature Enablement).
+GATES_OF = {SCHEDULER: GATES, MANAGER: GATES, kubelet.NAME: GATES[:1], API_SERVER: (DIRECTIVES,)}
+PHASES = ("labels", "admitting", "converting")
 # Controllers of today's revision alone. Each begins to watch when there is something for it to do.
 LATER = (
     deployment,

@@ -16,6 +16,7 @@ import attrs
 from .api.meta import Frozen, ObjectReference
 from .api.node import Node
 from .api.quantity import value
+from .api.selector import NodeSelector, NodeSelectorTerm, Requirement
 from .api.storage import StorageClass, TopologySelectorTerm
 from .api.volume import (
     BETA_STORAGE_CLASS,
@@ -25,6 +26,7 @@ from .api.volume import (
     SELECTED_NODE_KEYS,
     PersistentVolume,
     PersistentVolumeClaim,
+    VolumeNodeAffinity,
 )
 
 FILESYSTEM = "Filesystem"
@@ -268,6 +270,24 @@ def volume_fits_node(volume: PersistentVolume, node: Node) -> bool:
     if affinity is None or affinity.required is None:
         return True
     return affinity.required.matches(node.metadata.labels)
+
+
+def with_zone_affinity(volume: PersistentVolume) -> PersistentVolume:
+    """Return a volume with the node affinity that its zone and region labels mean (S0, Zonal PV Upgrade).
+
+    The labels stay; `a__b` means either; the same object is returned if it has an affinity or no such label.
+    """
+    if volume.spec.node_affinity is not None:
+        return volume
+    found = []
+    for key in (*reversed(ZONE_LABELS), *reversed(REGION_LABELS)):
+        values = tuple(part.strip() for part in str(volume.metadata.labels.get(key, "")).split("__"))
+        if "" not in values:
+            found.append(Requirement(key=key, operator="In", values=values))
+    if not found:
+        return volume
+    selector = NodeSelector(node_selector_terms=(NodeSelectorTerm(match_expressions=tuple(found)),))
+    return attrs.evolve(volume, spec=attrs.evolve(volume.spec, node_affinity=VolumeNodeAffinity(required=selector)))
 
 
 def term_allows(term: TopologySelectorTerm, labels: Mapping[str, str]) -> bool:

@@ -2,14 +2,26 @@
 
 These are Kubernetes' rules; the world's API server, which knows none, is handed them by a revision. Imports and names
 only: `plugins` holds one function for each admission plugin, `server` puts them in order with defaults and validation,
-`binding` is the subresource pods/binding, `access` says who may do what.
+`binding` is the subresource pods/binding, `access` says who may do what, `documents` what the documents ask for.
 """
 
 from __future__ import annotations
 
 from .access import PERMISSIONS, permits
 from .binding import bind
+from .documents import NO_DIRECTIVES, ZONE_AFFINITY
 from .plugins import PLUGINS, Plugin
 from .server import Admission, admit, invalid
 
-__all__ = ["PERMISSIONS", "PLUGINS", "Admission", "Plugin", "admit", "bind", "invalid", "permits"]
+__all__ = [
+    "NO_DIRECTIVES",
+    "PERMISSIONS",
+    "PLUGINS",
+    "ZONE_AFFINITY",
+    "Admission",
+    "Plugin",
+    "admit",
+    "bind",
+    "invalid",
+    "permits",
+]

@@ -1,0 +1,44 @@
+"""The zonal PV upgrade controller of S0: it gives volumes that have only zone labels the node affinity that they mean.
+
+Labels stay, what has an affinity is left alone, so a second run changes nothing. It lives from the document's second
+phase (`VolumeZone` deprecated) to its third (`VolumeZone` gone). Kubernetes never got it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from ..api.volume import PersistentVolume
+from ..volumes import with_zone_affinity
+from ..world.apiserver import Write
+from ..world.component import Component, Hand
+from ..world.decision import Decision, named, say_done, say_refused
+from ..world.log import Key
+from ..world.routine import Routine
+
+NAME = "zonal-pv-upgrade-controller"
+
+
+def component() -> Component:
+    """Return the controller."""
+    return Component(NAME, ("PersistentVolume",), (Routine(NAME, _volumes, sync, say_refused, say_done),))
+
+
+def _volumes(_hand: Hand, key: Key, _old: Any, new: Any) -> Iterator[str]:
+    """Yield a volume that is not converted yet."""
+    if new is not None and with_zone_affinity(new) is not new:
+        yield key.name
+
+
+def sync(hand: Hand, cause: str) -> Sequence[Write]:
+    """Give one volume the affinity that its zone labels mean."""
+    volume: PersistentVolume | None = hand.seen.get("PersistentVolume", cause)
+    decision = Decision(hand, NAME)
+    if volume is not None:
+        words = f"zonal PV upgrade controller gives {named(volume)} the node affinity of its zone labels"
+        decision.update(volume, with_zone_affinity(volume), words)
+    return decision.writes
+
+
+__all__ = ["NAME", "component"]
