@@ -90,7 +90,7 @@ class ApplyRefused(Exception):
 
 
 def _printed(refused: Refused) -> str:
-    """Return kubectl's words for a refusal: of what is invalid fault by fault, of all else the reason and the message."""
+    """Return kubectl's words for a refusal: of what is invalid each fault, of all else the reason and the message."""
     if refused.reason != "Invalid" or not refused.causes:
         return f"Error from server ({refused.reason}): {refused.message}"
     head = f'The {refused.write.key.kind} "{refused.write.key.name}" is invalid: '

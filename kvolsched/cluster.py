@@ -112,7 +112,7 @@ class Cluster:
         """
         read = manifest.read(list(sources) if len(sources) != 1 else sources[0], keep=True)
         writes: list[Write] = []
-        done: dict[Key, str] = {}
+        done: dict[Any, str] = {}
         for obj, written in zip(read.objects, read.written, strict=True):
             key = key_of(obj)
             old = self.world.log.objects.get(key)

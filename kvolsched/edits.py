@@ -48,7 +48,7 @@ def merged(old: Any, new: Any, written: Mapping[str, Any]) -> Any:
 
 
 def _configuration(obj: Any, written: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what a manifest says, in the form in which kubectl remembers it: its namespace named, annotations a map."""
+    """Return what a manifest says as kubectl remembers it: with its namespace, and always with annotations."""
     metadata = {name: value for name, value in (written.get("metadata") or {}).items() if name not in _SERVERS}
     annotations = {key: text for key, text in (metadata.get("annotations") or {}).items() if key != LAST_APPLIED}
     metadata["annotations"] = annotations

@@ -13,7 +13,7 @@ import pytest
 from click.testing import CliRunner
 
 from kvolsched.cli import main
-from kvolsched.conform import ABSENT, FAMILIES, Agreement, Family, conform, judged, read
+from kvolsched.conform import ABSENT, FAMILIES, Agreement, Family, api_server, applying, conform, judged, read
 from kvolsched.revision import upstream
 from kvolsched.scheduler.framework import check
 
@@ -37,9 +37,13 @@ AGREE = {
     "mixed": (149, (149, 149, 149, 149, 149, 149, 149, 149)),
 }
 OTHERS = {
-    "topology": ("topology.jsonl.gz", 334, dict.fromkeys(("requirement", "affinity", "error", "retry"), 334)),
-    "capacity": ("capacity.jsonl.gz", 332, dict.fromkeys(("capacities", "writes", "asked", "errors", "metrics", "then"), 332)),
     # family: where its cases are, of how many cases, and how many agree in each aspect
+    "api": ("api.jsonl.gz", 1000, dict.fromkeys(api_server.ASPECTS, 1000)),
+    "apply": ("apply.jsonl.gz", 200, dict.fromkeys(applying.ASPECTS, 200)),
+    "pod-create": ("pod-create.jsonl.gz", 300, {"errors": 300}),
+    "pod-update": ("pod-update.jsonl.gz", 300, {"errors": 300}),
+    "refusals": ("refusals.json", 122, dict.fromkeys(api_server.PROBED, 122)),
+    "wakeups": ("wakeups.json", 46, {"woken": 46, "attempts": 45}),  # one pod tried twice in both runs by luck
     "kubectl": ("kubectl", 11, {"get": 11, "describe": 11}),
 }
 

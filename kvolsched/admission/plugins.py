@@ -1,4 +1,4 @@
-"""The admission plugins: what is changed in an object on its way in, or refused with reason Forbidden; one function each.
+"""The admission plugins: what is changed in an object on its way in, or refused as Forbidden; one function each.
 
 Each sees the stored object (None on create), the one to store, and what else is stored. Mirrors `plugin/pkg/admission`
 (v1.36.2). Their order is Kubernetes'; quotas, webhooks, service accounts and limits take no part.

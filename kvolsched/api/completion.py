@@ -1,8 +1,8 @@
 """What the API server fills in beside `defaults`: the fields that no class models, so that what is stored is whole.
 
 Pure and idempotent, over an object that was defaulted; what is given stays. Nothing here decides where a pod runs: the
-engine loads clusters without it, only what goes through the API server is completed. Mirrors `pkg/apis/*/v1/defaults.go`
-and the strategies of the kinds (v1.36.2).
+engine loads clusters without it, only what goes through the API server is completed. Mirrors `defaults.go` and the
+strategies of the kinds (v1.36.2).
 """
 
 from __future__ import annotations
@@ -205,7 +205,9 @@ def _sources(rest: Frozen) -> Frozen:
     return rest.with_(dataSource=source, dataSourceRef=reference)
 
 
-_COPIED = ((None, "PersistentVolumeClaim"), ("", "PersistentVolumeClaim"), ("snapshot.storage.k8s.io", "VolumeSnapshot"))
+_COPIED = (
+    (None, "PersistentVolumeClaim"), ("", "PersistentVolumeClaim"), ("snapshot.storage.k8s.io", "VolumeSnapshot")
+)  # fmt: skip
 
 
 # --- the rest --------------------------------------------------------------------------------------------------------
@@ -233,7 +235,8 @@ def _namespace(found: Namespace) -> Namespace:
     finalizers = spec.get("finalizers", ())
     if "kubernetes" not in finalizers:
         spec = spec.with_(finalizers=(*finalizers, "kubernetes"))
-    return attrs.evolve(found, rest=found.rest.with_(spec=spec, status=found.rest.get("status") or Frozen(phase="Active")))
+    status = found.rest.get("status") or Frozen(phase="Active")
+    return attrs.evolve(found, rest=found.rest.with_(spec=spec, status=status))
 
 
 def _service(found: Service) -> Service:

@@ -1,7 +1,7 @@
 """Changes of plain data: merge patches, JSON patches, and the three-way merge that `kubectl apply` makes of them.
 
 Pure: nothing that is given changes. What merges, and by which key, stands in `fields.json`; only the few words that
-Kubernetes' types have beyond it are listed here. Mirrors RFC 7386, RFC 6902 and apimachinery `strategicpatch` (v1.36.2).
+Kubernetes' types have beyond it are listed here. Mirrors RFC 7386, RFC 6902, and `strategicpatch` (v1.36.2).
 """
 
 from __future__ import annotations
@@ -238,10 +238,14 @@ def _items(
             part = _mapping(before.get(item[key], {}), item, held, type_name, retain=retain)
             made.append(part.data)
             touched = touched or part.touched
-    others = [item for item in current if item[key] not in named and item[key] not in before]
     if not touched:
         return Merged(current, touched=False)
-    place = {item[key]: number for number, item in enumerate(current)}
+    stays = [item for item in current if item[key] in named or item[key] not in before]
+    others = [item for item in stays if item[key] not in named]
+    place = {item[key]: number for number, item in enumerate(stays)}
+    new = [item[key] for item in wanted if item[key] not in there]
+    # Go's slices share memory: what is added takes the places of what was deleted, and counts as having stood there.
+    place |= {name: number for number, name in enumerate(new[: len(current) - len(stays)], len(stays))}
     return Merged(_interleaved(others, made, [place[item[key]] for item in others],
                                [place.get(item[key]) for item in made]), touched=True)  # fmt: skip
 
@@ -259,7 +263,7 @@ def _words(applied: list[Any] | None, wanted: list[Any], current: list[Any]) -> 
 
 
 def _interleaved(left: list[Any], right: list[Any], lefts: Sequence[int], rights: Sequence[int | None]) -> list[Any]:
-    """Insert what only the server has (left) into what is wanted (right): each before the first that stood behind it."""
+    """Insert what only the server has (left) into what is wanted (right), before the first that stood behind it."""
     merged: list[Any] = []
     taken = 0
     for item, place in zip(right, rights, strict=True):

@@ -72,7 +72,7 @@ def answer(case: Case, revision: Revision) -> Mapping[str, Any]:
         server.put(from_plain(case["old"]))
     outcome = server.put(found)
     if isinstance(outcome, Done):
-        stored = _kept(to_plain(outcome.stored), case["new"])
+        stored = without_luck(to_plain(outcome.stored), case["new"])
         return {"code": 200 if "old" in case else 201, "stored": stored}
     said: dict[str, Any] = {"code": CODES[outcome.reason]}
     if outcome.reason == "Invalid":
@@ -86,7 +86,7 @@ def expected(case: Case) -> Mapping[str, Any]:
     """Return the recorded answer: what is stored as our converter writes it, errors in our order."""
     recorded = dict(case["expect"])
     if "stored" in recorded:
-        recorded["stored"] = _kept(to_plain(from_plain(recorded["stored"])), case["new"])
+        recorded["stored"] = without_luck(to_plain(from_plain(recorded["stored"])), case["new"])
     if "errors" in recorded:
         recorded["errors"] = _in_order(recorded["errors"])
     if "unknown" in recorded:
@@ -105,7 +105,7 @@ def _error(one: Invalid) -> list[Any]:
     return [one.path, one.type, "-" if one.value is ABSENT else "*" if composite else one.value, one.detail]
 
 
-def _kept(stored: dict[str, Any], new: Mapping[str, Any]) -> dict[str, Any]:
+def without_luck(stored: dict[str, Any], new: Mapping[str, Any]) -> dict[str, Any]:
     """Leave out what only this server knows: uid, versions, times, and the address it chose for a service."""
     stored["metadata"] = {key: value for key, value in stored["metadata"].items() if key not in _DROPPED}
     for condition in stored.get("status", {}).get("conditions", ()):

@@ -12,7 +12,20 @@ from tqdm import tqdm
 
 from kvolsched.revision import Revision, revision_named
 
-from . import api_server, capacity, kubectl, topology, verdicts
+from . import (
+    api_server,
+    applying,
+    bind,
+    capacity,
+    design_bind,
+    design_loop,
+    kubectl,
+    spread,
+    topology,
+    verdicts,
+    volume_controller,
+    wakeups,
+)
 from .agreement import Agreement, Family
 from .recording import Recorded, read
 from .traces import TRACES, Traces
@@ -22,6 +35,7 @@ FAMILIES: Mapping[str, Family | Traces] = {
     **dict.fromkeys(("fit", "spread", "static", "dynamic", "bound", "limits"), SCHEDULER),
     **dict.fromkeys(("interpod", "preempt", "disrupt", "wide", "wide2", "mixed"), SCHEDULER),
     "api": Family(api_server.ASPECTS, api_server.answer, api_server.expected),
+    "apply": Family(applying.ASPECTS, applying.answer, applying.expected),
     **dict.fromkeys(
         ("pod-create", "pod-update"),
         Family(api_server.POD_ASPECTS, api_server.pod_answer, api_server.pod_expected),
@@ -29,7 +43,14 @@ FAMILIES: Mapping[str, Family | Traces] = {
     "refusals": Family(api_server.PROBED, api_server.probed, api_server.probe_expected),
     "topology": Family(topology.ASPECTS, topology.answer),
     "capacity": Family(capacity.ASPECTS, capacity.answer),
+    "bind": Family(bind.ASPECTS, bind.answer),
+    "pv-controller": Family(volume_controller.ASPECTS, volume_controller.answer),
+    "design-bind": Family(design_bind.ASPECTS, design_bind.answer, design_bind.expected, "design"),
+    "design-controller": Family(volume_controller.ASPECTS, volume_controller.answer, revision="design"),
+    "design-loop": Family(design_loop.ASPECTS, design_loop.answer, design_loop.expected, "design"),
+    "design-spread": Family(spread.ASPECTS, spread.answer, spread.expected, "design"),
     "kubectl": Family(kubectl.ASPECTS, kubectl.answer, kubectl.expected),
+    "wakeups": Family(wakeups.ASPECTS, wakeups.answer, wakeups.expected),
     "traces": TRACES,
 }
 

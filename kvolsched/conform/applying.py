@@ -1,0 +1,66 @@
+"""The family `apply`: a manifest applied, changed by another writer, and another manifest applied, as kubectl did it.
+
+The same act as in a notebook, `Cluster.apply`, on a cluster that is not stepped; the API server has every admission
+plugin on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import attrs
+
+from kvolsched.answers import ApplyRefused
+from kvolsched.api.manifest import from_plain, to_plain
+from kvolsched.api.patches import merge_patch
+from kvolsched.cluster import Cluster
+from kvolsched.edits import LAST_APPLIED
+from kvolsched.revision import Revision
+from kvolsched.world.apiserver import Write, key_of
+
+from .api_server import without_luck
+from .recording import Case
+
+ASPECTS = ("first", "second", "refused", "result")
+OTHER = "another writer"
+
+
+def answer(case: Case, revision: Revision) -> Mapping[str, Any]:
+    """Return what kubectl would print for both manifests, and the object afterwards."""
+    cluster = Cluster(attrs.evolve(revision, disabled=()))
+    said: dict[str, Any] = {"first": repr(cluster.apply(case["first"]))}
+    (key,) = (key for key in cluster.world.log.objects if key == key_of(from_plain(case["first"])))
+    if case["other"] is not None:
+        changed = from_plain(merge_patch(to_plain(cluster.world.log.objects[key]), case["other"]))
+        cluster.world.perform(OTHER, [Write("update", key, changed)])
+    try:
+        said["second"] = repr(cluster.apply(case["second"]))
+    except ApplyRefused as refused:
+        said["refused"] = refused.lines[0].partition("\n")[0]
+    said["result"] = _result(to_plain(cluster.world.log.objects[key]), case)
+    return said
+
+
+def expected(case: Case) -> Mapping[str, Any]:
+    """Return the recorded texts, of a refusal the first line, and the object as our converter writes it."""
+    recorded = dict(case["expect"])
+    if "refused" in recorded:
+        recorded["refused"] = recorded["refused"].partition("\n")[0]
+    recorded["result"] = _result(to_plain(from_plain(recorded["result"])), case)
+    return recorded
+
+
+def _result(stored: dict[str, Any], case: Case) -> dict[str, Any]:
+    stored = _without_uids(without_luck(stored, case["first"]))
+    annotations = stored["metadata"].get("annotations", {})
+    kept = {key: text for key, text in annotations.items() if key != LAST_APPLIED}
+    stored["metadata"].pop("annotations", None)
+    return merge_patch(stored, {"metadata": {"annotations": kept}} if kept else {})
+
+
+def _without_uids(value: Any) -> Any:
+    """Leave uids out wherever they stand: recorded references have none."""
+    if isinstance(value, dict):
+        return {key: _without_uids(item) for key, item in value.items() if key != "uid"}
+    return [_without_uids(item) for item in value] if isinstance(value, list) else value
