@@ -142,7 +142,7 @@ class Revision:
         binder = _dialled(persistent_volume.NAME, self.binder, dials.get(persistent_volume.NAME))
         made = [
             user.component(),
-            stateful_set.component(),
+            stateful_set.component(stateful_set.Options(revisions=self.today)),
             *(one.component() for one in LATER if self.today),
             rules.scheduler(),
             persistent_volume.component(binder),

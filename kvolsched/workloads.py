@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator
 from datetime import datetime
+from functools import lru_cache
 from typing import Any
 
 from .api.convert import to_plain
@@ -72,7 +73,7 @@ def is_ready(pod: Pod) -> bool:
 
 
 def available(pod: Pod, least: int, now: str) -> bool:
-    """Say whether a pod has been ready for at least so many seconds at a moment; without a time it has been for long."""
+    """Say whether a pod has been ready for at least so many seconds at a moment; of unknown time is long."""
     return is_ready(pod) and remaining(pod, least, now) <= 0
 
 
@@ -99,6 +100,7 @@ def terminating(pod: Pod) -> bool:
 # -- templates ------------------------------------------------------------------------------------------------------
 
 
+@lru_cache(maxsize=1 << 10)
 def template_hash(template: PodTemplateSpec, *more: Any) -> str:
     """Return the hash of a template, and of what else tells revisions apart, in Kubernetes' spelling."""
     plain = [to_plain(template), *(to_plain(one) for one in more)]

@@ -44,12 +44,17 @@ from ..world.view import Index, Seen, View
 NAME = "daemonset-controller"
 KIND = "DaemonSet"
 NODE_NAME = "metadata.name"
-_CONDITIONS = ("disk-pressure", "memory-pressure", "pid-pressure", "unschedulable")
+
+
+def _tolerating(what: str, effect: str = "NoSchedule") -> Toleration:
+    return Toleration(key=f"node.kubernetes.io/{what}", operator="Exists", effect=effect)
+
+
 TOLERATIONS = (
-    *(Toleration(key=f"node.kubernetes.io/{k}", operator="Exists", effect="NoExecute") for k in ("not-ready", "unreachable")),
-    *(Toleration(key=f"node.kubernetes.io/{k}", operator="Exists", effect="NoSchedule") for k in _CONDITIONS),
-)  # fmt: skip
-NETWORK = Toleration(key="node.kubernetes.io/network-unavailable", operator="Exists", effect="NoSchedule")
+    *(_tolerating(what, "NoExecute") for what in ("not-ready", "unreachable")),
+    *map(_tolerating, ("disk-pressure", "memory-pressure", "pid-pressure", "unschedulable")),
+)
+NETWORK = _tolerating("network-unavailable")
 
 
 def component() -> Component:
@@ -139,7 +144,8 @@ class Daemons:
                 missing.append(node.metadata.name)
             unneeded += sorted(living, key=lambda pod: not pod.spec.node_name)[1:]
         there = {node.metadata.name for node in self.nodes}
-        unneeded += [p for n, pods in self.on.items() if n not in there for p in pods if not p.metadata.deletion_timestamp]
+        lost = [pod for name, pods in self.on.items() if name not in there for pod in pods]
+        unneeded += [pod for pod in lost if pod.metadata.deletion_timestamp is None]
         first: int = self.hand.note("made", cause) or 0
         for number, name in enumerate(missing, first):
             self._create(decision, name, number)
@@ -152,11 +158,13 @@ class Daemons:
 
     def _replace(self, decision: Decision, pod: Pod, node: Node) -> None:
         """Delete a daemon that has ended, so that another is made."""
-        space, failed = pod.metadata.namespace or "default", pod.status.phase == "Failed"
-        words = f"{'failed' if failed else 'succeeded'} daemon pod {space}/{pod.metadata.name} on node {node.metadata.name}"
-        reason, act = ("FailedDaemonPod", "kill") if failed else ("SucceededDaemonPod", "delete")
-        kind = "Warning" if failed else "Normal"
-        decision.event(self.owner, kind, reason, f"Found {words}, will try to {act} it")
+        failed = pod.status.phase == "Failed"
+        what = f"daemon pod {pod.metadata.namespace or 'default'}/{pod.metadata.name} on node {node.metadata.name}"
+        if failed:
+            decision.event(self.owner, "Warning", "FailedDaemonPod", f"Found failed {what}, will try to kill it")
+        else:
+            words = f"Found succeeded {what}, will try to delete it"
+            decision.event(self.owner, "Normal", "SucceededDaemonPod", words)
         self._delete(decision, pod)
 
     def _update(self, decision: Decision) -> None:

@@ -297,7 +297,7 @@ class Rollout:
         return len(self.decision.writes) > before
 
     def _resize(self) -> None:
-        """Follow a Deployment that was scaled: its one ReplicaSet, or all in proportion while a roll-out is under way."""
+        """Follow a Deployment that was scaled: its one ReplicaSet, or all in proportion during a roll-out."""
         inuse = [one for one in self.sets.values() if size(one)]
         latest = self.new or (self.old[-1] if self.old else None)
         if len(inuse) <= 1:
@@ -317,7 +317,7 @@ class Rollout:
         return wanted and new.status.available_replicas == self.replicas
 
     def _spread(self, inuse: Sequence[ReplicaSet]) -> None:
-        """Share what is to be added or taken among the ReplicaSets in use, after their sizes; the largest take the rest."""
+        """Share what is to be added or taken among the ReplicaSets in use by size; the largest take the rest."""
         total = sum(map(size, inuse))
         allowed = self.replicas + self.surge if self.replicas else 0
         left = allowed - total
@@ -338,7 +338,7 @@ class Rollout:
             self._scale(one, wanted, note=True)
 
     def _scale(self, one: ReplicaSet, wanted: int, *, note: bool = False) -> bool:
-        """Size a ReplicaSet and note on it for how many replicas that was, if need be only that; say if it was sized."""
+        """Size a ReplicaSet, noting for how many replicas that was (`note`: even if only that); say if it was."""
         was = size(one)
         if was == wanted and not note:
             return False
@@ -387,7 +387,8 @@ class Rollout:
         """Write the status: counts of the ReplicaSets' statuses, and whether it is available and getting on."""
         status = self._counts()
         now = self._condition("Progressing")
-        done = status.replicas == status.updated_replicas and now is not None and now["reason"] == "NewReplicaSetAvailable"
+        done = now is not None and now["reason"] == "NewReplicaSetAvailable"
+        done = done and status.replicas == status.updated_replicas
         if progresses and self._has_deadline() and not done:
             subject = f'ReplicaSet "{self.current}"' if self.current else f'Deployment "{self.owner.metadata.name}"'
             if self._is_complete(status):

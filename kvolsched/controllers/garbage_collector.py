@@ -19,7 +19,6 @@ from ..world.apiserver import Write, key_of
 from ..world.component import Component, Hand
 from ..world.decision import Decision, named, say_done, say_refused
 from ..world.log import Key, Note, Place
-from ..world.need import Need
 from ..world.routine import Routine
 from ..world.view import Index, Seen, View
 
@@ -113,7 +112,7 @@ class Dependents:
 
     def of(self, uid: str) -> list[Key]:
         """Return the keys of an owner's dependents, sorted."""
-        return sorted(key for index in self.kinds.values() for key in index.keys(uid))  # noqa: SIM118 - no mapping
+        return sorted(key for index in self.kinds.values() for key in index.keys(uid))
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Dependents) and self.kinds == other.kinds

@@ -1,76 +1,313 @@
 """The StatefulSet controller: it alone makes the pods of a StatefulSet, and their claims before them.
 
 OrderedReady goes one replica at a time and waits until it is running and ready; Parallel makes all that are missing.
-Scaling down deletes the highest replica first; claims stay, so a replica that comes back finds its volume.
-Revisions and rolling updates are not modelled. Mirrors `pkg/controller/statefulset/stateful_set_control.go` (v1.36.2).
+Scaling down deletes the highest replica first; claims stay unless the retention policy gives them to their pod or set.
+A changed template replaces replicas from the highest down to the partition, each once its successor is ready.
+Mirrors `pkg/controller/statefulset/stateful_set_control.go` (v1.36.2), but for revisions: which template a revision was
+is remembered here, and no ControllerRevision is written.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 
 import attrs
 
-from ..api.meta import Frozen, ObjectMeta, OwnerReference
-from ..api.pod import Pod
+from ..api.meta import EMPTY, Frozen, ObjectMeta, OwnerReference
+from ..api.pod import Pod, PodTemplateSpec
 from ..api.pod_volume import PersistentVolumeClaimVolumeSource, Volume
 from ..api.volume import PersistentVolumeClaim
 from ..api.workload import StatefulSet, StatefulSetStatus
+from ..workloads import (
+    REVISION_LABEL,
+    available,
+    controller_of,
+    generation,
+    owned_by,
+    owner_cause,
+    ready,
+    remaining,
+    scaled,
+    template_hash,
+)
 from ..world.apiserver import Write, key_of
 from ..world.component import Component, Hand
 from ..world.decision import Decision, Say, named, say_done, say_refused
 from ..world.log import Key
+from ..world.need import Need, Some
 from ..world.routine import Routine
 from ..world.view import Index, Seen, View
 
 NAME = "statefulset-controller"
+KIND = "StatefulSet"
 POD_NAME = "statefulset.kubernetes.io/pod-name"
 POD_INDEX = "apps.kubernetes.io/pod-index"
 
 
-def _owner(pod: Pod) -> Iterator[str]:
-    owner = pod.metadata.controller
-    if owner is not None and owner.kind == "StatefulSet":
-        yield owner.uid
+@attrs.frozen(kw_only=True)
+class Options:
+    """The options of the controller.
+
+    Args:
+        revisions: replicas carry the revision of their template, and a changed template replaces them; claims follow
+            their retention policy.
+    """
+
+    revisions: bool = True
+
+
+@attrs.frozen
+class Revisions:
+    """The two revisions of a StatefulSet: the one that it comes from, with its template, and the one of now."""
+
+    current: str = ""
+    update: str = ""
+    template: PodTemplateSpec | None = None
+
+
+def component(options: Options | None = None) -> Component:
+    """Return the StatefulSet controller."""
+    routine = Routine(NAME, _sets_of, partial(sync, options or Options()), say_refused, say_done)
+    return Component(NAME, (KIND, "Pod", "PersistentVolumeClaim"), (routine,), _views, need=_need)
+
+
+def _need() -> Need:
+    return Some(KIND)
 
 
 def _views(_seen: Seen) -> dict[str, View]:
-    return {"pods": Index("Pod", _owner)}
-
-
-def component() -> Component:
-    """Return the StatefulSet controller."""
-    routine = Routine(NAME, _sets_of, sync, say_refused, say_done)
-    return Component(NAME, ("StatefulSet", "Pod", "PersistentVolumeClaim"), (routine,), _views)
+    return {"pods": Index("Pod", controller_of(KIND))}
 
 
 def _sets_of(_hand: Hand, key: Key, old: object, new: object) -> Iterator[str]:
     """Yield the StatefulSet that has changed, or that owns the pod which has."""
-    if key.kind == "StatefulSet":
+    if key.kind == KIND:
         if new is not None:
             yield f"{key.namespace}/{key.name}"
     elif key.kind == "Pod":
-        pod = new if new is not None else old
-        assert isinstance(pod, Pod)
-        owner = pod.metadata.controller
-        if owner is not None and owner.kind == "StatefulSet":
-            yield f"{key.namespace}/{owner.name}"
+        yield from owner_cause(KIND, new if new is not None else old)
 
 
-def sync(hand: Hand, cause: str) -> Sequence[Write]:
+def sync(options: Options, hand: Hand, cause: str) -> Sequence[Write]:
     """Bring one StatefulSet a step nearer to what it asks for, then its status to what was seen."""
-    owner: StatefulSet | None = hand.seen.at(Key("StatefulSet", *cause.split("/")))
+    owner: StatefulSet | None = hand.seen.at(Key(KIND, *cause.split("/")))
     if owner is None or owner.metadata.deletion_timestamp is not None:
         return ()
-    pods = _pods(hand, owner)
-    wanted = 1 if owner.spec.replicas is None else owner.spec.replicas
-    one_by_one = owner.spec.pod_management_policy != "Parallel"
-    decision = Decision(hand, NAME)
-    if not _replicas(decision, owner, pods, wanted, one_by_one=one_by_one):
-        _condemned(decision, owner, pods, wanted, one_by_one=one_by_one)
-    status = _status(owner, pods)
-    decision.update_status(owner, attrs.evolve(owner, status=status), f"StatefulSet controller counts {named(owner)}")
-    return decision.writes
+    revisions = _revisions(hand, cause, owner) if options.revisions else Revisions()
+    replicas = Replicas(Decision(hand, NAME), owner, revisions, options)
+    taken = 0
+    if not replicas.fill():
+        if options.revisions:
+            replicas.retain()
+        if not replicas.shrink() and options.revisions:
+            taken = replicas.update()
+    replicas.tell(taken)
+    replicas.wait(cause)
+    return replicas.decision.writes
+
+
+# -- revisions --------------------------------------------------------------------------------------------------------
+
+
+def _revisions(hand: Hand, cause: str, owner: StatefulSet) -> Revisions:
+    """Return the revisions of a StatefulSet: a template is called as before, or by its hash."""
+    template, status = owner.spec.template, owner.status
+    untouched = status.update_revision and status.observed_generation == generation(owner)
+    update = status.update_revision if untouched else f"{owner.metadata.name}-{template_hash(template)}"
+    if hand.note("template", f"{cause}|{update}") is None:
+        hand.remember("template", f"{cause}|{update}", template)
+    current = status.current_revision or update
+    return Revisions(current, update, hand.note("template", f"{cause}|{current}"))
+
+
+def _revision(pod: Pod, otherwise: str) -> str:
+    """Return the revision of a pod; one without a mark is of any, and where none are told all are of the same."""
+    return str(pod.metadata.labels.get(REVISION_LABEL, otherwise)) if otherwise else ""
+
+
+# -- replicas ---------------------------------------------------------------------------------------------------------
+
+
+class Replicas:
+    """The replicas of one StatefulSet as they were seen, and what is to become of them. Mutable for one sync."""
+
+    def __init__(self, decision: Decision, owner: StatefulSet, revisions: Revisions, options: Options) -> None:
+        self.decision = decision
+        self.owner = owner
+        self.revisions = revisions
+        self.options = options
+        self.pods = _pods(decision.hand, owner)
+        start = int(owner.spec.rest.get("ordinals", EMPTY).get("start", 0))
+        self.wanted = range(start, start + (1 if owner.spec.replicas is None else owner.spec.replicas))
+        self.one_by_one = owner.spec.pod_management_policy != "Parallel"
+        self.least = int(owner.spec.rest.get("minReadySeconds", 0))
+        self.strategy = owner.spec.rest.get("updateStrategy", EMPTY)
+
+    def _works(self, pod: Pod) -> bool:
+        """Say whether a replica is running, ready for long enough, and not being deleted."""
+        return pod.metadata.deletion_timestamp is None and self._serves(pod)
+
+    def _serves(self, pod: Pod) -> bool:
+        return ready(pod) and available(pod, self.least, self.decision.hand.moment)
+
+    def fill(self) -> bool:
+        """Make what is missing, and replace what has ended; say whether to stop here for now."""
+        for ordinal in self.wanted:
+            pod = self.pods.get(ordinal)
+            if pod is None:
+                self._create(ordinal)
+                if self.one_by_one:
+                    return True
+            elif pod.terminal:
+                if pod.metadata.deletion_timestamp is None:
+                    where = f"{self.owner.metadata.namespace or 'default'}/{self.owner.metadata.name}"
+                    words = f"StatefulSet {where} is recreating failed Pod {pod.metadata.name}"
+                    self.decision.event(self.owner, "Warning", "RecreatingFailedPod", words)
+                    self._delete(pod)
+                return True
+            elif self.one_by_one and not self._works(pod):
+                return True
+        return False
+
+    def shrink(self) -> bool:
+        """Delete the replicas that are too many, the highest first; say whether to stop here for now."""
+        condemned = sorted((number for number in self.pods if number not in self.wanted), reverse=True)
+        sick = next((number for number in sorted(self.pods) if not self._works(self.pods[number])), None)
+        for ordinal in condemned:
+            pod = self.pods[ordinal]
+            if pod.metadata.deletion_timestamp is None:
+                if self.one_by_one and self.options.revisions and not self._works(pod) and ordinal != sick:
+                    return True
+                self._delete(pod)
+            if self.one_by_one:
+                return True
+        return False
+
+    def update(self) -> int:
+        """Delete replicas of an old revision, from the highest down; return how many of the current one that took."""
+        if self.strategy.get("type", "RollingUpdate") != "RollingUpdate":
+            return 0
+        rolling = self.strategy.get("rollingUpdate") or EMPTY
+        lowest = self.wanted.start + int(rolling.get("partition") or 0)
+        targets = [n for n in reversed(self.wanted) if n >= lowest and n in self.pods]
+        missing = [n for n in targets if not self._works(self.pods[n])]
+        most = scaled(rolling.get("maxUnavailable", 1), len(self.wanted), up=True) or 1
+        taken = 0
+        if most > 1:
+            old = [n for n in targets if self._is_old(self.pods[n])]
+            for ordinal in old[: max(0, most - len(missing))]:
+                taken += self._replace(self.pods[ordinal])
+            return taken
+        for ordinal in targets:
+            if self._is_old(self.pods[ordinal]):
+                return self._replace(self.pods[ordinal])
+            if ordinal in missing:
+                return 0
+        return 0
+
+    def _is_old(self, pod: Pod) -> bool:
+        new = self.revisions.update
+        return pod.metadata.deletion_timestamp is None and _revision(pod, new) != new
+
+    def _replace(self, pod: Pod) -> int:
+        self._delete(pod)
+        return int(_revision(pod, self.revisions.update) == self.revisions.current)
+
+    def _create(self, ordinal: int) -> None:
+        """Create a replica's claims that do not exist yet, then its pod."""
+        decision, owner = self.decision, self.owner
+        about, set_name = key_of(owner), owner.metadata.name
+        pod = self._pod(ordinal)
+        name = pod.metadata.name
+        for template in claims_for(owner, ordinal):
+            if decision.hand.seen.at(key_of(template)) is not None:
+                continue
+            meta = template.metadata
+            claim = attrs.evolve(template, metadata=_kept_for(meta, owner, None) if self.options.revisions else meta)
+            what = f"Claim {claim.metadata.name} Pod {name} in StatefulSet {set_name}"
+            failed = f"create {what} failed error: {{error}}"
+            decision.create(
+                claim,
+                f"StatefulSet controller creates {named(claim)}",
+                then=(Say(about, "Normal", "SuccessfulCreate", f"Create {what} success", NAME),),
+                otherwise=(Say(about, "Warning", "FailedCreate", failed, NAME),),
+            )
+        what = f"Pod {name} in StatefulSet {set_name}"
+        decision.create(
+            pod,
+            f"StatefulSet controller creates {named(pod)}",
+            then=(Say(about, "Normal", "SuccessfulCreate", f"Create {what} successful", NAME),),
+            otherwise=(Say(about, "Warning", "FailedCreate", f"create {what} failed error: {{error}}", NAME),),
+        )
+
+    def _pod(self, ordinal: int) -> Pod:
+        """Return a replica of the revision that its ordinal is to have: below the partition it is the current one."""
+        if not self.options.revisions:
+            return pod_for(self.owner, ordinal)
+        rolls = self.strategy.get("type", "RollingUpdate") == "RollingUpdate"
+        partition = int((self.strategy.get("rollingUpdate") or EMPTY).get("partition") or 0) if rolls else 0
+        template, revision = self.revisions.template, self.revisions.current
+        if template is None or ordinal >= self.wanted.start + partition:
+            template, revision = self.owner.spec.template, self.revisions.update
+        pod = pod_for(attrs.evolve(self.owner, spec=attrs.evolve(self.owner.spec, template=template)), ordinal)
+        labels = pod.metadata.labels.merged({REVISION_LABEL: revision})
+        return attrs.evolve(pod, metadata=attrs.evolve(pod.metadata, labels=labels))
+
+    def _delete(self, pod: Pod) -> None:
+        what = f"Pod {pod.metadata.name} in StatefulSet {self.owner.metadata.name}"
+        self.decision.delete(pod, f"StatefulSet controller deletes {named(pod)}")
+        self.decision.event(self.owner, "Normal", "SuccessfulDelete", f"Delete {what} successful")
+
+    def retain(self) -> None:
+        """Make claims belong to whom the retention policy says: their set, or the pod that is scaled away."""
+        for ordinal, pod in sorted(self.pods.items()):
+            for wanted in claims_for(self.owner, ordinal):
+                claim: PersistentVolumeClaim | None = self.decision.hand.seen.at(key_of(wanted))
+                if claim is None:
+                    continue
+                meta = _kept_for(claim.metadata, self.owner, None if ordinal in self.wanted else pod)
+                words = f"StatefulSet controller changes whom {named(claim)} goes with"
+                self.decision.update(claim, attrs.evolve(claim, metadata=meta), words)
+
+    # -- status -------------------------------------------------------------------------------------------------------
+
+    def tell(self, taken: int) -> None:
+        """Count the replicas as they were seen, before this sync's own writes but those that replace one."""
+        owner, revisions = self.owner, self.revisions
+        pods = list(self.pods.values())
+        living = [pod for pod in pods if pod.metadata.deletion_timestamp is None]
+        status = attrs.evolve(
+            owner.status,
+            observed_generation=generation(owner),
+            replicas=len(pods),
+            current_replicas=sum(_revision(pod, revisions.current) == revisions.current for pod in living) - taken,
+            updated_replicas=sum(_revision(pod, revisions.update) == revisions.update for pod in living),
+            ready_replicas=sum(map(ready, pods)),
+            available_replicas=sum(map(self._serves, pods)),
+        )
+        if self.options.revisions:
+            both = {"current_revision": revisions.current, "update_revision": revisions.update}
+            status = _completed(attrs.evolve(status, **both))
+        told = attrs.evolve(owner, status=status)
+        self.decision.update_status(owner, told, f"StatefulSet controller counts {named(owner)}")
+
+    def wait(self, cause: str) -> None:
+        """Ask to be woken when the next ready replica has been so for long enough."""
+        now = self.decision.hand.moment
+        pods = [pod for pod in self.pods.values() if ready(pod)] if self.least else []
+        waits = [wait for pod in pods if (wait := remaining(pod, self.least, now)) > 0]
+        if waits:
+            self.decision.hand.wake(cause, min(waits))
+
+
+def _completed(status: StatefulSetStatus) -> StatefulSetStatus:
+    """Return a status in which an update that every replica has had is over."""
+    if status.current_revision == status.update_revision:
+        return status
+    if not status.updated_replicas == status.replicas == status.ready_replicas:
+        return status
+    return attrs.evolve(status, current_replicas=status.updated_replicas, current_revision=status.update_revision)
 
 
 def _pods(hand: Hand, owner: StatefulSet) -> dict[int, Pod]:
@@ -85,69 +322,18 @@ def _pods(hand: Hand, owner: StatefulSet) -> dict[int, Pod]:
     return found
 
 
-def _replicas(
-    decision: Decision, owner: StatefulSet, pods: dict[int, Pod], wanted: int, *, one_by_one: bool
-) -> bool:
-    """Make what is missing, and replace what has ended; say whether to stop here for now."""
-    for ordinal in range(wanted):
-        pod = pods.get(ordinal)
-        if pod is None:
-            _create(decision, owner, ordinal)
-            if one_by_one:
-                return True
-        elif pod.terminal:
-            if pod.metadata.deletion_timestamp is None:
-                where = f"{owner.metadata.namespace or 'default'}/{owner.metadata.name}"
-                words = f"StatefulSet {where} is recreating failed Pod {pod.metadata.name}"
-                decision.event(owner, "Warning", "RecreatingFailedPod", words)
-                _delete(decision, owner, pod)
-            return True
-        elif one_by_one and (pod.metadata.deletion_timestamp is not None or not ready(pod)):
-            return True
-    return False
-
-
-def _condemned(
-    decision: Decision, owner: StatefulSet, pods: dict[int, Pod], wanted: int, *, one_by_one: bool
-) -> None:
-    """Delete the replicas that are too many, the highest first."""
-    for ordinal in sorted((number for number in pods if number >= wanted), reverse=True):
-        pod = pods[ordinal]
-        if pod.metadata.deletion_timestamp is None:
-            _delete(decision, owner, pod)
-        if one_by_one:
-            return
-
-
-def _create(decision: Decision, owner: StatefulSet, ordinal: int) -> None:
-    """Create a replica's claims that do not exist yet, then its pod."""
-    hand, about, set_name = decision.hand, key_of(owner), owner.metadata.name
-    pod = pod_for(owner, ordinal)
-    name = pod.metadata.name
-    for claim in claims_for(owner, ordinal):
-        if hand.seen.at(key_of(claim)) is not None:
-            continue
-        what = f"Claim {claim.metadata.name} Pod {name} in StatefulSet {set_name}"
-        failed = f"create {what} failed error: {{error}}"
-        decision.create(
-            claim,
-            f"StatefulSet controller creates {named(claim)}",
-            then=(Say(about, "Normal", "SuccessfulCreate", f"Create {what} success", NAME),),
-            otherwise=(Say(about, "Warning", "FailedCreate", failed, NAME),),
-        )
-    what = f"Pod {name} in StatefulSet {set_name}"
-    decision.create(
-        pod,
-        f"StatefulSet controller creates {named(pod)}",
-        then=(Say(about, "Normal", "SuccessfulCreate", f"Create {what} successful", NAME),),
-        otherwise=(Say(about, "Warning", "FailedCreate", f"create {what} failed error: {{error}}", NAME),),
-    )
-
-
-def _delete(decision: Decision, owner: StatefulSet, pod: Pod) -> None:
-    what = f"Pod {pod.metadata.name} in StatefulSet {owner.metadata.name}"
-    decision.delete(pod, f"StatefulSet controller deletes {named(pod)}")
-    decision.event(owner, "Normal", "SuccessfulDelete", f"Delete {what} successful")
+def _kept_for(meta: ObjectMeta, owner: StatefulSet, scaled_away: Pod | None) -> ObjectMeta:
+    """Return a claim's metadata with the owners that the retention policy gives it; others stay."""
+    policy = owner.spec.rest.get("persistentVolumeClaimRetentionPolicy") or EMPTY
+    others = tuple(one for one in meta.owner_references if one.kind not in (KIND, "Pod"))
+    given: tuple[OwnerReference, ...] = ()
+    if scaled_away is not None and policy.get("whenScaled") == "Delete":
+        given = (owned_by(scaled_away),)
+    elif policy.get("whenDeleted") == "Delete":
+        given = (owned_by(owner),)
+    if (*others, *given) == meta.owner_references:
+        return meta
+    return attrs.evolve(meta, owner_references=(*others, *given))
 
 
 def pod_for(owner: StatefulSet, ordinal: int) -> Pod:
@@ -177,18 +363,6 @@ def pod_for(owner: StatefulSet, ordinal: int) -> Pod:
     )
 
 
-def owned_by(owner: StatefulSet) -> OwnerReference:
-    """Return the reference that makes an object a StatefulSet's own."""
-    return OwnerReference(
-        api_version=owner.api_version,
-        kind=owner.kind,
-        name=owner.metadata.name,
-        uid=owner.metadata.uid,
-        controller=True,
-        block_owner_deletion=True,
-    )
-
-
 def claims_for(owner: StatefulSet, ordinal: int) -> Iterator[PersistentVolumeClaim]:
     """Yield a replica's claims, with the labels that the StatefulSet selects by."""
     selector = owner.spec.selector
@@ -203,25 +377,4 @@ def claims_for(owner: StatefulSet, ordinal: int) -> Iterator[PersistentVolumeCla
         yield attrs.evolve(template, metadata=meta)
 
 
-def ready(pod: Pod) -> bool:
-    """Say whether a pod is running and ready."""
-    condition = pod.status.condition("Ready")
-    return pod.status.phase == "Running" and condition is not None and condition.status == "True"
-
-
-def _status(owner: StatefulSet, pods: dict[int, Pod]) -> StatefulSetStatus:
-    """Count the pods as they were seen, before this sync's own writes."""
-    living = sum(1 for pod in pods.values() if pod.metadata.deletion_timestamp is None)
-    running = sum(1 for pod in pods.values() if ready(pod))
-    return attrs.evolve(
-        owner.status,
-        observed_generation=owner.metadata.rest.get("generation", 1),
-        replicas=len(pods),
-        current_replicas=living,
-        updated_replicas=living,
-        ready_replicas=running,
-        available_replicas=running,
-    )
-
-
-__all__ = ["NAME", "claims_for", "component", "pod_for", "ready"]
+__all__ = ["NAME", "Options", "claims_for", "component", "pod_for"]

@@ -179,10 +179,7 @@ class ApiServer:
                 if getattr(new, "status", None) is not status:
                     new = attrs.evolve(new, status=status)
             case "update_status":
-                new = attrs.evolve(old, status=write.new.status)
-                said = write.new.metadata.annotations  # a workload's are written with its status
-                if write.key.kind in self.generations and said != old.metadata.annotations:
-                    new = attrs.evolve(new, metadata=attrs.evolve(old.metadata, annotations=said))
+                new = attrs.evolve(old, status=write.new.status, metadata=self._annotated(old, write.new))
             case "patch":
                 new = write.new.apply(old)
             case _:
@@ -239,6 +236,13 @@ class ApiServer:
             return Done(write, None)
         log.write(write.key, stored)
         return Done(write, stored)
+
+    def _annotated(self, old: Any, new: Any) -> ObjectMeta:
+        """Return an object's metadata after its status was written: a workload's annotations are written with it."""
+        meta: ObjectMeta = old.metadata
+        if old.kind not in self.generations or new.metadata.annotations == meta.annotations:
+            return meta
+        return attrs.evolve(meta, annotations=new.metadata.annotations)
 
     @staticmethod
     def _counted(old: Any, new: Any) -> Frozen:

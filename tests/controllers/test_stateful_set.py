@@ -63,7 +63,9 @@ def test_pods_and_claims_carry_their_names_labels_and_owner():
     """A pod knows its ordinal, its claim and its StatefulSet; a claim has the selector's labels and no owner."""
     made = world(1)
     pod, claim = made["pod/web-0"], made["pvc/data-web-0"]
+    assert made["sts/web"].status.update_revision.startswith("web-")
     assert dict(pod.metadata.labels) == {
+        "controller-revision-hash": made["sts/web"].status.update_revision,
         "app": "web", "statefulset.kubernetes.io/pod-name": "web-0", "apps.kubernetes.io/pod-index": "0",
     }
     assert list(pod.claim_names()) == ["data-web-0"]

@@ -19,7 +19,6 @@ from ...volumes import claim_ref_of, class_of_claim
 from . import topology
 from .placing import REGIONAL, zones_of_parameters
 
-
 FINALIZER = "external-provisioner.volume.kubernetes.io/finalizer"
 DELETION_SECRET = tuple(f"volume.kubernetes.io/provisioner-deletion-secret-{word}" for word in ("name", "namespace"))
 
