@@ -10,11 +10,11 @@ from itertools import permutations
 from pathlib import Path
 
 import attrs
-from loop_recorded import merged
 
 from kvolsched.api.kind import BY_NAME
 from kvolsched.api.manifest import from_plain, to_plain
 from kvolsched.cluster import Cluster
+from kvolsched.conform.steps import merged
 from kvolsched.world.apiserver import CLOCK, Done, Write, key_of
 from kvolsched.world.log import Key
 

@@ -78,7 +78,7 @@ class Stage(steps.Stage):
         """Let the watch show what has just changed, and nothing else that has changed since it last showed all."""
         log = self.sim.log
         for key, old, _ in log.changes[self.mark :]:
-            if isinstance(key, Key) and key.kind != "Node":
+            if isinstance(key, Key) and key.kind not in ("Node", "Pod"):  # what the scheduler says of pods is seen
                 self.unseen.setdefault(key, old)
         changed = [change.key for change in log.changes[self.mark :] if isinstance(change.key, Key)]
         if changed:
@@ -118,7 +118,8 @@ class Stage(steps.Stage):
         self.sim.deliver(self.sim.processes[SCHEDULER], ["Node"])
 
     def one_pass(self) -> bool:
-        """Judge and choose; return whether a node was chosen."""
+        """Judge and choose; return whether a node was chosen. The pod is as the API has it, as 1.11 reads it anew."""
+        self.sim.deliver(self.sim.processes[SCHEDULER], ["Pod"])
         self.sim.log.write(Note(SCHEDULER, "queue", self.pod), QueueEntry(ACTIVE))
         self.act(PASS, self.pod, turns=1)
         return self.note("cycle", self.pod) is not None
