@@ -3,6 +3,7 @@
 from functools import cache
 from pathlib import Path
 
+import attrs
 import pytest
 from click.testing import CliRunner
 
@@ -15,6 +16,7 @@ from kvolsched.fix import Situation, search
 from kvolsched.fix.edit import merged
 from kvolsched.revision import upstream
 from kvolsched.scheduler.framework import judge
+from kvolsched.scheduler.own import plugin_of
 from kvolsched.scheduler.snapshot import snapshot
 from kvolsched.world.apiserver import key_of
 
@@ -88,7 +90,7 @@ def test_every_fix_makes_the_pod_schedulable(capsys):
     with capsys.disabled():
         print(f"\n{capsys.readouterr().out.splitlines()[0]} (one case of {EVERY} searched)")
     assert total > 100
-    assert without / total < 0.2
+    assert without / total < 0.02
 
 
 @pytest.mark.long
@@ -96,17 +98,27 @@ def test_every_fix_of_every_case():
     """The same for all recorded stuck cases."""
     total, without = told_share(1)
 
-    assert without / total < 0.2
+    assert without / total < 0.01
 
 
-@pytest.mark.parametrize(("name", "pod", "nearest"), [
+STUCK_IN_DUMPS = [
     ("shop", "reports", "change nodeSelector topology.kubernetes.io/zone from zone-c to zone-a"),
     ("shop", "trainer", "ask for 2500m cpu instead of 3500m"),
     ("shop", "cache-2", "add a volume data-cache-2-more of 8Gi that node-a2 reaches for claim data-cache-2"),
     ("shop", "import", "create the claim imports, 1Gi of class ebs"),
+    ("shop", "batch", "add a volume scratch-more of 5Gi for claim scratch"),
     ("shop", "nightly", "remove the scheduling gates example.com/quota"),
+    ("storage", "kafka-2", "let the pod tolerate dedicated=gpu:NoSchedule"),
+    ("storage", "b-only", "let the pod tolerate dedicated=gpu:NoSchedule"),
+    ("storage", "archive", "add a node like node-a where its volumes are"),
+    ("storage", "huge", (
+        "add a volume huge-more of 500Gi that node-b reaches for claim huge, "
+        "and let the pod tolerate dedicated=gpu:NoSchedule")),
     ("storage", "named", "add a volume missing-volume of 5Gi for claim named"),
-])
+]
+
+
+@pytest.mark.parametrize(("name", "pod", "nearest"), STUCK_IN_DUMPS)
 def test_the_nearest_fix_of_a_recorded_dump(name, pod, nearest):
     """The nearest fix is the expected one, and whoever applies it and runs the loop sees the pod on a node."""
     cluster = dump(name)
@@ -130,6 +142,13 @@ def test_each_fix_can_be_applied(pod):
         mine.run(f"pod/demo/{pod} scheduled", steps=2_000)
 
         assert mine[f"pod/demo/{pod}"].spec.node_name, fix.words
+
+
+def test_fixes_that_do_not_hold_are_not_told():
+    """What was found but is refused on the fork is no fix, and the refusal is said."""
+    fixes = Cluster.from_manifests(STUCK.replace("image: web, ", "")).fix("web")
+
+    assert all(not change.anew for fix in fixes for change in fix.changes)
 
 
 def test_fixes_are_ranked_by_what_they_touch():
@@ -169,7 +188,7 @@ kind: Pod
 metadata: {name: web, namespace: default}
 spec:
   nodeSelector: {disk: ssd}
-  containers: [{name: c, resources: {requests: {cpu: "1"}}}]
+  containers: [{name: c, image: web, resources: {requests: {cpu: "1"}}}]
 """
 
 
@@ -194,7 +213,23 @@ def test_merging_edits_of_one_object():
 
 
 def test_a_case_without_a_fix_says_what_cannot_be_met():
-    """A claim of the pod's own that is not its own: no edit of the catalogue helps, and it is said."""
+    """A rule of one's own that takes no node: no edit of the catalogue helps, and it is said."""
+    rules = upstream()
+    fixes = Cluster.from_manifests(
+        STUCK, revision=attrs.evolve(rules, profile=rules.profile.with_plugin(plugin_of(never, None, "Never")))
+    ).fix("web")
+
+    assert ("no edit of the catalogue meets:", 0) == (fixes.headline, len(fixes))
+    assert "Never must not say" in "".join(fixes.unmet)
+
+
+def never(pod, node, seen):
+    """node(s) were never right."""
+    return False
+
+
+def test_the_claim_of_an_ephemeral_volume_that_is_anothers():
+    """It is deleted and created as the pod's own; whoever does that sees the pod judged without it."""
     claim = """
 ---
 apiVersion: v1
@@ -207,10 +242,134 @@ spec: {accessModes: [ReadWriteOnce], resources: {requests: {storage: 1Gi}}}
   - name: scratch
     ephemeral: {volumeClaimTemplate: {spec: {accessModes: [ReadWriteOnce], resources: {requests: {storage: 1Gi}}}}}
 """
-    fixes = Cluster.from_manifests(STUCK.rstrip() + volume + claim).fix("web")
+    fits = STUCK.replace(", unschedulable: true", "").replace("disk: ssd", "disk: hdd").replace("NoSchedule", "PreferNoSchedule")
+    fixes = Cluster.from_manifests(fits.rstrip() + volume + claim + RUNS.format("n0") + NO_ROOM_TOLD).fix("web")
 
-    assert ("no edit of the catalogue meets:", 0) == (fixes.headline, len(fixes))
-    assert "pod is not owner" in fixes.unmet[0]
+    words = "delete the claim web-scratch, which is not the pod's, and create the claim web-scratch as the pod's volume"
+    assert f"{words} scratch describes it" == fixes[0].words
+    assert ("n0",) == fixes[0].nodes
+
+
+STORE = """
+---
+apiVersion: storage.k8s.io/v1
+kind: StorageClass
+metadata: {name: disks, annotations: {storageclass.kubernetes.io/is-default-class: "true"}}
+provisioner: disks.example.com
+volumeBindingMode: WaitForFirstConsumer
+---
+apiVersion: storage.k8s.io/v1
+kind: CSIDriver
+metadata: {name: disks.example.com}
+spec: {storageCapacity: true}
+"""
+RUNS = """
+---
+apiVersion: storage.k8s.io/v1
+kind: CSINode
+metadata: {{name: {0}}}
+spec: {{drivers: [{{name: disks.example.com, nodeID: {0}, topologyKeys: [kubernetes.io/hostname]}}]}}
+"""
+NO_ROOM_TOLD = STORE.replace("storageCapacity: true", "storageCapacity: false")
+
+
+def asks(*, limit, pool=""):
+    """A pod with a claim, one node, a driver that publishes room and takes so many volumes."""
+    return Cluster.from_manifests(f"""
+apiVersion: v1
+kind: Node
+metadata: {{name: n0, labels: {{kubernetes.io/hostname: n0, zone: z}}}}
+status: {{allocatable: {{cpu: "4", memory: 8Gi, pods: "10"}}}}
+---
+apiVersion: storage.k8s.io/v1
+kind: CSINode
+metadata: {{name: n0}}
+spec: {{drivers: [{{name: disks.example.com, nodeID: n0, topologyKeys: [zone], allocatable: {{count: {limit}}}}}]}}
+---
+apiVersion: v1
+kind: PersistentVolumeClaim
+metadata: {{name: data, namespace: default}}
+spec: {{accessModes: [ReadWriteOnce], storageClassName: disks, resources: {{requests: {{storage: 20Gi}}}}}}
+---
+apiVersion: v1
+kind: Pod
+metadata: {{name: web, namespace: default}}
+spec:
+  containers: [{{name: c, image: web}}]
+  volumes: [{{name: v, persistentVolumeClaim: {{claimName: data}}}}]
+{STORE}{pool}""")
+
+
+POOL = """
+---
+apiVersion: storage.k8s.io/v1
+kind: CSIStorageCapacity
+metadata: {name: pool, namespace: drivers}
+storageClassName: disks
+capacity: 5Gi
+nodeTopology: {matchLabels: {zone: z}}
+"""
+
+
+@pytest.mark.parametrize(("limit", "pool", "words"), [
+    (1, "", "have storage for 20Gi of class disks where zone=z"),
+    (1, POOL, "free storage for 20Gi of class disks where zone=z"),
+    (0, POOL.replace("5Gi", "50Gi"), "let n0 attach 1 volumes of disks.example.com instead of 0"),
+])
+def test_what_a_driver_reports_is_part_of_the_catalogue(limit, pool, words):
+    """Room that is too small is raised, room that is missing is published, a limit is raised by what is needed."""
+    fixes = asks(limit=limit, pool=pool).fix("web")
+
+    assert words in [fix.words for fix in fixes]
+    assert all("n0" in fix.nodes or "n0-more" in fix.nodes for fix in fixes)
+
+
+def test_volumes_too_far_apart_are_asked_for_anew():
+    """Two bound claims in two places: one edit gives the pod new claims for both."""
+    far = "".join(f"""
+---
+apiVersion: v1
+kind: Node
+metadata: {{name: {node}, labels: {{kubernetes.io/hostname: {node}}}}}
+status: {{allocatable: {{cpu: "4", memory: 8Gi, pods: "10"}}}}
+{RUNS.format(node)}---
+apiVersion: v1
+kind: PersistentVolume
+metadata: {{name: disk-{node}}}
+spec:
+  accessModes: [ReadWriteOnce]
+  capacity: {{storage: 1Gi}}
+  storageClassName: disks
+  claimRef: {{namespace: default, name: data-{node}, uid: of-{node}}}
+  local: {{path: /mnt}}
+  nodeAffinity:
+    required: {{nodeSelectorTerms: [{{matchExpressions: [{{key: kubernetes.io/hostname, operator: In, values: [{node}]}}]}}]}}
+status: {{phase: Bound}}
+---
+apiVersion: v1
+kind: PersistentVolumeClaim
+metadata:
+  {{name: data-{node}, namespace: default, uid: of-{node}, annotations: {{pv.kubernetes.io/bind-completed: "yes"}}}}
+spec:
+  accessModes: [ReadWriteOnce]
+  storageClassName: disks
+  volumeName: disk-{node}
+  resources: {{requests: {{storage: 1Gi}}}}
+status: {{phase: Bound}}
+""" for node in ("n0", "n1")) + """
+---
+apiVersion: v1
+kind: Pod
+metadata: {name: web, namespace: default}
+spec:
+  containers: [{name: c, image: web}]
+  volumes:
+  - {name: a, persistentVolumeClaim: {claimName: data-n0}}
+  - {name: b, persistentVolumeClaim: {claimName: data-n1}}
+"""
+    fixes = Cluster.from_manifests(far + NO_ROOM_TOLD).fix("web")
+
+    assert "use new claims data-n0-wait, data-n1-wait of the class disks" in [fix.words for fix in fixes]
 
 
 def test_the_command_line():

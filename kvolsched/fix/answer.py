@@ -131,12 +131,16 @@ def fix(cluster: Cluster, pod: str) -> Fixes:
         else:
             searched = search(situation)
             found, unmet = searched.found, searched.unmet
-    proved = tuple(
-        fixed for each in found if (fixed := _proved(cluster, key, attrs.evolve(each, edits=(*first, *each.edits))))
-    )
+    tried = [_proved(cluster, key, attrs.evolve(each, edits=(*first, *each.edits))) for each in found]
+    proved = tuple(one for one in tried if isinstance(one, Fix))
     if proved:
         many = "the nearest fix" if len(proved) == 1 else f"the {len(proved)} nearest fixes"
         return Fixes(name, rules, f"{many}, each tried on a fork, what touches least first:", proved)
+    refused = tuple(dict.fromkeys(one for one in tried if isinstance(one, str)))
+    if refused:
+        many = "a fix was" if len(found) == 1 else f"{len(found)} fixes were"
+        head = f"{many} found, but none held when it was tried on a fork:"
+        return Fixes(name, rules, head, unmet=refused)
     return Fixes(name, rules, _without(unmet), unmet=tuple(demand.words for demand in unmet))
 
 
@@ -146,26 +150,26 @@ def _without(unmet: tuple[Demand, ...]) -> str:
     return "each demand could be met, but no three edits of the catalogue meet them all on one node."
 
 
-def _proved(cluster: Cluster, key: Key, found: Found) -> Fix | None:
-    """Try a fix on a fork: the pod is judged there, or, where volumes are at stake, the loop is run."""
+def _proved(cluster: Cluster, key: Key, found: Found) -> Fix | str:
+    """Try a fix on a fork: judge the pod there, or, where volumes are at stake, run the loop; or say why it is none."""
     name = f"{key.namespace}/{key.name}"
     changes = merged(found.edits)
     fork = cluster.fork("with the fix")
     try:
         carry_out(fork, changes)
-    except (ApplyRefused, KeyError):
-        return None
+    except (ApplyRefused, KeyError) as error:
+        return f"{', and '.join(edit.words for edit in found.edits)}: refused: {error.args[0] if error.args else error}"
     cost = found.cost[0]
     if not any(change.key.kind in LOOPED or change.new is None for change in changes):
         after = judged_now(fork, key)
         if not after.any_feasible or after.error:
-            return None
+            return f"{', and '.join(edit.words for edit in found.edits)}: still no node fits"
         fit = after.feasible
         every = len(fit) == len(after.nodes) > 1
         return Fix(name, found.edits, cost, fit, f"then it fits {'every node' if every else named(fit)}")
     run = fork.run(f"pod/{name} scheduled", steps=STEPS, seconds=SECONDS)
     placed: Pod = fork.world.log.objects[key]
     if not placed.spec.node_name:
-        return None
+        return f"{', and '.join(edit.words for edit in found.edits)}: run for {len(run)} steps, it has no node yet"
     node = placed.spec.node_name
     return Fix(name, found.edits, cost, (node,), f"run for {len(run)} steps: it goes to {node}")

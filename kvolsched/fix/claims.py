@@ -10,38 +10,25 @@ from collections.abc import Iterator, Sequence
 import attrs
 
 from kvolsched import volumes
-from kvolsched.api.meta import EMPTY, Frozen, ObjectMeta
+from kvolsched.api.csi import CSIStorageCapacity
+from kvolsched.api.meta import Frozen, ObjectMeta
 from kvolsched.api.node import Node
-from kvolsched.api.pod_volume import PersistentVolumeClaimVolumeSource
-from kvolsched.api.resources import Resources
-from kvolsched.api.selector import NodeSelector, NodeSelectorTerm, Requirement
-from kvolsched.api.storage import (
-    WAIT_FOR_FIRST_CONSUMER,
-    StorageClass,
-    TopologySelectorLabelRequirement,
-    TopologySelectorTerm,
-)
-from kvolsched.api.volume import (
-    BIND_COMPLETED,
-    SELECTED_NODE_KEYS,
-    PersistentVolume,
-    PersistentVolumeClaim,
-    PersistentVolumeClaimSpec,
-    PersistentVolumeSpec,
-    PersistentVolumeStatus,
-    VolumeNodeAffinity,
-)
+from kvolsched.api.selector import LabelSelector
+from kvolsched.api.storage import TopologySelectorLabelRequirement, TopologySelectorTerm
+from kvolsched.api.volume import SELECTED_NODE_KEYS, PersistentVolume, PersistentVolumeClaim
+from kvolsched.scheduler.capacities import heeded, reaches
 from kvolsched.scheduler.claims import provisions
 from kvolsched.scheduler.demands import Demand
 from kvolsched.scheduler.spreading import HOSTNAME
 
+from . import anew
 from . import nodes as node_edits
+from .disks import VOLUME, one_more
 from .edit import Change, Edit, merged
-from .pods import respecified
 from .situation import Situation
 
 ZONES, REGIONS = volumes.ZONE_LABELS, volumes.REGION_LABELS
-CLASS, VOLUME, CLAIM, CAPACITY, LEFT_BEHIND = 3, 3, 3, 4, 3
+CLASS, CAPACITY, LEFT_BEHIND = 3, 4, 3
 
 
 def serve(demand: Demand, situation: Situation, near: Sequence[Node]) -> Iterator[Edit]:
@@ -53,16 +40,27 @@ def serve(demand: Demand, situation: Situation, near: Sequence[Node]) -> Iterato
         bound = situation.get("PersistentVolume", claim.spec.volume_name) if claim.spec.volume_name else None
         if bound is not None:
             yield from _reach(bound, near)
-            for edit in (*_waiting(claim, situation), *_another_claim(name, claim, situation)):
+            for edit in (*anew.waiting(claim, situation), *anew.another(name, claim, situation)):
                 yield attrs.evolve(edit, cost=edit.cost + LEFT_BEHIND)
             continue
         yield from _unselect(claim)
         yield from _release(claim, situation)
         yield from _allow(claim, situation, near)
         for node in near:
-            yield from _one_more(claim, situation, node)
+            for more in one_more(claim, situation, node):
+                yield more
+                yield from _both(_unselect(claim), more)
         yield from _more_capacity(claim, situation, near)
-        yield from _waiting(claim, situation)
+        yield from anew.waiting(claim, situation)
+        for edit in anew.another(name, claim, situation):
+            yield attrs.evolve(edit, cost=edit.cost + 1)
+
+
+def _both(first: Iterator[Edit], then: Edit) -> Iterator[Edit]:
+    """Give two edits as one, where the second alone lifts nothing."""
+    for edit in first:
+        words, changes = f"{edit.words}, and {then.words}", merged((edit, then))
+        yield Edit(words, edit.cost + then.cost, changes, (*edit.expected, *then.expected), then.note)
 
 
 def serve_all(demand: Demand, situation: Situation, near: Sequence[Node]) -> Iterator[Edit]:
@@ -76,7 +74,7 @@ def serve_all(demand: Demand, situation: Situation, near: Sequence[Node]) -> Ite
         return
     freed = [edit for claim in waiting for edit in (*_unselect(claim), *_release(claim, situation))]
     for node in near:
-        more = [edit for claim in waiting for edit in _one_more(claim, situation, node)]
+        more = [edit for claim in waiting for edit in one_more(claim, situation, node)]
         for edits in (more, [*freed, *more]) if freed else (more,):
             yield Edit(
                 ", and ".join(edit.words for edit in edits),
@@ -87,19 +85,28 @@ def serve_all(demand: Demand, situation: Situation, near: Sequence[Node]) -> Ite
             )
 
 
+def all_anew(demand: Demand, situation: Situation, near: Sequence[Node]) -> Iterator[Edit]:
+    """New claims for all volumes of the pod, where those it has cannot be had on one node."""
+    for edit in anew.every(situation):
+        yield attrs.evolve(edit, cost=edit.cost + LEFT_BEHIND)
+
+
 def before_filtering(situation: Situation) -> Iterator[Edit]:
     """What may mend a rejection before filtering: a claim that is missing or not bound, a volume that is gone."""
     pod = situation.pod
     for name in dict.fromkeys(pod.claim_names()):
         claim = _claim(situation, name)
         if claim is None:
-            yield from _create(name, situation)
+            yield from anew.create(name, situation)
         elif not volumes.is_bound(claim) and not _delayed(claim, situation):
-            yield from _one_more(claim, situation, None, bind=True)
-            yield from _waiting(claim, situation)
+            yield from one_more(claim, situation, None, bind=True)
+            yield from anew.waiting(claim, situation)
+            yield from _make_class(claim, situation)
         elif claim.spec.volume_name and situation.get("PersistentVolume", claim.spec.volume_name) is None:
-            yield from _one_more(claim, situation, None, name=claim.spec.volume_name, bind=True)
-        yield from _another_claim(name, claim, situation)
+            yield from one_more(claim, situation, None, name=claim.spec.volume_name, bind=True)
+        yield from anew.another(name, claim, situation)
+    yield from anew.own(situation)
+    yield from anew.every(situation)
 
 
 def _claim(situation: Situation, name: str) -> PersistentVolumeClaim | None:
@@ -167,153 +174,52 @@ def _allow(claim: PersistentVolumeClaim, situation: Situation, near: Sequence[No
             yield Edit(words, CLASS, (Change(storage_class, new),))
 
 
-def _one_more(
-    claim: PersistentVolumeClaim, situation: Situation, node: Node | None, *, name: str = "", bind: bool = False
-) -> Iterator[Edit]:
-    """Add a volume as the claim asks for: reachable from one node, if one is given, else from everywhere."""
-    name = name or claim.spec.volume_name or f"{claim.metadata.name}-more"
-    if situation.get("PersistentVolume", name) is not None:
-        return
-    affinity = None
-    if node is not None and HOSTNAME in node.metadata.labels and not bind:
-        here = Requirement(key=HOSTNAME, operator="In", values=(node.metadata.labels[HOSTNAME],))
-        term = NodeSelectorTerm(match_expressions=(here,))
-        affinity = VolumeNodeAffinity(required=NodeSelector(node_selector_terms=(term,)))
-    selector = claim.spec.selector
-    size = claim.spec.resources.requests.get("storage", "1Gi")
-    ref = volumes.claim_ref_of(claim) if bind else None
-    volume = PersistentVolume(
-        metadata=ObjectMeta(name=name, labels=selector.match_labels if selector is not None else EMPTY),
-        spec=PersistentVolumeSpec(
-            capacity=Frozen({"storage": size}),
-            access_modes=claim.spec.access_modes or ("ReadWriteOnce",),
-            claim_ref=attrs.evolve(ref, uid="", resource_version=0) if ref is not None else None,
-            persistent_volume_reclaim_policy="Retain",
-            storage_class_name=volumes.class_of_claim(claim),
-            volume_mode=claim.spec.volume_mode,
-            node_affinity=affinity,
-            volume_attributes_class_name=claim.spec.volume_attributes_class_name,
-            rest=Frozen({"hostPath": Frozen({"path": f"/mnt/{name}"})}),
-        ),
-    )
-    there = attrs.evolve(volume, status=PersistentVolumeStatus(phase="Available"))
-    where = f" that {node.metadata.name} reaches" if affinity is not None and node is not None else ""
-    words = f"add a volume {name} of {size}{where} for claim {claim.metadata.name}"
-    expected = [Change(volume, there)]
-    if bind:
-        taken = attrs.evolve(there, spec=attrs.evolve(there.spec, claim_ref=volumes.claim_ref_of(claim)))
-        annotations = claim.metadata.annotations.merged({BIND_COMPLETED: "yes"})
-        done = attrs.evolve(
-            claim,
-            metadata=attrs.evolve(claim.metadata, annotations=annotations),
-            spec=attrs.evolve(claim.spec, volume_name=name),
-        )
-        expected = [Change(volume, taken), Change(claim, done)]
-    yield Edit(words, VOLUME, (Change(None, volume),), tuple(expected), "it must be a disk that exists")
-
-
 def _more_capacity(claim: PersistentVolumeClaim, situation: Situation, near: Sequence[Node]) -> Iterator[Edit]:
     """Let a driver have as much room as the claim asks for where a near node is."""
     name, size = volumes.class_of_claim(claim), claim.spec.resources.requests.get("storage", "0")
     storage_class = situation.get("StorageClass", name)
-    driver = situation.get("CSIDriver", storage_class.provisioner) if storage_class is not None else None
-    if driver is None or not driver.spec.storage_capacity:
+    if storage_class is None or not heeded(claim, situation.seen.csi_driver(storage_class.provisioner)):
         return
-    for pool in situation.of_kind("CSIStorageCapacity"):
-        if pool.storage_class_name != name or pool.node_topology is None:
-            continue
-        if not any(pool.node_topology.matches(node.metadata.labels) for node in near):
+    pools = situation.seen.capacities.of_class(name)
+    note = "the driver reports this: add disks or delete volumes"
+    for pool in pools:
+        if not any(reaches(pool, node) for node in near):
             continue
         largest = size if pool.maximum_volume_size is not None else None
         new = attrs.evolve(pool, capacity=size, maximum_volume_size=largest)
         words = f"free storage for {size} of class {name} where {pool.node_topology}"
-        yield Edit(words, CAPACITY, (Change(pool, new),), note="the driver reports this: add disks or delete volumes")
+        yield Edit(words, CAPACITY, (Change(pool, new),), note=note)
+    for node in near:
+        if any(reaches(pool, node) for pool in pools):
+            continue
+        there = LabelSelector(match_labels=Frozen(_topology(node, storage_class.provisioner, situation)))
+        meta = ObjectMeta(name=f"{name}-{node.metadata.name}-more", namespace=_home(situation))
+        if situation.get("CSIStorageCapacity", meta.name, meta.namespace) is None and there.match_labels:
+            pool = CSIStorageCapacity(metadata=meta, storage_class_name=name, capacity=size, node_topology=there)
+            words = f"have storage for {size} of class {name} where {there}"
+            yield Edit(words, CAPACITY, (Change(None, pool),), note=note)
 
 
-def _waiting(claim: PersistentVolumeClaim, situation: Situation) -> Iterator[Edit]:
-    """Ask with a new claim for a class like the claim's that waits for its pod: an Immediate one cannot be changed."""
+def _topology(node: Node, driver: str, situation: Situation) -> dict[str, str]:
+    """Return the labels that say where a node's volumes of a driver are: by the driver's keys, else its name."""
+    here = situation.get("CSINode", node.metadata.name)
+    told = here.driver(driver) if here is not None else None
+    keys = [key for key in (told.topology_keys if told is not None else ()) if key in node.metadata.labels]
+    return {key: node.metadata.labels[key] for key in keys or [HOSTNAME] if key in node.metadata.labels}
+
+
+def _home(situation: Situation) -> str:
+    """Return the namespace in which drivers publish their room."""
+    published = situation.of_kind("CSIStorageCapacity")
+    return str(published[0].metadata.namespace) if published else situation.key.namespace
+
+
+def _make_class(claim: PersistentVolumeClaim, situation: Situation) -> Iterator[Edit]:
+    """Create the class that a claim names and nobody has made, like one that is there and waits for its pod."""
     name = volumes.class_of_claim(claim)
-    storage_class = situation.get("StorageClass", name)
-    if storage_class is None or storage_class.delayed or not provisions(storage_class):
+    if not name or situation.get("StorageClass", name) is not None:
         return
-    waiting = f"{name}-wait"
-    like = attrs.evolve(
-        storage_class, metadata=ObjectMeta(name=waiting), volume_binding_mode=WAIT_FOR_FIRST_CONSUMER
-    )
-    changes = [Change(None, like)] if situation.get("StorageClass", waiting) is None else []
-    words = f"with a class {waiting} that waits for its pod (WaitForFirstConsumer)"
-    yield from _renamed(claim.metadata.name, claim, situation, waiting, words, changes)
-
-
-def _another_claim(name: str, claim: PersistentVolumeClaim | None, situation: Situation) -> Iterator[Edit]:
-    """Ask with a new claim for a class that is there and waits for its pod."""
-    if claim is None:
-        return
-    for storage_class in _usable(situation)[:2]:
-        if storage_class.metadata.name != volumes.class_of_claim(claim):
-            words = f"of the class {storage_class.metadata.name}, which is there"
-            yield from _renamed(name, claim, situation, storage_class.metadata.name, words, [])
-
-
-def _usable(situation: Situation) -> list[StorageClass]:
-    return [one for one in situation.of_kind("StorageClass") if one.delayed and provisions(one)]
-
-
-def _renamed(
-    name: str, claim: PersistentVolumeClaim, situation: Situation, of_class: str, words: str, changes: list[Change]
-) -> Iterator[Edit]:
-    """Give the pod another claim in place of one."""
-    pod, other = situation.pod, f"{name}-wait"
-    place = next(
-        (
-            number
-            for number, volume in enumerate(pod.spec.volumes)
-            if volume.persistent_volume_claim is not None and volume.persistent_volume_claim.claim_name == name
-        ),
-        None,
-    )
-    if place is None or situation.get("PersistentVolumeClaim", other, pod.metadata.namespace) is not None:
-        return
-    new = _plain_claim(other, pod.metadata.namespace, of_class, claim)
-    volume = pod.spec.volumes[place]
-    source = attrs.evolve(volume.persistent_volume_claim or PersistentVolumeClaimVolumeSource(), claim_name=other)
-    listed = tuple(
-        attrs.evolve(one, persistent_volume_claim=source) if number == place else one
-        for number, one in enumerate(pod.spec.volumes)
-    )
-    edit = respecified(pod, f"use a new claim {other} {words}", CLAIM, volumes=listed)
-    yield attrs.evolve(
-        edit, cost=CLAIM + len(changes), changes=(*changes, Change(None, new), *edit.changes),
-        note="; ".join(part for part in (edit.note, "the new volume is empty") if part),
-    )  # fmt: skip
-
-
-def _plain_claim(
-    name: str, namespace: str, of_class: str, like: PersistentVolumeClaim | None
-) -> PersistentVolumeClaim:
-    return PersistentVolumeClaim(
-        metadata=ObjectMeta(name=name, namespace=namespace),
-        spec=PersistentVolumeClaimSpec(
-            access_modes=like.spec.access_modes if like is not None else ("ReadWriteOnce",),
-            resources=like.spec.resources if like is not None else Resources(requests=Frozen({"storage": "1Gi"})),
-            volume_mode=like.spec.volume_mode if like is not None else None,
-            storage_class_name=of_class,
-        ),
-    )
-
-
-def _create(name: str, situation: Situation) -> Iterator[Edit]:
-    """Create a claim that is missing: of a class that waits for its pod, or else with a volume of its own."""
-    pod = situation.pod
-    own = any(volume.persistent_volume_claim is not None and volume.persistent_volume_claim.claim_name == name
-              for volume in pod.spec.volumes)  # fmt: skip
-    if not own:
-        return
-    for storage_class in _usable(situation)[:2]:
-        claim = _plain_claim(name, pod.metadata.namespace, storage_class.metadata.name, None)
-        words = f"create the claim {name}, 1Gi of class {storage_class.metadata.name}"
-        yield Edit(words, CLAIM, (Change(None, claim),), note="size and modes are for you to say")
-    claim = _plain_claim(name, pod.metadata.namespace, "", None)
-    for more in _one_more(claim, situation, None, bind=True):
-        words = f"create the claim {name} of 1Gi and a volume for it"
-        yield Edit(words, CLAIM + VOLUME, (Change(None, claim), *more.changes), more.expected, more.note)
+    for like in anew.usable(situation)[:1]:
+        made = attrs.evolve(like, metadata=ObjectMeta(name=name))
+        words = f"create the class {name} that claim {claim.metadata.name} names, like {like.metadata.name}"
+        yield Edit(words, CLASS, (Change(None, made),), note="if that is the storage that was meant")

@@ -18,6 +18,7 @@ from kvolsched.scheduler import requests
 from kvolsched.scheduler.demands import Demand
 from kvolsched.scheduler.matching import required
 from kvolsched.scheduler.spreading import HOSTNAME, ZONE
+from kvolsched.scheduler.verdict import Evidence
 from kvolsched.world.apiserver import key_of
 
 from .edit import Change, Edit
@@ -25,6 +26,7 @@ from .situation import Situation
 
 UNCORDON, UNTAINT, LABEL, MAKE_ROOM, MORE, ANOTHER = 1, 2, 2, 3, 4, 5
 CORDONED = "node.kubernetes.io/unschedulable"  # the taint that goes with it, and goes away with it
+LIMITS = "NodeVolumeLimits"
 MOST_MOVED = 30  # pods that are looked at to make room
 
 
@@ -116,23 +118,35 @@ def give_more(demand: Demand, situation: Situation, near: Sequence[Node]) -> Ite
 
 
 def raise_limit(demand: Demand, situation: Situation, near: Sequence[Node]) -> Iterator[Edit]:
-    """Let the drivers of a near node attach some volumes more."""
+    """Let the drivers of a near node attach as many volumes as they then would have."""
+    if demand.plugin != LIMITS:
+        return
+    plugin: Any = situation.profile.plugin(LIMITS)
     for node in near:
-        here = situation.get("CSINode", node.metadata.name)
-        if here is None:
-            continue
-        drivers = tuple(_raised(driver) for driver in here.spec.drivers)
-        if drivers != here.spec.drivers:
-            new = attrs.evolve(here, spec=attrs.evolve(here.spec, drivers=drivers))
-            words = f"let the drivers on {node.metadata.name} attach more volumes"
+        here = new = situation.get("CSINode", node.metadata.name)
+        told: list[str] = []
+        for _ in here.spec.drivers if here is not None else ():
+            with situation.made([Change(here, new)]):
+                answer = plugin.rule(situation.pod, node, situation.seen)
+            raised = next((one for evidence in getattr(answer, "evidence", ()) for one in _raised(new, evidence)), None)
+            if raised is None:
+                break
+            new, words = raised
+            told.append(words)
+        if told:
+            words = f"let {node.metadata.name} attach {' and '.join(told)}"
             yield Edit(words, MORE, (Change(here, new),), note="the driver reports this limit: mostly a larger machine")
 
 
-def _raised(driver: Any) -> Any:
-    limit = driver.allocatable
-    if limit is None or limit.count is None:
-        return driver
-    return attrs.evolve(driver, allocatable=attrs.evolve(limit, count=limit.count + 8))
+def _raised(here: Any, evidence: Evidence) -> Iterator[tuple[Any, str]]:
+    """Give the drivers of a node with the limit raised that a rejection tells of, and the new limit in words."""
+    for place, driver in enumerate(here.spec.drivers):
+        if driver.allocatable is not None and f" of {driver.name} attached" in evidence.asked:
+            need, limit = evidence.values
+            more = attrs.evolve(driver, allocatable=attrs.evolve(driver.allocatable, count=need))
+            drivers = (*here.spec.drivers[:place], more, *here.spec.drivers[place + 1 :])
+            new = attrs.evolve(here, spec=attrs.evolve(here.spec, drivers=drivers))
+            yield new, f"{need} volumes of {driver.name} instead of {limit}"
 
 
 def make_room(demand: Demand, situation: Situation, near: Sequence[Node]) -> Iterator[Edit]:

@@ -30,7 +30,7 @@ CATALOGUE: Mapping[str, tuple[Entry, ...]] = {
     "taint": (pods.tolerate, nodes.untaint, nodes.uncordon),
     "cordon": (nodes.uncordon,),
     "port": (pods.other_port, nodes.make_room),
-    "claim": (claims.serve, claims.serve_all, nodes.make_room, nodes.raise_limit),
+    "claim": (claims.serve, claims.serve_all, claims.all_anew, nodes.make_room, nodes.raise_limit),
     "volume": (nodes.make_room, nodes.raise_limit),
     "spread": (pods.spread_less, nodes.label, nodes.make_room),
     "affinity": (pods.less_company, nodes.label),

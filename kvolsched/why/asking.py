@@ -52,7 +52,9 @@ def why(cluster: Cluster, pod: str) -> Why:
     if plain is not None:
         return attrs.evolve(plain, missing=missing if plain.state in ("gated", "waiting") else ())
     judgement = judged_now(cluster, key)
-    answer = explained(judgement, f"{key.namespace}/{key.name}", cluster.revision.name)
+    condition = asked.status.condition("PodScheduled")
+    said = condition.message if condition is not None and condition.status == "False" else ""
+    answer = explained(judgement, f"{key.namespace}/{key.name}", cluster.revision.name, said)
     answer = attrs.evolve(answer, missing=missing)
     if asked.spec.scheduling_gates:
         gates = ", ".join(gate.name for gate in asked.spec.scheduling_gates)
@@ -60,15 +62,13 @@ def why(cluster: Cluster, pod: str) -> Why:
             "without its gates no node would fit either")  # fmt: skip
         head = f"it is not tried at all: its scheduling gates [{gates}] must be removed first ({behind})."
         return attrs.evolve(answer, state="gated", headline=head, sentence=gated_words(asked))
-    condition = asked.status.condition("PodScheduled")
-    said = condition.message if condition is not None and condition.status == "False" else ""
     if answer.state == "fits":
         return _untried(answer, judgement, said)
     return attrs.evolve(answer, notes=(*answer.notes, *sentences.compared(said, answer.sentence)))
 
 
-def explained(judgement: Judgement, name: str, revision: str) -> Why:
-    """Explain a judgement: of a pod that fits nowhere, which demands leave no node."""
+def explained(judgement: Judgement, name: str, revision: str, said: str = "") -> Why:
+    """Explain a judgement: of a pod that fits nowhere, which demands leave no node; `said`: what the cluster told."""
     size = len(judgement.nodes)
     if judgement.any_feasible:
         head = f"{len(judgement.feasible)} of {size} node{'s' if size != 1 else ''} would take it."
@@ -77,7 +77,7 @@ def explained(judgement: Judgement, name: str, revision: str) -> Why:
     if not size:
         return Why(name, revision, "unschedulable", "there are no nodes.", 0, sentence=sentence)
     found = demands(judgement)
-    chosen = smallest(found)
+    chosen = smallest(found, said)
     rejected = judgement.rejected_by
     rows = () if rejected is not None else tuple(_rows(judgement))
     hidden = 0 if rejected is not None else int(((judgement.codes != 0).sum(axis=0) > 1).sum())

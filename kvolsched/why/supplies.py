@@ -13,6 +13,7 @@ from kvolsched.api.meta import ObjectReference
 from kvolsched.api.pod import Pod
 from kvolsched.api.storage import NO_PROVISIONER, StorageClass
 from kvolsched.api.volume import PersistentVolume, PersistentVolumeClaim
+from kvolsched.scheduler.capacities import heeded, limit_of
 from kvolsched.scheduler.snapshot import Snapshot
 
 SHOWN = 6  # volumes
@@ -44,6 +45,8 @@ def behind(claim: PersistentVolumeClaim, seen: Snapshot) -> Iterator[str]:
         there = "" if seen.node(selected) is not None else ", which does not exist any more"
         yield f"the scheduler selected node {selected} for it{there}: its volume is made for that node alone"
     yield from _its_class(name, storage_class)
+    if storage_class is not None:
+        yield from _room(claim, storage_class, seen)
     several = seen.volumes_of_class(name)
     for volume in several[:SHOWN]:
         yield f"volume {volume.metadata.name}: {against(claim, volume)}"
@@ -81,6 +84,24 @@ def _its_class(name: str, storage_class: StorageClass | None) -> Iterator[str]:
             for term in storage_class.allowed_topologies
         )
         yield f"class {name} allows only {' or '.join(terms)}"
+
+
+def _room(claim: PersistentVolumeClaim, storage_class: StorageClass, seen: Snapshot) -> Iterator[str]:
+    """Tell where a driver says that it has room for the claim, and where it has not."""
+    name = storage_class.metadata.name
+    if not heeded(claim, seen.csi_driver(storage_class.provisioner)):
+        return
+    pools, asked = seen.capacities.of_class(name), claim.spec.resources.requests.get("storage", "0")
+    if not pools:
+        yield f"{storage_class.provisioner} publishes how much room it has, and none for class {name}"
+    for pool in pools[:SHOWN]:
+        largest = pool.capacity if pool.maximum_volume_size is None else pool.maximum_volume_size
+        where = f"where {pool.node_topology}" if pool.node_topology is not None else "for no node"
+        words = "no room told" if largest is None else f"{largest} at most"
+        short = limit_of(pool) < volumes.requested(claim)
+        yield f"room for class {name} {where}: {words}{f', {asked} asked: too little' if short else ', enough'}"
+    if len(pools) > SHOWN:
+        yield f"and {len(pools) - SHOWN} more CSIStorageCapacity objects of the class"
 
 
 def against(claim: PersistentVolumeClaim, volume: PersistentVolume) -> str:
