@@ -9,10 +9,10 @@ import attrs
 from .meta import EMPTY, Frozen, ObjectMeta
 
 IMMEDIATE = "Immediate"
-DEFAULT_CLASS = ("storageclass.kubernetes.io/is-default-class", "storageclass.beta.kubernetes.io/is-default-class")
 WAIT_FOR_FIRST_CONSUMER = "WaitForFirstConsumer"
 NO_PROVISIONER = "kubernetes.io/no-provisioner"
 DEFAULT_CLASS = "storageclass.kubernetes.io/is-default-class"
+DEFAULT_CLASS_KEYS = (DEFAULT_CLASS, "storageclass.beta.kubernetes.io/is-default-class")
 
 
 @attrs.define(frozen=True, kw_only=True, cache_hash=True)
@@ -57,4 +57,4 @@ class StorageClass:
     @property
     def is_default(self) -> bool:
         """Whether claims without a class get this one: either spelling of the annotation says `true`."""
-        return any(self.metadata.annotations.get(key) == "true" for key in DEFAULT_CLASS)
+        return any(self.metadata.annotations.get(key) == "true" for key in DEFAULT_CLASS_KEYS)

@@ -16,7 +16,7 @@ from kvolsched import volumes
 from kvolsched.revision import Revision
 from kvolsched.scheduler.claims import Decision
 from kvolsched.scheduler.cycle import PASS, SCHEDULER, SchedulingPass
-from kvolsched.scheduler.flow import WORKER
+from kvolsched.scheduler.flow import WORKER, WaitInPreBind
 from kvolsched.scheduler.plugins.volume_binding import VolumeBinding
 from kvolsched.scheduler.queue import ACTIVE, QueueEntry
 from kvolsched.world.log import Key, Note
@@ -159,13 +159,11 @@ def answer(case: Case, revision: Revision) -> Mapping[str, Any]:
     """Return what the binder finds, assumes, writes and sees, as far as it gets."""
     plugin = revision.flow.volume_binding
     kept = tuple(enabled for enabled in revision.profile.plugins if enabled.name == plugin.name)
-    timeout = len(case["beforePoll"]) + 1.5  # so many checks before it is over
-    alone = attrs.evolve(
-        revision,
-        fine=True,
-        profile=attrs.evolve(revision.profile, plugins=kept),
-        flow=attrs.evolve(revision.flow, bind_timeout=timeout),
-    )
+    flow: Any = revision.flow
+    if isinstance(flow, WaitInPreBind):
+        flow = attrs.evolve(flow, bind_timeout=len(case["beforePoll"]) + 1.5)  # so many checks before it is over
+    profile = attrs.evolve(revision.profile, plugins=kept)
+    alone = attrs.evolve(revision, fine=True, profile=profile, flow=flow)
     stage = Stage(alone, case)
     said: dict[str, Any] = {"claims": _claims(stage)}
     if "immediate" in said["claims"] or "error" in said["claims"]:

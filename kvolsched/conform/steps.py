@@ -138,8 +138,8 @@ class Stage:
         self.writes.append(told(outcome))
         return outcome
 
-    def record_event(self, _source: str, about: Any, type_: str, reason: str, message: str) -> None:
-        """Take an event down."""
+    def record_event(self, source: str, about: Any, type_: str, reason: str, message: str) -> None:
+        """Take an event down; who says it is not in these recordings."""
         key = key_of(about)
         said = {"kind": key.kind, "key": name_of(key), "type": type_, "reason": reason, "message": message}
         self.events.append(said)

@@ -148,8 +148,8 @@ class _Play:
         """Return a hand for a routine's turn."""
         return Hand(self.sim, self.process, self.routines[routine])
 
-    def hear(self, _source: str, about: Any, type_: str, reason: str, message: str) -> None:
-        """Take an Event down."""
+    def hear(self, source: str, about: Any, type_: str, reason: str, message: str) -> None:
+        """Take an Event down; who says it is not in these recordings."""
         key = key_of(about)
         message = re.sub(r"(waiting for pods )(\S+)", lambda m: m[1] + ",".join(sorted(m[2].split(","))), message)
         said = {"kind": key.kind, "key": name_of(key), "type": type_, "reason": reason, "message": message}
@@ -183,7 +183,7 @@ class _Play:
             while self.hand(OPERATIONS).note("unsaved", operation) is not None:
                 reads += self.act(OPERATIONS, operation)[1]
         said = {"writes": self.server.writes[start:], "events": self.events}
-        rest = {"error": error, "reads": reads, "operations": asked, "enqueued": enqueued}
+        rest: dict[str, Any] = {"error": error, "reads": reads, "operations": asked, "enqueued": enqueued}
         rest["provisioner"] = [] if self.today else list(self.operations.handed)  # recorded of 1.11 only
         return {**said, **{word: what for word, what in rest.items() if what}}
 

@@ -14,7 +14,7 @@ from typing import Any
 
 import attrs
 
-from ...api.storage import DEFAULT_CLASS, StorageClass
+from ...api.storage import StorageClass
 from ...api.volume import (
     BIND_COMPLETED,
     BOUND_BY_CONTROLLER,
@@ -107,7 +107,7 @@ class Binder:
                     self._next_period(hand, own, ("class", class_of_volume(new)))
             case "StorageClass":
                 self._next_period(hand, own, ("class", key.name))
-                if new is not None and is_default(new):
+                if new is not None and new.is_default:
                     self._next_period(hand, own, ("class", ""))
 
     def _next_period(self, hand: Hand, own: Own, word: tuple[str, str]) -> None:
@@ -254,7 +254,7 @@ class Binder:
         """Give a claim without class the default one, the newest of several; the sync ends there."""
         if not self.options.assign_default_class or has_class(claim):
             return False
-        defaults = [found for found in decision.hand.seen.all("StorageClass") if is_default(found)]
+        defaults = [found for found in decision.hand.seen.all("StorageClass") if found.is_default]
         if not defaults:
             return False
         newest = max(found.metadata.creation_timestamp or "" for found in defaults)
@@ -475,13 +475,6 @@ class Binder:
 
 def _has_operations(hand: Hand) -> bool:
     return any(actor.name == OPERATIONS for actor in hand.process.component.actors)
-
-
-def is_default(found: StorageClass) -> bool:
-    """Say whether a class is the default one (either spelling of the annotation)."""
-    annotations = found.metadata.annotations
-    beta = "storageclass.beta.kubernetes.io/is-default-class"
-    return annotations.get(DEFAULT_CLASS) == "true" or annotations.get(beta) == "true"
 
 
 __all__ = [

@@ -175,12 +175,12 @@ class Publisher:
         for key, obj in there.items():
             if key in standing:
                 continue
-            item = next((each for each in free.values() if each.is_of(obj)), None)
-            if item is None:
+            suiting = next((each for each in free.values() if each.is_of(obj)), None)
+            if suiting is None:
                 hand.todo(_deletion(key, obj.metadata.uid))
             else:
-                del free[item.name]
-                now[item.name] = attrs.evolve(item, stands=(key, obj.metadata.uid))
+                del free[suiting.name]
+                now[suiting.name] = attrs.evolve(suiting, stands=(key, obj.metadata.uid))
         for item in now.values():
             if known.get(item.name) != item:
                 hand.remember(ITEM, item.name, item)
