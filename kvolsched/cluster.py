@@ -16,7 +16,7 @@ from tqdm.auto import tqdm
 from .answers import Applied, ApplyRefused, Choices, Run, Step
 from .api import defaults, manifest, moments
 from .api.garbage import seldom_collected
-from .api.kind import KINDS, kind_named
+from .api.kind import BY_NAME, KINDS, kind_named
 from .edits import cordoned, created, merged, tainted, uncordoned
 from .revision import Revision, revision_named
 from .scheduler.own import plugin_of
@@ -130,7 +130,7 @@ class Cluster:
         classes = [obj.provisioner for obj in read.objects if obj.kind == "StorageClass"]
         if missing := [c for c in self.revision.provisioners(classes, self.components) if c.name not in known]:
             self.world.add(missing)
-        return Applied(tuple(f"{kind_named(key.kind).singular}/{key.name} {word}" for key, word in done.items()))
+        return Applied(tuple(f"{BY_NAME[key.kind].singular}/{key.name} {word}" for key, word in done.items()))
 
     def delete(self, *references: str) -> Applied:
         """Delete objects by reference, such as `pod/web-0` or `pvc/shop/data-0`.
@@ -413,6 +413,12 @@ class Cluster:
         from .views.show import timeline
 
         return timeline(self)
+
+    def writes(self, other: Any = None) -> Any:
+        """Show who wrote what, in order, and who saw it when; or beside another cluster's, or a recorded trace's."""
+        from .views.show import writes
+
+        return writes(self, other)
 
     def changes(self) -> Any:
         """Show what the last step changed: API objects, and what components noted."""

@@ -57,7 +57,7 @@ LATER = {
     "sample": "explore",
     "lab": "views", "map": "views", "verdicts": "views",
     "verdict": "views", "scores": "views", "held": "views", "changes": "views", "events": "views",
-    "domains": "views", "skew": "views", "capacity": "views", "timeline": "views", "get": "kubectl",
+    "domains": "views", "skew": "views", "capacity": "views", "timeline": "views", "writes": "views", "get": "kubectl",
     "describe": "kubectl", "_repr_mimebundle_": "views",
 }
 ONLY_IN = {  # library -> the only places that may import it

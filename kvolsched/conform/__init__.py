@@ -1,8 +1,8 @@
 """Do we answer what the real ones answered? Recorded cases, played in our engine and compared aspect by aspect.
 
 Imports and names only: `recording` reads the cases, `agreement` compares and counts, `families` knows who answers which
-family, `verdicts` asks the scheduler. Nothing in this room knows a rule of Kubernetes: a difference is mended where the
-rule stands.
+family, `verdicts` asks the scheduler, `trace` lays one recorded story beside ours. Nothing in this room knows a rule of
+Kubernetes: a difference is mended where the rule stands.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from __future__ import annotations
 from .agreement import ABSENT, Agreement, Difference, Family
 from .families import FAMILIES, compare, conform
 from .recording import Case, Recorded, read
+from .trace import Trace, trace
 from .verdicts import judged
 
 __all__ = [
@@ -20,8 +21,10 @@ __all__ = [
     "Difference",
     "Family",
     "Recorded",
+    "Trace",
     "compare",
     "conform",
     "judged",
     "read",
+    "trace",
 ]

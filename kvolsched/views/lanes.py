@@ -229,7 +229,7 @@ def _marks(frame: f.Frame, lane: f.Lane, axis: _Axis, y: float, selection: str) 
         shown = _gathered(marks, fit)
         start = axis.x(step) - (len(shown) - 1) * (_HALF + 0.5)
         drawn = "".join(
-            _mark(mark, count, start + i * (2 * _HALF + 1), y, now=step == frame.head.step)
+            sign(mark, start + i * (2 * _HALF + 1), y, now=step == frame.head.step, count=count)
             for i, (mark, count) in enumerate(shown)
         )
         wrote = any(m.ref == selection for m in marks) and bool(selection)
@@ -252,7 +252,8 @@ def _gathered(marks: list[f.Mark], fit: int) -> list[tuple[f.Mark, int]]:
     return [(m, 1) for m in kept[:-1]] + [(kept[-1], len(telling) - len(kept) + 1)]
 
 
-def _mark(mark: f.Mark, count: int, x: float, y: float, *, now: bool) -> str:
+def sign(mark: f.Mark, x: float, y: float, *, now: bool, count: int = 1) -> str:
+    """Draw one mark around (x, y): square, ring, crossed outline or zigzag; a square may stand for `count` writes."""
     on = "k-s-accent" if now else "k-s-ink"
     if mark.kind == "note":
         kind = "k-o k-o-now" if now else "k-o"
@@ -294,8 +295,8 @@ def _legend(frame: f.Frame, y: float, width: int) -> tuple[str, float]:
                 "k-hatch",
             )
         else:
-            sign = f.Mark(0, "write" if kind == "later" else kind)
-            mark = _mark(evolve(sign, verb=" "), 1, x + 6, mid, now=False)
+            shown = f.Mark(0, "write" if kind == "later" else kind)
+            mark = sign(evolve(shown, verb=" "), x + 6, mid, now=False)
             mark = f'<g class="k-later">{mark}</g>' if kind == "later" else mark
         parts.append(mark + word(x + 22, mid + 3.5, "k-w", t.end(said, width - x - 24, 10)))
         x += wide

@@ -5,18 +5,22 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from attrs import evolve
+
 from ..answers import hanging
 from ..cluster import Cluster
 from ..explain import changes_of, concerns, cpu_held, words_of
 from ..world.apiserver import key_for, key_of, ref
-from . import fill_ledgers, lanes, log, matrix, sides
+from . import fill_ledgers, fill_writes, lanes, log, matrix, sides
 from . import frame as f
 from . import map as cluster_map_view
 from . import scores as score_table
+from . import writes as order
 from .figure import ChartFigure, Figure
 from .fill import frame_of
 from .fill_verdicts import FAMILIES, LETTERS
 from .present import Present, label_of
+from .writes import Writes
 
 if TYPE_CHECKING:
     from .panel import Lab
@@ -66,6 +70,25 @@ def timeline(cluster: Cluster) -> Figure:
     """Draw who wrote what, and who has not seen it yet."""
     frame = frame_of(cluster, chips=False)
     return Figure(lanes.draw(frame, WIDTH), lanes.reading(frame))
+
+
+def writes(cluster: Cluster, other: Any = None) -> Writes:
+    """Draw the writes in their order, and who saw each when; or beside those of another cluster or a recorded trace."""
+    from ..conform.trace import Trace  # noqa: PLC0415 - only who lays a recording beside needs that room
+
+    if other is None:
+        rows, columns = fill_writes.rows_of(cluster), fill_writes.components(cluster)
+        return Writes(order.draw(rows, columns, WIDTH), order.reading(rows, columns), rows=rows)
+    rows = fill_writes.told_kinds(cluster)
+    if isinstance(other, Trace):
+        theirs, names = fill_writes.rows_of_trace(other), ("here", f"Kubernetes {other.version}")
+        rows = tuple(evolve(row, place="|" + row.place.partition("|")[2]) for row in rows)
+    else:
+        theirs = fill_writes.told_kinds(other)
+        rules = (cluster.revision.name, other.revision.name)
+        names = rules if rules[0] != rules[1] else (cluster.name, other.name)
+    drawn = order.draw_beside(rows, theirs, names, WIDTH)
+    return Writes(drawn, order.beside_reading(rows, theirs, names), rows=rows)
 
 
 def changes(cluster: Cluster) -> Figure:

@@ -1,0 +1,163 @@
+"""The writes in their order: who saw what when, and two orders beside each other."""
+
+from pathlib import Path
+from xml.etree import ElementTree as ET
+
+import pytest
+
+import kvolsched
+from kvolsched.conform import trace
+from kvolsched.views import writes
+from kvolsched.views.writes import NOT_YET, Written, paired
+
+TRACES = Path(__file__).parent.parent / "conformance" / "traces"
+POD = """
+apiVersion: v1
+kind: Pod
+metadata: {name: both}
+spec:
+  containers: [{name: app, image: app, resources: {requests: {cpu: "1"}}}]
+  volumes:
+  - {name: fast, persistentVolumeClaim: {claimName: fast}}
+  - {name: big, persistentVolumeClaim: {claimName: big}}
+"""
+
+
+def begun(rules="design"):
+    """Give the scenario with a disk and a volume to be made, after the pod's first pass."""
+    cluster = kvolsched.scenario("disk-and-volume", rules)
+    cluster.apply(POD)
+    cluster.step("scheduler")
+    return cluster
+
+
+def drawn(figure):
+    """Give the texts of a picture: it must be well-formed XML."""
+    root = ET.fromstring(figure.svg)  # noqa: S314 - our own string
+    return [node.text for node in root.iter("{http://www.w3.org/2000/svg}text")]
+
+
+@pytest.mark.checklist("82", "109", "121", "122")
+def test_each_write_is_told_with_who_has_not_seen_it_yet():
+    """After its writes the scheduler alone knows of them; once the others have acted, the step says since when."""
+    cluster = begun()
+    cluster.step("bind worker")
+    mid = [(row.who, row.verb, row.ref, dict(row.seen)) for row in cluster.writes() if row.now]
+    cluster.run()
+    end = [row for row in cluster.writes() if row.place.startswith("3|")]
+
+    assert mid == [
+        ("scheduler", "update", "pv/ssd", {"PV controller": NOT_YET, "provisioner": NOT_YET, "kubelet": NOT_YET}),
+        ("scheduler", "update", "pvc/big", {"PV controller": NOT_YET, "provisioner": NOT_YET, "kubelet": NOT_YET}),
+        ("scheduler", "patch", "pod/both", {"kubelet": NOT_YET}),
+    ]
+    assert "volumename" not in {field for row in cluster.writes() if row.who == "scheduler" for field in row.fields}
+    assert all(3 < step <= cluster.here.number for row in end for step in row.seen.values())
+
+
+def test_picture_and_words_say_the_same():
+    """Every row's object stands in picture and reading; the reading ends with who has yet to see it."""
+    cluster = begun()
+    cluster.step("bind worker")
+    figure = cluster.writes()
+
+    assert repr(figure) == figure.reading
+    assert {row.ref for row in figure} <= set(drawn(figure))
+    assert figure.reading.splitlines()[2].endswith("not yet: PV controller, provisioner, kubelet")
+    assert "Nobody has written" in kvolsched.scenario("disk-and-volume").writes().reading
+
+
+def test_only_what_was_written_is_told():
+    """Events, notes and what was only loaded are no writes; going back takes rows away."""
+    cluster = begun()
+    assert [(row.who, row.verb, row.ref) for row in cluster.writes()] == [("user", "create", "pod/both")]
+    cluster.back(2)
+    assert len(cluster.writes()) == 0
+
+
+def test_refused_writes_and_crashes_are_told():
+    """A refused write says why nothing was written; a crash is a line of its own."""
+    cluster = begun()
+    cluster.refuse("kube-scheduler")
+    cluster.step("bind worker", turns=True)
+    cluster.crash("kube-scheduler")
+    rows = [(row.who, row.kind, row.words) for row in cluster.writes()]
+
+    assert [("scheduler", "refused", "refused: Conflict"), ("scheduler", "crash", "")] == rows[1:]
+    assert "scheduler crashes, and starts anew" in drawn(cluster.writes())
+
+
+def test_a_crash_between_two_writes_costs_no_write():
+    """A scheduler that crashes between its two writes finds the first one done, and makes only the second."""
+    for rules, before in (("design", 1), ("upstream", 2)):
+        cluster = begun(rules)
+        crashed = cluster.fork("crash")
+        for _ in range(before):
+            crashed.step("bind worker", turns=True)
+        crashed.crash("kube-scheduler")
+        for each in (crashed, cluster):
+            each.step("scheduler")
+            each.step("bind worker")
+            each.run()
+        pairs = paired(tuple(crashed.writes(cluster)), tuple(cluster.writes(crashed)))
+
+        assert [mine.kind for mine, theirs in pairs if theirs is None] == ["crash"]
+        assert all(mine is not None for mine, _ in pairs)
+        assert cluster["pod/both"].spec.node_name == crashed["pod/both"].spec.node_name == "node-2"
+
+
+def test_two_rule_sets_differ_in_two_writes():
+    """Beside each other: today's scheduler nominates, the document's sends the pod back; all else both write."""
+    design, upstream = begun("design"), begun("upstream")
+    design.run()
+    upstream.run()
+    figure = design.writes(upstream)
+    alone = [line.split() for line in figure.reading.splitlines() if "–" in line.split()[:2]]
+
+    assert figure.reading.splitlines()[0].split()[:2] == ["design", "upstream"]
+    assert [words[-2:] for words in alone] == [["nominatedNodeName", "node-2"], ["False,", "VolumeBindingWaiting"]]
+
+
+@pytest.mark.parametrize("name", ["static-and-dynamic", "zonal-dynamic-statefulset", "prebound"])
+def test_a_recorded_story_has_the_same_writes(name):
+    """Every write of a pod, a claim or a volume that a real control plane was seen to make is made here too."""
+    recorded = trace(TRACES / f"{name}.json")
+    cluster = recorded.cluster()
+    figure = cluster.writes(recorded)
+    kinds = ("pod/", "pv/", "pvc/")
+    missing = [line for line in figure.reading.splitlines()[1:] if "–" in line.split()[:2]]
+
+    assert len(recorded) >= 5
+    assert [] == [line for line in missing if any(kind in line for kind in kinds)]
+
+
+def test_what_is_no_story_is_refused_by_name(tmp_path):
+    """A file that holds something else is named, with what it holds."""
+    file = tmp_path / "fit.json"
+    file.write_text('{"id": "1", "family": "fit"}')
+    with pytest.raises(ValueError, match=r"fit\.json: holds 0 recorded stories"):
+        trace(file)
+
+
+def row(ref, place="1|", fields=(), who="scheduler", verb="update"):
+    """Make a row."""
+    return Written(place, who, "write", verb, ref, about=ref, fields=frozenset(fields))
+
+
+def test_the_same_write_stands_in_one_line_wherever_it_was_made():
+    """Rows pair by author, verb, object and a field in common; what only the other has stands behind its forerunner."""
+    a, b, c = row("pv/a", fields=["claimref"]), row("pvc/b", fields=["selectednode"]), row("pod/c", fields=["nodename"])
+    x = row("pod/c", fields=["nominatednodename"])
+    here, there = (a, b, c), (b, x, a, c)
+
+    assert paired(here, there) == [(a, a), (b, b), (None, x), (c, c)]
+    assert paired((), there) == [(None, each) for each in there]
+
+
+def test_hostile_names_are_escaped():
+    """A name with markup in it is text."""
+    hostile = '<img src=x onerror="alert(1)">'
+    made = row(hostile, "1|0 s")
+    svg = writes.draw([made], ["scheduler"], 700) + writes.draw_beside([made], [], (hostile, "b"), 700)
+
+    assert "<img" not in svg
