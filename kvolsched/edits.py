@@ -14,6 +14,7 @@ import attrs
 
 from .api import manifest, patches
 from .api.kind import BY_NAME
+from .api.meta import Frozen, evolve
 
 LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
 # Fields of metadata that the server alone writes: a manifest taken from a cluster may hold them and says nothing by it.
@@ -23,8 +24,8 @@ _SERVERS = ("uid", "resourceVersion", "generation", "creationTimestamp", "manage
 def created(obj: Any, written: Mapping[str, Any]) -> Any:
     """Return the object that a manifest creates: with the manifest in its annotation."""
     applied = _spelled(obj, _configuration(obj, written))
-    meta = attrs.evolve(obj.metadata, annotations=obj.metadata.annotations.merged({LAST_APPLIED: applied}))
-    return attrs.evolve(obj, metadata=meta)
+    annotations = Frozen({**obj.metadata.annotations, LAST_APPLIED: applied})
+    return evolve(obj, metadata=evolve(obj.metadata, annotations=annotations))
 
 
 def merged(old: Any, new: Any, written: Mapping[str, Any]) -> Any:

@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-import attrs
-
-from ..api.meta import Condition
+from ..api.meta import Condition, evolve
 from ..world.apiserver import Deny
 from ..world.log import Key
 from .plugins import with_topology_labels
@@ -32,8 +30,8 @@ def bind(*, zone_labels: bool) -> Callable[[Any, Any, Mapping[Key, Any]], Any]:
         status = pod.status.with_condition(scheduled)
         if zone_labels:
             pod = with_topology_labels(pod, objects.get(Key("Node", "", node_name)))
-            status = attrs.evolve(status, nominated_node_name="")
-        return attrs.evolve(pod, spec=attrs.evolve(pod.spec, node_name=node_name), status=status)
+            status = evolve(status, nominated_node_name="")
+        return evolve(pod, spec=evolve(pod.spec, node_name=node_name), status=status)
 
     return store
 

@@ -12,6 +12,7 @@ from typing import Any, Protocol
 import attrs
 
 from ..api.kind import BY_NAME
+from ..api.meta import evolve
 from ..api.node import Node
 from ..api.pod import Pod
 from ..api.policy import PriorityClass
@@ -64,7 +65,7 @@ def taint_nodes_by_condition(_old: Node | None, new: Node, _stored: Stored) -> A
     """A new node is not ready until somebody finds it ready."""
     if any((taint.key, taint.effect) == (NOT_READY.key, NOT_READY.effect) for taint in new.spec.taints):
         return new
-    return attrs.evolve(new, spec=attrs.evolve(new.spec, taints=(*new.spec.taints, NOT_READY)))
+    return evolve(new, spec=evolve(new.spec, taints=(*new.spec.taints, NOT_READY)))
 
 
 def priority(old: Pod | None, new: Pod, stored: Stored) -> Any:
@@ -76,7 +77,7 @@ def priority(old: Pod | None, new: Pod, stored: Stored) -> Any:
     if old is not None:
         kept = old.spec.priority if spec.priority is None else spec.priority
         policy = old.spec.preemption_policy if spec.preemption_policy is None else spec.preemption_policy
-        return attrs.evolve(new, spec=attrs.evolve(spec, priority=kept, preemption_policy=policy))
+        return evolve(new, spec=evolve(spec, priority=kept, preemption_policy=policy))
     name, number, policy = _class_of(spec.priority_class_name, stored)
     if number is None:
         return forbidden(new, f"no PriorityClass with name {name} was found")
@@ -92,10 +93,10 @@ def priority(old: Pod | None, new: Pod, stored: Stored) -> Any:
             f"the string value of PreemptionPolicy ({spec.preemption_policy}) must not be provided in pod spec; "
             f"priority admission controller computed {policy} from the given PriorityClass name",
         )
-    filled = attrs.evolve(
+    filled = evolve(
         spec, priority_class_name=name, priority=number, preemption_policy=policy or spec.preemption_policy
     )
-    return attrs.evolve(new, spec=filled)
+    return evolve(new, spec=filled)
 
 
 def _class_of(name: str, stored: Stored) -> tuple[str, int | None, str | None]:
@@ -133,7 +134,7 @@ def default_storage_class(_old: PersistentVolumeClaim | None, new: PersistentVol
         return new
     newest = max(found.metadata.creation_timestamp or "" for found in defaults)
     chosen = next(found for found in defaults if (found.metadata.creation_timestamp or "") == newest)
-    return attrs.evolve(new, spec=attrs.evolve(new.spec, storage_class_name=chosen.metadata.name))
+    return evolve(new, spec=evolve(new.spec, storage_class_name=chosen.metadata.name))
 
 
 def runtime_class(_old: Pod | None, new: Pod, _stored: Stored) -> Any:
@@ -155,7 +156,7 @@ def with_topology_labels(pod: Pod, node: Node | None) -> Pod:
     copied = {key: labels[key] for key in TOPOLOGY_LABELS if key in labels}
     if not copied:
         return pod
-    return attrs.evolve(pod, metadata=attrs.evolve(pod.metadata, labels=pod.metadata.labels.merged(copied)))
+    return evolve(pod, metadata=evolve(pod.metadata, labels=pod.metadata.labels.merged(copied)))
 
 
 def claim_resize(old: PersistentVolumeClaim, new: PersistentVolumeClaim, stored: Stored) -> Any:
@@ -187,7 +188,7 @@ def in_use_protection(_old: Any, new: Any, _stored: Stored) -> Any:
     name = PROTECTION[new.kind]
     if name in new.metadata.finalizers:
         return new
-    return attrs.evolve(new, metadata=attrs.evolve(new.metadata, finalizers=(*new.metadata.finalizers, name)))
+    return evolve(new, metadata=evolve(new.metadata, finalizers=(*new.metadata.finalizers, name)))
 
 
 WRITTEN = ("create", "update")

@@ -16,6 +16,7 @@ from ..api.completion import completed
 from ..api.immutable import immutable
 from ..api.invalid import Invalid
 from ..api.kind import BY_NAME
+from ..api.meta import evolve
 from ..api.pod import Pod, PodStatus
 from ..api.policy import PodDisruptionBudget, PodDisruptionBudgetStatus
 from ..api.volume import (
@@ -82,7 +83,7 @@ class Admission:
         if verb not in ("create", "update") or new.kind not in BY_NAME:
             return new
         if verb == "create" and type(new) in _FRESH and new.status != _FRESH[type(new)]:
-            new = attrs.evolve(new, status=_FRESH[type(new)])
+            new = evolve(new, status=_FRESH[type(new)])
         new = self._ask(verb, old, new, stored, refuses=False)
         if isinstance(new, Deny):
             return new

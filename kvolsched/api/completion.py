@@ -11,9 +11,7 @@ import hashlib
 from collections.abc import Callable, Mapping
 from typing import Any
 
-import attrs
-
-from .meta import EMPTY, Frozen
+from .meta import EMPTY, Frozen, evolve
 from .node import Node
 from .pod import Container, Pod, PodSpec, PodTemplateSpec
 from .pod_volume import Volume
@@ -79,7 +77,7 @@ def _container(found: Container) -> Container:
             rest = rest.with_(**{probe: _inside(rest[probe], "httpGet", Frozen(path="/", scheme="HTTP"))})
     if any("fieldRef" in one.get("valueFrom", EMPTY) for one in rest.get("env", ()) if isinstance(one, Frozen)):
         rest = rest.with_(env=tuple(_from_field(one) for one in rest["env"]))
-    return found if rest == found.rest else attrs.evolve(found, rest=rest)
+    return found if rest == found.rest else evolve(found, rest=rest)
 
 
 def _from_field(variable: Frozen) -> Frozen:
@@ -95,25 +93,25 @@ def _volume(found: Volume) -> Volume:
     if not rest and found == Volume(name=found.name):
         rest = Frozen(emptyDir=EMPTY)
     if found.iscsi is not None:
-        iscsi: Any = attrs.evolve(found.iscsi, rest=_given(found.iscsi.rest, Frozen(iscsiInterface="default")))
-        return attrs.evolve(found, rest=rest, iscsi=iscsi)
+        iscsi: Any = evolve(found.iscsi, rest=_given(found.iscsi.rest, Frozen(iscsiInterface="default")))
+        return evolve(found, rest=rest, iscsi=iscsi)
     if found.azure_disk is not None:
         values = Frozen(cachingMode="ReadWrite", fsType="ext4", kind="Shared")
-        disk: Any = attrs.evolve(found.azure_disk, rest=_given(found.azure_disk.rest, values))
-        disk = attrs.evolve(disk, read_only=bool(disk.read_only))
-        return attrs.evolve(found, rest=rest, azure_disk=disk)
+        disk: Any = evolve(found.azure_disk, rest=_given(found.azure_disk.rest, values))
+        disk = evolve(disk, read_only=bool(disk.read_only))
+        return evolve(found, rest=rest, azure_disk=disk)
     if found.ephemeral is not None and found.ephemeral.volume_claim_template is not None:
         template = found.ephemeral.volume_claim_template
-        source: Any = attrs.evolve(template, spec=attrs.evolve(template.spec, rest=_sources(template.spec.rest)))
-        return attrs.evolve(found, ephemeral=attrs.evolve(found.ephemeral, volume_claim_template=source))
-    return found if rest is found.rest else attrs.evolve(found, rest=rest)
+        source: Any = evolve(template, spec=evolve(template.spec, rest=_sources(template.spec.rest)))
+        return evolve(found, ephemeral=evolve(found.ephemeral, volume_claim_template=source))
+    return found if rest is found.rest else evolve(found, rest=rest)
 
 
 def _pod_spec(spec: PodSpec, values: Frozen) -> PodSpec:
     containers = tuple(map(_container, spec.containers))
     if spec.rest.get("hostNetwork"):
         containers = tuple(map(_on_the_host, containers))
-    return attrs.evolve(
+    return evolve(
         spec,
         containers=containers,
         init_containers=tuple(map(_container, spec.init_containers)),
@@ -126,15 +124,15 @@ def _on_the_host(found: Container) -> Container:
     """A container in the node's network takes its ports there."""
     if all(port.host_port for port in found.ports):
         return found
-    ports = tuple(attrs.evolve(port, host_port=port.host_port or port.container_port) for port in found.ports)
-    return attrs.evolve(found, ports=ports)
+    ports = tuple(evolve(port, host_port=port.host_port or port.container_port) for port in found.ports)
+    return evolve(found, ports=ports)
 
 
 def _pod(found: Pod) -> Pod:
     status = found.status
     if "qosClass" not in status.rest:
-        status = attrs.evolve(status, rest=status.rest.with_(qosClass=quality(found.spec)))
-    return attrs.evolve(found, spec=_pod_spec(found.spec, _POD), status=status)
+        status = evolve(status, rest=status.rest.with_(qosClass=quality(found.spec)))
+    return evolve(found, spec=_pod_spec(found.spec, _POD), status=status)
 
 
 def quality(spec: PodSpec) -> str:
@@ -153,7 +151,7 @@ def _positive(found: Frozen) -> dict[str, Any]:
 
 
 def _template(found: PodTemplateSpec) -> PodTemplateSpec:
-    return attrs.evolve(found, spec=_pod_spec(found.spec, _TEMPLATE))
+    return evolve(found, spec=_pod_spec(found.spec, _TEMPLATE))
 
 
 # --- workloads -------------------------------------------------------------------------------------------------------
@@ -168,17 +166,17 @@ def _stateful_set(found: StatefulSet) -> StatefulSet:
     retention = Frozen(whenDeleted="Retain", whenScaled="Retain")
     policy = _given(rest.get("persistentVolumeClaimRetentionPolicy", EMPTY), retention)
     rest = rest.with_(updateStrategy=strategy, persistentVolumeClaimRetentionPolicy=policy)
-    spec = attrs.evolve(
+    spec = evolve(
         found.spec,
         template=_template(found.spec.template),
         volume_claim_templates=tuple(map(_claim, found.spec.volume_claim_templates)),
         rest=rest,
     )
-    return attrs.evolve(found, spec=spec)
+    return evolve(found, spec=spec)
 
 
 def _templated(found: Deployment | ReplicaSet | DaemonSet) -> Any:
-    return attrs.evolve(found, spec=attrs.evolve(found.spec, template=_template(found.spec.template)))
+    return evolve(found, spec=evolve(found.spec, template=_template(found.spec.template)))
 
 
 # --- storage ---------------------------------------------------------------------------------------------------------
@@ -186,7 +184,7 @@ def _templated(found: Deployment | ReplicaSet | DaemonSet) -> Any:
 
 def _claim(found: PersistentVolumeClaim) -> PersistentVolumeClaim:
     rest = _sources(found.spec.rest)
-    return found if rest is found.spec.rest else attrs.evolve(found, spec=attrs.evolve(found.spec, rest=rest))
+    return found if rest is found.spec.rest else evolve(found, spec=evolve(found.spec, rest=rest))
 
 
 def _sources(rest: Frozen) -> Frozen:
@@ -222,12 +220,12 @@ _NODE = Frozen(
 
 
 def _node(found: Node) -> Node:
-    status = attrs.evolve(found.status, rest=_given(found.status.rest, _NODE))
+    status = evolve(found.status, rest=_given(found.status.rest, _NODE))
     ranges = found.spec.rest.get("podCIDRs")
     if ranges and "podCIDR" not in found.spec.rest:
-        spec = attrs.evolve(found.spec, rest=found.spec.rest.with_(podCIDR=ranges[0]))
-        return attrs.evolve(found, spec=spec, status=status)
-    return attrs.evolve(found, status=status)
+        spec = evolve(found.spec, rest=found.spec.rest.with_(podCIDR=ranges[0]))
+        return evolve(found, spec=spec, status=status)
+    return evolve(found, status=status)
 
 
 def _namespace(found: Namespace) -> Namespace:
@@ -236,14 +234,14 @@ def _namespace(found: Namespace) -> Namespace:
     if "kubernetes" not in finalizers:
         spec = spec.with_(finalizers=(*finalizers, "kubernetes"))
     status = found.rest.get("status") or Frozen(phase="Active")
-    return attrs.evolve(found, rest=found.rest.with_(spec=spec, status=status))
+    return evolve(found, rest=found.rest.with_(spec=spec, status=status))
 
 
 def _service(found: Service) -> Service:
     """A service's families and its address: none, the one asked for, or one that follows from its name."""
     spec = found.spec
     if spec.type == "ExternalName":
-        return attrs.evolve(found, rest=_given(found.rest, _NO_BALANCER))
+        return evolve(found, rest=_given(found.rest, _NO_BALANCER))
     address = spec.cluster_ip or _address(f"{found.metadata.namespace}/{found.metadata.name}")
     families = ("IPv6",) if ":" in address else ("IPv4",)
     policy = "SingleStack"
@@ -254,8 +252,8 @@ def _service(found: Service) -> Service:
         values["externalTrafficPolicy"] = "Cluster"
     if spec.type == "LoadBalancer":
         values["allocateLoadBalancerNodePorts"] = True
-    filled = attrs.evolve(spec, cluster_ip=address, rest=_given(spec.rest, Frozen(values)))
-    return attrs.evolve(found, spec=filled, rest=_given(found.rest, _NO_BALANCER))
+    filled = evolve(spec, cluster_ip=address, rest=_given(spec.rest, Frozen(values)))
+    return evolve(found, spec=filled, rest=_given(found.rest, _NO_BALANCER))
 
 
 _NO_BALANCER = Frozen(status=Frozen(loadBalancer=EMPTY))

@@ -10,11 +10,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-import attrs
-
 from .csi import CSIDriver, VolumeAttachment
 from .kind import BY_NAME
-from .meta import Condition, Frozen, ObjectMeta
+from .meta import Condition, Frozen, ObjectMeta, evolve
 from .node import Node
 from .pod import Container, ContainerPort, Pod, PodSpec
 from .pod_volume import EphemeralVolumeSource, RBDVolumeSource, Volume
@@ -48,7 +46,7 @@ def defaulted(found: Any) -> Any:
     if kind is None:
         return found
     if kind.namespaced and not found.metadata.namespace:
-        found = attrs.evolve(found, metadata=attrs.evolve(found.metadata, namespace=NAMESPACE))
+        found = evolve(found, metadata=evolve(found.metadata, namespace=NAMESPACE))
     fill = _FILLS.get(type(found))
     return found if fill is None else fill(found)
 
@@ -56,38 +54,38 @@ def defaulted(found: Any) -> Any:
 def _filled(found: Any, **values: Any) -> Any:
     """Return the value with those fields set that are empty in it."""
     missing = {name: value for name, value in values.items() if getattr(found, name) in (None, "", ())}
-    return attrs.evolve(found, **missing) if missing else found
+    return evolve(found, **missing) if missing else found
 
 
 def _storage_class(found: StorageClass) -> StorageClass:
     mode = found.volume_binding_mode if found.volume_binding_mode is not None else IMMEDIATE
     policy = found.reclaim_policy if found.reclaim_policy is not None else "Delete"
-    return attrs.evolve(found, reclaim_policy=policy, volume_binding_mode=mode)
+    return evolve(found, reclaim_policy=policy, volume_binding_mode=mode)
 
 
 def _volume(found: PersistentVolume) -> PersistentVolume:
     mode = found.spec.volume_mode if found.spec.volume_mode is not None else "Filesystem"
-    spec = attrs.evolve(_filled(found.spec, persistent_volume_reclaim_policy="Retain"), volume_mode=mode)
-    return attrs.evolve(found, spec=spec, status=_filled(found.status, phase="Pending"))
+    spec = evolve(_filled(found.spec, persistent_volume_reclaim_policy="Retain"), volume_mode=mode)
+    return evolve(found, spec=spec, status=_filled(found.status, phase="Pending"))
 
 
 def _claim(found: PersistentVolumeClaim) -> PersistentVolumeClaim:
     mode = found.spec.volume_mode if found.spec.volume_mode is not None else "Filesystem"
-    spec = attrs.evolve(found.spec, volume_mode=mode)
-    return attrs.evolve(found, spec=spec, status=_filled(found.status, phase="Pending"))
+    spec = evolve(found.spec, volume_mode=mode)
+    return evolve(found, spec=spec, status=_filled(found.status, phase="Pending"))
 
 
 def _pod(found: Pod) -> Pod:
     spec = _pod_spec(found.spec)
     priority = PRIORITIES.get(spec.priority_class_name)
     if spec.priority is None and priority is not None:
-        spec = attrs.evolve(spec, priority=priority)
+        spec = evolve(spec, priority=priority)
     spec = _filled(spec, preemption_policy="PreemptLowerPriority")
-    spec = attrs.evolve(spec, tolerations=(*spec.tolerations, *_lost(spec.tolerations)))
+    spec = evolve(spec, tolerations=(*spec.tolerations, *_lost(spec.tolerations)))
     status = _filled(found.status, phase="Pending")
     if spec.scheduling_gates and status.condition(GATED.type) is None:
         status = status.with_condition(GATED)
-    return attrs.evolve(found, spec=spec, status=status)
+    return evolve(found, spec=spec, status=status)
 
 
 def _lost(tolerations: tuple[Toleration, ...]) -> list[Toleration]:
@@ -107,8 +105,8 @@ def _pod_spec(spec: PodSpec) -> PodSpec:
         termination_grace_period_seconds=GRACE_SECONDS,
     )
     if (spec.termination_grace_period_seconds or 0) < 0:
-        spec = attrs.evolve(spec, termination_grace_period_seconds=1)
-    return attrs.evolve(
+        spec = evolve(spec, termination_grace_period_seconds=1)
+    return evolve(
         spec,
         containers=tuple(map(_container, spec.containers)),
         init_containers=tuple(map(_container, spec.init_containers)),
@@ -122,28 +120,28 @@ def _source(found: Volume) -> Volume:
         template = found.ephemeral.volume_claim_template
         if template.spec.volume_mode is not None:
             return found
-        spec = attrs.evolve(template.spec, volume_mode="Filesystem")
-        template = attrs.evolve(template, spec=spec)
-        source: EphemeralVolumeSource = attrs.evolve(found.ephemeral, volume_claim_template=template)
-        return attrs.evolve(found, ephemeral=source)
+        spec = evolve(template.spec, volume_mode="Filesystem")
+        template = evolve(template, spec=spec)
+        source: EphemeralVolumeSource = evolve(found.ephemeral, volume_claim_template=template)
+        return evolve(found, ephemeral=source)
     if found.rbd is not None and not found.rbd.pool:
-        rbd: RBDVolumeSource = attrs.evolve(found.rbd, pool="rbd")
-        return attrs.evolve(found, rbd=rbd)
+        rbd: RBDVolumeSource = evolve(found.rbd, pool="rbd")
+        return evolve(found, rbd=rbd)
     return found
 
 
 def _container(found: Container) -> Container:
     limits, requests = found.resources.limits, found.resources.requests
     if any(name not in requests for name in limits):
-        found = attrs.evolve(found, resources=attrs.evolve(found.resources, requests=limits.merged(requests)))
+        found = evolve(found, resources=evolve(found.resources, requests=limits.merged(requests)))
     ports: tuple[ContainerPort, ...] = tuple(_filled(port, protocol="TCP") for port in found.ports)
-    return attrs.evolve(found, ports=ports) if ports != found.ports else found
+    return evolve(found, ports=ports) if ports != found.ports else found
 
 
 def _node(found: Node) -> Node:
     capacity = found.status.capacity
     if capacity and not found.status.allocatable:
-        return attrs.evolve(found, status=attrs.evolve(found.status, allocatable=capacity))
+        return evolve(found, status=evolve(found.status, allocatable=capacity))
     return found
 
 
@@ -151,20 +149,20 @@ def _namespace(found: Namespace) -> Namespace:
     meta: ObjectMeta = found.metadata
     if not meta.name:
         return found
-    labelled = attrs.evolve(meta, labels=meta.labels.with_(**{"kubernetes.io/metadata.name": meta.name}))
-    return attrs.evolve(found, metadata=labelled)
+    labelled = evolve(meta, labels=meta.labels.with_(**{"kubernetes.io/metadata.name": meta.name}))
+    return evolve(found, metadata=labelled)
 
 
 def _stateful_set(found: StatefulSet) -> StatefulSet:
     spec = found.spec
-    spec = attrs.evolve(
+    spec = evolve(
         spec,
         replicas=1 if spec.replicas is None else spec.replicas,
         pod_management_policy=spec.pod_management_policy or "OrderedReady",
-        template=attrs.evolve(spec.template, spec=_pod_spec(spec.template.spec)),
+        template=evolve(spec.template, spec=_pod_spec(spec.template.spec)),
         volume_claim_templates=tuple(map(_claim, spec.volume_claim_templates)),
     )
-    return attrs.evolve(found, spec=spec)
+    return evolve(found, spec=spec)
 
 
 def _given(rest: Frozen, **values: Any) -> Frozen:
@@ -180,22 +178,22 @@ def _deployment(found: Deployment) -> Deployment:
     if strategy["type"] == "RollingUpdate":
         rolling = _given(strategy.get("rollingUpdate", Frozen()), maxUnavailable="25%", maxSurge="25%")
         strategy = strategy.with_(rollingUpdate=rolling)
-    spec = attrs.evolve(
+    spec = evolve(
         spec,
         replicas=1 if spec.replicas is None else spec.replicas,
-        template=attrs.evolve(spec.template, spec=_pod_spec(spec.template.spec)),
+        template=evolve(spec.template, spec=_pod_spec(spec.template.spec)),
         rest=_given(spec.rest, revisionHistoryLimit=10, progressDeadlineSeconds=600).with_(strategy=strategy),
     )
-    return attrs.evolve(found, spec=spec)
+    return evolve(found, spec=spec)
 
 
 def _replica_set(found: ReplicaSet) -> ReplicaSet:
-    spec = attrs.evolve(
+    spec = evolve(
         found.spec,
         replicas=1 if found.spec.replicas is None else found.spec.replicas,
-        template=attrs.evolve(found.spec.template, spec=_pod_spec(found.spec.template.spec)),
+        template=evolve(found.spec.template, spec=_pod_spec(found.spec.template.spec)),
     )
-    return attrs.evolve(found, spec=spec)
+    return evolve(found, spec=spec)
 
 
 GENERATION = "deprecated.daemonset.template.generation"
@@ -208,13 +206,13 @@ def _daemon_set(found: DaemonSet) -> DaemonSet:
     if strategy["type"] == "RollingUpdate":
         rolling = _given(strategy.get("rollingUpdate", Frozen()), maxUnavailable=1, maxSurge=0)
         strategy = strategy.with_(rollingUpdate=rolling)
-    spec = attrs.evolve(
+    spec = evolve(
         found.spec,
-        template=attrs.evolve(found.spec.template, spec=_pod_spec(found.spec.template.spec)),
+        template=evolve(found.spec.template, spec=_pod_spec(found.spec.template.spec)),
         rest=_given(found.spec.rest, revisionHistoryLimit=10).with_(updateStrategy=strategy),
     )
-    meta = attrs.evolve(found.metadata, annotations=_given(found.metadata.annotations, **{GENERATION: "1"}))
-    return attrs.evolve(found, spec=spec, metadata=meta)
+    meta = evolve(found.metadata, annotations=_given(found.metadata.annotations, **{GENERATION: "1"}))
+    return evolve(found, spec=spec, metadata=meta)
 
 
 def _service(found: Service) -> Service:
@@ -225,12 +223,12 @@ def _service(found: Service) -> Service:
         rest = _given(rest, sessionAffinityConfig=Frozen(clientIP=Frozen(timeoutSeconds=10800)))
     if spec.type != "ExternalName":
         rest = _given(rest, internalTrafficPolicy="Cluster")
-    return attrs.evolve(found, spec=attrs.evolve(spec, ports=tuple(map(_service_port, spec.ports)), rest=rest))
+    return evolve(found, spec=evolve(spec, ports=tuple(map(_service_port, spec.ports)), rest=rest))
 
 
 def _service_port(found: ServicePort) -> ServicePort:
     port: ServicePort = _filled(found, protocol="TCP")
-    return port if port.target_port not in (None, 0, "") else attrs.evolve(port, target_port=port.port)
+    return port if port.target_port not in (None, 0, "") else evolve(port, target_port=port.port)
 
 
 def _priority_class(found: PriorityClass) -> PriorityClass:
@@ -240,7 +238,7 @@ def _priority_class(found: PriorityClass) -> PriorityClass:
 
 def _csi_driver(found: CSIDriver) -> CSIDriver:
     spec = found.spec
-    spec = attrs.evolve(
+    spec = evolve(
         spec,
         attach_required=True if spec.attach_required is None else spec.attach_required,
         pod_info_on_mount=False if spec.pod_info_on_mount is None else spec.pod_info_on_mount,
@@ -250,13 +248,13 @@ def _csi_driver(found: CSIDriver) -> CSIDriver:
             spec.rest, fsGroupPolicy="ReadWriteOnceWithFSType", requiresRepublish=False, seLinuxMount=False
         ),
     )
-    return attrs.evolve(found, spec=spec)
+    return evolve(found, spec=spec)
 
 
 def _volume_attachment(found: VolumeAttachment) -> VolumeAttachment:
     if found.status.attached is not None:
         return found
-    return attrs.evolve(found, status=attrs.evolve(found.status, attached=False))
+    return evolve(found, status=evolve(found.status, attached=False))
 
 
 _FILLS: Mapping[type[Any], Callable[[Any], Any]] = {

@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from functools import lru_cache
 from typing import Any
 
 import attrs
@@ -78,11 +79,13 @@ def _longer(text: str, most: int) -> list[str]:
     return [f"must be no more than {most} bytes"] if len(text.encode()) > most else []
 
 
+@lru_cache(maxsize=1 << 14)
 def subdomain(text: str) -> list[str]:
     """Say what keeps a text from being a DNS-1123 subdomain: most objects' names."""
     return _longer(text, 253) + ([] if _SUBDOMAIN.fullmatch(text) else [_SUBDOMAIN_WORDS])
 
 
+@lru_cache(maxsize=1 << 14)
 def dns_label(text: str) -> list[str]:
     """Say what keeps a text from being a DNS-1123 label: names of containers, volumes, namespaces."""
     return _longer(text, 63) + ([] if _LABEL.fullmatch(text) else [_LABEL_WORDS])
@@ -95,6 +98,7 @@ def path_segment(text: str) -> list[str]:
     return [f"may not contain '{character}'" for character in "/%" if character in text]
 
 
+@lru_cache(maxsize=1 << 14)
 def qualified_name(text: str) -> list[str]:
     """Say what keeps a text from being a key: a name of at most 63 characters, with an optional subdomain
     before `/`.
@@ -114,6 +118,7 @@ def qualified_name(text: str) -> list[str]:
     return found + ([] if _QUALIFIED.fullmatch(name) else [f"name part {_QUALIFIED_WORDS}"])
 
 
+@lru_cache(maxsize=1 << 14)
 def label_value(text: str) -> list[str]:
     """Say what keeps a text from being a label's value."""
     return _longer(text, 63) + ([] if not text or _QUALIFIED.fullmatch(text) else [_VALUE_WORDS])

@@ -7,10 +7,14 @@ manifest names.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, NoReturn
+from collections.abc import Callable, Mapping
+from functools import cache
+from operator import attrgetter
+from typing import Any, NoReturn, TypeVar
 
 import attrs
+
+Value = TypeVar("Value")
 
 
 class Frozen(dict[str, Any]):
@@ -64,6 +68,18 @@ def thaw(value: Any) -> Any:
     if isinstance(value, list | tuple):
         return [thaw(item) for item in value]
     return value
+
+
+def evolve(value: Value, **changes: Any) -> Value:
+    """Return a copy with these attributes changed, as `attrs.evolve` does, at half its price: admission makes many."""
+    names, read = _attributes(type(value))
+    return type(value)(**{**dict(zip(names, read(value), strict=True)), **changes})
+
+
+@cache
+def _attributes(cls: type[Any]) -> tuple[tuple[str, ...], Callable[[Any], tuple[Any, ...]]]:
+    fields = attrs.fields(cls)
+    return tuple(str(field.alias) for field in fields), attrgetter(*(field.name for field in fields))
 
 
 # Fields whose value is a moment on the simulated clock: they are content, but two runs that differ only in

@@ -270,8 +270,9 @@ class Simulation(Runtime):
                 start = self.log.place
                 outcome = self.commit(component, write)
                 outcomes.append(outcome)
-                record = self.record_of(start, component, words or _words([outcome]))
-                step.add(attrs.evolve(record, actor=component, cause=words, outcomes=(outcome,)))
+                said = words or _words([outcome])
+                place = len(self.history.ends), component, component, words, start, self.log.place, self.now, said
+                step.add(Turn(*place, outcomes=(outcome,)))
             if whole and any(isinstance(outcome, Refused) for outcome in outcomes):
                 raise _TakenBack
         return outcomes
