@@ -117,6 +117,51 @@ def test_why_no_volume_serves():
     assert "claim data-cache-2: class local: nothing is provisioned, WaitForFirstConsumer" in demand.details
 
 
+CAUSES = [
+    # dump, pod, what leaves no node (or why it is not tried), and a detail behind it
+    ("shop", "cache-2", ["claim:data-cache-2"], "claim data-cache-2: volume local-b1: taken by claim demo/data-cache-0"),
+    ("shop", "reports", ["node selector:topology.kubernetes.io/zone", "claim:reports"], ""),
+    ("shop", "import", ["before filtering:"], "claim imports does not exist in namespace demo"),
+    ("shop", "trainer", ["request:cpu"], ""),
+    ("shop", "batch", ["before filtering:"], "claim scratch: class gp9 does not exist"),
+    ("shop", "nightly", [], ""),
+    ("storage", "kafka-2", ["taint:dedicated", "claim:data-kafka-2", "claim:data-kafka-2"],
+     "claim data-kafka-2: room for class ebs where topology.kubernetes.io/zone=zone-c: 15Gi at most, 20Gi asked: too little"),
+    ("storage", "b-only", ["claim:b-only", "taint:dedicated"],
+     "claim b-only: class ebs-b allows only topology.kubernetes.io/zone In [zone-b]"),
+    ("storage", "archive", ["claim:archive"], ""),
+    ("storage", "huge", ["claim:huge"],
+     "claim huge: room for class ebs where topology.kubernetes.io/zone=zone-b: 100Gi at most, 500Gi asked: too little"),
+    ("storage", "named", ["before filtering:"],
+     "claim named: claim named names volume missing-volume, which does not exist"),
+]
+
+
+@pytest.mark.parametrize(("name", "pod", "causes", "detail"), CAUSES)
+def test_each_stuck_pod_of_two_recorded_clusters(name, pod, causes, detail):
+    """Eleven pods that a real scheduler left pending: the causes are those that they were made with."""
+    answer = dump(name).why(f"demo/{pod}")
+
+    assert causes == [f"{demand.sort}:{demand.about}" for demand in answer.demands]
+    assert detail in ["", *(detail for demand in answer.demands for detail in demand.details)]
+    assert answer.line.startswith(f"demo/{pod}: ")
+
+
+def test_the_limit_the_taint_and_the_room_of_one_pod():
+    """Three demands, one a node, and of as many that would do those that the cluster itself told of."""
+    answer = dump("storage").why("kafka-2")
+
+    assert ["TaintToleration", "NodeVolumeLimits", "VolumeBinding"] == [demand.plugin for demand in answer.demands]
+    assert "2 volumes of ebs.example.com attached + 1 new > limit 2" in [row.clause for row in answer]
+
+
+def test_the_volume_of_a_node_that_is_gone():
+    """The volume's node is named, though the cluster has none of that name."""
+    demand, = dump("storage").why("archive").demands
+
+    assert "its node reaches volume gone of claim archive: kubernetes.io/hostname In [node-z]" == demand.words
+
+
 @pytest.mark.parametrize(("pod", "detail"), [
     ("batch", "claim scratch: class gp9 does not exist"),
     ("import", "claim imports does not exist in namespace demo"),
@@ -267,6 +312,49 @@ def test_a_plugin_of_ones_own():
     assert ["n0 is even"] == [row.clause for row in answer]
 
 
+def carrying(name, node, label):
+    """A pod on a node that must be away from pods with a label."""
+    return f"""
+---
+apiVersion: v1
+kind: Pod
+metadata: {{name: {name}, namespace: shop}}
+spec:
+  nodeName: {node}
+  containers: [{{name: c}}]
+  affinity:
+    podAntiAffinity:
+      requiredDuringSchedulingIgnoredDuringExecution:
+      - {{topologyKey: kubernetes.io/hostname, labelSelector: {{matchLabels: {label}}}}}
+"""
+
+
+def test_each_term_of_other_pods_is_a_demand():
+    """Two pods on two nodes object for two reasons: each term says who carries it, on its node."""
+    cluster = Cluster.from_manifests(
+        POD.replace("namespace: shop}", "namespace: shop, labels: {app: web, tier: front}}")
+        + NODE + NODE.replace("n0", "n1") + carrying("a", "n0", "{app: web}") + carrying("b", "n1", "{tier: front}")
+    )
+    answer = cluster.why("shop/web")
+
+    assert [
+        ("objection", "out of the way of shop/a, which must be away from pods with app=web per kubernetes.io/hostname", 1),
+        ("objection", "out of the way of shop/b, which must be away from pods with tier=front per kubernetes.io/hostname", 1),
+    ] == [(demand.sort, demand.words, demand.nodes) for demand in answer.demands]
+
+
+def test_long_names_of_nodes_leave_the_column_straight():
+    """Names that are wider than the column have a line of their own."""
+    long = "ip-10-0-113-201.eu-central-1.compute.internal"
+    cluster = Cluster.from_manifests(
+        POD.replace('"2"', '"9"') + NODE + NODE.replace("n0", long).replace('"4"', '"3"'))
+    lines = repr(cluster.why("shop/web")).splitlines()
+    start = lines.index("What fails first, node by node:") + 1
+
+    assert f"  {long}" in lines[start:start + 3]
+    assert {34 + 2} == {line.index("requests.cpu") for line in lines[start:start + 3] if "requests.cpu" in line}
+
+
 def test_many_demands_are_still_minimal():
     """Where trying every set would take too long, the set found is minimal all the same."""
     size = 24
@@ -284,10 +372,13 @@ def test_the_command_line(tmp_path):
 
     done = CliRunner().invoke(main, ["why", str(plain), "--pod", "demo/reports"])
     missing = CliRunner().invoke(main, ["why", str(plain), "--pod", "demo/nobody"])
+    every = CliRunner().invoke(main, ["why", str(plain)])
 
     assert (0, repr(dump("shop").why("demo/reports")) + "\n") == (done.exit_code, done.output)
     assert 1 == missing.exit_code
     assert missing.output.startswith("Error: no pod demo/nobody")
+    assert [f"demo/{pod}" for pod in ("batch", "cache-2", "import", "nightly", "reports", "trainer")] == [
+        line.split(":")[0] for line in every.output.splitlines()]
 
 
 def test_five_thousand_nodes_in_a_second():
