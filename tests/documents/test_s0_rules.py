@@ -1,0 +1,435 @@
+"""Topology-aware volumes (S0, S1): restricted classes, gates, the older predicates, limits, and zonal volumes' upgrade."""
+
+from itertools import combinations, product
+
+import attrs
+import pytest
+from documents.made import (
+    HOST,
+    RACK,
+    ZONE,
+    claim,
+    cluster,
+    events,
+    fits,
+    judgement,
+    message,
+    node,
+    pod,
+    reach,
+    refusal,
+    required,
+    storage_class,
+    volume,
+    where,
+    zones,
+)
+
+from kvolsched import example
+from kvolsched.api import manifest
+from kvolsched.revision import revision_named
+
+both = pytest.mark.parametrize("revision", ["design", "upstream"])
+LOCAL = "kubernetes.io/no-provisioner"
+BETA_ZONE, BETA_REGION = (f"failure-domain.beta.kubernetes.io/{word}" for word in ("zone", "region"))
+ELSEWHERE = "node(s) had no available volume zone"
+NOTHING = "node(s) didn't find available persistent volumes to bind"
+CONFLICT = {"design": "node(s) had volume node affinity conflict",
+            "upstream": "node(s) didn't match PersistentVolume's node affinity"}
+
+
+# -- restricted classes ------------------------------------------------------------------------------------------------
+
+
+@both
+@pytest.mark.checklist("58")
+def test_a_restricted_class_alone_does_not_help_the_pod(revision):
+    """Immediate with allowedTopologies: the volume is made in an allowed zone where the pod cannot run."""
+    made = [node("a1", "a"), node("b1", "b")]
+    ends = {}
+    for waits in (False, True):
+        c = cluster(*made, storage_class(waits=waits, allowed=[{ZONE: ["a", "b"]}]), claim("data-0"), claim("data-1"),
+                    pod("app-0", "data-0", nodeSelector={ZONE: "b"}), pod("app-1", "data-1", nodeSelector={ZONE: "b"}),
+                    revision=revision)
+        c.run(seconds=300)
+        ends[waits] = sorted(where(c, "app-0", "app-1")), sorted(reach(c, f"data-{n}")[0][ZONE][0] for n in range(2))
+    assert {False: (["", "b1"], ["a", "b"]), True: (["b1", "b1"], ["b", "b"])} == ends
+
+
+@both
+@pytest.mark.checklist("59")
+def test_a_restriction_that_the_pod_does_not_share(revision):
+    """Allowed zones 1 and 2, the pod restricted to 1 and 3: in zone 1 it starts, and when that fails there is no way."""
+    c = cluster(*(node(f"z{n}", f"zone{n}") for n in (1, 2, 3)), storage_class(allowed=[{ZONE: ["zone1", "zone2"]}]),
+                claim("data"), revision=revision)
+    only = {"affinity": required({ZONE: ["zone1", "zone3"]})}
+    c.apply(pod("app", "data", **only))
+    c.run("pod/app Running")
+    assert ["z1"] == where(c, "app")
+    c.cordon("z1")
+    c.delete("pod/app", "pvc/data")
+    c.run()
+    c.apply(claim("data"), pod("app", "data", **only))
+    c.run(seconds=900)
+    assert [""] == where(c, "app")
+    assert f"1 {NOTHING}" in message(c, "app")
+
+
+@both
+@pytest.mark.checklist("61")
+def test_what_the_list_says_is_the_provisioners_business(revision):
+    """The API server takes values that no node has, and a volume outside the list is bound all the same."""
+    c = cluster(node("a1", "a"), node("b1", "b"), revision=revision,
+                **{"disks.example.com": {"immediate_zone": {"data": "b"}}})
+    assert "" == refusal(c.apply, storage_class(waits=False, allowed=[{ZONE: ["mars"]}]))
+    c.apply(claim("data"), pod("app", "data"))
+    c.run("pod/app Running")
+    assert ([{ZONE: ["b"]}], ["b1"]) == (reach(c, "data"), where(c, "app"))
+
+
+@both
+@pytest.mark.checklist("69")
+def test_listing_whole_topologies_would_enumerate_pairs(revision):
+    """A regional disk takes the node's zone and one more of four listed values: all six pairs, from a list of four."""
+    listed = [f"r-{letter}" for letter in "abcd"]
+    seen = set()
+    for first in "abcd":
+        for extra in listed:
+            c = cluster(node(f"{first}1", f"r-{first}"),
+                        storage_class(provisioner="disks.example.com", parameters={"replication-type": "regional-pd"},
+                                      allowed=[{ZONE: sorted({f"r-{first}", extra} | ({listed[0]} if extra == f"r-{first}"
+                                                                                       else set()))}]),
+                        claim("data"), pod("app", "data"), revision=revision)
+            c.run(seconds=30)
+            if c["pvc/data"].spec.volume_name:
+                seen.add(tuple(reach(c, "data")[0][ZONE]))
+    assert set(combinations(listed, 2)) == seen
+    assert (4, 6) == (len(listed), len(seen))
+
+
+# -- gates -------------------------------------------------------------------------------------------------------------
+
+
+def gated(on, *objects, **components):
+    """A cluster of the design's rules with these gates: {process: {gate: on}}."""
+    return cluster(*objects, revision=revision_named("design").with_gates(on), **components)
+
+
+SCHEDULING, PROVISIONING = "VolumeScheduling", "DynamicProvisioningScheduling"
+SCHEDULER, MANAGER = "kube-scheduler", "kube-controller-manager"
+
+
+@pytest.mark.checklist("71")
+def test_volume_scheduling_covers_affinity_the_mode_and_the_kubelets():
+    """Off everywhere: claims of a waiting class bind at once, affinity is ignored, and kubelets mount what they get."""
+    def run(on):
+        off = {process: {SCHEDULING: on} for process in (SCHEDULER, MANAGER, "kubelet")}
+        c = gated(off, node("a1", "a"), node("b1", "b"), storage_class(provisioner=LOCAL),
+                  volume("disk", "10Gi", "late", {ZONE: ["b"]}), claim("data"))
+        c.run()
+        phase = c["pvc/data"].status.phase
+        c.apply(pod("app", "data", nodeSelector={ZONE: "a"}))
+        c.run(seconds=60)
+        return phase, where(c, "app"), c["pod/app"].status.phase
+
+    assert ("Pending", [""], "Pending") == run(True)
+    assert ("Bound", ["a1"], "Running") == run(False)
+    one_left_on = gated({process: {SCHEDULING: False} for process in (SCHEDULER, MANAGER)}, node("a1", "a"),
+                        storage_class(provisioner=LOCAL), volume("disk", "10Gi", "late", {ZONE: ["b"]}), claim("data"),
+                        pod("app", "data"))
+    one_left_on.run(seconds=60)
+    assert (["a1"], "Pending") == (where(one_left_on, "app"), one_left_on["pod/app"].status.phase)
+    assert 'MountVolume.NodeAffinity check failed for volume "disk" : no matching NodeSelectorTerms' in events(
+        one_left_on, "app", "FailedMount")
+
+
+@pytest.mark.checklist("72", "267")
+def test_dynamic_provisioning_scheduling_covers_volumes_to_be_made():
+    """Off: nothing is provisioned for a node, allowed topologies or not; free local disks are bound as ever."""
+    def run(on, *objects, **spec):
+        gates = {process: {PROVISIONING: on} for process in (SCHEDULER, MANAGER)}
+        c = gated(gates, node("a1", "a"), node("b1", "b"), *objects, claim("data"), pod("app", "data", **spec))
+        c.run(seconds=60)
+        return where(c, "app"), len(c.objects("pv"))
+
+    restricted = storage_class(allowed=[{ZONE: ["b"]}])
+    assert (["b1"], 1) == run(True, restricted)
+    assert ([""], 0) == run(False, restricted)
+    assert (["b1"], 1) == run(False, storage_class(provisioner=LOCAL), volume("disk", "10Gi", "late", {ZONE: ["b"]}))
+
+
+# VolumeScheduling of scheduler and manager -> a disk that exists: is its claim bound before the pod, does the pod run;
+# and with which DynamicProvisioningScheduling of scheduler and manager a disk is made for it. The driver is a process of
+# its own, which makes nothing for a class that waits until a node is selected.
+COMBINATIONS = {
+    (True, True): (False, True, [(True, True)]),
+    (True, False): (True, True, [(True, True), (True, False)]),  # new scheduler, old controller: bound early, all fine
+    (False, True): (False, False, []),  # old scheduler, new controller: unbound for ever
+    (False, False): (True, True, []),
+}
+
+
+@pytest.mark.parametrize(("gates", "expected"), COMBINATIONS.items())
+@pytest.mark.checklist("73", "140")
+def test_every_combination_of_gates_per_process(gates, expected):
+    """What each combination does with a disk that exists and with one to be made, as the table says."""
+    early, runs, provisions = expected
+    for provisioning in product((True, False), repeat=2):
+        on = {process: {SCHEDULING: first, PROVISIONING: second}
+              for process, first, second in zip((SCHEDULER, MANAGER), gates, provisioning, strict=True)}
+        exists = gated(on, node("a1", "a"), storage_class(provisioner=LOCAL),
+                       volume("disk", "10Gi", "late", {ZONE: ["a"]}), claim("data"))
+        to_be_made = gated(on, node("a1", "a"), storage_class(), claim("data"))
+        found = []
+        for c in (exists, to_be_made):
+            c.run()
+            bound = c["pvc/data"].status.phase == "Bound"
+            c.apply(pod("app", "data"))
+            c.run(seconds=60)
+            found.append((bound, c["pod/app"].status.phase == "Running"))
+        assert [(early, runs), (False, provisioning in provisions)] == found, on
+
+
+@pytest.mark.checklist("264")
+def test_rollback_deletes_and_recreates_claims():
+    """What was claimed while the feature was on is stuck after a rollback of the scheduler; made anew it is bound."""
+    objects = [node("a1", "a"), storage_class(provisioner=LOCAL), volume("disk", "10Gi", "late", {ZONE: ["a"]})]
+    on = gated({}, *objects, claim("data"))
+    on.run()
+    off = gated({SCHEDULER: {SCHEDULING: False}}, on.manifests())
+    off.apply(pod("app", "data"))
+    off.run(seconds=60)
+    assert ("Pending", "Pending") == (off["pvc/data"].status.phase, off["pod/app"].status.phase)
+    assert "pod has unbound PersistentVolumeClaims" in message(off, "app")
+    off.delete("pod/app", "pvc/data")
+    off.apply(storage_class("early", LOCAL, waits=False), volume("other", "10Gi", "early"), claim("data", of="early"),
+              pod("app", "data"))
+    off.run("pod/app Running", seconds=60)
+    assert "other" == off["pvc/data"].spec.volume_name
+
+
+# -- the older predicates ----------------------------------------------------------------------------------------------
+
+
+@both
+@pytest.mark.checklist("36")
+def test_zone_labels_and_affinity_must_both_hold(revision):
+    """A bound volume labelled with zone a whose affinity names a1 and b1: only a1, and each rule says its own."""
+    c = cluster(node("a1", "a"), node("a2", "a"), node("b1", "b"), storage_class(provisioner=LOCAL),
+                volume("disk", "10Gi", "late", {HOST: ["a1", "b1"]}, labels={ZONE: "a"}, claim="data"),
+                claim("data", bound="disk"), pod("app", "data"), revision=revision)
+    c.run("pod/app Running")
+    assert ["a1"] == fits(c, "app")
+    judged = judgement(c, "app").judgement
+    assert (CONFLICT[revision], ELSEWHERE) == (judged.cell("a2", "VolumeBinding").reason,
+                                               judged.cell("b1", "VolumeZone").reason)
+
+
+@both
+@pytest.mark.checklist("128")
+def test_zone_labels_count_for_bound_volumes_only(revision):
+    """A free volume's zone label keeps no node away; once it is bound, the label does."""
+    def made(**bound):
+        disk = volume("disk", "10Gi", "late", labels={BETA_ZONE: "a"}, **({"claim": "data"} if bound else {}))
+        c = cluster(*(node(f"{zone}1", labels={BETA_ZONE: zone}) for zone in "ab"), storage_class(provisioner=LOCAL),
+                    disk, claim("data", **bound), pod("app", "data"), revision=revision)
+        c.run("pod/app scheduled", seconds=60)
+        return c
+
+    assert ["a1", "b1"] == fits_at_first(made())
+    assert ["a1"] == fits_at_first(made(bound="disk"))
+
+
+def fits_at_first(c):
+    """The nodes that fitted in the pod's first pass."""
+    back = c.fork()
+    back.goto(c.passes("app")[0].step)
+    return fits(back, "app")
+
+
+@both
+@pytest.mark.checklist("129")
+def test_legacy_zonal_volumes_are_bound_blindly(revision):
+    """With labels alone the choice knows no topology; after binding the zone rule finds it, when it is too late."""
+    c = cluster(*(node(f"{zone}1", labels={BETA_ZONE: zone}) for zone in "ab"), storage_class(provisioner=LOCAL),
+                volume("disk", "10Gi", "late", labels={BETA_ZONE: "a"}), claim("data"),
+                pod("app", "data", nodeSelector={BETA_ZONE: "b"}), revision=revision)
+    c.run(seconds=120)
+    assert "Bound" == c["pvc/data"].status.phase
+    if revision == "design":
+        assert 2 <= len(c.passes("app"))
+        assert [""] == where(c, "app")
+        assert f"1 {ELSEWHERE}" in message(c, "app")
+    else:  # one pass, so nobody asks again
+        assert ["b1"] == where(c, "app")
+
+
+@both
+@pytest.mark.checklist("130")
+def test_affinity_counts_for_bound_volumes_here_and_for_free_ones_in_matching(revision):
+    """A bound volume's affinity leaves its node; of an unbound claim nothing is asked but what could be bound."""
+    disk = [storage_class(), volume("disk", "10Gi", "late", {ZONE: ["a"]})]
+    free = cluster(node("a1", "a"), node("b1", "b"), *disk, claim("data"), pod("app", "data"), revision=revision)
+    free.run("pod/app scheduled", seconds=60)
+    assert ["a1", "b1"] == fits_at_first(free)
+    bound = cluster(node("a1", "a"), node("b1", "b"), disk[0],
+                    volume("disk", "10Gi", "late", {ZONE: ["a"]}, claim="data"), claim("data", bound="disk"),
+                    pod("app", "data"), revision=revision)
+    bound.run("pod/app scheduled", seconds=60)
+    assert ["a1"] == fits_at_first(bound)
+    assert CONFLICT[revision] == judgement(bound, "app").judgement.cell("b1", "VolumeBinding").reason
+
+
+def csi_node(name, count):
+    """How many disks a node takes."""
+    return {"apiVersion": "storage.k8s.io/v1", "kind": "CSINode", "metadata": {"name": name},
+            "spec": {"drivers": [{"name": "disks.example.com", "nodeID": name, "allocatable": {"count": count},
+                                  "topologyKeys": [HOST]}]}}
+
+
+@pytest.mark.checklist("127")
+def test_the_limit_of_disks_before_and_after_it_is_part_of_the_decision():
+    """Counted for bound volumes only, a disk is bound to a full node and the second pass refuses it; today, up front."""
+    objects = [node("n1"), csi_node("n1", 1), storage_class(), volume("old", "10Gi", "late", {HOST: ["n1"]}, claim="old"),
+               claim("old", bound="old"), pod("there", "old", on="n1"), claim("data"), pod("app", "data")]
+    local = {"disks.example.com": {"kind": "local"}}
+    then, now = cluster(*objects, revision="design", **local), cluster(*objects, revision="upstream", **local)
+    for c in (then, now):
+        c.run(seconds=120)
+        assert [""] == where(c, "app")
+        assert "1 node(s) exceed max volume count" in message(c, "app")
+    assert ("Bound", "Pending") == (then["pvc/data"].status.phase, now["pvc/data"].status.phase)
+    assert (2, 1) == (len(then.objects("pv")), len(now.objects("pv")))
+
+
+# -- weights -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.checklist("114")
+def test_weights_are_configuration_and_remove_no_node():
+    """The volumes' weight decides between a close disk on a busy node and a far one on an idle node; all fit always."""
+    def run(weight):
+        rules = revision_named("design")
+        plugins = tuple(attrs.evolve(each, weight=weight) if each.name == "VolumeBinding" else each
+                        for each in rules.profile.plugins)
+        rules = attrs.evolve(rules, profile=attrs.evolve(rules.profile, plugins=plugins))
+        c = cluster(node("n1"), node("n2"), storage_class(provisioner=LOCAL), pod("busy", on="n1", cpu="3500m"),
+                    volume("close", "10Gi", "late", {HOST: ["n1"]}), volume("far", "200Gi", "late", {HOST: ["n2"]}),
+                    claim("data"), pod("app", "data"), revision=rules)
+        c.run("pod/app scheduled")
+        return fits_at_first(c), where(c, "app")
+
+    assert (["n1", "n2"], ["n2"]) == run(0)
+    assert (["n1", "n2"], ["n1"]) == run(10)
+
+
+# -- zonal volumes -----------------------------------------------------------------------------------------------------
+
+
+def phase(number):
+    """The design's rules in a phase of the upgrade."""
+    return revision_named("design").in_phase(number)
+
+
+def labelled(name="disk", zone="us-central1-a", **more):
+    """A zonal volume as it was before node affinity."""
+    return volume(name, "10Gi", "late", labels={BETA_ZONE: zone, BETA_REGION: "us-central1"}, **more)
+
+
+def affinity(c, name="disk"):
+    """A volume's terms as {key: values}, or None."""
+    found = c[f"pv/{name}"].spec.node_affinity
+    return found and [{part.key: list(part.values) for part in term.match_expressions}
+                      for term in found.required.node_selector_terms]
+
+
+MEANT = [{BETA_ZONE: ["us-central1-a"], BETA_REGION: ["us-central1"]}]
+
+
+@pytest.mark.checklist("28")
+def test_phase_1_gives_new_volumes_their_affinity():
+    """A volume created in phase 1 has node affinity beside its labels; one that was there stays, also on a downgrade."""
+    c = cluster(labelled("old"), revision=phase(1))
+    c.apply(labelled("new"))
+    c.run(seconds=600)
+    assert (None, MEANT) == (affinity(c, "old"), affinity(c, "new"))
+    back = cluster(c.manifests(), revision=phase(0))
+    back.apply(labelled("later"))
+    assert (None, MEANT, None) == tuple(affinity(back, name) for name in ("old", "new", "later"))
+
+
+@pytest.mark.parametrize("name", ["zonal-volume-1", "multi-zonal-volume-1"])
+@pytest.mark.checklist("29", "31", "32")
+def test_phase_2_converts_the_printed_volumes(name):
+    """The controller makes of the printed volume the printed result: two expressions, `a__b` split, labels kept."""
+    c = cluster(revision=phase(2))
+    c.load(example(f"{name}-labels").objects)
+    c.run(seconds=60)
+    (printed,) = example(f"{name}-converted").objects
+    assert printed.spec.node_affinity == c[f"pv/{name}"].spec.node_affinity
+    assert printed.metadata.labels == c[f"pv/{name}"].metadata.labels
+
+
+@pytest.mark.checklist("33")
+def test_conversion_changes_nothing_twice_and_no_affinity_that_is_there():
+    """What has an affinity stays as it is, a second run writes nothing, and what has no zone label is left alone."""
+    own = volume("own", "10Gi", "late", {HOST: ["n1"]}, labels={BETA_ZONE: "a"})
+    c = cluster(labelled(), own, volume("plain", "10Gi", "late"), revision=phase(2))
+    c.run(seconds=60)
+    assert (MEANT, [{HOST: ["n1"]}], None) == tuple(affinity(c, name) for name in ("disk", "own", "plain"))
+    again = cluster(c.manifests(), revision=phase(2))
+    before = [each.spec for each in again.objects("pv")]
+    again.run(seconds=60)
+    assert before == [each.spec for each in again.objects("pv")]
+    assert not [turn for turn in again.world.turns if turn.component == "zonal-pv-upgrade-controller" and not turn.quiet]
+
+
+@pytest.mark.checklist("29", "30")
+def test_phase_3_has_neither_the_predicate_nor_the_controller():
+    """In phase 2 labels still count; in phase 3 an unconverted volume is reached from anywhere, and stays unconverted."""
+    def made(number, **components):
+        c = cluster(*(node(f"{zone}1", labels={BETA_ZONE: f"us-central1-{zone}", BETA_REGION: "us-central1"})
+                      for zone in "ab"), storage_class(provisioner=LOCAL), labelled(claim="data"),
+                    claim("data", bound="disk"), pod("app", "data"), revision=phase(number), **components)
+        c.run("pod/app scheduled", seconds=60)
+        return fits_at_first(c), affinity(c)
+
+    assert (["a1"], None) == made(2, **{"zonal-pv-upgrade-controller": {"absent": True}})
+    assert (["a1", "b1"], None) == made(3)
+    with pytest.raises(ValueError, match="no phase 4 of the zonal upgrade"):
+        phase(4)
+
+
+@pytest.mark.checklist("29", "34")
+def test_up_and_down_and_up_again():
+    """Every phase places the pod in its volume's zone, before conversion and after, upgraded and downgraded.
+
+    Once volumes are converted, a scheduler that is taken back further must ignore affinity altogether (its gate off).
+    """
+    nodes = [node(f"{zone}1", labels={BETA_ZONE: f"us-central1-{zone}", BETA_REGION: "us-central1"}) for zone in "ab"]
+    found = manifest.write([manifest.from_plain(each) for each in (*nodes, storage_class(provisioner=LOCAL),
+                                                                   labelled(claim="data"),
+                                                                   claim("data", bound="disk"))])
+    for number, converted in ((0, None), (1, None), (2, MEANT), (1, MEANT), (0, MEANT), (2, MEANT), (3, MEANT)):
+        c = cluster(found, revision=phase(number))
+        c.run(seconds=60)
+        found = c.manifests()
+        assert converted == affinity(c), number
+        c.apply(pod("app", "data"))
+        c.run("pod/app Running", seconds=60)
+        assert (["a1"], ["a1"]) == (fits(c, "app"), where(c, "app")), number
+    renamed = cluster(found, revision=phase(0).with_gates({SCHEDULER: {SCHEDULING: False}}))
+    renamed.apply(node("a2", labels={BETA_ZONE: "us-central1-a"}), pod("app", "data"))
+    renamed.run("pod/app scheduled", seconds=60)
+    assert ["a1"] == fits(renamed, "app")
+
+
+@pytest.mark.checklist("1")
+def test_racks_within_zones():
+    """A domain within a larger one: a volume of the rack is reached from its nodes, which all lie in the rack's zone."""
+    made = [node(f"{zone}{rack}{n}", zone, labels={RACK: f"{zone}-{rack}"}) for zone in "ab" for rack in "xy" for n in "12"]
+    c = cluster(*made, storage_class(provisioner=LOCAL), volume("disk", "10Gi", "late", {RACK: ["a-x"]}), claim("data"),
+                pod("app", "data"))
+    c.run("pod/app scheduled")
+    assert ["ax1", "ax2"] == fits_at_first(c)
+    assert ["a"] == zones(c, "app")
