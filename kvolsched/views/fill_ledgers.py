@@ -7,7 +7,7 @@ shows; what is added here is what the rules leave out, and why: that is where pe
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from attrs import define, field
@@ -46,7 +46,9 @@ def skew(here: Present) -> tuple[f.SkewLedger, ...]:
 def capacity(here: Present) -> tuple[f.CapacityLedger, ...]:
     """Return one ledger for each claim of the pod in focus that is to be provisioned."""
     judgement = _judgement(here)
-    return () if judgement is None else tuple(capacity_ledgers(judgement, lambda key: _age(here, key)))
+    if judgement is None:
+        return ()
+    return tuple(capacity_ledgers(judgement, lambda key: _age(here, key), lambda *where: _driver_now(here, *where)))
 
 
 def _judgement(here: Present) -> Judgement | None:
@@ -211,8 +213,19 @@ def _left_out(domain: _Domain) -> str:
 # --- room for new volumes --------------------------------------------------------------------------------------------
 
 
-def capacity_ledgers(judgement: Judgement, age: Callable[[Key], float]) -> Iterator[f.CapacityLedger]:
-    """Yield a ledger for each claim for which a volume is to be made; `age` tells how old an object is."""
+Now = Callable[[StorageClass, Mapping[str, str]], int | None]
+
+
+def capacity_ledgers(
+    judgement: Judgement, age: Callable[[Key], float], now: Now = lambda _class, _labels: None
+) -> Iterator[f.CapacityLedger]:
+    """Yield a ledger for each claim for which a volume is to be made.
+
+    Args:
+        judgement: what the scheduler made of the pod.
+        age: how old an object is, in seconds.
+        now: what the driver of a class has at a place with these labels, in bytes; None: nobody knows.
+    """
     plugin, pod, seen = _plugin(judgement, "VolumeBinding"), judgement.pod, judgement.seen
     for name in dict.fromkeys(pod.claim_names()):
         claim = seen.claim(pod.metadata.namespace, name)
@@ -222,7 +235,7 @@ def capacity_ledgers(judgement: Judgement, age: Callable[[Key], float]) -> Itera
         if plugin is None or not plugin.provisions:
             continue
         unchecked = _unchecked(claim, storage_class, plugin, seen)
-        rows = () if unchecked else tuple(_pools(claim, storage_class, seen, age))
+        rows = () if unchecked else tuple(_pools(claim, storage_class, seen, age, now))
         yield f.CapacityLedger(
             claim=ref(key_of(claim)),
             class_name=storage_class.metadata.name,
@@ -247,7 +260,7 @@ def _unchecked(claim: PersistentVolumeClaim, storage_class: StorageClass, plugin
 
 
 def _pools(
-    claim: PersistentVolumeClaim, storage_class: StorageClass, seen: Snapshot, age: Callable[[Key], float]
+    claim: PersistentVolumeClaim, storage_class: StorageClass, seen: Snapshot, age: Callable[[Key], float], now: Now
 ) -> Iterator[f.CapacityRow]:
     need, name = volumes.requested(claim), storage_class.metadata.name
     nodes = seen.all_nodes()
@@ -260,18 +273,29 @@ def _pools(
             published=None if one.capacity is None else value(one.capacity),
             largest_volume=None if most is None else value(most),
             age=age(key),
+            driver_now=None if one.node_topology is None else now(storage_class, one.node_topology.match_labels),
             fits=limit_of(one) >= need,
             reason="" if one.capacity is not None else "capacity is not given",
         )
     bare = [
-        node.metadata.name
+        node
         for node in nodes
         if volumes.topology_allows(storage_class, node) and not seen.capacities.on(name, node)
     ]
     if len(bare) > APART:
         yield f.CapacityRow(pool="all others", reach=f"{len(bare)} nodes")
     else:
-        yield from (f.CapacityRow(pool=node, reach="1 node") for node in bare)
+        for node in bare:
+            there = now(storage_class, node.metadata.labels)
+            yield f.CapacityRow(pool=node.metadata.name, reach="1 node", driver_now=there)
+
+
+def _driver_now(here: Present, storage_class: StorageClass, labels: Mapping[str, str]) -> int | None:
+    """Return how much room a driver has at a place, of its pools and not of what it published."""
+    storage = here.cluster.revision.storage(storage_class.provisioner, here.cluster.components)
+    if storage is None:
+        return None
+    return storage.room(here.world.log, storage_class.parameters, tuple(sorted(labels.items()))).available
 
 
 def _pool(capacity: CSIStorageCapacity) -> str:
