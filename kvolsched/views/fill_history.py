@@ -124,10 +124,11 @@ def lanes(here: Present) -> tuple[f.Lane, ...]:
     for process in sorted(here.world.processes.values(), key=lambda process: process.name == "kubelet"):
         if process.name == "user" or (process.name in SERVES and not here.of(SERVES[process.name])):
             continue
+        seldom = process.need is not None and process.name not in SERVES  # most worlds have nothing for it to do
         cursors = _cursors(here, process)
         for place, actor in enumerate(process.component.actors):
             mine = marks.get(actor.name, [])
-            if not mine and getattr(actor, "seldom", False):
+            if not mine and (seldom or getattr(actor, "seldom", False)):
                 continue
             if place == 0 and actor.name != process.name:
                 mine = mine + marks.get(process.name, [])  # a crash is the component's
