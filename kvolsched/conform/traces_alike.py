@@ -9,11 +9,11 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from itertools import permutations
+from itertools import permutations, product
 from typing import Any
 
 Steps = Sequence[Mapping[str, Any]]
-MOST = 720  # permutations of nodes that are tried
+MOST, FEW = 720, 3  # permutations of nodes, and pending pods, that are tried
 REVISION = "metadata.annotations[deployment.kubernetes.io/revision]"
 
 
@@ -29,7 +29,9 @@ def tellings(steps: Steps, told: Mapping[str, Any], recorded: Mapping[str, Any])
     hashes = dict(zip(_sets(told["objects"]), _sets(recorded), strict=False))
     for names, sizes in interchanges(steps):
         renamed = json.loads(_replaced(_replaced(text, {**names, **hashes}), sizes, whole=True))
-        yield json.loads(_replaced(json.dumps(renamed), _numbered(renamed)))
+        spelled = json.dumps(renamed)
+        for numbers in _numbered(renamed):
+            yield json.loads(_replaced(spelled, numbers))
 
 
 def _sets(objects: Mapping[str, Any]) -> list[str]:
@@ -42,24 +44,36 @@ def _sets(objects: Mapping[str, Any]) -> list[str]:
     return [name for *_, name in sorted(found)]
 
 
-def _numbered(told: Mapping[str, Any]) -> dict[str, str]:
-    """Number the pods of each ReplicaSet and DaemonSet: by node, then by the order of binding, the pending last."""
-    pods = []
+def _numbered(told: Mapping[str, Any]) -> Iterator[dict[str, str]]:
+    """Number the pods of each ReplicaSet and DaemonSet: by node, then by the order of binding, the pending last.
+
+    Nothing tells pending pods apart: where there are few, every order of theirs is yielded.
+    """
+    placed: list[tuple[str, str, int, str]] = []
+    pending: dict[str, list[str]] = {}
     for name, changes in told["objects"].items():
         owner = changes[0].get("set", {}).get("metadata.ownerReferences", "")
         if name.startswith("pod/") and owner.startswith(("rs/", "ds/")):
-            bound = [
-                (change["set"]["spec.nodeName"], place)
-                for change, place in zip(changes, told["places"][name], strict=True)
-                if change.get("set", {}).get("spec.nodeName")
-            ]
-            pods.append((owner[3:], *(bound[0] if bound else ("~", told["places"][name][0])), name[4:]))
+            places = zip(changes, told["places"][name], strict=True)
+            nodes = ((change.get("set", {}).get("spec.nodeName"), place) for change, place in places)
+            node, place = next((each for each in nodes if each[0]), ("", 0))
+            if node:
+                placed.append((owner[3:], node, place, name[4:]))
+            else:
+                pending.setdefault(owner[3:], []).append(name[4:])
     count: dict[str, int] = {}
     found = {}
-    for owner, _, _, name in sorted(pods):
+    for owner, _, _, name in sorted(placed):
         count[owner] = count.get(owner, 0) + 1
         found[name] = f"{owner}-#{count[owner]}"
-    return found
+    orders = [permutations(names) if len(names) <= FEW else (names,) for names in pending.values()]
+    for chosen in product(*orders):
+        last = {
+            name: f"{owner}-#{count.get(owner, 0) + number}"
+            for owner, names in zip(pending, chosen, strict=True)
+            for number, name in enumerate(names, 1)
+        }
+        yield {**found, **last}
 
 
 def _replaced(text: str, names: Mapping[str, str], *, whole: bool = False) -> str:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 from bisect import bisect_right
 from collections.abc import Iterable, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 from kvolsched.api.kind import BY_NAME, kind_named
@@ -32,8 +33,8 @@ DIALS = {
 NOT_READY = "node.kubernetes.io/not-ready"  # put on by admission; the recorded nodes were ready at once
 PATIENCE = 90.0  # simulated seconds after which a wait is given up: what differs then tells why
 PHASE, PERIOD = 0.3, 15.0  # where a user begins between the ticks of others, which come once a second or more
-BREATH, MANY = 2, 1000  # what a user waits for between two writes: 0 nothing, 1 that all is quiet, else its turn
-LATE = (0, 0, 0, 10, 40)
+CHANCES = (0, 4, 15, 50)  # in percent: how often luck strikes
+LATE = (10, 25, 60)  # how many places of the log later something is seen
 CODES = {"Invalid": 422, "Conflict": 409, "AlreadyExists": 409, "NotFound": 404, "Forbidden": 403, "BadRequest": 400}
 WORDS = ("apply", "delete", "patch", "wait", "stand_in", "process")
 
@@ -45,10 +46,16 @@ class Story:
         steps: a trace's steps.
         revision: the rules under which they are played.
         seed: what is luck is drawn from it.
+        lags: `COMPONENT KIND` -> how many places of the log later than others that process sees these objects.
+        conflicts: component -> which of its writes come too late and are refused, each counted from the one before.
     """
 
-    def __init__(self, steps: Sequence[Mapping[str, Any]], revision: Revision, seed: int = 0) -> None:
-        self.seed = seed
+    def __init__(
+        self, steps: Sequence[Mapping[str, Any]], revision: Revision, seed: int = 0,
+        lags: Mapping[str, int] = MappingProxyType({}),
+        conflicts: Mapping[str, Sequence[int]] = MappingProxyType({}),
+    ) -> None:  # fmt: skip
+        self.seed, self.lags = seed, lags
         self.dials = _dials(steps)
         self.drivers = tuple(self.dials)
         self.cluster = Cluster(revision, components={**self.dials, **DIALS}, seed=seed)
@@ -58,6 +65,8 @@ class Story:
         self.moments = [0]  # where everybody was told what there was to see
         self.refused: list[str] = []
         self._until(PHASE + self._draw("phase", 100) * PERIOD / 100 if seed else PHASE)
+        for component, nth in ((name, nth) for name, every in conflicts.items() for nth in every):
+            self.world.refuse(component, nth)
         for step in steps:
             getattr(self, next(word for word in WORDS if word in step))(step)
         self.wait({"wait": {"quiet": 1}})
@@ -183,15 +192,17 @@ class Story:
         if isinstance(outcome, Refused):
             self.refused.append(f"{CODES.get(outcome.reason, 500)} {outcome.message}")
         mine = self.world.place
-        luck = self._draw("breath", 4) if self.seed else BREATH
-        for _ in range(MANY if luck else 0):
-            turn = self._next(before=mine if luck > 1 else None)
-            if turn is None:
-                return
+        hurried, patient = self._lucky("hurried"), self._lucky("patient")
+        while not hurried and (turn := self._next(before=None if patient else mine)) is not None:
             self._take(*turn)
 
-    def _draw(self, purpose: str, among: int) -> int:
-        return seeded(self.seed, purpose, str(self.world.place), 0, among)
+    def _draw(self, purpose: str, among: int, where: int | None = None) -> int:
+        return seeded(self.seed, purpose, str(self.world.place if where is None else where), 0, among)
+
+    def _lucky(self, purpose: str, where: int | None = None) -> bool:
+        """Say whether something goes otherwise than in the plain order; how often it does is luck of the whole run."""
+        chance = CHANCES[seeded(self.seed, purpose, "chance", 0, len(CHANCES))] if self.seed else 0
+        return bool(chance) and self._draw(purpose, 100, where) < chance
 
     def _next(self, before: int | None = None) -> tuple[Process, Actor, str] | None:
         """Let everybody see and think, and return who makes the next write: in the plain order, or by luck.
@@ -204,8 +215,7 @@ class Story:
         writers = [each for each in writers if before is None or each[0] < before]
         if not writers:
             return None
-        lucky = self.seed and self._draw("pace", 3) == 0
-        return writers[self._draw("who", len(writers)) if lucky else 0][3:]
+        return writers[self._draw("who", len(writers)) if self._lucky("pace") else 0][3:]
 
     def _writers(self) -> list[tuple[int, bool, int, Process, Actor, str]] | None:
         """Return who would write, longest waiting first; None where somebody did what needs no write: look again."""
@@ -247,11 +257,9 @@ class Story:
 
     def _late(self, process: Process, kind: str) -> bool:
         """Say whether a change is still on its way to a process: how long it takes is luck, in places of the log."""
-        if not self.seed:
-            return False
-        first = process.pending[kind]
-        luck = seeded(self.seed, f"late {process.name} {kind}", str(first), 0, len(LATE))
-        return self.world.place < first + LATE[luck]
+        word, first = f"{process.name} {kind}", process.pending[kind]
+        delay = LATE[self._draw(word, len(LATE), first)] if self._lucky("late", first) else 0
+        return self.world.place < first + max(delay, self.lags.get(word, 0))
 
     def _running(self) -> list[Process]:
         return [each for each in self.world.processes.values() if each.name not in self.stopped]
@@ -261,7 +269,8 @@ class Story:
         with self.world.record() as step:
             step.add(self.world.turn(process, actor, cause, see=False))
         self._see()
-        self.acted[process.name, actor.name] = self.world.place
+        if not self._lucky("at once"):  # else its answer is so fast that many writes go together
+            self.acted[process.name, actor.name] = self.world.place
 
     def _until(self, moment: float) -> None:
         """Let everything happen, write by write, that happens up to a moment."""
