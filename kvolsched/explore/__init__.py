@@ -116,9 +116,13 @@ def _assumptions(
     sim: Simulation, faults: Sequence[Fault], lag: str, clock: str, components: Sequence[str] | None
 ) -> tuple[str, ...]:
     """Return what a result holds under, a sentence each."""
-    acting = [name for name in sim.processes if components is None or name in components]
+    if components is not None:
+        acting, others = [name for name in sim.processes if name in components], "nobody else does"
+    else:
+        acting = [name for name, process in sim.processes.items() if process.listening]
+        others = "nobody else does" if len(acting) == len(sim.processes) else "others once there is something for them"
     return (
-        f"{', '.join(acting)} act, in any order; nobody else does.",
+        f"{', '.join(acting)} act, in any order; {others}.",
         {
             "ordered": "Each sees changes late, but in the order in which they were made.",
             "per kind": "Each sees changes late, and those of one kind before or after those of another.",
