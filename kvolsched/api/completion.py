@@ -243,11 +243,11 @@ def _service(found: Service) -> Service:
     if spec.type == "ExternalName":
         return evolve(found, rest=_given(found.rest, _NO_BALANCER))
     address = spec.cluster_ip or _address(f"{found.metadata.namespace}/{found.metadata.name}")
-    families = ("IPv6",) if ":" in address else ("IPv4",)
+    families: tuple[str, ...] = ("IPv6",) if ":" in address else ("IPv4",)
     policy = "SingleStack"
     if address == "None" and not spec.selector:
         families, policy = ("IPv4", "IPv6"), "RequireDualStack"
-    values = {"clusterIPs": (address,), "ipFamilies": families, "ipFamilyPolicy": policy}
+    values: dict[str, Any] = {"clusterIPs": (address,), "ipFamilies": families, "ipFamilyPolicy": policy}
     if spec.type in ("NodePort", "LoadBalancer"):
         values["externalTrafficPolicy"] = "Cluster"
     if spec.type == "LoadBalancer":

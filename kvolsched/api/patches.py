@@ -197,8 +197,8 @@ def _value(applied: Any, value: Any, current: Any, type_name: str, name: str) ->
     if isinstance(value, dict):
         if place in _REPLACED:
             return Merged(value, touched=True)
-        before = applied if isinstance(applied, dict) else {}
-        return _mapping(before, value, current, held, retain=place in _RETAINED)
+        said = applied if isinstance(applied, dict) else {}
+        return _mapping(said, value, current, held, retain=place in _RETAINED)
     if isinstance(value, list):
         before = applied if isinstance(applied, list) else None
         if place in _SETS:

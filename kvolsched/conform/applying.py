@@ -51,12 +51,14 @@ def expected(case: Case) -> Mapping[str, Any]:
     return recorded
 
 
-def _result(stored: dict[str, Any], case: Case) -> dict[str, Any]:
-    stored = _without_uids(without_luck(stored, case["first"]))
+def _result(found: dict[str, Any], case: Case) -> dict[str, Any]:
+    stored: dict[str, Any] = _without_uids(without_luck(found, case["first"]))
     annotations = stored["metadata"].get("annotations", {})
     kept = {key: text for key, text in annotations.items() if key != LAST_APPLIED}
     stored["metadata"].pop("annotations", None)
-    return merge_patch(stored, {"metadata": {"annotations": kept}} if kept else {})
+    if kept:
+        stored["metadata"]["annotations"] = kept
+    return stored
 
 
 def _without_uids(value: Any) -> Any:

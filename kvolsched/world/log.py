@@ -168,7 +168,7 @@ class Log:
             return [obj for key, obj in self.objects.items() if key[0] == kind]
         places = self.by_kind.get(kind, ())
         written = dict.fromkeys(self.changes[place].key for place in places if place < self._place)
-        return [self.objects[key] for key in written if key in self.objects]  # type: ignore[index]
+        return [self.objects[key] for key in written if key in self.objects]
 
     def copy(self) -> Log:
         """Return a log of its own that ends at the present place."""
