@@ -1,0 +1,149 @@
+"""Scores in parts, and at which weight another node wins: exact, and said in words."""
+
+from xml.etree import ElementTree as ET
+
+import pytest
+from attrs import evolve
+from hypothesis import given
+from hypothesis import strategies as st
+
+import kvolsched
+from kvolsched.revision import upstream
+from kvolsched.views import frame as f
+from kvolsched.views import scores
+from kvolsched.views.fill import frame_of
+
+from . import frames
+
+MOST = 40  # weights that are tried one by one
+
+
+def parsed(svg):
+    """Read a picture as XML."""
+    return ET.fromstring(svg)  # noqa: S314 - our own string
+
+
+def verdicts(table, weights, chosen=""):
+    """Make the verdicts of a pass from normalised scores: {node: [a number a plugin]}."""
+    rows = [
+        f.ScoreRow(node, f"P{place}", score, score, weights[place], score * weights[place])
+        for node, parts in table.items()
+        for place, score in enumerate(parts)
+    ]
+    found = evolve(frames.zonal(5).verdicts, scores=tuple(rows))
+    names = sorted(table)
+    marked = [evolve(found.rows[0], node=name, chosen=name == chosen) for name in names]
+    return evolve(found, rows=tuple(marked))
+
+
+def best(table, weights):
+    """Give the nodes with the highest sum, sorted."""
+    sums = {node: sum(w * s for w, s in zip(weights, parts, strict=True)) for node, parts in table.items()}
+    return tuple(sorted(node for node in sums if sums[node] == max(sums.values())))
+
+
+tables = st.integers(1, 3).flatmap(lambda plugins: st.tuples(
+    st.dictionaries(
+        st.sampled_from("abcd"), st.lists(st.integers(0, 20), min_size=plugins, max_size=plugins), min_size=2),
+    st.lists(st.integers(1, 12), min_size=plugins, max_size=plugins),
+))
+
+
+@given(tables)
+def test_the_weights_are_those_that_trying_every_one_finds(table_and_weights):
+    """From the weight that is told on the chosen node loses, at none before it, and the winners are right."""
+    table, weights = table_and_weights
+    chosen = best(table, weights)[0]
+    for place, one in enumerate(scores.decides(verdicts(table, weights, chosen))):
+        loses = {}
+        for weight in range(1, MOST + 1):
+            winners = best(table, [*weights[:place], weight, *weights[place + 1:]])
+            if chosen not in winners:
+                loses[weight] = winners
+        above = min((weight for weight in loses if weight > weights[place]), default=None)
+        below = max((weight for weight in loses if weight < weights[place]), default=None)
+        told = one.above if one.above and one.above.weight <= MOST else None
+        assert (above, loses.get(above, ())) == ((told.weight, told.winners) if told else (None, ()))
+        assert (below, loses.get(below, ())) == ((one.below.weight, one.below.winners) if one.below else (None, ()))
+
+
+def test_the_reading_says_who_wins_at_which_weight():
+    """Below the sums a line a plugin: the weights at which the chosen node loses, and to whom; or that none does."""
+    found = verdicts({"a": [50, 10, 7], "b": [20, 25, 7]}, [2, 1, 3], "a")
+    said = scores.reading(evolve(frames.zonal(5), verdicts=found)).splitlines()
+
+    assert [
+        "who would win in place of a if one weight were another (positive integers)",
+        "P0 × 2  at any weight a wins",
+        "P1 × 1  from weight 5 on: b",
+        "P2 × 3  at any weight a wins",
+    ] == said[-4:]
+    assert "P0 50 → 50 × 2 = 100" in said[1]
+
+
+def test_a_tie_is_decided_by_the_next_weight():
+    """Where two nodes are level and a draw decided, one step of a weight is enough."""
+    one, = scores.decides(verdicts({"a": [5], "b": [5]}, [1], "a"))
+    two = scores.decides(verdicts({"a": [5, 6], "b": [6, 5]}, [2, 2], "a"))
+
+    assert (None, None) == (one.above, one.below)
+    assert [(scores.Flip(3, ("b",)), None), (None, scores.Flip(1, ("b",)))] == [(d.above, d.below) for d in two]
+
+
+@pytest.mark.checklist("259")
+def test_the_picture_has_raw_normalised_weighted_and_the_weights():
+    """A cell says its three numbers, the last row the weight at which another wins; all are in its labels."""
+    found = verdicts({"node-a": [50, 10], "node-b": [20, 25]}, [2, 1], "node-a")
+    raw = tuple(evolve(row, raw=row.raw * 3) for row in found.scores)
+    svg = scores.draw(evolve(frames.zonal(5), verdicts=evolve(found, scores=raw)), 900)
+    parsed(svg)
+
+    assert 'aria-label="P0 150 → 50 × 2 = 100"' in svg
+    assert ">150→</text>" in svg
+    assert ">=100</text>" in svg
+    assert ">≥5 node-b</text>" in svg
+    assert 'aria-label="P1 × 1: from weight 5 on: node-b"' in svg
+
+
+APART = """
+apiVersion: v1
+kind: Node
+metadata: {name: n0, labels: {disk: ssd}}
+status: {allocatable: {cpu: "4", memory: 8Gi, pods: "10"}}
+---
+apiVersion: v1
+kind: Node
+metadata: {name: n1}
+status: {allocatable: {cpu: "32", memory: 64Gi, pods: "10"}}
+---
+apiVersion: v1
+kind: Pod
+metadata: {name: web}
+spec:
+  containers: [{name: c, image: web, resources: {requests: {cpu: "2", memory: 4Gi}}}]
+  affinity:
+    nodeAffinity:
+      preferredDuringSchedulingIgnoredDuringExecution:
+      - {weight: 1, preference: {matchExpressions: [{key: disk, operator: In, values: [ssd]}]}}
+"""
+
+
+def test_the_scheduler_with_that_weight_chooses_the_other():
+    """What is told of a weight is what the scheduler does: with it the other node is chosen, with one less not."""
+    rules = upstream()
+
+    def placed(**weights):
+        enabled = tuple(
+            evolve(one, weight=weights.get(one.name, one.weight)) for one in rules.profile.plugins)
+        revision = evolve(rules, profile=evolve(rules.profile, plugins=enabled))
+        cluster = kvolsched.Cluster.from_manifests(APART, revision=revision)
+        cluster.run("pod/web scheduled")
+        return cluster
+
+    cluster = placed()
+    told = scores.decides(frame_of(cluster, focus="pod/web", chips=False).verdicts)
+    (flip,) = [one.above for one in told if one.plugin == "NodeResourcesFit"]
+
+    assert ("n0", ("n1",)) == (cluster["pod/web"].spec.node_name, flip.winners)
+    assert "n1" == placed(NodeResourcesFit=flip.weight)["pod/web"].spec.node_name
+    assert "n0" == placed(NodeResourcesFit=flip.weight - 2)["pod/web"].spec.node_name
