@@ -29,12 +29,18 @@ class Pool:
         capacity: its room beside the volumes that are there when all begins.
         maximum_volume_size: the largest volume that it makes; "": as large as there is room.
         parameters: those that a class must have to get its volumes from here.
+        copies: how often a volume is stored, by `key=value` of a parameter: `{"type=mirror": 2}` takes twice its size.
     """
 
     topology: Mapping[str, str] = EMPTY
     capacity: str = "0"
     maximum_volume_size: str = ""
     parameters: Mapping[str, str] = EMPTY
+    copies: Mapping[str, int] = EMPTY
+
+    def cost(self, parameters: Mapping[str, str]) -> int:
+        """Return how many bytes a byte of a volume takes, for a class with these parameters."""
+        return max((self.copies.get(f"{key}={one}", 1) for key, one in parameters.items()), default=1)
 
     def serves(self, parameters: Mapping[str, str], segment: Segment) -> bool:
         """Say whether volumes of such a class and place come from here."""
@@ -72,7 +78,7 @@ def read(dials: Any, key: str) -> tuple[Pool, ...]:
         unknown = [word for word in told if word not in known]
         if unknown:
             raise ValueError(f"a pool has no {', '.join(unknown)}; there are: {', '.join(known)}")
-        for word in ("topology", "parameters"):
+        for word in ("topology", "parameters", "copies"):
             if word in told:
                 told[word] = Frozen(told[word])
         for word in ("capacity", "maximum_volume_size"):
@@ -98,15 +104,18 @@ class Storage:
         taken: Mapping[str, int] = log.notes.get(self._note(number), EMPTY)
         return value(self.pools[number].capacity) - sum(taken.values())
 
-    def _largest(self, log: Log, number: int) -> int:
-        most, left = self.pools[number].maximum_volume_size, self.left(log, number)
+    def _largest(self, log: Log, number: int, parameters: Mapping[str, str]) -> int:
+        most, left = self.pools[number].maximum_volume_size, self._usable(log, number, parameters)
         return min(left, value(most)) if most else left
+
+    def _usable(self, log: Log, number: int, parameters: Mapping[str, str]) -> int:
+        return self.left(log, number) // self.pools[number].cost(parameters)
 
     def room(self, log: Log, parameters: Mapping[str, str], segment: Segment) -> Room:
         """Answer GetCapacity: the room of all pools that serve such a class here, and the largest volume of any."""
         serving = [number for number, pool in enumerate(self.pools) if pool.serves(parameters, segment)]
-        available = sum(self.left(log, number) for number in serving)
-        largest = max((self._largest(log, number) for number in serving), default=0)
+        available = sum(self._usable(log, number, parameters) for number in serving)
+        largest = max((self._largest(log, number, parameters) for number in serving), default=0)
         told = len(serving) > 1 or any(self.pools[number].maximum_volume_size for number in serving)
         return Room(available, largest if told else None)
 
@@ -125,7 +134,8 @@ class Storage:
             number = self._pool_for(log, parameters, segment, size_of(volume), volume.metadata.name)
             if number is not None:
                 taken: Frozen = log.notes.get(self._note(number), EMPTY)
-                log.write(self._note(number), taken.merged({volume.metadata.name: size_of(volume)}))
+                bytes_ = size_of(volume) * self.pools[number].cost(parameters)
+                log.write(self._note(number), taken.merged({volume.metadata.name: bytes_}))
 
     def give_back(self, log: Log, volume: PersistentVolume) -> None:
         """Delete a volume: what it took is free again."""
@@ -142,7 +152,7 @@ class Storage:
         for number in serving:
             if volume in log.notes.get(self._note(number), EMPTY):
                 return number
-        return next((number for number in serving if self._largest(log, number) >= size), None)
+        return next((number for number in serving if self._largest(log, number, parameters) >= size), None)
 
 
 def places(volume: PersistentVolume) -> Sequence[Segment]:
