@@ -90,7 +90,6 @@ def test_a_tie_is_decided_by_the_next_weight():
     assert [(scores.Flip(3, ("b",)), None), (None, scores.Flip(1, ("b",)))] == [(d.above, d.below) for d in two]
 
 
-@pytest.mark.checklist("259")
 def test_the_picture_has_raw_normalised_weighted_and_the_weights():
     """A cell says its three numbers, the last row the weight at which another wins; all are in its labels."""
     found = verdicts({"node-a": [50, 10], "node-b": [20, 25]}, [2, 1], "node-a")
@@ -147,3 +146,53 @@ def test_the_scheduler_with_that_weight_chooses_the_other():
     assert ("n0", ("n1",)) == (cluster["pod/web"].spec.node_name, flip.winners)
     assert "n1" == placed(NodeResourcesFit=flip.weight)["pod/web"].spec.node_name
     assert "n0" == placed(NodeResourcesFit=flip.weight - 2)["pod/web"].spec.node_name
+
+
+LOCAL = """
+---
+apiVersion: v1
+kind: Node
+metadata: {name: n2, labels: {kubernetes.io/hostname: n2}}
+spec: {taints: [{key: gpu, effect: NoSchedule}]}
+status: {allocatable: {cpu: "4", memory: 8Gi, pods: "10"}}
+---
+apiVersion: storage.k8s.io/v1
+kind: StorageClass
+metadata: {name: local}
+provisioner: kubernetes.io/no-provisioner
+volumeBindingMode: WaitForFirstConsumer
+---
+apiVersion: v1
+kind: PersistentVolume
+metadata: {name: disk}
+spec:
+  accessModes: [ReadWriteOnce]
+  capacity: {storage: 1Gi}
+  storageClassName: local
+  local: {path: /mnt}
+  nodeAffinity:
+    required: {nodeSelectorTerms: [{matchExpressions: [{key: here, operator: In, values: ["yes"]}]}]}
+---
+apiVersion: v1
+kind: PersistentVolumeClaim
+metadata: {name: data}
+spec: {accessModes: [ReadWriteOnce], storageClassName: local, resources: {requests: {storage: 1Gi}}}
+"""
+
+
+@pytest.mark.checklist("259")
+def test_every_decision_can_be_explained_after_the_run():
+    """After the run: per node pass or fail, the reason, the volume that would be taken, and the parts of the score."""
+    reached = APART.replace("{name: n0, labels: {", '{name: n0, labels: {here: "yes", ').replace(
+        "{name: n1}", '{name: n1, labels: {here: "yes"}}')
+    cluster = kvolsched.Cluster.from_manifests(
+        reached.rstrip() + "\n  volumes: [{name: v, persistentVolumeClaim: {claimName: data}}]\n" + LOCAL)
+    cluster.run()
+    found = frame_of(cluster, focus="pod/web", chips=False).verdicts
+
+    assert {"n0": (True, True), "n1": (True, False), "n2": (False, False)} == {
+        row.node: (row.first < 0, row.chosen) for row in found.rows}
+    assert "node(s) had untolerated taint(s)" in repr(cluster.verdict("web", "n2", "TaintToleration"))
+    assert "claim data would take volume disk" in repr(cluster.verdict("web", "n0", "VolumeBinding"))
+    assert {"n0", "n1"} == {row.node for row in found.scores}
+    assert all(row.total == row.normalised * row.weight for row in found.scores)
