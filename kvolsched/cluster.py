@@ -83,7 +83,7 @@ class Cluster:
         classes: dict[str, dict[str, Any]] = {}
         for obj in objects:
             key = key_of(obj)
-            filled = defaults.defaulted(obj)
+            filled = self.revision.found(defaults.defaulted(obj))
             meta = attrs.evolve(
                 filled.metadata,
                 namespace=key.namespace,
@@ -196,7 +196,7 @@ class Cluster:
         return Step(self.world.step_number, self.world.now, tuple(done)) if done else Step(-1, self.world.now, ())
 
     def _ready(self, name: str) -> list[str]:
-        """Return the actors that a name stands for, who has waited longest first."""
+        """Return the actors that a name stands for, who has waited longest first; and last the component as a whole."""
         meant = {
             actor.name
             for process in self.world.processes.values()
@@ -206,7 +206,8 @@ class Cluster:
         if not meant:
             self.world.find(name)
         waiting = sorted((each.since, each.actor) for each in self.world.next_actors() if each.actor in meant)
-        return list(dict.fromkeys([*(actor for _, actor in waiting), *sorted(meant)]))
+        whole = {SHORT.get(name, name)} & set(self.world.processes)  # its actors may have to do with each other only
+        return list(dict.fromkeys([*(actor for _, actor in waiting), *sorted(meant), *whole]))
 
     def run(
         self, until: str | Callable[[Cluster], bool] | None = None, *, steps: int = 100_000, seconds: float = 3_600.0,

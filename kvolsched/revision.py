@@ -110,7 +110,9 @@ class Revision:
                 raise ValueError(f"no gate {', '.join(unknown) or '...'} of {process}: {known}")
         scheduler, manager = gates.get(SCHEDULER, {}), gates.get(MANAGER, {})
         waits, provisions = (scheduler.get(gate, True) for gate in GATES)
-        plugin = attrs.evolve(self.flow.volume_binding, waits=waits, provisions=provisions)
+        plugin = self.flow.volume_binding
+        tracked = plugin.heeds_pools and scheduler.get(CAPACITY, True)
+        plugin = attrs.evolve(plugin, waits=waits, provisions=provisions, heeds_pools=tracked)
         plugins = [attrs.evolve(e, plugin=plugin) if e.name == plugin.name else e for e in self.profile.plugins]
         delays, provisioning = (manager.get(gate, True) for gate in GATES)
         return attrs.evolve(
@@ -143,7 +145,7 @@ class Revision:
         made = [
             user.component(),
             stateful_set.component(stateful_set.Options(revisions=self.today)),
-            *(one.component() for one in LATER if self.today),
+            *(one.component() for one in LATER if self.today or one in GUARDS),
             rules.scheduler(),
             persistent_volume.component(binder),
             *self.provisioners([name for name in dials if name not in NOT_DRIVERS], dials),
@@ -168,6 +170,11 @@ class Revision:
 
     def _kubelet(self) -> kubelet.Options:
         return kubelet.Options(reaches=self.gates.get(kubelet.NAME, {}).get(GATES[0], True))
+
+    def found(self, obj: Any) -> Any:
+        """Return an object as it is found in a cluster; one that somebody wrote by hand was admitted there."""
+        by_hand = self.today and not obj.metadata.uid and obj.kind in admission.PROTECTION
+        return admission.protected(obj) if by_hand else obj
 
     def scheduler(self) -> Component:
         """Return kube-scheduler: the pass, the workers that bind and evict beside it, their cache and queue."""
@@ -226,17 +233,18 @@ MANAGER = "kube-controller-manager"
 API_SERVER = "kube-apiserver"
 GATES = ("VolumeScheduling", "DynamicProvisioningScheduling")
 DIRECTIVES = "PodSchedulingReadiness"
+CAPACITY = "CSIStorageCapacity"
 # Which process heeds which gate (S0, Feature Gates; S4, Feature Enablement).
-GATES_OF = {SCHEDULER: GATES, MANAGER: GATES, kubelet.NAME: GATES[:1], API_SERVER: (DIRECTIVES,)}
+GATES_OF = {SCHEDULER: (*GATES, CAPACITY), MANAGER: GATES, kubelet.NAME: GATES[:1], API_SERVER: (DIRECTIVES,)}
 PHASES = ("labels", "admitting", "converting")
-# Controllers of today's revision alone. Each begins to watch when there is something for it to do.
+GUARDS = (pvc_protection, pv_protection)  # under any revision: what was found may carry their finalizers
+# Controllers of today's revision alone but for those. Each begins to watch when there is something for it to do.
 LATER = (
     deployment,
     replica_set,
     daemon_set,
     ephemeral_volume,
-    pvc_protection,
-    pv_protection,
+    *GUARDS,
     garbage_collector,
 )
 NOT_DRIVERS = frozenset(

@@ -10,13 +10,14 @@ from __future__ import annotations
 from .access import PERMISSIONS, permits
 from .binding import bind
 from .documents import NO_DIRECTIVES, ZONE_AFFINITY
-from .plugins import PLUGINS, Plugin
+from .plugins import PLUGINS, PROTECTION, Plugin, protected
 from .server import Admission, admit, invalid
 
 __all__ = [
     "NO_DIRECTIVES",
     "PERMISSIONS",
     "PLUGINS",
+    "PROTECTION",
     "ZONE_AFFINITY",
     "Admission",
     "Plugin",
@@ -24,4 +25,5 @@ __all__ = [
     "bind",
     "invalid",
     "permits",
+    "protected",
 ]

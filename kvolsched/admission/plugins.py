@@ -185,6 +185,11 @@ PROTECTION = {  # what keeps an object until its controller has seen that nobody
 
 def in_use_protection(_old: Any, new: Any, _stored: Stored) -> Any:
     """A new claim or volume gets the finalizer that keeps it while it is used."""
+    return protected(new)
+
+
+def protected(new: Any) -> Any:
+    """Return a claim or volume with the finalizer that keeps it while it is used."""
     name = PROTECTION[new.kind]
     if name in new.metadata.finalizers:
         return new
