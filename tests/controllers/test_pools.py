@@ -165,8 +165,8 @@ def test_two_pods_in_a_burst_both_pass_and_one_creation_fails():
                  claim("one"), pod("first", "one"), claim("two"), pod("second", "two"))
     failed = said(made, "two", "ProvisioningFailed") + said(made, "one", "ProvisioningFailed")
 
-    assert ['failed to provision volume with StorageClass "ebs": rpc error: code = ResourceExhausted desc = '
-            "not enough capacity in zone-a"] == failed
+    why = "rpc error: code = ResourceExhausted desc = not enough capacity in zone-a"
+    assert [f'failed to provision volume with StorageClass "ebs": {why}'] == failed
     assert sorted([on(made, "first"), on(made, "second")]) == ["", "node-a"]
     assert "did not have enough free storage" in repr(made.why("second" if on(made, "first") else "first"))
 

@@ -306,6 +306,16 @@ def test_age_is_counted_from_the_last_write():
     assert {"a": later, "b": 0.0, "c": later} == {row.pool: row.age for row in rows if row.published}
 
 
+def test_what_the_driver_has_stands_beside_what_it_published():
+    """A driver that counts its room: old news is told as such, and where nothing is published what is there all the same."""
+    dials = {"pd.csi": {"pools": {"a": "30Gi", "b": "55Gi", "d": "10Gi"}, "publishing": {"poll": 0.0}}}
+    cluster = kvolsched.Cluster.from_manifests(FOUR + CLASS + DRIVER + POOLS + USER, components=dials)
+    rows = frame_of(cluster, focus="pod/web", chips=False, ledgers=True).capacity[0].rows
+
+    assert {"a": 30 * 2**30, "b": 55 * 2**30, "c": 0, "d": 10 * 2**30} == {row.pool: row.driver_now for row in rows}
+    assert "published 100Gi, 0 s old, driver now 30Gi" in repr(cluster.capacity("web"))
+
+
 def test_no_room_is_never_said_where_a_ledger_has_room_everywhere():
     """A node rejected for want of room has a ledger in which some pool, or a node without entry, is not enough."""
     cases = 0
