@@ -18,21 +18,25 @@ from kvolsched.api.kind import BY_NAME, kind_named
 from kvolsched.api.manifest import from_plain, to_plain
 from kvolsched.api.patches import json_patch, merge_patch
 from kvolsched.cluster import Cluster
-from kvolsched.controllers import persistent_volume
+from kvolsched.controllers import kubelet, persistent_volume
 from kvolsched.revision import NOT_DRIVERS, Revision
 from kvolsched.scheduler.cycle import SCHEDULER
+from kvolsched.scheduler.flow import WORKER
 from kvolsched.world.apiserver import CLOCK, Refused, Write, key_of
 from kvolsched.world.component import Actor, Hand, Process, seeded
+from kvolsched.world.history import Turn
 from kvolsched.world.log import Key
 
 NAMESPACE = "demo"  # where the recordings' objects live
 DIALS = {
-    "kubelet": {"start_delay": 0.2, "stop_delay": 0.2, "reaches": False},  # the recorded one mounts nothing
+    kubelet.NAME: {"start_delay": 0.2, "stop_delay": 0.2, "reaches": False},  # the recorded one mounts nothing
     persistent_volume.NAME: {"ticks": True},
 }
 NOT_READY = "node.kubernetes.io/not-ready"  # put on by admission; the recorded nodes were ready at once
 PATIENCE = 90.0  # simulated seconds after which a wait is given up: what differs then tells why
 PHASE, PERIOD = 0.3, 15.0  # where a user begins between the ticks of others, which come once a second or more
+AT_ONCE = (kubelet.NAME, WORKER)  # actors that work at many things side by side; others do one after the other
+WRITING = 0.001  # seconds that a write takes
 CHANCES = (0, 4, 15, 50)  # in percent: how often luck strikes
 LATE = (10, 25, 60)  # how many places of the log later something is seen
 CODES = {"Invalid": 422, "Conflict": 409, "AlreadyExists": 409, "NotFound": 404, "Forbidden": 403, "BadRequest": 400}
@@ -61,7 +65,7 @@ class Story:
         self.cluster = Cluster(revision, components={**self.dials, **DIALS}, seed=seed)
         self.world = self.cluster.world
         self.stopped: set[str] = set()
-        self.acted: dict[tuple[str, str], int] = {}  # where each actor wrote last: until then it waited for an answer
+        self.acted: dict[tuple[str, str, str], int] = {}  # where each actor wrote last, and so waited until then
         self.moments = [0]  # where everybody was told what there was to see
         self.refused: list[str] = []
         self._until(PHASE + self._draw("phase", 100) * PERIOD / 100 if seed else PHASE)
@@ -124,6 +128,7 @@ class Story:
         if word == "stop":
             self.stopped.update(names)
             return
+        self._until(self.world.now + self._draw("starting", 20) / 10 if self.seed else self.world.now)
         for each in names:
             if each in self.stopped:
                 self.stopped.remove(each)
@@ -222,15 +227,15 @@ class Story:
         self._see()
         with self.world.record() as step:
             found = [
-                (self._since(process, actor, since), process.name != SCHEDULER, lane, process, actor, cause)
+                (self._since(process, actor, since, cause), process.name != SCHEDULER, lane, process, actor, cause)
                 for lane, process in enumerate(self._running())
                 for actor in process.component.actors
-                for since, cause in actor.ready(Hand(self.world, process, actor))
+                for since, cause in self._ready(process, actor)
             ]
             found.sort(key=lambda each: each[:3])
             for *_, process, actor, cause in found:
                 start = self.world.place
-                turn = self.world.turn(process, actor, cause, see=False)
+                turn = self._turn(process, actor, cause)
                 if not turn.outcomes:
                     step.add(turn)
                     return None
@@ -238,10 +243,21 @@ class Story:
                 self.world.log.cut()
         return found
 
-    def _since(self, process: Process, actor: Actor, since: int) -> int:
+    def _ready(self, process: Process, actor: Actor) -> Sequence[tuple[int, str]]:
+        """List what an actor may take up: one thing after the other, or all at once."""
+        if actor.name in AT_ONCE:
+            return [*process.plans[actor.name].all(), *process.todo[actor.name].all()]
+        return actor.ready(Hand(self.world, process, actor))
+
+    def _turn(self, process: Process, actor: Actor, cause: str) -> Turn:
+        start = self.world.place
+        hand, more = self.world.act(process, actor, cause)
+        return self.world.turn_of(hand, cause, start, goes_on=more)
+
+    def _since(self, process: Process, actor: Actor, since: int, cause: str) -> int:
         """Return since when a writer waits: it was told at the same time as all others, or wrote later than that."""
         told = self.moments[max(0, bisect_right(self.moments, since) - 1)]
-        return max(told, self.acted.get((process.name, actor.name), 0))
+        return max(told, self.acted.get((process.name, actor.name, cause if actor.name in AT_ONCE else ""), 0))
 
     def _see(self, *, everything: bool = False) -> bool:
         """Let everybody see what there is; by luck some kinds of object are seen later. Say whether anything was."""
@@ -267,10 +283,20 @@ class Story:
     def _take(self, process: Process, actor: Actor, cause: str) -> None:
         """Let one write be made; whoever made it makes the next one after those who are told of this one."""
         with self.world.record() as step:
-            step.add(self.world.turn(process, actor, cause, see=False))
+            turn = step.add(self._turn(process, actor, cause))
+            while self._goes_along(process, actor, cause, turn):
+                turn = step.add(self._turn(process, actor, cause))
+            self.world.log.write(CLOCK, self.world.now + WRITING)
         self._see()
         if not self._lucky("at once"):  # else its answer is so fast that many writes go together
-            self.acted[process.name, actor.name] = self.world.place
+            self.acted[process.name, actor.name, cause if actor.name in AT_ONCE else ""] = self.world.place
+
+    @staticmethod
+    def _goes_along(process: Process, actor: Actor, cause: str, turn: Turn) -> bool:
+        """Say whether an actor's next write does not await this one: what goes together is deleted side by side."""
+        plan = process.plans[actor.name].items.get(cause)
+        verbs = [write.verb for write in plan.writes[:1]] if plan is not None else []
+        return verbs == ["delete"] == [outcome.write.verb for outcome in turn.outcomes]
 
     def _until(self, moment: float) -> None:
         """Let everything happen, write by write, that happens up to a moment."""
