@@ -260,14 +260,16 @@ class Cluster:
         return other
 
     def with_plugin(self, rule: Any = None, prefer: Any = None, *, weight: int = 1, name: str = "") -> Cluster:
-        """Return a cluster of its own with the present objects and a rule of your own; its story starts here.
+        """Return a fork that goes on with a rule of your own: its past stays, its scheduler restarts if it had begun.
 
         `rule(pod, node, seen)` answers True, False or why not; `prefer(pod, node, seen)` 0 to 100. A class may do both.
         """
-        own = self.revision.with_plugin(plugin_of(rule, prefer, name), weight)
-        other = Cluster(own, seed=self.world.seed, components=self.components, name=f"{self.name}, {own.name}")
-        other.load(obj for key, obj in sorted(self.world.log.objects.items()) if key.kind != "Event")
-        other.loaded = self.loaded
+        other = self.fork()
+        other.revision = self.revision.with_plugin(plugin_of(rule, prefer, name), weight)
+        other.name = f"{self.name}, {other.revision.name}"
+        other.world.exchange(other.revision.simulation(components=self.components).components)
+        if self.world.step_number:
+            other.crash(SHORT["scheduler"])
         return other
 
     def crash(self, component: str) -> None:

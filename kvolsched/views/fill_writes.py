@@ -80,7 +80,7 @@ def rows_of(cluster: Cluster, kinds: Sequence[str] = ()) -> tuple[Written, ...]:
             changed = _fields(change)
             row = Written(
                 place, who, "write", _verb(turn, change), short(ref(key)), words(change, changed), _about(key, uids),
-                frozenset(part(each.path) for each in changed) if change.old and change.new else frozenset(),
+                frozenset(_name(each.path) for each in changed) if change.old and change.new else frozenset(),
                 sight.of(number, key.kind, turn.component), now,
             )  # fmt: skip
             rows.append(row)
@@ -97,7 +97,7 @@ def rows_of_trace(trace: Trace) -> tuple[Written, ...]:
         time, who, verb, about, said, _ = match.groups()
         paths = said.split(", ") if said else []
         what = _joined(list(dict.fromkeys(_name(path) for path in paths)))
-        fields = frozenset(map(part, paths))
+        fields = frozenset(map(_name, paths))
         who, verb = NAMES.get(who, who), VERBS.get(verb, verb)
         rows.append(Written(f"|{time} s", who, "write", verb, about, what, about, fields))
     return tuple(rows)
@@ -106,11 +106,6 @@ def rows_of_trace(trace: Trace) -> tuple[Written, ...]:
 def told_kinds(cluster: Cluster) -> tuple[Written, ...]:
     """Return what was written of the kinds that recordings tell of."""
     return rows_of(cluster, TOLD)
-
-
-def part(path: str) -> str:
-    """Return the last part of a field's path, as two runs may spell it alike."""
-    return _name(path).rpartition(" ")[2].replace("-", "").lower()  # selectedNode of old is selected-node of today
 
 
 def _name(path: str) -> str:

@@ -82,13 +82,13 @@ def writes(cluster: Cluster, other: Any = None) -> Writes:
     rows = fill_writes.told_kinds(cluster)
     if isinstance(other, Trace):
         theirs, names = fill_writes.rows_of_trace(other), ("here", f"Kubernetes {other.version}")
-        rows = tuple(evolve(row, place="|" + row.place.partition("|")[2]) for row in rows)
+        made = (row for row in rows if row.kind == "write")  # a recording tells of nothing else
+        rows = tuple(evolve(row, place="|" + row.place.partition("|")[2]) for row in made)
     else:
         theirs = fill_writes.told_kinds(other)
         rules = (cluster.revision.name, other.revision.name)
         names = rules if rules[0] != rules[1] else (cluster.name, other.name)
-    drawn = order.draw_beside(rows, theirs, names, WIDTH)
-    return Writes(drawn, order.beside_reading(rows, theirs, names), rows=rows)
+    return order.beside(rows, theirs, names, WIDTH)
 
 
 def changes(cluster: Cluster) -> Figure:

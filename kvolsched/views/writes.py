@@ -37,7 +37,7 @@ class Written:
         verb: create, patch, update, status, bind, delete.
         ref: the object.
         words: what was written, in a few words.
-        about: the object as recordings name it; fields: what was written, by the last part of its path. The same
+        about: the object as recordings name it; fields: what was written, by the last part of each path. The same
             author, verb and object with a field in common are the same write in two runs.
         seen: component -> the step at which it saw the write, or `NOT_YET`; without those that do not watch the kind.
         now: this is of the present step.
@@ -57,7 +57,8 @@ class Written:
     def same(self, other: Written) -> bool:
         """Say whether both are the same write, each in its run."""
         alike = (self.who, self.kind, self.verb, self.about) == (other.who, other.kind, other.verb, other.about)
-        return alike and (self.fields == other.fields or bool(self.fields & other.fields))
+        mine, theirs = _spelt_alike(self.fields), _spelt_alike(other.fields)
+        return alike and (mine == theirs or bool(mine & theirs))
 
     @property
     def said(self) -> str:
@@ -67,11 +68,17 @@ class Written:
         return f"{self.verb} {self.ref}" + (f": {self.words}" if self.words else "")
 
 
+def _spelt_alike(fields: frozenset[str]) -> frozenset[str]:
+    """Return fields without what differs between the document's spelling and today's: selectedNode, selected-node."""
+    return frozenset(name.replace("-", "").lower() for name in fields)
+
+
 @frozen(repr=False)
 class Writes(Figure):
-    """A picture of writes; iterates over its rows."""
+    """A picture of writes; iterates over its rows. `alone`: those that only one of two orders has."""
 
     rows: tuple[Written, ...] = ()
+    alone: tuple[Written, ...] = ()
 
     def __iter__(self) -> Iterator[Written]:
         return iter(self.rows)
@@ -148,10 +155,13 @@ def reading(rows: Sequence[Written], components: Sequence[str]) -> str:
 # -- two orders beside each other -------------------------------------------------------------------------------------
 
 
-def paired(ours: Sequence[Written], theirs: Sequence[Written]) -> list[tuple[Written | None, Written | None]]:
+Pair = tuple[Written | None, Written | None]
+
+
+def paired(ours: Sequence[Written], theirs: Sequence[Written]) -> list[Pair]:
     """Pair the same writes of two runs, in our order; what only they have stands behind what it followed there."""
     left = list(theirs)
-    found: list[tuple[Written | None, Written | None]] = []
+    found: list[Pair] = []
     for mine in ours:
         twin = next((other for other in left if mine.same(other)), None)
         if twin is not None:
@@ -164,11 +174,17 @@ def paired(ours: Sequence[Written], theirs: Sequence[Written]) -> list[tuple[Wri
     return found
 
 
-def draw_beside(
+def beside(
     ours: Sequence[Written], theirs: Sequence[Written], names: tuple[str, str], width: int
-) -> str:
-    """Draw two orders of writes beside each other."""
+) -> Writes:
+    """Give two orders of writes beside each other, in a picture and in words."""
     pairs = paired(ours, theirs)
+    alone = tuple(row for pair in pairs if None in pair for row in pair if row is not None)
+    return Writes(draw_pairs(pairs, names, width), pairs_reading(pairs, names), rows=tuple(ours), alone=alone)
+
+
+def draw_pairs(pairs: Sequence[Pair], names: tuple[str, str], width: int) -> str:
+    """Draw one line a write, with its place in each of two orders."""
     if not pairs:
         return nothing(width, EMPTY)
     col = max(max(t.width(name, 11, bold=True) for name in names) + 24, 110.0)
@@ -205,10 +221,10 @@ def _place(row: Written) -> str:
     return step or time
 
 
-def beside_reading(ours: Sequence[Written], theirs: Sequence[Written], names: tuple[str, str]) -> str:
+def pairs_reading(pairs: Sequence[Pair], names: tuple[str, str]) -> str:
     """Say two orders of writes in lines: the place in each, and the write."""
     table = [[*names, "who", "what is written"]]
-    for pair in paired(ours, theirs):
+    for pair in pairs:
         row = pair[0] or pair[1]
         assert row is not None
         table.append([*(_place(one) if one is not None else "–" for one in pair), row.who, row.said])

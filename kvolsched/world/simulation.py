@@ -216,7 +216,7 @@ class Simulation(Runtime):
         """Do one step: the turns of one cause, by default of whoever has waited longest; an empty list: nothing to do.
 
         Args:
-            actor: the name of the actor who is to go.
+            actor: the name of the actor who is to go, or of a component: any of its actors, one after another.
             cause: which of the things it may take up.
             turns: stop after one visible turn (the fine gear).
 
@@ -247,8 +247,11 @@ class Simulation(Runtime):
                 step.add(self.record_of(start, "world", f"t = {self.now:g} s", quiet=True))
 
     def _first_of(self, actor: str, cause: str | None, step: Recording) -> Turn | None:
-        """Let one actor go until something visible happens; if it has nothing to do, nothing has happened."""
-        process, who = self.find(actor)
+        """Let one actor go, or those of a component, until something visible happens; else nothing has happened."""
+        process = self.processes.get(actor)
+        who: Actor | None = None
+        if process is None or cause is not None or any(each.name == actor for each in process.component.actors):
+            process, who = self.find(actor)
         while True:
             turn = step.add(self.turn(process, who, cause))
             if not turn.quiet:
