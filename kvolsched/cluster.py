@@ -72,10 +72,7 @@ class Cluster:
         return cluster
 
     def load(self, objects: Iterable[Any]) -> None:
-        """Set objects as they are found, without a turn: the state of a cluster before the story starts.
-
-        The clock then shows the newest time that they tell of, if it is later: that is when a dump was taken.
-        """
+        """Set objects as they are found, before the story starts; the clock shows the newest time that they tell of."""
         log, objects = self.world.log, tuple(objects)
         newest = moments.newest(objects)
         if newest is not None and newest > self.moment:

@@ -10,6 +10,7 @@ import attrs
 
 from kvolsched.api.selector import NodeSelector, Toleration
 from kvolsched.conform import FAMILIES, read
+from kvolsched.conform.families import SCHEDULER
 from kvolsched.scheduler import requests
 from kvolsched.scheduler.attachments import limits_of, of_pod
 from kvolsched.scheduler.matching import required
@@ -17,6 +18,7 @@ from kvolsched.scheduler.profile import upstream
 from kvolsched.scheduler.verdict import OK, Ok
 
 ROOT = Path(__file__).parent.parent
+JUDGED = tuple(name for name, family in FAMILIES.items() if family is SCHEDULER)  # verdicts of a scheduler
 RECORDED = ROOT / "tests" / "conformance"
 SHIPPED = ROOT / "kvolsched" / "exercises"
 PROFILE = upstream()
@@ -193,7 +195,7 @@ def main():
     """Choose and write."""
     from kvolsched.exercise import Told
 
-    found = [case.case for family in FAMILIES for case in read(RECORDED / f"{family}.jsonl.gz")]
+    found = [case.case for family in JUDGED for case in read(RECORDED / f"{family}.jsonl.gz")]
     SHIPPED.mkdir(exist_ok=True)
     for name, mutants in MUTANTS.items():
         recorded = [Told.of(case, name) for case in found if "nodes" in case["expect"]]

@@ -4,7 +4,7 @@ import exercise_mutants
 import pytest
 
 import kvolsched
-from kvolsched.conform import FAMILIES, read
+from kvolsched.conform import read
 from kvolsched.exercise import Told
 from kvolsched.scheduler.framework import OK
 from kvolsched.scheduler.own import plugin_of
@@ -58,7 +58,7 @@ def test_shipped_cases_are_recorded_ones():
     wanted = {(told.plugin, told.id): told for name in kvolsched.exercises() for told in kvolsched.exercise(name).cases}
     ids = {case_id for _, case_id in wanted}
     found = {}
-    for family in FAMILIES:
+    for family in exercise_mutants.JUDGED:
         for recorded in read(exercise_mutants.RECORDED / f"{family}.jsonl.gz"):
             if recorded.id in ids:
                 found |= {key: Told.of(recorded.case, key[0]) for key in wanted if key[1] == recorded.id}
@@ -155,3 +155,20 @@ def test_what_is_no_rule_is_refused():
         plugin_of(object())
     with pytest.raises(TypeError, match="is no rule"):
         plugin_of()
+
+
+def test_a_rule_may_join_a_story_that_has_begun():
+    """The past stays and can be gone back to; the scheduler starts anew with the rule, and tries who waits again."""
+    c = kvolsched.scenario("zonal-example", "upstream").with_plugin(lambda *_: False, name="Never")
+    c.run()
+    steps = c.world.step_number
+    assert not c["pod/my-pod"].spec.node_name
+
+    odd = c.with_plugin(prefer=lambda *_: 50, name="Also")
+    assert (steps, steps + 1) == (c.world.step_number, odd.world.step_number)
+    assert "starts anew" in repr(odd.here)
+    odd.run()
+    assert "0/4 nodes are available" in odd["pod/my-pod"].status.condition("PodScheduled").message
+    assert len(odd.passes("my-pod")) > len(c.passes("my-pod"))
+    odd.goto(1)
+    assert c.fork().goto(1).turns[0].words == odd.here.turns[0].words
