@@ -13,7 +13,7 @@ import pytest
 from click.testing import CliRunner
 
 from kvolsched.cli import main
-from kvolsched.conform import ABSENT, FAMILIES, Agreement, Family, api_server, applying, conform, judged, read
+from kvolsched.conform import ABSENT, FAMILIES, Agreement, Family, api_server, applying, conform, judged, read, traces
 from kvolsched.revision import upstream
 from kvolsched.scheduler.framework import check
 
@@ -45,6 +45,7 @@ OTHERS = {
     "refusals": ("refusals.json", 122, dict.fromkeys(api_server.PROBED, 122)),
     "wakeups": ("wakeups.json", 46, {"woken": 46, "attempts": 45}),  # one pod tried twice in both runs by luck
     "kubectl": ("kubectl", 11, {"get": 11, "describe": 11}),
+    "traces": ("traces", 40, dict.fromkeys(traces.ASPECTS, 40)),
 }
 
 

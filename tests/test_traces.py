@@ -1,0 +1,149 @@
+"""Whole stories of a real control plane (v1.36.2), played in our loop: the end, events, every change and its writer, orders.
+
+What was the same in six real runs must be the same in ours; where they differed, ours shows what one of them showed, and
+each thing that one of them showed is found in ours under some seed, which is named here.
+"""
+
+import json
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from kvolsched.api.manifest import plain
+from kvolsched.conform import FAMILIES, read
+from kvolsched.conform.traces import ASPECTS, shown, varying
+from kvolsched.conform.traces_alike import interchanges
+from kvolsched.conform.traces_play import Story
+from kvolsched.revision import upstream
+
+TRACES = Path(__file__).parent / "conformance" / "traces"
+NAMES = sorted(path.stem for path in TRACES.glob("*.json"))
+
+
+@cache
+def case(name):
+    """Read a trace."""
+    (recorded,) = read(TRACES / f"{name}.json")
+    return recorded.case
+
+
+@cache
+def sides(name):
+    """Play a trace once in the plain order; aspect -> (recorded, ours)."""
+    return {aspect: both for aspect, *both in FAMILIES["traces"].compare(case(name), upstream())}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_story_of_a_real_control_plane(name):
+    """A whole story ends, is told, goes and is ordered as in real runs, aspect by aspect."""
+    differing = tuple(aspect for aspect, (recorded, ours) in sides(name).items() if recorded != ours)
+
+    assert () == differing, {aspect: sides(name)[aspect] for aspect in differing}
+
+
+# -- what varied ---------------------------------------------------------------------------------------------------
+
+# Where luck must be told: an informer that lags, writes that come too late. Elsewhere a seed is enough.
+LAGS = {"lags": {"kube-scheduler PersistentVolume": 45}}
+CONFLICTS = {"conflicts": {"deployment-controller": [3, 1]}}
+
+# trace -> the luck under which ours shows, together, every variant; `seek_luck.py` prints a row anew
+LUCK = {
+    "allowed-topologies": [{"seed": 0}, {"seed": 4}],
+    "allowed-topologies-conflict": [{"seed": 0}, {"seed": 4}],
+    "claimref-reset": [{"seed": 0}, {"seed": 2}],
+    "gated-pod": [{"seed": 0}, {"seed": 4}],
+    "node-lost-while-provisioning": [{"seed": 0}, {"seed": 3}],
+    "preemption-bound-volume": [{"seed": 0}, {"seed": 4}],
+    "provision-fails-once": [{"seed": 0}, {"seed": 2}],
+    "rolling-update-anti-affinity": [{"seed": 0}, {"seed": 8}, {"seed": 29}, {"seed": 54}, {"seed": 112}],
+    "rolling-update-spread": [{"seed": 0}, CONFLICTS],
+    "shared-claim": [{"seed": 0}, {"seed": 2}, {"seed": 6}, LAGS],
+    "spread-seven-replicas": [{"seed": 0}, {"seed": 20}, {"seed": 35}],
+    "spread-together-deployment": [{"seed": 0}, {"seed": 10}],
+    "static-and-dynamic": [{"seed": 0}, {"seed": 1}],
+    "static-local-too-few": [{"seed": 0}, {"seed": 4}],
+    "two-zones-one-pod": [{"seed": 0}, {"seed": 1}],
+    "volume-limit": [{"seed": 0}, {"seed": 3}, {"seed": 4}],
+}
+
+def groups(name):
+    """Return every variant of a trace: what varied, and the runs that showed it."""
+    found = []
+    for what, by_run in varying(case(name)).items():
+        alike = {}
+        for run, one in by_run.items():
+            alike.setdefault(json.dumps(one, sort_keys=True), []).append(run)
+        found += [(what, set(runs)) for runs in alike.values()]
+    return found
+
+
+VARYING = [name for name in NAMES if varying(case(name))]
+
+
+@pytest.mark.parametrize("name", VARYING)
+def test_what_a_real_run_showed_is_found_in_ours(name):
+    """Each variant of an object, its events or its end that real runs showed comes about in ours under named luck."""
+    ours = [shown(case(name), upstream(), **luck) for luck in LUCK[name]]
+    missing = [(what, runs) for what, runs in groups(name) if not any(runs <= each[what] for each in ours)]
+
+    assert [] == missing
+
+
+def test_every_trace_that_varied_has_its_luck():
+    """The table names exactly the traces in which something varied."""
+    assert VARYING == sorted(LUCK)
+
+
+# -- luck, the player, renaming --------------------------------------------------------------------------------------
+
+
+def test_luck_is_told_with_reasons():
+    """Every entry of LUCK.yaml names a trace, one recorded order or outcome of it, and why a real run could differ."""
+    (luck,) = plain((TRACES / "LUCK.yaml").read_text(encoding="utf-8"), "LUCK.yaml")
+    for name, entries in luck.items():
+        for entry in entries:
+            assert entry["reason"]
+            assert "outcome" in entry or entry["order"] in case(name)["always_before"]
+
+
+def test_an_order_that_holds_is_not_called_luck():
+    """What is listed as luck does differ in ours: an entry that has become needless is taken off."""
+    (luck,) = plain((TRACES / "LUCK.yaml").read_text(encoding="utf-8"), "LUCK.yaml")
+    for name, entries in luck.items():
+        strict = {aspect: both for aspect, *both in FAMILIES["traces"].compare({**case(name), "luck": []}, upstream())}
+        orders = {order for order, holds in strict["order"][1].items() if not holds}
+        names = {f"{aspect} {key}" for aspect in ASPECTS for key in _differing(*strict[aspect])}
+
+        assert {entry["order"] for entry in entries if "order" in entry} <= orders
+        assert {entry["outcome"] for entry in entries if "outcome" in entry} <= names
+
+
+def _differing(recorded, ours):
+    return [key for key in {*recorded, *ours} if recorded.get(key) != ours.get(key)]
+
+
+def test_same_seed_same_story():
+    """A seed decides a run: played twice, every change is made at the same place of the log."""
+    first, second = (Story(case("shared-claim")["steps"], upstream(), 7).world.log.changes for _ in range(2))
+
+    assert first == second
+
+
+def node(name, zone, **spec):
+    """Return a node's manifest."""
+    return {"kind": "Node", "metadata": {"name": name, "labels": {"zone": zone}}, "spec": spec}
+
+
+def test_only_equal_nodes_change_places():
+    """Nodes change places, with their zones, only where the trace's manifests are the same afterwards."""
+    same = [{"apply": [node("a", "x"), node("b", "y")]}]
+    wanted = [*same, {"apply": [{"kind": "Pod", "metadata": {"name": "p"}, "spec": {"nodeSelector": {"zone": "y"}}}]}]
+    tainted = [{"apply": [node("a", "x"), node("b", "y", taints=[])]}]
+
+    assert [{"a": "a", "b": "b", "x": "x", "y": "y"}, {"a": "b", "b": "a", "x": "y", "y": "x"}] == [
+        names for names, _ in interchanges(same)
+    ]
+    assert 1 == len(list(interchanges(wanted)))
+    assert 1 == len(list(interchanges(tainted)))
