@@ -10,6 +10,7 @@ from __future__ import annotations
 import difflib
 import json
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 from typing import Any
 
 import attrs
@@ -55,6 +56,11 @@ def shown(value: Any, longest: int = 60) -> str:
 
 def nearest(word: str, known: Iterable[str], cutoff: float = 0.6) -> str:
     """Return `; did you mean "…"?` for the known word nearest to this one, or nothing."""
+    return _nearest(word, tuple(known), cutoff)
+
+
+@lru_cache(maxsize=1 << 10)  # a slip that stands in every item of a list is looked up once
+def _nearest(word: str, known: tuple[str, ...], cutoff: float) -> str:
     by_case = {other.lower(): other for other in known}
     found = difflib.get_close_matches(word.lower(), by_case, n=1, cutoff=cutoff)
     return f"; did you mean {json.dumps(by_case[found[0]])}?" if found else ""
