@@ -97,10 +97,10 @@ def test_the_default_class_is_named_in_the_pod():
 
 @pytest.mark.parametrize(("spec", "why"), [
     ({"priorityClassName": "none"}, "no PriorityClass with name none was found"),
-    ({"priority": 7}, "the integer value of priority (7) must not be provided in pod spec; priority admission controller "
-                      "computed 0 from the given PriorityClass name"),
-    ({"preemptionPolicy": "Never"}, "the string value of PreemptionPolicy (Never) must not be provided in pod spec; priority "
-                                    "admission controller computed PreemptLowerPriority from the given PriorityClass name"),
+    ({"priority": 7}, ("the integer value of priority (7) must not be provided in pod spec; priority admission controller "
+                      "computed 0 from the given PriorityClass name")),
+    ({"preemptionPolicy": "Never"}, ("the string value of PreemptionPolicy (Never) must not be provided in pod spec; priority "
+                                    "admission controller computed PreemptLowerPriority from the given PriorityClass name")),
 ])  # fmt: skip
 def test_nobody_gives_himself_a_priority(spec, why):
     """An unknown class and a number or policy that is not the class's are forbidden, before anything else is judged."""
