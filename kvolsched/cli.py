@@ -21,18 +21,13 @@ from .scenario import named, names, scenario
 LAGS = ["none", "ordered", "per kind"]
 
 
-class Moment(click.ParamType):
-    """A moment as manifests write it, with or without its zone (then UTC)."""
-
-    name = "time"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> datetime:
-        """Return the moment, or fail with what was expected."""
-        try:
-            found = value if isinstance(value, datetime) else datetime.fromisoformat(value)
-        except ValueError:
-            self.fail(f"{value!r} is no time; write for example 2026-01-31T12:00:00Z", param, ctx)
-        return found if found.tzinfo is not None else found.replace(tzinfo=UTC)
+def moment(text: str) -> datetime:
+    """Return a moment as manifests write it, with or without its zone (then UTC)."""
+    try:
+        found = datetime.fromisoformat(text)
+    except ValueError:
+        raise click.BadParameter(f"{text!r} is no time; write for example 2026-01-31T12:00:00Z") from None
+    return found if found.tzinfo is not None else found.replace(tzinfo=UTC)
 
 
 class Refused(click.ClickException):
@@ -45,9 +40,6 @@ class Refused(click.ClickException):
     def show(self, file: Any = None) -> None:
         """Print it, with no word of ours in front."""
         click.echo(self.message if not self.hint else f"{self.message}\n{self.hint}", err=True, file=file)
-
-
-NOW = Moment()
 
 
 @click.group()
@@ -169,7 +161,7 @@ def why(dump: tuple[str, ...], pod: str, revision: str, fixed: bool) -> None:  #
 @click.option("-A", "--all-namespaces", is_flag=True, help="Of every namespace.")
 @click.option("-o", "--output", type=click.Choice(["wide", "yaml", "json", "name"]), default=None, help="As kubectl's.")
 @click.option("--show-labels", is_flag=True, help="With the labels as the last column.")
-@click.option("--now", type=NOW, default=None, help="Ages are counted to here: 2026-01-31T12:00:00Z.")
+@click.option("--now", type=moment, metavar="TIME", default=None, help="Count ages to here: 2026-01-31T12:00:00Z.")
 def get_(words: tuple[str, ...], output: str | None, **options: Any) -> None:
     """List what a DUMP holds as `kubectl get` prints it: kvolsched get dump.yaml pods -n shop."""
     cluster, kind, names = _asked(words)
@@ -185,7 +177,7 @@ def get_(words: tuple[str, ...], output: str | None, **options: Any) -> None:
 @main.command("describe")
 @click.argument("words", nargs=-1, required=True, metavar="DUMP... KIND [NAME]...")
 @click.option("-n", "--namespace", default="default", help="Of this namespace.")
-@click.option("--now", type=NOW, default=None, help="Ages are counted to here: 2026-01-31T12:00:00Z.")
+@click.option("--now", type=moment, metavar="TIME", default=None, help="Count ages to here: 2026-01-31T12:00:00Z.")
 def describe_(words: tuple[str, ...], namespace: str, now: datetime | None) -> None:
     """Describe what a DUMP holds as `kubectl describe` prints it: kvolsched describe dump.yaml pod web-0 -n shop."""
     cluster, kind, names = _asked(words)
