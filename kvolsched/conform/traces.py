@@ -131,7 +131,7 @@ def _events(case: Case) -> dict[str, list[list[str]]]:
 
 def _finals(case: Case) -> dict[str, list[Any]]:
     """Object -> its fields at the end, once for each recorded run if they varied."""
-    return {name: [fields] for name, fields in case["stable"]["final"].items()} | case["varies"].get("final", {})
+    return {**{name: [fields] for name, fields in case["stable"]["final"].items()}, **case["varies"].get("final", {})}
 
 
 def _of_interest(case: Case, final: Mapping[str, Any]) -> dict[str, Any]:

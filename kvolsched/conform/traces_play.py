@@ -28,7 +28,7 @@ from kvolsched.world.history import Turn
 from kvolsched.world.log import Key
 
 NAMESPACE = "demo"  # where the recordings' objects live
-DIALS = {
+DIALS: Mapping[str, Mapping[str, Any]] = {
     kubelet.NAME: {"start_delay": 0.2, "stop_delay": 0.2, "reaches": False},  # the recorded one mounts nothing
     persistent_volume.NAME: {"ticks": True},
 }
@@ -152,12 +152,12 @@ class Story:
         """Say whether a condition of a trace holds."""
         objects = self.world.log.objects
         if "quiet" in what:
-            return self.world.now >= self._last_change() + what["quiet"]
+            return bool(self.world.now >= self._last_change() + what["quiet"])
         if "event" in what:
-            return self._events(what["event"]) >= what["event"].get("count", 1)
+            return bool(self._events(what["event"]) >= what["event"].get("count", 1))
         if "pods" in what:
             pods = (obj for key, obj in objects.items() if key.kind == "Pod" and key.name.startswith(what["prefix"]))
-            return sum(pod.status.phase == what["pods"] for pod in pods) >= what["count"]
+            return bool(sum(pod.status.phase == what["pods"] for pod in pods) >= what["count"])
         if "gone" in what:
             return self.key(what["gone"]) not in objects
         obj = objects.get(self.key(what["object"]))
