@@ -17,7 +17,7 @@ from .answers import Applied, ApplyRefused, Choices, Run, Step
 from .api import defaults, manifest, moments
 from .api.garbage import seldom_collected
 from .api.kind import BY_NAME, KINDS, kind_named
-from .edits import cordoned, created, merged, tainted, uncordoned
+from .edits import cordoned, created, merged, tainted, uncordoned, wanted
 from .revision import Revision, revision_named
 from .scheduler.own import plugin_of
 from .world.apiserver import EPOCH, ORIGIN, Refused, Write, key_for, key_of, moment, ref, uid_of
@@ -107,7 +107,7 @@ class Cluster:
             ManifestError: every fault of the manifests; nothing was applied.
             ApplyRefused: the API server refuses some of the objects, each with all its faults; nothing was applied.
         """
-        read = manifest.read(list(sources) if len(sources) != 1 else sources[0], keep=True)
+        read = wanted(list(sources) if len(sources) != 1 else sources[0])
         writes: list[Write] = []
         done: dict[Any, str] = {}
         for obj, written in zip(read.objects, read.written, strict=True):

@@ -21,6 +21,26 @@ LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
 _SERVERS = ("uid", "resourceVersion", "generation", "creationTimestamp", "managedFields", "selfLink")
 
 
+def wanted(source: Any) -> manifest.Manifests:
+    """Read manifests as `kubectl apply` does: strictly, every object by its name, with what stood there.
+
+    Raises:
+        ManifestError: every fault of every source.
+    """
+    read = manifest.read(source, keep=True)
+    nameless = [obj for obj in read.objects if not obj.metadata.name]
+    if nameless:
+        words = "apply finds objects by their names: give it a name, not a generateName"
+        raise manifest.ManifestError([
+            manifest.Fault(
+                object=f"{BY_NAME[obj.kind].alias}/{obj.metadata.generate_name}", path="metadata.generateName",
+                rule="name", value=obj.metadata.generate_name, message=words,
+            )
+            for obj in nameless
+        ])  # fmt: skip
+    return read
+
+
 def created(obj: Any, written: Mapping[str, Any]) -> Any:
     """Return the object that a manifest creates: with the manifest in its annotation."""
     applied = _spelled(obj, _configuration(obj, written))
@@ -39,12 +59,12 @@ def merged(old: Any, new: Any, written: Mapping[str, Any]) -> Any:
         new: the object of the manifest.
         written: the manifest as plain data.
     """
-    wanted = _configuration(new, written)
-    text = _spelled(new, wanted)
-    metadata: dict[str, Any] = wanted["metadata"]
-    wanted = {**wanted, "metadata": {**metadata, "annotations": {**metadata["annotations"], LAST_APPLIED: text}}}
+    said = _configuration(new, written)
+    text = _spelled(new, said)
+    metadata: dict[str, Any] = said["metadata"]
+    said = {**said, "metadata": {**metadata, "annotations": {**metadata["annotations"], LAST_APPLIED: text}}}
     applied = old.metadata.annotations.get(LAST_APPLIED)
-    merge = patches.apply(_read(applied), wanted, manifest.to_plain(old))
+    merge = patches.apply(_read(applied), said, manifest.to_plain(old))
     return manifest.from_plain(merge.data) if merge.touched else None
 
 

@@ -124,6 +124,20 @@ def test_unknown_fields_and_types_are_refused_before_anything():
     assert [] == cluster.objects("pods")
 
 
+def test_apply_needs_names():
+    """A generateName is for create: apply could not find its object again."""
+    with pytest.raises(ManifestError, match="pod/app-: metadata.generateName: apply finds objects by their names"):
+        Cluster().apply(POD.replace("name: app}\n", "generateName: app-}\n"))
+
+
+def test_nothing_is_born_dying():
+    """A deletion time and its grace, as dumps of terminating pods hold them, are dropped on creation."""
+    cluster = Cluster()
+    cluster.apply(POD.replace("name: app}\n", 'name: app, deletionTimestamp: "2026-01-01T00:00:00Z", deletionGracePeriodSeconds: 9}\n'))
+
+    assert (None, None) == (cluster["pod/app"].metadata.deletion_timestamp, cluster["pod/app"].metadata.deletion_grace_period_seconds)
+
+
 def test_too_much_to_remember():
     """Annotations of more than 256 KiB are refused, the remembered manifest included."""
     with pytest.raises(ApplyRefused, match=r"metadata.annotations: Too long: may not be more than 262144 bytes"):

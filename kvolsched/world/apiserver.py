@@ -201,6 +201,8 @@ class ApiServer:
         meta: ObjectMeta = attrs.evolve(
             new.metadata,
             namespace=write.key.namespace,
+            deletion_timestamp=None,
+            deletion_grace_period_seconds=None,
             uid=new.metadata.uid or uid_of(write.key, born),
             creation_timestamp=new.metadata.creation_timestamp or moment(log),
             resource_version=log.place + 1,
