@@ -19,7 +19,7 @@ from .scheduler import requests
 from .scheduler.assume import ASSUMED
 from .scheduler.cycle import PASS, SCHEDULER, PassNote
 from .scheduler.framework import Judgement, Ranking, judge, rank
-from .world.apiserver import key_for, key_of, ref
+from .world.apiserver import key_for, key_of, moment, ref
 from .world.history import Turn
 from .world.log import Change, Key, Note
 
@@ -390,6 +390,7 @@ def judged(cluster: Cluster, pod: Key) -> Pass | None:
     if turn is None:
         asked = attrs.evolve(asked, spec=attrs.evolve(asked.spec, node_name=""))
     snapshot: Any = process.views["cache"].behind  # type: ignore[attr-defined]
+    snapshot.moment = moment(world.log)
     judgement = judge(asked, snapshot, cluster.revision.profile)
     ranking = rank(judgement) if len(judgement.rows) > 1 else None  # one that fits alone needs no score
     changed = note is not None and note.fingerprint != judgement.fingerprint.hex()

@@ -234,6 +234,7 @@ API_SERVER = "kube-apiserver"
 GATES = ("VolumeScheduling", "DynamicProvisioningScheduling")
 DIRECTIVES = "PodSchedulingReadiness"
 CAPACITY = "CSIStorageCapacity"
+CAPACITY = "CSIStorageCapacity"
 # Which process heeds which gate (S0, Feature Gates; S4, Feature Enablement).
 GATES_OF = {SCHEDULER: (*GATES, CAPACITY), MANAGER: GATES, kubelet.NAME: GATES[:1], API_SERVER: (DIRECTIVES,)}
 PHASES = ("labels", "admitting", "converting")

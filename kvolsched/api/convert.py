@@ -49,7 +49,20 @@ DEFAULTS: Mapping[str, Mapping[str, Any]] = {
     "TopologySpreadConstraint": {"max_skew": 1, "when_unsatisfiable": "DoNotSchedule"}
 }
 # Fields of the design documents that Kubernetes never got: accepted, reported as "design".
-DESIGNED: Mapping[str, Mapping[str, str]] = {"CSIVolumeSource": {"fsSize": "quantity"}}  # S2, inline volumes
+DESIGNED: Mapping[str, Mapping[str, Any]] = {  # all of S2
+    "CSIVolumeSource": {"fsSize": "quantity"},
+    "CSIDriverSpec": {"capacityTracking": "boolean"},
+    "CSIDriver": {"status": "CSIDriverStatus"},
+    "CSIDriverStatus": {"storage": {"type": "[]CSIStorage", "keys": ["storageClassName"]}},
+    "CSIStorage": {"storageClassName": "string", "pools": {"type": "[]CSIStoragePool", "keys": ["name"]}},
+    "CSIStoragePool": {
+        "name": "string",
+        "nodeTopology": "NodeSelector",
+        "nodeList": "[]string",
+        "capacity": "quantity",
+        "expiryTime": "time",
+    },
+}
 # Decoding lets these pass: an unknown word of an enumeration is for validation to judge.
 ACCEPTED = frozenset({"enum", "spelling", "design"})
 _KEEP = object()  # what a reader returns for a value that its attribute cannot hold: it is kept in `rest`
@@ -308,7 +321,8 @@ def _fields(type_name: str, cls: Any) -> _Fields:
     readers: dict[str, tuple[str, Read]] = {}
     collections = set()
     designed = DESIGNED.get(type_name, {})
-    for name, field in {**schema()["types"][type_name], **designed}.items():
+    shipped = schema()["types"].get(type_name, {})
+    for name, field in {**shipped, **designed}.items():
         declared = field if isinstance(field, dict) else {"type": field}
         field_type, enum = declared["type"], tuple(declared.get("enum", ()))
         if field_type.startswith(("[]", "map[")):
@@ -322,7 +336,7 @@ def _fields(type_name: str, cls: Any) -> _Fields:
         else:
             own = cls is not None and name in ("kind", "apiVersion") and hasattr(cls, "kind")
             readers[name] = "-" if own else "", _reader(field_type, None, enum)
-        if name in designed:
+        if name in designed and shipped:
             readers[name] = readers[name][0], _designed(readers[name][1])
     if unknown := names.keys() - readers.keys():
         raise TypeError(f"{cls}: fields.json has no {', '.join(sorted(unknown))} in {type_name}")
@@ -386,7 +400,7 @@ def _respelled(type_name: str, data: Any, given: str, path: Chain, found: list[P
     """
     name, value = SPELLINGS.get(type_name, {}).get(given), data[given]
     if name is None:
-        words = f"unknown field{nearest(str(given), schema()['types'][type_name])}"
+        words = f"unknown field{nearest(str(given), schema()['types'].get(type_name, DESIGNED.get(type_name)))}"
         found.append(Problem(steps((path, given)), "unknown", value, words))
         return None
     if data.get(name) is not None and data[name] != value:

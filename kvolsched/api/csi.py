@@ -7,7 +7,10 @@ from typing import ClassVar
 import attrs
 
 from .meta import EMPTY, Frozen, ObjectMeta
-from .selector import LabelSelector
+from .selector import LabelSelector, NodeSelector
+
+EPHEMERAL, FALLBACK = "<ephemeral>", "<fallback>"
+"""Names of no class (S2): storage of inline volumes, and storage that is the same whatever the class."""
 
 
 @attrs.define(frozen=True, kw_only=True, cache_hash=True)
@@ -53,12 +56,45 @@ class CSINode:
 
 @attrs.define(frozen=True, kw_only=True, cache_hash=True)
 class CSIDriverSpec:
-    """What a driver is: `storage_capacity` says whether the scheduler is to look at CSIStorageCapacity objects."""
+    """What a driver is: `storage_capacity` says whether the scheduler is to look at CSIStorageCapacity objects.
+
+    `capacity_tracking` says so of the driver's own status (S2).
+    """
 
     attach_required: bool | None = None
     pod_info_on_mount: bool | None = None
     storage_capacity: bool | None = None
+    capacity_tracking: bool | None = None
     volume_lifecycle_modes: tuple[str, ...] = ()
+    rest: Frozen = EMPTY
+
+
+@attrs.define(frozen=True, kw_only=True, cache_hash=True)
+class CSIStoragePool:
+    """A pool (S2): `capacity` is the largest volume it makes, None not known; reached by nodes named or selected."""
+
+    name: str = ""
+    node_topology: NodeSelector | None = None
+    node_list: tuple[str, ...] = ()
+    capacity: str | None = None
+    expiry_time: str | None = None
+    rest: Frozen = EMPTY
+
+
+@attrs.define(frozen=True, kw_only=True, cache_hash=True)
+class CSIStorage:
+    """The pools for one class, for inline volumes (`<ephemeral>`) or for all that is not named (`<fallback>`)."""
+
+    storage_class_name: str = ""
+    pools: tuple[CSIStoragePool, ...] = ()
+    rest: Frozen = EMPTY
+
+
+@attrs.define(frozen=True, kw_only=True, cache_hash=True)
+class CSIDriverStatus:
+    """What a driver tells of its room (S2)."""
+
+    storage: tuple[CSIStorage, ...] = ()
     rest: Frozen = EMPTY
 
 
@@ -69,6 +105,7 @@ class CSIDriver:
 
     metadata: ObjectMeta = ObjectMeta()
     spec: CSIDriverSpec = CSIDriverSpec()
+    status: CSIDriverStatus = CSIDriverStatus()
     rest: Frozen = EMPTY
 
 

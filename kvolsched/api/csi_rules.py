@@ -9,7 +9,17 @@ from __future__ import annotations
 import attrs
 
 from . import quantity
-from .csi import CSIDriver, CSINode, CSINodeDriver, CSIStorageCapacity, VolumeAttachment, VolumeNodeResources
+from .csi import (
+    EPHEMERAL,
+    FALLBACK,
+    CSIDriver,
+    CSINode,
+    CSINodeDriver,
+    CSIStorage,
+    CSIStorageCapacity,
+    VolumeAttachment,
+    VolumeNodeResources,
+)
 from .invalid import Invalid, Refusals, each, immutable_field, qualified_name, subdomain, supported
 from .selector_rules import label_selector
 
@@ -88,6 +98,7 @@ def csi_driver(found: CSIDriver) -> Refusals:
         yield from supported("spec.fsGroupPolicy", rest["fsGroupPolicy"], policies)
     for mode in spec.volume_lifecycle_modes:
         yield from supported("spec.volumeLifecycleModes", mode, ("Persistent", "Ephemeral"))
+    yield from _driver_storage(found)
     audiences: set[str] = set()
     for index, request in enumerate(rest.get("tokenRequests", ())):
         path, audience = f"spec.tokenRequests[{index}]", request.get("audience", "")
@@ -98,6 +109,38 @@ def csi_driver(found: CSIDriver) -> Refusals:
         if seconds is not None and seconds < SHORTEST_TOKEN:
             words = "may not specify a duration less than 10 minutes"
             yield Invalid(f"{path}.expirationSeconds", "Invalid", seconds, words)
+
+
+def _driver_storage(found: CSIDriver) -> Refusals:
+    """What a driver tells of its room (S2): each class once, by its name or one of the two special ones."""
+    named: set[str] = set()
+    for index, storage in enumerate(found.status.storage):
+        path, name = f"status.storage[{index}]", storage.storage_class_name
+        if name not in (EPHEMERAL, FALLBACK):
+            yield from each(f"{path}.storageClassName", name, subdomain(name))
+        if name in named:
+            yield Invalid(f"{path}.storageClassName", "Duplicate", name)
+        named.add(name)
+        yield from _pools(path, storage)
+
+
+def _pools(path: str, storage: CSIStorage) -> Refusals:
+    """Pools: each name once, nodes by a list without repetition or by a selector but not both, no negative room."""
+    names: set[str] = set()
+    for index, pool in enumerate(storage.pools):
+        here = f"{path}.pools[{index}]"
+        if not pool.name:
+            yield Invalid(f"{here}.name", "Required")
+        if pool.name in names:
+            yield Invalid(f"{here}.name", "Duplicate", pool.name)
+        names.add(pool.name)
+        if pool.node_topology is not None and pool.node_list:
+            yield Invalid(f"{here}.nodeList", "Forbidden", detail="may not be set beside nodeTopology")
+        for place, node in enumerate(pool.node_list):
+            if node in pool.node_list[:place]:
+                yield Invalid(f"{here}.nodeList[{place}]", "Duplicate", node)
+        if pool.capacity is not None and quantity.parse(pool.capacity) < 0:
+            yield Invalid(f"{here}.capacity", "Invalid", pool.capacity, "must be greater than or equal to 0")
 
 
 def csi_driver_change(old: CSIDriver, new: CSIDriver) -> Refusals:

@@ -12,7 +12,7 @@ from typing import Any
 
 import attrs
 
-from .convert import schema
+from .convert import DESIGNED, schema
 
 Plain = dict[str, Any]
 _ABSENT: Any = object()
@@ -142,7 +142,7 @@ def _field(type_name: str, name: str) -> tuple[str, tuple[str, ...]]:
     """Return a field's type and the keys of its list; of what is not known the type `object`."""
     if type_name.startswith("map[string]"):
         return type_name.removeprefix("map[string]"), ()
-    declared = schema()["types"].get(type_name, {}).get(name, "object")
+    declared = schema()["types"].get(type_name, {}).get(name) or DESIGNED.get(type_name, {}).get(name, "object")
     if isinstance(declared, str):
         return declared, ()
     keys = () if declared.get("atomic") or (type_name, name) in _WHOLE else tuple(declared.get("keys", ()))

@@ -119,6 +119,7 @@ class SchedulingPass:
             leave(hand, name)
             return False
         cache: AssumeCache = hand.views["cache"]  # type: ignore[assignment]
+        cache.behind.moment = hand.moment
         judgement = judge(pod, cache.behind, self.profile)
         last: PassNote | None = hand.note("pass", name)
         number = last.number + 1 if last is not None else 1

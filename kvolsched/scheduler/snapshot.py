@@ -42,6 +42,8 @@ class Snapshot:
         ]
     )
 
+    moment = ""
+    """The present, for what expires: told by the pass that asks, not by what was seen."""
     removed: Collection[Pod] = ()
     """Pods taken away for a dry run; of what is really seen, none."""
 

@@ -58,6 +58,12 @@ WAKES = (
         Action.UPDATE,
     ),
     Wake("CSIDriver", "its inline volume's driver no longer tells its room", _stops_telling, Action.UPDATE),
+    Wake(
+        "CSIDriver",
+        "a driver tells other room in its status",
+        lambda _pod, old, new: old.status != new.status,
+        Action.UPDATE,
+    ),
     Wake("CSINode", "a node tells its drivers", on=Action.ADD),
     Wake("CSINode", "a node hands other plugins over to their drivers", _hands_over, Action.UPDATE),
     Wake("Node", "a node appears or its labels change", on=Action.ADD | Action.NODE_LABEL),

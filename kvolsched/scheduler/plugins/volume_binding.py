@@ -20,6 +20,7 @@ from kvolsched.api.node import Node
 from kvolsched.api.pod import Pod
 from kvolsched.api.storage import StorageClass
 from kvolsched.api.volume import PersistentVolume, PersistentVolumeClaim
+from kvolsched.scheduler import pools
 from kvolsched.scheduler.capacities import heeded, limit_of
 from kvolsched.scheduler.claims import (
     Claims,
@@ -75,6 +76,7 @@ class VolumeBinding:
         unbound_is_error: unbound immediate claims and lost volumes are errors on each node (1.11), not a rejection.
         prioritises: closeness in size is scored (S0, PrioritizeVolumes; the formula of Part C6 of the checklist).
         heeds_capacity: room is looked at where a driver tells it in CSIStorageCapacity objects.
+        heeds_pools: the same where it tells it in its own status, for inline volumes as well (S2).
         migrates: a bound in-tree disk is judged as its CSI translation where its node has handed the plugin over.
         waits: claims may wait for their consumer (gate VolumeScheduling); else every unbound claim is one too many,
             and no volume's affinity is looked at.
@@ -96,6 +98,7 @@ class VolumeBinding:
     unbound_is_error: bool = False
     prioritises: bool = False
     heeds_capacity: bool = True
+    heeds_pools: bool = False
     migrates: bool = True
     waits: bool = True
     provisions: bool = True
@@ -115,6 +118,7 @@ class VolumeBinding:
                 "unbound_is_error": True,
                 "prioritises": True,
                 "heeds_capacity": False,
+                "heeds_pools": True,
                 "migrates": False,
                 "document_name": "CheckVolumeBinding",
                 "document_score_name": "PrioritizeVolumes",
@@ -125,7 +129,8 @@ class VolumeBinding:
     @property
     def watches(self) -> frozenset[str]:
         """The kinds that tell how much room there is."""
-        return frozenset({"CSIDriver", "CSIStorageCapacity"}) if self.heeds_capacity else frozenset()
+        told = frozenset({"CSIDriver"}) if self.heeds_pools else frozenset()
+        return told | {"CSIDriver", "CSIStorageCapacity"} if self.heeds_capacity else told
 
     # --- the pod ----------------------------------------------------------------------------------------------------
 
@@ -135,6 +140,7 @@ class VolumeBinding:
         for volume in pod.spec.volumes:
             source = volume.persistent_volume_claim
             ephemeral = source is None and volume.ephemeral is not None
+            uses = uses or (self.heeds_pools and volume.csi is not None)
             if source is None and not ephemeral:
                 continue
             uses = True
@@ -203,6 +209,10 @@ class VolumeBinding:
             return bound
         waiting = self._served(claims.delayed, node, seen, find)
         said = (bound.reasons, waiting.reasons)
+        inline = pools.inline_lacking(pod, node, seen) if self.heeds_pools and not waiting.error else None
+        if inline is not None:
+            waiting = attrs.evolve(waiting, reasons=(self.no_room.text,), evidence=(inline,))
+            said = (bound.reasons, waiting.reasons)
         first, second = reversed(said) if bound.reasons == (self.gone.text,) else said  # what is gone is said last
         return attrs.evolve(waiting, reasons=first + second, evidence=bound.evidence + waiting.evidence)
 
@@ -274,6 +284,11 @@ class VolumeBinding:
             limits = [limit_of(capacity) for capacity in seen.capacities.on(name, node)]
             if need > max(limits, default=-1):
                 return "", self.no_room, (lacking_room(claim, max(limits, default=-1), name),)
+        if self.heeds_pools and "storage" in claim.spec.resources.requests:
+            what, driver = f"claim {claim.metadata.name}", seen.csi_driver(storage_class.provisioner)
+            small = pools.lacking(what, volumes.requested(claim), driver, name, node, seen.moment)
+            if small is not None:
+                return "", self.no_room, (small,)
         return "", None, ()
 
     def _by_walking(self, node: Node, seen: Snapshot) -> Find:
@@ -313,6 +328,8 @@ class VolumeBinding:
         claims = self.claims(pod, at.seen)
         if claims.immediate and self.unbound_is_error:
             return self.unbound.where(at.nodes.live.now)
+        if self.heeds_pools and (pools.has_inline(pod) or any(self._pooled(one, at.seen) for one in claims.delayed)):
+            return NotImplemented  # a driver's status is small: ask the rule
         codes: Codes | None = None
         for claim in claims.bound:
             volume = at.seen.volume(claim.spec.volume_name)
@@ -414,6 +431,10 @@ class VolumeBinding:
         """Return a claim's class if volumes of it are made when none is found."""
         storage_class = seen.storage_class(volumes.class_of_claim(claim))
         return storage_class if self.provisions and storage_class is not None and provisions(storage_class) else None
+
+    def _pooled(self, claim: PersistentVolumeClaim, seen: Snapshot) -> bool:
+        made = self._made(claim, seen)
+        return made is not None and pools.tracks(seen.csi_driver(made.provisioner))
 
     def _tracked(self, claim: PersistentVolumeClaim, seen: Snapshot) -> bool:
         """Whether room is looked at for a claim that finds no volume."""
