@@ -1,0 +1,426 @@
+"""Storage capacity (S2): what drivers tell in their status, how the scheduler looks it up, and what it cannot know."""
+
+import pytest
+from documents.made import (
+    HOST,
+    QUIET,
+    RACK,
+    ZONE,
+    claim,
+    cluster,
+    events,
+    fits,
+    judgement,
+    message,
+    node,
+    pod,
+    refusal,
+    storage_class,
+    terms,
+    volume,
+    where,
+)
+
+from kvolsched import ManifestError
+from kvolsched.api import manifest
+from kvolsched.revision import revision_named
+from kvolsched.world.apiserver import Refused, Write, key_for
+
+DRIVER = "disks.example.com"
+NO_ROOM = "node(s) did not have enough free storage"
+NODES = [node("a1", "a", labels={RACK: "r1"}), node("a2", "a", labels={RACK: "r2"}),
+         node("b1", "b", labels={RACK: "r1"})]
+
+
+def pool(name, capacity=None, *, nodes=(), topology=None, expires=None):
+    """A pool: reached by named nodes, by those of terms {key: values}, or by all."""
+    made = {"name": name}
+    if capacity is not None:
+        made["capacity"] = capacity
+    if nodes:
+        made["nodeList"] = list(nodes)
+    if topology is not None:
+        made["nodeTopology"] = terms(topology)
+    if expires:
+        made["expiryTime"] = expires
+    return made
+
+
+def driver(tracking=True, name=DRIVER, **entries):  # noqa: FBT002
+    """A driver with entries {class: pools}; `ephemeral` and `fallback` stand for the special names."""
+    special = {"ephemeral": "<ephemeral>", "fallback": "<fallback>"}
+    made = {"apiVersion": "storage.k8s.io/v1", "kind": "CSIDriver", "metadata": {"name": name}, "spec": {},
+            "status": {"storage": [{"storageClassName": special.get(of, of), "pools": pools}
+                                   for of, pools in entries.items()]}}
+    if tracking is not None:
+        made["spec"]["capacityTracking"] = tracking
+    return made
+
+
+def inline(name, size, by=DRIVER, **spec):
+    """A pod with an inline volume of a size."""
+    source = {"driver": by, **({"fsSize": size} if size is not None else {})}
+    return pod(name, **{"volumes": [{"name": "scratch", "csi": source}], **spec})
+
+
+def asked(told, size="10Gi", of="late", *, nodes=NODES, classes=None, gates=None, seconds=30):
+    """A cluster whose driver tells this, after a pod with a claim of this size was looked at."""
+    rules = revision_named("design")
+    c = cluster(*nodes, *(classes or [storage_class()]), *([told] if told else []), claim("data", size, of),
+                revision=rules.with_gates(gates) if gates else rules, **QUIET)
+    c.apply(pod("app", "data"))
+    c.run("pod/app scheduled", seconds=seconds)
+    return c
+
+
+def first_fits(c, name="app"):
+    """The nodes that fitted in a pod's first pass."""
+    back = c.fork()
+    back.goto(c.passes(name)[0].step)
+    return fits(back, name)
+
+
+def tell(c, **entries):
+    """Have a driver tell something else."""
+    key = key_for(f"csidriver/{DRIVER}")
+    new = manifest.from_plain(driver(**entries))
+    (outcome,) = c.world.perform("user", [Write("update_status", key, new)], "driver tells its room")
+    assert not isinstance(outcome, Refused), outcome
+
+
+# -- fields ------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.checklist("147", "146")
+def test_a_driver_says_that_it_tracks():
+    """Only capacityTracking: true makes the scheduler look; false, nothing, or the gate off and it goes as before."""
+    full = {"late": [pool("p", "1Gi")]}
+    assert [] == first_fits(asked(driver(True, **full)))
+    everywhere = ["a1", "a2", "b1"]
+    for told in (driver(False, **full), driver(None, **full), None):
+        assert everywhere == first_fits(asked(told))
+    assert everywhere == first_fits(asked(driver(True, **full), gates={"kube-scheduler": {"CSIStorageCapacity": False}}))
+
+
+@pytest.mark.checklist("148", "149", "150", "152", "153", "155")
+def test_what_may_stand_in_a_drivers_status():
+    """Classes once, by their names or the two special ones; pools once, by list or selector, nobody listed twice."""
+    c = cluster()
+
+    def said(**entries):
+        return refusal(c.apply, driver(**entries))
+
+    assert 'status.storage[0].pools[1].name: Duplicate value: "p"' in said(late=[pool("p"), pool("p", "1Gi")])
+    both = {**pool("p", nodes=["a1"]), "nodeTopology": terms({ZONE: ["a"]})}
+    assert "pools[0].nodeList: Forbidden: may not be set beside nodeTopology" in said(late=[both])
+    assert 'pools[0].nodeList[1]: Duplicate value: "a1"' in said(late=[pool("p", nodes=["a1", "a1"])])
+    assert "pools[0].capacity: Invalid value" in said(late=[pool("p", "-1")])
+    assert "pools[0].name: Required value" in said(late=[pool("")])
+    assert "storage[0].storageClassName: Invalid value" in said(**{"<other>": []})
+    twice = driver(late=[])
+    twice["status"]["storage"] *= 2
+    assert 'status.storage[1].storageClassName: Duplicate value: "late"' in refusal(c.apply, twice)
+    with pytest.raises(ManifestError, match=r"status.storage\[0\].pools\[0\].colour: unknown field"):
+        c.apply(driver(late=[{**pool("p"), "colour": "red"}]))
+    whole = [pool("p", "1Gi", nodes=["a1"], expires="2030-01-01T00:00:00Z"), pool("q", topology={ZONE: ["a"]})]
+    assert "" == said(ephemeral=[pool("p")], fallback=[pool("p")], late=whole)
+    assert whole == manifest.to_plain(c[f"csidriver/{DRIVER}"])["status"]["storage"][2]["pools"]
+
+
+# -- the lookup --------------------------------------------------------------------------------------------------------
+
+TWO = [storage_class("late"), storage_class("other")]
+
+
+@pytest.mark.parametrize(("entries", "of", "fit"), [
+    ({"late": [pool("p", "10Gi")]}, "late", "a1 a2 b1"),
+    ({"fallback": [pool("p", "10Gi")]}, "late", "a1 a2 b1"),
+    ({"late": [pool("p", "9Gi")], "fallback": [pool("p", "1Ti")]}, "late", ""),  # the specific entry decides
+    ({"late": [pool("p", "9Gi")], "fallback": [pool("p", "1Ti")]}, "other", "a1 a2 b1"),
+    ({"late": [], "fallback": [pool("p", "1Ti")]}, "late", ""),
+    ({"other": [pool("p", "1Ti")]}, "late", ""),  # tracked, and nothing told of the class
+    ({"late": [pool("x", "5Gi"), pool("y", "10Gi", nodes=["a2"])]}, "late", "a2"),
+    ({"late": [pool("zone", "10Gi", topology={ZONE: ["a"]})]}, "late", "a1 a2"),
+    ({"late": [pool("rack", "10Gi", topology={RACK: ["r1"]})]}, "late", "a1 b1"),
+    ({"late": [pool("both", "10Gi", topology={RACK: ["r1"], ZONE: ["b"]})]}, "late", "b1"),
+    ({"late": [pool("p", None)]}, "late", ""),  # not known is not enough
+])
+@pytest.mark.checklist("151", "152", "154", "155", "156", "174", "176", "177", "186")
+def test_which_nodes_have_room(entries, of, fit):
+    """Driver, entry for the class or else the fallback, pools that the node reaches: one of them is large enough."""
+    c = asked(driver(**entries), of=of, classes=TWO)
+    assert fit.split() == first_fits(c)
+    assert bool(fit) == bool(where(c, "app")[0])
+    if not fit:
+        assert f"0/3 nodes are available: 3 {NO_ROOM}." in message(c, "app")
+
+
+@pytest.mark.parametrize(("size", "fit"), [("10Gi", True), ("10737418241", False), ("1", True)])
+@pytest.mark.checklist("156", "186")
+def test_a_volume_of_just_the_capacity_fits(size, fit):
+    """A request equal to the capacity fits, one byte more does not."""
+    assert fit == bool(first_fits(asked(driver(late=[pool("p", "10Gi")]), size)))
+
+
+@pytest.mark.checklist("154", "177", "186")
+def test_zero_one_and_several_suitable_nodes():
+    """Pools of a node, of a zone and of the cluster: none, one, two or all nodes fit."""
+    for pools, fit in (([pool("p", "1Gi")], []), ([pool("p", "1Ti", nodes=["b1"])], ["b1"]),
+                       ([pool("p", "1Ti", topology={ZONE: ["a"]})], ["a1", "a2"]), ([pool("p", "1Ti")], ["a1", "a2", "b1"]),
+                       ([pool("p", "1Ti", nodes=["b1"]), pool("q", "1Ti", topology={RACK: ["r2"]})], ["a2", "b1"])):
+        assert fit == first_fits(asked(driver(late=pools)))
+
+
+@pytest.mark.checklist("157", "186")
+def test_an_entry_expires():
+    """A pool whose time has come is ignored from that moment on; without a time it is valid for ever."""
+    def at(expires, later):
+        c = cluster(*NODES, storage_class(), driver(late=[pool("p", "1Ti", expires=expires)]), pod("first"),
+                    claim("data"), **QUIET)
+        c.run(lambda it: it.now >= later, seconds=later + 700)
+        c.apply(pod("app", "data"), pod("again"))
+        c.run(seconds=20)
+        return bool(first_fits(c))
+
+    assert (True, False) == (at("2026-01-01T01:00:00Z", 0), at("2025-12-31T23:59:59Z", 0))
+    assert (True, True) == (at(None, 0), at("2026-01-01T02:00:00+01:00", 0))
+
+
+@pytest.mark.checklist("157")
+def test_an_entry_expires_between_two_pods():
+    """The same pool serves a pod before its time and, when the first volume was long in the making, none after it."""
+    c = cluster(*NODES, storage_class(), driver(late=[pool("p", "1Ti", expires="2026-01-01T00:01:00Z")]),
+                claim("one"), claim("two"), pod("app-1", "one"), **{DRIVER: {"delay": 90.0}}, **QUIET)
+    c.run("pod/app-1 scheduled")
+    assert c.now >= 90
+    c.apply(pod("app-2", "two"))
+    c.run(seconds=30)
+    assert (["a1", "a2", "b1"], []) == (first_fits(c, "app-1"), first_fits(c, "app-2"))
+    assert f"0/3 nodes are available: 3 {NO_ROOM}." in message(c, "app-2")
+
+
+@pytest.mark.checklist("174", "181")
+def test_only_what_is_yet_to_be_made_is_asked_about():
+    """Bound claims, claims that find a disk, and claims of a class that binds at once are not asked about."""
+    nothing = driver(late=[], early=[])
+    bound = asked_bound(nothing)
+    assert ["a1", "a2", "b1"] == first_fits(bound)
+    local = cluster(*NODES, storage_class(), nothing, volume("disk", "10Gi", "late", {HOST: ["a2"]}), claim("data"),
+                    pod("app", "data"), **QUIET)
+    local.run("pod/app scheduled", seconds=30)
+    assert ["a2"] == first_fits(local)
+    early = cluster(*NODES, storage_class("early", waits=False), nothing, claim("data", of="early"), **QUIET)
+    early.run()
+    assert "Bound" == early["pvc/data"].status.phase
+    early.apply(pod("app", "data"))
+    early.run("pod/app scheduled", seconds=30)
+    assert where(early, "app")[0]
+
+
+def asked_bound(told):
+    """A pod whose claim has its volume."""
+    c = cluster(*NODES, storage_class(), told, volume("disk", "10Gi", "late", claim="data"), claim("data", bound="disk"),
+                pod("app", "data"), **QUIET)
+    c.run("pod/app scheduled", seconds=30)
+    return c
+
+
+@pytest.mark.checklist("175")
+def test_the_three_steps_are_told():
+    """Why a node has not enough room names the driver, its entry, and the pools that the node reaches."""
+    c = asked(driver(fallback=[pool("big", "1Ti", nodes=["b1"]), pool("small", "1Gi", topology={ZONE: ["a"]})]), "10Gi")
+    back = c.fork()
+    back.goto(c.passes("app")[0].step)
+    (why,) = judgement(back, "app").judgement.cell("a1", "VolumeBinding").evidence
+    assert ("claim data asks 10Gi > 1Gi at most (CSIDriver disks.example.com → CSIStorage <fallback> → pools small)"
+            == str(why))
+    none = asked(driver(other=[pool("p", "1Ti")]), classes=TWO)
+    (why,) = judgement(none, "app").judgement.cell("a1", "VolumeBinding").evidence
+    assert str(why).endswith("nothing (CSIDriver disks.example.com → CSIStorage none → pools none)")
+
+
+@pytest.mark.checklist("176")
+def test_capacity_is_told_by_class():
+    """One pool of 100Gi: mirrored volumes of at most 50Gi fit, striped ones of 100Gi."""
+    classes = [storage_class("lvm-mirrored", parameters={"type": "mirror"}),
+               storage_class("lvm-striped", parameters={"type": "striped"})]
+    told = driver(**{"lvm-mirrored": [pool("vg", "50Gi")], "lvm-striped": [pool("vg", "100Gi")]})
+    fit = {of: bool(first_fits(asked(told, "60Gi", of, classes=classes))) for of in ("lvm-mirrored", "lvm-striped")}
+    assert {"lvm-mirrored": False, "lvm-striped": True} == fit
+
+
+@pytest.mark.checklist("178")
+def test_without_a_csi_driver_nothing_is_asked():
+    """A provisioner that is no CSI driver has no CSIDriver object: there is no check, whatever others tell."""
+    c = asked(driver(late=[pool("p", "1Gi")]), classes=[storage_class("late", "nfs.example.com/nfs")])
+    assert ["a1", "a2", "b1"] == first_fits(c)
+
+
+# -- inline volumes ----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.checklist("145", "151", "161", "174")
+def test_inline_volumes_are_asked_about_as_claims_are():
+    """Of `<ephemeral>`, else of the fallback; one without a size is not asked about, one of size zero is."""
+    for entries, size, fit in (({"ephemeral": [pool("p", "10Gi", nodes=["a1"])]}, "10Gi", ["a1"]),
+                               ({"fallback": [pool("p", "10Gi", nodes=["a2"])]}, "10Gi", ["a2"]),
+                               ({"ephemeral": [pool("p", "1Gi")], "fallback": [pool("p", "1Ti")]}, "10Gi", []),
+                               ({"late": [pool("p", "1Ti")]}, "10Gi", []), ({"late": []}, "0", []),
+                               ({"late": []}, None, ["a1", "a2", "b1"])):
+        c = cluster(*NODES, driver(**entries), **QUIET)
+        c.apply(inline("app", size))
+        c.run(seconds=20)
+        assert fit == fits(c, "app"), (entries, size)
+        assert bool(fit) == bool(where(c, "app")[0])
+
+
+@pytest.mark.checklist("183")
+def test_redis_on_persistent_memory():
+    """PMEM is of a node: Redis lands only where enough of it is left."""
+    pmem = "pmem-csi.intel.com"
+    told = driver(name=pmem, ephemeral=[pool("a1", "2Gi", nodes=["a1"]), pool("a2", "16Gi", nodes=["a2"]),
+                                        pool("b1", "4Gi", nodes=["b1"])])
+    c = cluster(*NODES, told, **QUIET)
+    c.apply(inline("redis", "8Gi", pmem))
+    c.run(seconds=20)
+    assert (["a2"], ["a2"]) == (fits(c, "redis"), where(c, "redis"))
+    c.apply(inline("greedy", "32Gi", pmem))
+    c.run(seconds=20)
+    assert f"0/3 nodes are available: 3 {NO_ROOM}." in message(c, "greedy")
+
+
+# -- what it cannot know -----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.checklist("144", "187")
+def test_a_failed_creation_without_room_retried_or_sent_elsewhere():
+    """Nobody tells the room: the chosen node's creation fails. Retried it is stuck; with the annotation off it moves."""
+    def run(on_failure, told):
+        fails = [{"times": None, "topology": "a"}]
+        c = cluster(node("a1", "a", cpu="8"), node("b1", "b", cpu="2"), storage_class(), *told, claim("data"),
+                    pod("app", "data", cpu="1"), pod("busy", on="b1", cpu="500m"),
+                    **{DRIVER: {"on_failure": on_failure, "fails": fails}}, **QUIET)
+        c.run("pod/app scheduled", seconds=1200)
+        return c
+
+    stuck = run("retry", [])
+    assert [""] == where(stuck, "app")
+    assert len(events(stuck, "data", "ProvisioningFailed")) >= 1
+    assert {"a1"} == {row.node for row in stuck.passes("app") if row.node}
+    approved = driver(late=[pool("a", "1Ti", nodes=["a1"]), pool("b", "1Ti", nodes=["b1"])])
+    moved = run("reschedule", [approved])
+    assert events(moved, "data", "ProvisioningFailed")
+    assert "a1" in {row.node for row in moved.passes("app")}
+
+
+@pytest.mark.checklist("268")
+def test_room_that_comes_later_helps_who_waits():
+    """A pod for whose volume there is no room waits; when the driver tells of more it runs, beside one that is not told."""
+    c, stuck = (asked(driver(late=[pool("p", "1Gi")])) for _ in range(2))
+    assert ["", ""] == [*where(c, "app"), *where(stuck, "app")]
+    tell(c, late=[pool("p", "100Gi")])
+    for each in (c, stuck):
+        each.run("pod/app scheduled", seconds=120)
+    assert (True, False) == (bool(where(c, "app")[0]), bool(where(stuck, "app")[0]))
+
+
+@pytest.mark.checklist("179")
+def test_volumes_in_the_making_are_not_counted():
+    """Two claims of 60Gi and a pool of 100Gi: both pass, as neither knows of the other, and one creation fails."""
+    c = cluster(node("a1", "a"), storage_class(), driver(late=[pool("a", "100Gi", nodes=["a1"])]),
+                claim("one", "60Gi"), claim("two", "60Gi"), pod("app-1", "one"), pod("app-2", "two"),
+                **{DRIVER: {"pools": {"a": "100Gi"}}}, **QUIET)
+    c.run(seconds=20)
+    assert [["a1"], ["a1"]] == [first_fits(c, "app-1"), first_fits(c, "app-2")]
+    assert ["Bound", "Pending"] == sorted(c[f"pvc/{name}"].status.phase for name in ("one", "two"))
+    failed = "one" if c["pvc/one"].status.phase == "Pending" else "two"
+    assert events(c, failed, "ProvisioningFailed")
+
+
+@pytest.mark.checklist("180")
+def test_room_that_goes_unseen_and_a_volume_that_stays():
+    """The storage was filled from outside: the approved node fails for one of two claims, and the other's volume stays."""
+    c = cluster(node("a1", "a"), storage_class(), driver(late=[pool("a", "100Gi", nodes=["a1"])]),
+                claim("one", "30Gi"), claim("two", "40Gi"), pod("app", "one", "two"),
+                **{DRIVER: {"pools": {"a": "50Gi"}}}, **QUIET)
+    c.run(seconds=300)
+    assert ["a1"] == first_fits(c)
+    assert [""] == where(c, "app")
+    assert ["Bound", "Pending"] == sorted(c[f"pvc/{name}"].status.phase for name in ("one", "two"))
+    assert 1 == len(c.objects("pv"))
+
+
+# -- the object --------------------------------------------------------------------------------------------------------
+
+
+class PoolPatch:
+    """A patch of one pool by its key, as S2's writers send it."""
+
+    def __init__(self, of, new):
+        self.of, self.new = of, new
+
+    def apply(self, old):
+        """The driver with this pool in place of its older self."""
+        plain = manifest.to_plain(old)
+        for entry in plain["status"]["storage"]:
+            if entry["storageClassName"] == self.of:
+                entry["pools"] = [self.new if each["name"] == self.new["name"] else each for each in entry["pools"]]
+        return manifest.from_plain(plain)
+
+
+@pytest.mark.checklist("158")
+def test_writers_of_different_pools_do_not_meet():
+    """Two writers patch a pool each and both are stored; two that put the whole object conflict."""
+    both = [pool("x", "1Gi", nodes=["a1"]), pool("y", "1Gi", nodes=["b1"])]
+    c = cluster(driver(late=both))
+    key = key_for(f"csidriver/{DRIVER}")
+    read = c[f"csidriver/{DRIVER}"]
+    patches = [Write("patch", key, PoolPatch("late", {**each, "capacity": "5Gi"})) for each in both]
+    assert not any(isinstance(one, Refused) for one in c.world.perform("user", patches, "two writers"))
+    assert ["5Gi", "5Gi"] == [each.capacity for each in c[f"csidriver/{DRIVER}"].status.storage[0].pools]
+    puts = [Write("update_status", key, manifest.from_plain(driver(late=[{**both[0], "capacity": size}, both[1]])),
+                  version=c[f"csidriver/{DRIVER}"].metadata.resource_version) for size in ("6Gi", "7Gi")]
+    outcomes = c.world.perform("user", puts, "two writers")
+    assert [False, True] == [isinstance(one, Refused) for one in outcomes]
+    assert "the object has been modified" in outcomes[1].message
+    assert read.status != c[f"csidriver/{DRIVER}"].status
+
+
+@pytest.mark.checklist("159")
+def test_what_a_driver_told_goes_with_it():
+    """The driver's object deleted, nothing is told any more: there is one thing to remove, and no check is left."""
+    c = asked(driver(late=[pool("p", "1Gi")]))
+    assert [""] == where(c, "app")
+    c.delete(f"csidriver/{DRIVER}")
+    c.apply(claim("more"), pod("later", "more"))
+    c.run("pod/later scheduled", seconds=60)
+    assert ["a1", "a2", "b1"] == first_fits(c, "later")
+
+
+@pytest.mark.checklist("184")
+def test_one_object_or_many():
+    """The same room as one status and as objects of their own: more objects, more bytes, and as many to remove."""
+    names = [f"n{n}" for n in range(20)]
+    one = driver(late=[pool(name, "10Gi", nodes=[name]) for name in names])
+    many = [{"apiVersion": "storage.k8s.io/v1", "kind": "CSIStorageCapacity",
+             "metadata": {"name": f"csisc-{n:05}", "namespace": "default",
+                          "labels": {"csi.storage.k8s.io/drivername": DRIVER}},
+             "storageClassName": "late", "capacity": "10Gi", "nodeTopology": {"matchLabels": {HOST: name}}}
+            for n, name in enumerate(names)]
+    single = cluster(one, *(node(name) for name in names), revision="design")
+    several = cluster(driver(None), *many, *(node(name) for name in names), revision="upstream")
+    assert (0, 20) == (len(single.objects("csistoragecapacities")), len(several.objects("csistoragecapacities")))
+    size = {c: len(c.manifests(*(f"csidriver/{each.metadata.name}" for each in c.objects("csidrivers")),
+                               *(f"csistoragecapacity/{each.metadata.namespace}/{each.metadata.name}"
+                                 for each in c.objects("csistoragecapacities")))) for c in (single, several)}
+    assert size[single] * 2 < size[several]
+
+
+@pytest.mark.checklist("167")
+def test_the_status_grows_with_the_nodes():
+    """With a pool a node the object grows by the same amount for every node."""
+    def size(count):
+        return len(manifest.write([manifest.from_plain(
+            driver(ephemeral=[pool(f"node-{n:04}", "10Gi", nodes=[f"node-{n:04}"]) for n in range(count)]))]))
+
+    assert size(200) - size(100) == size(300) - size(200) == 100 * (size(101) - size(100))
