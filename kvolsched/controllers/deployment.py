@@ -233,6 +233,7 @@ class Rollout:
             made,
             f"Deployment controller creates {named(made)} with {size(made)} replicas",
             then=said,
+            sunk="AlreadyExists",  # made before, and not yet seen
             otherwise=(Say(key_of(self.owner), "Warning", "ReplicaSetCreateError", failed, NAME),),
         )
         self.current = made.metadata.name

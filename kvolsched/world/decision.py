@@ -37,10 +37,14 @@ class Ask:
 
 @attrs.frozen
 class Told(Write):
-    """A write with what its outcome makes the actor say or ask for: `then` if carried out, `otherwise` if refused."""
+    """A write with what its outcome makes the actor say or ask for: `then` if carried out, `otherwise` if refused.
+
+    A refusal for the reason `sunk` is none to speak of: nothing is said of it.
+    """
 
     then: tuple[Say | Ask, ...] = ()
     otherwise: tuple[Say | Ask, ...] = ()
+    sunk: str = ""
     error: str = "{error}"  # the whole sentence of a refusal
     operation: str = ""  # what has failed if this is refused
     keep: bool = True  # whether the component's own cache takes what was stored
@@ -121,7 +125,8 @@ def told(hand: Hand, outcome: Done | Refused) -> None:
     error = outcome.message if isinstance(outcome, Refused) else ""
     if error:
         hand.say(f"{write.words}: refused, {write.error.replace('{error}', error)}")
-    for what in write.otherwise if isinstance(outcome, Refused) else write.then:
+    sunk = isinstance(outcome, Refused) and outcome.reason == write.sunk
+    for what in () if sunk else write.otherwise if isinstance(outcome, Refused) else write.then:
         if isinstance(what, Ask):
             ask(hand, what.actor, what.cause)
             continue
