@@ -118,10 +118,23 @@ class Daemons:
         self.hand = hand
         self.owner = owner
         self.nodes: list[Node] = hand.seen.all("Node")
-        self.hash = template_hash(owner.spec.template)
+        pods = sorted_by_age(index.get(owner.metadata.uid))
+        self.hash = self._called(pods)
         self.on: dict[str, list[Pod]] = {}
-        for pod in sorted_by_age(index.get(owner.metadata.uid)):
+        for pod in pods:
             self.on.setdefault(node_of(pod), []).append(pod)
+
+    def _called(self, pods: Sequence[Pod]) -> str:
+        """Return what pods of the present template are called; where nothing has changed, as they are found."""
+        owner, own = self.owner, template_hash(self.owner.spec.template)
+        cause = f"{owner.metadata.namespace or 'default'}/{owner.metadata.name}"
+        known: tuple[str, str] | None = self.hand.note("template", cause)
+        if known is not None and known[0] == own:
+            return known[1]
+        untouched = known is None and owner.status.observed_generation == generation(owner)
+        found = pods[-1].metadata.labels.get(REVISION_LABEL, own) if untouched and pods else own
+        self.hand.remember("template", cause, (own, found))
+        return str(found)
 
     def manage(self, decision: Decision, cause: str) -> None:
         """Make and delete daemons after the nodes; when all is in place, go on with an update."""

@@ -177,8 +177,9 @@ class Kubelet:
             return
         if not self._waited(decision.hand, cause, f"start {pod.metadata.uid}", self.options.start_delay):
             return
-        conditions = tuple(Condition(type=type_, status="True") for type_ in STARTED)
-        patch = StatusPatch("Running", conditions, start_time=decision.hand.moment)
+        now = decision.hand.moment
+        conditions = tuple(Condition(type=type_, status="True", last_transition_time=now) for type_ in STARTED)
+        patch = StatusPatch("Running", conditions, start_time=now)
         self._patch(decision, pod, patch, f"kubelet on {node.metadata.name} runs {named(pod)}")
 
     @staticmethod
@@ -238,7 +239,8 @@ class Kubelet:
         """Stop a terminating pod's containers, report it, and delete it for good."""
         if pod.status.phase == "Running":
             done = tuple(
-                Condition(type=type_, status="False", reason="PodCompleted") for type_ in ("Ready", "ContainersReady")
+                Condition(type=type_, status="False", reason="PodCompleted", last_transition_time=decision.hand.moment)
+                for type_ in ("Ready", "ContainersReady")
             )
             self._patch(decision, pod, StatusPatch("Succeeded", done), f"kubelet has stopped {named(pod)}")
         decision.delete(pod, f"kubelet removes {named(pod)}", grace=0)

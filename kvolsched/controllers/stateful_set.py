@@ -190,25 +190,25 @@ class Replicas:
             return 0
         rolling = self.strategy.get("rollingUpdate") or EMPTY
         lowest = self.wanted.start + int(rolling.get("partition") or 0)
-        targets = [n for n in reversed(self.wanted) if n >= lowest and n in self.pods]
-        missing = [n for n in targets if not self._works(self.pods[n])]
+        targets = [n for n in reversed(self.wanted) if n >= lowest]
+        missing = [n for n in targets if n not in self.pods or not self._works(self.pods[n])]
         most = scaled(rolling.get("maxUnavailable", 1), len(self.wanted), up=True) or 1
         taken = 0
         if most > 1:
-            old = [n for n in targets if self._is_old(self.pods[n])]
+            old = [n for n in targets if self._is_old(n)]
             for ordinal in old[: max(0, most - len(missing))]:
                 taken += self._replace(self.pods[ordinal])
             return taken
         for ordinal in targets:
-            if self._is_old(self.pods[ordinal]):
+            if self._is_old(ordinal):
                 return self._replace(self.pods[ordinal])
             if ordinal in missing:
                 return 0
         return 0
 
-    def _is_old(self, pod: Pod) -> bool:
-        new = self.revisions.update
-        return pod.metadata.deletion_timestamp is None and _revision(pod, new) != new
+    def _is_old(self, ordinal: int) -> bool:
+        pod, new = self.pods.get(ordinal), self.revisions.update
+        return pod is not None and pod.metadata.deletion_timestamp is None and _revision(pod, new) != new
 
     def _replace(self, pod: Pod) -> int:
         self._delete(pod)
@@ -231,6 +231,7 @@ class Replicas:
                 claim,
                 f"StatefulSet controller creates {named(claim)}",
                 then=(Say(about, "Normal", "SuccessfulCreate", f"Create {what} success", NAME),),
+                sunk="AlreadyExists",  # made before, and not yet seen
                 otherwise=(Say(about, "Warning", "FailedCreate", failed, NAME),),
             )
         what = f"Pod {name} in StatefulSet {set_name}"
@@ -238,6 +239,7 @@ class Replicas:
             pod,
             f"StatefulSet controller creates {named(pod)}",
             then=(Say(about, "Normal", "SuccessfulCreate", f"Create {what} successful", NAME),),
+            sunk="AlreadyExists",  # made before, and not yet seen
             otherwise=(Say(about, "Warning", "FailedCreate", f"create {what} failed error: {{error}}", NAME),),
         )
 

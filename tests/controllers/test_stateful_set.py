@@ -3,7 +3,9 @@
 import attrs
 import pytest
 from controllers.small import Small, node, objects
+from controllers.workloads import cluster, events, most_and_least, pods, running, workload
 
+from kvolsched.api.manifest import from_plain, to_plain
 from kvolsched.controllers import kubelet, stateful_set
 
 NAME = stateful_set.NAME
@@ -23,6 +25,7 @@ spec:
   - metadata: {name: data}
     spec: {accessModes: [ReadWriteOnce], storageClassName: ebs, resources: {requests: {storage: 1Gi}}}
 """
+CLASS = "{apiVersion: storage.k8s.io/v1, kind: StorageClass, metadata: {name: ebs}, provisioner: ebs.example.com}"
 
 
 def world(replicas, policy="OrderedReady"):
@@ -127,3 +130,114 @@ def test_a_failed_pod_is_deleted_and_made_again():
     made.run()
     assert ("RecreatingFailedPod", "StatefulSet default/web is recreating failed Pod web-0") in made.events("web")
     assert made["pod/web-0"].status.phase != "Failed"
+
+
+# -- a changed template, as a user sees it ------------------------------------------------------------------------------
+
+
+def stateful(replicas=3, rev="1", spec="", claims=False):
+    """Return a StatefulSet's manifest."""
+    template = "volumeClaimTemplates: [{metadata: {name: data}, spec: {accessModes: [ReadWriteOnce], " + (
+        "storageClassName: ebs, resources: {requests: {storage: 1Gi}}}}]"
+    )
+    return workload("StatefulSet", replicas, rev, spec=f"serviceName: web\n{template if claims else ''}\n{spec}")
+
+
+def revisions(made):
+    """Return the `rev` of each replica, by ordinal."""
+    return [pod.metadata.labels["rev"] for pod in pods(made)]
+
+
+def changed(made, *args, **more):
+    """Apply another manifest and let the cluster go on."""
+    made.apply(stateful(*args, **more))
+    made.run(seconds=100)
+    return made
+
+
+@pytest.mark.parametrize("policy", ["OrderedReady", "Parallel"])
+def test_an_update_replaces_from_the_highest_down_one_at_a_time(policy):
+    """Each successor is ready before the next goes; then the new revision is the current one."""
+    spec = f"podManagementPolicy: {policy}"
+    made = changed(cluster(stateful(spec=spec)), rev="2", spec=spec)
+    assert ["2", "2", "2"] == revisions(made)
+    deleted = [message for reason, message in events(made, "StatefulSet") if reason == "SuccessfulDelete"]
+    assert {f"Delete Pod web-{n} in StatefulSet web successful" for n in range(3)} == set(deleted)
+    order = [
+        outcome.write.key.name for turn in made.world.turns for outcome in turn.outcomes
+        if (turn.component, outcome.write.verb) == (NAME, "delete")
+    ]
+    assert ["web-2", "web-1", "web-0"] == order
+    assert 2 == most_and_least(made)[1]
+    status = made["sts/web"].status
+    assert (status.update_revision, 3, 3) == (status.current_revision, status.current_replicas, status.updated_replicas)
+
+
+def test_a_partition_keeps_the_lower_replicas_also_when_they_come_back():
+    """Below the partition a replica that is deleted returns with the template it had."""
+    spec = "updateStrategy: {type: RollingUpdate, rollingUpdate: {partition: 2}}"
+    made = changed(cluster(stateful(spec=spec)), rev="2", spec=spec)
+    assert ["1", "1", "2"] == revisions(made)
+    made.delete("pod/web-0")
+    made.run(seconds=100)
+    assert ["1", "1", "2"] == revisions(made)
+    status = made["sts/web"].status
+    assert (2, 1) == (status.current_replicas, status.updated_replicas)
+    assert ["2", "2", "2"] == revisions(changed(made, rev="2"))
+
+
+def test_on_delete_waits_for_the_user():
+    """Only what a user deletes returns with the new template."""
+    spec = "updateStrategy: {type: OnDelete}"
+    made = changed(cluster(stateful(spec=spec)), rev="2", spec=spec)
+    assert ["1", "1", "1"] == revisions(made)
+    made.delete("pod/web-1")
+    made.run(seconds=100)
+    assert ["1", "2", "1"] == revisions(made)
+
+
+def test_a_broken_update_stops_at_the_first_replica():
+    """Its successor never gets ready, so the others stay as they are."""
+    broken = stateful(rev="2") + "\n      nodeSelector: {disk: none}"
+    made = cluster(stateful())
+    made.apply(broken)
+    made.run(seconds=100)
+    assert ["1", "1", "2"] == revisions(made)
+    assert 2 == running(made)
+
+
+@pytest.mark.parametrize(
+    ("policy", "scaled", "deleted"),
+    [
+        ("", 3, 3),
+        ("{whenScaled: Delete, whenDeleted: Retain}", 1, 1),
+        ("{whenScaled: Retain, whenDeleted: Delete}", 3, 0),
+        ("{whenScaled: Delete, whenDeleted: Delete}", 1, 0),
+    ],
+)
+def test_claims_follow_the_retention_policy(policy, scaled, deleted):
+    """They stay, go with the pod that is scaled away, or with the whole set: collected when their owner is gone."""
+    spec = f"persistentVolumeClaimRetentionPolicy: {policy}" if policy else ""
+    made = cluster(CLASS, stateful(claims=True, spec=spec))
+    changed(made, 1, claims=True, spec=spec)
+    assert scaled == len(made.objects("persistentvolumeclaims"))
+    made.delete("sts/web")
+    made.run(seconds=100)
+    assert (0, deleted) == (len(made.objects("pods")), len(made.objects("persistentvolumeclaims")))
+
+
+def test_replicas_of_a_loaded_cluster_are_left_alone():
+    """A dump's revisions are called otherwise than ours would be: nothing has changed, so nothing is replaced."""
+    made = cluster(stateful())
+    found = [to_plain(one) for one in (made["sts/web"], *made.objects("pods"))]
+    for plain in found:
+        for where in (plain["status"], plain["metadata"]["labels"] if plain["kind"] == "Pod" else {}):
+            for word in ("currentRevision", "updateRevision", "controller-revision-hash"):
+                if word in where:
+                    where[word] = "web-7d9f8c6b5"
+    other = cluster()
+    other.load(map(from_plain, found))
+    before = [pod.metadata.uid for pod in pods(other)]
+    other.run(seconds=100)
+    assert before == [pod.metadata.uid for pod in pods(other)]
+    assert ["2", "2", "2"] == revisions(changed(other, rev="2"))

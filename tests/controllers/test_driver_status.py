@@ -1,0 +1,180 @@
+"""Under `design` a driver's room stands in the status of its CSIDriver, as S2 has it: pools, each patched by itself."""
+
+import attrs
+import pytest
+from controllers.test_pools import BASE, EBS, MIRROR, claim, later, objects, on, pod, said
+
+from kvolsched.api.csi import CSIStoragePool
+from kvolsched.api.meta import Frozen
+from kvolsched.cluster import Cluster
+from kvolsched.controllers.provisioner.driver_status import PoolPatch
+from kvolsched.world.apiserver import Refused, Write
+from kvolsched.world.log import Key
+
+PREFIX = "topology.kubernetes.io"
+TRACKED = BASE.replace("storageCapacity: true", "capacityTracking: true")
+ZONES = {"zone-a": "100Gi", "zone-b": "59Gi"}
+
+
+def cluster(*manifests, base=TRACKED, pools=ZONES, **publishing):
+    """A cluster under `design` whose driver has these pools and publishes so, run until all is quiet."""
+    dials = {EBS: {"pools": pools, "publishing": publishing}}
+    made = Cluster.from_manifests("---".join([base, *manifests]), revision="design", components=dials)
+    made.run()
+    return made
+
+
+def driver(made):
+    """The driver's object."""
+    return next(iter(objects(made, "CSIDriver")), None)
+
+
+def told(made):
+    """What is told: {(class, pool): capacity}."""
+    return {(entry.storage_class_name, p.name): p.capacity for entry in driver(made).status.storage for p in entry.pools}
+
+
+@pytest.mark.checklist("171", "176")
+def test_the_driver_is_asked_about_each_class_in_each_segment():
+    """A pool for each class and zone, of half the size where every byte is stored twice."""
+    copies = {"copies": {"type=mirror": 2}}
+    pools = [{"topology": {f"{PREFIX}/zone": zone}, "capacity": size, **copies} for zone, size in ZONES.items()]
+    made = cluster(MIRROR, pools=pools, prefix=PREFIX)
+
+    assert {
+        ("ebs", "zone=zone-a"): "100Gi", ("ebs", "zone=zone-b"): "59Gi",
+        ("mirror", "zone=zone-a"): "50Gi", ("mirror", "zone=zone-b"): "30208Mi",
+    } == told(made)  # fmt: skip
+
+
+@pytest.mark.checklist("169")
+def test_without_a_prefix_nothing_is_told():
+    """The provisioner does not know which labels make a segment; nor does it tell of a driver that does not track."""
+    assert {} == told(cluster())
+    assert {} == told(cluster(base=BASE, prefix=PREFIX))
+
+
+@pytest.mark.checklist("170")
+def test_a_segment_is_all_labels_with_the_prefix():
+    """Labels of two keys make one segment, nodes that share it make one pool, other labels are no part of it."""
+    nodes = "---".join(f"""
+apiVersion: v1
+kind: Node
+metadata: {{name: {name}, labels: {{{PREFIX}/zone: zone-c, {PREFIX}/rack: r1, example.com/colour: {name}}}}}
+status: {{allocatable: {{cpu: "4", memory: 8Gi, pods: "10"}}}}
+""" for name in ("red", "blue"))
+    made = cluster(nodes, pools={"zone-c": "70Gi"}, prefix=PREFIX)
+    pool, = (p for entry in driver(made).status.storage for p in entry.pools if "zone-c" in p.name)
+    term, = pool.node_topology.node_selector_terms
+
+    assert ("rack=r1,zone=zone-c", "70Gi") == (pool.name, pool.capacity)
+    assert {f"{PREFIX}/zone": ("zone-c",), f"{PREFIX}/rack": ("r1",)} == {e.key: e.values for e in term.match_expressions}
+
+
+@pytest.mark.checklist("172")
+def test_the_driver_may_also_be_asked_without_parameters():
+    """Its answer stands under `<ephemeral>`; not asked so, no such entry."""
+    pools = [{"topology": {f"{PREFIX}/zone": "zone-a"}, "capacity": "80Gi"}]
+    asked = told(cluster(pools=pools, prefix=PREFIX, ephemeral=True))
+
+    assert {("<ephemeral>", "zone=zone-a"): "80Gi", ("<ephemeral>", "zone=zone-b"): "0"} == {
+        key: size for key, size in asked.items() if key[0] == "<ephemeral>"
+    }
+    assert {"ebs"} == {of for of, _ in told(cluster(pools=pools, prefix=PREFIX))}
+
+
+@pytest.mark.checklist("173")
+def test_what_is_told_follows_volumes_nodes_and_the_clock():
+    """News when a volume is made, when a node goes, and, where somebody else wrote nonsense, when the period is over."""
+    made = later(cluster(prefix=PREFIX), claim("data"), pod("app", "data"))
+    assert {("ebs", "zone=zone-a"): "40Gi", ("ebs", "zone=zone-b"): "59Gi"} == told(made)
+    made.delete("node/node-b")
+    made.run()
+    assert {("ebs", "zone=zone-a"): "40Gi"} == told(made)
+    nonsense = PoolPatch("ebs", "zone=zone-a", CSIStoragePool(name="zone=zone-a", capacity="900Gi"))
+    made.world.perform("user", [Write("patch", Key("CSIDriver", "", EBS), nonsense)])
+    later(made, claim("late", "30Gi"), pod("more", "late", on="zone-b"))
+    made.world.log.write(*_later(made, 61.0))
+    made.run()
+    assert {("ebs", "zone=zone-a"): "40Gi"} == told(made)
+
+
+def _later(made, seconds):
+    """The clock, so many seconds later."""
+    from kvolsched.world.apiserver import CLOCK
+
+    return CLOCK, made.now + seconds
+
+
+@pytest.mark.checklist("165", "166")
+def test_on_each_node_an_instance_owns_the_pool_of_its_node():
+    """Only inline volumes: one entry with a pool a node, whose nodeList is that node; the driver is asked for nothing."""
+    made = cluster(form="node")
+    entry, = driver(made).status.storage
+
+    assert "<ephemeral>" == entry.storage_class_name
+    assert [("node-a", ("node-a",), "100Gi"), ("node-b", ("node-b",), "59Gi")] == [
+        (p.name, p.node_list, p.capacity) for p in entry.pools
+    ]
+    assert all(p.node_topology is None for p in entry.pools)
+
+
+@pytest.mark.checklist("167")
+def test_with_an_instance_a_node_the_object_grows_with_the_nodes():
+    """As many pools as nodes, where central provisioning has as many as zones."""
+    more = ["".join(TRACKED.split("---")[0].replace("node-a", f"node-{n}")) for n in range(8)]
+
+    assert (10, 2) == (len(told(cluster(*more, form="node"))), len(told(cluster(*more, prefix=PREFIX))))
+
+
+@pytest.mark.checklist("158")
+def test_two_writers_of_different_pools_never_conflict():
+    """Each patches its own pool and the other's stays; two who put back the whole object do conflict."""
+    made = cluster(form="node")
+    before, key = driver(made), Key("CSIDriver", "", EBS)
+    patches = [Write("patch", key, PoolPatch("<ephemeral>", n, CSIStoragePool(name=n, capacity=s)))
+               for n, s in (("node-a", "1Gi"), ("node-b", "2Gi"))]  # fmt: skip
+    outcomes = made.world.perform("user", patches)
+    assert not any(isinstance(each, Refused) for each in outcomes)
+    assert {("<ephemeral>", "node-a"): "1Gi", ("<ephemeral>", "node-b"): "2Gi"} == told(made)
+
+    version = driver(made).metadata.resource_version
+    whole = [Write("update", key, attrs.evolve(before, metadata=attrs.evolve(before.metadata, labels=Frozen(by=name))), version)
+             for name in ("one", "other")]  # fmt: skip
+    assert "Conflict" in [getattr(each, "reason", "") for each in made.world.perform("user", whole)]
+
+
+@pytest.mark.checklist("157")
+def test_what_was_told_becomes_obsolete_unless_it_is_told_again():
+    """The provisioner says until when its answer holds; when it is gone, so is the room, for the scheduler."""
+    made = cluster(prefix=PREFIX, expires=90.0, poll=0.0)
+    assert {"2026-01-01T00:01:30Z"} == {p.expiry_time for entry in driver(made).status.storage for p in entry.pools}
+    made.world.log.write(*_later(made, 91.0))
+    later(made, claim("data"), pod("app", "data"))
+
+    assert "" == on(made, "app")
+    assert "0/2 nodes are available: 2 node(s) did not have enough free storage." in said(made, "app", "FailedScheduling")
+
+
+@pytest.mark.checklist("159")
+def test_with_the_driver_all_it_told_is_gone():
+    """Its object is deleted, and nothing is left to clean up; with a new one it is all told again."""
+    made = cluster(prefix=PREFIX)
+    made.delete(f"csidriver/{EBS}")
+    made.run()
+    assert driver(made) is None
+    later(made, TRACKED.split("---")[2])
+    assert {("ebs", "zone=zone-a"): "100Gi", ("ebs", "zone=zone-b"): "59Gi"} == told(made)
+
+
+@pytest.mark.checklist("179", "187")
+def test_a_burst_goes_wrong_and_is_mended_elsewhere():
+    """Two pods of 60Gi pass on a pool of 100Gi; one creation fails, its mark is taken away, and it finds the other zone."""
+    made = cluster(pools={"zone-a": "100Gi", "zone-b": "100Gi"}, prefix=PREFIX)
+    made.cordon("node-b")
+    made.apply("---".join([claim("one"), claim("two"), pod("first", "one"), pod("second", "two")]))
+    made.run(until=lambda c: bool(said(c, "two", "ProvisioningFailed") + said(c, "one", "ProvisioningFailed")))
+    made.uncordon("node-b")
+    made.run()
+
+    assert ["node-a", "node-b"] == sorted([on(made, "first"), on(made, "second")])
