@@ -43,11 +43,13 @@ class Counting:
         today: minDomains, inclusion policies and matchLabelKeys are heeded (v1.36.2; S3 has none of them).
         empty_counts_none: the empty selector counts no pod that exists (v1.36.2; 1.16 and 1.18: every pod).
         terminating: pods being deleted are counted (1.16; not 1.18 and later).
+        everywhere: pods of every namespace are counted (1.16, where it ranks).
     """
 
     today: bool = True
     empty_counts_none: bool = True
     terminating: bool = False
+    everywhere: bool = False
 
 
 @attrs.define(frozen=True, cache_hash=True)
@@ -139,7 +141,7 @@ def _ready(
         selectors = (*selectors, LabelSelector(match_labels=extra))
     empty = bool(selectors) and not any(one.match_labels or one.match_expressions for one in selectors)
     counts_none = not selectors or (empty and counting.empty_counts_none)
-    where = frozenset((namespace,))
+    where = None if counting.everywhere else frozenset((namespace,))
     return Constraint(
         constraint.topology_key,
         constraint.max_skew or 1,

@@ -52,6 +52,9 @@ class PodTopologySpread:
         literal: S3's pseudo code, matching − minimum < maxSkew, whether or not the pod counts itself.
         defaults: the constraints of pods that have none, over the pods of their services and their owner.
         by_difference: S3's priority: (matching − minimum over the nodes that passed) − maxSkew, the lower the better.
+        by_share: the priority of 1.16 (10) and 1.18 (100), so many points at most, by the share of what matches.
+        everywhere: the priority counts pods of every namespace (1.16).
+        unranked_share: where all that are ranked are alike, the others get as much (1.18).
     """
 
     name: ClassVar[str] = "PodTopologySpread"
@@ -65,6 +68,9 @@ class PodTopologySpread:
     literal: bool = False
     defaults: tuple[TopologySpreadConstraint, ...] = SYSTEM_DEFAULTS
     by_difference: bool = False
+    by_share: int = 0
+    everywhere: bool = False
+    unranked_share: bool = False
     document_name: str = ""
 
     @classmethod
@@ -173,8 +179,8 @@ class PodTopologySpread:
         constraints = self.soft(pod, at.seen)
         if not constraints:
             return None
-        if self.by_difference:
-            return _differences(pod, constraints, at)
+        if self.by_share or self.by_difference:
+            return _differences(pod, constraints, at, shares=bool(self.by_share))
         nodes = at.nodes
         keys = touched(constraints) if pod.spec.topology_spread_constraints else ()
         ranked = rows_with(keys, nodes)
@@ -201,6 +207,8 @@ class PodTopologySpread:
 
     def normalise(self, raw: NDArray[Any]) -> Integers:
         """Emptiest first: 100 · (most + least − raw) / most, rounded down; 100 for all if there is nothing to count."""
+        if self.by_share:
+            return _shares(raw, self.by_share, unranked_share=self.unranked_share)
         if self.by_difference:
             return _lowest_first(raw)
         least = int(raw.min())
@@ -225,7 +233,7 @@ class PodTopologySpread:
         spoken = pod.spec.topology_spread_constraints
         if spoken:
             soft = tuple(one for one in spoken if one.when_unsatisfiable == SOFT)
-            return self._ready(pod, soft) if soft else ()
+            return self._ready(pod, soft, everywhere=self.everywhere) if soft else ()
         selectors = seen.groups.selectors(pod) if self.defaults else ()
         if not selectors:
             return ()
@@ -234,16 +242,22 @@ class PodTopologySpread:
 
     # --- inside -----------------------------------------------------------------------------------------------------
 
-    def _ready(self, pod: Pod, constraints: tuple[TopologySpreadConstraint, ...]) -> tuple[Constraint, ...]:
-        return ready(self._counting, constraints, pod.metadata.namespace, pod.metadata.labels)
+    def _ready(
+        self, pod: Pod, constraints: tuple[TopologySpreadConstraint, ...], *, everywhere: bool = False
+    ) -> tuple[Constraint, ...]:
+        counting = attrs.evolve(self._counting, everywhere=True) if everywhere else self._counting
+        return ready(counting, constraints, pod.metadata.namespace, pod.metadata.labels)
 
     @property
     def _counting(self) -> Counting:
         return Counting(self.today, self.empty_counts_none, self.terminating)
 
 
-def _differences(pod: Pod, constraints: tuple[Constraint, ...], at: At) -> Integers:
-    """Return S3's value by row: Σ of what matches in the node's domain less the least of them, less maxSkew."""
+def _differences(pod: Pod, constraints: tuple[Constraint, ...], at: At, *, shares: bool = False) -> Integers:
+    """Return S3's value by row: Σ of what matches in the node's domain less the least of them, less maxSkew.
+
+    For `shares` nothing is taken off.
+    """
     nodes, keys = at.nodes, touched(constraints)
     ranked = rows_with(keys, nodes)
     passed = ranked if at.candidates is None else ranked & at.candidates
@@ -251,8 +265,21 @@ def _differences(pod: Pod, constraints: tuple[Constraint, ...], at: At) -> Integ
     for constraint in constraints:
         matching = np.append(domain_rows(pod, constraint, keys, nodes).sums(constraint.counts(at.seen)), 0)
         here = matching[nodes.labels(constraint.topology_key).codes.now].astype(np.int64)
-        total += here - (here[passed].min() if passed.any() else 0) - constraint.max_skew
+        total += here
+        if not shares:
+            total -= (here[passed].min() if passed.any() else 0) + constraint.max_skew
     return np.where(ranked, total, UNRANKED)
+
+
+def _shares(raw: NDArray[Any], most: int, *, unranked_share: bool) -> Integers:
+    """Return most · (total − here) / (total − least), rounded down; `most` for all if nothing is to be shared."""
+    ranked = raw != UNRANKED
+    total = int(raw[ranked].sum())
+    reach = total - int(raw[ranked].min()) if ranked.any() else 0
+    if not reach:
+        return np.where(ranked | (unranked_share and bool(ranked.any())), most, 0)
+    shares: Integers = np.where(ranked, np.floor(most * ((total - raw) / reach)), 0).astype(np.int64)
+    return shares
 
 
 def _lowest_first(raw: NDArray[Any]) -> Integers:
