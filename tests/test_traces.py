@@ -15,7 +15,9 @@ from kvolsched.conform import FAMILIES, read
 from kvolsched.conform.traces import ASPECTS, shown, varying
 from kvolsched.conform.traces_alike import interchanges
 from kvolsched.conform.traces_play import Story
+from kvolsched.conform.traces_told import told
 from kvolsched.revision import upstream
+from kvolsched.world.apiserver import Refused
 
 TRACES = Path(__file__).parent / "conformance" / "traces"
 NAMES = sorted(path.stem for path in TRACES.glob("*.json"))
@@ -129,6 +131,33 @@ def test_same_seed_same_story():
     first, second = (Story(case("shared-claim")["steps"], upstream(), 7).world.log.changes for _ in range(2))
 
     assert first == second
+
+
+@pytest.mark.parametrize(("name", "lags"), [
+    ("sts-scale-down-up", {"statefulset-controller Pod": 90, "statefulset-controller PersistentVolumeClaim": 90}),
+    ("rolling-update-spread", {"deployment-controller ReplicaSet": 90}),
+])  # fmt: skip
+def test_what_was_made_and_not_yet_seen_is_no_failure(name, lags):
+    """A controller whose informers lag tries to make again what it made, is refused, and says nothing of it."""
+    story = Story(case(name)["steps"], upstream(), lags=lags)
+    refused = {outcome.reason for turn in story.world.turns for outcome in turn.outcomes if isinstance(outcome, Refused)}
+    said = {event.reason for key, event in story.world.log.objects.items() if key.kind == "Event"}
+
+    assert "AlreadyExists" in refused
+    assert not {reason for reason in said if reason.startswith(("FailedCreate", "ReplicaSetCreate"))}
+
+
+def test_the_volume_comes_though_the_scheduler_died():
+    """A scheduler that stops after choosing a node: the volume is made and bound; its successor binds in one pass."""
+    steps = [*case("release-delete")["steps"][:3], {"wait": {"object": "pvc/data", "has": "selected-node"}}]
+    steps += [{"process": "stop sched"}, {"wait": {"object": "pvc/data", "path": "status.phase", "equals": "Bound"}}]
+    steps += [{"process": "start sched"}, {"wait": {"object": "pod/app", "path": "status.phase", "equals": "Running"}}]
+    story = Story(steps, upstream())
+    ours = told(story.world, story.drivers)["objects"]["pod/app"]
+
+    assert ["user create", "scheduler patch/status", "scheduler create/binding", "kubelet patch/status"] == [
+        f"{change['by']} {change['verb']}" for change in ours
+    ]
 
 
 def node(name, zone, **spec):
