@@ -188,7 +188,9 @@ class Daemons:
         wanted = [node.metadata.name for node in self.nodes if fits(self.owner, node)[0]]
         most = scaled(strategy.get("rollingUpdate", EMPTY).get("maxUnavailable", 1), len(wanted), up=True)
         least, now = self.owner.spec.min_ready_seconds, self.hand.moment
-        missing, sick, sound = 0, [], []
+        missing = 0
+        sick: list[Pod] = []
+        sound: list[Pod] = []
         for name in wanted:
             pods = [pod for pod in self.on.get(name, []) if pod.metadata.deletion_timestamp is None]
             if not pods:

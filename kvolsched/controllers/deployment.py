@@ -225,7 +225,7 @@ class Rollout:
             ),
         )
         made = self._noted(made, number, fresh=True)
-        said = ()
+        said: tuple[Say, ...] = ()
         if size(made):
             said = (self._scaled_event("up", made, 0, size(made)),)
         failed = f'Failed to create new replica set "{made.metadata.name}": {{error}}'
@@ -373,16 +373,14 @@ class Rollout:
     # -- status -------------------------------------------------------------------------------------------------------
 
     def _has_deadline(self) -> bool:
-        return self.owner.spec.rest.get("progressDeadlineSeconds", 600) != 2**31 - 1
+        return int(self.owner.spec.rest.get("progressDeadlineSeconds", 600)) != 2**31 - 1
 
     def _condition(self, type_: str) -> Frozen | None:
         return next((one for one in self.owner.status.rest.get("conditions", ()) if one["type"] == type_), None)
 
     def _is_complete(self, status: DeploymentStatus) -> bool:
-        return (
-            status.updated_replicas == status.replicas == status.available_replicas == self.replicas
-            and (status.observed_generation or 0) >= generation(self.owner)
-        )
+        whole = status.updated_replicas == status.replicas == status.available_replicas == self.replicas
+        return bool(whole) and (status.observed_generation or 0) >= generation(self.owner)
 
     def _tell(self, *, progresses: bool = True) -> None:
         """Write the status: counts of the ReplicaSets' statuses, and whether it is available and getting on."""

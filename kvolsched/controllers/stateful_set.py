@@ -289,8 +289,8 @@ class Replicas:
             available_replicas=sum(map(self._serves, pods)),
         )
         if self.options.revisions:
-            both = {"current_revision": revisions.current, "update_revision": revisions.update}
-            status = _completed(attrs.evolve(status, **both))
+            status = attrs.evolve(status, current_revision=revisions.current, update_revision=revisions.update)
+            status = _completed(status)
         told = attrs.evolve(owner, status=status)
         self.decision.update_status(owner, told, f"StatefulSet controller counts {named(owner)}")
 

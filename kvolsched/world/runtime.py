@@ -106,9 +106,9 @@ class Runtime:
             for process in self.watchers.get(key[0], ()):
                 process.expect(key[0], place, undone=undone)
         else:
-            process = self.processes.get(key[0])  # type: ignore[assignment]
-            if process is not None:
-                process.hear(key, old, new)  # type: ignore[arg-type]
+            owner = self.processes.get(key[0])
+            if owner is not None:
+                owner.hear(key, old, new)  # type: ignore[arg-type]
             elif key[0] == WORLD:
                 for process in self.needy.get(key[1], ()):
                     process.weigh(key, old, new)

@@ -114,7 +114,7 @@ def test_back_to_an_old_template_is_the_old_replica_set_under_a_new_revision():
 
 
 def test_only_so_many_old_replica_sets_are_kept():
-    """revisionHistoryLimit 1: of three old ones the newest stays."""
+    """With revisionHistoryLimit 1, of three old ones the newest stays."""
     for rev in range(1, 5):
         manifest = workload("Deployment", 1, str(rev), spec="revisionHistoryLimit: 1")
         if rev == 1:

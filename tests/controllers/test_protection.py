@@ -62,7 +62,7 @@ def test_a_volume_stays_while_it_is_bound():
     assert made["pv/free"] is None
     assert made["pv/held"].metadata.deletion_timestamp
     held = made["pv/held"]
-    made.write("update_status", held, attrs.evolve(held, status=attrs.evolve(held.status, phase="Released"))).stored
+    made.write("update_status", held, attrs.evolve(held, status=attrs.evolve(held.status, phase="Released")))
     assert made.run()["pv/held"] is None
 
 

@@ -135,11 +135,10 @@ def test_a_failed_pod_is_deleted_and_made_again():
 # -- a changed template, as a user sees it ------------------------------------------------------------------------------
 
 
-def stateful(replicas=3, rev="1", spec="", claims=False):
+def stateful(replicas=3, rev="1", spec="", *, claims=False):
     """Return a StatefulSet's manifest."""
-    template = "volumeClaimTemplates: [{metadata: {name: data}, spec: {accessModes: [ReadWriteOnce], " + (
-        "storageClassName: ebs, resources: {requests: {storage: 1Gi}}}}]"
-    )
+    made = "{accessModes: [ReadWriteOnce], storageClassName: ebs, resources: {requests: {storage: 1Gi}}}"
+    template = f"volumeClaimTemplates: [{{metadata: {{name: data}}, spec: {made}}}]"
     return workload("StatefulSet", replicas, rev, spec=f"serviceName: web\n{template if claims else ''}\n{spec}")
 
 

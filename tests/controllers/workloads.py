@@ -3,6 +3,7 @@
 import yaml
 
 from kvolsched import Cluster
+from kvolsched.api.convert import from_plain
 
 NODES = """
 apiVersion: v1
@@ -33,8 +34,6 @@ def cluster(*manifests, nodes=2, revision="upstream", **components):
 
 def read(text):
     """Return the objects of a text."""
-    from kvolsched.api.convert import from_plain  # noqa: PLC0415
-
     return [from_plain(plain) for plain in yaml.safe_load_all(text) if plain]
 
 
