@@ -14,7 +14,7 @@ import attrs
 from tqdm.auto import tqdm
 
 from .answers import Applied, ApplyRefused, Choices, Run, Step
-from .api import defaults, manifest, moments
+from .api import manifest, moments
 from .api.garbage import seldom_collected
 from .api.kind import BY_NAME, KINDS, kind_named
 from .edits import cordoned, created, merged, tainted, uncordoned, wanted
@@ -73,14 +73,14 @@ class Cluster:
 
     def load(self, objects: Iterable[Any]) -> None:
         """Set objects as they are found, before the story starts; the clock shows the newest time that they tell of."""
-        log, objects = self.world.log, tuple(objects)
+        log, objects = self.world.log, sorted(objects, key=lambda obj: obj.kind != "PriorityClass")  # pods name them
         newest = moments.newest(objects)
         if newest is not None and newest > self.moment:
             log.write(ORIGIN, newest.timestamp() - EPOCH - self.now)
         classes: dict[str, dict[str, Any]] = {}
         for obj in objects:
             key = key_of(obj)
-            filled = self.revision.found(defaults.defaulted(obj))
+            filled = self.revision.found(obj, log)
             meta = attrs.evolve(
                 filled.metadata,
                 namespace=key.namespace,

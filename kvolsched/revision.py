@@ -12,6 +12,7 @@ from typing import Any
 import attrs
 
 from . import admission, volumes
+from .api import defaults
 from .api.meta import EMPTY, freeze
 from .api.storage import NO_PROVISIONER
 from .controllers import (
@@ -171,8 +172,9 @@ class Revision:
     def _kubelet(self) -> kubelet.Options:
         return kubelet.Options(reaches=self.gates.get(kubelet.NAME, {}).get(GATES[0], True))
 
-    def found(self, obj: Any) -> Any:
-        """Return an object as it is found in a cluster; one that somebody wrote by hand was admitted there."""
+    def found(self, obj: Any, stored: admission.Stored) -> Any:
+        """Return an object as it is found, defaulted; one that somebody wrote by hand was admitted where it was found."""
+        obj = defaults.defaulted(admission.with_class(obj, stored))
         by_hand = self.today and not obj.metadata.uid and obj.kind in admission.PROTECTION
         return admission.protected(obj) if by_hand else obj
 
@@ -213,7 +215,7 @@ class Revision:
             keys = told.get("topology_keys", self.provisioning.topology_keys)
             told["pools"] = provisioner.pools.read(told["pools"], keys[0] if keys else "")
         if isinstance(told.get("publishing"), Mapping):
-            told["publishing"] = provisioner.Publishing(**told["publishing"])
+            told["publishing"] = attrs.evolve(self.provisioning.publishing, **told["publishing"])
         options: provisioner.Options = _dialled(name, self.provisioning, told)
         return options
 
@@ -233,7 +235,6 @@ MANAGER = "kube-controller-manager"
 API_SERVER = "kube-apiserver"
 GATES = ("VolumeScheduling", "DynamicProvisioningScheduling")
 DIRECTIVES = "PodSchedulingReadiness"
-CAPACITY = "CSIStorageCapacity"
 CAPACITY = "CSIStorageCapacity"
 # Which process heeds which gate (S0, Feature Gates; S4, Feature Enablement).
 GATES_OF = {SCHEDULER: (*GATES, CAPACITY), MANAGER: GATES, kubelet.NAME: GATES[:1], API_SERVER: (DIRECTIVES,)}

@@ -107,6 +107,16 @@ def test_nobody_gives_himself_a_priority(spec, why):
     assert f'Forbidden: pods "p" is forbidden: {why}' == Server().refusal(pod(**spec, nodeName="Bad Name"))
 
 
+def test_pods_that_are_loaded_have_the_priority_of_their_class():
+    """Written by hand beside their class, in any order, they count as it says; a number in the manifest stays."""
+    objects = [pod("a", priorityClassName="gold"), pod("b", priorityClassName="gold", priority=3), pod("c"), pod("d", priorityClassName="lost")]
+    cluster = Cluster.from_manifests([*objects, priority_class("gold", 1000, preemptionPolicy="Never")])
+
+    assert {"a": (1000, "Never"), "b": (3, "PreemptLowerPriority"), "c": (0, "PreemptLowerPriority"), "d": (None, "PreemptLowerPriority")} == {
+        name: (cluster[f"pod/{name}"].spec.priority, cluster[f"pod/{name}"].spec.preemption_policy) for name in "abcd"
+    }
+
+
 def test_an_update_keeps_the_priority():
     """A pod replaced by its manifest keeps what admission gave it, also when the class is gone."""
     server = Server(priority_class("gold", 1000), pod(priorityClassName="gold"))

@@ -10,7 +10,7 @@ from __future__ import annotations
 from .access import PERMISSIONS, permits
 from .binding import bind
 from .documents import NO_DIRECTIVES, ZONE_AFFINITY
-from .plugins import PLUGINS, PROTECTION, Plugin, protected
+from .plugins import PLUGINS, PROTECTION, Plugin, Stored, protected, with_class
 from .server import Admission, admit, invalid
 
 __all__ = [
@@ -21,9 +21,11 @@ __all__ = [
     "ZONE_AFFINITY",
     "Admission",
     "Plugin",
+    "Stored",
     "admit",
     "bind",
     "invalid",
     "permits",
     "protected",
+    "with_class",
 ]

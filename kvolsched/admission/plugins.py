@@ -99,6 +99,18 @@ def priority(old: Pod | None, new: Pod, stored: Stored) -> Any:
     return evolve(new, spec=filled)
 
 
+def with_class(found: Any, stored: Stored) -> Any:
+    """Return a pod that says nothing of its priority with that of its class, as it was admitted; others as they are."""
+    if not isinstance(found, Pod) or found.spec.priority is not None:
+        return found
+    name, number, policy = _class_of(found.spec.priority_class_name, stored)
+    if number is None:
+        return found
+    policy = found.spec.preemption_policy or policy
+    spec = evolve(found.spec, priority_class_name=name, priority=number, preemption_policy=policy)
+    return evolve(found, spec=spec)
+
+
 def _class_of(name: str, stored: Stored) -> tuple[str, int | None, str | None]:
     """Return the class a pod is in, with its number (None: there is no such class) and policy."""
     if not name:
