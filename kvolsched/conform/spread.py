@@ -61,7 +61,7 @@ def _ranked(judgement: Judgement) -> tuple[dict[str, int] | None, dict[str, int]
     if not judgement.any_feasible or NAME not in rank(judgement).raw:
         return None, {}
     said = {node: rank(judgement).of(node)[NAME] for node in judgement.feasible}
-    counts = {node: raw for node, (raw, _, _) in said.items() if raw != UNRANKED}
+    counts = {node: int(raw) for node, (raw, _, _) in said.items() if raw != UNRANKED}
     return counts, {node: normalised for node, (_, normalised, _) in said.items()}
 
 

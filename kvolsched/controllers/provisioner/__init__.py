@@ -38,8 +38,9 @@ from ...world.component import Component, Hand
 from ...world.decision import Decision, ask, named, say_done, say_refused
 from ...world.log import Key
 from ...world.routine import Routine
-from . import pools, topology
+from . import driver_status, pools, topology
 from .capacity import ITEM, WATCHES, Items, Publisher, Publishing
+from .driver_status import StatusPublisher
 from .made import FINALIZER, chooses, domain_of, volume_for, volume_name
 from .options import DESIGN, EXHAUSTED, HOSTNAME, UNFINISHED, UPSTREAM, Failure, Options
 from .placing import allowed, place
@@ -77,7 +78,8 @@ def component(name: str, options: Options = UPSTREAM) -> Component:
     if not options.running:
         return Component(name, watches, ())
     if options.pools:
-        watches = tuple(dict.fromkeys((*watches, *WATCHES)))
+        of_status = options.publishing.form != "objects"
+        watches = tuple(dict.fromkeys((*watches, *(driver_status.WATCHES if of_status else WATCHES))))
         return Component(name, watches, (*routines, driver.publisher.routine()), lambda _seen: {ITEM: Items()})
     return Component(name, watches, routines)
 
@@ -109,8 +111,10 @@ class Provisioner:
         return Storage(self.name, self.options.pools)
 
     @property
-    def publisher(self) -> Publisher:
+    def publisher(self) -> Publisher | StatusPublisher:
         """Who publishes how much room there is."""
+        if self.options.publishing.form != "objects":
+            return StatusPublisher(self.name, self.room, self.options.publishing)
         return Publisher(self.name, self.options.topology_keys, self.room, self.options.publishing)
 
     def room(self, hand: Hand, parameters: Mapping[str, str], segment: Segment) -> Room:

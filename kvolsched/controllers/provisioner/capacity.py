@@ -46,6 +46,11 @@ class Publishing:
         owner: whom they belong to, if anybody.
         immediate: also for classes that bind at once.
         poll: seconds between two questions to the driver about everything.
+        form: "objects" (today's CSIStorageCapacity); as S2 has it, in the status of the CSIDriver, "central" or "node"
+            (`driver_status`), where the following count:
+        prefix: of the labels that make a node's segment; "": nothing is published.
+        ephemeral: also for inline volumes, under `<ephemeral>`.
+        expires: seconds after which what was told is obsolete; 0: never.
     """
 
     namespace: str = "default"
@@ -53,6 +58,10 @@ class Publishing:
     owner: OwnerReference | None = None
     immediate: bool = False
     poll: float = 60.0
+    form: str = "objects"
+    prefix: str = ""
+    ephemeral: bool = False
+    expires: float = 0.0
 
 
 @attrs.frozen

@@ -68,4 +68,4 @@ class Options:
 
 UPSTREAM = Options()
 # S0: a failure always takes the annotation away
-DESIGN = Options(reschedule_codes=(), plays_in_tree=True, guards=False)
+DESIGN = Options(reschedule_codes=(), plays_in_tree=True, guards=False, publishing=Publishing(form="central"))
