@@ -31,8 +31,8 @@ PROVISIONER = "provisioner"  # as recordings call whatever driver there is
 TOLD = ("Pod", "PersistentVolume", "PersistentVolumeClaim", "StatefulSet")  # what a recording tells of
 AT_CREATION = ("spec.claimRef", "spec.nodeAffinity")
 SILENT = ("metadata.finalizers", "metadata.generation", "status.capacity", "status.accessModes", "status.startTime",
-          "status.observedGeneration", "status.conditions[ContainersReady", "status.conditions[Initialized",
-          "status.conditions[PodReadyToStart")  # fmt: skip
+          "status.observedGeneration", "metadata.deletionGrace", "status.conditions[ContainersReady",
+          "status.conditions[Initialized", "status.conditions[PodReadyToStart")  # fmt: skip
 A = "annotation "
 _MADE = re.compile(r"(pvc-[0-9a-f]{8})(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 _LINE = re.compile(r"([\d.]+) (?:kcm/)?(\S+) (\S+) ([^\s:]+)(?:: (.*)| (\w+))?$")
@@ -63,7 +63,7 @@ def rows_of(cluster: Cluster, kinds: Sequence[str] = ()) -> tuple[Written, ...]:
     rows = []
     for turn in _turns(cluster):
         who = called.get(turn.component, turn.component)
-        place = f"{turn.step}|{turn.time:g} s"
+        place = f"{turn.step}|{round(turn.time, 2):g} s"
         now = turn.step == here
         if turn.fault == "crash":
             rows.append(Written(place, who, "crash", "crash", "", now=now))
@@ -142,6 +142,8 @@ def _value(each: FieldChange) -> str:
         return each.new.rpartition("/")[2]
     if name.startswith(A) and each.new == "yes":
         return name
+    if name == "deletionTimestamp":
+        return "terminating"
     condition = each.path.startswith("status.conditions")
     value = each.new.partition(": ")[0] if condition else each.new  # without its message
     return f"{name} {short(value) or 'removed'}"
