@@ -115,6 +115,8 @@ class Revision:
         tracked = plugin.heeds_pools and scheduler.get(CAPACITY, True)
         plugin = attrs.evolve(plugin, waits=waits, provisions=provisions, heeds_pools=tracked)
         plugins = [attrs.evolve(e, plugin=plugin) if e.name == plugin.name else e for e in self.profile.plugins]
+        if not scheduler.get(SPREADING, True):
+            plugins = [each for each in plugins if each.name != "PodTopologySpread"]
         delays, provisioning = (manager.get(gate, True) for gate in GATES)
         return attrs.evolve(
             self,
@@ -160,11 +162,16 @@ class Revision:
     def server(self, denied: Mapping[str, Iterable[str]] = EMPTY) -> ApiServer:
         """Return an API server with this revision's admission and subresources."""
         subresources = {"bind": admission.bind(zone_labels=self.zone_labels)}
-        off = self.disabled if self.zone_labels else (*self.disabled, "PodTopologyLabels")
+        off = tuple(name for name in self.disabled if name != admission.CLASS_ZONES.name)
+        off = off if self.zone_labels else (*off, "PodTopologyLabels")
         off = off if self.today else (*off, "StorageObjectInUseProtection")
         more = (admission.ZONE_AFFINITY,) if self.zonal_phase else ()
-        if not self.gates.get(API_SERVER, {}).get(DIRECTIVES, True):
+        gates = self.gates.get(API_SERVER, {})
+        if not gates.get(DIRECTIVES, True):
             more = (*more, admission.NO_DIRECTIVES)
+        if not self.today and admission.CLASS_ZONES.name not in self.disabled:
+            more = (*more, admission.CLASS_ZONES)
+        more = (*admission.dropping(gate for gate, on in sorted(gates.items()) if not on), *more)
         admit = admission.admit.without(*off)
         admit = attrs.evolve(admit, plugins=(*admit.plugins, *more))
         return ApiServer(admit, subresources, admission.permits(denied), WORKLOADS)
@@ -180,7 +187,8 @@ class Revision:
 
     def scheduler(self) -> Component:
         """Return kube-scheduler: the pass, the workers that bind and evict beside it, their cache and queue."""
-        judging = SchedulingPass(self.profile, self.flow, self.pops_backoff, self.fine)
+        heeds_gates = self.gates.get(SCHEDULER, {}).get(DIRECTIVES, True)
+        judging = SchedulingPass(self.profile, self.flow, self.pops_backoff, self.fine, heeds_gates)
         evicting = (Evictor(),) if self.profile.preempts else ()
         actors = (judging, BindWorker(self.flow, self.profile), *evicting)
 
@@ -236,8 +244,10 @@ API_SERVER = "kube-apiserver"
 GATES = ("VolumeScheduling", "DynamicProvisioningScheduling")
 DIRECTIVES = "PodSchedulingReadiness"
 CAPACITY = "CSIStorageCapacity"
-# Which process heeds which gate (S0, Feature Gates; S4, Feature Enablement).
-GATES_OF = {SCHEDULER: (*GATES, CAPACITY), MANAGER: GATES, kubelet.NAME: GATES[:1], API_SERVER: (DIRECTIVES,)}
+SPREADING = "EvenPodsSpread"
+# Which process heeds which gate (S0, Feature Gates; S2, API; S3, Graduation Criteria; S4, Feature Enablement).
+LATER_GATES = (CAPACITY, SPREADING, DIRECTIVES)
+GATES_OF = {SCHEDULER: (*GATES, *LATER_GATES), MANAGER: GATES, kubelet.NAME: GATES[:1], API_SERVER: LATER_GATES}
 PHASES = ("labels", "admitting", "converting")
 GUARDS = (pvc_protection, pv_protection)  # under any revision: what was found may carry their finalizers
 # Controllers of today's revision alone but for those. Each begins to watch when there is something for it to do.

@@ -9,11 +9,12 @@ from __future__ import annotations
 
 from .access import PERMISSIONS, permits
 from .binding import bind
-from .documents import NO_DIRECTIVES, ZONE_AFFINITY
+from .documents import CLASS_ZONES, NO_DIRECTIVES, ZONE_AFFINITY, dropping
 from .plugins import PLUGINS, PROTECTION, Plugin, Stored, protected, with_class
 from .server import Admission, admit, invalid
 
 __all__ = [
+    "CLASS_ZONES",
     "NO_DIRECTIVES",
     "PERMISSIONS",
     "PLUGINS",
@@ -24,6 +25,7 @@ __all__ = [
     "Stored",
     "admit",
     "bind",
+    "dropping",
     "invalid",
     "permits",
     "protected",

@@ -1,21 +1,36 @@
 """Admission that the design documents ask for and Kubernetes has not, or no longer: plugins beside its own.
 
 `ZONE_AFFINITY` gives new volumes the node affinity that their zone labels mean (S0, Zonal PV Upgrade, phase 1);
-`NO_DIRECTIVES` is an API server whose gate PodSchedulingReadiness is off: gates allow no update (S4).
+`CLASS_ZONES` refuses classes that restrict zones twice (S0, Restricting Topology);
+`NO_DIRECTIVES` is an API server whose gate PodSchedulingReadiness is off: gates allow no update (S4); `dropping` takes
+the fields of features that are off out of what is created.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import attrs
 
+from ..api.csi import CSIDriver, CSIDriverStatus
 from ..api.immutable import immutable
 from ..api.pod import Pod
+from ..api.storage import StorageClass
 from ..api.volume import PersistentVolume
 from ..volumes import with_zone_affinity
-from .plugins import Plugin, Stored
+from .plugins import WRITTEN, Plugin, Stored, forbidden
 from .server import invalid
+
+ZONED = ("kubernetes.io/gce-pd", "kubernetes.io/aws-ebs")  # plugins with the parameters zone and zones
+
+
+def class_zones(_old: StorageClass | None, new: StorageClass, _stored: Stored) -> Any:
+    """A class of a zonal plugin restricts zones by parameters or by allowedTopologies, not by both (S0)."""
+    twice = new.allowed_topologies and any(word in new.parameters for word in ("zone", "zones"))
+    if twice and new.provisioner in ZONED:
+        return forbidden(new, "zone[s] cannot be specified in StorageClass if allowedTopologies specified")
+    return new
 
 
 def zone_affinity(_old: PersistentVolume | None, new: PersistentVolume, _stored: Stored) -> Any:
@@ -30,5 +45,33 @@ def no_directives(old: Pod, new: Pod, _stored: Stored) -> Any:
     return invalid(new, faults) if faults else new
 
 
+def _pod_without(new: Pod, off: frozenset[str]) -> Pod:
+    spec = new.spec
+    if "PodSchedulingReadiness" in off:
+        spec = attrs.evolve(spec, scheduling_gates=())
+    if "EvenPodsSpread" in off:
+        spec = attrs.evolve(spec, topology_spread_constraints=())
+    if "CSIStorageCapacity" in off:
+        volumes = (
+            each if each.csi is None else attrs.evolve(each, csi=attrs.evolve(each.csi, fs_size=None))
+            for each in spec.volumes
+        )
+        spec = attrs.evolve(spec, volumes=tuple(volumes))
+    return new if spec == new.spec else attrs.evolve(new, spec=spec)
+
+
+def _untold(_old: CSIDriver | None, new: CSIDriver, _stored: Stored) -> Any:
+    return attrs.evolve(new, spec=attrs.evolve(new.spec, capacity_tracking=None), status=CSIDriverStatus())
+
+
+def dropping(gates: Iterable[str]) -> tuple[Plugin, ...]:
+    """Return what drops the fields of these features from new objects: a server that does not know them yet."""
+    off = frozenset(gates)
+    pods = Plugin("DisabledFields", "Pod", ("create",), lambda _old, new, _stored: _pod_without(new, off))
+    drivers = Plugin("DisabledFields", "CSIDriver", WRITTEN, _untold)
+    return (*((pods,) if off else ()), *((drivers,) if "CSIStorageCapacity" in off else ()))
+
+
+CLASS_ZONES = Plugin("StorageClassZones", "StorageClass", ("create",), class_zones, refuses=True)
 ZONE_AFFINITY = Plugin("PersistentVolumeLabel", "PersistentVolume", ("create",), zone_affinity)
 NO_DIRECTIVES = Plugin("PodSchedulingReadiness", "Pod", ("update",), no_directives, refuses=True)

@@ -72,12 +72,14 @@ class SchedulingPass:
         flow: what happens once a node is chosen.
         pops_backoff: with no active pod, one in back-off is tried at once (since 1.33; not after errors).
         fine: a pass is two turns: judge and choose, then assume; in between others may act.
+        heeds_gates: scheduling gates keep pods out of the queue (gate PodSchedulingReadiness).
     """
 
     profile: Profile
     flow: Flow
     pops_backoff: bool = True
     fine: bool = False
+    heeds_gates: bool = True
     name: str = PASS
 
     def ready(self, hand: Hand, *, every: bool = False) -> Sequence[tuple[int, str]]:
@@ -102,7 +104,7 @@ class SchedulingPass:
         """Keep the queue: new pods enter, pods that are gone or placed leave, changes wake those they may help."""
         drop_outdated(hand, key, self.flow.volume_rule)
         if key.kind == "Pod":
-            keep(hand, key, old, new)
+            keep(hand, key, *((old, new) if self.heeds_gates else map(_ungated, (old, new))))
         self.flow.noticed(hand, key, old, new)
         wake_helped(hand, self.profile, key, old, new)
 
@@ -250,6 +252,10 @@ def tell(
         return
     words = f"Scheduler puts {pod.metadata.name} back: {message}"
     hand.commit(Write("patch", key_of(pod), patch, uid=pod.metadata.uid, words=words))
+
+
+def _ungated(pod: Pod | None) -> Pod | None:
+    return pod and attrs.evolve(pod, spec=attrs.evolve(pod.spec, scheduling_gates=()))
 
 
 __all__ = ["KINDS", "PASS", "RECORDER", "SCHEDULER", "CycleState", "Flow", "PassNote", "SchedulingPass"]
