@@ -137,9 +137,8 @@ class SchedulingPass:
             return False
         hand.say(f"{judged}{fit} of {size} node{'s fit' if size != 1 else ' fits'}, it chooses {node}.")
         found = self.flow.find(pod, node, cache)
-        part = queue.DECIDING if self.fine else queue.BINDING
-        hand.remember(QUEUE, name, attrs.evolve(entry, part=part, until=None, error=False))
         if self.fine:
+            hand.remember(QUEUE, name, attrs.evolve(entry, part=queue.DECIDING, until=None, error=False))
             hand.remember(CYCLE, name, CycleState(pod, node, found))
             return True
         self._reserve(hand, name, pod, node, found)
@@ -148,7 +147,8 @@ class SchedulingPass:
     def _reserve(self, hand: Hand, name: str, pod: Pod, node: str, found: Found) -> None:
         """Assume what goes with the choice; the flow says in a sentence what that is."""
         entry: QueueEntry = hand.note(QUEUE, name)
-        hand.remember(QUEUE, name, attrs.evolve(entry, part=queue.BINDING))
+        binding = QueueEntry(queue.BINDING, entry.priority, entry.order, entry.failures, entry.rejected_by)
+        hand.remember(QUEUE, name, binding)
         words = self.flow.reserve(hand, name, pod, node, found)
         hand.say(f"{hand.words} {words}" if hand.words else words)
 
@@ -209,8 +209,8 @@ def choose(hand: Hand, name: str, judgement: Judgement, number: int) -> str:
     """Return the node with the highest score; a tie is drawn."""
     if len(judgement.rows) == 1:
         return judgement.feasible[0]
-    best = rank(judgement).best
-    return best[hand.draw("tie", name, len(best), number)]
+    ranking = rank(judgement)
+    return ranking.tied(hand.draw("tie", name, ranking.ties, number))
 
 
 def fail(

@@ -60,7 +60,8 @@ class At:
 class Plugin(Protocol):
     """Every plugin has Kubernetes' name; a plugin whose name a document changed has a `document_name` beside it.
 
-    One whose rule reads more than the judged node and its pods says so with `wide = True` (of a rule alone it is taken
+    `needs` names fields of a pod's spec: of a pod that has none of them the plugin asks nothing, ranks nothing, and
+    need not even be called. One whose rule reads more than the judged node and its pods says so with `wide = True` (of a rule alone it is taken
     for granted): preemption then plays removals node by node. `watches` names kinds that only this plugin reads.
     """
 
@@ -228,9 +229,11 @@ class Enabled:
 
 
 def legend_of(plugin: Any, pod: Pod) -> Legend:
-    """Return what a plugin's codes mean for a pod: its reasons by bit, its own, or those it names for this pod."""
-    reasons = plugin.reasons(pod) if hasattr(plugin, "reasons") else declared(plugin)
-    return lambda code: said(reasons, code)
+    """Return what a plugin's codes mean for a pod: its reasons by bit, its own, or those it names for this pod.
+
+    They are put together when a code is asked about: of most columns none is.
+    """
+    return lambda code: said(plugin.reasons(pod) if hasattr(plugin, "reasons") else declared(plugin), code)
 
 
 def declared(plugin: Any) -> tuple[Reason, ...]:

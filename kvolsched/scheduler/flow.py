@@ -13,6 +13,7 @@ from typing import Any
 import attrs
 
 from .. import volumes
+from ..api.meta import evolve
 from ..api.pod import Pod
 from ..api.volume import PersistentVolumeClaim
 from ..world.apiserver import Done, Refused, Write, key_of, ref
@@ -260,7 +261,7 @@ def _start(hand: Hand, name: str, binding: Binding) -> None:
 
 
 def _assume_pod(hand: Hand, pod: Pod, node: str) -> Pod:
-    placed = attrs.evolve(pod, spec=attrs.evolve(pod.spec, node_name=node))
+    placed = evolve(pod, spec=evolve(pod.spec, node_name=node))
     assume(hand, placed, key_of(pod))
     return placed
 

@@ -114,7 +114,7 @@ class Judgement:
         """The rejection of the whole pod before any node was looked at, or None."""
         self.restrictions = restrictions
         """Restrictions to some nodes that plugins made before filtering."""
-        self.plugins: tuple[str, ...] = tuple(filter_.name for filter_ in profile.filters)
+        self.plugins: tuple[str, ...] = profile.filter_names
         """Names of the filter plugins, in order."""
         self.views = views
         """The nodes that were judged with the pods they are promised to, and what was seen there."""
@@ -295,7 +295,7 @@ class Judgement:
             digest.update(repr((restriction.plugin, sorted(restriction.names))).encode())
         for column in self._columns:
             if column.codes is not None:
-                codes = column.codes[rows]
+                codes = column.codes[rows] if column.codes.any() else column.codes
                 if codes.any():
                     digest.update(self.plugins[column.place].encode())
                     digest.update(codes.tobytes())
@@ -417,15 +417,16 @@ def _goes_first(promised: Pod, pod: Pod) -> bool:
 
 
 def _ask(pod: Pod, seen: Snapshot, profile: Profile) -> Judgement:
+    plan = profile.plan(pod.spec)
     skipped: set[str] = set()
     rejected: PreFilterReject | None = None
     restrictions: list[Restrict] = []
-    for enabled in profile.prefilters:
-        answer = enabled.plugin.prefilter(pod, seen)
+    for name, prefilter in plan.prefilters:
+        answer = prefilter(pod, seen)
         if answer is None:
             continue
         if isinstance(answer, Skip):
-            skipped.add(enabled.name)
+            skipped.add(name)
         elif isinstance(answer, Restrict):
             restrictions.append(answer)
         else:
@@ -434,11 +435,10 @@ def _ask(pod: Pod, seen: Snapshot, profile: Profile) -> Judgement:
     columns: list[_Column] = []
     if rejected is None:
         at = At(seen)
-        for index, enabled in enumerate(profile.filters):
-            if enabled.name in skipped:
+        for index, name, plugin, lifted in plan.filters:
+            if name in skipped:
                 continue
-            plugin = enabled.plugin
-            found = NotImplemented if enabled.name in profile.lifted else plugin.column(pod, at)
+            found = NotImplemented if lifted else plugin.column(pod, at)
             if found is NotImplemented:
                 codes, legend = lift(plugin, pod, at)
                 columns.append(_Column(index, codes, legend))
@@ -449,7 +449,7 @@ def _ask(pod: Pod, seen: Snapshot, profile: Profile) -> Judgement:
         seen,
         profile,
         columns=tuple(columns),
-        skipped=frozenset(skipped),
+        skipped=plan.skipped | skipped,
         rejected_by=rejected,
         restrictions=tuple(restrictions),
     )

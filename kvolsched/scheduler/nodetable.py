@@ -26,7 +26,11 @@ from .requests import CPU, LARGEST, MEMORY, PODS
 from .verdict import Mask
 
 Rows = NDArray[np.intp]
+Some = Rows | slice
 T = TypeVar("T")
+
+ALL = slice(None)
+FOLLOWED = 256  # derived columns kept; the one not asked for longest goes first
 
 # Above this 100 * free no longer fits a float64 exactly, and shares are computed with integer division.
 EXACT = 2**53 // 100
@@ -158,6 +162,9 @@ class NodeTable:
         self._taint_code: dict[tuple[Taint, ...], int] = {(): 0}
         self._kept: dict[Any, Any] = {}
         self._kept_version = 0
+        self._written: list[int] = []
+        self._written_before = 0
+        self._followed: dict[Any, tuple[int, int, NDArray[Any]]] = {}
         for resource in (*requests.NATIVE, PODS):
             self._resource(resource)
 
@@ -170,6 +177,9 @@ class NodeTable:
             _labels=dict(self._labels),
             _total=dict(self._total),
             _kept=dict(self._kept),
+            _written=[],
+            _written_before=0,
+            _followed={},
             _free={resource: column.copied() for resource, column in self._free.items()},
             scored_cpu=self.scored_cpu.copied(),
             scored_memory=self.scored_memory.copied(),
@@ -260,6 +270,10 @@ class NodeTable:
         self._free[PODS].now[row] = room.free(PODS)
         self.scored_cpu.now[row] = min(LARGEST, room.scored_cpu)
         self.scored_memory.now[row] = min(LARGEST, room.scored_memory)
+        self._written.append(row)
+        if len(self._written) > 64 + 4 * len(self.names):
+            self._written_before += len(self._written)
+            self._written.clear()
 
     # --- columns ----------------------------------------------------------------------------------------------------
 
@@ -331,6 +345,31 @@ class NodeTable:
             found = self._kept[key] = make()
         made: T = found
         return made
+
+    def followed(self, key: Any, make: Callable[[Some], NDArray[Any]]) -> NDArray[Any]:
+        """Return what `make(rows)` makes, row by row, of what is there and free; only rows written since are made anew.
+
+        Args:
+            key: says all that `make` reads beside these columns.
+            make: gets some rows (an index of columns) and returns an array over them; nobody may write to the whole.
+        """
+        place = self._written_before + len(self._written)
+        found = self._followed.pop(key, None)
+        if found is None or found[1] != self.version or found[0] < self._written_before:
+            values = make(ALL)
+        else:
+            values = found[2]
+            rows = self._written[found[0] - self._written_before :]
+            if len(rows) * 8 > len(values):
+                values = make(ALL)
+            elif rows:
+                some = slice(rows[0], rows[0] + 1) if len(rows) == 1 else np.unique(np.array(rows, np.intp))
+                values = values.copy()  # whoever holds the old ones judged the nodes as they were
+                values[some] = make(some)
+        self._followed[key] = (place, self.version, values)
+        if len(self._followed) > FOLLOWED:
+            del self._followed[next(iter(self._followed))]
+        return values
 
     def rows_by_name(self) -> Rows:
         """Return the live rows in the order of their names."""

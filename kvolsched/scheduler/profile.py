@@ -7,9 +7,11 @@ where the documents are silent, in words as in order (volume binding before pod 
 from __future__ import annotations
 
 from functools import cached_property
+from typing import Any
 
 import attrs
 
+from ..api.pod import PodSpec
 from .extension import Enabled, Filter, PostFilter, PreFilter, Score, Vectorised, Words
 from .plugins.default_preemption import DefaultPreemption
 from .plugins.dynamic_resources import DynamicResources
@@ -28,6 +30,19 @@ from .plugins.volume_binding import VolumeBinding
 from .plugins.volume_restrictions import VolumeRestrictions
 from .plugins.volume_zone import VolumeZone
 from .verdict import Code, Reason
+
+
+@attrs.frozen
+class Plan:
+    """Whom a pass asks, and in which place each filter stands: the plugins that may have something to say of a pod.
+
+    `skipped` are those that look at pods first and have nothing to ask of this one.
+    """
+
+    prefilters: tuple[tuple[str, Any], ...]
+    filters: tuple[tuple[int, str, Any, bool], ...]
+    scores: tuple[tuple[str, Any, int], ...]
+    skipped: frozenset[str]
 
 
 @attrs.frozen(slots=False)
@@ -54,6 +69,44 @@ class Profile:
         return tuple(
             enabled for enabled in self.plugins if isinstance(enabled.plugin, Score) and enabled.weight
         )
+
+    def plan(self, spec: PodSpec) -> Plan:
+        """Return whom a pass of a pod with this spec asks; pods with the same fields share a plan."""
+        given = tuple([bool(getattr(spec, field)) for field in self._needed])
+        plan = self._plans.get(given)
+        if plan is None:
+            has = {field for field, there in zip(self._needed, given, strict=True) if there}
+            plan = self._plans[given] = self._planned(has)
+        return plan
+
+    @cached_property
+    def _plans(self) -> dict[tuple[bool, ...], Plan]:
+        return {}
+
+    @cached_property
+    def _needed(self) -> tuple[str, ...]:
+        return tuple(sorted({field for enabled in self.plugins for field in getattr(enabled.plugin, "needs", ())}))
+
+    def _planned(self, has: set[str]) -> Plan:
+        def asks(enabled: Enabled) -> bool:
+            needs = getattr(enabled.plugin, "needs", ())
+            return not needs or not has.isdisjoint(needs)
+
+        return Plan(
+            tuple((each.name, each.plugin.prefilter) for each in self.prefilters if asks(each)),
+            tuple(
+                (place, each.name, each.plugin, each.name in self.lifted)
+                for place, each in enumerate(self.filters)
+                if asks(each)
+            ),
+            tuple((each.name, each.plugin, each.weight) for each in self.scores if asks(each)),
+            frozenset(each.name for each in self.prefilters if not asks(each)),
+        )
+
+    @cached_property
+    def filter_names(self) -> tuple[str, ...]:
+        """The names of the plugins that judge nodes, in order."""
+        return tuple(enabled.name for enabled in self.filters)
 
     @cached_property
     def lifted(self) -> frozenset[str]:

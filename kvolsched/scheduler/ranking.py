@@ -15,7 +15,10 @@ from numpy.typing import NDArray
 
 from .extension import At
 from .judgement import Judgement
+from .nodetable import Rows
 from .verdict import Integers
+
+FEW = 200  # names that are sorted rather than picked out of all sorted names
 
 
 class Ranking:
@@ -37,14 +40,34 @@ class Ranking:
         self._nodes = judgement.seen.nodes
 
     @cached_property
+    def _best(self) -> Rows:
+        """The rows of the nodes with the highest total, in the order of their names."""
+        if not len(self._rows):
+            return self._rows
+        by_name = self._nodes.rows_by_name()
+        rows = self._rows[self.totals == self.totals.max()]
+        if len(rows) == len(by_name):
+            return by_name
+        if len(rows) <= FEW:
+            names = self._nodes.names
+            return np.array(sorted(rows.tolist(), key=lambda row: names[row] or ""), np.intp)
+        highest = np.zeros(len(self._nodes.names), bool)
+        highest[rows] = True
+        return by_name[highest[by_name]]
+
+    @property
+    def ties(self) -> int:
+        """How many nodes have the highest total."""
+        return len(self._best)
+
+    def tied(self, place: int) -> str:
+        """Return one of the nodes with the highest total, by its place among their sorted names."""
+        return str(self._nodes.names[self._best[place]])
+
+    @property
     def best(self) -> tuple[str, ...]:
         """The names of the nodes with the highest total, sorted."""
-        if not len(self._rows):
-            return ()
-        highest = np.zeros(len(self._nodes.names), bool)
-        highest[self._rows[self.totals == self.totals.max()]] = True
-        by_name = self._nodes.rows_by_name()
-        return tuple(self._nodes.names_array()[by_name[highest[by_name]]].tolist())
+        return tuple(self._nodes.names_array()[self._best].tolist())
 
     @cached_property
     def nodes(self) -> tuple[str, ...]:
@@ -79,16 +102,15 @@ def rank(judgement: Judgement) -> Ranking:
     totals: Integers = np.zeros(len(rows), np.int64)
     nothing: Integers = np.zeros(len(rows), np.int64)
     if len(rows):
-        for enabled in judgement.profile.scores:
-            scores = enabled.plugin.score(judgement.pod, at)
+        for name, plugin, weight in judgement.profile.plan(judgement.pod.spec).scores:
+            scores = plugin.score(judgement.pod, at)
             if scores is None:
                 continue
-            name = enabled.name
             if isinstance(scores, int):  # 0: nothing anywhere, and nothing to add up
                 raw[name] = normalised[name] = weighted[name] = nothing
                 continue
             raw[name] = scores if every else scores[rows]
-            normalised[name] = enabled.plugin.normalise(raw[name])
-            weighted[name] = normalised[name] if enabled.weight == 1 else normalised[name] * enabled.weight
+            normalised[name] = plugin.normalise(raw[name])
+            weighted[name] = normalised[name] if weight == 1 else normalised[name] * weight
             totals += weighted[name]
     return Ranking(judgement, raw, normalised, weighted, totals)

@@ -94,7 +94,8 @@ def keep(hand: Hand, key: Key, old: Pod | None, new: Pod | None) -> None:
     gated = bool(new.spec.scheduling_gates)
     another = old is not None and old.metadata.uid != new.metadata.uid
     if entry is None or (another and entry.part != queue.BINDING):
-        enter(hand, name, QueueEntry(queue.GATED if gated else queue.ACTIVE, priority=new.spec.priority or 0))
+        part = queue.GATED if gated else queue.ACTIVE
+        hand.remember(QUEUE, name, QueueEntry(part, new.spec.priority or 0, hand.place))
     elif entry.part == queue.GATED and not gated:
         enter(hand, name, attrs.evolve(entry, part=queue.ACTIVE))
 

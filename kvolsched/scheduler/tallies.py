@@ -188,6 +188,11 @@ class Tallies:
         for term, carriers in self._carried.items():
             yield term, carriers.column.now
 
+    @property
+    def any_wish(self) -> bool:
+        """Whether any pod on a node wishes for anything."""
+        return bool(self._wished)
+
     def wished(self) -> Iterable[tuple[Wish, Counts]]:
         """Yield each wish that pods on nodes have, and by row how many have it."""
         for wish, carriers in self._wished.items():

@@ -184,7 +184,7 @@ class InterPodAffinity:
 
     def score(self, pod: Pod, at: At) -> Integers | None:
         """Σ weight over what this pod would like of pods in the node's domain, and what they would like of it."""
-        if not self.ranks:
+        if not self.ranks or (pod.spec.affinity is None and not at.seen.tallies.any_wish):
             return None
         total: Integers | None = None
         for term, weight, counts in self._liked(pod, at):

@@ -39,6 +39,7 @@ class NodeAffinity:
     """
 
     name: ClassVar[str] = "NodeAffinity"
+    needs: ClassVar[tuple[str, ...]] = ("affinity", "node_selector")
     wakes: ClassVar[tuple[Wake, ...]] = (
         Wake(
             "Node",

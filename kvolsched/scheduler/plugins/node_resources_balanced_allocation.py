@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from kvolsched.api.pod import Pod
 from kvolsched.scheduler import requests
 from kvolsched.scheduler.extension import At
+from kvolsched.scheduler.nodetable import Some
 from kvolsched.scheduler.requests import CPU, MEMORY
 from kvolsched.scheduler.verdict import Integers
 
@@ -31,11 +32,13 @@ class NodeResourcesBalancedAllocation:
         asks = requests.of(pod.spec)
         if not asks.cpu and not asks.memory:
             return None
-        shares = _Shares(at)
-        with_pod = shares.balance(asks.cpu, asks.memory)
-        if not self.by_change:
-            return with_pod
-        return 50 + (50 + with_pod - shares.balance(0, 0)) // 2
+
+        def scores(rows: Some) -> Integers:
+            shares = _Shares(at, rows)
+            with_pod = shares.balance(asks.cpu, asks.memory)
+            return 50 + (50 + with_pod - shares.balance(0, 0)) // 2 if self.by_change else with_pod
+
+        return at.nodes.followed(("balance", self.by_change, asks.cpu, asks.memory), scores)
 
     def normalise(self, raw: NDArray[Any]) -> Integers:
         """Already 0 to 100."""
@@ -45,10 +48,10 @@ class NodeResourcesBalancedAllocation:
 class _Shares:
     """How full the nodes are of cpu and memory: what both balances, with and without the pod, are made of."""
 
-    def __init__(self, at: At) -> None:
+    def __init__(self, at: At, rows: Some) -> None:
         nodes = at.nodes
-        self.total = [nodes.total(resource) for resource in (CPU, MEMORY)]
-        self.used = [there - nodes.free(resource) for there, resource in zip(self.total, (CPU, MEMORY), strict=True)]
+        self.total = [nodes.total(resource)[rows] for resource in (CPU, MEMORY)]
+        self.used = [there - nodes.free(resource)[rows] for there, resource in zip(self.total, (CPU, MEMORY), strict=True)]
         self.floor = [np.maximum(there, 1) for there in self.total]
         self.both = (self.total[0] > 0) & (self.total[1] > 0)
 

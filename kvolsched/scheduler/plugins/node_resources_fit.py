@@ -13,9 +13,10 @@ from kvolsched.api.pod import Pod
 from kvolsched.scheduler import requests
 from kvolsched.scheduler.cluster_event import Action, is_itself
 from kvolsched.scheduler.extension import At, Wake
+from kvolsched.scheduler.nodetable import Some
 from kvolsched.scheduler.requests import CPU, MEMORY, NATIVE, PODS
 from kvolsched.scheduler.snapshot import Snapshot
-from kvolsched.scheduler.verdict import OK, Code, Evidence, Integers, Ok, Reason, Reject
+from kvolsched.scheduler.verdict import OK, Code, Codes, Evidence, Integers, Ok, Reason, Reject
 
 NEVER = 15
 """The bit that says: some ask exceeds all that the node has, so no removal of pods can help."""
@@ -95,30 +96,41 @@ class NodeResourcesFit:
         asked = self._asked(pod)
         if len(asked) >= NEVER:
             return NotImplemented  # more resources than a code has bits
-        codes = self.too_many_pods.where(nodes.free(PODS) < 1)
-        for bit, resource in enumerate(asked, start=1):
-            ask = asks.get(resource, 0)
-            if ask or (asks and self.overcommitted_rejects):
-                codes |= (nodes.free(resource) < ask) * np.uint16(1 << bit)
-                codes |= self.beyond.where(nodes.total(resource) < ask)
-        return codes
+        wanted = tuple(
+            (bit, resource, asks.get(resource, 0))
+            for bit, resource in enumerate(asked, start=1)
+            if resource in asks or (asks and self.overcommitted_rejects)
+        )
+
+        def codes(rows: Some) -> Codes:
+            found = self.too_many_pods.where(nodes.free(PODS)[rows] < 1)
+            for bit, resource, ask in wanted:
+                found |= (nodes.free(resource)[rows] < ask) * np.uint16(1 << bit)
+                found |= self.beyond.where(nodes.total(resource)[rows] < ask)
+            return found
+
+        return nodes.followed(("fit", self.too_many_pods.bit, wanted), codes)
 
     def score(self, pod: Pod, at: At) -> Integers:
         """Least allocated: the share of cpu and memory that would be left, the mean of both, rounded down each time."""
         asks = requests.of(pod.spec)
-        nodes = at.nodes
-        total = np.zeros(len(nodes.names), np.int64)
-        counted = np.zeros(len(nodes.names), np.int64)
-        for resource, used, ask in (
-            (CPU, nodes.scored_cpu.now, asks.scored_cpu),
-            (MEMORY, nodes.scored_memory.now, asks.scored_memory),
-        ):
-            there = nodes.total(resource)
-            left = np.maximum(there - used - ask, 0)
-            has = there > 0
-            total += _share(left, np.maximum(there, 1), exact=bool(nodes.huge))
-            counted += has
-        return total // np.maximum(counted, 1)
+        nodes, huge = at.nodes, bool(at.nodes.huge)
+
+        def scores(rows: Some) -> Integers:
+            total: Any = 0
+            counted: Any = 0
+            for resource, used, ask in (
+                (CPU, nodes.scored_cpu.now, asks.scored_cpu),
+                (MEMORY, nodes.scored_memory.now, asks.scored_memory),
+            ):
+                there = nodes.total(resource)[rows]
+                left = np.maximum(there - used[rows] - ask, 0)
+                total = total + _share(left, np.maximum(there, 1), exact=huge)
+                counted = counted + (there > 0).astype(np.int64)
+            found: Integers = total // np.maximum(counted, 1)
+            return found
+
+        return nodes.followed(("least allocated", asks.scored_cpu, asks.scored_memory, huge), scores)
 
     def normalise(self, raw: NDArray[Any]) -> Integers:
         """Already 0 to 100."""

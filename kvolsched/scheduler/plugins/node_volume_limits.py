@@ -32,6 +32,7 @@ class NodeVolumeLimits:
     """
 
     name: ClassVar[str] = "NodeVolumeLimits"
+    needs: ClassVar[tuple[str, ...]] = ("volumes",)
     watches: ClassVar[frozenset[str]] = frozenset({"VolumeAttachment"})
     wakes: ClassVar[tuple[Wake, ...]] = (
         Wake("CSINode", "a node tells its drivers", on=Action.ADD),

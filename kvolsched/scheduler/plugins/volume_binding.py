@@ -84,6 +84,7 @@ class VolumeBinding:
     """
 
     name: ClassVar[str] = "VolumeBinding"
+    needs: ClassVar[tuple[str, ...]] = ("volumes",)
     wakes: ClassVar[tuple[Wake, ...]] = WAKES
 
     out_of_reach: Reason = Reason(0, "node(s) didn't match PersistentVolume's node affinity")

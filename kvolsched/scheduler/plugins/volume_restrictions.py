@@ -32,6 +32,7 @@ class VolumeRestrictions:
     """Rejects nodes with a disk that cannot be shared, and every node while a single-pod claim is in use."""
 
     name: ClassVar[str] = "VolumeRestrictions"
+    needs: ClassVar[tuple[str, ...]] = ("volumes",)
     wide: ClassVar[bool] = True
     wakes: ClassVar[tuple[Wake, ...]] = (
         Wake("Pod", "a pod that uses one of its claims or disks leaves", _frees, Action.DELETE),

@@ -41,6 +41,7 @@ class VolumeZone:
     """
 
     name: ClassVar[str] = "VolumeZone"
+    needs: ClassVar[tuple[str, ...]] = ("volumes",)
     wakes: ClassVar[tuple[Wake, ...]] = (
         Wake("StorageClass", "a class comes whose claims wait", lambda _pod, _old, new: new.delayed, Action.ADD),
         Wake(
