@@ -32,6 +32,7 @@ from .answer import Demanded, Holding, NodeRow, Why
 COMPARED = 12  # nodes of a group that are each compared; of a larger group one speaks for all
 HOLDERS = 4  # pods named on a node that is short of something
 SHORT = 2  # nodes whose holders are named, for each resource
+UNSUPPLIED = ("NodeVolumeLimits", "VolumeRestrictions")  # a claim fails here whatever volume it has or gets
 APART = 4  # different comparisons of one group that are shown apart
 
 
@@ -308,7 +309,7 @@ def _demanded(demand: Demand, judgement: Judgement, *, short: bool = False) -> D
 def _details(demand: Demand, judgement: Judgement) -> Iterator[str]:
     """Tell what is behind a demand about claims; of a rejection before filtering, behind each claim of the pod."""
     pod, seen = judgement.pod, judgement.seen
-    wanted = demand.about.split(",") if demand.sort == "claim" else []
+    wanted = demand.about.split(",") if demand.sort == "claim" and demand.plugin not in UNSUPPLIED else []
     whole = demand.sort == "before filtering"
     for name, claim in supplies.claims_of(pod, seen) if wanted or whole else ():
         if claim is None:
