@@ -5,7 +5,9 @@ import pytest
 from controllers.small import Small, claim, node, pod, storage_class, volume
 
 from kvolsched.api.volume import SELECTED_NODE_KEYS
+from kvolsched.cluster import Cluster
 from kvolsched.controllers import persistent_volume, volume_operations
+from kvolsched.world.apiserver import CLOCK
 from kvolsched.world.log import Key, Note
 
 BINDER = persistent_volume.NAME
@@ -250,3 +252,76 @@ def test_back_and_forward_again_is_the_same_world():
     world.sim.goto(0)
     world.sim.goto(last)
     assert (world.sim.digest(), world.sim.log.objects) == (digest, objects)
+
+
+# -- the resync -------------------------------------------------------------------------------------------------------
+
+WAITING = """
+apiVersion: v1
+kind: Node
+metadata: {name: node-a, labels: {kubernetes.io/hostname: node-a}}
+status: {allocatable: {cpu: "4", memory: 8Gi, pods: "10"}}
+---
+apiVersion: storage.k8s.io/v1
+kind: StorageClass
+metadata: {name: ebs}
+provisioner: ebs.example.com
+volumeBindingMode: WaitForFirstConsumer
+---
+apiVersion: v1
+kind: PersistentVolumeClaim
+metadata: {name: data}
+spec: {accessModes: [ReadWriteOnce], storageClassName: ebs, resources: {requests: {storage: 1Gi}}}
+"""
+USER = """
+apiVersion: v1
+kind: Pod
+metadata: {name: app}
+spec:
+  schedulingGates: [{name: later}]
+  containers: [{name: app, image: app}]
+  volumes: [{name: data, persistentVolumeClaim: {claimName: data}}]
+"""
+TICKS = {persistent_volume.NAME: {"ticks": True}}
+
+
+def said_of(cluster):
+    """What Events tell of the claim: reason -> count."""
+    events = [obj for key, obj in cluster.world.log.objects.items() if key.kind == "Event"]
+    return {e.reason: e.count for e in events if e.involved_object.name == "data"}
+
+
+def at(cluster, seconds):
+    """Let the clock go to a moment and everybody do what is due then."""
+    world = cluster.world
+    with world.record() as step:
+        start = world.place
+        world.log.write(CLOCK, float(seconds))
+        step.add(world.record_of(start, "world", f"t = {seconds} s"))
+    cluster.run()
+
+
+def test_at_every_tick_a_waiting_claim_is_told_again_and_a_pod_that_has_come_is_named():
+    """With `ticks` the Event is counted up every 15 s; a pod that comes meanwhile is named at the tick, not before."""
+    cluster = Cluster.from_manifests(WAITING, components=TICKS)
+    cluster.run()
+    for second in (15, 30):
+        at(cluster, second)
+    assert {"WaitForFirstConsumer": 3} == said_of(cluster)
+    cluster.apply(USER)
+    cluster.run()
+    assert {"WaitForFirstConsumer": 3} == said_of(cluster)
+    at(cluster, 45)
+    assert {"WaitForFirstConsumer": 3, "WaitForPodScheduled": 1} == said_of(cluster)
+
+
+def test_ticks_cost_a_search_nothing_but_what_they_change():
+    """The state space with ticks is finite too; without them it is the smaller one."""
+    sizes = []
+    for dials in ({}, TICKS):
+        cluster = Cluster.from_manifests(WAITING, components=dials)
+        cluster.apply(USER)
+        found = cluster.explore(until=None, lag="none", max_states=2_000, progress=False)
+        assert "Exhausted" in repr(found)
+        sizes.append(found.states)
+    assert sizes[0] <= sizes[1]
