@@ -8,7 +8,7 @@ from kvolsched.api.meta import Frozen, ObjectMeta
 from kvolsched.api.node import Node, NodeStatus
 from kvolsched.api.pod import Container, Pod, PodSpec, Resources
 from kvolsched.api.volume import PersistentVolume
-from kvolsched.scheduler.framework import judge, rank
+from kvolsched.scheduler.framework import OK, SKIP, At, judge, rank
 from kvolsched.scheduler.profile import design, upstream
 from kvolsched.scheduler.snapshot import Snapshot, snapshot
 from kvolsched.world.log import Key
@@ -128,3 +128,46 @@ def test_a_pod_without_claims_visits_no_volume():
         rank(judgement)
         assert judgement.feasible == ("n",)
         assert profile.plugin("VolumeBinding").decide(pod, "n", seen).fits
+
+
+def plain(name, node="", cpu="100m"):
+    """Return a pod without volumes, on a node or not."""
+    container = Container(name="app", resources=Resources(requests=Frozen(cpu=cpu, memory="64Mi")))
+    return Pod(metadata=ObjectMeta(name=name), spec=PodSpec(containers=(container,), node_name=node))
+
+
+@settings(max_examples=30)
+@given(st.lists(st.tuples(st.integers(0, 39), st.sampled_from(["300m", "1"]), st.booleans()), max_size=25))
+def test_scores_follow_row_by_row(moves):
+    """Among many nodes, each written a little at a time, verdicts and scores are those of a snapshot built anew."""
+    room = NodeStatus(allocatable=Frozen(cpu="2", memory="1Gi", pods="3"))
+    there = {key_of(node): node for node in (Node(metadata=ObjectMeta(name=f"n{n}"), status=room) for n in range(40))}
+    moved, asked = snapshot(there.values()), plain("asked")
+    for place, (number, cpu, asks) in enumerate(moves):
+        placed = plain(f"p{number % 30}", f"n{number}", cpu)
+        old = there.get(key_of(placed))
+        moved.apply(key_of(placed), old, placed if place % 3 else None)
+        if place % 3:
+            there[key_of(placed)] = placed
+        else:
+            there.pop(key_of(placed), None)
+        if asks or place == len(moves) - 1:
+            for profile in (upstream(), design()):
+                ours, anew = (judge(asked, seen, profile) for seen in (moved, snapshot(there.values())))
+                assert anew.matrix() == ours.matrix()
+                assert rank(anew).total() == rank(ours).total()
+                assert rank(anew).best == rank(ours).best == tuple(map(rank(ours).tied, range(rank(ours).ties)))
+
+
+def test_who_needs_what_a_pod_lacks_has_nothing_to_say():
+    """A plugin that names what it needs of a pod skips one that has none of it, rejects no node and ranks none."""
+    seen, pod = snapshot([Node(metadata=ObjectMeta(name="n0"))]), plain("bare")
+    for profile in (upstream(), design()):
+        needing = [each.plugin for each in profile.plugins if getattr(each.plugin, "needs", ())]
+        assert needing
+        for plugin in needing:
+            assert all(not getattr(pod.spec, field) for field in plugin.needs)
+            assert plugin.prefilter(pod, seen) == SKIP
+            assert plugin.rule(pod, seen.node("n0"), seen) == OK
+            assert not hasattr(plugin, "score") or plugin.score(pod, At(seen)) is None
+            assert plugin.name in judge(pod, seen, profile).skipped

@@ -51,7 +51,8 @@ class _Shares:
     def __init__(self, at: At, rows: Some) -> None:
         nodes = at.nodes
         self.total = [nodes.total(resource)[rows] for resource in (CPU, MEMORY)]
-        self.used = [there - nodes.free(resource)[rows] for there, resource in zip(self.total, (CPU, MEMORY), strict=True)]
+        free = [nodes.free(resource)[rows] for resource in (CPU, MEMORY)]
+        self.used = [there - left for there, left in zip(self.total, free, strict=True)]
         self.floor = [np.maximum(there, 1) for there in self.total]
         self.both = (self.total[0] > 0) & (self.total[1] > 0)
 
