@@ -6,7 +6,7 @@ differs lies in the profile's options, in one flow, and in the controllers' opti
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import attrs
@@ -37,7 +37,7 @@ from .scheduler.evictor import Evictor
 from .scheduler.flow import BindWorker, Strategy, TwoPasses, WaitInPreBind, named_volume, pod_claims
 from .scheduler.plugins.volume_binding import VolumeBinding
 from .scheduler.profile import Profile
-from .scheduler.queue import SchedulingQueue
+from .scheduler.queue import RECORDER, SchedulingQueue
 from .scheduler.snapshot import Snapshot
 from .world.apiserver import ApiServer
 from .world.component import Component
@@ -60,7 +60,8 @@ class Revision:
         provisioning: options of provisioners, before a scenario's dials.
         zone_labels: binding copies the node's zone to the pod and clears its nomination.
         pops_backoff: with no active pod, one in back-off is tried at once.
-        today: the controllers that came later, or that the documents leave out, take part as well.
+        today: controllers do what came after the documents: ephemeral volumes, revisions of StatefulSets, daemons that
+            are scheduled, claims and volumes that are protected.
         fine: a scheduling pass is two turns, so that others may act between its choice and what it assumes.
         disabled: admission plugins of the API server that are off.
         gates: the feature gates that were set, by process (see `with_gates`).
@@ -148,7 +149,7 @@ class Revision:
         made = [
             user.component(),
             stateful_set.component(stateful_set.Options(revisions=self.today)),
-            *(one.component() for one in LATER if self.today or one in GUARDS),
+            *self.others(),
             rules.scheduler(),
             persistent_volume.component(binder),
             *self.provisioners([name for name in dials if name not in NOT_DRIVERS], dials),
@@ -158,6 +159,14 @@ class Revision:
         left_out = {name for name, dial in dials.items() if dial.get("absent")}
         denied = {name: dial["denied"] for name, dial in dials.items() if "denied" in dial}
         return Simulation([each for each in made if each.name not in left_out], self.server(denied), seed)
+
+    def others(self) -> Iterator[Component]:
+        """Yield the controllers that have something to do in few worlds: workloads, protection, garbage collection."""
+        for module in OTHERS:
+            if module is daemon_set:
+                yield daemon_set.component(daemon_set.Options(places=not self.today))
+            elif self.today or module is not ephemeral_volume:
+                yield module.component()
 
     def server(self, denied: Mapping[str, Iterable[str]] = EMPTY) -> ApiServer:
         """Return an API server with this revision's admission and subresources."""
@@ -174,7 +183,8 @@ class Revision:
         more = (*admission.dropping(gate for gate, on in sorted(gates.items()) if not on), *more)
         admit = admission.admit.without(*off)
         admit = attrs.evolve(admit, plugins=(*admit.plugins, *more))
-        return ApiServer(admit, subresources, admission.permits(denied), WORKLOADS)
+        series = (RECORDER,) if self.today else ()
+        return ApiServer(admit, subresources, admission.permits(denied), WORKLOADS, series)
 
     def _kubelet(self) -> kubelet.Options:
         return kubelet.Options(reaches=self.gates.get(kubelet.NAME, {}).get(GATES[0], True))
@@ -249,18 +259,18 @@ SPREADING = "EvenPodsSpread"
 LATER_GATES = (CAPACITY, SPREADING, DIRECTIVES)
 GATES_OF = {SCHEDULER: (*GATES, *LATER_GATES), MANAGER: GATES, kubelet.NAME: GATES[:1], API_SERVER: LATER_GATES}
 PHASES = ("labels", "admitting", "converting")
-GUARDS = (pvc_protection, pv_protection)  # under any revision: what was found may carry their finalizers
-# Controllers of today's revision alone but for those. Each begins to watch when there is something for it to do.
-LATER = (
+# Each begins to watch when there is something for it to do.
+OTHERS = (
     deployment,
     replica_set,
     daemon_set,
     ephemeral_volume,
-    *GUARDS,
+    pvc_protection,
+    pv_protection,
     garbage_collector,
 )
 NOT_DRIVERS = frozenset(
-    {"user", SCHEDULER, persistent_volume.NAME, kubelet.NAME, stateful_set.NAME, *(one.NAME for one in LATER)}
+    {"user", SCHEDULER, persistent_volume.NAME, kubelet.NAME, stateful_set.NAME, *(one.NAME for one in OTHERS)}
 )
 WORKLOADS = ("Deployment", "ReplicaSet", "StatefulSet", "DaemonSet")
 

@@ -101,9 +101,9 @@ def terminating(pod: Pod) -> bool:
 
 
 @lru_cache(maxsize=1 << 10)
-def template_hash(template: PodTemplateSpec, *more: Any) -> str:
-    """Return the hash of a template, and of what else tells revisions apart, in Kubernetes' spelling."""
-    plain = [to_plain(template), *(to_plain(one) for one in more)]
+def template_hash(template: PodTemplateSpec, collisions: int = 0) -> str:
+    """Return the hash of a template in Kubernetes' spelling; another one for every collision of names so far."""
+    plain = [to_plain(template), *([collisions] if collisions else [])]
     return spelled(fnv(json.dumps(plain, sort_keys=True, separators=(",", ":")).encode()))
 
 

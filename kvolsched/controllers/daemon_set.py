@@ -1,6 +1,7 @@
 """The DaemonSet controller: it alone makes one pod of a DaemonSet for every node that the template fits.
 
-A pod is tied to its node by an affinity to the node's name; the scheduler still binds it. A node that is cordoned or
+A pod is tied to its node by an affinity to the node's name; the scheduler still binds it (before 1.12 the controller
+placed it itself, past the scheduler). A node that is cordoned or
 has lost its readiness keeps its daemon. An update takes the old pods away node by node (maxUnavailable), or waits until
 somebody deletes them (OnDelete); surging updates are not modelled.
 Mirrors `pkg/controller/daemon/daemon_controller.go` (v1.36.2).
@@ -9,6 +10,7 @@ Mirrors `pkg/controller/daemon/daemon_controller.go` (v1.36.2).
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 from typing import Any
 
 import attrs
@@ -57,9 +59,20 @@ TOLERATIONS = (
 NETWORK = _tolerating("network-unavailable")
 
 
-def component() -> Component:
+@attrs.frozen(kw_only=True)
+class Options:
+    """The options of the controller.
+
+    Args:
+        places: it writes the node into the pod itself, so that no scheduler ever sees it (before 1.12).
+    """
+
+    places: bool = False
+
+
+def component(options: Options | None = None) -> Component:
     """Return the DaemonSet controller."""
-    routine = Routine(NAME, _sets_of, sync, say_refused, _done)
+    routine = Routine(NAME, _sets_of, partial(sync, options or Options()), say_refused, _done)
     return Component(NAME, (KIND, "Pod", "Node"), (routine,), _views, need=_need)
 
 
@@ -90,7 +103,7 @@ def _done(hand: Hand, cause: str, outcome: Done, *, last: bool) -> None:
         await_seen(hand, cause, outcome)
 
 
-def sync(hand: Hand, cause: str) -> Sequence[Write]:
+def sync(options: Options, hand: Hand, cause: str) -> Sequence[Write]:
     """Make the daemons that are missing, take away those that are too many or old, then count."""
     owner: DaemonSet | None = hand.seen.at(Key(KIND, *cause.split("/")))
     if owner is None:
@@ -101,7 +114,7 @@ def sync(hand: Hand, cause: str) -> Sequence[Write]:
     daemons = Daemons(hand, owner)
     decision = Decision(hand, NAME)
     if has_seen(hand, cause, "Pod"):
-        daemons.manage(decision, cause)
+        daemons.manage(decision, cause, options)
     status = daemons.status()
     told = attrs.evolve(owner, status=status)
     decision.update_status(owner, told, f"DaemonSet controller counts {named(owner)}")
@@ -136,7 +149,7 @@ class Daemons:
         self.hand.remember("template", cause, (own, found))
         return str(found)
 
-    def manage(self, decision: Decision, cause: str) -> None:
+    def manage(self, decision: Decision, cause: str, options: Options) -> None:
         """Make and delete daemons after the nodes; when all is in place, go on with an update."""
         missing: list[str] = []
         unneeded: list[Pod] = []
@@ -161,7 +174,7 @@ class Daemons:
         unneeded += [pod for pod in lost if pod.metadata.deletion_timestamp is None]
         first: int = self.hand.note("made", cause) or 0
         for number, name in enumerate(missing, first):
-            self._create(decision, name, number)
+            self._create(decision, name, number, options)
         if missing:
             self.hand.remember("made", cause, first + len(missing))
         for pod in unneeded:
@@ -207,7 +220,7 @@ class Daemons:
         """Say whether a daemon is of the present template."""
         return pod.metadata.labels.get(REVISION_LABEL) == self.hash
 
-    def _create(self, decision: Decision, node: str, number: int) -> None:
+    def _create(self, decision: Decision, node: str, number: int, options: Options) -> None:
         owner, template = self.owner, self.owner.spec.template
         pod = Pod(
             metadata=ObjectMeta(
@@ -218,7 +231,7 @@ class Daemons:
                 annotations=template.metadata.annotations,
                 owner_references=(owned_by(owner),),
             ),
-            spec=spec_for(template.spec, node),
+            spec=spec_for(template.spec, node, placed=options.places),
         )
         about = key_of(owner)
         decision.create(
@@ -281,8 +294,10 @@ def node_of(pod: Pod) -> str:
     return ""
 
 
-def spec_for(spec: PodSpec, node: str) -> PodSpec:
-    """Return a template's pod for one node: tied to it by name, and tolerating what befalls nodes."""
+def spec_for(spec: PodSpec, node: str, *, placed: bool) -> PodSpec:
+    """Return a template's pod for one node: tied to it by name or placed there, and tolerating what befalls nodes."""
+    if placed:
+        return attrs.evolve(spec, node_name=node, tolerations=_tolerations(spec))
     name = Requirement(key=NODE_NAME, operator="In", values=(node,))
     affinity = spec.affinity or Affinity()
     held = affinity.node_affinity or NodeAffinity()

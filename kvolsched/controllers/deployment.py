@@ -13,6 +13,7 @@ from typing import Any
 
 import attrs
 
+from ..api.completion import completed
 from ..api.meta import EMPTY, Frozen, ObjectMeta
 from ..api.pod import Pod, PodTemplateSpec
 from ..api.workload import Deployment, DeploymentStatus, ReplicaSet, ReplicaSetSpec
@@ -90,7 +91,8 @@ class Rollout:
         self.owner = owner
         self.sets = {one.metadata.name: one for one in sets}
         self.counted = dict(self.sets)  # sizes as they were at the beginning: the status tells of these
-        self.current = next((name for name, one in self.sets.items() if _same(one, owner)), "")
+        self.template: PodTemplateSpec = completed(owner).spec.template
+        self.current = next((name for name, one in self.sets.items() if _same(one, self.template)), "")
         self.replicas = 1 if owner.spec.replicas is None else owner.spec.replicas
         self.strategy: Frozen = owner.spec.rest.get("strategy", EMPTY)
         self.rolling = self.strategy.get("type", "RollingUpdate") == "RollingUpdate"
@@ -204,8 +206,8 @@ class Rollout:
 
     def _create(self, number: int) -> ReplicaSet:
         """Create the ReplicaSet of the present template, as large as the strategy allows at once."""
-        template, meta = self.owner.spec.template, self.owner.metadata
-        label = Frozen({TEMPLATE_LABEL: template_hash(template)})
+        template, meta = self.template, self.owner.metadata
+        label = Frozen({TEMPLATE_LABEL: self._free_hash()})
         selector = self.owner.spec.selector
         if selector is not None:
             selector = attrs.evolve(selector, match_labels=selector.match_labels.merged(label))
@@ -239,6 +241,17 @@ class Rollout:
         self.current = made.metadata.name
         self.sets[self.current] = self.counted[self.current] = made
         return made
+
+    def _free_hash(self) -> str:
+        """Return the template's hash; where a ReplicaSet of somebody else has its name, another, and count that."""
+        space, count = self.owner.metadata.namespace or "default", int(self.owner.status.rest.get("collisionCount", 0))
+        there = self.decision.hand.seen
+        while there.get("ReplicaSet", f"{self.owner.metadata.name}-{template_hash(self.template, count)}", space):
+            count += 1
+        if count:
+            status = attrs.evolve(self.owner.status, rest=self.owner.status.rest.with_(collisionCount=count))
+            self.owner = attrs.evolve(self.owner, status=status)
+        return template_hash(self.template, count)
 
     def _noted(self, one: ReplicaSet, number: int, *, fresh: bool) -> ReplicaSet:
         """Return a ReplicaSet with the Deployment's annotations and its revision."""
@@ -460,9 +473,9 @@ def _revision(one: ReplicaSet) -> int:
     return int(text) if text.isdecimal() else 0
 
 
-def _same(one: ReplicaSet, owner: Deployment) -> bool:
-    """Say whether a ReplicaSet is of a Deployment's present template, but for the label of its hash."""
-    return _plain(one.spec.template) == _plain(owner.spec.template)
+def _same(one: ReplicaSet, template: PodTemplateSpec) -> bool:
+    """Say whether a ReplicaSet is of a template, but for the label of its hash and what a server fills in."""
+    return _plain(completed(one).spec.template) == _plain(template)
 
 
 def _plain(template: PodTemplateSpec) -> PodTemplateSpec:

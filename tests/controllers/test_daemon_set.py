@@ -85,3 +85,12 @@ def test_daemons_of_a_loaded_cluster_are_left_alone():
     other.run(seconds=100)
     assert before == [pod.metadata.uid for pod in pods(other)]
 
+
+@pytest.mark.parametrize(("revision", "passes"), [("upstream", True), ("design", False)])
+def test_daemons_go_through_the_scheduler_today(revision, passes):
+    """They are tied to their node by its name and bound there; once they were placed past the scheduler."""
+    made = cluster(workload("DaemonSet"), nodes=1, revision=revision)
+    (pod,) = pods(made)
+    assert ("node-1", "Running") == (pod.spec.node_name, pod.status.phase)
+    assert passes == (pod.spec.affinity is not None)
+    assert passes == any(reason == "Scheduled" for reason, _ in events(made, "Pod"))

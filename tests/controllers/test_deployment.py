@@ -145,3 +145,13 @@ def test_scaled_in_the_middle_of_a_roll_out_both_grow():
     made.apply(workload("Deployment", 15, "2", spec=rolling) + broken)
     made.run(seconds=100)
     assert {"1": 11, "2": 7} == sets(made)
+
+
+def test_a_name_that_is_taken_is_no_obstacle():
+    """Somebody else's ReplicaSet of the same name is left alone: the hash counts collisions, and the status tells them."""
+    made = cluster(workload("Deployment", 1))
+    (first,) = made.objects("replicasets")
+    other = cluster(workload("ReplicaSet", 0, name=first.metadata.name), workload("Deployment", 1))
+    assert 1 == other["deploy/web"].status.rest["collisionCount"]
+    assert 1 == running(other)
+    assert {0, 1} == {one.spec.replicas for one in other.objects("replicasets")}
