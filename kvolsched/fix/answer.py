@@ -20,7 +20,7 @@ from .search import Found, search
 from .situation import Situation
 
 LOOPED = frozenset({"PersistentVolume", "PersistentVolumeClaim", "StorageClass"})  # after these, others act first
-STEPS, SECONDS = 3_000, 120.0
+STEPS, SECONDS = 3_000, 120.0  # steps beside one for each object, which may have something to be seen to
 
 
 @attrs.frozen(repr=False)
@@ -167,7 +167,7 @@ def _proved(cluster: Cluster, key: Key, found: Found) -> Fix | str:
         fit = after.feasible
         every = len(fit) == len(after.nodes) > 1
         return Fix(name, found.edits, cost, fit, f"then it fits {'every node' if every else named(fit)}")
-    run = fork.run(f"pod/{name} scheduled", steps=STEPS, seconds=SECONDS)
+    run = fork.run(f"pod/{name} scheduled", steps=STEPS + len(fork.world.log.objects), seconds=SECONDS)
     placed: Pod = fork.world.log.objects[key]
     if not placed.spec.node_name:
         return f"{', and '.join(edit.words for edit in found.edits)}: run for {len(run)} steps, it has no node yet"
