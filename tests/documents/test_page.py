@@ -1,0 +1,146 @@
+"""The page on the documents says what is answered by words, and its tables and examples are those of the code."""
+
+import re
+from pathlib import Path
+
+import pytest
+from documents.made import HOST, ZONE, claim, cluster, node, pod, reach, storage_class, volume, where
+
+from kvolsched.revision import GATES_OF, design, upstream
+from kvolsched.scheduler.binder import assume_pod_volumes
+from kvolsched.scheduler.extension import Filter, PreFilter, Score
+from kvolsched.scheduler.flow import BindWorker
+
+PAGE = (Path(__file__).parents[2] / "docs" / "documents.md").read_text(encoding="utf-8")
+
+
+def section(title):
+    """The text under a heading."""
+    return PAGE.split(f"\n## {title}\n", 1)[1].split("\n## ", 1)[0]
+
+
+def rows(title):
+    """The rows of a section's table, each a list of words."""
+    found = [[cell.strip() for cell in line.strip("|").split("|")]
+             for line in section(title).splitlines() if line.startswith("|")]
+    return found[2:]
+
+
+def example(title):
+    """What a section's example defines."""
+    (code,) = re.findall(r"```python\n(.*?)```", section(title), re.DOTALL)
+    names = {}
+    exec(compile(code, title, "exec"), names)  # noqa: S102 - the page's own example
+    return names
+
+
+@pytest.mark.checklist("1")
+def test_the_five_words_and_hierarchical_domains():
+    """Each defined term has its line, and by the example's reading of labels zones lie in regions and racks do not."""
+    terms = ["Topology", "Domain", "Topology key", "Hierarchical domain", "Failover domain"]
+    assert terms == [term for term, meaning in rows("Words") if meaning]
+    found = example("Words")
+    assert found["hierarchical"] is True
+    around = {}
+    for each in found["c"].objects("nodes"):
+        labels = each.metadata.labels
+        if "example.com/rack" in labels:
+            around.setdefault(labels["example.com/rack"], set()).add(labels[ZONE])
+    assert not all(len(zones) == 1 for zones in around.values())
+
+
+@pytest.mark.checklist("266")
+def test_functions_and_extension_points_are_those_of_the_code():
+    """The map from the document's functions to today's extension points is what the profile's plugins implement."""
+    made = []
+    for each in design().profile.plugins:
+        names = [getattr(each.plugin, word, "") for word in ("document_name", "document_score_name")]
+        if any(names):
+            points = [point.__name__ for point in (PreFilter, Filter, Score) if isinstance(each.plugin, point)]
+            made.append([", ".join(filter(None, names)), each.name, ", ".join(points)])
+    assert made == [row for row in rows("Functions and extension points") if not row[1].startswith("`")]
+    flow = {row[0]: row[1:] for row in rows("Functions and extension points") if row[1].startswith("`")}
+    assert {"AssumePodVolumes": ["`flow.reserve`", "Reserve"], "BindPodVolumes": ["`BindWorker`", "PreBind"]} == flow
+    assert callable(design().flow.reserve)
+    assert callable(BindWorker.act)
+    assert assume_pod_volumes.__name__ == "assume_pod_volumes"
+
+
+@pytest.mark.checklist("258")
+def test_the_order_of_predicates_is_the_documented_one():
+    """Both orders on the page are those of the profiles, and the same cluster says the same sentence every time."""
+    told = dict(re.findall(r"- `(\w+)`: ([\w, \n]+)", section("The order of predicates")))
+    for rules in (design(), upstream()):
+        assert [each.name for each in rules.profile.filters] == re.findall(r"\w+", told[rules.name])
+        sentences = set()
+        for seed in range(3):
+            c = cluster(node("n2", cpu="1", taints=("closed",)), node("n1", cpu="50m"), node("n3", unschedulable=True),
+                        pod("app", cpu="500m"), revision=rules, seed=seed)
+            c.run(seconds=10)
+            sentences.add(c["pod/app"].status.condition("PodScheduled").message.partition(" preemption")[0])
+        (sentence,) = sentences
+        reasons = sentence.removeprefix("0/3 nodes are available: ").partition(".")[0].split(", ")
+        assert reasons == sorted(reasons)
+        assert 3 == len(reasons)
+
+
+@pytest.mark.checklist("73")
+def test_gates_are_those_of_the_code():
+    """Every gate stands on the page with the processes that heed it."""
+    told = {row[0]: set(row[1].split(", ")) for row in rows("Gates")}
+    assert told == {gate: {process for process, gates in GATES_OF.items() if gate in gates} for gate in told}
+    assert set(told) == {gate for gates in GATES_OF.values() for gate in gates}
+
+
+@pytest.mark.parametrize("revision", ["design", "upstream"])
+@pytest.mark.checklist("139")
+def test_a_scheduler_of_ones_own(revision):
+    """The page's scheduler places pods with a free disk and with one to be made; kube-scheduler leaves them alone."""
+    schedule = example("A scheduler of one's own")["schedule"]
+    c = cluster(node("a1", "a"), node("b1", "b"), storage_class(), storage_class("local", "kubernetes.io/no-provisioner"),
+                volume("disk", "10Gi", "local", {HOST: ["a1"]}), claim("old", of="local"), claim("new"),
+                pod("one", "old", schedulerName="mine"), pod("two", "new", schedulerName="mine"), revision=revision)
+    c.run(seconds=60)
+    assert ["", ""] == where(c, "one", "two")
+    for name in ("one", "two"):
+        schedule(c, f"pod/{name}")
+    c.run("pod/two Running", seconds=60)
+    assert (["a1", "b1"], "disk") == (where(c, "one", "two"), c["pvc/old"].spec.volume_name)
+    assert [{ZONE: ["b"]}] == reach(c, "new")
+    assert ["Running", "Running"] == [c[f"pod/{name}"].status.phase for name in ("one", "two")]
+
+
+@pytest.mark.checklist("143o")
+def test_the_drafts_three_todos():
+    """Each of them names the items that closed it, and these are items."""
+    import checklist
+
+    closed = [(first, re.findall(r"\d+", second.partition("(")[0])) for first, second in
+              rows("From the draft's list to what became of it")]
+    assert [["174"], ["112", "113"], ["48"]] == [numbers for _, numbers in closed]
+    words = {"174": "enough capacity", "112": "closeness", "113": "pre-provisioned", "48": "selected node"}
+    for number, word in words.items():
+        assert word in checklist.ITEMS[number]
+
+
+@pytest.mark.parametrize("words", [
+    pytest.param(("independent of nodes", "OwnerRef", "anti-affinity policies"), marks=pytest.mark.checklist("10")),
+    pytest.param(("Generic device resources", "identity nor persistence", "NUMA"), marks=pytest.mark.checklist("143p")),
+    pytest.param(("How pools map to hardware", "driver's business", "each disk"), marks=pytest.mark.checklist("160")),
+    pytest.param(("Inline volumes that name a storage class", "out of scope"), marks=pytest.mark.checklist("182")),
+    pytest.param(("Prior work", "Topology-aware storage dynamic"), marks=pytest.mark.checklist("185")),
+    pytest.param(("publish_context", "volume_capability", "no\n  field"), marks=pytest.mark.checklist("269")),
+    pytest.param(("Spreading inside affinity", "vague", "only filter"), marks=pytest.mark.checklist("222", "223")),
+])
+def test_what_was_left_out(words):
+    """What is answered by words alone stands on the page."""
+    text = section("What was left out, and why")
+    assert [] == [word for word in words if word not in text]
+
+
+@pytest.mark.checklist("265")
+def test_advantages_and_downsides_of_selectors():
+    """The page weighs domains that are not hierarchical against the alignment with node affinity elsewhere."""
+    text = " ".join(section("Words").split())
+    for word in ("not hierarchical", "hard for those who implement storage", "node affinity aligns with how topology"):
+        assert word in text
