@@ -19,7 +19,7 @@ from kvolsched.volumes import REGION_LABELS, ZONE_LABELS
 from .extension import At
 from .matching import node_affinity
 from .spreading import HARD
-from .tallies import Counts, Term, affinity, anti_affinity
+from .tallies import Counts, Term, affinity, anti_affinity, in_domain
 from .verdict import Mask
 
 NAMED = 3  # pods that object
@@ -169,15 +169,8 @@ def _company(pod: Pod, at: At) -> Iterator[Clause]:
     objecting = [(term, counts) for term, counts in at.seen.tallies.carried() if term.meets(pod, labels)]
     for number, (term, counts) in enumerate(sorted(objecting, key=lambda one: str(one[0]))):
         words = f"out of the way of {_carriers(term, counts, at)}, which must be away from {term}"
-        elsewhere = ~_in_domain(at, term.topology_key, counts)
+        elsewhere = ~in_domain(at.nodes, term.topology_key, counts)
         yield Clause("objection", term.topology_key, words, _with(pod, none), number, elsewhere)
-
-
-def _in_domain(at: At, key: str, counts: Counts) -> Mask:
-    """Return, by row, whether the node's domain of a key holds any of the counted pods."""
-    codes = at.nodes.labels(key).codes.now
-    held = np.unique(codes[(counts > 0) & (codes >= 0)])
-    return np.isin(codes, held)
 
 
 def _carriers(term: Term, counts: Counts, at: At) -> str:

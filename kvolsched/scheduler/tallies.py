@@ -286,3 +286,14 @@ def _wanted(matchers: tuple[Matcher, ...]) -> tuple[str, str] | None:
             for item in selector.match_labels.items():
                 return item
     return None
+
+
+def in_domain(nodes: NodeTable, key: str, counts: Counts) -> NDArray[np.bool_]:
+    """Return, by row, whether the node's domain of a key holds any of the counted pods; without the key: no."""
+    labels = nodes.labels(key)
+    codes = labels.codes.now
+    held = np.zeros(len(labels.values) + 1, bool)
+    held[codes[counts > 0]] = True
+    held[-1] = False
+    near: NDArray[np.bool_] = held[codes]
+    return near

@@ -17,7 +17,7 @@ from kvolsched.api.pod import Pod
 from kvolsched.scheduler.cluster_event import Action, is_itself
 from kvolsched.scheduler.extension import At, Wake
 from kvolsched.scheduler.snapshot import Snapshot
-from kvolsched.scheduler.tallies import Counts, Matcher, Term, affinity, anti_affinity, wishes
+from kvolsched.scheduler.tallies import Counts, Matcher, Term, affinity, anti_affinity, in_domain, wishes
 from kvolsched.scheduler.verdict import OK, SKIP, Code, Codes, Evidence, Integers, Mask, Ok, Reason, Reject, Skip
 
 
@@ -153,7 +153,7 @@ class InterPodAffinity:
             codes = at.nodes.labels(term.topology_key).codes.now
             missing = missing | (codes < 0)
             if matchers is not None:
-                near = _in_domain(at, term.topology_key, at.seen.matched(*matchers))
+                near = in_domain(at.nodes, term.topology_key, at.seen.matched(*matchers))
                 somewhere = somewhere or bool(near.any())
                 lacks = lacks | ~near
         if not somewhere:
@@ -166,7 +166,7 @@ class InterPodAffinity:
         for term in anti_affinity(pod):
             matcher = term.matcher(at.seen.namespaces())
             if matcher is not None:
-                here = _in_domain(at, term.topology_key, at.seen.matched(matcher))
+                here = in_domain(at.nodes, term.topology_key, at.seen.matched(matcher))
                 mask = here if mask is None else mask | here
         return mask
 
@@ -175,7 +175,7 @@ class InterPodAffinity:
         labels = at.seen.namespace_labels(pod.metadata.namespace)
         for term, counts in at.seen.tallies.carried():
             if term.meets(pod, labels):
-                here = _in_domain(at, term.topology_key, counts)
+                here = in_domain(at.nodes, term.topology_key, counts)
                 mask = here if mask is None else mask | here
         return mask
 
@@ -216,17 +216,6 @@ class InterPodAffinity:
             weight = self.hard_weight if wish.weight is None else wish.weight
             if wish.term.meets(pod, labels) and (wish.weight is not None or weight):
                 yield wish.term, weight, counts
-
-
-def _in_domain(at: At, key: str, counts: Counts) -> Mask:
-    """Return, by row, whether the node's domain of a key holds any of the counted pods; without the key: no."""
-    labels = at.nodes.labels(key)
-    codes = labels.codes.now
-    held = np.zeros(len(labels.values) + 1, bool)
-    held[codes[counts > 0]] = True
-    held[-1] = False
-    near: Mask = held[codes]
-    return near
 
 
 def _others(seen: Snapshot) -> list[tuple[Pod, dict[str, str]]]:
