@@ -190,7 +190,7 @@ class Revision:
         return kubelet.Options(reaches=self.gates.get(kubelet.NAME, {}).get(GATES[0], True))
 
     def found(self, obj: Any, stored: admission.Stored) -> Any:
-        """Return an object as it is found, defaulted; one that somebody wrote by hand was admitted where it was found."""
+        """Return an object as it is found in a cluster, defaulted; one written by hand was admitted there."""
         obj = defaults.defaulted(admission.with_class(obj, stored))
         by_hand = self.today and not obj.metadata.uid and obj.kind in admission.PROTECTION
         return admission.protected(obj) if by_hand else obj
