@@ -145,6 +145,7 @@ class ApiServer:
         subresources: name -> (old, payload, objects) -> the object to store, or `Deny`.
         permit: (component, verb, kind) -> whether that identity may.
         generations: the kinds whose specs are counted: one generation more with every change.
+        series: sources that write Events by today's API: by object version, not by sentence (see `events`).
     """
 
     def __init__(
@@ -153,11 +154,13 @@ class ApiServer:
         subresources: Mapping[str, Subresource] | None = None,
         permit: Permit = lambda _component, _verb, _kind: True,
         generations: Iterable[str] = (),
+        series: Iterable[str] = (),
     ) -> None:
         self.admit = admit
         self.subresources = dict(subresources or {})
         self.permit = permit
         self.generations = frozenset(generations)
+        self.series = frozenset(series)
 
     def commit(self, log: Log, write: Write, by: str) -> Done | Refused:
         """Carry out one write in the name of a component, or refuse it."""

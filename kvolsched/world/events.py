@@ -1,9 +1,9 @@
 """How Events are written: equal ones are one object with a count, as their recorders keep them.
 
 Two kinds of recorder (client-go, v1.36.2): that of controllers tells alike what says the same, and from the tenth
-different sentence about one object and reason on all of them together; the scheduler's looks at the object's version
-and not at the sentence, so what it says next of an unchanged pod only counts the first one up. An Event says something
-of an object and decides nothing: no component reads one, and the digest leaves them out.
+different sentence about one object and reason on all of them together; that of today's API (`series`: the scheduler's)
+looks at the object's version and not at the sentence, so what it says next of an unchanged pod only counts the first one
+up. An Event says something of an object and decides nothing: no component reads one, and the digest leaves them out.
 """
 
 from __future__ import annotations
@@ -26,17 +26,19 @@ SERIES_ENDS = 360.0  # seconds after which the scheduler's recorder begins a new
 SIMILAR = "similar"  # the sort of note by which recorders remember
 
 
-def record_event(log: Log, source: str, about: Any, type_: str, reason: str, message: str) -> None:
-    """Write or count an Event about an object."""
+def record_event(
+    log: Log, source: str, about: Any, type_: str, reason: str, message: str, *, series: bool = False
+) -> None:
+    """Write or count an Event about an object; `series`: as today's API has it, by the object's version."""
     key, now = key_of(about), moment(log)
     words = [source, *key, about.metadata.uid, type_, reason, message]
-    if source == "default-scheduler":
+    if series:
         where = _first_said(log, key, [*words, str(about.metadata.resource_version)])
     else:
         where, message = _correlated(log, key, words)
     old = log.objects.get(where)
     if old is not None:
-        message = old.message if source == "default-scheduler" else message
+        message = old.message if series else message
         meta = attrs.evolve(old.metadata, resource_version=log.place + 1)
         log.write(where, attrs.evolve(old, metadata=meta, count=old.count + 1, last_timestamp=now))
         return

@@ -146,7 +146,7 @@ class Runtime:
     def record_event(self, source: str, about: Any, type_: str, reason: str, message: str) -> None:
         """Write or count an Event about an object."""
         if self.recording:
-            record_event(self.log, source, about, type_, reason, message)
+            record_event(self.log, source, about, type_, reason, message, series=source in self.server.series)
 
     def draw(self, purpose: str, key: str, among: int, attempt: int) -> int:
         """Return a number below `among`: by the chooser if there is one (the explorer's), else by the seed."""
