@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
 from typing import Any
 
 import attrs
@@ -138,6 +139,7 @@ def apply(applied: Mapping[str, Any] | None, wanted: Mapping[str, Any], current:
     return _mapping(applied or {}, wanted, current, type_name)
 
 
+@lru_cache(maxsize=1 << 12)
 def _field(type_name: str, name: str) -> tuple[str, tuple[str, ...]]:
     """Return a field's type and the keys of its list; of what is not known the type `object`."""
     if type_name.startswith("map[string]"):
@@ -164,6 +166,9 @@ def _mapping(
         elif before is _ABSENT or not _alike(before, value):
             merged[name] = _without_nulls(value)
             touched = True
+        elif not isinstance(value, dict | list):
+            merged[name] = value
+            touched = touched or value != before
         else:
             part = _value(applied.get(name), value, before, type_name, name)
             merged[name] = part.data
@@ -191,7 +196,7 @@ def _without_nulls(value: Any) -> Any:
 
 
 def _value(applied: Any, value: Any, current: Any, type_name: str, name: str) -> Merged:
-    """Merge the value of one field, present on both sides and of one sort."""
+    """Merge a field that is a mapping or a list on both sides."""
     place = (type_name, name)
     held, keys = _field(type_name, name)
     if isinstance(value, dict):
