@@ -2,8 +2,8 @@
 
 Two kinds of recorder (client-go, v1.36.2): that of controllers tells alike what says the same, and from the tenth
 different sentence about one object and reason on all of them together; that of today's API (`series`: the scheduler's)
-looks at the object's version and not at the sentence, so what it says next of an unchanged pod only counts the first one
-up. An Event says something of an object and decides nothing: no component reads one, and the digest leaves them out.
+looks at the object's version and not at the sentence, so what it says next of an unchanged pod only counts the first
+one up. An Event says something of an object and decides nothing: no component reads it, the digest leaves it out.
 """
 
 from __future__ import annotations
