@@ -1,7 +1,7 @@
 """What all controllers of workloads hold in common: owners, whose pods are ready, and what a template is called.
 
-Pure functions of API objects. A template's hash is ours (FNV-1a over its canonical JSON, spelled with Kubernetes'
-alphabet): it names a ReplicaSet or a revision and tells templates apart; the letters differ from a real cluster's.
+Pure functions of API objects. The revision of a StatefulSet is called as in a real cluster. The hash that names a
+ReplicaSet is ours: Kubernetes hashes Go's memory there, we hash canonical JSON, so its letters differ from a real one's.
 Mirrors `pkg/controller/controller_utils.go` and `pkg/api/v1/pod` (v1.36.2).
 """
 
@@ -107,6 +107,25 @@ def template_hash(template: PodTemplateSpec, collisions: int = 0) -> str:
     return spelled(fnv(json.dumps(plain, sort_keys=True, separators=(",", ":")).encode()))
 
 
+@lru_cache(maxsize=1 << 10)
+def revision_hash(template: PodTemplateSpec, collisions: int = 0) -> str:
+    """Return the hash that ends the name of a StatefulSet's revision (`history.HashControllerRevision`, v1.36.2).
+
+    It is taken over the patch that would bring the template back, as Go writes JSON, and the count of collisions.
+    """
+    plain = {**to_plain(template), "$patch": "replace"}
+    for word in ("containers", "initContainers"):
+        for container in plain.get("spec", {}).get(word, ()):
+            container.setdefault("resources", {})
+    text = json.dumps({"spec": {"template": plain}}, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    for letter in "<>&":
+        text = text.replace(letter, f"\\u{ord(letter):04x}")
+    number = 2166136261
+    for byte in f"{text}{collisions}".encode():  # FNV-1, not 1a
+        number = ((number * 16777619) & 0xFFFFFFFF) ^ byte
+    return spelled(number)
+
+
 def fnv(data: bytes) -> int:
     """Return the 32-bit FNV-1a hash of some bytes."""
     number = 2166136261
@@ -158,6 +177,7 @@ __all__ = [
     "owner_cause",
     "ready",
     "remaining",
+    "revision_hash",
     "scaled",
     "sorted_by_age",
     "suffix",

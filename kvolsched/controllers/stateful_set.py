@@ -14,6 +14,7 @@ from functools import partial
 
 import attrs
 
+from ..api.completion import completed
 from ..api.meta import EMPTY, Frozen, ObjectMeta, OwnerReference
 from ..api.pod import Pod, PodTemplateSpec
 from ..api.pod_volume import PersistentVolumeClaimVolumeSource, Volume
@@ -28,8 +29,8 @@ from ..workloads import (
     owner_cause,
     ready,
     remaining,
+    revision_hash,
     scaled,
-    template_hash,
 )
 from ..world.apiserver import Write, key_of
 from ..world.component import Component, Hand
@@ -114,11 +115,17 @@ def _revisions(hand: Hand, cause: str, owner: StatefulSet) -> Revisions:
     """Return the revisions of a StatefulSet: a template is called as before, or by its hash."""
     template, status = owner.spec.template, owner.status
     untouched = status.update_revision and status.observed_generation == generation(owner)
-    update = status.update_revision if untouched else f"{owner.metadata.name}-{template_hash(template)}"
+    update = status.update_revision if untouched else _called(owner)
     if hand.note("template", f"{cause}|{update}") is None:
         hand.remember("template", f"{cause}|{update}", template)
     current = status.current_revision or update
     return Revisions(current, update, hand.note("template", f"{cause}|{current}"))
+
+
+def _called(owner: StatefulSet) -> str:
+    """Return the name of the revision of a StatefulSet's present template."""
+    found: StatefulSet = completed(owner)
+    return f"{owner.metadata.name}-{revision_hash(found.spec.template, owner.status.rest.get('collisionCount', 0))}"
 
 
 def _revision(pod: Pod, otherwise: str) -> str:
