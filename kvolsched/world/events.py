@@ -40,7 +40,7 @@ def record_event(
     if old is not None:
         message = old.message if series else message
         meta = attrs.evolve(old.metadata, resource_version=log.place + 1)
-        log.write(where, attrs.evolve(old, metadata=meta, count=old.count + 1, last_timestamp=now))
+        log.write(where, attrs.evolve(old, metadata=meta, message=message, count=old.count + 1, last_timestamp=now))
         return
     meta = ObjectMeta(
         name=where.name, namespace=where.namespace, creation_timestamp=now, resource_version=log.place + 1
