@@ -222,4 +222,4 @@ def _make_class(claim: PersistentVolumeClaim, situation: Situation) -> Iterator[
     for like in anew.usable(situation)[:1]:
         made = attrs.evolve(like, metadata=ObjectMeta(name=name))
         words = f"create the class {name} that claim {claim.metadata.name} names, like {like.metadata.name}"
-        yield Edit(words, CLASS, (Change(None, made),), note="if that is the storage that was meant")
+        yield Edit(words, CLASS - 1, (Change(None, made),), note="if that is the storage that was meant")

@@ -247,18 +247,22 @@ def another(situation: Situation, near: Sequence[Node]) -> Iterator[Edit]:
         for where, place in places:
             if where and all(key not in labels for key in place):
                 continue
+            called = place.get(HOSTNAME) or name  # a kubelet gives its node's name to this label
+            if situation.get("Node", called) is not None:
+                continue
             new = Node(
-                metadata=type(node.metadata)(name=name, labels=labels.merged({HOSTNAME: name, **place})),
+                metadata=type(node.metadata)(name=called, labels=labels.merged({HOSTNAME: called, **place})),
                 spec=type(node.spec)(),
                 status=attrs.evolve(node.status, allocatable=node.status.allocatable.merged(more)),
             )
             changes = [Change(None, new)]
             drivers = situation.get("CSINode", node.metadata.name)
             if drivers is not None:
-                meta = type(node.metadata)(name=name)
+                meta = type(node.metadata)(name=called)
                 changes.append(Change(None, attrs.evolve(drivers, metadata=meta)))
             size = " with more to give" if more else ""
-            yield Edit(f"add a node like {node.metadata.name}{size}{where}", ANOTHER + bool(where), tuple(changes))
+            which = "a node" if called == name else f"a node {called}"
+            yield Edit(f"add {which} like {node.metadata.name}{size}{where}", ANOTHER + bool(where), tuple(changes))
 
 
 def _labels_of_volumes(situation: Situation, node: Node) -> dict[str, Any]:
