@@ -156,7 +156,7 @@ TABLE = [  # counts, closed zones, what a hard constraint leaves, S3's values of
 
 
 @pytest.mark.parametrize(("counts", "closed", "hard", "values", "items"),
-                         [pytest.param(*row, marks=pytest.mark.checklist(*row[-1], "211")) for row in TABLE])
+                         [pytest.param(*row, marks=pytest.mark.checklist(*row[-1], "211", "227")) for row in TABLE])
 def test_tables_of_the_document(counts, closed, hard, values, items):
     """Hard: the minimum of all zones counts; soft: (matching - minimum of those that passed) - maxSkew, lower first."""
     assert items
@@ -206,7 +206,7 @@ def test_later_imbalance_stays(revision):
 
 @both
 @given(st.integers(1, 9), st.integers(1, 4), st.integers(0, 5))
-@pytest.mark.checklist("214")
+@pytest.mark.checklist("214", "227")
 def test_story_1_pods_end_evenly(revision, pods, count, seed):
     """N pods over Z zones, whatever the ties: the fullest zone has at most one more than the emptiest."""
     made = [node(f"{zone}{n}", zone) for zone in "abcd"[:count] for n in (1, 2)]
@@ -219,7 +219,7 @@ def test_story_1_pods_end_evenly(revision, pods, count, seed):
 
 
 @both
-@pytest.mark.checklist("215", "223")
+@pytest.mark.checklist("215", "223", "227")
 def test_story_2_the_third_pod_of_an_update(revision):
     """Two replicas kept apart on two nodes: the update's third pod waits for ever; with spreading it is tolerated."""
     def updating(**spec):

@@ -1,0 +1,489 @@
+"""What the documents rejected, measured and warned of: each an experiment on the same engine under other rules."""
+
+from math import comb
+
+import attrs
+import pytest
+from documents.made import (
+    HOST,
+    ZONE,
+    apart,
+    claim,
+    cluster,
+    events,
+    fits,
+    node,
+    patch,
+    pod,
+    reach,
+    refusal,
+    spread,
+    storage_class,
+    volume,
+    where,
+)
+
+import kvolsched
+from kvolsched import volumes
+from kvolsched.admission import Plugin
+from kvolsched.admission.plugins import forbidden
+from kvolsched.api.selector import NodeSelectorTerm
+from kvolsched.revision import revision_named
+from kvolsched.scheduler.framework import judge
+from kvolsched.scheduler.plugins import volume_binding
+from kvolsched.scheduler.snapshot import Snapshot
+from kvolsched.world.apiserver import key_of
+
+both = pytest.mark.parametrize("revision", ["design", "upstream"])
+LOCAL = "kubernetes.io/no-provisioner"
+FOO = {"app": "foo"}
+
+
+# -- what a run tells --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.checklist("84")
+def test_the_trace_draws_the_loop():
+    """Predicates, priorities, assume, bind queue, back to the queue, and the second pass: a step each, in this order."""
+    c = kvolsched.scenario("zonal-example", "design")
+    c.run("pod/my-pod Running")
+    told = " | ".join(row.words for row in c.story("pod/my-pod"))
+    places = [told.index(words) for words in (
+        "pass 1: 2 of 4 nodes fit", "it chooses", "It assumes pvc/my-pvc", "queues the pod for binding",
+        "puts my-pod back: Volume binding started", "pass 2: 1 of 4 nodes fit", "It assumes the pod", "binds my-pod")]
+    assert places == sorted(places)
+    changed = [change for row in c.story("pod/my-pod") for change in row.changed if "notes queue" in change]
+    assert ["none → binding", "binding → waiting for volumes", "back-off → binding", "binding → none"] == [
+        change.partition("queue: ")[2] for change in changed]
+    drawn = repr(c.timeline())
+    for lane in ("scheduler", "bind worker", "PV controller"):
+        assert lane in drawn
+
+
+# -- work --------------------------------------------------------------------------------------------------------------
+
+
+def seen_by_scheduler(*objects, revision="design"):
+    """What the scheduler sees of these objects, and the cluster."""
+    c = cluster(*objects, revision=revision)
+    seen = Snapshot()
+    for key, obj in sorted(c.world.log.objects.items()):
+        if key.kind in Snapshot.follows:
+            seen.apply(key, None, obj)
+    return c, seen
+
+
+def world_of(nodes, disks, *, affinity=True, claims=1):
+    """So many nodes and disks (in turn on the nodes), and a pod with claims."""
+    made = [node(f"n{n}") for n in range(nodes)]
+    made += [volume(f"d{n}", f"{n + 10}Gi", "late", *([{HOST: [f"n{n % nodes}"]}] if affinity else []))
+             for n in range(disks)]
+    return [*made, storage_class(provisioner=LOCAL), *(claim(f"c{n}") for n in range(claims)),
+            pod("app", *(f"c{n}" for n in range(claims)))]
+
+
+def visits(monkeypatch, act):
+    """How many volumes are asked whether they suit a claim, in an act."""
+    count = 0
+    real = volumes.is_free_match
+
+    def counted(*args, **kwargs):
+        nonlocal count
+        count += 1
+        return real(*args, **kwargs)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(volumes, "is_free_match", counted)
+        act()
+    return count
+
+
+@pytest.mark.checklist("134")
+def test_visits_of_volumes_then_and_now(monkeypatch):
+    """Finding a claim's volume visits V; the predicate as written visits them for every node and claim: N·V·C."""
+    class Walked(list):
+        """Volumes that count how often one of them is looked at."""
+
+        visited = 0
+
+        def __iter__(self):
+            for each in super().__iter__():
+                Walked.visited += 1
+                yield each
+
+    real = Snapshot.volumes_of_class
+    monkeypatch.setattr(Snapshot, "volumes_of_class", lambda seen, name: Walked(real(seen, name)))
+    for nodes, disks, claims in ((4, 8, 1), (8, 8, 1), (8, 16, 1), (4, 8, 2), (4, 8, 4)):
+        c, seen = seen_by_scheduler(*world_of(nodes, disks, claims=claims))
+        Walked.visited = 0
+        volumes.find_matching_volume(c["pvc/c0"], Walked(c.objects("pv")))
+        today, Walked.visited = Walked.visited, 0
+        plugin = c.revision.profile.plugin("CheckVolumeBinding")
+        for each in seen.all_nodes():
+            plugin.rule(c["pod/app"], each, seen)
+        assert (disks, nodes * disks * claims) == (today, Walked.visited)
+
+
+@pytest.mark.checklist("135")
+def test_volumes_without_affinity_are_judged_once_for_all_nodes(monkeypatch):
+    """The index by class answers for every node alike: ten times the nodes, the same visits; the walk's grow tenfold."""
+    counts = {}
+    for nodes in (4, 40):
+        c, seen = seen_by_scheduler(*world_of(nodes, 8, affinity=False))
+        plugin = c.revision.profile.plugin("CheckVolumeBinding")
+        indexed = visits(monkeypatch, lambda c=c, seen=seen: judge(c["pod/app"], seen, c.revision.profile).mask)
+        walked = visits(monkeypatch, lambda c=c, seen=seen, plugin=plugin: [
+            plugin.rule(c["pod/app"], each, seen) for each in seen.all_nodes()])
+        counts[nodes] = indexed, walked
+    assert counts[4][0] == counts[40][0]
+    assert counts[40][1] == 10 * counts[4][1]
+
+
+@pytest.mark.checklist("136")
+def test_affinity_is_evaluated_when_a_volume_comes(monkeypatch):
+    """A volume's nodes are found out once, by class; later passes ask nothing again, and labels and volumes may change."""
+    asked = 0
+    real = NodeSelectorTerm.matches
+
+    def counted(self, *args, **kwargs):
+        nonlocal asked
+        asked += 1
+        return real(self, *args, **kwargs)
+
+    monkeypatch.setattr(NodeSelectorTerm, "matches", counted)
+    c = cluster(*world_of(20, 40))
+    process = c.world.processes["kube-scheduler"]
+    c.world.deliver(process)
+    seen = process.views["cache"].behind
+    plugin = c.revision.profile.plugin("CheckVolumeBinding")
+    def one_pass():
+        before = asked
+        fit = judge(c["pod/app"], seen, c.revision.profile).feasible
+        return asked - before, fit
+
+    first, fit = one_pass()
+    again, same = one_pass()
+    assert 0 == again <= first
+    assert fit == same == tuple(sorted(f"n{n}" for n in range(20)))
+    walked = tuple(each.metadata.name for each in seen.all_nodes() if plugin.rule(c["pod/app"], each, seen))
+    assert walked == fit
+    old = c["node/n3"]
+    seen.apply(key_of(old), old, attrs.evolve(old, metadata=attrs.evolve(
+        old.metadata, labels=old.metadata.labels.merged({HOST: "elsewhere"}))))
+    for number in (4, 24):
+        gone = c[f"pv/d{number}"]
+        seen.apply(key_of(gone), gone, None)
+    _, later = one_pass()
+    assert tuple(name for name in fit if name not in ("n3", "n4")) == later
+
+
+@pytest.mark.checklist("220", "227")
+def test_what_spreading_costs(monkeypatch):
+    """Pods without constraints cost nothing more; with one a pass over 500 nodes counts each domain once, not each node."""
+    from kvolsched.scheduler.plugins import pod_topology_spread
+
+    made = [node(f"n{n:03}", f"z{n % 5}") for n in range(500)]
+    made += [pod(f"p{n}", labels=FOO, on=f"n{n:03}") for n in range(50)]
+    calls = []
+    real = pod_topology_spread.domain_rows
+    monkeypatch.setattr(pod_topology_spread, "domain_rows", lambda *args: calls.append(1) or real(*args))
+    cost = {}
+    for word, more in (("none", {}), ("one", {"topologySpreadConstraints": [spread(**FOO)]})):
+        c = cluster(*made, revision="upstream")
+        c.apply(pod("app", labels=FOO, **more))
+        calls.clear()
+        c.run("pod/app scheduled", seconds=30)
+        cost[word] = len(calls)
+    assert 0 == cost["none"] < cost["one"] <= 4
+
+
+# -- rejected by S0 ----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.checklist("68")
+def test_a_selector_in_the_class_cannot_be_read_without_all_nodes():
+    """Listed values name their domains; NotIn, Exists and Gt mean whatever nodes there happen to be."""
+    from kvolsched.api import manifest
+
+    listed = manifest.from_plain(storage_class(allowed=[{ZONE: ["a", "b"]}]))
+    told = volumes.flattened(listed.allowed_topologies)
+    assert [((ZONE, "a"),), ((ZONE, "b"),)] == told
+    wanted = [{"key": ZONE, "operator": "NotIn", "values": ["c"]}, {"key": ZONE, "operator": "Exists"},
+              {"key": "example.com/slots", "operator": "Gt", "values": ["3"]}]
+    pv = volume("x")
+    few = [node("a1", "a", labels={"example.com/slots": "4"})]
+    for expression in wanted:
+        pv["spec"]["nodeAffinity"] = {"required": {"nodeSelectorTerms": [{"matchExpressions": [expression]}]}}
+        required = manifest.from_plain(pv).spec.node_affinity.required
+
+        def domains(nodes, required=required):
+            labels = [manifest.from_plain(each).metadata.labels for each in nodes]
+            return {found[ZONE] for found in labels if required.matches(found)}
+
+        more = [*few, node("d1", "d", labels={"example.com/slots": "9"})]
+        assert {"a"} == domains(few) != domains(more) == {"a", "d"}
+        assert told == volumes.flattened(listed.allowed_topologies)
+
+
+@pytest.mark.parametrize("count", [3, 4, 6])
+@pytest.mark.checklist("69")
+def test_pairs_grow_faster_than_values(count):
+    """A list of n values stands for every pair; written as whole topologies it takes n over 2 entries."""
+    zones_ = [f"r-{n}" for n in range(count)]
+    by_value = [{ZONE: zones_}]
+    whole = [{ZONE: [first, second]} for n, first in enumerate(zones_) for second in zones_[n + 1:]]
+    assert (1, comb(count, 2)) == (len(by_value), len(whole))
+    ends = set()
+    for number in range(40):
+        c = cluster(*(node(f"n{zone}", zone) for zone in zones_),
+                    storage_class(waits=False, parameters={"replication-type": "regional-pd"}, allowed=by_value),
+                    claim(f"data-{number}-{number * 7}"))
+        c.run(seconds=5)
+        ends.add(tuple(reach(c, f"data-{number}-{number * 7}")[0][ZONE]))
+    assert len(ends) <= comb(count, 2)
+
+
+@pytest.mark.checklist("70")
+def test_a_quota_by_topology_knows_no_topology_yet():
+    """A quota is asked on creation, when a delayed claim has no zone: it lets all pass, and zone a ends above its limit."""
+    asked = []
+
+    def quota(_old, new, stored):
+        held = [pv for pv in stored.of_kind("PersistentVolume") if "a" in str(pv.spec.node_affinity)]
+        asked.append(len(held))
+        return new if not held else forbidden(new, "exceeded quota: zone a holds its volume")
+
+    rules = revision_named("upstream")
+
+    class Quoted(type(rules)):
+        """Rules whose API server asks the quota."""
+
+        def server(self, denied=()):
+            """An API server with one admission plugin more."""
+            made = super().server(denied or {})
+            plugin = Plugin("ResourceQuota", "PersistentVolumeClaim", ("create",), quota, refuses=True)
+            made.admit = attrs.evolve(made.admit, plugins=(*made.admit.plugins, plugin))
+            return made
+
+    rules = Quoted(**{field.name: getattr(rules, field.name) for field in attrs.fields(type(rules))})
+    c = cluster(node("a1", "a"), storage_class(), revision=rules)
+    for n in range(3):
+        c.apply(claim(f"data-{n}"))
+    for n in range(3):
+        c.apply(pod(f"app-{n}", f"data-{n}"))
+    c.run(seconds=60)
+    assert [0, 0, 0] == asked
+    assert 3 == len([pv for pv in c.objects("pv") if "a" in str(pv.spec.node_affinity)])
+
+
+@pytest.mark.checklist("63")
+def test_classes_that_say_zones_twice():
+    """The plugin's own check refuses the class; without it the driver says the same and provisions nothing."""
+    twice = storage_class("twice", "kubernetes.io/gce-pd", waits=False, parameters={"zones": "a,b"},
+                          allowed=[{ZONE: ["a"]}])
+    words = "zone[s] cannot be specified in StorageClass if allowedTopologies specified"
+    checked = cluster(node("a1", "a"))
+    assert f'storageclasses.storage.k8s.io "twice" is forbidden: {words}' in refusal(checked.apply, twice)
+    assert "" == refusal(checked.apply, {**twice, "metadata": {"name": "other"}, "provisioner": "disks.example.com"})
+    rules = revision_named("design")
+    unchecked = cluster(node("a1", "a"), revision=attrs.evolve(
+        rules, disabled=(*rules.disabled, "StorageClassZones")))
+    unchecked.apply(twice, claim("data", of="twice"))
+    unchecked.run(seconds=30)
+    assert ("Pending", []) == (unchecked["pvc/data"].status.phase, unchecked.objects("pv"))
+    assert words in events(unchecked, "data", "ProvisioningFailed")[0]
+
+
+@attrs.frozen
+class AtTheEnd(volume_binding.VolumeBinding):
+    """One function at the end: no node is filtered, the node that was chosen is asked."""
+
+    def prefilter(self, pod, seen):
+        """Nothing is asked before."""
+        return volume_binding.SKIP
+
+
+@pytest.mark.checklist("141a")
+def test_one_function_at_the_end_misleads_preemption():
+    """Asked at the end only, volumes are walked for one node; but a pod is evicted where the preemptor cannot run."""
+    low, high = ({"apiVersion": "scheduling.k8s.io/v1", "kind": "PriorityClass", "metadata": {"name": name}, "value": value}
+                 for name, value in (("low", 1), ("high", 100)))
+
+    def run(rules):
+        c = cluster(low, high, node("n1", cpu="1"), node("n2", cpu="1", unschedulable=True), storage_class(),
+                    volume("disk", "10Gi", "late", {HOST: ["n2"]}, claim="data"), claim("data", bound="disk"),
+                    pod("victim", on="n1", cpu="900m", priority=1, priorityClassName="low"), revision=rules)
+        c.apply(pod("app", "data", cpu="500m", priorityClassName="high"))
+        c.run(seconds=120)
+        return "pod/victim" in c, where(c, "app")
+
+    rules = revision_named("upstream")
+    late = AtTheEnd()
+    plugins = tuple(attrs.evolve(each, plugin=late) if each.name == "VolumeBinding" else each
+                    for each in rules.profile.plugins)
+    at_the_end = attrs.evolve(rules, profile=attrs.evolve(rules.profile, plugins=plugins))
+    assert (True, [""]) == run(rules)
+    assert not run(at_the_end)[0]
+
+
+# -- S2 and S3: gates --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.checklist("194")
+def test_the_gate_of_spreading():
+    """Off in the scheduler constraints are not looked at; off in the API server new pods lose them; on, they are judged."""
+    def run(**gates):
+        rules = revision_named("design").with_gates(gates)
+        c = cluster(node("a1", "a"), node("b1", "b"), pod("old", labels=FOO, on="a1"), revision=rules)
+        c.apply(pod("app", labels=FOO, topologySpreadConstraints=[spread(**FOO)]))
+        c.run(seconds=30)
+        return fits(c, "app"), len(c["pod/app"].spec.topology_spread_constraints)
+
+    assert (["b1"], 1) == run()
+    assert (["a1", "b1"], 1) == run(**{"kube-scheduler": {"EvenPodsSpread": False}})
+    assert (["a1", "b1"], 0) == run(**{"kube-apiserver": {"EvenPodsSpread": False}})
+
+
+@pytest.mark.checklist("146")
+def test_the_gate_of_capacity_in_the_api_server():
+    """Off, capacityTracking, the driver's status and fsSize are dropped from what is created."""
+    tracked = {"apiVersion": "storage.k8s.io/v1", "kind": "CSIDriver", "metadata": {"name": "d.example.com"},
+               "spec": {"capacityTracking": True}, "status": {"storage": [{"storageClassName": "late"}]}}
+    inline = pod("app", volumes=[{"name": "v", "csi": {"driver": "d.example.com", "fsSize": "1Gi"}}])
+    for on in (True, False):
+        c = cluster(revision=revision_named("design").with_gates({"kube-apiserver": {"CSIStorageCapacity": on}}))
+        c.apply(tracked, inline)
+        found = c["csidriver/d.example.com"]
+        assert [on, on, on] == [bool(found.spec.capacity_tracking), bool(found.status.storage),
+                                c["pod/app"].spec.volumes[0].csi.fs_size == "1Gi"]
+
+
+# -- S4 ----------------------------------------------------------------------------------------------------------------
+
+
+def directives(**gates):
+    """The design's rules with these gates."""
+    return revision_named("design").with_gates(gates)
+
+
+@pytest.mark.checklist("229")
+def test_the_gate_of_readiness_in_both_processes():
+    """On by default; off in the scheduler gates keep no pod out of the queue, off in the API server new pods have none."""
+    def run(**gates):
+        c = cluster(node("a1", "a"), revision=directives(**gates))
+        c.apply(pod("app", gates=("g",)))
+        c.run(seconds=30)
+        return where(c, "app"), len(c["pod/app"].spec.scheduling_gates), bool(c.passes("app"))
+
+    off = {"PodSchedulingReadiness": False}
+    assert ([""], 1, False) == run()
+    assert ([""], 1, True) == run(**{"kube-scheduler": off})  # judged, and the API server refuses to bind it
+    assert (["a1"], 0, True) == run(**{"kube-apiserver": off})
+
+
+@pytest.mark.checklist("252")
+def test_enabled_disabled_and_enabled_again():
+    """Off, such updates are refused, on they are accepted, and with two API servers it depends on which one is asked."""
+    c = cluster(node("a1", "a"), node("b1", "b"), pod("app", gates=("g",)), revision=directives())
+    on, off = c.world.server, directives(**{"kube-apiserver": {"PodSchedulingReadiness": False}}).server()
+    answers = []
+    for number, server in enumerate((on, off, on, off)):
+        c.world.server = server
+        answers.append(refusal(patch, c, "pod/app", spec={"nodeSelector": {f"example.com/n{number}": "x"}}))
+    assert ["", True, "", True] == [said and "pod updates may not change fields other than" in said for said in answers]
+    c.world.server = on
+    c.refuse("user", 1, "ServiceUnavailable")
+    assert refusal(patch, c, "pod/app", spec={"nodeSelector": {"example.com/last": "x"}})
+    assert {"example.com/n0", "example.com/n2"} == set(c["pod/app"].spec.node_selector)
+
+
+@pytest.mark.checklist("252")
+def test_application_controllers_leave_narrowed_pods_alone():
+    """A ReplicaSet's pod that was narrowed keeps what its template does not say; nobody changes it back."""
+    rs = {"apiVersion": "apps/v1", "kind": "ReplicaSet", "metadata": {"name": "web"},
+          "spec": {"replicas": 2, "selector": {"matchLabels": FOO},
+                   "template": {"metadata": {"labels": FOO}, "spec": {
+                       "schedulingGates": [{"name": "g"}],
+                       "containers": [{"name": "app", "image": "registry.k8s.io/pause:3.10"}]}}}}
+    c = cluster(node("a1", "a"), node("b1", "b"), revision="upstream")
+    c.apply(rs)
+    c.run(seconds=30)
+    names = [each.metadata.name for each in c.objects("pods")]
+    assert 2 == len(names)
+    for name in names:
+        patch(c, f"pod/{name}", spec={"nodeSelector": {ZONE: "b"}})
+    c.run(seconds=600)
+    assert names == [each.metadata.name for each in c.objects("pods")]
+    for name in names:
+        patch(c, f"pod/{name}", spec={"schedulingGates": None})
+    c.run(seconds=60)
+    assert ["b1", "b1"] == where(c, *names)
+
+
+@both
+@pytest.mark.checklist("270")
+def test_the_queue_controller_steers_the_autoscaler_as_well(revision):
+    """An autoscaler adds the first machine on which a pending pod would fit: the narrowed pod gets the other kind."""
+    groups = {"cheap": node("cheap-1", "a", labels={"example.com/vm": "spot"}),
+              "sure": node("sure-1", "b", labels={"example.com/vm": "demand"})}
+
+    def scaled(c):
+        for word, template in groups.items():
+            trial = c.fork()
+            trial.apply(template)
+            trial.run("pod/app scheduled", seconds=60)
+            if where(trial, "app")[0]:
+                c.apply(template)
+                c.run("pod/app scheduled", seconds=60)
+                return word
+        return ""
+
+    chosen = []
+    for change in ({}, {"nodeSelector": {"example.com/vm": "demand"}}):
+        c = cluster(node("full", "a", cpu="50m"), pod("app", gates=("quota",)), revision=revision)
+        assert "" == scaled(c)
+        patch(c, "pod/app", spec={**change, "schedulingGates": None})
+        c.run(seconds=30)
+        chosen.append((scaled(c), *where(c, "app")))
+    assert [("cheap", "cheap-1"), ("sure", "sure-1")] == chosen
+
+
+# -- across documents --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.checklist("261")
+def test_the_story_across_all_documents():
+    """Three replicas with SSD and HDD, apart, behind a gate: all rules place all three; the passes tell them apart."""
+    def run(revision):
+        made = [storage_class("ssd", LOCAL), storage_class("hdd", LOCAL)]
+        for n in range(4):
+            made.append(node(f"n{n}", "ab"[n % 2]))
+            made += [volume(f"{of}{n}", "10Gi", of, {HOST: [f"n{n}"]}) for of in ("ssd", "hdd") if n or of == "ssd"]
+        spec = {"containers": [{"name": "db", "image": "registry.k8s.io/pause:3.10"}], "affinity": apart(HOST, app="db"),
+                "schedulingGates": [{"name": "rollout"}]}
+        made.append({"apiVersion": "apps/v1", "kind": "StatefulSet", "metadata": {"name": "db"}, "spec": {
+            "replicas": 3, "serviceName": "db", "podManagementPolicy": "Parallel",
+            "selector": {"matchLabels": {"app": "db"}},
+            "template": {"metadata": {"labels": {"app": "db"}}, "spec": spec},
+            "volumeClaimTemplates": [{"metadata": {"name": of}, "spec": {
+                "storageClassName": of, "accessModes": ["ReadWriteOnce"],
+                "resources": {"requests": {"storage": "10Gi"}}}} for of in ("ssd", "hdd")]}})
+        c = cluster(*made, revision=revision)
+        c.run(seconds=60)
+        names = [f"db-{n}" for n in range(3)]
+        assert ["", "", ""] == where(c, *names)
+        assert {"Pending"} == {each.status.phase for each in c.objects("pvc")}
+        for name in names:
+            patch(c, f"pod/{name}", spec={"schedulingGates": None})
+            c.run(f"pod/{name} Running", seconds=300)
+        return c, names
+
+    passes = {}
+    for revision in ("design", "upstream"):
+        c, names = run(revision)
+        assert {"n1", "n2", "n3"} == set(where(c, *names))
+        for name, on in zip(names, where(c, *names), strict=True):
+            assert [f"ssd{on[1]}", f"hdd{on[1]}"] == [c[f"pvc/{of}-{name}"].spec.volume_name for of in ("ssd", "hdd")]
+        passes[revision] = [len(c.passes(name)) for name in names]
+    assert [1, 1, 1] == passes["upstream"]
+    assert min(passes["design"]) >= 2
