@@ -98,6 +98,53 @@ def test_every_trace_that_varied_has_its_luck():
     assert VARYING == sorted(LUCK)
 
 
+def _spoil_final(trace):
+    trace["stable"]["final"]["pod/app"]["status.phase"] = "Pending"
+
+
+def _spoil_event(trace):
+    trace["stable"]["events"]["pod/app"][0]["message"] += "."
+
+
+def _spoil_change(trace):
+    trace["stable"]["objects"]["pvc/data"][1]["by"] = "kubelet"
+
+
+def _spoil_set(trace):
+    del trace["stable"]["objects"]["pvc/data"][1]["set"]
+
+
+def _spoil_missing(trace):
+    trace["stable"]["objects"]["pv/more"] = [{"by": "user", "verb": "create", "type": "created", "set": {}}]
+
+
+def _spoil_refused(trace):
+    trace["refused_steps"] = ['422 Pod "app" is invalid']
+
+
+def _spoil_order(trace):
+    first, second = trace["always_before"][0].split(" < ")
+    trace["always_before"].append(f"{second} < {first}")
+
+
+@pytest.mark.parametrize(("spoil", "aspect"), [
+    (_spoil_final, "final"),
+    (_spoil_event, "events"),
+    (_spoil_change, "objects"),
+    (_spoil_set, "objects"),
+    (_spoil_missing, "objects"),
+    (_spoil_refused, "refused"),
+    (_spoil_order, "order"),
+])  # fmt: skip
+def test_a_wrong_word_in_a_recording_is_noticed(spoil, aspect):
+    """One thing told otherwise in a recording: that aspect differs, and no other."""
+    trace = json.loads(json.dumps(case("claim-lost")))
+    spoil(trace)
+    found = FAMILIES["traces"].compare(trace, upstream())
+
+    assert [aspect] == [name for name, recorded, ours in found if recorded != ours]
+
+
 # -- luck, the player, renaming --------------------------------------------------------------------------------------
 
 
