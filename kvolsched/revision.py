@@ -36,8 +36,10 @@ from .scheduler.cycle import SCHEDULER, SchedulingPass
 from .scheduler.evictor import Evictor
 from .scheduler.flow import BindWorker, Strategy, TwoPasses, WaitInPreBind, named_volume, pod_claims
 from .scheduler.plugins.volume_binding import VolumeBinding
+from .scheduler.plugins.volume_rollback import VolumeRollback
 from .scheduler.profile import Profile
 from .scheduler.queue import RECORDER, SchedulingQueue
+from .scheduler.rollback import Roller
 from .scheduler.snapshot import Snapshot
 from .world.apiserver import ApiServer
 from .world.component import Component
@@ -66,6 +68,7 @@ class Revision:
         disabled: admission plugins of the API server that are off.
         gates: the feature gates that were set, by process (see `with_gates`).
         zonal_phase: how far zonal volumes are converted (see `in_phase`).
+        rolls_back: bound volumes are given back after a scheduling failure (see `with_rollback`).
     """
 
     name: str
@@ -80,6 +83,7 @@ class Revision:
     disabled: tuple[str, ...] = OFF
     gates: Mapping[str, Mapping[str, bool]] = EMPTY
     zonal_phase: int = 0
+    rolls_back: bool = False
 
     def in_phase(self, phase: int) -> Revision:
         """Return these rules in a phase of S0's zonal PV upgrade (checklist 28-34).
@@ -125,6 +129,15 @@ class Revision:
             flow=attrs.evolve(self.flow, volume_binding=plugin),
             binder=attrs.evolve(self.binder, delays=delays, delayed_provisioning=provisioning),
             gates=freeze(dict(gates)),
+        )
+
+    def with_rollback(self) -> Revision:
+        """Return these rules with S0's sketch of a transaction: of a pod that fits no node clean claims are unbound."""
+        return attrs.evolve(
+            self.with_plugin(VolumeRollback()),
+            name=f"{self.name} + rollback",
+            binder=attrs.evolve(self.binder, rolls_back=True),
+            rolls_back=True,
         )
 
     def with_plugin(self, plugin: Any, weight: int = 1) -> Revision:
@@ -183,11 +196,14 @@ class Revision:
         more = (*admission.dropping(gate for gate, on in sorted(gates.items()) if not on), *more)
         admit = admission.admit.without(*off)
         admit = attrs.evolve(admit, plugins=(*admit.plugins, *more))
+        if self.rolls_back:
+            admit = attrs.evolve(admit, seen_as=admission.without_volume)
         series = (RECORDER,) if self.today else ()
         return ApiServer(admit, subresources, admission.permits(denied), WORKLOADS, series)
 
     def _kubelet(self) -> kubelet.Options:
-        return kubelet.Options(reaches=self.gates.get(kubelet.NAME, {}).get(GATES[0], True))
+        reaches = self.gates.get(kubelet.NAME, {}).get(GATES[0], True)
+        return kubelet.Options(reaches=reaches, marks_dirty=self.rolls_back)
 
     def found(self, obj: Any, stored: admission.Stored) -> Any:
         """Return an object as it is found in a cluster, defaulted; one written by hand was admitted there."""
@@ -200,7 +216,8 @@ class Revision:
         heeds_gates = self.gates.get(SCHEDULER, {}).get(DIRECTIVES, True)
         judging = SchedulingPass(self.profile, self.flow, self.pops_backoff, self.fine, heeds_gates)
         evicting = (Evictor(),) if self.profile.preempts else ()
-        actors = (judging, BindWorker(self.flow, self.profile), *evicting)
+        rolling = (Roller(),) if self.rolls_back else ()
+        actors = (judging, BindWorker(self.flow, self.profile), *evicting, *rolling)
 
         def views(_seen: Seen) -> Mapping[str, View]:
             return {

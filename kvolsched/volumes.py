@@ -29,6 +29,8 @@ from .api.volume import (
     VolumeNodeAffinity,
 )
 
+ROLLBACK = "pv.kubernetes.io/rollback"  # the mark on a claim that is to be unbound again (S0's sketch)
+CONTENT, CLEAN, DIRTY = "content", "clean", "dirty"  # of a claim's status: whether its volume may hold data
 FILESYSTEM = "Filesystem"
 ACCESS_MODES = ("ReadWriteOnce", "ReadOnlyMany", "ReadWriteMany", "ReadWriteOncePod")
 ZONE_LABELS = ("topology.kubernetes.io/zone", "failure-domain.beta.kubernetes.io/zone")
@@ -141,6 +143,22 @@ def selected_node(claim: PersistentVolumeClaim, options: Options = UPSTREAM) -> 
         if key in annotations:
             return str(annotations[key])
     return ""
+
+
+def under_rollback(claim: PersistentVolumeClaim) -> bool:
+    """Say whether a claim is to be unbound again (S0, Binding multiple PVCs in one transaction)."""
+    return ROLLBACK in claim.metadata.annotations
+
+
+def is_clean(claim: PersistentVolumeClaim) -> bool:
+    """Say whether nobody can have written to a claim's volume; one that says nothing counts as dirty."""
+    return bool(claim.status.rest.get(CONTENT) == CLEAN)
+
+
+def with_content(claim: PersistentVolumeClaim, content: str) -> PersistentVolumeClaim:
+    """Return a claim whose status says that its volume is clean or dirty."""
+    rest = claim.status.rest.merged({CONTENT: content})
+    return attrs.evolve(claim, status=attrs.evolve(claim.status, rest=rest))
 
 
 # -- does this volume suit this claim --------------------------------------------------------------

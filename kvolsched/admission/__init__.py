@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from .access import PERMISSIONS, permits
 from .binding import bind
-from .documents import CLASS_ZONES, NO_DIRECTIVES, ZONE_AFFINITY, dropping
+from .documents import CLASS_ZONES, NO_DIRECTIVES, ZONE_AFFINITY, dropping, without_volume
 from .plugins import PLUGINS, PROTECTION, Plugin, Stored, protected, with_class
 from .server import Admission, admit, invalid
 
@@ -30,4 +30,5 @@ __all__ = [
     "permits",
     "protected",
     "with_class",
+    "without_volume",
 ]

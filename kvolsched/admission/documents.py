@@ -17,8 +17,8 @@ from ..api.csi import CSIDriver, CSIDriverStatus
 from ..api.immutable import immutable
 from ..api.pod import Pod
 from ..api.storage import StorageClass
-from ..api.volume import PersistentVolume
-from ..volumes import with_zone_affinity
+from ..api.volume import PersistentVolume, PersistentVolumeClaim
+from ..volumes import under_rollback, with_zone_affinity
 from .plugins import WRITTEN, Plugin, Stored, forbidden
 from .server import invalid
 
@@ -73,5 +73,12 @@ def dropping(gates: Iterable[str]) -> tuple[Plugin, ...]:
 
 
 CLASS_ZONES = Plugin("StorageClassZones", "StorageClass", ("create",), class_zones, refuses=True)
+def without_volume(old: Any, new: Any) -> Any:
+    """Return a claim that is being rolled back as one that names no volume: it may lose it (S0, one transaction)."""
+    if isinstance(old, PersistentVolumeClaim) and under_rollback(old) and not new.spec.volume_name:
+        return attrs.evolve(old, spec=attrs.evolve(old.spec, volume_name=""))
+    return old
+
+
 ZONE_AFFINITY = Plugin("PersistentVolumeLabel", "PersistentVolume", ("create",), zone_affinity)
 NO_DIRECTIVES = Plugin("PodSchedulingReadiness", "Pod", ("update",), no_directives, refuses=True)

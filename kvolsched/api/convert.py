@@ -49,7 +49,8 @@ DEFAULTS: Mapping[str, Mapping[str, Any]] = {
     "TopologySpreadConstraint": {"max_skew": 1, "when_unsatisfiable": "DoNotSchedule"}
 }
 # Fields of the design documents that Kubernetes never got: accepted, reported as "design".
-DESIGNED: Mapping[str, Mapping[str, Any]] = {  # all of S2
+DESIGNED: Mapping[str, Mapping[str, Any]] = {  # the first S0's, all others S2's
+    "PersistentVolumeClaimStatus": {"content": {"type": "string", "enum": ["clean", "dirty"]}},
     "CSIVolumeSource": {"fsSize": "quantity"},
     "CSIDriverSpec": {"capacityTracking": "boolean"},
     "CSIDriver": {"status": "CSIDriverStatus"},

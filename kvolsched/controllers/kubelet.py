@@ -16,8 +16,17 @@ from ..api.meta import Condition
 from ..api.node import Node
 from ..api.pod import Pod
 from ..api.quantity import milli, value
-from ..api.volume import PersistentVolume
-from ..volumes import is_bound, is_bound_to, mode, volume_fits_node
+from ..api.volume import PersistentVolume, PersistentVolumeClaim
+from ..volumes import (
+    DIRTY,
+    is_bound,
+    is_bound_to,
+    is_clean,
+    mode,
+    under_rollback,
+    volume_fits_node,
+    with_content,
+)
 from ..world.apiserver import Write
 from ..world.component import Component, Hand
 from ..world.decision import Decision, named, say_done, say_refused
@@ -39,12 +48,15 @@ class Options:
         stop_delay: seconds from a pod's deletion to its end.
         admits: whether resources are counted before a pod starts.
         reaches: whether a pod waits whose volume cannot be reached from its node (a stand-in may mount nothing).
+        marks_dirty: whether claims are marked dirty before a pod gets their volumes, and pods are refused whose claims
+            are being rolled back (S0, Binding multiple PVCs in one transaction).
     """
 
     start_delay: float = 0.0
     stop_delay: float = 0.0
     admits: bool = True
     reaches: bool = True
+    marks_dirty: bool = False
 
 
 @attrs.frozen
@@ -165,6 +177,8 @@ class Kubelet:
     def _start(self, decision: Decision, cause: str, pod: Pod, node: Node) -> None:
         """Admit a pod, wait for its volumes, and run it."""
         refused = self._out_of(decision.hand, pod, node) if self.options.admits else None
+        if refused is None and self.options.marks_dirty:
+            refused = self._rolled_back(decision.hand, pod)
         if refused is not None:
             reason, message = refused
             patch = StatusPatch("Failed", reason=reason, message=message, start_time=decision.hand.moment)
@@ -177,10 +191,27 @@ class Kubelet:
             return
         if not self._waited(decision.hand, cause, f"start {pod.metadata.uid}", self.options.start_delay):
             return
+        if self.options.marks_dirty:
+            self._mark_dirty(decision, pod)
         now = decision.hand.moment
         conditions = tuple(Condition(type=type_, status="True", last_transition_time=now) for type_ in STARTED)
         patch = StatusPatch("Running", conditions, start_time=now)
         self._patch(decision, pod, patch, f"kubelet on {node.metadata.name} runs {named(pod)}")
+
+    @staticmethod
+    def _rolled_back(hand: Hand, pod: Pod) -> tuple[str, str] | None:
+        """Return (reason, message) if a claim of a pod is being rolled back."""
+        for claim in _claims(hand, pod):
+            if under_rollback(claim):
+                return "VolumeRollback", f'persistentvolumeclaim "{claim.metadata.name}" is being rolled back'
+        return None
+
+    @staticmethod
+    def _mark_dirty(decision: Decision, pod: Pod) -> None:
+        """Say of every clean claim of a pod that its volume may hold data from now on."""
+        for claim in _claims(decision.hand, pod):
+            if is_clean(claim):
+                decision.update_status(claim, with_content(claim, DIRTY), f"kubelet marks {named(claim)} dirty")
 
     @staticmethod
     def _patch(decision: Decision, pod: Pod, patch: StatusPatch, words: str) -> None:
@@ -244,6 +275,13 @@ class Kubelet:
             )
             self._patch(decision, pod, StatusPatch("Succeeded", done), f"kubelet has stopped {named(pod)}")
         decision.delete(pod, f"kubelet removes {named(pod)}", grace=0)
+
+
+def _claims(hand: Hand, pod: Pod) -> list[PersistentVolumeClaim]:
+    """Return the claims of a pod that are seen."""
+    namespace = pod.metadata.namespace or "default"
+    found = [hand.seen.get("PersistentVolumeClaim", name, namespace) for name in pod.claim_names()]
+    return [claim for claim in found if claim is not None]
 
 
 def _number(resource: str, text: str) -> int:

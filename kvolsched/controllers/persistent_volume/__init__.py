@@ -38,6 +38,7 @@ from ...volumes import (
     modes_of,
     requested,
     selected_node,
+    under_rollback,
 )
 from ...world.apiserver import Done, Refused, Write
 from ...world.component import Actor, Component, Hand
@@ -51,6 +52,7 @@ from .binding import Binding
 from .cache import own_of, pods_of, views
 from .migration import MIGRATED_TO, Migration
 from .options import CLAIM, CLAIMS, DESIGN, NAME, OPERATIONS, SOURCE, UPSTREAM, VOLUME, VOLUMES, Options
+from .rollback import roll_back
 
 
 def component(options: Options = UPSTREAM, operations: Sequence[Actor] = ()) -> Component:
@@ -73,7 +75,7 @@ class Binder:
     @property
     def writes(self) -> Binding:
         """The writes of a bind, in this release's way."""
-        return Binding(self.options.today)
+        return Binding(self.options.today, self.options.rolls_back)
 
     @property
     def migration(self) -> Migration:
@@ -172,7 +174,9 @@ class Binder:
             return ()
         decision = Decision(hand, SOURCE)
         claim = self.migration.claim(decision, claim)
-        if BIND_COMPLETED in claim.metadata.annotations:
+        if self.options.rolls_back and under_rollback(claim):
+            roll_back(decision, self.writes, claim, own_of(hand).indexes["claimed"].get(claim_key(claim)))
+        elif BIND_COMPLETED in claim.metadata.annotations:
             self._sync_bound_claim(decision, claim)
         elif claim.spec.volume_name:
             self._sync_prebound_claim(decision, claim)

@@ -13,7 +13,7 @@ import attrs
 from ...api.meta import EMPTY, Frozen
 from ...api.quantity import value
 from ...api.volume import BIND_COMPLETED, BOUND_BY_CONTROLLER, PersistentVolume, PersistentVolumeClaim
-from ...volumes import bind_volume_to_claim, claim_key
+from ...volumes import CLEAN, bind_volume_to_claim, claim_key, with_content
 from ...world.decision import Decision, named
 
 CURRENT_ATTRIBUTES = "currentVolumeAttributesClassName"
@@ -22,9 +22,10 @@ PRE_RESIZE_CAPACITY = "volume.alpha.kubernetes.io/pre-resize-capacity"
 
 @attrs.frozen
 class Binding:
-    """The writes of one release: `today` is v1.36.2, otherwise 1.11."""
+    """The writes of one release: `today` is v1.36.2, otherwise 1.11; `tells_clean` says that a volume was untouched."""
 
     today: bool
+    tells_clean: bool = False
 
     def bind(self, decision: Decision, volume: PersistentVolume, claim: PersistentVolumeClaim) -> None:
         """Bind a volume and a claim to each other."""
@@ -43,9 +44,10 @@ class Binding:
             spec=attrs.evolve(claim.spec, volume_name=name),
         )
         decision.update(claim, bound, f"PV controller sets volumeName={name} on {named(claim)}")
-        self.claim_phase(decision, bound, "Bound", ours)
+        untouched = self.tells_clean and volume.status.phase == "Available"
+        self.claim_phase(decision, bound, "Bound", ours, untouched=untouched)
 
-    def unbind(self, decision: Decision, volume: PersistentVolume) -> None:
+    def unbind(self, decision: Decision, volume: PersistentVolume, why: str = "its claim is bound elsewhere") -> None:
         """Give a volume free; one that a user had prebound stays so, without uid."""
         ref, annotations = volume.spec.claim_ref, volume.metadata.annotations
         if BOUND_BY_CONTROLLER in annotations:
@@ -57,7 +59,7 @@ class Binding:
             metadata=attrs.evolve(volume.metadata, annotations=annotations),
             spec=attrs.evolve(volume.spec, claim_ref=ref),
         )
-        decision.update(volume, freed, f"PV controller unbinds {named(volume)}: its claim is bound elsewhere")
+        decision.update(volume, freed, f"PV controller unbinds {named(volume)}: {why}")
         self.volume_phase(decision, freed, "Available")
 
     def volume_phase(
@@ -89,6 +91,8 @@ class Binding:
         claim: PersistentVolumeClaim,
         phase: str,
         volume: PersistentVolume | None = None,
+        *,
+        untouched: bool = False,
     ) -> None:
         """Set a claim's phase; its access modes follow the volume always, its capacity only with the phase."""
         status = attrs.evolve(claim.status, phase=phase)
@@ -99,8 +103,9 @@ class Binding:
             status = attrs.evolve(status, access_modes=volume.spec.access_modes)
             if claim.status.phase != phase:
                 status = attrs.evolve(status, **self._taken_over(claim, volume))
+        new = attrs.evolve(claim, status=status)
         words = f"PV controller sets {named(claim)} {phase}"
-        decision.update_status(claim, attrs.evolve(claim, status=status), words)
+        decision.update_status(claim, with_content(new, CLEAN) if untouched else new, words)
 
     def _taken_over(self, claim: PersistentVolumeClaim, volume: PersistentVolume) -> dict[str, Any]:
         """Return what a claim's status takes from its volume when its phase changes."""

@@ -43,6 +43,7 @@ class Options:
         resync: seconds of the period after which an unfinished claim is looked at again.
         ticks: look at every Pending claim at every tick of the resync, as Kubernetes does: its Events are counted up,
             and say so if a pod has come. Without it only at those for which something has changed.
+        rolls_back: claims are marked clean when they are bound, and unbound again where the scheduler asks (S0).
     """
 
     rules: Rules = RULES
@@ -57,6 +58,7 @@ class Options:
     assign_default_class: bool = True
     resync: float = 15.0
     ticks: bool = False
+    rolls_back: bool = False
 
 
 UPSTREAM = Options()

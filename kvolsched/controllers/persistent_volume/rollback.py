@@ -1,0 +1,68 @@
+"""Unbinding a claim that the scheduler has marked: only a clean one, whose volume no kubelet has touched (S0).
+
+Each write is skipped if it is already so; the mark goes last, so that a crash between two writes is finished by a later
+sync. A dirty claim, or one that says nothing, stays bound and loses its mark.
+"""
+
+from __future__ import annotations
+
+import attrs
+
+from ...api.meta import EMPTY
+from ...api.volume import (
+    BIND_COMPLETED,
+    BOUND_BY_CONTROLLER,
+    SELECTED_NODE_KEYS,
+    PersistentVolume,
+    PersistentVolumeClaim,
+)
+from ...volumes import CONTENT, ROLLBACK, claim_key, is_clean
+from ...world.decision import Decision, named
+from .binding import Binding
+
+UNBOUND = (BIND_COMPLETED, BOUND_BY_CONTROLLER, *SELECTED_NODE_KEYS)
+
+
+def roll_back(
+    decision: Decision, writes: Binding, claim: PersistentVolumeClaim, held: list[PersistentVolume]
+) -> None:
+    """Unbind a marked claim and the volumes that name it, or refuse.
+
+    Args:
+        decision: what is meant to be written.
+        writes: the controller's way to write.
+        claim: the marked claim.
+        held: the volumes whose claimRef names it.
+    """
+    if claim.spec.volume_name and not is_clean(claim):
+        said = f'volume "{claim.spec.volume_name}" may hold data: the claim is not clean'
+        _without(decision, claim, (ROLLBACK,), f"PV controller does not roll {named(claim)} back: {said}")
+        decision.event(claim, "Warning", "RollbackRefused", said)
+        return
+    status = attrs.evolve(claim.status, phase="Pending", access_modes=(), capacity=EMPTY)
+    pending = attrs.evolve(claim, status=status)
+    decision.update_status(claim, pending, f"PV controller sets {named(claim)} Pending")
+    freed = attrs.evolve(pending, spec=attrs.evolve(pending.spec, volume_name=""))
+    freed = _without(decision, pending, UNBOUND, f"PV controller takes its volume from {named(claim)}", freed)
+    for volume in held:
+        writes.unbind(decision, volume, f"{claim_key(claim)} is rolled back")
+    rest = freed.status.rest.merged({CONTENT: None})
+    empty = attrs.evolve(freed, status=attrs.evolve(freed.status, rest=rest))
+    decision.update_status(freed, empty, f"PV controller has nothing to say of the volume of {named(claim)}")
+    _without(decision, empty, (ROLLBACK,), f"PV controller has rolled {named(claim)} back")
+    decision.event(claim, "Normal", "RolledBack", "the claim is unbound again: its pod fits no node")
+
+
+def _without(
+    decision: Decision,
+    old: PersistentVolumeClaim,
+    keys: tuple[str, ...],
+    words: str,
+    new: PersistentVolumeClaim | None = None,
+) -> PersistentVolumeClaim:
+    """Mean to write a claim without these annotations; return it."""
+    annotations = old.metadata.annotations.merged(dict.fromkeys(keys))
+    new = old if new is None else new
+    changed = attrs.evolve(new, metadata=attrs.evolve(new.metadata, annotations=annotations))
+    decision.update(old, changed, words)
+    return changed

@@ -1,0 +1,180 @@
+"""S0's sketch of a transaction: claims of a pod that fits no node are given back, if nobody can have written to them."""
+
+import pytest
+
+from kvolsched.api.manifest import from_plain, to_plain
+from kvolsched.cluster import Cluster
+from kvolsched.explore.invariants import claims_and_volumes_match, pods_reach_their_volumes, pods_stay
+from kvolsched.revision import design
+from kvolsched.world.apiserver import Write, key_of
+
+DISKS = "".join(f"""
+apiVersion: v1
+kind: Node
+metadata: {{name: node-{n}, labels: {{kubernetes.io/hostname: node-{n}}}}}
+status: {{allocatable: {{cpu: "{cpu}", memory: 8Gi, pods: "10"}}}}
+---
+apiVersion: v1
+kind: PersistentVolume
+metadata: {{name: disk-{n}}}
+spec:
+  capacity: {{storage: 10Gi}}
+  accessModes: [ReadWriteOnce]
+  storageClassName: local
+  persistentVolumeReclaimPolicy: Retain
+  local: {{path: /mnt/disk}}
+  nodeAffinity:
+    required: {{nodeSelectorTerms: [{{matchExpressions: [{{key: kubernetes.io/hostname, operator: In, values: [node-{n}]}}]}}]}}
+---""" for n, cpu in (("a", 4), ("b", 2)))
+CLASS = """
+apiVersion: storage.k8s.io/v1
+kind: StorageClass
+metadata: {name: local}
+provisioner: kubernetes.io/no-provisioner
+volumeBindingMode: WaitForFirstConsumer
+"""
+CLAIM = """
+apiVersion: v1
+kind: PersistentVolumeClaim
+metadata: {name: data}
+spec: {accessModes: [ReadWriteOnce], storageClassName: local, resources: {requests: {storage: 10Gi}}}
+"""
+
+
+def pod(name, cpu="2", *claims, on=""):
+    """A pod with claims; on a node if one is named."""
+    volumes = ", ".join(f"{{name: {each}, persistentVolumeClaim: {{claimName: {each}}}}}" for each in claims)
+    return f"""
+apiVersion: v1
+kind: Pod
+metadata: {{name: {name}}}
+spec:
+  containers: [{{name: app, image: app, resources: {{requests: {{cpu: "{cpu}"}}}}}}]
+  volumes: [{volumes}]
+  {f"nodeName: {on}" if on else ""}
+"""
+
+
+def stranded(*, rollback, content=None):
+    """A pod whose claim is bound to the disk of node-a, where there is no room for it any more when all is bound."""
+    revision = design().with_rollback() if rollback else design()
+    made = Cluster.from_manifests(DISKS + CLASS, revision=revision)
+    made.run()
+    made.apply("---".join([CLAIM, pod("app", "2", "data")]))
+    made.cordon("node-b")
+    made.run("pvc/data Bound")
+    made.apply(pod("other", "3", on="node-a"))
+    if content is not None:
+        plain = to_plain(made["pvc/data"])
+        plain["status"]["content"] = content
+        _status(made, plain)
+    made.uncordon("node-b")
+    made.run(seconds=600)
+    return made
+
+
+def _status(made, plain):
+    """Write a claim's status as a controller would."""
+    new = from_plain(plain)
+    made.world.perform("user", [Write("update_status", key_of(new), new)])
+
+
+def content(made):
+    """What the claim says of its volume."""
+    return made["pvc/data"].status.rest.get("content")
+
+
+@pytest.mark.checklist("142e", "142f")
+def test_a_clean_claim_is_given_back_and_the_pod_goes_where_it_fits():
+    """Without rollback the pod is stranded; with it the claim is marked, unbound, and bound again on the other node."""
+    made = stranded(rollback=False)
+    assert ("", "disk-a") == (made["pod/app"].spec.node_name, made["pvc/data"].spec.volume_name)
+    made = stranded(rollback=True)
+
+    assert "node-b" == made["pod/app"].spec.node_name
+    assert "disk-b" == made["pvc/data"].spec.volume_name
+    assert ("Available", None) == (made["pv/disk-a"].status.phase, made["pv/disk-a"].spec.claim_ref)
+    assert "pv.kubernetes.io/rollback" not in made["pvc/data"].metadata.annotations
+
+
+@pytest.mark.checklist("142a", "142b", "142f")
+@pytest.mark.parametrize("said", ["dirty", ""])
+def test_a_dirty_claim_stays_bound(said):
+    """Its volume may hold data: it is not unbound, and neither is one that says nothing."""
+    made = stranded(rollback=True, content=said)
+    told = [o.message for key, o in made.world.log.objects.items() if key.kind == "Event" and o.reason == "RollbackRefused"]
+
+    assert "disk-a" == made["pvc/data"].spec.volume_name
+    assert "" == made["pod/app"].spec.node_name
+    assert ['volume "disk-a" may hold data: the claim is not clean'] == told
+    assert "pv.kubernetes.io/rollback" not in made["pvc/data"].metadata.annotations
+
+
+@pytest.mark.checklist("142c", "142d")
+def test_clean_when_bound_to_an_available_volume_and_dirty_before_the_pod_runs():
+    """The PV controller says clean, a kubelet says dirty before it starts the pod."""
+    made = Cluster.from_manifests(DISKS + CLASS, revision=design().with_rollback())
+    made.run()
+    made.apply("---".join([CLAIM, pod("app", "2", "data")]))
+    made.run("pvc/data Bound")
+    assert "clean" == content(made)
+    made.run()
+    assert ("dirty", "Running") == (content(made), made["pod/app"].status.phase)
+    changes = [(c.key.name, c.new) for c in made.world.log.changes if c.key[0] in ("Pod", "PersistentVolumeClaim")]
+    dirty = next(n for n, (name, new) in enumerate(changes) if name == "data" and new.status.rest.get("content") == "dirty")
+    running = next(n for n, (name, new) in enumerate(changes) if name == "app" and new.status.phase == "Running")
+    assert dirty < running
+
+
+@pytest.mark.checklist("142g", "142h")
+def test_nobody_takes_a_claim_that_is_being_rolled_back():
+    """While the mark is there the scheduler rejects pods that use the claim, and so does a kubelet."""
+    dials = {"persistent-volume-binder": {"absent": True}}
+    marked = CLAIM.replace("name: data", "name: data, annotations: {pv.kubernetes.io/rollback: 'yes'}")
+    made = Cluster.from_manifests(DISKS + CLASS, revision=design().with_rollback(), components=dials)
+    made.apply("---".join([marked, pod("app", "1", "data"), pod("direct", "1", "data", on="node-a")]))
+    made.run()
+    words = 'persistentvolumeclaim "data" is being rolled back'
+
+    assert words in made["pod/app"].status.condition("PodScheduled").message
+    assert ("Failed", "VolumeRollback", words) == (
+        made["pod/direct"].status.phase, made["pod/direct"].status.reason, made["pod/direct"].status.message,
+    )  # fmt: skip
+
+
+@pytest.mark.checklist("142i")
+def test_after_a_kubelet_has_refused_rollback_begins_only_if_no_node_is_found():
+    """A refused replica's successor is scheduled again: on its node if there is room, and only else is its claim marked."""
+    for room in ("4", "2"):
+        made = Cluster.from_manifests(DISKS.replace('cpu: "4"', f'cpu: "{room}"') + CLASS, revision=design().with_rollback())
+        made.run()
+        made.apply("---".join([CLAIM, pod("app", "2", "data")]))
+        made.cordon("node-b")
+        made.run("pvc/data Bound")
+        made.delete("pod/app")
+        made.run()
+        made.apply(pod("other", "2", on="node-a"))
+        made.run()
+        made.uncordon("node-b")
+        made.apply(pod("again", "2", "data"))
+        made.run()
+        marks = [c for c in made.world.log.changes if c.key[0] == "PersistentVolumeClaim" and c.new is not None
+                 and "pv.kubernetes.io/rollback" in c.new.metadata.annotations]  # fmt: skip
+        assert (room == "2") == bool(marks), room
+
+
+def test_every_order_of_turns_ends_with_the_pod_running():
+    """Scheduler, controller and kubelet in any order: claims and volumes match throughout, and the pod runs at last."""
+    dials = {"kube-scheduler": {"resync": 30.0}}  # without it the design's lost wake-up is found here, too
+    made = Cluster.from_manifests(DISKS + CLASS, revision=design().with_rollback(), components=dials)
+    made.run()
+    made.apply("---".join([CLAIM, pod("app", "2", "data")]))
+    made.cordon("node-b")
+    made.run("pvc/data Bound")
+    made.apply(pod("other", "3", on="node-a"))
+    made.uncordon("node-b")
+    rules = (claims_and_volumes_match, pods_reach_their_volumes, pods_stay)
+    found = made.explore(invariants=rules, lag="none", max_states=3_000, progress=False)
+
+    assert not found.found, repr(found)
+    assert "Exhausted" in repr(found)
