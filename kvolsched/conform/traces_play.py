@@ -108,7 +108,8 @@ class Story:
 
     def stand_in(self, step: Mapping[str, Any]) -> None:
         """Tell the provisioners how to behave from now on; one that starts to run lists everything anew."""
-        told = {{"fail": "fails"}.get(word, word): value for word, value in step["stand_in"]["provisioner"].items()}
+        words = step["stand_in"].get("provisioner", {})
+        told = {{"fail": "fails"}.get(word, word): value for word, value in words.items()}
         for name in self.drivers:
             ran = self.dials[name].get("running", True)
             self.dials[name] |= told
