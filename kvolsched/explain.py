@@ -25,6 +25,7 @@ from .world.log import Change, Key, Note
 
 # Bookkeeping; what a binding is about, the queue says as well.
 UNTOLD = frozenset({"cursor", "clock", "gone", "pass", "wake", "config", "failures", "own", "unsaved", "binding"})
+UNTOLD |= {"similar"}  # what recorders remember of events
 UNTOLD |= {"made", "awaits", "template"}  # what controllers of workloads count and wait for
 UNTOLD_FIELDS = (".resourceVersion", ".uid", ".creationTimestamp", ".lastTransitionTime")  # versions and times
 PARTS = {"backoff": "back-off", "waiting": "waiting for volumes"}  # of the scheduler's queue

@@ -94,9 +94,9 @@ def draw(rows: Sequence[Written], components: Sequence[str], width: int) -> str:
     """Draw one line a write, and the columns of these components."""
     if not rows:
         return nothing(width, EMPTY)
-    col = min(max([t.width(name, 11, bold=True) + 14 for name in components] + [64.0]), 0.5 * width / len(components))
-    x0, start = width - col * len(components), 104.0
-    heads = [word(6, 16, "k-q", "step"), word(44, 16, "k-q", "time"), word(start, 16, "k-q", "what is written")]
+    col = min(max([t.width(name, 11, bold=True) + 8 for name in components] + [56.0]), 0.5 * width / len(components))
+    x0, start = width - col * len(components), 92.0
+    heads = [word(6, 16, "k-q", "step"), word(40, 16, "k-q", "time"), word(start, 16, "k-q", "what is written")]
     heads += [
         word(x0 + (i + 0.5) * col, 16, "k-q k-mid k-b", t.middle(name, col - 6, 11, bold=True))
         for i, name in enumerate(components)
@@ -106,8 +106,8 @@ def draw(rows: Sequence[Written], components: Sequence[str], width: int) -> str:
     for row in rows:
         step, time = row.place.split("|")
         grounds.append((rect(0, y, width, PITCH, "k-p-accent") if row.now else "") + rule(0, y, width))
-        body = word(6, y + 16.5, "k-n" if row.now else "k-m", step) + word(44, y + 16.5, "k-m k-soft", time)
-        body += _said(row, start, y, x0 - start - 12)
+        body = word(6, y + 16.5, "k-n" if row.now else "k-m", step) + word(40, y + 16.5, "k-m k-soft", time)
+        body += _said(row, start, y, x0 - start - 8)
         for i, name in enumerate(components):
             body += _cell(row, name, x0 + (i + 0.5) * col, y + PITCH / 2, col)
         parts.append(body)
@@ -187,9 +187,9 @@ def draw_pairs(pairs: Sequence[Pair], names: tuple[str, str], width: int) -> str
     """Draw one line a write, with its place in each of two orders."""
     if not pairs:
         return nothing(width, EMPTY)
-    col = max(max(t.width(name, 11, bold=True) for name in names) + 24, 110.0)
-    who = 2 * col + 8
-    what = who + max(t.width(row.who, 12) for pair in pairs for row in pair if row is not None) + 18
+    col = max(max(t.width(name, 11, bold=True) for name in names) + 16, 90.0)
+    who = 2 * col + 10
+    what = who + max(t.width(row.who, 12) for pair in pairs for row in pair if row is not None) + 16
     parts = [word(col * (i + 0.5), 16, "k-q k-mid k-b", name) for i, name in enumerate(names)]
     parts += [word(who, 16, "k-q", "who"), word(what, 16, "k-q", "what is written")]
     y = 24.0
