@@ -1,7 +1,7 @@
 """What all controllers of workloads hold in common: owners, whose pods are ready, and what a template is called.
 
 Pure functions of API objects. The revision of a StatefulSet is called as in a real cluster. The hash that names a
-ReplicaSet is ours: Kubernetes hashes Go's memory there, we hash canonical JSON, so its letters differ from a real one's.
+ReplicaSet is ours: Kubernetes hashes Go's memory there, we hash canonical JSON, so its letters differ from a real's.
 Mirrors `pkg/controller/controller_utils.go` and `pkg/api/v1/pod` (v1.36.2).
 """
 

@@ -1,8 +1,8 @@
 """The Deployment controller: it alone makes and sizes the ReplicaSets of a Deployment, one for each template.
 
 RollingUpdate lets at most maxSurge pods be too many and maxUnavailable be missing, and goes on with every change that a
-ReplicaSet's status tells; Recreate takes all old pods away before the first new one. Rollbacks and pausing in the
-middle of a roll-out by progress deadline are not modelled.
+ReplicaSet's status tells; Recreate takes all old pods away before the first new one. Rollbacks and the deadline for
+progress are not modelled.
 Mirrors `pkg/controller/deployment` (v1.36.2).
 """
 

@@ -279,6 +279,8 @@ class ApiServer:
                 deletion_grace_period_seconds=grace or 0,
                 resource_version=log.place + 1,
             )
+            if first and old.kind in self.generations:
+                marked = attrs.evolve(marked, rest=marked.rest.with_(generation=marked.rest.get("generation", 1) + 1))
             old = attrs.evolve(old, metadata=marked)
             log.write(write.key, old)
         if grace or meta.finalizers:

@@ -24,9 +24,8 @@ def name_of(path):
 
 def plain_objects(path):
     """Return the objects of a recorded state as plain data."""
-    opened = gzip.open(path, "rt") if path.suffix == ".gz" else path.open()
-    with opened as file:
-        return [one for doc in yaml.safe_load_all(file) if doc for one in doc.get("items", [doc])]
+    text = gzip.decompress(path.read_bytes()).decode() if path.suffix == ".gz" else path.read_text("utf-8")
+    return [one for doc in yaml.safe_load_all(text) if doc for one in doc.get("items", [doc])]
 
 
 @pytest.mark.parametrize("path", STATES, ids=name_of)
