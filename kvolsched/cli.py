@@ -149,8 +149,7 @@ def why(dump: tuple[str, ...], pod: str, revision: str, fixed: bool) -> None:  #
             if fixed:
                 click.echo(f"\n{cluster.fix(pod)!r}")
             return
-        for each in pending(cluster):
-            click.echo(f"{cluster.fix(each)!r}\n" if fixed else cluster.why(each).line)
+        click.echo("\n\n".join(repr(cluster.fix(each)) for each in pending(cluster)) if fixed else repr(cluster.why()))
     except KeyError as error:
         raise click.ClickException(str(error.args[0])) from None
 

@@ -354,11 +354,11 @@ class Cluster:
 
         return passes(self, pod)
 
-    def why(self, pod: str) -> Any:
-        """Say why a pod is pending: which demands together leave no node, and node by node what fails first."""
-        from .why import why
+    def why(self, pod: str = "") -> Any:
+        """Say why a pod is pending (none named: all that are): which demands together leave no node, node by node."""
+        from .why import every, why
 
-        return why(self, pod)
+        return why(self, pod) if pod else every(self)
 
     def fix(self, pod: str) -> Any:
         """Find the nearest edits that make a pending pod schedulable, each tried on a fork."""

@@ -11,6 +11,7 @@ from datetime import datetime
 from typing import Any
 
 from ..api.csi import CSIDriver, CSINode, CSIStorageCapacity, VolumeAttachment
+from ..api.meta import EMPTY
 from ..api.pod import PodTemplateSpec
 from ..api.policy import PodDisruptionBudget, PriorityClass
 from ..api.service import Service
@@ -65,11 +66,13 @@ def daemon_set_row(found: DaemonSet, now: datetime) -> Sequence[str]:
 
 def service_row(found: Service, now: datetime) -> Sequence[str]:
     """NAME TYPE CLUSTER-IP EXTERNAL-IP PORT(S) AGE SELECTOR."""
-    spec = found.spec
+    spec, given = found.spec, ",".join(found.spec.rest.get("externalIPs", ()))
     ports = [f"{one.port}{f':{one.node_port}' if one.node_port else ''}/{one.protocol or 'TCP'}" for one in spec.ports]
-    external = spec.external_name if spec.type == "ExternalName" else ",".join(spec.rest.get("externalIPs", ()))
-    if spec.type == "LoadBalancer" and not external:
-        external = "<pending>"
+    external = spec.external_name if spec.type == "ExternalName" else given
+    if spec.type == "LoadBalancer":
+        balancer = found.rest.get("status", EMPTY).get("loadBalancer", EMPTY)
+        reached = ",".join(one.get("ip") or one.get("hostname", "") for one in balancer.get("ingress", ()))
+        external = ",".join(part for part in (reached, given) if part) or "<pending>"
     return (
         found.metadata.name, spec.type or "ClusterIP", spec.cluster_ip or NONE, external or NONE,
         ",".join(ports) or NONE, _age(found, now), labelled(spec.selector),

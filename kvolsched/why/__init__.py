@@ -6,7 +6,7 @@ Imports and names only: `asking` asks, `answer` holds what is answered, `supplie
 
 from __future__ import annotations
 
-from .answer import Demanded, Holding, NodeRow, Why
-from .asking import explained, pending, why
+from .answer import Demanded, Holding, NodeRow, Why, Whys
+from .asking import every, explained, pending, why
 
-__all__ = ["Demanded", "Holding", "NodeRow", "Why", "explained", "pending", "why"]
+__all__ = ["Demanded", "Holding", "NodeRow", "Why", "Whys", "every", "explained", "pending", "why"]

@@ -140,6 +140,25 @@ class Why:
         return "\n".join([*lines, "", f"(rules: {self.revision})"])
 
 
+@attrs.frozen(repr=False)
+class Whys:
+    """Why each of several pods is pending, a line each."""
+
+    answers: tuple[Why, ...]
+
+    def __len__(self) -> int:
+        return len(self.answers)
+
+    def __iter__(self) -> Iterator[Why]:
+        return iter(self.answers)
+
+    def __getitem__(self, number: int) -> Why:
+        return self.answers[number]
+
+    def __repr__(self) -> str:
+        return "\n".join(answer.line for answer in self.answers) or "No pod waits for a node."
+
+
 def named(nodes: Sequence[str]) -> str:
     """Return node names, the first few of many and how many more."""
     if len(nodes) <= NAMED + 1:

@@ -27,7 +27,7 @@ from kvolsched.world.apiserver import key_for
 from kvolsched.world.log import Key, Note
 
 from . import sentences, supplies
-from .answer import Demanded, Holding, NodeRow, Why
+from .answer import Demanded, Holding, NodeRow, Why, Whys
 
 COMPARED = 12  # nodes of a group that are each compared; of a larger group one speaks for all
 HOLDERS = 4  # pods named on a node that is short of something
@@ -66,6 +66,11 @@ def why(cluster: Cluster, pod: str) -> Why:
     if answer.state == "fits":
         return _untried(answer, judgement, said)
     return attrs.evolve(answer, notes=(*answer.notes, *sentences.compared(said, answer.sentence)))
+
+
+def every(cluster: Cluster) -> Whys:
+    """Say of each pod that has no node why that is."""
+    return Whys(tuple(why(cluster, pod) for pod in pending(cluster)))
 
 
 def explained(judgement: Judgement, name: str, revision: str, said: str = "") -> Why:

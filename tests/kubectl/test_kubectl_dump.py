@@ -162,6 +162,17 @@ def test_what_describe_says_of_other_kinds(reference, lines):
     assert [" ".join(line.split()) for line in lines if " ".join(line.split()) not in said] == []
 
 
+@pytest.mark.parametrize(("change", "expected"), [
+    (("type: NodePort", "type: LoadBalancer"), "<pending>"),
+    (("type: NodePort", "type: LoadBalancer\n  externalIPs: [1.2.3.4]"), "1.2.3.4"),
+    (("sessionAffinity: None", "externalIPs: [1.2.3.4, 1.2.3.5]"), "1.2.3.4,1.2.3.5"),
+    (("type: NodePort", "type: ExternalName\n  externalName: db.example.com"), "db.example.com"),
+])
+def test_where_a_service_is_reached_from_outside(change, expected):
+    """EXTERNAL-IP is the balancer's address and the given ones, the name, or what is awaited."""
+    assert expected == Cluster.from_manifests(OTHERS.replace(*change)).get("svc", "shop").rows[0][3]
+
+
 def test_several_kinds_are_tables_of_their_own():
     """`pods,sts` prefixes names with their kind; a kind with nothing in it is left out; `all` is what kubectl calls so."""
     cluster = dump()
