@@ -35,7 +35,7 @@ DIALS: Mapping[str, Mapping[str, Any]] = {
 NOT_READY = "node.kubernetes.io/not-ready"  # put on by admission; the recorded nodes were ready at once
 PATIENCE = 90.0  # simulated seconds after which a wait is given up: what differs then tells why
 PHASE, PERIOD = 0.3, 15.0  # where a user begins between the ticks of others, which come once a second or more
-AT_ONCE = (kubelet.NAME, WORKER)  # actors that work at many things side by side; others do one after the other
+AT_ONCE = (kubelet.NAME, WORKER)  # who works at many things side by side, as drivers do; others do one after the other
 WRITING = 0.001  # seconds that a write takes
 CHANCES = (0, 4, 15, 50)  # in percent: how often luck strikes
 LATE = (10, 25, 60)  # how many places of the log later something is seen
@@ -246,7 +246,7 @@ class Story:
 
     def _ready(self, process: Process, actor: Actor) -> Sequence[tuple[int, str]]:
         """List what an actor may take up: one thing after the other, or all at once."""
-        if actor.name in AT_ONCE:
+        if self._side_by_side(process, actor):
             return [*process.plans[actor.name].all(), *process.todo[actor.name].all()]
         return actor.ready(Hand(self.world, process, actor))
 
@@ -258,7 +258,13 @@ class Story:
     def _since(self, process: Process, actor: Actor, since: int, cause: str) -> int:
         """Return since when a writer waits: it was told at the same time as all others, or wrote later than that."""
         told = self.moments[max(0, bisect_right(self.moments, since) - 1)]
-        return max(told, self.acted.get((process.name, actor.name, cause if actor.name in AT_ONCE else ""), 0))
+        return max(told, self.acted.get(self._worker(process, actor, cause), 0))
+
+    def _side_by_side(self, process: Process, actor: Actor) -> bool:
+        return actor.name in AT_ONCE or process.name in self.drivers
+
+    def _worker(self, process: Process, actor: Actor, cause: str) -> tuple[str, str, str]:
+        return process.name, actor.name, cause if self._side_by_side(process, actor) else ""
 
     def _see(self, *, everything: bool = False) -> bool:
         """Let everybody see what there is; by luck some kinds of object are seen later. Say whether anything was."""
@@ -290,7 +296,7 @@ class Story:
             self.world.log.write(CLOCK, self.world.now + WRITING)
         self._see()
         if not self._lucky("at once"):  # else its answer is so fast that many writes go together
-            self.acted[process.name, actor.name, cause if actor.name in AT_ONCE else ""] = self.world.place
+            self.acted[self._worker(process, actor, cause)] = self.world.place
 
     @staticmethod
     def _goes_along(process: Process, actor: Actor, cause: str, turn: Turn) -> bool:
