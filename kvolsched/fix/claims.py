@@ -45,6 +45,7 @@ def serve(demand: Demand, situation: Situation, near: Sequence[Node]) -> Iterato
             continue
         yield from _unselect(claim)
         yield from _release(claim, situation)
+        yield from _make_class(claim, situation)
         yield from _allow(claim, situation, near)
         for node in near:
             for more in one_more(claim, situation, node):
