@@ -166,7 +166,7 @@ class Revision:
             rules.scheduler(),
             persistent_volume.component(binder),
             *self.provisioners([name for name in dials if name not in NOT_DRIVERS], dials),
-            kubelet.component(_dialled(kubelet.NAME, self._kubelet(), dials.get(kubelet.NAME))),
+            kubelet.component(_dialled(kubelet.NAME, self._kubelet(), _with_services(dials.get(kubelet.NAME)))),
             *([zonal_upgrade.component()] if self.zonal_phase == PHASES.index("converting") else []),
         ]
         left_out = {name for name, dial in dials.items() if dial.get("absent")}
@@ -253,6 +253,15 @@ class Revision:
             told["publishing"] = attrs.evolve(self.provisioning.publishing, **told["publishing"])
         options: provisioner.Options = _dialled(name, self.provisioning, told)
         return options
+
+
+def _with_services(dials: Mapping[str, Any] | None) -> Mapping[str, Any]:
+    """Return a kubelet's dials with those of drivers' node services as values."""
+    told = dict(dials or {})
+    if "services" in told:
+        made = {name: volumes.NodeService(**freeze(each)) for name, each in told["services"].items()}
+        told["services"] = made
+    return told
 
 
 def _dialled(name: str, options: Any, dials: Mapping[str, Any] | None) -> Any:

@@ -13,8 +13,11 @@ from typing import Any
 
 import attrs
 
+from .api.csi import CSIDriver
 from .api.meta import Frozen, ObjectReference
 from .api.node import Node
+from .api.pod import Pod
+from .api.pod_volume import CSIVolumeSource
 from .api.quantity import value
 from .api.selector import NodeSelector, NodeSelectorTerm, Requirement
 from .api.storage import StorageClass, TopologySelectorTerm
@@ -380,3 +383,51 @@ def with_selected_node(
         keys = {options.selected_node_key: node}
     annotations = claim.metadata.annotations.merged(keys)
     return attrs.evolve(claim, metadata=attrs.evolve(claim.metadata, annotations=annotations))
+
+
+# -- inline volumes, as a driver's node service meets them ----------------------------------------
+
+SIZE = "csi.storage.k8s.io/size"
+
+
+@attrs.frozen(kw_only=True)
+class NodeService:
+    """The dials of a driver's node service: where its nodes are, and how it takes inline volumes (S2).
+
+    Args:
+        segments: node -> topology keys and values that the service reports there.
+        strict: entries of publish_context are an error that it does not know, as for drivers written for 1.16.
+        size_parameter: the attribute by which it took a size of its own before `fsSize`; "": none.
+        heeds_size: it makes volumes of the size that publish_context names; else it ignores it.
+    """
+
+    segments: Mapping[str, Mapping[str, str]] = Frozen()
+    strict: bool = False
+    size_parameter: str = ""
+    heeds_size: bool = True
+
+    def refuses(self, source: CSIVolumeSource, context: Mapping[str, str]) -> str:
+        """Return why the service does not publish a volume, or ""."""
+        if self.strict and context:
+            return f"unknown publish_context entry {min(context)}"
+        own = self.size_parameter in (source.rest.get("volumeAttributes") or {})
+        if self.heeds_size and own and context.get(SIZE):
+            return f"the size is given twice: by fsSize and by the parameter {self.size_parameter}"
+        return ""
+
+
+def publish_context(pod: Pod, source: CSIVolumeSource, driver: CSIDriver | None) -> Mapping[str, str]:
+    """Return what NodePublishVolume says beside the volume: of the pod, and the size, if the driver asked for it."""
+    if driver is None or not driver.spec.pod_info_on_mount:
+        return Frozen()
+    told = {"pod.name": pod.metadata.name, "pod.namespace": pod.metadata.namespace or "default"}
+    told |= {"pod.uid": pod.metadata.uid, "ephemeral": "true", "size": source.fs_size or ""}
+    return Frozen({f"csi.storage.k8s.io/{word}": value for word, value in told.items()})
+
+
+def labelled(node: Node, services: Iterable[NodeService]) -> Node:
+    """Return a node with every segment that is reported for it among its labels; the same object if it has them."""
+    told = {key: value for each in services for key, value in each.segments.get(node.metadata.name, {}).items()}
+    if told.items() <= node.metadata.labels.items():
+        return node
+    return attrs.evolve(node, metadata=attrs.evolve(node.metadata, labels=node.metadata.labels.merged(told)))

@@ -7,22 +7,25 @@ Mirrors `pkg/kubelet` admission, volume manager and status manager, as far as AP
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import attrs
 
-from ..api.meta import Condition
+from ..api.meta import EMPTY, Condition
 from ..api.node import Node
 from ..api.pod import Pod
 from ..api.quantity import milli, value
 from ..api.volume import PersistentVolume, PersistentVolumeClaim
 from ..volumes import (
     DIRTY,
+    NodeService,
     is_bound,
     is_bound_to,
     is_clean,
+    labelled,
     mode,
+    publish_context,
     under_rollback,
     volume_fits_node,
     with_content,
@@ -48,6 +51,7 @@ class Options:
         stop_delay: seconds from a pod's deletion to its end.
         admits: whether resources are counted before a pod starts.
         reaches: whether a pod waits whose volume cannot be reached from its node (a stand-in may mount nothing).
+        services: driver -> its node service, where it is not as drivers usually are.
         marks_dirty: whether claims are marked dirty before a pod gets their volumes, and pods are refused whose claims
             are being rolled back (S0, Binding multiple PVCs in one transaction).
     """
@@ -56,7 +60,13 @@ class Options:
     stop_delay: float = 0.0
     admits: bool = True
     reaches: bool = True
+    services: Mapping[str, NodeService] = EMPTY
     marks_dirty: bool = False
+
+    @property
+    def reports(self) -> bool:
+        """Whether some node service reports where its nodes are."""
+        return any(service.segments for service in self.services.values())
 
 
 @attrs.frozen
@@ -114,8 +124,9 @@ def component(options: Options | None = None) -> Component:
     """Return the kubelets of all nodes."""
     kubelet = Kubelet(options or Options())
     routine = Routine(NAME, kubelet.pods_of, kubelet.sync, say_refused, say_done)
-    watches = ("Pod", "PersistentVolumeClaim", "PersistentVolume", "Node")
-    return Component(NAME, watches, (routine,), _views)
+    watches = ("Pod", "PersistentVolumeClaim", "PersistentVolume", "Node", "CSIDriver")
+    registering = Routine(f"{NAME} registration", kubelet.nodes_of, kubelet.register, say_refused, say_done)
+    return Component(NAME, watches, (routine, registering) if kubelet.options.reports else (routine,), _views)
 
 
 @attrs.frozen
@@ -238,6 +249,37 @@ class Kubelet:
                 )
                 reason = "FailedMapVolume" if mode(volume) == "Block" else "FailedMount"
                 decision.event(pod, "Warning", reason, words)
+                return words
+        return self._unpublished(decision, pod)
+
+    # -- what node services say ---------------------------------------------------------------------------
+
+    def nodes_of(self, _hand: Hand, key: Key, _old: Any, new: Any) -> Iterator[str]:
+        """Yield a node that lacks labels which some driver's node service reports."""
+        if key.kind == "Node" and new is not None and labelled(new, self.options.services.values()) is not new:
+            yield key.name
+
+    def register(self, hand: Hand, cause: str) -> Sequence[Write]:
+        """Copy the topology that node services report into a node's labels (S2, Central provisioning)."""
+        node: Node | None = hand.seen.get("Node", cause)
+        decision = Decision(hand, NAME)
+        if node is not None:
+            words = f"kubelet copies topology into the labels of {named(node)}"
+            decision.update(node, labelled(node, self.options.services.values()), words)
+        return decision.writes
+
+    def _unpublished(self, decision: Decision, pod: Pod) -> str:
+        """Return why a driver does not publish one of a pod's inline volumes, or ""; it is also an Event."""
+        for each in pod.spec.volumes:
+            if each.csi is None:
+                continue
+            service = self.options.services.get(each.csi.driver, NodeService())
+            context = publish_context(pod, each.csi, decision.hand.seen.get("CSIDriver", each.csi.driver))
+            why = service.refuses(each.csi, context)
+            if why:
+                failed = f'MountVolume.SetUp failed for volume "{each.name}"'
+                words = f"{failed} : rpc error: code = InvalidArgument desc = {why}"
+                decision.event(pod, "Warning", "FailedMount", words)
                 return words
         return ""
 

@@ -24,6 +24,7 @@ from documents.made import (
 from kvolsched import ManifestError
 from kvolsched.api import manifest
 from kvolsched.revision import revision_named
+from kvolsched.volumes import publish_context
 from kvolsched.world.apiserver import Refused, Write, key_for
 
 DRIVER = "disks.example.com"
@@ -424,3 +425,68 @@ def test_the_status_grows_with_the_nodes():
             driver(ephemeral=[pool(f"node-{n:04}", "10Gi", nodes=[f"node-{n:04}"]) for n in range(count)]))]))
 
     assert size(200) - size(100) == size(300) - size(200) == 100 * (size(101) - size(100))
+
+
+# -- the node ----------------------------------------------------------------------------------------------------------
+
+
+def published(*, pod_info, size="1Gi", attributes=None, driver_=DRIVER, **service):
+    """A pod with an inline volume, and what its driver's node service makes of it."""
+    source = {"driver": driver_, **({"fsSize": size} if size is not None else {})}
+    if attributes:
+        source["volumeAttributes"] = attributes
+    csi = {"apiVersion": "storage.k8s.io/v1", "kind": "CSIDriver", "metadata": {"name": driver_},
+           "spec": {"podInfoOnMount": pod_info, "volumeLifecycleModes": ["Ephemeral"]}}
+    c = cluster(node("a1", "a"), csi, pod("app", volumes=[{"name": "scratch", "csi": source}]),
+                kubelet={"services": {driver_: service}} if service else {})
+    c.run(seconds=30)
+    return c
+
+
+@pytest.mark.parametrize(("pod_info", "size", "told"), [
+    (True, "1Gi", "1Gi"), (True, None, ""), (True, "0", "0"), (False, "1Gi", None), (None, "1Gi", None)])
+@pytest.mark.checklist("161", "162")
+def test_the_size_travels_if_pod_information_was_asked_for(pod_info, size, told):
+    """The context has the size as text, empty if none was given; and no such entry without pod information."""
+    c = published(pod_info=pod_info, size=size)
+    context = publish_context(c["pod/app"], c["pod/app"].spec.volumes[0].csi, c[f"csidriver/{DRIVER}"])
+    assert told == context.get("csi.storage.k8s.io/size")
+    assert bool(context) == bool(pod_info)
+    assert "Running" == c["pod/app"].status.phase
+
+
+@pytest.mark.checklist("163")
+def test_a_strict_driver_of_old_keeps_working():
+    """It rejects entries that it does not know, and is handed none, as it has not asked for pod information."""
+    assert "Running" == published(pod_info=False, strict=True)["pod/app"].status.phase
+    asked_ = published(pod_info=True, strict=True)
+    assert "Pending" == asked_["pod/app"].status.phase
+    assert "unknown publish_context entry csi.storage.k8s.io/" in events(asked_, "app", "FailedMount")[0]
+
+
+@pytest.mark.parametrize(("size", "attributes", "heeds", "runs"), [
+    ("1Gi", {"size": "2Gi"}, True, False), (None, {"size": "2Gi"}, True, True), ("1Gi", None, True, True),
+    ("1Gi", None, False, True), ("1Gi", {"size": "2Gi"}, False, True), ("1Gi", {"colour": "red"}, True, True)])
+@pytest.mark.checklist("164")
+def test_a_size_given_twice_is_the_drivers_error(size, attributes, heeds, runs):
+    """Size and the driver's own parameter together are refused; either alone works, and a driver may ignore fsSize."""
+    c = published(pod_info=True, size=size, attributes=attributes, size_parameter="size", heeds_size=heeds)
+    assert ("Running" if runs else "Pending") == c["pod/app"].status.phase
+    if not runs:
+        assert ("the size is given twice: by fsSize and by the parameter size"
+                in events(c, "app", "FailedMount")[0])
+
+
+@pytest.mark.checklist("168")
+def test_segments_become_labels_of_the_node():
+    """Every key and value that a driver's node service reports is copied to its node, beside what is there."""
+    told = {"a1": {"example.com/zone": "Z1", "example.com/rack": "R3"}, "b1": {"example.com/zone": "Z2"}}
+    c = cluster(node("a1", "a"), node("b1", "b"), node("c1", "c"), kubelet={"services": {DRIVER: {"segments": told}}})
+    c.run(seconds=10)
+    for name in ("a1", "b1", "c1"):
+        labels = c[f"node/{name}"].metadata.labels
+        assert told.get(name, {}) == {key: value for key, value in labels.items() if key.startswith("example.com/")}
+        assert name == labels[HOST]
+    c.apply(pod("app", nodeSelector={"example.com/rack": "R3"}))
+    c.run(seconds=10)
+    assert ["a1"] == where(c, "app")
