@@ -21,6 +21,7 @@ from ..api.selector import untolerated
 from ..api.storage import StorageClass
 from ..api.volume import PersistentVolumeClaim
 from ..explain import changes_of, judged
+from ..scheduler import pools
 from ..scheduler.capacities import heeded, limit_of, reaches
 from ..scheduler.claims import key_of, provisions
 from ..scheduler.framework import Judgement
@@ -235,7 +236,8 @@ def capacity_ledgers(
         if plugin is None or not plugin.provisions:
             continue
         unchecked = _unchecked(claim, storage_class, plugin, seen)
-        rows = () if unchecked else tuple(_pools(claim, storage_class, seen, age, now))
+        told = _status_pools if plugin.heeds_pools else _pools
+        rows = () if unchecked else tuple(told(claim, storage_class, seen, age, now))
         yield f.CapacityLedger(
             claim=ref(key_of(claim)),
             class_name=storage_class.metadata.name,
@@ -250,6 +252,9 @@ def _unchecked(claim: PersistentVolumeClaim, storage_class: StorageClass, plugin
     driver = seen.csi_driver(storage_class.provisioner)
     if not storage_class.delayed:
         return f"Class {storage_class.metadata.name} is Immediate: its volumes are made before a node is chosen"
+    if plugin.heeds_pools:
+        silent = f"Driver {storage_class.provisioner} does not track capacity: not checked"
+        return "" if pools.tracks(driver) else silent
     if not plugin.heeds_capacity:
         return "These rules do not look at capacity"
     if heeded(claim, driver):
@@ -288,6 +293,35 @@ def _pools(
         for node in bare:
             there = now(storage_class, node.metadata.labels)
             yield f.CapacityRow(pool=node.metadata.name, reach="1 node", driver_now=there)
+
+
+def _status_pools(
+    claim: PersistentVolumeClaim, storage_class: StorageClass, seen: Snapshot, age: Callable[[Key], float], now: Now
+) -> Iterator[f.CapacityRow]:
+    """Yield what a driver tells in its own status (S2): the pools of the class's entry, then the nodes without one."""
+    driver = seen.csi_driver(storage_class.provisioner)
+    entry = pools.entry_for(driver, storage_class.metadata.name) if driver is not None else None
+    need, left = volumes.requested(claim), {node.metadata.name: node for node in seen.all_nodes()}
+    for pool in entry.pools if entry is not None and driver is not None else ():
+        near = [node for node in seen.all_nodes() if pools.reached([pool], node, "")]
+        over = any(not pools.reached([pool], node, seen.moment) for node in near)
+        size = None if pool.capacity is None else value(pool.capacity)
+        for node in near:
+            left.pop(node.metadata.name, None)
+        yield f.CapacityRow(
+            pool=pool.name,
+            reach=f"{len(near)} node{'s' * (len(near) != 1)}",
+            published=size,
+            age=age(Key("CSIDriver", "", storage_class.provisioner)),
+            expired=over,
+            driver_now=now(storage_class, near[0].metadata.labels) if near else None,
+            fits=size is not None and size >= need and not over,
+            reason="expired" if over else "" if size is not None else "capacity is not given",
+        )
+    for name, node in left.items() if len(left) <= APART else ():
+        yield f.CapacityRow(pool=name, reach="1 node", driver_now=now(storage_class, node.metadata.labels))
+    if len(left) > APART:
+        yield f.CapacityRow(pool="all others", reach=f"{len(left)} nodes")
 
 
 def _driver_now(here: Present, storage_class: StorageClass, labels: Mapping[str, str]) -> int | None:

@@ -167,6 +167,19 @@ def test_with_the_driver_all_it_told_is_gone():
     assert {("ebs", "zone=zone-a"): "100Gi", ("ebs", "zone=zone-b"): "59Gi"} == told(made)
 
 
+def test_the_ledger_shows_what_is_told_beside_what_there_is():
+    """The pools of the class, whether they reach, fit and still hold, and what the driver has in truth."""
+    made = cluster(prefix=PREFIX, expires=90.0, poll=0.0)
+    nonsense = PoolPatch("ebs", "zone=zone-a", CSIStoragePool(name="zone=zone-a", capacity="900Gi", node_list=("node-a",)))
+    made.world.perform("user", [Write("patch", Key("CSIDriver", "", EBS), nonsense)])
+    made.world.log.write(*_later(made, 91.0))
+    made.apply("---".join([claim("data"), pod("app", "data")]))
+    said = repr(made.capacity("app"))
+
+    assert "zone=zone-a  1 node  published 900Gi, 91 s old, driver now 100Gi  ✓ 60Gi ≤ 900Gi" in said
+    assert "zone=zone-b  1 node  published 59Gi, 91 s old, driver now 59Gi    ✕ expired" in said
+
+
 @pytest.mark.checklist("179", "187")
 def test_a_burst_goes_wrong_and_is_mended_elsewhere():
     """Two pods of 60Gi pass on a pool of 100Gi; one creation fails, its mark is taken away, and it finds the other zone."""

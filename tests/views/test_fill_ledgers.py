@@ -266,7 +266,7 @@ def test_the_chart_says_what_the_rule_concludes():
      "Driver pd.csi does not publish capacity: not checked"),
     (FOUR + CLASS.replace("WaitForFirstConsumer", "Immediate") + DRIVER + USER, "upstream",
      "Class fast is Immediate: its volumes are made before a node is chosen"),
-    (FOUR + CLASS + DRIVER + USER, "design", "These rules do not look at capacity"),
+    (FOUR + CLASS + DRIVER + USER, "design", "Driver pd.csi does not track capacity: not checked"),
 ])  # fmt: skip
 def test_what_nobody_checks_is_said(text, rules, words):
     """Where no rule looks at room, one sentence says why, and no pool is shown."""
