@@ -113,9 +113,11 @@ class Registered:
         return NO_KEYS
 
     def topologies(self, keys: Sequence[str]) -> list[Segment]:
-        """Return the topology of every node that has all these labels, whether the driver runs there or not."""
-        found = (segment_of(node.metadata.labels, keys) for node in self.seen.all("Node"))
-        return [segment for segment in found if segment is not None]
+        """Return each topology of the nodes that have all these labels once, whether the driver runs there or not."""
+        keys = sorted(set(keys))
+        every = (node.metadata.labels for node in self.seen.kinds["Node"].values())
+        found = {tuple([labels.get(key) for key in keys]) for labels in every}  # for each claim: a look and no more
+        return [tuple(zip(keys, values, strict=True)) for values in sorted(v for v in found if None not in v)]
 
     def segments(self) -> tuple[Segment, ...]:
         """Return each topology in which the driver runs once, sorted: a node that lacks a label has none."""
