@@ -2,11 +2,14 @@
 
 import ast
 import re
+import shlex
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
 from kvolsched.api.dump import COMMAND
+from kvolsched.cli import main
 
 ROOT = Path(__file__).parent.parent
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -55,3 +58,18 @@ def test_files_that_pages_name_exist():
     for page in PAGES:
         for path in re.findall(r"`([\w/]+/[\w]+\.py)`", page.read_text("utf-8")):
             assert any((root / path).is_file() for root in (ROOT, ROOT / "kvolsched")), path
+
+
+CONSOLE = re.findall(r"```console\n\$ kvolsched (.*?)\n(.*?)```", "\n".join(p.read_text("utf-8") for p in PAGES), re.DOTALL)
+
+
+@pytest.mark.parametrize(("command", "printed"), CONSOLE, ids=[command for command, _ in CONSOLE])
+def test_what_a_page_shows_of_a_command_is_what_it_prints(command, printed, monkeypatch):
+    """Every whole line of a console block is printed by its command; a line with dots is one that was shortened."""
+    monkeypatch.chdir(ROOT)
+    done = CliRunner().invoke(main, shlex.split(command))
+
+    assert 0 == done.exit_code, done.output
+    assert [line for line in printed.splitlines() if "…" not in line and line not in done.output.splitlines()] == []
+    shortened = [line.partition("…")[0] for line in printed.splitlines() if "…" in line]
+    assert all(line in done.output for line in shortened)
