@@ -21,6 +21,7 @@ from .csi_rules import (
 )
 from .invalid import Invalid, Refusals, immutable_field
 from .meta import Frozen
+from .node import Node
 from .pod import Affinity, Container, NodeAffinity, Pod, PodSpec
 from .policy import PriorityClass
 from .policy_rules import priority_class_change
@@ -114,16 +115,26 @@ def _claim(old: PersistentVolumeClaim, new: PersistentVolumeClaim) -> Refusals:
     bound = new.status.phase == "Bound"
     if bound and asked is not None and asks is not None:
         before = attrs.evolve(before, resources=_with_storage(before.resources, asks))
-    before = attrs.evolve(before, volume_attributes_class_name=after.volume_attributes_class_name)
+    if bound:
+        before = attrs.evolve(before, volume_attributes_class_name=after.volume_attributes_class_name)
     if before != after:
         yield Invalid("spec", "Forbidden", detail=_CLAIM_WORDS)
-    elif bound and asked is not None and asks is not None and quantity.parse(asks) < quantity.parse(asked):
-        held = new.status.capacity.get("storage")
-        if held is None or quantity.parse(asks) <= quantity.parse(held):
-            words = "field can not be less than status.capacity"
-            yield Invalid("spec.resources.requests.storage", "Forbidden", detail=words)
+    has, had, wants = (quantity.parse(text or "0") for text in (old.status.capacity.get("storage"), asked, asks))
+    if wants < had and wants <= has:
+        words = "field can not be less than status.capacity"
+        yield Invalid("spec.resources.requests.storage", "Forbidden", detail=words)
     if old.spec.volume_mode != new.spec.volume_mode:
         yield Invalid("volumeMode", "Invalid", new.spec.volume_mode, "field is immutable")
+    yield from _attributes_class(old, new)
+
+
+def _attributes_class(old: PersistentVolumeClaim, new: PersistentVolumeClaim) -> Refusals:
+    """A claim may get a class of attributes, and another one, but not lose it."""
+    before, after = old.spec.volume_attributes_class_name, new.spec.volume_attributes_class_name
+    if before is not None and before != after and not after:
+        to = "nil" if after is None else "an empty string"
+        words = f"update from non-nil value to {to} is forbidden"
+        yield Invalid("spec.volumeAttributesClassName", "Forbidden", detail=words)
 
 
 def _with_storage(resources: Any, text: str) -> Any:
@@ -146,6 +157,15 @@ def _stateful_set(old: StatefulSet, new: StatefulSet) -> Refusals:
     if expected != new.spec:
         yield Invalid("spec", "Forbidden", detail=_SET_WORDS)
 
+
+
+def _node(old: Node, new: Node) -> Refusals:
+    """The pods' addresses and the provider's name of a node are given once."""
+    for field, word in (("podCIDRs", "podCIDR"), ("providerID", "providerID")):
+        before = old.spec.rest.get(field)
+        if before and before != new.spec.rest.get(field):
+            words = f'node updates may not change {word} except from "" to valid'
+            yield Invalid(f"spec.{field}", "Forbidden", detail=words)
 
 
 def _selector(old: Deployment | ReplicaSet | DaemonSet, new: Deployment | ReplicaSet | DaemonSet) -> Refusals:
@@ -294,6 +314,7 @@ _RULES: Mapping[type[Any], Callable[[Any, Any], Refusals]] = {
     PersistentVolume: _volume,
     PersistentVolumeClaim: _claim,
     StatefulSet: _stateful_set,
+    Node: _node,
     Pod: _pod,
     Deployment: _selector,
     ReplicaSet: _selector,

@@ -124,6 +124,20 @@ def label_value(text: str) -> list[str]:
     return _longer(text, 63) + ([] if not text or _QUALIFIED.fullmatch(text) else [_VALUE_WORDS])
 
 
+def port_name(text: str) -> list[str]:
+    """Say what keeps a text from being the name of a port."""
+    found = _longer(text, 15)
+    if not re.fullmatch("[-a-z0-9]+", text):
+        found.append("must contain only alpha-numeric characters (a-z, 0-9), and hyphens (-)")
+    if not re.search("[a-z]", text):
+        found.append("must contain at least one letter (a-z)")
+    if "--" in text:
+        found.append("must not contain consecutive hyphens")
+    if text.startswith("-") or text.endswith("-"):
+        found.append("must not begin or end with a hyphen")
+    return found
+
+
 def each(path: str, value: Any, words: Iterable[str]) -> Refusals:
     """Yield one Invalid refusal for each of these words."""
     return (Invalid(path, "Invalid", value, said) for said in words)

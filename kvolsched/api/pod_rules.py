@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from . import quantity
-from .invalid import Invalid, Refusals, dns_label, each, labels, qualified_name, subdomain, supported
+from .invalid import Invalid, Refusals, dns_label, each, labels, port_name, qualified_name, subdomain, supported
 from .meta import EMPTY
 from .pod import (
     Affinity,
@@ -22,6 +22,7 @@ from .selector_rules import label_selector, node_selector, node_selector_term, t
 from .volume_rules import claim_spec
 
 HARD = "DoNotSchedule"
+_PORTS = "must be between 1 and 65535, inclusive"
 
 
 def pod_spec(path: str, spec: PodSpec) -> Refusals:
@@ -30,6 +31,7 @@ def pod_spec(path: str, spec: PodSpec) -> Refusals:
     yield from refused
     yield from _containers(path, spec, _mountable(f"{path}.volumes", spec, refused))
     yield from supported(f"{path}.restartPolicy", spec.restart_policy, ("Always", "OnFailure", "Never"))
+    yield from _words(path, spec.rest)
     if spec.node_name:
         yield from each(f"{path}.nodeName", spec.node_name, subdomain(spec.node_name))
     yield from labels(f"{path}.nodeSelector", spec.node_selector)
@@ -38,6 +40,20 @@ def pod_spec(path: str, spec: PodSpec) -> Refusals:
     yield from _gates(path, spec)
     yield from spread(f"{path}.topologySpreadConstraints", spec.topology_spread_constraints)
     yield from _names(path, spec.rest)
+
+
+def _words(path: str, rest: Mapping[str, Any]) -> Refusals:
+    """How names are looked up, how long it may run, and as whom."""
+    if rest.get("dnsPolicy"):
+        policies = ("ClusterFirstWithHostNet", "ClusterFirst", "Default", "None")
+        yield from supported(f"{path}.dnsPolicy", rest["dnsPolicy"], policies)
+    deadline = rest.get("activeDeadlineSeconds")
+    if deadline is not None and not 1 <= deadline < 2**31:
+        words = "must be between 1 and 2147483647, inclusive"
+        yield Invalid(f"{path}.activeDeadlineSeconds", "Invalid", deadline, words)
+    account = rest.get("serviceAccountName")
+    if account:
+        yield from each(f"{path}.serviceAccountName", account, subdomain(account))
 
 
 def _names(path: str, rest: Mapping[str, Any]) -> Refusals:
@@ -105,19 +121,42 @@ def _container(path: str, container: Container, volumes: Iterable[str]) -> Refus
         yield from each(f"{path}.name", container.name, dns_label(container.name))
     if not container.image:
         yield Invalid(f"{path}.image", "Required")
-    for index, port in enumerate(container.ports):
-        if not port.container_port:
-            yield Invalid(f"{path}.ports[{index}].containerPort", "Required")
-        elif not 0 < port.container_port < 65536:
-            words = "must be between 1 and 65535, inclusive"
-            yield Invalid(f"{path}.ports[{index}].containerPort", "Invalid", port.container_port, words)
+    yield from _ports(f"{path}.ports", container)
+    if container.rest.get("imagePullPolicy"):
+        policies = ("Always", "IfNotPresent", "Never")
+        yield from supported(f"{path}.imagePullPolicy", container.rest["imagePullPolicy"], policies)
     yield from resources(f"{path}.resources", container.resources)
+    yield from _mounts(f"{path}.volumeMounts", container, volumes)
+
+
+def _ports(path: str, container: Container) -> Refusals:
+    """Ports: numbers, a protocol, names that are names and differ."""
+    names: set[str] = set()
+    for index, port in enumerate(container.ports):
+        name = port.rest.get("name", "")
+        if name:
+            yield from each(f"{path}[{index}].name", name, port_name(name))
+        if name and name in names:
+            yield Invalid(f"{path}[{index}].name", "Duplicate", name)
+        names.add(name)
+        if not port.container_port:
+            yield Invalid(f"{path}[{index}].containerPort", "Required")
+        elif not 0 < port.container_port < 65536:
+            yield Invalid(f"{path}[{index}].containerPort", "Invalid", port.container_port, _PORTS)
+        if port.host_port and not 0 < port.host_port < 65536:
+            yield Invalid(f"{path}[{index}].hostPort", "Invalid", port.host_port, _PORTS)
+        if port.protocol:
+            yield from supported(f"{path}[{index}].protocol", port.protocol, ("SCTP", "TCP", "UDP"))
+
+
+def _mounts(path: str, container: Container, volumes: Iterable[str]) -> Refusals:
+    """Mounts: of a volume that is there, each at a path of its own."""
     paths: set[str] = set()
     for index, mount in enumerate(container.rest.get("volumeMounts", ())):
         if not isinstance(mount, dict):
             continue
         name, mounted = mount.get("name", ""), mount.get("mountPath", "")
-        here = f"{path}.volumeMounts[{index}]"
+        here = f"{path}[{index}]"
         if not name:
             yield Invalid(f"{here}.name", "Required")
         elif name not in volumes:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import ipaddress
 import re
 
-from .invalid import Invalid, Refusals, dns_label, each, immutable_field, labels, supported
+from .invalid import Invalid, Refusals, dns_label, each, immutable_field, labels, port_name, supported
 from .policy import PodDisruptionBudget, PriorityClass
 from .selector_rules import label_selector
 from .service import Service, ServicePort
@@ -105,7 +105,14 @@ def service(found: Service) -> Refusals:
     yield from supported("spec.type", spec.type, ("ClusterIP", "ExternalName", "LoadBalancer", "NodePort"))
     yield from supported("spec.sessionAffinity", rest.get("sessionAffinity", ""), ("ClientIP", "None"))
     names: set[str] = set()
+    pairs: set[tuple[str, int]] = set()
     for index, port in enumerate(spec.ports):
+        if (port.protocol, port.port) in pairs:
+            yield Invalid(f"spec.ports[{index}]", "Duplicate", ServicePort(protocol=port.protocol, port=port.port))
+        pairs.add((port.protocol, port.port))
+        if port.node_port and spec.type == "ClusterIP":
+            words = "may not be used when `type` is 'ClusterIP'"
+            yield Invalid(f"spec.ports[{index}].nodePort", "Forbidden", detail=words)
         yield from _port(f"spec.ports[{index}]", port, alone=len(spec.ports) == 1)
         if port.name and port.name in names:
             yield Invalid(f"spec.ports[{index}].name", "Duplicate", port.name)
@@ -135,3 +142,5 @@ def _port(path: str, port: ServicePort, *, alone: bool) -> Refusals:
     target = port.target_port
     if isinstance(target, int) and not 0 < target < 65536:
         yield Invalid(f"{path}.targetPort", "Invalid", target, "must be between 1 and 65535, inclusive")
+    elif isinstance(target, str):
+        yield from each(f"{path}.targetPort", target, port_name(target))

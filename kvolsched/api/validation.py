@@ -64,6 +64,8 @@ def metadata(found: Any) -> Refusals:
     name_rule = _NAMES.get(kind.name, subdomain)
     if not meta.name and not meta.generate_name:
         yield Invalid("metadata.name", "Required", detail="name or generateName is required")
+    if meta.generate_name:  # what is made of it ends in five more characters
+        yield from each("metadata.generateName", meta.generate_name, name_rule(_completed(meta.generate_name)))
     if meta.name:
         yield from each("metadata.name", meta.name, name_rule(meta.name))
     if kind.namespaced:
@@ -84,6 +86,10 @@ def metadata(found: Any) -> Refusals:
         yield from _finalizer("metadata.finalizers", f"metadata.finalizers[{index}]", name)
 
 
+def _completed(prefix: str) -> str:
+    return f"{prefix[:-1]}a" if len(prefix) > 1 and prefix.endswith("-") else prefix
+
+
 def _owners(path: str, meta: ObjectMeta) -> Refusals:
     for owner in meta.owner_references:
         if not owner.api_version.rpartition("/")[2]:
@@ -91,6 +97,8 @@ def _owners(path: str, meta: ObjectMeta) -> Refusals:
         for field in ("kind", "name", "uid"):
             if not getattr(owner, field):
                 yield Invalid(f"{path}.{field}", "Invalid", "", "must not be empty")
+        if (owner.api_version, owner.kind) == ("v1", "Event"):
+            yield Invalid(path, "Invalid", owner, "/v1, Kind=Event is disallowed from being an owner")
     controllers = [f"{owner.kind}/{owner.name}" for owner in meta.owner_references if owner.controller]
     for other in controllers[1:]:
         words = 'Only one reference can have Controller set to true. Found "true" in references for'

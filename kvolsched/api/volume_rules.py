@@ -6,10 +6,13 @@ Mirrors storage `ValidateStorageClass` and core `ValidatePersistentVolume`, `Val
 
 from __future__ import annotations
 
+import posixpath
 from collections.abc import Mapping
+from typing import Any
 
 from . import quantity
 from .convert import schema
+from .csi_rules import driver_name
 from .invalid import Invalid, Refusals, each, qualified_name, subdomain, supported
 from .selector_rules import label_selector, node_selector
 from .storage import StorageClass, TopologySelectorTerm
@@ -176,18 +179,46 @@ def _sources(found: PersistentVolume) -> Refusals:
     if given[0] == "hostPath" and source.get("type"):
         types = schema()["types"]["HostPathVolumeSource"]["type"].get("enum", ())
         yield from supported(f"{path}.type", source["type"], ["", *(word for word in types if word)])
-    if given[0] == "csi" and source.get("driver"):
-        yield from each(f"{path}.driver", source["driver"], subdomain(source["driver"].lower()))
+    whole = given[0] == "hostPath" and posixpath.normpath(where or ".") in ("/", "//")
+    if whole and found.spec.persistent_volume_reclaim_policy == "Recycle":
+        words = "may not be 'recycle' for a hostPath mount of '/'"
+        yield Invalid("spec.persistentVolumeReclaimPolicy", "Forbidden", detail=words)
+    if given[0] == "csi":
+        yield from _csi(path, source)
 
 
+def _csi(path: str, source: Mapping[str, Any]) -> Refusals:
+    yield from driver_name(f"{path}.driver", source.get("driver", ""))
+    for field in _SECRETS:
+        if field in source:
+            for part in ("name", "namespace"):
+                if not source[field].get(part):
+                    yield Invalid(f"{path}.{field}.{part}", "Required")
+
+
+_SECRETS = ("controllerPublishSecretRef", "controllerExpandSecretRef", "nodePublishSecretRef", "nodeExpandSecretRef")
 _REQUIRED_IN_SOURCE: Mapping[str, tuple[str, ...]] = {
     "local": ("path",),
     "hostPath": ("path",),
     "nfs": ("server", "path"),
-    "csi": ("driver", "volumeHandle"),
+    "csi": ("volumeHandle",),
     "gcePersistentDisk": ("pdName",),
     "awsElasticBlockStore": ("volumeID",),
 }
+
+
+def _data_source(path: str, found: Mapping[str, Any]) -> Refusals:
+    """What a claim is filled from: named, of a kind, of a proper group; without a group it is a claim."""
+    kind, group = found.get("kind", ""), found.get("apiGroup") or ""
+    if not found.get("name"):
+        yield Invalid(f"{path}.name", "Required")
+    if not kind:
+        yield Invalid(f"{path}.kind", "Required")
+    if not group and kind != "PersistentVolumeClaim":
+        words = "must be 'PersistentVolumeClaim' when referencing the default apiGroup"
+        yield Invalid(path, "Invalid", kind, words)
+    if group:
+        yield from each(f"{path}.apiGroup", group, subdomain(group))
 
 
 def claim(found: PersistentVolumeClaim) -> Refusals:
@@ -211,6 +242,9 @@ def claim_spec(path: str, spec: PersistentVolumeClaimSpec) -> Refusals:
     if spec.volume_mode is not None:
         yield from supported(f"{path}.volumeMode", spec.volume_mode, ("Block", "Filesystem"))
     source, reference = spec.rest.get("dataSource"), spec.rest.get("dataSourceRef")
+    for field, named in (("dataSource", source), ("dataSourceRef", reference)):
+        if named is not None:
+            yield from _data_source(f"{path}.{field}", named)
     if source is not None and reference is not None and source != reference:
         yield Invalid(path, "Invalid", source, "must match dataSourceRef")
     if spec.volume_attributes_class_name:

@@ -41,6 +41,11 @@ def stateful_set(found: StatefulSet) -> Refusals:
     if spec.service_name:
         yield from each("spec.serviceName", spec.service_name, dns_label(spec.service_name))
     yield from _stateful_strategy("spec.updateStrategy", spec.rest.get("updateStrategy", {}))
+    retention = spec.rest.get("persistentVolumeClaimRetentionPolicy", {})
+    for field in ("whenDeleted", "whenScaled"):
+        if retention.get(field):
+            path = f"spec.persistentVolumeClaimRetentionPolicy.{field}"
+            yield from supported(path, retention[field], ("Retain", "Delete"))
     wrong = list(selector(spec.selector, "statefulset"))
     yield from wrong
     if any(".operator" in refusal.path or ".values" in refusal.path for refusal in wrong):

@@ -41,3 +41,86 @@ def test_kinds_without_rules_pass():
     """What is not modelled is stored as it is."""
     thing = from_plain({"apiVersion": "example.com/v1", "kind": "Thing", "metadata": {"name": "t"}})
     assert ([], []) == (validate(thing), immutable(EMPTY, thing))
+
+
+def faults(kind, version="v1", metadata=None, old=None, **fields):
+    """(path, type) of what is wrong with an object, or with its change."""
+    plain = {"apiVersion": version, "kind": kind, "metadata": {"name": "x", "namespace": "default", **(metadata or {})}}
+    new = defaulted(from_plain({**plain, **fields}))
+    found = validate(new) + (immutable(defaulted(from_plain({**plain, **old})), new) if old is not None else [])
+    return [(one.path, one.type) for one in found]
+
+
+def container(**fields):
+    """A pod's spec with one container."""
+    return {"containers": [{"name": "c", "image": "i", **fields}]}
+
+
+@pytest.mark.parametrize(("spec", "expected"), [
+    ({**container(), "activeDeadlineSeconds": 0}, [("spec.activeDeadlineSeconds", "Invalid")]),
+    ({**container(), "dnsPolicy": "Nope"}, [("spec.dnsPolicy", "NotSupported")]),
+    ({**container(), "serviceAccountName": "A"}, [("spec.serviceAccountName", "Invalid")]),
+    (container(imagePullPolicy="Nope"), [("spec.containers[0].imagePullPolicy", "NotSupported")]),
+    (container(ports=[{"containerPort": 1, "protocol": "X"}]), [("spec.containers[0].ports[0].protocol", "NotSupported")]),
+    (container(ports=[{"containerPort": 1, "hostPort": 70000}]), [("spec.containers[0].ports[0].hostPort", "Invalid")]),
+    (container(ports=[{"containerPort": 1, "name": "a"}, {"containerPort": 2, "name": "a"}]), [("spec.containers[0].ports[1].name", "Duplicate")]),
+    (container(ports=[{"containerPort": 1, "name": "8--0"}]), [("spec.containers[0].ports[0].name", "Invalid")] * 2),
+])  # fmt: skip
+def test_what_pods_say_of_ports_and_policies(spec, expected):
+    """Words that are none of the known ones, numbers out of range, names that are none or stand twice."""
+    assert expected == faults("Pod", spec=spec)
+
+
+@pytest.mark.parametrize(("ports", "expected"), [
+    ([{"name": "a", "port": 1}, {"name": "b", "port": 1}], [("spec.ports[1]", "Duplicate")]),
+    ([{"port": 1, "nodePort": 30000}], [("spec.ports[0].nodePort", "Forbidden")]),
+    ([{"port": 1, "targetPort": "-"}], [("spec.ports[0].targetPort", "Invalid")] * 2),
+])
+def test_what_services_say_of_ports(ports, expected):
+    """A port once for each protocol, a node's port only where nodes have one, targets by proper names."""
+    assert expected == faults("Service", spec={"ports": ports})
+
+
+def test_what_claims_are_filled_from():
+    """A source has a name and a kind; without a group it is a claim; two fields say the same."""
+    spec = {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}}
+    both = {"dataSource": {"kind": "Pod", "name": ""}, "dataSourceRef": {"kind": "Pod", "name": ""}}
+
+    assert [(f"spec.{field}{part}", kind) for field in both for part, kind in ((".name", "Required"), ("", "Invalid"))] == faults(
+        "PersistentVolumeClaim", spec={**spec, **both})  # fmt: skip
+
+
+@pytest.mark.parametrize(("phase", "asks", "attributes", "expected"), [
+    ("Bound", "2Gi", "gold", []),
+    ("Bound", "1Gi", "gold", [("spec.resources.requests.storage", "Forbidden")]),
+    ("Bound", "3Gi", None, [("spec.volumeAttributesClassName", "Forbidden")]),
+    ("Pending", "3Gi", "silver", [("spec", "Forbidden")]),
+    ("Pending", "2Gi", "gold", [("spec", "Forbidden")]),
+])
+def test_what_of_a_claim_may_change(phase, asks, attributes, expected):
+    """Bound, its size down to above what it has, and its class of attributes, which it does not lose; unbound, nothing."""
+    def spec(storage, name):
+        return {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": storage}}, "volumeAttributesClassName": name}
+
+    status = {"phase": phase, "capacity": {"storage": "1Gi"}}
+    assert expected == faults("PersistentVolumeClaim", old={"spec": spec("3Gi", "gold"), "status": status},
+                              spec=spec(asks, attributes), status=status)  # fmt: skip
+
+
+def test_what_of_a_node_may_change():
+    """Its pods' addresses and its provider's name are given once."""
+    old = {"spec": {"podCIDRs": ["10.0.0.0/24"], "providerID": "a"}}
+
+    assert [("spec.podCIDRs", "Forbidden"), ("spec.providerID", "Forbidden")] == faults(
+        "Node", metadata={"namespace": ""}, old=old, spec={"providerID": "b"}
+    )
+    assert [] == faults("Node", metadata={"namespace": ""}, old={}, **old)
+
+
+def test_generated_names_and_owners():
+    """A generateName may end as no name does; an Event owns nothing."""
+    owner = {"apiVersion": "v1", "kind": "Event", "name": "e", "uid": "u"}
+
+    assert [] == faults("Pod", metadata={"name": "", "generateName": "web-"}, spec=container())
+    assert [("metadata.generateName", "Invalid")] == faults("Pod", metadata={"generateName": "Web-"}, spec=container())
+    assert [("metadata.ownerReferences", "Invalid")] == faults("Pod", metadata={"ownerReferences": [owner]}, spec=container())
