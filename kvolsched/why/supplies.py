@@ -15,6 +15,7 @@ from kvolsched.api.storage import NO_PROVISIONER, StorageClass
 from kvolsched.api.volume import PersistentVolume, PersistentVolumeClaim
 from kvolsched.scheduler.capacities import heeded, limit_of
 from kvolsched.scheduler.snapshot import Snapshot
+from kvolsched.scheduler.spreading import HOSTNAME
 
 SHOWN = 6  # volumes
 
@@ -66,6 +67,21 @@ def _its_volume(claim: PersistentVolumeClaim, name: str, seen: Snapshot) -> Iter
         yield f"volume {name} belongs to claim {volumes.claim_ref_key(ref)}"
     elif not volumes.is_bound(claim):
         yield f"claim {claim.metadata.name} names volume {name}, but is not bound to it yet ({against(claim, volume)})"
+    yield from _nowhere(volume, seen)
+
+
+def _nowhere(volume: PersistentVolume, seen: Snapshot) -> Iterator[str]:
+    """Tell of a volume that no node of the cluster reaches, above all if its node has gone."""
+    wanted = volume.spec.node_affinity.required if volume.spec.node_affinity is not None else None
+    if wanted is None or any(wanted.matches(node.metadata.labels, node.metadata.name) for node in seen.all_nodes()):
+        return
+    parts = [part for term in wanted.node_selector_terms for part in term.match_expressions if part.operator == "In"]
+    gone = [name for part in parts if part.key == HOSTNAME for name in part.values if seen.node(name) is None]
+    if gone:
+        many = f"nodes {', '.join(gone)}, which do" if len(gone) > 1 else f"node {gone[0]}, which does"
+        yield f"volume {volume.metadata.name} is reached only from {many} not exist (any more)"
+    else:
+        yield f"no node reaches volume {volume.metadata.name}: {wanted}"
 
 
 def _its_class(name: str, storage_class: StorageClass | None) -> Iterator[str]:
