@@ -60,10 +60,10 @@ class At:
 class Plugin(Protocol):
     """Every plugin has Kubernetes' name; a plugin whose name a document changed has a `document_name` beside it.
 
-    `needs` names fields of a pod's spec: of a pod that has none of them the plugin asks nothing, ranks nothing, and
-    need not even be called. One whose rule reads more than the judged node and its pods says so with `wide = True` (of
-    a rule alone it is taken for granted): preemption then plays removals node by node. `watches` names kinds that only
-    this plugin reads.
+    `needs` names fields of a pod's spec, and words of a snapshot (`has_company`, `has_groups`): where none of them is
+    given the plugin asks nothing, ranks nothing, and need not even be called. One whose rule reads more than the judged
+    node and its pods says so with `wide = True` (of a rule alone it is taken for granted): preemption then plays
+    removals node by node. `watches` names kinds that only this plugin reads.
     """
 
     @property

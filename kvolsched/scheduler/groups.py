@@ -73,6 +73,11 @@ class Groups:
             found = self._found[asked] = self._sought(pod, services or {}, owner)
         return found
 
+    @property
+    def any(self) -> bool:
+        """Whether anything is known that groups pods."""
+        return bool(self._services or self._owners)
+
     def meaning(self) -> dict[str, Any]:
         """Return what is known, by name: for comparing two snapshots."""
         return {"services": self._services, "owners": self._owners}

@@ -38,7 +38,7 @@ from .verdict import (
 )
 
 if TYPE_CHECKING:
-    from .profile import Profile
+    from .profile import Plan, Profile
     from .snapshot import Snapshot
 
 NOTHING: Said = ((), Code.SUCCESS)
@@ -124,6 +124,11 @@ class Judgement:
         self._all = len(seen.nodes.names) == seen.nodes.size
 
     # --- by row, while fresh ----------------------------------------------------------------------------------------
+
+    @cached_property
+    def plan(self) -> Plan:
+        """Whom a pass of this pod asks."""
+        return self.profile.plan(self.pod.spec, self.seen)
 
     @cached_property
     def mask(self) -> Mask:
@@ -417,7 +422,7 @@ def _goes_first(promised: Pod, pod: Pod) -> bool:
 
 
 def _ask(pod: Pod, seen: Snapshot, profile: Profile) -> Judgement:
-    plan = profile.plan(pod.spec)
+    plan = profile.plan(pod.spec, seen)
     skipped: set[str] = set()
     rejected: PreFilterReject | None = None
     restrictions: list[Restrict] = []
@@ -449,7 +454,7 @@ def _ask(pod: Pod, seen: Snapshot, profile: Profile) -> Judgement:
         seen,
         profile,
         columns=tuple(columns),
-        skipped=plan.skipped | skipped,
+        skipped=plan.skipped | skipped if skipped else plan.skipped,
         rejected_by=rejected,
         restrictions=tuple(restrictions),
     )

@@ -6,7 +6,9 @@ where the documents are silent, in words as in order (volume binding before pod 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cached_property
+from operator import attrgetter
 from typing import Any
 
 import attrs
@@ -29,6 +31,7 @@ from .plugins.taint_toleration import TaintToleration
 from .plugins.volume_binding import VolumeBinding
 from .plugins.volume_restrictions import VolumeRestrictions
 from .plugins.volume_zone import VolumeZone
+from .snapshot import Snapshot
 from .verdict import Code, Reason
 
 
@@ -70,12 +73,13 @@ class Profile:
             enabled for enabled in self.plugins if isinstance(enabled.plugin, Score) and enabled.weight
         )
 
-    def plan(self, spec: PodSpec) -> Plan:
+    def plan(self, spec: PodSpec, seen: Snapshot) -> Plan:
         """Return whom a pass of a pod with this spec asks; pods with the same fields share a plan."""
-        given = tuple([bool(getattr(spec, field)) for field in self._needed])
+        fields, words, of_spec, of_seen = self._needed
+        given = (*map(bool, of_spec(spec)), *of_seen(seen))
         plan = self._plans.get(given)
         if plan is None:
-            has = {field for field, there in zip(self._needed, given, strict=True) if there}
+            has = {name for name, there in zip((*fields, *words), given, strict=True) if there}
             plan = self._plans[given] = self._planned(has)
         return plan
 
@@ -84,8 +88,12 @@ class Profile:
         return {}
 
     @cached_property
-    def _needed(self) -> tuple[str, ...]:
-        return tuple(sorted({field for enabled in self.plugins for field in getattr(enabled.plugin, "needs", ())}))
+    def _needed(self) -> tuple[list[str], list[str], Callable[[Any], Any], Callable[[Any], Any]]:
+        """The fields of a pod's spec and the words of a snapshot that plugins need, sorted; and what reads each."""
+        named = {name for enabled in self.plugins for name in getattr(enabled.plugin, "needs", ())}
+        fields = {field.name for field in attrs.fields(PodSpec)}
+        of_spec, of_seen = sorted(named & fields), sorted(named - fields)
+        return of_spec, of_seen, _reader(of_spec), _reader(of_seen)
 
     def _planned(self, has: set[str]) -> Plan:
         def asks(enabled: Enabled) -> bool:
@@ -139,6 +147,13 @@ class Profile:
     def with_plugin(self, plugin: object, weight: int = 1) -> Profile:
         """Return this profile with one more plugin at its end: a rule of one's own."""
         return attrs.evolve(self, plugins=(*self.plugins, Enabled(plugin, weight)))
+
+
+def _reader(names: list[str]) -> Callable[[Any], Any]:
+    """Return what reads these attributes of anything as a tuple."""
+    if len(names) > 1:
+        return attrgetter(*names)
+    return lambda thing: tuple(getattr(thing, name) for name in names)
 
 
 def upstream() -> Profile:

@@ -102,7 +102,7 @@ def rank(judgement: Judgement) -> Ranking:
     totals: Integers = np.zeros(len(rows), np.int64)
     nothing: Integers = np.zeros(len(rows), np.int64)
     if len(rows):
-        for name, plugin, weight in judgement.profile.plan(judgement.pod.spec).scores:
+        for name, plugin, weight in judgement.plan.scores:
             scores = plugin.score(judgement.pod, at)
             if scores is None:
                 continue

@@ -149,6 +149,16 @@ class Snapshot:
 
     # --- following --------------------------------------------------------------------------------------------------
 
+    @property
+    def has_company(self) -> bool:
+        """Whether any pod on a node has a term for or against others."""
+        return self.tallies.any_term
+
+    @property
+    def has_groups(self) -> bool:
+        """Whether there are services or owners that group pods."""
+        return self.groups.any
+
     def apply(self, key: Place, old: Any, new: Any) -> None:
         """Put one object in place of another; None stands for absent."""
         assert type(key) is Key

@@ -189,9 +189,9 @@ class Tallies:
             yield term, carriers.column.now
 
     @property
-    def any_wish(self) -> bool:
-        """Whether any pod on a node wishes for anything."""
-        return bool(self._wished)
+    def any_term(self) -> bool:
+        """Whether any pod on a node has a term for or against others."""
+        return bool(self._wished or self._carried)
 
     def wished(self) -> Iterable[tuple[Wish, Counts]]:
         """Yield each wish that pods on nodes have, and by row how many have it."""

@@ -36,6 +36,7 @@ class InterPodAffinity:
     """
 
     name: ClassVar[str] = "InterPodAffinity"
+    needs: ClassVar[tuple[str, ...]] = ("affinity", "has_company")
     wide: ClassVar[bool] = True
     family: Reason = Reason(0, "")
     affinity: Reason = Reason(1, "node(s) didn't match pod affinity rules")
@@ -184,7 +185,7 @@ class InterPodAffinity:
 
     def score(self, pod: Pod, at: At) -> Integers | None:
         """Σ weight over what this pod would like of pods in the node's domain, and what they would like of it."""
-        if not self.ranks or (pod.spec.affinity is None and not at.seen.tallies.any_wish):
+        if not self.ranks:
             return None
         total: Integers | None = None
         for term, weight, counts in self._liked(pod, at):

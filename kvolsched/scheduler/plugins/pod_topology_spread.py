@@ -58,6 +58,7 @@ class PodTopologySpread:
     """
 
     name: ClassVar[str] = "PodTopologySpread"
+    needs: ClassVar[tuple[str, ...]] = ("topology_spread_constraints", "has_groups")
     wide: ClassVar[bool] = True
     too_skewed: Reason = Reason(0, "node(s) didn't match pod topology spread constraints", Code.UNSCHEDULABLE)
     no_label: Reason = Reason(1, "node(s) didn't match pod topology spread constraints (missing required label)")
