@@ -16,6 +16,7 @@ from kvolsched.views.marks import n as num
 from kvolsched.views.marks import rect, word
 from kvolsched.views.matrix import EMPTY, MOST_ROWS, caption, heads, marked, row_name, sentence
 
+WIDE = 80.0  # px of a column in which a score's three numbers find room
 UNSCORED = "No node has been scored: a pass scores only when more than one node fits."
 
 
@@ -157,7 +158,7 @@ def _scores(frame: f.Frame, width: int, selection: str) -> tuple[str, float]:
     notes = [f"… {more} more nodes"] * (more > 0) + [
         f"{rest} node{'s' * (rest != 1)} rejected or not scored"
     ] * (rest > 0)
-    notes.append("cell: raw, normalised 0 to 100, weighted; right: the sum")
+    notes.append(f"cell: {'raw, normalised 0 to 100, weighted' if pitch > WIDE else 'normalised'}; right: the sum")
     if found:
         notes.append(f"last row: the weight of that plugin at which {found[0].chosen} no longer wins")
     parts.append(word(2, y + 18, "k-w", t.end(" · ".join(notes), width - 4, 10)))
@@ -193,6 +194,7 @@ def _weights(found: list[Decides], left: float, pitch: float, y: float) -> str:
         if len(flips) == 1:
             named = f"{said} {flips[0][1].winners[0]}"
             said = named if t.width(named, 10) < pitch - 5 else said
-        cell = word(left + i * pitch + 3, y + 17, "k-w", t.end(said, pitch - 5, 10))
+        short = said if flips or t.width(said, 10) < pitch - 5 else "–"
+        cell = word(left + i * pitch + 3, y + 17, "k-w", t.end(short, pitch - 5, 10))
         row.append(f'<g role="gridcell" aria-label="{t.escape(str(one))}">{cell}</g>')
     return f'<g role="row" data-key="weights">{"".join(row)}</g>'
