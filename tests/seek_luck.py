@@ -5,19 +5,17 @@ To be run by hand after a change of the loop, with the traces whose row no longe
 
 import sys
 
-from test_traces import CONFLICTS, LAGS, VARYING, case, groups
+from test_traces import CATALOGUE, VARYING, case, groups
 
 from kvolsched.conform.traces import shown
 from kvolsched.revision import upstream
-
-MOST = 200  # seeds
 
 
 def luck_for(name):
     """Return the fewest first pieces of luck that together show every variant, and what none of them shows."""
     missing, found = groups(name), []
-    for luck in [*({"seed": seed} for seed in range(MOST)), LAGS, CONFLICTS]:
-        ours = shown(case(name), upstream(), **luck)
+    for luck in CATALOGUE:
+        ours = shown(case(name), upstream(), luck)
         left = [(what, runs) for what, runs in missing if not runs <= ours[what]]
         if len(left) < len(missing):
             found.append(luck)

@@ -14,7 +14,7 @@ from kvolsched.api.manifest import plain
 from kvolsched.conform import FAMILIES, read
 from kvolsched.conform.traces import ASPECTS, shown, varying
 from kvolsched.conform.traces_alike import interchanges
-from kvolsched.conform.traces_play import Story
+from kvolsched.conform.traces_play import Luck, Story
 from kvolsched.conform.traces_told import told
 from kvolsched.revision import upstream
 from kvolsched.world.apiserver import Refused
@@ -46,29 +46,52 @@ def test_story_of_a_real_control_plane(name):
 
 # -- what varied ---------------------------------------------------------------------------------------------------
 
-# Where luck must be told: an informer that lags, writes that come too late. Elsewhere a seed is enough.
-LAGS = {"lags": {"kube-scheduler PersistentVolume": 45}}
-CONFLICTS = {"conflicts": {"deployment-controller": [3, 1]}}
+# What luck there may be, the simplest first; `seek_luck.py` goes through it and prints rows of the table anew.
+KINDS = ("PersistentVolumeClaim", "PersistentVolume", "Pod", "ReplicaSet", "Deployment")
+WATCHERS = ("persistent-volume-binder", "kube-scheduler", "replicaset-controller", "deployment-controller")
+CATALOGUE = [
+    *(Luck(draws=draws) for draws in range(6)),
+    Luck(hurried=True),
+    Luck(starting=1.5),
+    *(Luck(phase=0.3 + 0.75 * number) for number in range(1, 20)),
+    *(Luck(lags={f"{who} {kind}": lag}) for who in WATCHERS for kind in KINDS for lag in (15, 45, 90)),
+    *(Luck(conflicts={who: writes}) for who in WATCHERS[2:] for writes in ([1], [2], [3], [3, 1], [5], [7], [8])),
+    *(Luck(seed=seed) for seed in range(1, 150)),
+]
 
 # trace -> the luck under which ours shows, together, every variant; `seek_luck.py` prints a row anew
 LUCK = {
-    "allowed-topologies": [{"seed": 0}, {"seed": 4}],
-    "allowed-topologies-conflict": [{"seed": 0}, {"seed": 4}],
-    "claimref-reset": [{"seed": 0}, {"seed": 2}],
-    "gated-pod": [{"seed": 0}, {"seed": 4}],
-    "node-lost-while-provisioning": [{"seed": 0}, {"seed": 3}],
-    "preemption-bound-volume": [{"seed": 0}, {"seed": 4}],
-    "provision-fails-once": [{"seed": 0}, {"seed": 2}],
-    "rolling-update-anti-affinity": [{"seed": 0}, {"seed": 8}, {"seed": 29}, {"seed": 54}, {"seed": 112}],
-    "rolling-update-spread": [{"seed": 0}, CONFLICTS],
-    "shared-claim": [{"seed": 0}, {"seed": 2}, {"seed": 6}, LAGS],
-    "spread-seven-replicas": [{"seed": 0}, {"seed": 20}, {"seed": 35}],
-    "spread-together-deployment": [{"seed": 0}, {"seed": 10}],
-    "static-and-dynamic": [{"seed": 0}, {"seed": 1}],
-    "static-local-too-few": [{"seed": 0}, {"seed": 4}],
-    "two-zones-one-pod": [{"seed": 0}, {"seed": 1}],
-    "volume-limit": [{"seed": 0}, {"seed": 3}, {"seed": 4}],
+    "allowed-topologies": [Luck(draws=0), Luck(phase=10.8)],
+    "allowed-topologies-conflict": [Luck(draws=0), Luck(phase=10.8)],
+    "claimref-reset": [Luck(draws=0), Luck(starting=1.5)],
+    "gated-pod": [Luck(draws=0), Luck(phase=10.05)],
+    "node-lost-while-provisioning": [
+        Luck(draws=0),
+        Luck(hurried=True),
+        Luck(lags={"kube-scheduler PersistentVolumeClaim": 15}),
+    ],
+    "preemption-bound-volume": [Luck(draws=0), Luck(phase=9.3)],
+    "provision-fails-once": [Luck(draws=0), Luck(draws=2)],
+    "rolling-update-anti-affinity": [Luck(draws=0), Luck(seed=3), Luck(seed=29), Luck(seed=54), Luck(seed=112)],
+    "rolling-update-spread": [Luck(draws=0), Luck(conflicts={"deployment-controller": [3, 1]})],
+    "shared-claim": [
+        Luck(draws=0),
+        Luck(phase=1.8),
+        Luck(lags={"kube-scheduler PersistentVolumeClaim": 15}),
+        Luck(lags={"kube-scheduler PersistentVolume": 45}),
+    ],
+    "spread-seven-replicas": [Luck(draws=0), Luck(seed=20), Luck(seed=35)],
+    "spread-together-deployment": [Luck(draws=0), Luck(conflicts={"replicaset-controller": [5]})],
+    "static-and-dynamic": [Luck(draws=0), Luck(hurried=True)],
+    "static-local-too-few": [Luck(draws=0), Luck(phase=9.3)],
+    "two-zones-one-pod": [Luck(draws=0), Luck(draws=1), Luck(hurried=True)],
+    "volume-limit": [
+        Luck(draws=0),
+        Luck(phase=10.05),
+        Luck(lags={"persistent-volume-binder PersistentVolumeClaim": 45}),
+    ],
 }
+
 
 def groups(name):
     """Return every variant of a trace: what varied, and the runs that showed it."""
@@ -87,7 +110,7 @@ VARYING = [name for name in NAMES if varying(case(name))]
 @pytest.mark.parametrize("name", VARYING)
 def test_what_a_real_run_showed_is_found_in_ours(name):
     """Each variant of an object, its events or its end that real runs showed comes about in ours under named luck."""
-    ours = [shown(case(name), upstream(), **luck) for luck in LUCK[name]]
+    ours = [shown(case(name), upstream(), luck) for luck in LUCK[name]]
     missing = [(what, runs) for what, runs in groups(name) if not any(runs <= each[what] for each in ours)]
 
     assert [] == missing
@@ -175,7 +198,7 @@ def _differing(recorded, ours):
 
 def test_same_seed_same_story():
     """A seed decides a run: played twice, every change is made at the same place of the log."""
-    first, second = (Story(case("shared-claim")["steps"], upstream(), 7).world.log.changes for _ in range(2))
+    first, second = (Story(case("shared-claim")["steps"], upstream(), Luck(seed=7)).world.log.changes for _ in range(2))
 
     assert first == second
 
@@ -186,7 +209,7 @@ def test_same_seed_same_story():
 ])  # fmt: skip
 def test_what_was_made_and_not_yet_seen_is_no_failure(name, lags):
     """A controller whose informers lag tries to make again what it made, is refused, and says nothing of it."""
-    story = Story(case(name)["steps"], upstream(), lags=lags)
+    story = Story(case(name)["steps"], upstream(), Luck(lags=lags))
     refused = {outcome.reason for turn in story.world.turns for outcome in turn.outcomes if isinstance(outcome, Refused)}
     said = {event.reason for key, event in story.world.log.objects.items() if key.kind == "Event"}
 

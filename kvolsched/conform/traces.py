@@ -17,7 +17,7 @@ from kvolsched.revision import Revision
 from .agreement import ABSENT, Failed
 from .recording import Case
 from .traces_alike import tellings
-from .traces_play import Story
+from .traces_play import Luck, Story
 from .traces_told import of_the_driver, told, uid_names
 
 ASPECTS = ("final", "events", "objects", "refused", "order")
@@ -31,10 +31,10 @@ class Traces:
     aspects: tuple[str, ...] = ASPECTS
     revision: str = "upstream"
 
-    def compare(self, case: Case, revision: Revision, seed: int = 0) -> Iterator[tuple[str, Any, Any]]:
+    def compare(self, case: Case, revision: Revision) -> Iterator[tuple[str, Any, Any]]:
         """Yield every aspect with both sides; if playing fails, all aspects fail, in its words."""
         try:
-            found = played(case, revision, seed)
+            found = played(case, revision)
         except Exception as error:  # noqa: BLE001 - whatever goes wrong is one disagreement, and the others are compared
             failed = Failed(f"{type(error).__name__}: {error}")
             found = dict.fromkeys(self.aspects, (ABSENT, failed))  # type: ignore[arg-type]
@@ -42,17 +42,17 @@ class Traces:
             yield aspect, *found[aspect]
 
 
-def played(case: Case, revision: Revision, seed: int = 0) -> Aspects:
+def played(case: Case, revision: Revision, luck: Luck | None = None) -> Aspects:
     """Play a trace once and return both sides of every aspect, under the renaming of nodes that agrees best."""
-    return min(every_telling(case, revision, seed), key=_differences)
+    return min(every_telling(case, revision, luck), key=_differences)
 
 
-def shown(case: Case, revision: Revision, seed: int = 0, **luck: Any) -> dict[str, set[int]]:
+def shown(case: Case, revision: Revision, luck: Luck) -> dict[str, set[int]]:
     """Return of all that varied which recorded runs showed what ours shows: `objects pod/app` -> {1, 3}.
 
     Where several renamings agree equally well, ours shows what it shows under any of them.
     """
-    every = list(every_telling(case, revision, seed, **luck))
+    every = list(every_telling(case, revision, luck))
     least = min(map(_differences, every))
     best = [aspects for aspects in every if _differences(aspects) == least]
     found: dict[str, set[int]] = {}
@@ -76,9 +76,9 @@ def varying(case: Case) -> dict[str, dict[int, Any]]:
     return found
 
 
-def every_telling(case: Case, revision: Revision, seed: int = 0, **luck: Any) -> Iterator[Aspects]:
-    """Play a trace once and yield both sides of every aspect under every renaming; luck is `Story`'s."""
-    story = Story(case["steps"], revision, seed, **luck)
+def every_telling(case: Case, revision: Revision, luck: Luck | None = None) -> Iterator[Aspects]:
+    """Play a trace once and yield both sides of every aspect under every renaming."""
+    story = Story(case["steps"], revision, luck)
     ours = told(story.world, story.drivers)
     recorded = {name: rows[0] for name, rows in _recorded(case).items()}
     names = uid_names(story.world)

@@ -11,8 +11,9 @@ from __future__ import annotations
 import json
 from bisect import bisect_right
 from collections.abc import Iterable, Mapping, Sequence
-from types import MappingProxyType
 from typing import Any
+
+import attrs
 
 from kvolsched.api.kind import BY_NAME, kind_named
 from kvolsched.api.manifest import from_plain, to_plain
@@ -43,33 +44,51 @@ CODES = {"Invalid": 422, "Conflict": 409, "AlreadyExists": 409, "NotFound": 404,
 WORDS = ("apply", "delete", "patch", "wait", "stand_in", "process")
 
 
+@attrs.frozen(kw_only=True)
+class Luck:
+    """What a recording leaves to luck, drawn from a seed or told.
+
+    Args:
+        seed: what is not told is drawn from it; 0: the plain order.
+        draws: the cluster's own seed, by which ties are drawn; None: as `seed`.
+        phase: where the user begins, in seconds, between the ticks of the others.
+        hurried: the user writes what it applies without waiting for its turn.
+        starting: seconds that a process takes to start.
+        lags: `COMPONENT KIND` -> how many places of the log later than others that process sees these objects.
+        conflicts: component -> which of its writes come too late and are refused, each counted from the one before.
+    """
+
+    seed: int = 0
+    draws: int | None = None
+    phase: float | None = None
+    hurried: bool = False
+    starting: float | None = None
+    lags: Mapping[str, int] = attrs.field(factory=dict)
+    conflicts: Mapping[str, Sequence[int]] = attrs.field(factory=dict)
+
+
 class Story:
     """A trace played to its end. Mutable.
 
     Args:
         steps: a trace's steps.
         revision: the rules under which they are played.
-        seed: what is luck is drawn from it.
-        lags: `COMPONENT KIND` -> how many places of the log later than others that process sees these objects.
-        conflicts: component -> which of its writes come too late and are refused, each counted from the one before.
+        luck: what may come out one way or another.
     """
 
-    def __init__(
-        self, steps: Sequence[Mapping[str, Any]], revision: Revision, seed: int = 0,
-        lags: Mapping[str, int] = MappingProxyType({}),
-        conflicts: Mapping[str, Sequence[int]] = MappingProxyType({}),
-    ) -> None:  # fmt: skip
-        self.seed, self.lags = seed, lags
+    def __init__(self, steps: Sequence[Mapping[str, Any]], revision: Revision, luck: Luck | None = None) -> None:
+        self.luck = luck or Luck()
+        self.seed = self.luck.seed
         self.dials = _dials(steps)
         self.drivers = tuple(self.dials)
-        self.cluster = Cluster(revision, components={**self.dials, **DIALS}, seed=seed)
+        self.cluster = Cluster(revision, components={**self.dials, **DIALS}, seed=self._told("draws", self.seed))
         self.world = self.cluster.world
         self.stopped: set[str] = set()
         self.acted: dict[tuple[str, str, str], int] = {}  # where each actor wrote last, and so waited until then
         self.moments = [0]  # where everybody was told what there was to see
         self.refused: list[str] = []
-        self._until(PHASE + self._draw("phase", 100) * PERIOD / 100 if seed else PHASE)
-        for component, nth in ((name, nth) for name, every in conflicts.items() for nth in every):
+        self._until(self._told("phase", PHASE + self._draw("phase", 100) * PERIOD / 100 if self.seed else PHASE))
+        for component, nth in ((name, nth) for name, every in self.luck.conflicts.items() for nth in every):
             self.world.refuse(component, nth)
         for step in steps:
             getattr(self, next(word for word in WORDS if word in step))(step)
@@ -129,7 +148,7 @@ class Story:
         if word == "stop":
             self.stopped.update(names)
             return
-        self._until(self.world.now + self._draw("starting", 20) / 10 if self.seed else self.world.now)
+        self._until(self.world.now + self._told("starting", self._draw("starting", 20) / 10 if self.seed else 0.0))
         for each in names:
             if each in self.stopped:
                 self.stopped.remove(each)
@@ -198,12 +217,17 @@ class Story:
         if isinstance(outcome, Refused):
             self.refused.append(f"{CODES.get(outcome.reason, 500)} {outcome.message}")
         mine = self.world.place
-        hurried, patient = self._lucky("hurried"), self._lucky("patient")
+        hurried, patient = self.luck.hurried or self._lucky("hurried"), self._lucky("patient")
         while not hurried and (turn := self._next(before=None if patient else mine)) is not None:
             self._take(*turn)
 
     def _draw(self, purpose: str, among: int, where: int | None = None) -> int:
         return seeded(self.seed, purpose, str(self.world.place if where is None else where), 0, among)
+
+    def _told(self, word: str, drawn: Any) -> Any:
+        """Return what is told of luck, or else what was drawn."""
+        told = getattr(self.luck, word)
+        return drawn if told is None else told
 
     def _lucky(self, purpose: str, where: int | None = None) -> bool:
         """Say whether something goes otherwise than in the plain order; how often it does is luck of the whole run."""
@@ -282,7 +306,7 @@ class Story:
         """Say whether a change is still on its way to a process: how long it takes is luck, in places of the log."""
         word, first = f"{process.name} {kind}", process.pending[kind]
         delay = LATE[self._draw(word, len(LATE), first)] if self._lucky("late", first) else 0
-        return self.world.place < first + max(delay, self.lags.get(word, 0))
+        return self.world.place < first + max(delay, self.luck.lags.get(word, 0))
 
     def _running(self) -> list[Process]:
         return [each for each in self.world.processes.values() if each.name not in self.stopped]
@@ -347,4 +371,4 @@ def patched(old: Any, patch: Any) -> Any:
     return json_patch(old, patch) if isinstance(patch, list) else merge_patch(old, patch)
 
 
-__all__ = ["Story", "patched"]
+__all__ = ["Luck", "Story", "patched"]
