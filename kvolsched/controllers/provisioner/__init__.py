@@ -8,7 +8,8 @@ the volume stands in the API nothing of it can be seen. Mirrors external-provisi
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import attrs
@@ -38,6 +39,7 @@ from ...world.component import Component, Hand
 from ...world.decision import Decision, ask, named, say_done, say_refused
 from ...world.log import Key
 from ...world.routine import Routine
+from ...world.view import Seen, View
 from . import driver_status, pools, topology
 from .capacity import ITEM, WATCHES, Items, Publisher, Publishing
 from .driver_status import StatusPublisher
@@ -63,6 +65,9 @@ class Attempt:
     remembered: Remembered = Remembered()
 
 
+PLACES = "places"  # the view that counts topologies
+
+
 def component(name: str, options: Options = UPSTREAM) -> Component:
     """Return the provisioner of a driver: a component of the driver's name.
 
@@ -80,8 +85,13 @@ def component(name: str, options: Options = UPSTREAM) -> Component:
     if options.pools:
         of_status = options.publishing.form != "objects"
         watches = tuple(dict.fromkeys((*watches, *(driver_status.WATCHES if of_status else WATCHES))))
-        return Component(name, watches, (*routines, driver.publisher.routine()), lambda _seen: {ITEM: Items()})
-    return Component(name, watches, routines)
+        views: dict[str, Callable[[], View]] = {ITEM: Items, PLACES: topology.Places}
+        return Component(name, watches, (*routines, driver.publisher.routine()), partial(_views, views))
+    return Component(name, watches, routines, partial(_views, {PLACES: topology.Places}))
+
+
+def _views(kinds: Mapping[str, Callable[[], View]], _seen: Seen) -> Mapping[str, View]:
+    return {name: make() for name, make in kinds.items()}
 
 
 @attrs.frozen
@@ -180,7 +190,7 @@ class Provisioner:
         known = last.remembered if last is not None and last.claim == uid else Remembered()
         try:
             found = self._read(hand, Key("StorageClass", "", class_of_claim(claim)))
-            at = self._read(hand, Key("Node", "", node)) if node else None
+            at = self._read(hand, Key("Node", "", node)) if node and self.options.heeds_node else None
             terms, known = self._terms(hand, claim, found, at, known)
         except NotYet as why:
             error = f"error generating accessibility requirements: {why}"
@@ -220,7 +230,10 @@ class Provisioner:
             strict=self.options.strict_topology,
             immediate=self.options.immediate_topology,
         )
-        access, known = topology.accessibility(asked, Registered(self.name, hand.seen, assumed, node), known)
+        counted = hand.views[PLACES]
+        assert isinstance(counted, topology.Places)
+        registered = Registered(self.name, hand.seen, assumed, node, counted)
+        access, known = topology.accessibility(asked, registered, known)
         if access is None:
             return (), known
         first = access.preferred[0]

@@ -45,6 +45,7 @@ class Options:
         immediate_zone: where volumes of claims without a selected node lie ("" = by the claim's name).
         plays_in_tree: under a name of Kubernetes' own it plays the plugin inside the controller: told by class and
             node, not by annotation, with the controller's words.
+        heeds_node: it makes volumes where the selected node is; else where it would without one (S0, alpha).
         guards: its volumes carry its finalizer, which it takes off once the storage is gone.
         running: a driver that does not run answers nobody.
     """
@@ -62,6 +63,7 @@ class Options:
     reschedule_codes: tuple[str, ...] = (EXHAUSTED,)
     immediate_zone: Mapping[str, str] | str = ""
     plays_in_tree: bool = False
+    heeds_node: bool = True
     guards: bool = True
     running: bool = True
 

@@ -7,7 +7,9 @@ v6.3.0 `topology.go` and `cache.go`.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 import attrs
 
@@ -18,7 +20,8 @@ from ...api.selector import NodeSelector, NodeSelectorTerm, Requirement
 from ...api.storage import TopologySelectorTerm
 from ...api.volume import VolumeNodeAffinity
 from ...volumes import ZONE_LABELS, Segment, flattened, segment_of
-from ...world.view import Seen
+from ...world.log import Place
+from ...world.view import Seen, build
 
 NO_KEYS: tuple[str, ...] = ()
 
@@ -64,18 +67,58 @@ class Asked:
     immediate: bool = True
 
 
+class Places:
+    """The topologies of the nodes that are seen, by label keys: counted, so that no claim looks for them. Mutable."""
+
+    follows = frozenset({"Node"})
+
+    def __init__(self) -> None:
+        self.labels: dict[Place, Mapping[str, str]] = {}
+        self.counted: dict[tuple[str, ...], Counter[tuple[str, ...]]] = {}  # what was asked for so far
+
+    def apply(self, key: Place, old: Any, new: Any) -> None:
+        """Take one node, another, or none."""
+        self.labels.pop(key, None)
+        if new is not None:
+            self.labels[key] = new.metadata.labels
+        for keys, counts in self.counted.items():
+            for node, step in ((old, -1), (new, 1)):
+                values = _values(node.metadata.labels, keys) if node is not None else None
+                if values is not None:
+                    counts[values] += step
+
+    def of(self, keys: Sequence[str]) -> list[Segment]:
+        """Return each topology of the nodes that have all these labels once, sorted."""
+        wanted = tuple(sorted(set(keys)))
+        counts = self.counted.get(wanted)
+        if counts is None:
+            found = (_values(labels, wanted) for labels in self.labels.values())
+            counts = self.counted[wanted] = Counter(values for values in found if values is not None)
+        return [tuple(zip(wanted, values, strict=True)) for values in sorted(+counts)]
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Places) and self.labels == other.labels
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+def _values(labels: Mapping[str, str], keys: Sequence[str]) -> tuple[str, ...] | None:
+    return tuple([labels[key] for key in keys]) if all(key in labels for key in keys) else None
+
+
 @attrs.frozen
 class Registered:
     """What a provisioner sees of a driver on the nodes: the label keys that each CSINode names, and the labels.
 
     `assumed` are keys taken for registered on every node while no CSINode names the driver at all: most clusters that
-    are written down have none. `selected` is a node that was read past the watch.
+    are written down have none. `selected` is a node that was read past the watch; `places` counts what is seen.
     """
 
     driver: str
     seen: Seen
     assumed: tuple[str, ...] = ()
     selected: Node | None = None
+    places: Places | None = None
 
     def node(self, name: str) -> Node | None:
         """Return a node, or None."""
@@ -114,10 +157,7 @@ class Registered:
 
     def topologies(self, keys: Sequence[str]) -> list[Segment]:
         """Return each topology of the nodes that have all these labels once, whether the driver runs there or not."""
-        keys = sorted(set(keys))
-        every = (node.metadata.labels for node in self.seen.kinds["Node"].values())
-        found = {tuple([labels.get(key) for key in keys]) for labels in every}  # for each claim: a look and no more
-        return [tuple(zip(keys, values, strict=True)) for values in sorted(v for v in found if None not in v)]
+        return (self.places or build(Places(), {**self.seen.kinds["Node"]})).of(keys)
 
     def segments(self) -> tuple[Segment, ...]:
         """Return each topology in which the driver runs once, sorted: a node that lacks a label has none."""
