@@ -157,7 +157,8 @@ class Registered:
 
     def topologies(self, keys: Sequence[str]) -> list[Segment]:
         """Return each topology of the nodes that have all these labels once, whether the driver runs there or not."""
-        return (self.places or build(Places(), {**self.seen.kinds["Node"]})).of(keys)
+        nodes: dict[Place, Any] = dict(self.seen.kinds["Node"].items()) if self.places is None else {}
+        return (self.places or build(Places(), nodes)).of(keys)
 
     def segments(self) -> tuple[Segment, ...]:
         """Return each topology in which the driver runs once, sorted: a node that lacks a label has none."""
