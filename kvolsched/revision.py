@@ -100,6 +100,31 @@ class Revision:
         kept = [each for each in self.profile.plugins if phase < len(PHASES) or each.name != "VolumeZone"]
         return attrs.evolve(self, profile=attrs.evolve(self.profile, plugins=tuple(kept)), zonal_phase=phase)
 
+    def matured(self, level: str) -> Revision:
+        """Return these rules at a level of S0's implementation plan (checklist 143n).
+
+        Args:
+            level: "alpha": volumes are filtered, matched, bound and made, without ranking and without telling the
+                provisioner the node, and limits of disks count bound claims alone; "beta": nodes are ranked by how
+                close disks are in size, and provisioning knows the node; "ga": limits count what is yet to be bound.
+
+        Raises:
+            ValueError: there is no such level.
+        """
+        if level not in LEVELS:
+            raise ValueError(f"no maturity {level!r}; there are: {', '.join(LEVELS)}")
+        reached = LEVELS.index(level)
+        limits = attrs.evolve(self.profile.plugin("NodeVolumeLimits"), counts_unbound=reached > 1)  # type: ignore[misc]
+        changed: dict[str, dict[str, Any]] = {
+            "VolumeBinding": {"weight": int(reached > 0)}, "NodeVolumeLimits": {"plugin": limits}
+        }
+        plugins = [attrs.evolve(each, **changed.get(each.name, {})) for each in self.profile.plugins]
+        return attrs.evolve(
+            self,
+            profile=attrs.evolve(self.profile, plugins=tuple(plugins)),
+            provisioning=attrs.evolve(self.provisioning, heeds_node=reached > 0),
+        )
+
     def with_gates(self, gates: Mapping[str, Mapping[str, bool]]) -> Revision:
         """Return these rules with feature gates per component, as on masters of different age (checklist 71-73, 140).
 
@@ -285,6 +310,7 @@ SPREADING = "EvenPodsSpread"
 LATER_GATES = (CAPACITY, SPREADING, DIRECTIVES)
 GATES_OF = {SCHEDULER: (*GATES, *LATER_GATES), MANAGER: GATES, kubelet.NAME: GATES[:1], API_SERVER: LATER_GATES}
 PHASES = ("labels", "admitting", "converting")
+LEVELS = ("alpha", "beta", "ga")
 # Each begins to watch when there is something for it to do.
 OTHERS = (
     deployment,

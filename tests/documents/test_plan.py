@@ -1,0 +1,132 @@
+"""The plan of S0 level by level, what the rejected packaging would have meant, and what S4's operator can watch."""
+
+import pytest
+from documents.made import (
+    HOST,
+    RACK,
+    ZONE,
+    apart,
+    claim,
+    cluster,
+    judgement,
+    message,
+    node,
+    patch,
+    pod,
+    reach,
+    refusal,
+    spread,
+    storage_class,
+    volume,
+    where,
+)
+
+from kvolsched.revision import revision_named
+from kvolsched.scheduler.tallies import Term
+
+LOCAL = "kubernetes.io/no-provisioner"
+FOO = {"app": "foo"}
+
+
+def at(level, *objects, **components):
+    """A cluster at a level of the plan."""
+    return cluster(*objects, revision=revision_named("design").matured(level), **components)
+
+
+def csi_node(name, count):
+    """How many disks a node takes."""
+    return {"apiVersion": "storage.k8s.io/v1", "kind": "CSINode", "metadata": {"name": name},
+            "spec": {"drivers": [{"name": "disks.example.com", "nodeID": name, "allocatable": {"count": count},
+                                  "topologyKeys": [ZONE]}]}}
+
+
+@pytest.mark.parametrize("level", ["alpha", "beta", "ga"])
+@pytest.mark.checklist("143n")
+def test_what_every_level_has(level):
+    """Claims wait, disks are filtered and matched, a missing provisioner is noticed, unbound claims are skipped."""
+    made = [node("a1", "a"), node("b1", "b"), storage_class("local", LOCAL), storage_class("late")]
+    disk = volume("disk", "10Gi", "local", {ZONE: ["b"]}, labels={ZONE: "b"})
+    c = at(level, *made, disk, claim("one", of="local"), claim("two", of="local"), claim("three"))
+    c.run()
+    assert {"Pending"} == {each.status.phase for each in c.objects("pvc")}
+    c.apply(pod("one", "one"))
+    c.run("pod/one Running", seconds=60)
+    assert (["b1"], "disk") == (where(c, "one"), c["pvc/one"].spec.volume_name)
+    c.apply(pod("two", "two"))
+    c.run(seconds=60)
+    assert "0/2 nodes are available: 2 node(s) didn't find available persistent volumes to bind." in message(c, "two")
+    c.apply(pod("three", "three"))
+    c.run(seconds=60)
+    assert ("Bound", 2) == (c["pvc/three"].status.phase, len(c.objects("pv")))
+
+
+@pytest.mark.parametrize(("level", "ranked", "told", "limited"), [
+    ("alpha", False, False, False), ("beta", True, True, False), ("ga", True, True, True)])
+@pytest.mark.checklist("143n")
+def test_what_the_levels_add(level, ranked, told, limited):
+    """Beta ranks disks by their size and provisions where the node is; GA counts disks before they are bound."""
+    by_size = at(level, node("n1"), node("n2"), storage_class(provisioner=LOCAL), pod("busy", on="n1", cpu="1"),
+                 volume("close", "10Gi", "late", {HOST: ["n1"]}), volume("far", "900Gi", "late", {HOST: ["n2"]}),
+                 claim("data"), pod("app", "data"))
+    by_size.run("pod/app scheduled", seconds=60)
+    assert ["n1" if ranked else "n2"] == where(by_size, "app")
+    zones = set()
+    for name in ("x-0", "x-1", "x-2", "x-3"):
+        c = at(level, node("a1", "a"), node("b1", "b"), storage_class(), claim(name),
+               pod("app", name, nodeSelector={ZONE: "a"}))
+        c.run(seconds=60)
+        zones.add(reach(c, name)[0][ZONE][0])
+    assert ({"a"} if told else {"a", "b"}) == zones
+    full = at(level, node("n1", "a"), csi_node("n1", 0), storage_class(), claim("data"), pod("app", "data"))
+    full.run(seconds=60)
+    assert "1 node(s) exceed max volume count" in message(full, "app")
+    assert ("Pending" if limited else "Bound") == full["pvc/data"].status.phase
+    with pytest.raises(ValueError, match="no maturity 'stable'; there are: alpha, beta, ga"):
+        revision_named("design").matured("stable")
+
+
+CODES = {"Invalid": 422, "Conflict": 409, "NotFound": 404, "Forbidden": 403}
+
+
+@pytest.mark.checklist("253")
+def test_the_documents_indicator_counts_nothing():
+    """Refused updates of pods are PUT or PATCH with 422; the counter that the document names (UPDATE, 400) stays at 0."""
+    c = cluster(node("a1", "a"), pod("gated", gates=("g",), nodeSelector={RACK: "r"}), pod("free"), revision="upstream")
+    total = {}
+    real = c.world.server.commit
+
+    def counted(log, write, by):
+        outcome = real(log, write, by)
+        verb = {"update": "PUT", "patch": "PATCH", "update_status": "PUT"}.get(write.verb, write.verb.upper())
+        code = CODES.get(getattr(outcome, "reason", ""), 200)
+        total[verb, code] = total.get((verb, code), 0) + (write.key.kind == "Pod")
+        return outcome
+
+    c.world.server.commit = counted
+    assert "" == refusal(patch, c, "pod/gated", spec={"nodeSelector": {ZONE: "a"}})
+    assert refusal(patch, c, "pod/gated", spec={"nodeSelector": {RACK: "other"}})
+    assert refusal(patch, c, "pod/free", spec={"nodeSelector": {ZONE: "a"}})
+    assert (1, 2) == (total["PUT", 200], total["PUT", 422])
+    assert 0 == sum(count for (verb, code), count in total.items() if verb == "UPDATE" or code == 400)
+
+
+@pytest.mark.checklist("226")
+def test_what_anti_affinity_in_any_domain_has_to_look_at(monkeypatch):
+    """Apart in zones asks the terms of all pods in each node's zone; apart on nodes, beside spreading, of one node's."""
+    made = [node(f"{zone}{n:02}", zone) for zone in "abcde" for n in range(20)]
+    asked = []
+    real = Term.meets
+    monkeypatch.setattr(Term, "meets", lambda term, *args: asked.append(term) or real(term, *args))
+    work = {}
+    for word, key, spec in (("zones", ZONE, {}), ("hosts", HOST, {"topologySpreadConstraints": [spread(**FOO)]})):
+        others = [pod(f"p{each['metadata']['name']}", on=each["metadata"]["name"], affinity=apart(key, app="bar"))
+                  for each in made]
+        c = cluster(*made, *others, revision="upstream")
+        c.apply(pod("app", labels=FOO, affinity=apart(key, **FOO), **spec))
+        c.run("pod/app scheduled", seconds=30)
+        plugin, seen = c.revision.profile.plugin("InterPodAffinity"), judgement(c, "app").judgement.seen
+        asked.clear()
+        for each in seen.all_nodes():
+            assert plugin.rule(c["pod/app"], each, seen)
+        work[word] = len(asked)
+    assert 20 * work["hosts"] == work["zones"]
