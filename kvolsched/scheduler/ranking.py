@@ -86,6 +86,29 @@ class Ranking:
             for plugin in self.weighted
         }
 
+    def telling(self, chosen: str, most: int) -> tuple[str, ...]:
+        """Return nodes that tell how it was decided: the chosen, so many of the best, and who other weights favour.
+
+        For each plugin these are the winners at the first weights of it, above and below today's, at which the chosen
+        node is no longer among the best.
+        """
+        names = self._nodes.names_array()[self._rows]
+        place = int(np.flatnonzero(names == chosen)[0]) if chosen in self.nodes else int(self.totals.argmax())
+        kept = {int(place), *np.argsort(-self.totals, kind="stable")[:most].tolist()}
+        for plugin, weighted in self.weighted.items():
+            score, rest = self.normalised[plugin].astype(np.int64), self.totals - weighted
+            more, behind = score - score[place], rest[place] - rest
+            above, below = more > 0, more < 0
+            weights = []
+            if above.any():
+                weights.append(int((behind[above] // more[above]).min()) + 1)
+            if below.any():
+                weights.append(int((-(-behind[below] // more[below])).max()) - 1)
+            for weight in weights:
+                totals = rest + max(weight, 1) * score
+                kept.update(np.flatnonzero(totals == totals.max())[:most].tolist())
+        return tuple(sorted(names[sorted(kept)].tolist()))
+
     def total(self) -> dict[str, int]:
         """Return the totals by node name, sorted."""
         return dict(sorted(zip(self.nodes, self.totals.tolist(), strict=True)))

@@ -20,7 +20,8 @@ FAMILIES = {"F": "resources"} | dict.fromkeys("RLVZ", "storage") | dict.fromkeys
 CODES = {
     "Success": f.PASS, "Skip": f.NOTHING, "Error": f.ERROR, "UnschedulableAndUnresolvable": f.UNRESOLVABLE,
 }  # fmt: skip
-MOST_SCORED = 60  # nodes; above it the matrix groups rows and shows no scores
+MOST_SCORED = 60  # nodes; of more, those are shown that tell how it was decided
+TELLING = 40  # so many of the best, and of each plugin's winners at another weight
 
 
 def verdicts(here: Present, cell: str = "") -> f.Verdicts:
@@ -70,12 +71,14 @@ def verdict_of(here: Present, node: str) -> tuple[str, int, str, bool]:
 
 
 def _scores(passed: Pass) -> tuple[f.ScoreRow, ...]:
-    if passed.ranking is None or len(passed.judgement.rows) > MOST_SCORED:
+    if passed.ranking is None:
         return ()
+    many = len(passed.judgement.rows) > MOST_SCORED
+    nodes = passed.ranking.telling(passed.chosen, TELLING) if many else sorted(passed.ranking.nodes)
     weights = {enabled.name: enabled.weight for enabled in passed.judgement.profile.scores}
     return tuple(
         f.ScoreRow(node, plugin, round(raw), normalised, weights[plugin], weighted)
-        for node in sorted(passed.ranking.nodes)
+        for node in nodes
         for plugin, (raw, normalised, weighted) in passed.ranking.of(node).items()
     )
 

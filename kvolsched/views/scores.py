@@ -16,6 +16,7 @@ from kvolsched.views.marks import n as num
 from kvolsched.views.marks import rect, word
 from kvolsched.views.matrix import EMPTY, MOST_ROWS, caption, heads, marked, row_name, sentence
 
+MANY = 60  # nodes; of more, only those have rows that tell how it was decided
 WIDE = 80.0  # px of a column in which a score's three numbers find room
 UNSCORED = "No node has been scored: a pass scores only when more than one node fits."
 
@@ -155,9 +156,8 @@ def _scores(frame: f.Frame, width: int, selection: str) -> tuple[str, float]:
         y += ROW
     rest = len(verdicts.rows) - len(best)
     more = len(best) - MOST_ROWS
-    notes = [f"… {more} more nodes"] * (more > 0) + [
-        f"{rest} node{'s' * (rest != 1)} rejected or not scored"
-    ] * (rest > 0)
+    unseen = "rejected or not scored" if len(verdicts.rows) <= MANY else "rejected, or scored less"
+    notes = [f"… {more} more nodes"] * (more > 0) + [f"{rest} node{'s' * (rest != 1)} {unseen}"] * (rest > 0)
     notes.append(f"cell: {'raw, normalised 0 to 100, weighted' if pitch > WIDE else 'normalised'}; right: the sum")
     if found:
         notes.append(f"last row: the weight of that plugin at which {found[0].chosen} no longer wins")

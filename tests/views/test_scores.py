@@ -8,10 +8,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import kvolsched
+from kvolsched.explain import judged
 from kvolsched.revision import upstream
 from kvolsched.views import frame as f
 from kvolsched.views import scores
 from kvolsched.views.fill import frame_of
+from kvolsched.world.apiserver import key_for
 
 from . import frames
 
@@ -196,3 +198,31 @@ def test_every_decision_can_be_explained_after_the_run():
     assert "claim data would take volume disk" in repr(cluster.verdict("web", "n0", "VolumeBinding"))
     assert {"n0", "n1"} == {row.node for row in found.scores}
     assert all(row.total == row.normalised * row.weight for row in found.scores)
+
+
+def test_of_many_nodes_those_are_shown_that_tell():
+    """Among 300 nodes the weights are those that all 300 give; the reading stays short."""
+    node, _, pod = APART.split("---")
+    many = "---".join(
+        node.replace("n0", f"m{number:03}").replace('"4"', f'"{4 + number % 7}"').replace("ssd", f"d{number % 5}")
+        for number in range(300)
+    )
+    cluster = kvolsched.Cluster.from_manifests(many + "---" + pod.replace("[ssd]", "[d2, d3]"))
+    cluster.run("pod/web scheduled")
+    found = frame_of(cluster, focus="pod/web", chips=False).verdicts
+    passed = judged(cluster, key_for("pod/web"))
+    every = passed.ranking
+    rows = [
+        f.ScoreRow(name, plugin, round(raw), normalised, weight, weighted)
+        for name in every.nodes for plugin, (raw, normalised, weighted) in every.of(name).items()
+        for weight in [next(one.weight for one in passed.judgement.profile.scores if one.name == plugin)]
+    ]
+    told, all_told = scores.decides(found), scores.decides(evolve(found, scores=tuple(rows)))
+
+    def weights(found):
+        return [(one.plugin, one.chosen, *(flip and flip.weight for flip in (one.above, one.below))) for one in found]
+
+    assert weights(all_told) == weights(told)
+    assert any(one.above or one.below for one in told)
+    assert 300 > len({row.node for row in found.scores})
+    assert "rejected, or scored less" in scores.draw(evolve(frames.zonal(5), verdicts=found), 900)
