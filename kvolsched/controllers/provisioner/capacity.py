@@ -29,7 +29,7 @@ from .topology import Registered, go_segment, keys_in_use
 DRIVER_LABEL = "csi.storage.k8s.io/drivername"
 MANAGER_LABEL = "csi.storage.k8s.io/managed-by"
 WATCHES = ("Node", "CSINode", "StorageClass", "CSIStorageCapacity")
-ARRANGE, MATCH, POLL = "arrange", "match", "poll"  # causes: other items wanted; other objects there; a period is over
+ARRANGE, POLL = "arrange", "poll"  # causes beside the items: what is wanted has changed; a period is over
 ITEM = "item"  # the sort of the notes: one for each object wanted, with the object that stands for it
 LETTERS = "bcdfghjklmnpqrstvwxz2456789"  # letters of generated names
 
@@ -75,7 +75,7 @@ class Item:
     @property
     def name(self) -> str:
         """The name of the note, and the cause under which it is taken up."""
-        return f"{self.storage_class}|{','.join(f'{key}={one}' for key, one in self.segment)}"
+        return _item_name(self.storage_class, self.segment)
 
     def is_of(self, obj: CSIStorageCapacity) -> bool:
         """Say whether an object says where and of which class what this item wants."""
@@ -114,11 +114,10 @@ class Publisher:
         """Yield that things are to be put in order, when a change may matter to it."""
         match key.kind:
             case "CSIStorageCapacity":
-                before, now = (each is not None and self.manages(each) for each in (old, new))
-                if before and not now:
-                    self._detach(hand, key, old.metadata.uid)
-                if before or now:
-                    yield MATCH
+                if new is not None and self.manages(new):
+                    yield from self._attach(hand, key, new)
+                elif old is not None and self.manages(old):
+                    self._detach(hand, key, old)
             case "StorageClass":
                 if any(each is not None and each.provisioner == self.driver for each in (old, new)):
                     yield ARRANGE
@@ -128,14 +127,28 @@ class Publisher:
             case "CSINode":
                 yield ARRANGE
 
-    def _detach(self, hand: Hand, key: Key, uid: str) -> None:
-        """Note that an object was taken away: it is made again, unless what it was for has gone before it."""
-        if ARRANGE in hand.process.todo[self.name].items:
+    def _attach(self, hand: Hand, key: Key, obj: CSIStorageCapacity) -> Iterator[str]:
+        """Note that an object stands for its item; one that stands for none, or comes second, is to go."""
+        known = _known(hand)
+        if not known or self._is_unsettled(hand):
+            yield ARRANGE
             return
-        for item in self.items(hand).values():
-            if item.stands == (key, uid):
-                hand.remember(ITEM, item.name, attrs.evolve(item, stands=None))
-                hand.todo(item.name)
+        item, here = known.get(_name_of(obj)), (key, obj.metadata.uid)
+        if item is None or not item.is_of(obj) or item.stands not in (None, here):
+            yield _deletion(*here)
+        elif item.stands is None:
+            hand.remember(ITEM, item.name, attrs.evolve(item, stands=here))
+
+    def _detach(self, hand: Hand, key: Key, obj: CSIStorageCapacity) -> None:
+        """Note that an object was taken away: it is made again, unless what it was for has gone before it."""
+        item = _known(hand).get(_name_of(obj))
+        if item is not None and item.stands == (key, obj.metadata.uid) and not self._is_unsettled(hand):
+            hand.remember(ITEM, item.name, attrs.evolve(item, stands=None))
+            hand.todo(item.name)
+
+    def _is_unsettled(self, hand: Hand) -> bool:
+        """Say whether it is yet to be found out what is wanted."""
+        return ARRANGE in hand.process.todo[self.name].items
 
     def manages(self, obj: CSIStorageCapacity) -> bool:
         """Say whether an object is this controller's to change, by its labels."""
@@ -151,10 +164,8 @@ class Publisher:
         return [Item(name, segment) for name in classes for segment in segments]
 
     def items(self, hand: Hand) -> dict[str, Item]:
-        """Return what is known to be wanted, by name."""
-        view = hand.views[ITEM]
-        assert isinstance(view, Items)
-        return dict(sorted(view.items.items()))
+        """Return what is known to be wanted, by name, sorted."""
+        return dict(sorted(_known(hand).items()))
 
     def managed(self, hand: Hand) -> dict[Key, CSIStorageCapacity]:
         """Return the objects that are this controller's, by key, in the order of their versions."""
@@ -184,8 +195,8 @@ class Publisher:
         for key, obj in there.items():
             if key in standing:
                 continue
-            suiting = next((each for each in free.values() if each.is_of(obj)), None)
-            if suiting is None:
+            suiting = free.get(_name_of(obj))
+            if suiting is None or not suiting.is_of(obj):
                 hand.todo(_deletion(key, obj.metadata.uid))
             else:
                 del free[suiting.name]
@@ -202,13 +213,11 @@ class Publisher:
 
     def sync(self, hand: Hand, cause: str) -> Sequence[Write]:
         """Put things in order, delete one object, or ask the driver about one item and publish the answer."""
-        waiting = [each for each in (ARRANGE, MATCH) if each in hand.process.todo[self.name].items]
-        for each in waiting:  # what is wanted is found out before anything is done about it
-            hand.done(each)
-        if waiting or cause in (ARRANGE, MATCH):
+        if cause == ARRANGE or self._is_unsettled(hand):  # what is wanted is found out before anything is done about it
+            hand.done(ARRANGE)
             self.arrange(hand)
             hand.done(cause)  # it is taken up now
-        if cause in (ARRANGE, MATCH):
+        if cause == ARRANGE:
             if self.options.poll and hand.note("wake", f"{self.name}|{POLL}") is None:
                 hand.wake(POLL, self.options.poll, periodic=True)
             return ()
@@ -219,7 +228,7 @@ class Publisher:
             return ()
         if cause.startswith("-"):
             return self._delete(hand, cause)
-        item = self.items(hand).get(cause)
+        item = _known(hand).get(cause)
         storage_class: StorageClass | None = hand.seen.get("StorageClass", item.storage_class) if item else None
         if item is None or storage_class is None:
             return ()
@@ -286,7 +295,9 @@ class Publisher:
         """Delete an object that stands for nothing; of one that is gone the API server will say so."""
         namespace, name, uid = cause.removeprefix("-").split("/")
         key = Key("CSIStorageCapacity", namespace, name)
-        if any(item.stands == (key, uid) for item in self.items(hand).values()):
+        there: CSIStorageCapacity | None = hand.seen.at(key)
+        item = _known(hand).get(_name_of(there)) if there is not None else None
+        if item is not None and item.stands == (key, uid):
             return ()
         return (Write("delete", key, uid=uid, words=f"{self.driver} deletes csistoragecapacity/{name}: not wanted"),)
 
@@ -332,6 +343,22 @@ class Items:
         return isinstance(other, Items) and self.items == other.items
 
     __hash__ = None  # type: ignore[assignment]
+
+
+def _known(hand: Hand) -> Mapping[str, Item]:
+    view = hand.views[ITEM]
+    assert isinstance(view, Items)
+    return view.items
+
+
+def _item_name(storage_class: str, segment: Segment) -> str:
+    return f"{storage_class}|{','.join(f'{key}={one}' for key, one in segment)}"
+
+
+def _name_of(obj: CSIStorageCapacity) -> str:
+    """Return the name of the item that an object would stand for."""
+    labels = {} if obj.node_topology is None else obj.node_topology.match_labels
+    return _item_name(obj.storage_class_name, tuple(sorted(labels.items())))
 
 
 def _deletion(key: Key, uid: str) -> str:
