@@ -14,6 +14,7 @@ from typing import Any
 import click
 
 from .api.fault import ManifestError
+from .api.kind import is_kind
 from .cluster import Cluster
 from .kubectl import NotThere
 from .scenario import named, names, scenario
@@ -188,8 +189,13 @@ def describe_(words: tuple[str, ...], namespace: str, now: datetime | None) -> N
 
 
 def _asked(words: tuple[str, ...]) -> tuple[Cluster, str, tuple[str, ...]]:
-    """Return the cluster, the kind and the names that are asked for: dumps come first, as many as there are files."""
-    number = next((place for place, word in enumerate(words) if place and not Path(word).exists()), len(words))
+    """Return the cluster, the kind and the names that are asked for: dumps come first, up to a word that is a kind."""
+
+    def asks(word: str) -> bool:
+        first = word.partition("/")[0].partition(",")[0]
+        return first == "all" or is_kind(first) or not Path(word).exists()
+
+    number = next((place for place, word in enumerate(words) if place and asks(word)), len(words))
     dumps, asked = words[:number], words[number:]
     if not Path(dumps[0]).exists():
         raise click.UsageError(f"the first word is a dump: {dumps[0]!r} is no file or directory.")

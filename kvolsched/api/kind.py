@@ -75,6 +75,14 @@ KINDS: tuple[Kind, ...] = (
 BY_NAME = {kind.name: kind for kind in KINDS}
 
 
+def is_kind(word: str) -> bool:
+    """Say whether a modelled kind has this name."""
+    try:
+        return bool(kind_named(word))
+    except KeyError:
+        return False
+
+
 def kind_named(word: str) -> Kind:
     """Return the kind that a person means by `pods`, `pod`, `po`, `Pod` or `statefulsets.apps`.
 

@@ -242,6 +242,16 @@ def test_get_in_a_terminal():
     assert "3h10m" in told("get", SHOP, "nodes", "--now", "2026-11-21T18:20:00Z")
 
 
+def test_a_kind_is_a_kind_whatever_lies_beside(tmp_path, monkeypatch):
+    """A folder that is called as a kind is no dump where a kind is asked for; several dumps are one cluster."""
+    (tmp_path / "events").mkdir()
+    monkeypatch.chdir(tmp_path)
+
+    assert told("get", SHOP, "events", "-A").startswith("NAMESPACE   LAST SEEN")
+    (tmp_path / "more.yaml").write_text(OTHERS, encoding="utf-8")
+    assert "shop        web-0" in told("get", SHOP, "more.yaml", "pods", "-A")
+
+
 def test_describe_in_a_terminal():
     """`kvolsched describe DUMP… KIND NAME` likewise; a name that begins with it will do."""
     said = repr(dump().describe("pod", "cache-2", "demo"))
