@@ -17,7 +17,7 @@ from .answers import Applied, ApplyRefused, Choices, Run, Step
 from .api import manifest, moments
 from .api.garbage import seldom_collected
 from .api.kind import BY_NAME, KINDS, kind_named
-from .edits import cordoned, created, merged, tainted, uncordoned, wanted
+from .edits import cordoned, created, left_out, merged, tainted, uncordoned, wanted
 from .revision import Revision, revision_named
 from .scheduler.own import plugin_of
 from .world.apiserver import EPOCH, ORIGIN, Refused, Write, key_for, key_of, moment, ref, uid_of
@@ -123,11 +123,10 @@ class Cluster:
             outcomes = self.world.perform(USER, writes, words, whole=True)
         if refusals := [outcome for outcome in outcomes if isinstance(outcome, Refused)]:
             raise ApplyRefused(refusals)
-        known = {process.name for process in self.world.processes.values()}
-        classes = [obj.provisioner for obj in read.objects if obj.kind == "StorageClass"]
+        known, classes = self.world.processes, [obj.provisioner for obj in read.objects if obj.kind == "StorageClass"]
         if missing := [c for c in self.revision.provisioners(classes, self.components) if c.name not in known]:
             self.world.add(missing)
-        return Applied(tuple(f"{BY_NAME[key.kind].singular}/{key.name} {word}" for key, word in done.items()))
+        return Applied((*(f"{BY_NAME[k.kind].singular}/{k.name} {word}" for k, word in done.items()), *left_out(read)))
 
     def delete(self, *references: str) -> Applied:
         """Delete objects by reference, such as `pod/web-0` or `pvc/shop/data-0`.

@@ -7,7 +7,7 @@ applied last is kept in an annotation, as kubectl keeps it: only so can be told 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import attrs
@@ -39,6 +39,12 @@ def wanted(source: Any) -> manifest.Manifests:
             for obj in nameless
         ])  # fmt: skip
     return read
+
+
+def left_out(read: manifest.Manifests) -> Iterator[str]:
+    """Say of each object of another kind that it is not applied: nothing here would look at it."""
+    for other in read.others:
+        yield f"{other['kind'].lower()}/{other['metadata']['name']} left out: its kind is not modelled"
 
 
 def created(obj: Any, written: Mapping[str, Any]) -> Any:

@@ -51,6 +51,14 @@ def with_label(obj, key, value):
     return evolve(obj, metadata=evolve(obj.metadata, labels=obj.metadata.labels.merged({key: value})))
 
 
+def test_other_kinds_are_left_out_with_a_word():
+    """What is not modelled is not stored, and the answer says so."""
+    cluster = Cluster()
+    said = cluster.apply("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: settings}\n---" + POD)
+
+    assert "pod/app created\nconfigmap/settings left out: its kind is not modelled" == repr(said)
+
+
 def test_the_manifest_is_remembered():
     """In kubectl's annotation, as kubectl writes it: sorted, with the namespace, quantities as they were spelled."""
     cluster = Cluster()
@@ -126,7 +134,7 @@ def test_unknown_fields_and_types_are_refused_before_anything():
 
 def test_apply_needs_names():
     """A generateName is for create: apply could not find its object again."""
-    with pytest.raises(ManifestError, match="pod/app-: metadata.generateName: apply finds objects by their names"):
+    with pytest.raises(ManifestError, match=r"pod/app-: metadata\.generateName: apply finds objects by their names"):
         Cluster().apply(POD.replace("name: app}\n", "generateName: app-}\n"))
 
 
