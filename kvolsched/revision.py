@@ -273,9 +273,12 @@ class Revision:
             told["fails"] = tuple(provisioner.Failure(**failure) for failure in told["fails"])
         if "pools" in told:
             keys = told.get("topology_keys", self.provisioning.topology_keys)
-            told["pools"] = provisioner.pools.read(told["pools"], keys[0] if keys else "")
-        if isinstance(told.get("publishing"), Mapping):
-            told["publishing"] = attrs.evolve(self.provisioning.publishing, **told["publishing"])
+            try:
+                told["pools"] = provisioner.pools.read(told["pools"], keys[0] if keys else "")
+            except ValueError as why:
+                raise ValueError(f"{name}: {why}") from None
+        if "publishing" in told:
+            told["publishing"] = _dialled(f"{name}: publishing", self.provisioning.publishing, told["publishing"])
         options: provisioner.Options = _dialled(name, self.provisioning, told)
         return options
 
@@ -291,6 +294,8 @@ def _with_services(dials: Mapping[str, Any] | None) -> Mapping[str, Any]:
 
 def _dialled(name: str, options: Any, dials: Mapping[str, Any] | None) -> Any:
     """Return a component's options with the dials of a scenario over them."""
+    if not isinstance(dials or {}, Mapping):
+        raise ValueError(f"{name}: dials are a mapping, not {dials!r}")  # noqa: TRY004 - what a scenario says wrongly
     told = {word: freeze(value) for word, value in (dials or {}).items() if word not in ("absent", "denied")}
     there = [field.name for field in attrs.fields(type(options))]
     unknown = [word for word in told if word not in there]

@@ -1,5 +1,7 @@
 """A driver with pools: volumes take their room, what is left is published, and what comes of old news."""
 
+import re
+
 import pytest
 
 from kvolsched.api.quantity import value
@@ -284,6 +286,20 @@ def test_a_driver_without_pools_publishes_nothing_and_watches_nothing_for_it():
     assert [f"{EBS} provisioner", f"{EBS} deleter"] == [actor.name for actor in of.actors]
     assert "CSIStorageCapacity" not in of.watches
     assert (0, 2) == (plain.world.step_number, counting.world.step_number)
+
+
+@pytest.mark.parametrize(("dials", "said"), [
+    ({"pools": {"zone-a": "lots"}}, "ebs.example.com: pools[0].capacity: 'lots': quantities must match"),
+    ({"pools": [{"toplogy": {}}]}, "ebs.example.com: pools[0]: a pool has no toplogy; there are: topology, capacity"),
+    ({"pools": "10Gi"}, "ebs.example.com: pools are a mapping from domain to capacity or a list, not '10Gi'"),
+    ({"pools": [3]}, "ebs.example.com: pools[0]: 3 is no pool"),
+    ({"pools": {"a": "1Gi"}, "publishing": {"pol": 1}}, "ebs.example.com: publishing has no dial pol; there are: "),
+    ({"pools": {"a": "1Gi"}, "publishing": {"form": "loud"}}, "'form' must be in ('objects', 'central', 'node')"),
+])  # fmt: skip
+def test_wrong_dials_are_named(dials, said):
+    """Driver, place and value stand in the error."""
+    with pytest.raises(ValueError, match=re.escape(said)):
+        Cluster.from_manifests(BASE, components={EBS: dials})
 
 
 def test_a_crash_forgets_no_room():

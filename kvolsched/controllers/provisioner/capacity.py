@@ -58,7 +58,7 @@ class Publishing:
     owner: OwnerReference | None = None
     immediate: bool = False
     poll: float = 60.0
-    form: str = "objects"
+    form: str = attrs.field(default="objects", validator=attrs.validators.in_(("objects", "central", "node")))
     prefix: str = ""
     ephemeral: bool = False
     expires: float = 0.0

@@ -67,26 +67,34 @@ def read(dials: Any, key: str) -> tuple[Pool, ...]:
         key: that topology key.
 
     Raises:
-        ValueError: something of it is no pool.
+        ValueError: something of it is no pool; the message says which.
     """
     if isinstance(dials, Mapping):
         dials = [{"topology": {key: domain}, "capacity": size} for domain, size in dials.items()]
-    found = []
-    for each in dials:
-        known = [field.name for field in attrs.fields(Pool)]
-        told = {"maximum_volume_size" if word == "maximumVolumeSize" else word: what for word, what in each.items()}
-        unknown = [word for word in told if word not in known]
-        if unknown:
-            raise ValueError(f"a pool has no {', '.join(unknown)}; there are: {', '.join(known)}")
-        for word in ("topology", "parameters", "copies"):
-            if word in told:
-                told[word] = Frozen(told[word])
-        for word in ("capacity", "maximum_volume_size"):
-            told[word] = str(told.get(word, ""))
-            if told[word] or word == "capacity":
-                parse(told[word])
-        found.append(Pool(**told))
-    return tuple(found)
+    if not isinstance(dials, Sequence) or isinstance(dials, str):
+        raise ValueError(f"pools are a mapping from domain to capacity or a list, not {dials!r}")  # noqa: TRY004
+    return tuple(_pool(f"pools[{number}]", each) for number, each in enumerate(dials))
+
+
+def _pool(place: str, dials: Any) -> Pool:
+    known = [field.name for field in attrs.fields(Pool)]
+    if not isinstance(dials, Mapping):
+        raise ValueError(f"{place}: {dials!r} is no pool; it is a mapping with {', '.join(known)}")  # noqa: TRY004
+    told = {"maximum_volume_size" if word == "maximumVolumeSize" else word: what for word, what in dials.items()}
+    unknown = [word for word in told if word not in known]
+    if unknown:
+        raise ValueError(f"{place}: a pool has no {', '.join(unknown)}; there are: {', '.join(known)}")
+    for word in ("topology", "parameters", "copies"):
+        if not isinstance(told.setdefault(word, EMPTY), Mapping):
+            raise ValueError(f"{place}.{word}: {told[word]!r} is no mapping")  # noqa: TRY004
+        told[word] = Frozen(told[word])
+    for word in ("capacity", "maximum_volume_size"):
+        told[word] = str(told.get(word, ""))
+        try:
+            parse(told[word] or "0")
+        except ValueError as why:
+            raise ValueError(f"{place}.{word}: {told[word]!r}: {why}") from None
+    return Pool(**{**told, "capacity": told["capacity"] or "0"})
 
 
 @attrs.frozen
