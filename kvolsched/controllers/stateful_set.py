@@ -99,8 +99,7 @@ def sync(options: Options, hand: Hand, cause: str) -> Sequence[Write]:
     replicas = Replicas(Decision(hand, NAME), owner, revisions, options)
     taken = 0
     if not replicas.fill():
-        if options.revisions:
-            replicas.retain()
+        replicas.let_claims_go()
         if not replicas.shrink() and options.revisions:
             taken = replicas.update()
     replicas.tell(taken)
@@ -175,6 +174,9 @@ class Replicas:
                 return True
             elif self.one_by_one and not self._works(pod):
                 return True
+            elif self._retain(ordinal, pod):
+                what = f"Pod {pod.metadata.name} in StatefulSet {self.owner.metadata.name}"
+                self.decision.event(self.owner, "Normal", "SuccessfulUpdate", f"Update {what} successful")
         return False
 
     def shrink(self) -> bool:
@@ -227,11 +229,9 @@ class Replicas:
         about, set_name = key_of(owner), owner.metadata.name
         pod = self._pod(ordinal)
         name = pod.metadata.name
-        for template in claims_for(owner, ordinal):
-            if decision.hand.seen.at(key_of(template)) is not None:
+        for claim in claims_for(owner, ordinal):
+            if decision.hand.seen.at(key_of(claim)) is not None:
                 continue
-            meta = template.metadata
-            claim = attrs.evolve(template, metadata=_kept_for(meta, owner, None) if self.options.revisions else meta)
             what = f"Claim {claim.metadata.name} Pod {name} in StatefulSet {set_name}"
             failed = f"create {what} failed error: {{error}}"
             decision.create(
@@ -249,6 +249,7 @@ class Replicas:
             sunk="AlreadyExists",  # made before, and not yet seen
             otherwise=(Say(about, "Warning", "FailedCreate", f"create {what} failed error: {{error}}", NAME),),
         )
+        self._retain(ordinal, pod)
 
     def _pod(self, ordinal: int) -> Pod:
         """Return a replica of the revision that its ordinal is to have: below the partition it is the current one."""
@@ -268,16 +269,22 @@ class Replicas:
         self.decision.delete(pod, f"StatefulSet controller deletes {named(pod)}")
         self.decision.event(self.owner, "Normal", "SuccessfulDelete", f"Delete {what} successful")
 
-    def retain(self) -> None:
-        """Make claims belong to whom the retention policy says: their set, or the pod that is scaled away."""
+    def let_claims_go(self) -> None:
+        """Make the claims of replicas that are too many belong to whom the retention policy says."""
         for ordinal, pod in sorted(self.pods.items()):
-            for wanted in claims_for(self.owner, ordinal):
-                claim: PersistentVolumeClaim | None = self.decision.hand.seen.at(key_of(wanted))
-                if claim is None:
-                    continue
+            if ordinal not in self.wanted:
+                self._retain(ordinal, pod)
+
+    def _retain(self, ordinal: int, pod: Pod) -> bool:
+        """Make a replica's claims belong to whom the retention policy says: their set, or a pod that is scaled away."""
+        before = len(self.decision.writes)
+        for wanted in claims_for(self.owner, ordinal) if self.options.revisions else ():
+            claim: PersistentVolumeClaim | None = self.decision.hand.seen.at(key_of(wanted))
+            if claim is not None:
                 meta = _kept_for(claim.metadata, self.owner, None if ordinal in self.wanted else pod)
                 words = f"StatefulSet controller changes whom {named(claim)} goes with"
                 self.decision.update(claim, attrs.evolve(claim, metadata=meta), words)
+        return len(self.decision.writes) > before
 
     # -- status -------------------------------------------------------------------------------------------------------
 

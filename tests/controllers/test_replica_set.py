@@ -1,10 +1,12 @@
 """ReplicaSets: as many pods as asked for, successors for what has ended, and who goes first when there are too many."""
 
 import attrs
+import pytest
 from controllers.workloads import cluster, events, pods, running, workload
 
 from kvolsched.api.meta import Condition
 from kvolsched.controllers.kubelet import StatusPatch
+from kvolsched.explore import Crash, explore
 from kvolsched.world.apiserver import Write, key_of
 
 
@@ -110,3 +112,21 @@ def test_one_that_sees_late_makes_no_pod_twice():
     assert 2 == len(pods(made))
     made.run(seconds=100)
     assert 2 == running(made)
+
+
+@pytest.mark.parametrize("lag", ["ordered", "per kind"])
+def test_in_no_order_are_there_too_many(lag):
+    """Whatever it has seen yet, and even if it crashes in between, it never has more pods than asked for."""
+    def too_many(_before, after):
+        living = [one for key, one in after.items() if key.kind == "Pod"]
+        return "three pods" if len(living) > 2 else ""
+
+    made = cluster()
+    made.apply(workload("ReplicaSet", 2))
+    found = explore(
+        made, faults=[Crash("replicaset-controller")], lag=lag, components=["replicaset-controller"],
+        invariants=[too_many], progress=False,
+        goal=lambda objects: sum(key.kind == "Pod" for key in objects) == 2,
+    )
+    assert found.exhausted, found
+    assert found.found is None, found

@@ -240,3 +240,18 @@ def test_replicas_of_a_loaded_cluster_are_left_alone():
     other.run(seconds=100)
     assert before == [pod.metadata.uid for pod in pods(other)]
     assert ["2", "2", "2"] == revisions(changed(other, rev="2"))
+
+
+def test_a_claim_is_given_to_its_set_once_the_replica_is_ready():
+    """Not at its creation: the claim is changed when its pod runs, before the next replica comes."""
+    spec = "persistentVolumeClaimRetentionPolicy: {whenDeleted: Delete}"
+    made = cluster(CLASS, stateful(2, claims=True, spec=spec))
+    written = [
+        (outcome.write.verb, outcome.write.key.name) for turn in made.world.turns for outcome in turn.outcomes
+        if turn.component == NAME and outcome.write.verb != "update_status"
+    ]
+    assert [
+        (verb, f"{of}web-{n}") for n in range(2)
+        for verb, of in (("create", "data-"), ("create", ""), ("update", "data-"))
+    ] == written
+    assert ("SuccessfulUpdate", "Update Pod web-0 in StatefulSet web successful") in events(made, "StatefulSet")
