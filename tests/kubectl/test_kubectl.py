@@ -10,6 +10,8 @@ import pytest
 from kvolsched.api import manifest
 from kvolsched.api.kind import BY_NAME, kind_named
 from kvolsched.cluster import Cluster
+from kvolsched.conform import read
+from kvolsched.conform.kubectl import expected
 from kvolsched.kubectl import describe, get
 from kvolsched.kubectl import text as kubectl_text
 from kvolsched.kubectl.describing import description
@@ -324,3 +326,17 @@ def test_what_is_not_there_is_refused_by_name():
         get(cluster, "llamas")
     with pytest.raises(KeyError, match="none of that kind"):
         describe(cluster, "pod/p")
+
+
+def test_conform_puts_right_what_the_recorder_moved_and_nothing_else():
+    """The expected texts are the recorded ones but for seven ages, by the births of the pods alone."""
+    changed = 0
+    for case in read(RECORDED):
+        given = case.case
+        for texts in expected(given).values():
+            for file, lines in texts.items():
+                text = given["printed"][file.removesuffix(".txt")]
+                assert mended(f"x/{file}", text).split("\n") == list(lines.values())
+                changed += text.split("\n") != list(lines.values())
+
+    assert 7 == changed
