@@ -223,11 +223,13 @@ class Provisioner:
                     raise
                 raise NotYet(str(why), known) from why
         assumed = topology.keys_in_use(found.allowed_topologies, [node] if node is not None else _nodes(hand), keys)
+        # This driver takes the first place: without a list that is the node's own, and no other need be looked for.
+        strict = self.options.strict_topology or (node is not None and not found.allowed_topologies)
         asked = Asked(
             claim=name,
             allowed=found.allowed_topologies,
             node=node.metadata.name if node is not None else "",
-            strict=self.options.strict_topology,
+            strict=strict,
             immediate=self.options.immediate_topology,
         )
         counted = hand.views[PLACES]
