@@ -113,9 +113,10 @@ def sync(options: Options, hand: Hand, cause: str) -> Sequence[Write]:
         return ()
     daemons = Daemons(hand, owner)
     decision = Decision(hand, NAME)
-    if has_seen(hand, cause, "Pod"):
+    processed = has_seen(hand, cause, "Pod")
+    if processed:
         daemons.manage(decision, cause, options)
-    status = daemons.status()
+    status = daemons.status(processed=processed)
     told = attrs.evolve(owner, status=status)
     decision.update_status(owner, told, f"DaemonSet controller counts {named(owner)}")
     daemons.wait(cause)
@@ -245,8 +246,8 @@ class Daemons:
         decision.delete(pod, f"DaemonSet controller deletes {named(pod)}")
         decision.event(self.owner, "Normal", "SuccessfulDelete", f"Deleted pod: {pod.metadata.name}")
 
-    def status(self) -> DaemonSetStatus:
-        """Count the nodes and their daemons as they were seen."""
+    def status(self, *, processed: bool) -> DaemonSetStatus:
+        """Count the nodes and their daemons as they were seen; a generation is observed once it was processed."""
         least, now = self.owner.spec.min_ready_seconds, self.hand.moment
         desired = current = astray = ready = able = updated = 0
         for node in self.nodes:
@@ -263,7 +264,7 @@ class Daemons:
                 updated += self.is_new(pods[0])
         return attrs.evolve(
             self.owner.status,
-            observed_generation=generation(self.owner),
+            observed_generation=generation(self.owner) if processed else self.owner.status.observed_generation,
             desired_number_scheduled=desired,
             current_number_scheduled=current,
             number_misscheduled=astray,
