@@ -26,11 +26,10 @@ from .requests import CPU, LARGEST, MEMORY, PODS
 from .verdict import Mask
 
 Rows = NDArray[np.intp]
-Some = Rows | slice
 T = TypeVar("T")
 
-ALL = slice(None)
 FOLLOWED = 256  # derived columns kept; the one not asked for longest goes first
+SINGLY = 16  # so many written rows, or a share of this of all, are made anew one by one
 
 # Above this 100 * free no longer fits a float64 exactly, and shares are computed with integer division.
 EXACT = 2**53 // 100
@@ -346,26 +345,29 @@ class NodeTable:
         made: T = found
         return made
 
-    def followed(self, key: Any, make: Callable[[Some], NDArray[Any]]) -> NDArray[Any]:
-        """Return what `make(rows)` makes, row by row, of what is there and free; only rows written since are made anew.
+    def followed(
+        self, key: Any, one: Callable[[int], int], every: Callable[[], NDArray[Any]]
+    ) -> NDArray[Any]:
+        """Return what is made, row by row, of what is there and free; only rows written since are made anew.
 
         Args:
-            key: says all that `make` reads beside these columns.
-            make: gets some rows (an index of columns) and returns an array over them; nobody may write to the whole.
+            key: says all that is read beside these columns.
+            one: returns a row's value.
+            every: returns the same for all rows at once; nobody may write to it.
         """
         place = self._written_before + len(self._written)
         found = self._followed.pop(key, None)
         if found is None or found[1] != self.version or found[0] < self._written_before:
-            values = make(ALL)
+            values = every()
         else:
             values = found[2]
             rows = self._written[found[0] - self._written_before :]
-            if len(rows) * 8 > len(values):
-                values = make(ALL)
+            if len(rows) > max(SINGLY, len(values) // SINGLY):
+                values = every()
             elif rows:
-                some = slice(rows[0], rows[0] + 1) if len(rows) == 1 else np.unique(np.array(rows, np.intp))
                 values = values.copy()  # whoever holds the old ones judged the nodes as they were
-                values[some] = make(some)
+                for row in set(rows):
+                    values[row] = one(row)
         self._followed[key] = (place, self.version, values)
         if len(self._followed) > FOLLOWED:
             del self._followed[next(iter(self._followed))]

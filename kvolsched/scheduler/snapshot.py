@@ -208,8 +208,12 @@ class Snapshot:
         if before and before == after:
             assert old is not None
             assert new is not None
-            if _counts_alike(old, new):
-                self._rooms[before].pods[key] = new
+            if old.spec is new.spec or old.spec == new.spec:  # it stays, asks for the same, and holds the same
+                stays = self._rooms[before]
+                stays.pods[key] = new
+                if stays.row >= 0 and not _counts_alike(old, new):
+                    self.tallies.place(old, stays.row, -1)
+                    self.tallies.place(new, stays.row, 1)
                 return
         if before:
             assert old is not None
@@ -333,13 +337,10 @@ def _put(store: dict[Any, Any], key: Any, new: Any) -> None:
 
 
 def _counts_alike(old: Pod, new: Pod) -> bool:
-    """Say whether two versions of a pod count the same on their node: a status alone moves no column."""
+    """Say whether two versions of a pod with one spec count the same: a status alone moves no tally."""
     before, after = old.metadata, new.metadata
-    return (
-        (old.spec is new.spec or old.spec == new.spec)
-        and (before.labels is after.labels or before.labels == after.labels)
-        and (before.deletion_timestamp is None) == (after.deletion_timestamp is None)
-    )
+    same = before.labels is after.labels or before.labels == after.labels
+    return same and (before.deletion_timestamp is None) == (after.deletion_timestamp is None)
 
 
 def snapshot(objects: Iterable[Any]) -> Snapshot:

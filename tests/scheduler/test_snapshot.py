@@ -137,11 +137,15 @@ def plain(name, node="", cpu="100m"):
 
 
 @settings(max_examples=30)
-@given(st.lists(st.tuples(st.integers(0, 39), st.sampled_from(["300m", "1"]), st.booleans()), max_size=25))
-def test_scores_follow_row_by_row(moves):
+@given(st.lists(st.tuples(st.integers(0, 39), st.sampled_from(["300m", "1"]), st.booleans()), max_size=25), st.booleans())
+def test_scores_follow_row_by_row(moves, odd):
     """Among many nodes, each written a little at a time, verdicts and scores are those of a snapshot built anew."""
-    room = NodeStatus(allocatable=Frozen(cpu="2", memory="1Gi", pods="3"))
-    there = {key_of(node): node for node in (Node(metadata=ObjectMeta(name=f"n{n}"), status=room) for n in range(40))}
+    rooms = [{"cpu": "2", "memory": "1Gi"}, {"cpu": "2"}, {"memory": "100Mi"}, {"cpu": "3", "memory": "8Ei"}]
+    nodes = [
+        Node(metadata=ObjectMeta(name=f"n{n}"), status=NodeStatus(allocatable=Frozen(pods="3", **rooms[n % (3 + odd)])))
+        for n in range(40)
+    ]
+    there = {key_of(node): node for node in nodes}
     moved, asked = snapshot(there.values()), plain("asked")
     for place, (number, cpu, asks) in enumerate(moves):
         placed = plain(f"p{number % 30}", f"n{number}", cpu)

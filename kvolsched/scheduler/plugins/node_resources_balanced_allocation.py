@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 from kvolsched.api.pod import Pod
 from kvolsched.scheduler import requests
 from kvolsched.scheduler.extension import At
-from kvolsched.scheduler.nodetable import Some
 from kvolsched.scheduler.requests import CPU, MEMORY
 from kvolsched.scheduler.verdict import Integers
 
@@ -32,32 +31,55 @@ class NodeResourcesBalancedAllocation:
         asks = requests.of(pod.spec)
         if not asks.cpu and not asks.memory:
             return None
+        nodes = at.nodes
 
-        def scores(rows: Some) -> Integers:
-            shares = _Shares(at, rows)
+        def one(row: int) -> int:
+            cpu, memory = (
+                (nodes.total(resource).item(row), nodes.free(resource).item(row)) for resource in (CPU, MEMORY)
+            )
+            with_pod = _balance(cpu, memory, asks.cpu, asks.memory)
+            return 50 + (50 + with_pod - _balance(cpu, memory, 0, 0)) // 2 if self.by_change else with_pod
+
+        def every() -> Integers:
+            shares = _Shares(at)
             with_pod = shares.balance(asks.cpu, asks.memory)
             return 50 + (50 + with_pod - shares.balance(0, 0)) // 2 if self.by_change else with_pod
 
-        return at.nodes.followed(("balance", self.by_change, asks.cpu, asks.memory), scores)
+        if nodes.huge:  # 64 bits overflow here as they do in Kubernetes
+            return every()
+        return nodes.followed(("balance", self.by_change, asks.cpu, asks.memory), one, every)
 
     def normalise(self, raw: NDArray[Any]) -> Integers:
         """Already 0 to 100."""
         return raw
 
 
-class _Shares:
-    """How full the nodes are of cpu and memory: what both balances, with and without the pod, are made of."""
+def _balance(cpu: tuple[int, int], memory: tuple[int, int], more_cpu: int, more_memory: int) -> int:
+    """Return int(100 (1 − deviation of the shares)) of one node, of what is there and free of each resource.
 
-    def __init__(self, at: At, rows: Some) -> None:
+    A resource that the node lacks is left out, so it is balanced.
+    """
+    if cpu[0] <= 0 or memory[0] <= 0:
+        return 100
+    of_cpu, of_memory = (
+        min(float(there - free + more) / float(there), 1.0)
+        for (there, free), more in ((cpu, more_cpu), (memory, more_memory))
+    )
+    return int((1 - abs(of_cpu - of_memory) / 2) * 100)
+
+
+class _Shares:
+    """The same over all nodes: how full they are of both, with and without the pod."""
+
+    def __init__(self, at: At) -> None:
         nodes = at.nodes
-        self.total = [nodes.total(resource)[rows] for resource in (CPU, MEMORY)]
-        free = [nodes.free(resource)[rows] for resource in (CPU, MEMORY)]
-        self.used = [there - left for there, left in zip(self.total, free, strict=True)]
+        self.total = [nodes.total(resource) for resource in (CPU, MEMORY)]
+        self.used = [there - nodes.free(resource) for there, resource in zip(self.total, (CPU, MEMORY), strict=True)]
         self.floor = [np.maximum(there, 1) for there in self.total]
         self.both = (self.total[0] > 0) & (self.total[1] > 0)
 
     def balance(self, cpu: int, memory: int) -> Integers:
-        """Return int(100 (1 − deviation of the shares)); a resource that a node lacks is left out, so is balanced."""
+        """Return what `_balance` returns, by row."""
         of_cpu = np.minimum((self.used[0] + cpu) / self.floor[0], 1.0)
         of_memory = np.minimum((self.used[1] + memory) / self.floor[1], 1.0)
         deviation = np.abs(of_cpu - of_memory) / 2 * self.both

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any, ClassVar
 
 import attrs
@@ -13,7 +14,6 @@ from kvolsched.api.pod import Pod
 from kvolsched.scheduler import requests
 from kvolsched.scheduler.cluster_event import Action, is_itself
 from kvolsched.scheduler.extension import At, Wake
-from kvolsched.scheduler.nodetable import Some
 from kvolsched.scheduler.requests import CPU, MEMORY, NATIVE, PODS
 from kvolsched.scheduler.snapshot import Snapshot
 from kvolsched.scheduler.verdict import OK, Code, Codes, Evidence, Integers, Ok, Reason, Reject
@@ -102,35 +102,55 @@ class NodeResourcesFit:
             if resource in asks or (asks and self.overcommitted_rejects)
         )
 
-        def codes(rows: Some) -> Codes:
-            found = self.too_many_pods.where(nodes.free(PODS)[rows] < 1)
+        def one(row: int) -> int:
+            code = 1 << self.too_many_pods.bit if nodes.free(PODS).item(row) < 1 else 0
             for bit, resource, ask in wanted:
-                found |= (nodes.free(resource)[rows] < ask) * np.uint16(1 << bit)
-                found |= self.beyond.where(nodes.total(resource)[rows] < ask)
-            return found
+                code |= (nodes.free(resource).item(row) < ask) << bit
+                code |= (nodes.total(resource).item(row) < ask) << self.beyond.bit
+            return code
 
-        return nodes.followed(("fit", self.too_many_pods.bit, wanted), codes)
+        def every() -> Codes:
+            codes = self.too_many_pods.where(nodes.free(PODS) < 1)
+            for bit, resource, ask in wanted:
+                codes |= (nodes.free(resource) < ask) * np.uint16(1 << bit)
+                codes |= self.beyond.where(nodes.total(resource) < ask)
+            return codes
+
+        return nodes.followed(("fit", self.too_many_pods.bit, wanted), one, every)
 
     def score(self, pod: Pod, at: At) -> Integers:
         """Least allocated: the share of cpu and memory that would be left, the mean of both, rounded down each time."""
         asks = requests.of(pod.spec)
         nodes, huge = at.nodes, bool(at.nodes.huge)
 
-        def scores(rows: Some) -> Integers:
-            total: Any = 0
-            counted: Any = 0
-            for resource, used, ask in (
-                (CPU, nodes.scored_cpu.now, asks.scored_cpu),
-                (MEMORY, nodes.scored_memory.now, asks.scored_memory),
-            ):
-                there = nodes.total(resource)[rows]
-                left = np.maximum(there - used[rows] - ask, 0)
-                total = total + _share(left, np.maximum(there, 1), exact=huge)
-                counted = counted + (there > 0).astype(np.int64)
-            found: Integers = total // np.maximum(counted, 1)
-            return found
+        asked = (
+            (CPU, nodes.scored_cpu, asks.scored_cpu),
+            (MEMORY, nodes.scored_memory, asks.scored_memory),
+        )
 
-        return nodes.followed(("least allocated", asks.scored_cpu, asks.scored_memory, huge), scores)
+        def one(row: int) -> int:
+            total = counted = 0
+            for resource, used, ask in asked:
+                there = nodes.total(resource).item(row)
+                if there > 0:
+                    left = max(there - used.now.item(row) - ask, 0)
+                    total += math.floor(100.0 * left / there)
+                    counted += 1
+            return total // max(counted, 1)
+
+        def every() -> Integers:
+            total = np.zeros(len(nodes.names), np.int64)
+            counted = np.zeros(len(nodes.names), np.int64)
+            for resource, used, ask in asked:
+                there = nodes.total(resource)
+                left = np.maximum(there - used.now - ask, 0)
+                total += _share(left, np.maximum(there, 1), exact=huge)
+                counted += there > 0
+            return total // np.maximum(counted, 1)
+
+        if huge:  # 64 bits overflow here as they do in Kubernetes
+            return every()
+        return nodes.followed(("least allocated", asks.scored_cpu, asks.scored_memory), one, every)
 
     def normalise(self, raw: NDArray[Any]) -> Integers:
         """Already 0 to 100."""
