@@ -235,3 +235,51 @@ def test_a_chance_of_failure_is_drawn_by_seed():
 def test_objects_of_this_file_are_manifests():
     """The helpers write what the converter reads."""
     assert objects("apiVersion: v1\nkind: Node\nmetadata: {name: x}")[0].metadata.name == "x"
+
+
+# -- what the driver is asked for -------------------------------------------------------------------------------------
+
+
+def relabelled(world, name, zone):
+    """Let the user move a node to another zone."""
+    def change(old):
+        labels = old.metadata.labels.merged({ZONE: zone})
+        return attrs.evolve(old, metadata=attrs.evolve(old.metadata, labels=labels))
+
+    return world.change(f"node/{name}", change)
+
+
+@pytest.mark.parametrize(("code", "zone"), [("DeadlineExceeded", "zone-b"), ("InvalidArgument", "zone-c")])
+def test_an_attempt_that_may_still_be_running_is_repeated_with_the_same_words(code, zone):
+    """The first answer leaves it open: what was read then counts, though the node has moved; a final one is forgotten."""
+    made = world(provisioner.Options(fails=(Failure(code=code),))).create(storage_class(), claim(node="node-b")).run(0.2)
+    assert made.all("PersistentVolume") == []
+    volume, = relabelled(made, "node-b", "zone-c").run(60).all("PersistentVolume")
+    assert reach(volume) == {ZONE: (zone,)}
+
+
+@pytest.mark.parametrize(("strict", "said"), [
+    (False, f'topology [{{{ZONE} zone-b}}] from selected node "node-b" is not in requisite: [[{{{ZONE} zone-a}}]]'),
+    (True, f"selected node '\"node-b\"' topology '[{{{ZONE} zone-b}}]' is not in allowed topologies: [[{{{ZONE} zone-a}}]]"),
+])  # fmt: skip
+def test_a_node_outside_the_list_is_refused_in_the_provisioners_words(strict, said):
+    """The list was changed after the node was selected: the claim is told, and tried again later."""
+    cls = storage_class(allowedTopologies=topologies({ZONE: ["zone-a"]}))
+    made = world(provisioner.Options(strict_topology=strict)).create(cls, claim(node="node-b")).run(3)
+    words = {said for reason, said in made.events("data") if reason == "ProvisioningFailed"}
+    assert made.all("PersistentVolume") == []
+    assert words == {f'failed to provision volume with StorageClass "ebs": error generating accessibility requirements: {said}'}
+
+
+def test_csinodes_say_which_labels_count():
+    """Where some CSINode names the driver, a node whose CSINode does not is no place for its volumes."""
+    racks, = objects("""
+apiVersion: storage.k8s.io/v1
+kind: CSINode
+metadata: {name: node-a}
+spec: {drivers: [{name: ebs.example.com, nodeID: node-a, topologyKeys: [example.com/rack]}]}
+""")
+    made = world().create(racks, storage_class(), claim(node="node-b")).run(3)
+    words = {said for reason, said in made.events("data") if reason == "ProvisioningFailed"}
+    missing = 'failed to get selected CSINode node-b: csinode.storage.k8s.io "node-b" not found'
+    assert words == {f'failed to provision volume with StorageClass "ebs": error generating accessibility requirements: {missing}'}
