@@ -18,6 +18,7 @@ from kvolsched.conform.traces_play import Luck, Story
 from kvolsched.conform.traces_told import told
 from kvolsched.revision import upstream
 from kvolsched.world.apiserver import Refused
+from kvolsched.world.log import Key
 
 TRACES = Path(__file__).parent / "conformance" / "traces"
 NAMES = sorted(path.stem for path in TRACES.glob("*.json"))
@@ -201,6 +202,25 @@ def test_same_seed_same_story():
     first, second = (Story(case("shared-claim")["steps"], upstream(), Luck(seed=7)).world.log.changes for _ in range(2))
 
     assert first == second
+
+
+@pytest.mark.parametrize("seed", range(1, 4))
+@pytest.mark.parametrize("name", NAMES)
+def test_no_luck_turns_cause_and_effect_round(name, seed):
+    """Whoever goes first and sees late: no pod is bound before its claims are, no volume made before a node is chosen."""
+    story, there = Story(case(name)["steps"], upstream(), Luck(seed=seed)), {}
+    for change in story.world.log.changes:
+        if not isinstance(change.key, Key):
+            continue
+        key, old, new = change
+        if key.kind == "Pod" and old is not None and new is not None and new.spec.node_name and not old.spec.node_name:
+            claims = [there[Key("PersistentVolumeClaim", key.namespace, claim)] for claim in new.claim_names()]
+            assert all("pv.kubernetes.io/bind-completed" in claim.metadata.annotations for claim in claims)
+        if key.kind == "PersistentVolume" and old is None and new.spec.claim_ref is not None and new.spec.claim_ref.uid:
+            claim = there[Key("PersistentVolumeClaim", new.spec.claim_ref.namespace, new.spec.claim_ref.name)]
+            waits = there[Key("StorageClass", "", claim.spec.storage_class_name)].delayed
+            assert "volume.kubernetes.io/selected-node" in claim.metadata.annotations or not waits
+        there[key] = new
 
 
 @pytest.mark.parametrize(("name", "lags"), [
