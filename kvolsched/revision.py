@@ -18,6 +18,7 @@ from .api.storage import NO_PROVISIONER
 from .controllers import (
     daemon_set,
     deployment,
+    disruption,
     ephemeral_volume,
     garbage_collector,
     kubelet,
@@ -322,6 +323,7 @@ OTHERS = (
     replica_set,
     daemon_set,
     ephemeral_volume,
+    disruption,
     pvc_protection,
     pv_protection,
     garbage_collector,
@@ -329,7 +331,7 @@ OTHERS = (
 NOT_DRIVERS = frozenset(
     {"user", SCHEDULER, persistent_volume.NAME, kubelet.NAME, stateful_set.NAME, *(one.NAME for one in OTHERS)}
 )
-WORKLOADS = ("Deployment", "ReplicaSet", "StatefulSet", "DaemonSet")
+WORKLOADS = ("Deployment", "ReplicaSet", "StatefulSet", "DaemonSet", "PodDisruptionBudget")
 
 
 def upstream() -> Revision:
