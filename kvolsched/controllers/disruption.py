@@ -132,7 +132,8 @@ def _scale(decision: Decision, budget: PodDisruptionBudget, pods: Sequence[Pod])
         words = (
             f"Pods selected by this PodDisruptionBudget (selector: {_go(budget.spec.selector)}) were found to be "
             "unmanaged. As a result, the status of the PDB cannot be calculated correctly, which may result in "
-            'undefined behavior. To account for these pods please set ".spec.minAvailable" field of the PDB to an integer value.'
+            "undefined behavior. To account for these pods please set "
+            '".spec.minAvailable" field of the PDB to an integer value.'
         )
         decision.event(budget, "Warning", "UnmanagedPods", words)
     return sum(sizes.values())
