@@ -214,7 +214,7 @@ def test_topology_that_no_node_has_reaches_no_node(revision):
 
 
 @both
-@pytest.mark.checklist("11", "44")
+@pytest.mark.checklist("11")
 def test_baseline_1_a_zone_chosen_by_name(revision):
     """Volumes made at once go to zones by their names; the replica whose zone is full never runs. Delayed, all run."""
     def run(*, waits):

@@ -415,6 +415,11 @@ def test_one_object_or_many():
                                *(f"csistoragecapacity/{each.metadata.namespace}/{each.metadata.name}"
                                  for each in c.objects("csistoragecapacities")))) for c in (single, several)}
     assert size[single] * 2 < size[several]
+    for c in (single, several):
+        c.delete(f"csidriver/{DRIVER}")
+        c.run(seconds=10)
+    left = [each.metadata.name for each in several.objects("csistoragecapacities")]
+    assert ([], 20) == (single.objects("csidrivers"), len(left))  # naming a driver in a label removes nothing
 
 
 @pytest.mark.checklist("167")
