@@ -14,7 +14,8 @@ from kvolsched.api.manifest import plain
 from kvolsched.conform import FAMILIES, read
 from kvolsched.conform.traces import ASPECTS, shown, varying
 from kvolsched.conform.traces_alike import interchanges
-from kvolsched.conform.traces_play import Luck, Story
+from kvolsched.conform.traces_pace import Luck
+from kvolsched.conform.traces_play import Story
 from kvolsched.conform.traces_told import told
 from kvolsched.revision import upstream
 from kvolsched.world.apiserver import Refused

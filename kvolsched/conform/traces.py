@@ -17,7 +17,8 @@ from kvolsched.revision import Revision
 from .agreement import ABSENT, Failed
 from .recording import Case
 from .traces_alike import tellings
-from .traces_play import Luck, Story
+from .traces_pace import Luck
+from .traces_play import Story
 from .traces_told import of_the_driver, told, uid_names
 
 ASPECTS = ("final", "events", "objects", "refused", "order")

@@ -1,19 +1,14 @@
 """A trace's steps played on a cluster: a user acts, processes stop and start, and the world goes on in between.
 
-Everything goes the public way: the user's writes through the API server, everybody else by turns. What a recording
-leaves to luck (who of those with something to do goes first, how fast a user is, where the controllers' resync falls)
-is drawn from a seed. Seed 0 is the plain order: seeing and thinking take no time, every write takes as long as any
-other, and of those who would write goes first who has waited longest.
+Everything goes the public way: the user's writes through the API server, everybody else by turns. Who goes first, and
+what is left to luck, stands in `traces_pace`.
 """
 
 from __future__ import annotations
 
 import json
-from bisect import bisect_right
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
-
-import attrs
 
 from kvolsched.api.kind import BY_NAME, kind_named
 from kvolsched.api.manifest import from_plain, to_plain
@@ -22,11 +17,10 @@ from kvolsched.cluster import Cluster
 from kvolsched.controllers import kubelet, persistent_volume
 from kvolsched.revision import NOT_DRIVERS, Revision
 from kvolsched.scheduler.cycle import SCHEDULER
-from kvolsched.scheduler.flow import WORKER
-from kvolsched.world.apiserver import CLOCK, Refused, Write, key_of
-from kvolsched.world.component import Actor, Hand, Process, seeded
-from kvolsched.world.history import Turn
+from kvolsched.world.apiserver import Refused, Write, key_of
 from kvolsched.world.log import Key
+
+from .traces_pace import Luck, Pace
 
 NAMESPACE = "demo"  # where the recordings' objects live
 DIALS: Mapping[str, Mapping[str, Any]] = {
@@ -36,35 +30,8 @@ DIALS: Mapping[str, Mapping[str, Any]] = {
 NOT_READY = "node.kubernetes.io/not-ready"  # put on by admission; the recorded nodes were ready at once
 PATIENCE = 90.0  # simulated seconds after which a wait is given up: what differs then tells why
 PHASE, PERIOD = 0.3, 15.0  # where a user begins between the ticks of others, which come once a second or more
-AT_ONCE = (kubelet.NAME, WORKER)  # who works at many things side by side, as drivers do; others do one after the other
-WRITING = 0.001  # seconds that a write takes
-CHANCES = (0, 4, 15, 50)  # in percent: how often luck strikes
-LATE = (10, 25, 60)  # how many places of the log later something is seen
 CODES = {"Invalid": 422, "Conflict": 409, "AlreadyExists": 409, "NotFound": 404, "Forbidden": 403, "BadRequest": 400}
 WORDS = ("apply", "delete", "patch", "wait", "stand_in", "process")
-
-
-@attrs.frozen(kw_only=True)
-class Luck:
-    """What a recording leaves to luck, drawn from a seed or told.
-
-    Args:
-        seed: what is not told is drawn from it; 0: the plain order.
-        draws: the cluster's own seed, by which ties are drawn; None: as `seed`.
-        phase: where the user begins, in seconds, between the ticks of the others.
-        hurried: the user writes what it applies without waiting for its turn.
-        starting: seconds that a process takes to start.
-        lags: `COMPONENT KIND` -> how many places of the log later than others that process sees these objects.
-        conflicts: component -> which of its writes come too late and are refused, each counted from the one before.
-    """
-
-    seed: int = 0
-    draws: int | None = None
-    phase: float | None = None
-    hurried: bool = False
-    starting: float | None = None
-    lags: Mapping[str, int] = attrs.field(factory=dict)
-    conflicts: Mapping[str, Sequence[int]] = attrs.field(factory=dict)
 
 
 class Story:
@@ -77,19 +44,15 @@ class Story:
     """
 
     def __init__(self, steps: Sequence[Mapping[str, Any]], revision: Revision, luck: Luck | None = None) -> None:
-        self.luck = luck or Luck()
-        self.seed = self.luck.seed
+        luck = luck or Luck()
         self.dials = _dials(steps)
         self.drivers = tuple(self.dials)
-        self.cluster = Cluster(revision, components={**self.dials, **DIALS}, seed=self._told("draws", self.seed))
+        draws = luck.seed if luck.draws is None else luck.draws
+        self.cluster = Cluster(revision, components={**self.dials, **DIALS}, seed=draws)
         self.world = self.cluster.world
-        self.stopped: set[str] = set()
-        self.acted: dict[tuple[str, str, str], int] = {}  # where each actor wrote last, and so waited until then
-        self.moments = [0]  # where everybody was told what there was to see
+        self.pace = Pace(self.world, self.drivers, luck)
         self.refused: list[str] = []
-        self._until(self._told("phase", PHASE + self._draw("phase", 100) * PERIOD / 100 if self.seed else PHASE))
-        for component, nth in ((name, nth) for name, every in self.luck.conflicts.items() for nth in every):
-            self.world.refuse(component, nth)
+        self._until(self.pace.told("phase", PHASE, PHASE + self.pace.draw("phase", 100) * PERIOD / 100))
         for step in steps:
             getattr(self, next(word for word in WORDS if word in step))(step)
         self.wait({"wait": {"quiet": 1}})
@@ -146,12 +109,12 @@ class Story:
         manager = [each for each in self.world.processes if each not in (*self.drivers, SCHEDULER, "kubelet", "user")]
         names = {"kcm": manager, "sched": [SCHEDULER]}[name]
         if word == "stop":
-            self.stopped.update(names)
+            self.pace.stopped.update(names)
             return
-        self._until(self.world.now + self._told("starting", self._draw("starting", 20) / 10 if self.seed else 0.0))
+        self._until(self.world.now + self.pace.told("starting", 0.0, self.pace.draw("starting", 20) / 10))
         for each in names:
-            if each in self.stopped:
-                self.stopped.remove(each)
+            if each in self.pace.stopped:
+                self.pace.stopped.remove(each)
                 self.world.crash(each)
 
     def wait(self, step: Mapping[str, Any]) -> None:
@@ -163,7 +126,7 @@ class Story:
         limit = self.world.now + PATIENCE
         self._until(self.world.now)
         while not self._holds(what) and self.world.now < limit:
-            wakes = self._wakes()
+            wakes = self.pace.wakes()
             self._until(min([self.world.now + 0.5, *(at for at in wakes if at > self.world.now)]))
 
     # -- what holds ---------------------------------------------------------------------------------------------
@@ -216,134 +179,11 @@ class Story:
         (outcome,) = self.world.perform("user", [write])
         if isinstance(outcome, Refused):
             self.refused.append(f"{CODES.get(outcome.reason, 500)} {outcome.message}")
-        mine = self.world.place
-        hurried, patient = self.luck.hurried or self._lucky("hurried"), self._lucky("patient")
-        while not hurried and (turn := self._next(before=None if patient else mine)) is not None:
-            self._take(*turn)
-
-    def _draw(self, purpose: str, among: int, where: int | None = None) -> int:
-        return seeded(self.seed, purpose, str(self.world.place if where is None else where), 0, among)
-
-    def _told(self, word: str, drawn: Any) -> Any:
-        """Return what is told of luck, or else what was drawn."""
-        told = getattr(self.luck, word)
-        return drawn if told is None else told
-
-    def _lucky(self, purpose: str, where: int | None = None) -> bool:
-        """Say whether something goes otherwise than in the plain order; how often it does is luck of the whole run."""
-        chance = CHANCES[seeded(self.seed, purpose, "chance", 0, len(CHANCES))] if self.seed else 0
-        return bool(chance) and self._draw(purpose, 100, where) < chance
-
-    def _next(self, before: int | None = None) -> tuple[Process, Actor, str] | None:
-        """Let everybody see and think, and return who makes the next write: in the plain order, or by luck.
-
-        Args:
-            before: only those who have waited since before this place.
-        """
-        while (writers := self._writers()) is None or (not writers and self._see(everything=True)):
-            pass
-        writers = [each for each in writers if before is None or each[0] < before]
-        if not writers:
-            return None
-        return writers[self._draw("who", len(writers)) if self._lucky("pace") else 0][3:]
-
-    def _writers(self) -> list[tuple[int, bool, int, Process, Actor, str]] | None:
-        """Return who would write, longest waiting first; None where somebody did what needs no write: look again."""
-        self._see()
-        with self.world.record() as step:
-            found = [
-                (self._since(process, actor, since, cause), process.name != SCHEDULER, lane, process, actor, cause)
-                for lane, process in enumerate(self._running())
-                for actor in process.component.actors
-                for since, cause in self._ready(process, actor)
-            ]
-            found.sort(key=lambda each: each[:3])
-            for *_, process, actor, cause in found:
-                start = self.world.place
-                turn = self._turn(process, actor, cause)
-                if not turn.outcomes:
-                    step.add(turn)
-                    return None
-                self.world.log.seek(start)
-                self.world.log.cut()
-        return found
-
-    def _ready(self, process: Process, actor: Actor) -> Sequence[tuple[int, str]]:
-        """List what an actor may take up: one thing after the other, or all at once."""
-        if self._side_by_side(process, actor):
-            return [*process.plans[actor.name].all(), *process.todo[actor.name].all()]
-        return actor.ready(Hand(self.world, process, actor))
-
-    def _turn(self, process: Process, actor: Actor, cause: str) -> Turn:
-        start = self.world.place
-        hand, more = self.world.act(process, actor, cause)
-        return self.world.turn_of(hand, cause, start, goes_on=more)
-
-    def _since(self, process: Process, actor: Actor, since: int, cause: str) -> int:
-        """Return since when a writer waits: it was told at the same time as all others, or wrote later than that."""
-        told = self.moments[max(0, bisect_right(self.moments, since) - 1)]
-        return max(told, self.acted.get(self._worker(process, actor, cause), 0))
-
-    def _side_by_side(self, process: Process, actor: Actor) -> bool:
-        return actor.name in AT_ONCE or process.name in self.drivers
-
-    def _worker(self, process: Process, actor: Actor, cause: str) -> tuple[str, str, str]:
-        return process.name, actor.name, cause if self._side_by_side(process, actor) else ""
-
-    def _see(self, *, everything: bool = False) -> bool:
-        """Let everybody see what there is; by luck some kinds of object are seen later. Say whether anything was."""
-        start = self.world.place
-        if start > self.moments[-1]:
-            self.moments.append(start)
-        with self.world.record():
-            for process in self._running():
-                kinds = [kind for kind in process.pending if everything or not self._late(process, kind)]
-                self.world.deliver(process, kinds)
-                self.world.wake(process)
-        return self.world.place > start
-
-    def _late(self, process: Process, kind: str) -> bool:
-        """Say whether a change is still on its way to a process: how long it takes is luck, in places of the log."""
-        word, first = f"{process.name} {kind}", process.pending[kind]
-        delay = LATE[self._draw(word, len(LATE), first)] if self._lucky("late", first) else 0
-        return self.world.place < first + max(delay, self.luck.lags.get(word, 0))
-
-    def _running(self) -> list[Process]:
-        return [each for each in self.world.processes.values() if each.name not in self.stopped]
-
-    def _take(self, process: Process, actor: Actor, cause: str) -> None:
-        """Let one write be made; whoever made it makes the next one after those who are told of this one."""
-        with self.world.record() as step:
-            turn = step.add(self._turn(process, actor, cause))
-            while self._goes_along(process, actor, cause, turn):
-                turn = step.add(self._turn(process, actor, cause))
-            self.world.log.write(CLOCK, self.world.now + WRITING)
-        self._see()
-        if not self._lucky("at once"):  # else its answer is so fast that many writes go together
-            self.acted[self._worker(process, actor, cause)] = self.world.place
-
-    @staticmethod
-    def _goes_along(process: Process, actor: Actor, cause: str, turn: Turn) -> bool:
-        """Say whether an actor's next write does not await this one: what goes together is deleted side by side."""
-        plan = process.plans[actor.name].items.get(cause)
-        verbs = [write.verb for write in plan.writes[:1]] if plan is not None else []
-        return verbs == ["delete"] == [outcome.write.verb for outcome in turn.outcomes]
+        self.pace.breathe()
 
     def _until(self, moment: float) -> None:
-        """Let everything happen, write by write, that happens up to a moment."""
-        while True:
-            turn = self._next()
-            if turn is not None:
-                self._take(*turn)
-                continue
-            wakes = self._wakes()
-            with self.world.record():
-                self.world.log.write(CLOCK, max(self.world.now, min([moment, *wakes])))
-            if not wakes or min(wakes) > moment:
-                return
-
-    def _wakes(self) -> list[float]:
-        return [wake.at for process in self._running() for wake in process.wakes.items.values()]
+        """Let everything happen that happens up to a moment."""
+        self.pace.until(moment)
 
     def key(self, reference: str) -> Key:
         """Return the key of a reference; where several namespaces have the name, that of the first."""
@@ -371,4 +211,4 @@ def patched(old: Any, patch: Any) -> Any:
     return json_patch(old, patch) if isinstance(patch, list) else merge_patch(old, patch)
 
 
-__all__ = ["Luck", "Story", "patched"]
+__all__ = ["Story", "patched"]
