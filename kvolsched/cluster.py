@@ -35,7 +35,7 @@ class Cluster:
     """A cluster that is simulated: objects, components, and the loop they run. Mutable; moves by acts and by time.
 
     Args:
-        revision: `upstream` (Kubernetes v1.36.2), `design` (the design documents) or a `Revision`.
+        revision: `upstream` (Kubernetes v1.36.2), `design` (the design documents), `draft` (S1) or a `Revision`.
         seed: decides ties and draws; the same seed and acts give the same run.
         components: dials of the components by name, for example `{"pd.csi": {"kind": "zonal", "delay": 2.0}}`.
         name: what the cluster is called in titles.

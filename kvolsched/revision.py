@@ -361,13 +361,28 @@ def design() -> Revision:
     )
 
 
+def draft() -> Revision:
+    """Return the rules of S1, the earlier draft: provisioners are told that a claim is wanted, and not where."""
+    rules, names = design(), {"document_name": "MatchUnboundPVCs", "document_score_name": "PrioritizeUnboundPVCs"}
+    plugin = VolumeBinding.of_the_design(rules=volumes.DRAFT, heeds_topologies=False, heeds_pools=False, **names)
+    plugins = [attrs.evolve(e, plugin=plugin) if e.name == plugin.name else e for e in rules.profile.plugins]
+    return attrs.evolve(
+        rules,
+        name="draft",
+        profile=attrs.evolve(rules.profile, name="draft", plugins=tuple(plugins)),
+        flow=TwoPasses(plugin, volumes.DRAFT),
+        binder=attrs.evolve(rules.binder, rules=volumes.DRAFT),
+        provisioning=attrs.evolve(rules.provisioning, heeds_node=False, on_failure="retry"),
+    )
+
+
 def _binder(profile: Profile) -> VolumeBinding:
     found = profile.plugin("VolumeBinding")
     assert isinstance(found, VolumeBinding)
     return found
 
 
-REVISIONS = {"upstream": upstream, "design": design}
+REVISIONS = {"upstream": upstream, "design": design, "draft": draft}
 
 
 def revision_named(revision: str | Revision) -> Revision:

@@ -23,6 +23,7 @@ from .api.selector import NodeSelector, NodeSelectorTerm, Requirement
 from .api.storage import StorageClass, TopologySelectorTerm
 from .api.volume import (
     BETA_STORAGE_CLASS,
+    BETA_STORAGE_PROVISIONER,
     BIND_COMPLETED,
     BOUND_BY_CONTROLLER,
     SELECTED_NODE,
@@ -60,6 +61,7 @@ class Options:
         phase_matters: only volumes of phase Available match (1.11 did not ask).
         mode_matters: volumeMode must be equal (1.11: behind a gate).
         selected_node_key: the annotation key that is written; every key is read.
+        signals_provisioner: that annotation names the provisioner, not the node, and is not assumed (S1).
         lists_by_field: volumes are looked for by the field of their class, though compared by the annotation too, so
             that a claim whose class is only in the beta annotation finds none (1.11's scheduler).
     """
@@ -67,6 +69,7 @@ class Options:
     phase_matters: bool = True
     mode_matters: bool = True
     selected_node_key: str = SELECTED_NODE
+    signals_provisioner: bool = False
     lists_by_field: bool = False
 
 
@@ -74,6 +77,7 @@ UPSTREAM = Options()
 DESIGN = Options(
     phase_matters=False, mode_matters=False, selected_node_key="volume.alpha.kubernetes.io/selectedNode"
 )
+DRAFT = attrs.evolve(DESIGN, selected_node_key=BETA_STORAGE_PROVISIONER, signals_provisioner=True)
 
 
 # -- what a claim and a volume say of themselves ---------------------------------------------------

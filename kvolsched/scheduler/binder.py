@@ -94,14 +94,15 @@ def assume_pod_volumes(
         CannotAssume: one of them is no longer what was found; nothing is assumed.
     """
     reserved = [_reserve(claim, volume) for claim, volume in found.static]
-    selected = [_select(claim, node, options) for claim in found.provision]
+    selected = [_select(claim, node, options, cache) for claim in found.provision]
+    remembered = () if options.signals_provisioner else selected
     known = {id(volume) for _, volume in found.static}
     changing = [write for write in reserved if id(write.new) not in known]
     for write in (*changing, *selected):
         why = cache.volume_rule.refusal(write.key, cache.seen.get(write.key), write.new)
         if why:
             raise CannotAssume(why)
-    for write in (*changing, *selected):
+    for write in (*changing, *remembered):
         assume(hand, write.new, write.key)
     if writes_all or (selected and not changing):
         return (*reserved, *selected)
@@ -115,10 +116,14 @@ def _reserve(claim: PersistentVolumeClaim, volume: PersistentVolume) -> Write:
     return Write("update", key, prebound, volume.metadata.resource_version, words=words)
 
 
-def _select(claim: PersistentVolumeClaim, node: str, options: volumes.Options) -> Write:
-    """Return the write that hands a claim to its provisioner, for a node."""
-    key, selected = key_of(claim), volumes.with_selected_node(claim, node, options)
-    words = f"Scheduler selects {node} for {ref(key)}: annotation {options.selected_node_key}"
+def _select(claim: PersistentVolumeClaim, node: str, options: volumes.Options, cache: AssumeCache) -> Write:
+    """Return the write that hands a claim to its provisioner, for a node; in the draft it says nothing of the node."""
+    told = node
+    if options.signals_provisioner:
+        storage_class = cache.behind.storage_class(volumes.class_of_claim(claim))
+        told = storage_class.provisioner if storage_class is not None else ""
+    key, selected = key_of(claim), volumes.with_selected_node(claim, told, options)
+    words = f"Scheduler selects {told} for {ref(key)}: annotation {options.selected_node_key}"
     return Write("update", key, selected, claim.metadata.resource_version, words=words)
 
 

@@ -155,7 +155,8 @@ class Provisioner:
             named_one = found.provisioner
         else:
             named_one = annotations.get(STORAGE_PROVISIONER) or annotations.get(BETA_STORAGE_PROVISIONER, "")
-        return self._serves(named_one) and (not found.delayed or bool(selected_node(claim)))
+        unpinned = not self.options.heeds_node and BETA_STORAGE_PROVISIONER in annotations
+        return self._serves(named_one) and (not found.delayed or unpinned or bool(selected_node(claim)))
 
     # -- an attempt ---------------------------------------------------------------------------------------
 

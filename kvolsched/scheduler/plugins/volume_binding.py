@@ -78,6 +78,7 @@ class VolumeBinding:
         heeds_capacity: room is looked at where a driver tells it in CSIStorageCapacity objects.
         heeds_pools: the same where it tells it in its own status, for inline volumes as well (S2).
         migrates: a bound in-tree disk is judged as its CSI translation where its node has handed the plugin over.
+        heeds_topologies: allowedTopologies of a class are looked at; else it is enough to name a provisioner (S1).
         waits: claims may wait for their consumer (gate VolumeScheduling); else every unbound claim is one too many,
             and no volume's affinity is looked at.
         provisions: volumes may be made for a node (gate DynamicProvisioningScheduling).
@@ -101,6 +102,7 @@ class VolumeBinding:
     heeds_capacity: bool = True
     heeds_pools: bool = False
     migrates: bool = True
+    heeds_topologies: bool = True
     waits: bool = True
     provisions: bool = True
     document_name: str = ""
@@ -277,7 +279,7 @@ class VolumeBinding:
         if not self.provisions or not provisions(storage_class):
             words = "finds no volume, and nothing is provisioned for class"
             return "", self.nothing_to_bind, (Evidence(f"claim {claim.metadata.name}", words, name),)
-        if not volumes.topology_allows(storage_class, node):
+        if self.heeds_topologies and not volumes.topology_allows(storage_class, node):
             allowed = f"allowedTopologies {topologies(storage_class)}"
             return "", self.nothing_to_bind, (Evidence(allowed, "do not admit", carried(storage_class, node)),)
         if self._tracked(claim, seen):
@@ -431,6 +433,8 @@ class VolumeBinding:
     def _made(self, claim: PersistentVolumeClaim, seen: Snapshot) -> StorageClass | None:
         """Return a claim's class if volumes of it are made when none is found."""
         storage_class = seen.storage_class(volumes.class_of_claim(claim))
+        if storage_class is not None and not self.heeds_topologies:
+            storage_class = attrs.evolve(storage_class, allowed_topologies=())
         return storage_class if self.provisions and storage_class is not None and provisions(storage_class) else None
 
     def _pooled(self, claim: PersistentVolumeClaim, seen: Snapshot) -> bool:
