@@ -1,0 +1,120 @@
+"""The earlier draft (S1): a claim is handed to its provisioner, and nobody says where the volume is wanted."""
+
+import pytest
+from documents.made import (
+    HOST,
+    ZONE,
+    claim,
+    cluster,
+    events,
+    fits,
+    message,
+    node,
+    pod,
+    reach,
+    storage_class,
+    volume,
+    where,
+)
+
+from kvolsched import scenario
+
+LOCAL = "kubernetes.io/no-provisioner"
+HANDED = "volume.beta.kubernetes.io/storage-provisioner"
+SELECTED = "volume.alpha.kubernetes.io/selectedNode"
+NODES = [node("a1", "a"), node("b1", "b")]
+
+
+def first_fits(c):
+    """The nodes that fitted in the pod's first pass."""
+    back = c.fork()
+    back.goto(c.passes("app")[0].step)
+    return fits(back, "app")
+
+
+@pytest.mark.parametrize("revision", ["draft", "design"])
+@pytest.mark.checklist("89", "118", "122", "262")
+def test_the_signal_names_the_provisioner_and_is_only_remembered(revision):
+    """S1's scheduler writes who provisions and assumes nothing for it; S0's writes the node, and assumes it before."""
+    c = cluster(*NODES, storage_class(), claim("data"), pod("app", "data"), revision=revision,
+                **{"disks.example.com": {"running": False}})
+    c.run(seconds=10)
+    written = c["pvc/data"].metadata.annotations
+    assert (revision == "design") == (SELECTED in written)
+    assert "disks.example.com" == written[HANDED]
+    by_scheduler = [row for row in c.story("pvc/data") if row.actor.startswith("kube-scheduler") or "bind worker" in row.actor]
+    told = " ".join(change for row in by_scheduler for change in row.changed)
+    assert (HANDED if revision == "draft" else SELECTED) in told
+    assumed = [change for row in c.story("pvc/data") for change in row.changed if "notes assumed" in change]
+    assert (revision == "design") == bool(assumed)
+
+
+@pytest.mark.checklist("107", "262")
+def test_it_is_enough_that_a_class_names_a_provisioner():
+    """S1 asks for a provisioner alone; S0 looks at the class's topologies, and both find none where there is none."""
+    limited = storage_class(allowed=[{ZONE: ["b"]}])
+    fit = {revision: first_fits(_run(revision, limited)) for revision in ("draft", "design")}
+    assert {"draft": ["a1", "b1"], "design": ["b1"]} == fit
+    for revision in ("draft", "design"):
+        nobody = _run(revision, storage_class(provisioner=LOCAL))
+        assert "2 node(s) didn't find available persistent volumes to bind" in message(nobody, "app")
+
+
+def _run(revision, *objects, **spec):
+    c = cluster(*NODES, *objects, claim("data"), pod("app", "data", **spec), revision=revision)
+    c.run(seconds=60)
+    return c
+
+
+@pytest.mark.checklist("262")
+def test_nobody_says_where_the_volume_is_wanted():
+    """The draft's volumes go to zones by their names, and a pod that wanted the other zone is stuck; S0's follow it."""
+    ends = {}
+    for revision in ("draft", "design"):
+        placed = []
+        for name in ("x-0", "x-1"):
+            c = cluster(*NODES, storage_class(), claim(name), pod("app", name, nodeSelector={ZONE: "a"}), revision=revision)
+            c.run(seconds=120)
+            assert "Bound" == c[f"pvc/{name}"].status.phase
+            placed.append((reach(c, name)[0][ZONE][0], where(c, "app")[0]))
+        ends[revision] = sorted(placed)
+    assert {"draft": [("a", "a1"), ("b", "")], "design": [("a", "a1"), ("a", "a1")]} == ends
+
+
+@pytest.mark.checklist("262")
+def test_a_failure_gives_nothing_back():
+    """In the draft a failed provisioning is tried again and again and the pod never moves; S0 takes the annotation off."""
+    fails = {"disks.example.com": {"fails": [{"times": None}], "topology_keys": [ZONE]}}
+    draft = cluster(*NODES, storage_class(), claim("data"), pod("app", "data"), revision="draft", **fails)
+    draft.run(seconds=300)
+    assert HANDED in draft["pvc/data"].metadata.annotations
+    assert len({row.node for row in draft.passes("app") if row.node}) == 1
+    assert events(draft, "data", "ProvisioningFailed")
+    design = cluster(*NODES, storage_class(), claim("data"), pod("app", "data"), revision="design", **fails)
+    design.run(seconds=300)
+    assert len(design.passes("app")) > len(draft.passes("app"))
+
+
+@pytest.mark.checklist("262")
+def test_disks_that_exist_are_bound_alike():
+    """The draft served pre-provisioned local storage first: there it decides as S0 does, pass by pass."""
+    ends = []
+    for revision in ("draft", "design"):
+        c = cluster(node("n1"), node("n2"), storage_class(provisioner=LOCAL), volume("d1", "10Gi", "late", {HOST: ["n1"]}),
+                    volume("d2", "20Gi", "late", {HOST: ["n2"]}), claim("one", "15Gi"), claim("two"),
+                    pod("app", "one"), pod("other", "two"), revision=revision)
+        c.run(seconds=60)
+        ends.append((where(c, "app", "other"), [len(c.passes(name)) for name in ("app", "other")],
+                     [c[f"pvc/{name}"].spec.volume_name for name in ("one", "two")]))
+    assert ends[0] == ends[1]
+    assert (["n2", "n1"], ["d2", "d1"]) == (ends[0][0], ends[0][2])
+
+
+@pytest.mark.parametrize("name", ["zonal-example", "local-disks", "replicated-database"])
+@pytest.mark.checklist("262")
+def test_scenarios_run_under_the_draft(name):
+    """A shipped scenario runs under the draft's rules as well, and says so."""
+    c = scenario(name, "draft")
+    c.run(steps=500)
+    assert "draft" == c.revision.name
+    assert "rules draft" in repr(c)
