@@ -39,12 +39,13 @@ def disk(name="disk", size="10Gi"):
 @pytest.fixture
 def cluster():
     """A node, a class, two claims and two disks, and a pod that wants them, as the scheduler sees them."""
-    cluster = Cluster()
     node = {"apiVersion": "v1", "kind": "Node", "metadata": {"name": "node-1", "labels": {"kubernetes.io/hostname": "node-1"}}}
     app = {"containers": [{"name": "app", "image": "app:1"}]}
     app["volumes"] = [{"name": name, "persistentVolumeClaim": {"claimName": name}} for name in ("data", "more")]
     pod = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "app", "namespace": "default"}, "spec": app}
-    cluster.apply([node, disk(), disk("big", "50Gi"), claim(), claim("more", "40Gi"), pod])
+    cluster = Cluster.from_manifests([node, disk(), disk("big", "50Gi"), claim(), claim("more", "40Gi"), pod])
+    for reference in ("pv/disk", "pv/big", "pvc/data", "pvc/more"):  # nobody here takes the protection off again
+        cluster.edit(reference, lambda old: attrs.evolve(old, metadata=attrs.evolve(old.metadata, finalizers=())))
     return cluster
 
 
