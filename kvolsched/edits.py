@@ -44,7 +44,9 @@ def wanted(source: Any) -> manifest.Manifests:
 def left_out(read: manifest.Manifests) -> Iterator[str]:
     """Say of each object of another kind that it is not applied: nothing here would look at it."""
     for other in read.others:
-        yield f"{other['kind'].lower()}/{other['metadata']['name']} left out: its kind is not modelled"
+        meta = other.get("metadata")
+        name = meta.get("name") if isinstance(meta, Mapping) else None
+        yield f"{other['kind'].lower()}/{name or '?'} left out: its kind is not modelled"
 
 
 def created(obj: Any, written: Mapping[str, Any]) -> Any:
