@@ -222,8 +222,10 @@ class Revision:
         more = (*admission.dropping(gate for gate, on in sorted(gates.items()) if not on), *more)
         admit = admission.admit.without(*off)
         admit = attrs.evolve(admit, plugins=(*admit.plugins, *more))
-        if self.rolls_back:
-            admit = attrs.evolve(admit, seen_as=admission.without_volume)
+        looks = (admission.without_volume,) if self.rolls_back else ()
+        if not self.today:
+            looks = (*looks, admission.inserted_anywhere)
+        admit = attrs.evolve(admit, seen_as=admission.seen_through(*looks)) if looks else admit
         series = (RECORDER,) if self.today else ()
         return ApiServer(admit, subresources, admission.permits(denied), WORKLOADS, series)
 

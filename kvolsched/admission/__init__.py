@@ -9,7 +9,15 @@ from __future__ import annotations
 
 from .access import PERMISSIONS, permits
 from .binding import bind
-from .documents import CLASS_ZONES, NO_DIRECTIVES, ZONE_AFFINITY, dropping, without_volume
+from .documents import (
+    CLASS_ZONES,
+    NO_DIRECTIVES,
+    ZONE_AFFINITY,
+    dropping,
+    inserted_anywhere,
+    seen_through,
+    without_volume,
+)
 from .plugins import PLUGINS, PROTECTION, Plugin, Stored, protected, with_class
 from .server import Admission, admit, invalid
 
@@ -26,9 +34,11 @@ __all__ = [
     "admit",
     "bind",
     "dropping",
+    "inserted_anywhere",
     "invalid",
     "permits",
     "protected",
+    "seen_through",
     "with_class",
     "without_volume",
 ]

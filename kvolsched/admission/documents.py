@@ -8,7 +8,8 @@ the fields of features that are off out of what is created.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import attrs
@@ -16,6 +17,7 @@ import attrs
 from ..api.csi import CSIDriver, CSIDriverStatus
 from ..api.immutable import immutable
 from ..api.pod import Pod
+from ..api.selector import NodeSelector, NodeSelectorTerm
 from ..api.storage import StorageClass
 from ..api.volume import PersistentVolume, PersistentVolumeClaim
 from ..volumes import under_rollback, with_zone_affinity
@@ -78,6 +80,47 @@ def without_volume(old: Any, new: Any) -> Any:
     if isinstance(old, PersistentVolumeClaim) and under_rollback(old) and not new.spec.volume_name:
         return attrs.evolve(old, spec=attrs.evolve(old.spec, volume_name=""))
     return old
+
+
+def inserted_anywhere(old: Any, new: Any) -> Any:
+    """Return a gated pod as one whose requirements come first among the new ones: they may be added anywhere (S4)."""
+    if not isinstance(old, Pod) or not old.spec.scheduling_gates:
+        return old
+    before, after = _required(old), _required(new)
+    if before is None or after is None or len(before.node_selector_terms) != len(after.node_selector_terms):
+        return old
+    pairs = zip(before.node_selector_terms, after.node_selector_terms, strict=True)
+    terms = tuple(_leading(one, other) for one, other in pairs)
+    affinity = old.spec.affinity
+    assert affinity is not None
+    assert affinity.node_affinity is not None
+    node = attrs.evolve(affinity.node_affinity, required=attrs.evolve(before, node_selector_terms=terms))
+    return attrs.evolve(old, spec=attrs.evolve(old.spec, affinity=attrs.evolve(affinity, node_affinity=node)))
+
+
+def _required(pod: Pod) -> NodeSelector | None:
+    affinity = pod.spec.affinity.node_affinity if pod.spec.affinity is not None else None
+    return affinity.required if affinity is not None else None
+
+
+def _leading(old: NodeSelectorTerm, new: NodeSelectorTerm) -> NodeSelectorTerm:
+    """Return the beginning of a term that holds all of an older one's requirements; else the older term."""
+    there = [(old.match_expressions, new.match_expressions), (old.match_fields, new.match_fields)]
+    if any(Counter(one) - Counter(other) for one, other in there):
+        return old
+    expressions, fields = (other[: len(one)] for one, other in there)
+    return attrs.evolve(old, match_expressions=expressions, match_fields=fields)
+
+
+def seen_through(*looks: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
+    """Return one look at the old object that is these, one after the other."""
+
+    def seen(old: Any, new: Any) -> Any:
+        for look in looks:
+            old = look(old, new)
+        return old
+
+    return seen
 
 
 ZONE_AFFINITY = Plugin("PersistentVolumeLabel", "PersistentVolume", ("create",), zone_affinity)
