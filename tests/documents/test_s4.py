@@ -140,6 +140,26 @@ def test_required_terms_may_only_be_narrowed(revision):
     assert ["a2", "b1", "b2"] == fits(c, "app")
 
 
+@pytest.mark.parametrize(("revision", "anywhere"), [("design", True), ("upstream", False)])
+@pytest.mark.checklist("235", "237")
+def test_where_in_a_term_a_requirement_may_be_added(revision, anywhere):
+    """The document says additions: anywhere; Kubernetes takes them at the end alone. Nobody may exchange one for another."""
+    c = gated(revision, affinity=required({ZONE: ["a"]}))
+
+    def change(*expressions):
+        told = [{"key": key, "operator": "In", "values": values} for key, values in expressions]
+        return refusal(patch, c, "pod/app", **node_affinity(**{REQUIRED: {"nodeSelectorTerms": [
+            {"matchExpressions": told}]}}))
+
+    zone, vm = (ZONE, ["a"]), (VM, ["spot"])
+    only = "only additions are allowed (no mutations or deletions)"
+    assert only in change((VM, ["demand"]), (ZONE, ["b"]))
+    assert anywhere == (change(vm, zone) == "")
+    assert "" == change(*((vm, zone, vm) if anywhere else (zone, vm)))
+    assert only in change(vm, vm)
+    assert ["a1"] == sorted(selected(c))
+
+
 @both
 @pytest.mark.checklist("238")
 def test_preferences_may_change_in_any_way(revision):
