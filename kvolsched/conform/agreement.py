@@ -58,7 +58,8 @@ class Family:
 
     Args:
         aspects: what is compared, in the order in which it is shown.
-        answer: our answer to a case under a revision: the aspects that it has, as plain data.
+        answer: our answer to a case under a revision: the aspects that it has, as plain data. It is shown the question
+            alone: the case without `expect`.
         expected: the recorded answer, brought to the same form.
         revision: the rules that these recordings judge.
     """
@@ -69,10 +70,17 @@ class Family:
     revision: str = "upstream"
 
     def compare(self, case: Case, revision: Revision) -> Iterator[tuple[str, Any, Any]]:
-        """Yield every aspect with both sides; if our answer fails, all aspects fail, in its words."""
-        expected = self.expected(case)
+        """Yield every aspect with both sides; if our answer fails, all aspects fail, in its words.
+
+        Raises:
+            ValueError: the case does not say what was answered.
+        """
         try:
-            actual = self.answer(case, revision)
+            expected = self.expected(case)
+        except LookupError as lack:
+            raise ValueError(f"the recording does not say what was answered: it lacks {lack}") from None
+        try:
+            actual = self.answer({word: what for word, what in case.items() if word != "expect"}, revision)
         except Exception as error:  # noqa: BLE001 - whatever goes wrong is one disagreement, and the others are compared
             failed = Failed(f"{type(error).__name__}: {error}")
             actual = dict.fromkeys(self.aspects, failed)

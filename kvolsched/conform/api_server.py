@@ -12,7 +12,6 @@ from typing import Any
 
 import attrs
 
-from kvolsched import admission
 from kvolsched.api.convert import ACCEPTED, decode, schema
 from kvolsched.api.defaults import defaulted
 from kvolsched.api.fault import Problem, spelled
@@ -20,7 +19,7 @@ from kvolsched.api.invalid import ABSENT, Invalid
 from kvolsched.api.manifest import from_plain, to_plain
 from kvolsched.api.patches import json_patch, merge_patch
 from kvolsched.revision import Revision
-from kvolsched.world.apiserver import ApiServer, Done, Refused, Write, key_of
+from kvolsched.world.apiserver import Done, Refused, Write, key_of
 from kvolsched.world.log import Key, Log
 
 from .recording import Case
@@ -41,7 +40,7 @@ class Server:
     """Mutable: an API server over a log of its own, with every admission plugin on."""
 
     def __init__(self, revision: Revision) -> None:
-        self.server = ApiServer(admission.admit, permit=revision.server().permit)
+        self.server = attrs.evolve(revision, disabled=()).server()
         self.log = Log()
 
     def put(self, obj: Any, verb: str = "") -> Done | Refused:
@@ -189,8 +188,7 @@ def probed(case: Case, revision: Revision) -> Mapping[str, Any]:
 
 def probe_expected(case: Case) -> Mapping[str, Any]:
     """Return the recorded answer to a probe, each text up to where Go values are compared line by line."""
-    probe = case["probes"][case["place"]]
-    recorded = {name: probe[name] for name in PROBED if name in probe}
+    recorded = {name: case["expect"][name] for name in PROBED if name in case["expect"]}
     if recorded.get("message"):
         recorded["message"] = _DIFFERENCE.sub("", recorded["message"])
     if "causes" in recorded:

@@ -94,8 +94,15 @@ def conform(
 
 
 def compare(recorded: Recorded, revision: Revision, agreement: Agreement, aspects: Collection[str] = ()) -> None:
-    """Play one case, and count what agrees in the aspects asked for; none named: in all."""
+    """Play one case, and count what agrees in the aspects asked for; none named: in all.
+
+    Raises:
+        ValueError: the case does not say what was answered; the message names it.
+    """
     family = FAMILIES[recorded.family]
-    for aspect, expected, actual in family.compare(recorded.case, revision):
-        if not aspects or aspect in aspects:
-            agreement.note(recorded.family, recorded.id, aspect, expected, actual)
+    try:
+        for aspect, expected, actual in family.compare(recorded.case, revision):
+            if not aspects or aspect in aspects:
+                agreement.note(recorded.family, recorded.id, aspect, expected, actual)
+    except ValueError as error:
+        raise ValueError(f"{recorded.id}: {error}") from None

@@ -30,7 +30,7 @@ Texts = dict[str, dict[str, str]]
 def answer(case: Case, revision: Revision) -> dict[str, Texts]:
     """Print each text that was recorded of a case's cluster, as of the recorded moment."""
     cluster = Cluster.from_manifests(case["objects"], revision=revision)
-    return _by_aspect((file, _printed(cluster, file, case["now"])) for file in case["printed"])
+    return _by_aspect((file, _printed(cluster, file, case["now"])) for file in case["files"])
 
 
 def expected(case: Case) -> dict[str, Texts]:
@@ -55,7 +55,7 @@ def expected(case: Case) -> dict[str, Texts]:
     def said(file: str, text: str) -> str:
         return "\n".join(map(put_right, text.split("\n"))) if file.startswith("describe-node-") else text
 
-    return _by_aspect((file, said(file, text)) for file, text in case["printed"].items())
+    return _by_aspect((file, said(file, text)) for file, text in case["expect"].items())
 
 
 def _printed(cluster: Cluster, file: str, now: str) -> str:

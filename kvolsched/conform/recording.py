@@ -1,6 +1,7 @@
 """Recorded cases as files hold them: a case a line, or one a file, packed or not. Only this module reads them.
 
-A case is plain data: what it means is for its family to say.
+A case is plain data: what it means is for its family to say. What was answered stands in `expect`, apart from what was
+asked, whatever the form of the file: so that whoever answers can be shown the one without the other.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ import attrs
 from kvolsched.api.manifest import plain
 
 Case = Mapping[str, Any]
+ANSWERED = ("code", "message", "causes")  # what a probe's entry holds beside the question
 
 
 @attrs.frozen
@@ -62,20 +64,23 @@ def read(path: Path) -> tuple[Recorded, ...]:
     if "steps" in case and "stable" in case:
         return (_made("traces", case["name"], {**case, "luck": _luck(path.parent, case["name"])}),)
     if "probes" in case:
+        asked = [{word: what for word, what in probe.items() if word not in ANSWERED} for probe in case["probes"]]
         return tuple(
-            _made("refusals", probe["name"], {"probes": case["probes"], "place": place})
+            _made("refusals", probe["name"], {"probes": asked, "place": place, "expect": probe})
             for place, probe in enumerate(case["probes"])
         )
     if "events" in case and "pending" in case:
+        names = [event["event"] for event in case["events"]]
         return tuple(
-            _made("wakeups", f"{place}: {event['event']}", {"events": case["events"], "place": place})
+            _made("wakeups", f"{place}: {event['event']}", {"events": names, "place": place, "expect": event})
             for place, event in enumerate(case["events"])
         )
     if "shown" in case:
         folder = path.parent
         printed = {file.stem: file.read_text() for file in sorted(folder.glob("*.txt"))}
         objects = _parsed(folder / "objects.json", 1, _text(folder / "objects.json"))
-        return (_made("kubectl", folder.name, {**case, "objects": objects, "printed": printed}),)
+        said = {**case, "objects": objects, "files": list(printed), "expect": printed}
+        return (_made("kubectl", folder.name, said),)
     return (Recorded(str(case.get("family", stem)), str(case.get("id", stem)), text),)
 
 

@@ -159,8 +159,7 @@ def _played(events: tuple[str, ...], revision: Revision) -> tuple[Mapping[str, i
 
 def answer(case: Case, revision: Revision) -> Mapping[str, Any]:
     """Return which pods the scheduler tries after an event, and how often each of them."""
-    names = tuple(event["event"] for event in case["events"])
-    tries = _played(names, revision)[case["place"]]
+    tries = _played(tuple(case["events"]), revision)[case["place"]]
     return {"woken": sorted(tries), "attempts": {name: count for name, count in sorted(tries.items()) if count > 1}}
 
 
@@ -194,6 +193,6 @@ def _between(runs: Sequence[int], ours: int) -> bool:
 
 def expected(case: Case) -> Mapping[str, Any]:
     """Return what was recorded in two runs: where they differ, either is right."""
-    event = case["events"][case["place"]]
+    event = case["expect"]
     lucky = event.get("woken_in_one_run_only", [])
     return {"woken": Either(event["woken"], lucky), "attempts": Either(event.get("attempts", {}), lucky)}
