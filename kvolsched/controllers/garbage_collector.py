@@ -178,9 +178,12 @@ def _called(owner: OwnerReference) -> str:
 def _is_gone(hand: Hand, owner: OwnerReference, namespace: str) -> bool:
     """Say whether an owner was there and is no more: neither seen, nor, asked live, stored."""
     key = _key(owner, namespace)
-    for there in (hand.seen.kinds.get(owner.kind, {}).get(key), hand.sim.log.objects.get(key)):
-        if there is not None and there.metadata.uid == owner.uid:
-            return False
+    seen = hand.seen.kinds.get(owner.kind, {}).get(key)
+    if seen is not None and seen.metadata.uid == owner.uid:
+        return False
+    there = hand.get(key)
+    if there is not None and there.metadata.uid == owner.uid:
+        return False
     return bool(hand.sim.log.notes.get(Note("world", GONE, "/".join(key))))
 
 

@@ -4,6 +4,7 @@ import attrs
 from controllers.workloads import cluster, pods, running, workload
 
 from kvolsched.world.apiserver import Write, key_of
+from kvolsched.world.log import Key
 
 CONFIG = """
 apiVersion: v1
@@ -55,6 +56,16 @@ def test_what_has_another_owner_stays_without_the_one_that_went():
     made.delete("pod/b")
     made.run(seconds=100)
     assert [] == names(made)
+
+
+def test_an_owner_that_is_not_seen_is_asked_for_live():
+    """Before it deletes, it reads the owner from the API server itself, and the turn's record says so."""
+    made = cluster(POD % "a")
+    owned(made, "one", "a")
+    made.delete("pod/a")
+    made.run(seconds=100)
+    deleting = [turn for turn in made.world.turns if turn.component == COLLECTOR and turn.outcomes]
+    assert [(Key("Pod", "default", "a"),)] == [turn.reads for turn in deleting][:1]
 
 
 def test_a_successor_of_the_same_name_is_no_owner():
