@@ -239,6 +239,8 @@ def test_plugins_are_turned_off_by_name():
 
     assert 7 == off.stored(pod(priority=7)).spec.priority
     assert () == off.stored(thing("Node", "n")).spec.taints
+    by_others = admission.Admission(seen_as=admission.without_volume)
+    assert admission.without_volume is by_others.without("Priority").seen_as
     with pytest.raises(ValueError, match=r"no admission plugin Prioritty; there are: DefaultStorageClass, "):
         admission.admit.without("Prioritty")
 

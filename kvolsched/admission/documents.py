@@ -74,7 +74,6 @@ def dropping(gates: Iterable[str]) -> tuple[Plugin, ...]:
     return (*((pods,) if off else ()), *((drivers,) if "CSIStorageCapacity" in off else ()))
 
 
-CLASS_ZONES = Plugin("StorageClassZones", "StorageClass", ("create",), class_zones, refuses=True)
 def without_volume(old: Any, new: Any) -> Any:
     """Return a claim that is being rolled back as one that names no volume: it may lose it (S0, one transaction)."""
     if isinstance(old, PersistentVolumeClaim) and under_rollback(old) and not new.spec.volume_name:
@@ -82,6 +81,7 @@ def without_volume(old: Any, new: Any) -> Any:
     return old
 
 
+CLASS_ZONES = Plugin("StorageClassZones", "StorageClass", ("create",), class_zones, refuses=True)
 def inserted_anywhere(old: Any, new: Any) -> Any:
     """Return a gated pod as one whose requirements come first among the new ones: they may be added anywhere (S4)."""
     if not isinstance(old, Pod) or not old.spec.scheduling_gates:

@@ -67,7 +67,7 @@ class Admission:
         known = {plugin.name for plugin in PLUGINS}
         if unknown := [name for name in names if name not in known]:
             raise ValueError(f"no admission plugin {', '.join(unknown)}; there are: {', '.join(sorted(known))}")
-        return Admission(tuple(plugin for plugin in self.plugins if plugin.name not in names))
+        return attrs.evolve(self, plugins=tuple(plugin for plugin in self.plugins if plugin.name not in names))
 
     @cached_property
     def _asked(self) -> Mapping[tuple[str, str, bool], tuple[Plugin, ...]]:
