@@ -40,7 +40,7 @@ class Requirement:
             case "DoesNotExist":
                 return value is None
             case "Gt" | "Lt":
-                here, bound = _integer(value), _integer(self.values[0]) if len(self.values) == 1 else None
+                here, bound = integer(value), integer(self.values[0]) if len(self.values) == 1 else None
                 if here is None or bound is None:
                     return False
                 return here > bound if self.operator == "Gt" else here < bound
@@ -55,7 +55,7 @@ class Requirement:
         return f"{self.key} {self.operator}"
 
 
-def _integer(text: str | None) -> int | None:
+def integer(text: str | None) -> int | None:
     """Read a label as a signed 64-bit decimal integer, as Go's ParseInt does; None if it is none."""
     if text is None or not text.isascii() or not text.removeprefix("-").removeprefix("+").isdigit():
         return None
@@ -157,7 +157,7 @@ class Toleration:
             case "Exists":
                 return True
             case "Gt" | "Lt":
-                here, bound = _integer(taint.value), _integer(self.value)
+                here, bound = integer(taint.value), integer(self.value)
                 if here is None or bound is None:
                     return False
                 return here > bound if self.operator == "Gt" else here < bound

@@ -8,6 +8,7 @@ Mirrors `pkg/controller/replicaset/replica_set.go` (v1.36.2).
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -41,6 +42,7 @@ from ..world.view import Index, Seen, View
 NAME = "replicaset-controller"
 KIND = "ReplicaSet"
 COST = "controller.kubernetes.io/pod-deletion-cost"
+NUMBER = re.compile(r"0|-[0-9]{1,10}|[1-9][0-9]{0,9}")  # neither a plus nor leading zeros
 BURST = 500  # pods made or deleted in one sync at most
 _PHASES = {"Pending": 0, "": 0, "Unknown": 1, "Running": 2}
 
@@ -137,16 +139,22 @@ def _chosen(hand: Hand, owner: ReplicaSet, living: Sequence[Pod], count: int) ->
     by_age.sort(key=lambda pod: pod.metadata.creation_timestamp or "", reverse=True)
 
     def order(pod: Pod) -> tuple[Any, ...]:
-        cost = pod.metadata.annotations.get(COST, "0")
         return (
             bool(pod.spec.node_name),
             _PHASES.get(pod.status.phase, 1),
             is_ready(pod),
-            int(cost) if cost.lstrip("+-").isdecimal() else 0,
+            _cost(pod),
             -crowd[pod.spec.node_name],
         )
 
     return sorted(by_age, key=order)[:count]
+
+
+def _cost(pod: Pod) -> int:
+    """Return what a pod's deletion costs; what is no 32-bit number in Kubernetes' spelling costs nothing."""
+    text = pod.metadata.annotations.get(COST, "")
+    cost = int(text) if NUMBER.fullmatch(text) else 0
+    return cost if -(2**31) <= cost < 2**31 else 0
 
 
 def _related(hand: Hand, owner: ReplicaSet) -> list[Pod]:

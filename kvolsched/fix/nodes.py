@@ -13,7 +13,7 @@ import attrs
 from kvolsched import volumes
 from kvolsched.api.node import Node
 from kvolsched.api.pod import Pod
-from kvolsched.api.selector import NodeSelector, Requirement
+from kvolsched.api.selector import NodeSelector, Requirement, integer
 from kvolsched.scheduler import requests
 from kvolsched.scheduler.demands import Demand
 from kvolsched.scheduler.matching import required
@@ -97,8 +97,8 @@ def _value_for(part: Requirement) -> str | None:
             return "true"
         case "NotIn" | "DoesNotExist":
             return None
-        case "Gt" | "Lt" if part.values and part.values[0].lstrip("-").isdigit():
-            return str(int(part.values[0]) + (1 if part.operator == "Gt" else -1))
+        case "Gt" | "Lt" if part.values and (bound := integer(part.values[0])) is not None:
+            return str(bound + (1 if part.operator == "Gt" else -1))
     return ""
 
 

@@ -78,6 +78,20 @@ def test_who_goes_first_when_there_are_too_many():
     assert second.metadata.name not in {pod.metadata.name for pod in pods(made)}
 
 
+@pytest.mark.parametrize("text", ["--5", "+-5", "+5", "-05x", "007", "-99999999999", "\N{SUPERSCRIPT TWO}", "cheap", ""])
+def test_a_cost_that_is_no_number_costs_nothing(text):
+    """Whatever stands in the annotation, pods go on: it counts as 0, so that what is really cheap goes first."""
+    made = cluster(workload("ReplicaSet", 2))
+    odd, cheap = pods(made)
+    for pod, cost in ((odd, text), (cheap, "-1")):
+        noted = pod.metadata.annotations.merged({"controller.kubernetes.io/pod-deletion-cost": cost})
+        marked = attrs.evolve(pod, metadata=attrs.evolve(pod.metadata, annotations=noted))
+        made.world.perform("user", [Write("update", key_of(pod), marked)])
+    made.apply(workload("ReplicaSet", 1))
+    made.run(seconds=100)
+    assert [odd.metadata.name] == [pod.metadata.name for pod in pods(made)]
+
+
 def test_a_doubled_node_loses_one_first():
     """Of three pods on two nodes one of the two that share a node goes."""
     spread = """
