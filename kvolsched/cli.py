@@ -17,6 +17,7 @@ from .api.fault import ManifestError
 from .api.kind import is_kind
 from .cluster import Cluster
 from .kubectl import NotThere
+from .revision import REVISIONS
 from .scenario import named, names, scenario
 
 LAGS = ["none", "ordered", "per kind"]
@@ -58,7 +59,7 @@ def list_scenarios() -> None:
 
 @main.command()
 @click.argument("name")
-@click.option("--revision", type=click.Choice(["upstream", "design"]), default=None, help="Rules to run it under.")
+@click.option("--revision", type=click.Choice(list(REVISIONS)), default=None, help="Rules to run it under.")
 @click.option("--seed", type=int, default=None, help="Decides ties and draws.")
 def run(name: str, revision: str | None, seed: int | None) -> None:
     """Run the scenario NAME and print its steps."""
@@ -70,7 +71,7 @@ def run(name: str, revision: str | None, seed: int | None) -> None:
 
 @main.command()
 @click.argument("name")
-@click.option("--revision", type=click.Choice(["upstream", "design"]), default=None, help="Rules to run it under.")
+@click.option("--revision", type=click.Choice(list(REVISIONS)), default=None, help="Rules to run it under.")
 @click.option("--lag", type=click.Choice(LAGS), default="ordered", help="How far behind informers may be.")
 @click.option("--max-states", type=int, default=200_000, help="Give up after so many.")
 def explore(name: str, revision: str | None, lag: str, max_states: int) -> None:
@@ -84,7 +85,7 @@ def explore(name: str, revision: str | None, lag: str, max_states: int) -> None:
 @click.argument("files", nargs=-1, required=True, type=click.Path(exists=True))
 @click.option(
     "--revision",
-    type=click.Choice(["upstream", "design"]),
+    type=click.Choice(list(REVISIONS)),
     default=None,
     help="Rules that answer; by default those that a family judges: design for design-*, upstream for all others.",
 )
@@ -137,7 +138,7 @@ def redact(files: tuple[str, ...], output: str, keys: str, salt: str) -> None:
 @main.command()
 @click.argument("dump", nargs=-1, required=True, type=click.Path(exists=True))
 @click.option("--pod", default="", help="NAMESPACE/NAME, or NAME where one pod has it; without: all that have no node.")
-@click.option("--revision", type=click.Choice(["upstream", "design"]), default="upstream", help="Rules that judge.")
+@click.option("--revision", type=click.Choice(list(REVISIONS)), default="upstream", help="Rules that judge.")
 @click.option("--fix", "fixed", is_flag=True, help="Look for the nearest fixes, too.")
 def why(dump: tuple[str, ...], pod: str, revision: str, fixed: bool) -> None:  # noqa: FBT001 - a flag
     """Say why a pod of a DUMP (files or directories that `kubectl get -o yaml` wrote) is pending."""
