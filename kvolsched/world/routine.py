@@ -45,8 +45,7 @@ class Routine:
         refused: told of a refused write, to say an event.
         done: told of each write that was carried out; `last` says whether the plan is finished.
         backoff: (failures so far, from 1) -> seconds to wait after a refused write.
-        period: seconds between two periodic wake-ups that take up `resync` causes; 0 for none.
-        resync: (hand) -> causes to take up at a periodic wake-up.
+        most_failures: how many failures are counted.
     """
 
     name: str
