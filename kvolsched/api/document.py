@@ -70,7 +70,19 @@ def decoded(data: Mapping[str, Any], *, lenient: bool) -> tuple[Any, list[Proble
         metadata = metadata or {}
         if not any(metadata.get(key) for key in ("name", "Name", "generateName")):
             problems = [Problem(("metadata", "name"), "required", None, "the name is missing"), *problems]
+        if lenient:
+            problems = [*_unstorable(metadata), *problems]
     return _as_printed(found, data, problems, lenient=lenient)
+
+
+def _unstorable(metadata: Mapping[str, Any]) -> list[Problem]:
+    """Say which names no server can have stored, as they are parts of a path; other rules differ by kind."""
+    words = "may not be '.' or '..' or contain '/' or '%'"
+    return [
+        Problem(("metadata", key), "name", metadata[key], f"{shown(metadata[key])} {words}")
+        for key in ("name", "namespace")
+        if isinstance(metadata.get(key), str) and (metadata[key] in (".", "..") or set("/%") & set(metadata[key]))
+    ]
 
 
 def _as_printed(

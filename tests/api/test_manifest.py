@@ -209,3 +209,12 @@ def test_empty_sources_hold_nothing():
     """An empty text, a comment and empty documents are no fault."""
     for text in ("", "# nothing\n", "---\n---\n", "\n"):
         assert ((), ()) == (read(text).objects, read(text).others)
+
+
+@pytest.mark.parametrize("name", ["../..", "a/b", ".", "50%"])
+def test_a_dump_holds_no_name_that_no_server_can_store(name):
+    """A name that cannot be a part of a path is a fault of a dump, with its field; so is a namespace."""
+    text = f"apiVersion: v1\nkind: Pod\nmetadata: {{name: 'p', namespace: '{name}'}}\nspec: {{containers: [{{name: c}}]}}\n"
+    with pytest.raises(ManifestError) as caught:
+        read(text, lenient=True)
+    assert [("metadata.namespace", "name", name)] == [(f.path, f.rule, f.value) for f in caught.value.faults]
