@@ -300,15 +300,16 @@ def test_the_price_of_an_object_does_not_grow():
 
 
 def test_the_words_of_a_dump_are_no_code():
-    """Names of a dump that look like paths, tags or aliases are only names."""
+    """Words of a dump that look like paths, tags or aliases are only words."""
     text = textwrap.dedent("""
         apiVersion: v1
         kind: Node
         metadata:
-          name: "../../etc/passwd"
-          labels: {"a": "!!python/object:os.system"}
+          name: "n"
+          annotations: {"a": "!!python/object:os.system", "b": "../../etc/passwd", "c": "*a"}
         """)
-    assert "../../etc/passwd" == read(text, lenient=True).objects[0].metadata.name
+    expected = {"a": "!!python/object:os.system", "b": "../../etc/passwd", "c": "*a"}
+    assert expected == dict(read(text, lenient=True).objects[0].metadata.annotations)
 
 
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.name)
