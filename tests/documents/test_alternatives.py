@@ -141,6 +141,28 @@ def scheduled(c, name):
         assert c.step("kube-scheduler")
 
 
+@pytest.mark.checklist("141d")
+def test_bound_after_placing_both_choose_and_differ():
+    """The binder must watch pods; it takes a disk that the scheduler did not, whose own choice is then held for nobody."""
+    controller = cluster(*disks()).world.processes["persistent-volume-binder"].component
+    assert ("Pod" in late_binder().watches, "Pod" in controller.watches) == (True, False)
+    c = placed_first(node("n1"), storage_class(provisioner=LOCAL), volume("d10", "10Gi", "late", {HOST: ["n1"]}),
+                     claim("small", "5Gi"), claim("large", "10Gi"))
+    c.apply(pod("one", "small"))
+    scheduled(c, "one")
+    c.apply(volume("d6", "6Gi", "late", {HOST: ["n1"]}))
+    while c["pv/d6"].status.phase != "Available":
+        assert c.step("persistent-volume-binder")
+    c.run("pod/one Running", seconds=60)
+    assert ("d6", None) == (c["pvc/small"].spec.volume_name, c["pv/d10"].spec.claim_ref)
+    c.apply(pod("two", "large"))
+    c.run(seconds=120)
+    assert [""] == where(c, "two")  # d10 is free, and the scheduler believes that it has given it away
+    c.crash("kube-scheduler")
+    c.run("pod/two Running", seconds=600)
+    assert "d10" == c["pvc/large"].spec.volume_name
+
+
 @pytest.mark.parametrize(("crash", "ends"), [(False, ["n1", "n2"]), (True, ["n1", "n1"])])
 @pytest.mark.checklist("141e")
 def test_bound_after_placing_a_restart_forgets_the_choices(crash, ends):

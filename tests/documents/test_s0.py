@@ -374,6 +374,19 @@ def test_without_a_class_nothing_can_wait(revision):
     assert ("Pending", "Available") == (waits["pvc/data"].status.phase, waits["pv/d1"].status.phase)
 
 
+@both
+@pytest.mark.parametrize(("disks", "fit"), [(3, ["n1"]), (2, [])])
+@pytest.mark.checklist("106")
+def test_all_claims_matched_is_enough(revision, disks, fit):
+    """Three claims and three disks on a node: it fits, though nothing can be provisioned; with one disk less it does not."""
+    c = cluster(node("n1"), node("n2"), storage_class(provisioner=LOCAL),
+                *(volume(f"d{n}", f"{10 + n}Gi", "late", {HOST: ["n1"]}) for n in range(disks)),
+                *(claim(f"c{n}") for n in range(3)), pod("app", "c0", "c1", "c2"), revision=revision)
+    c.run("pod/app Running", seconds=60)
+    assert fit == fits_of_first(c)
+    assert bool(fit) == (c["pod/app"].status.phase == "Running")
+
+
 BETA = "failure-domain.beta.kubernetes.io/zone"
 
 
