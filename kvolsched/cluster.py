@@ -28,7 +28,14 @@ if TYPE_CHECKING:
     from .explore import Exploration, Sample
 
 USER = "user"
-SHORT = {"scheduler": "kube-scheduler", "PV controller": "persistent-volume-binder"}  # what people call components
+SHORT = {  # what people call components
+    "scheduler": "kube-scheduler", "PV controller": "persistent-volume-binder",
+    "StatefulSet controller": "statefulset-controller", "Deployment controller": "deployment-controller",
+    "ReplicaSet controller": "replicaset-controller", "DaemonSet controller": "daemonset-controller",
+    "ephemeral volume controller": "ephemeral-volume-controller", "garbage collector": "generic-garbage-collector",
+    "PVC protection": "pvc-protection-controller", "PV protection": "pv-protection-controller",
+    "disruption controller": "disruption-controller",
+}  # fmt: skip
 
 
 class Cluster:

@@ -28,6 +28,7 @@ UNTOLD = frozenset({"cursor", "clock", "gone", "pass", "wake", "config", "failur
 UNTOLD |= {"similar"}  # what recorders remember of events
 UNTOLD |= {"made", "awaits", "template"}  # what controllers of workloads count and wait for
 UNTOLD_FIELDS = (".resourceVersion", ".uid", ".creationTimestamp", ".lastTransitionTime")  # versions and times
+UNTOLD_FIELDS += ("kubectl.kubernetes.io/last-applied-configuration]",)  # the manifest once more
 PARTS = {"backoff": "back-off", "waiting": "waiting for volumes"}  # of the scheduler's queue
 
 

@@ -233,7 +233,7 @@ class Rollout:
         failed = f'Failed to create new replica set "{made.metadata.name}": {{error}}'
         self.decision.create(
             made,
-            f"Deployment controller creates {named(made)} with {size(made)} replicas",
+            f"Deployment controller creates {named(made)} with {size(made)} replica{'' if size(made) == 1 else 's'}",
             then=said,
             sunk="AlreadyExists",  # made before, and not yet seen
             otherwise=(Say(key_of(self.owner), "Warning", "ReplicaSetCreateError", failed, NAME),),

@@ -25,6 +25,8 @@ from kvolsched.views.sheet import Sheet
 
 __all__ = ["Held", "Outcome", "capacity", "domains", "draw", "held", "outcomes", "scores", "skew"]
 
+WIDTH = 816  # px: with the margins that vega adds a chart is as wide as the other figures of a notebook
+
 # One colour and one dash a series: neither is needed alone.
 _SERIES: tuple[tuple[str, list[int]], ...] = (
     ("node", []),
@@ -61,17 +63,17 @@ class Outcome:
     """What was explored, when several explorations stand in one chart: "design"."""
 
 
-def domains(frame: f.Frame, key: str = ZONE, width: int = 940, *, refs: bool = False) -> ChartFigure:
+def domains(frame: f.Frame, key: str = ZONE, width: int = WIDTH, *, refs: bool = False) -> ChartFigure:
     """Draw the domains of `key` with their nodes, pods, volumes and verdict counts."""
     return _figure(*domains_sheet(frame, key, width, refs=refs), domains_reading(frame, key))
 
 
-def skew(frame: f.Frame, width: int = 940, *, refs: bool = False) -> ChartFigure:
+def skew(frame: f.Frame, width: int = WIDTH, *, refs: bool = False) -> ChartFigure:
     """Draw one ledger for each spread constraint of the pod in focus."""
     return _figure(*skew_sheet(frame, width, refs=refs), skew_reading(frame))
 
 
-def capacity(frame: f.Frame, width: int = 940, *, refs: bool = False) -> ChartFigure:
+def capacity(frame: f.Frame, width: int = WIDTH, *, refs: bool = False) -> ChartFigure:
     """Draw one ledger for each claim of the pod in focus that is to be provisioned."""
     return _figure(*capacity_sheet(frame, width, refs=refs), capacity_reading(frame))
 
@@ -179,7 +181,7 @@ def _total(end: Outcome, ends: Sequence[Outcome]) -> int:
     return sum(e.count for e in ends if e.group == end.group)
 
 
-def scores(frame: f.Frame, width: int = 860) -> ChartFigure:
+def scores(frame: f.Frame, width: int = WIDTH) -> ChartFigure:
     """Draw each scored node's sum, built up from its plugins: raw → normalised × weight."""
     ranked = scores_view.ranked(frame.verdicts)
     c, sheet = palette(), Sheet(width)

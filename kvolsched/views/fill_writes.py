@@ -27,6 +27,7 @@ NAMES = {component: name for name, component in SHORT.items()}
 VERBS = {"update_status": "status", "update/status": "status", "patch/status": "patch", "create/binding": "bind"}
 ORDER = ("spec.claimRef", "spec.nodeName", "spec.volumeName", "spec.", "status.phase", "status.nominated",
          "metadata.annotations", "status.conditions", "metadata.labels")  # fmt: skip
+CORE = (SHORT["scheduler"], SHORT["PV controller"], "kubelet")  # the loop, also where one of them has nothing to do
 PROVISIONER = "provisioner"  # as recordings call whatever driver there is
 TOLD = ("Pod", "PersistentVolume", "PersistentVolumeClaim", "StatefulSet")  # what a recording tells of
 AT_CREATION = ("spec.claimRef", "spec.nodeAffinity")
@@ -47,7 +48,7 @@ def names(cluster: Cluster) -> Mapping[str, str]:
 def components(cluster: Cluster) -> tuple[str, ...]:
     """Return whose columns are shown: who the loop is made of, and whoever else has acted, ordered as the lanes."""
     acted = {turn.component for turn in _turns(cluster) if not turn.quiet or turn.fault}
-    core = {*SHORT.values(), "kubelet", *(name for name in cluster.world.processes if name not in NOT_DRIVERS)}
+    core = {*CORE, *(name for name in cluster.world.processes if name not in NOT_DRIVERS)}
     shown = [name for name in cluster.world.processes if name in (core | acted) and name not in ("kubelet", USER)]
     last = ["kubelet"] if "kubelet" in cluster.world.processes else []
     called = names(cluster)

@@ -98,7 +98,7 @@ def _change(
         y -= 6  # closer to what it belongs to
     at = y + 14 if named else y - 2
     lines = [word(start, at, "k-n", t.middle(row.ref, room, 12, bold=True))] if named else []
-    field = _field(row.field)
+    field = field_words(row.field)
     if done:
         value, at = _said(row, field, start, at, room)
         lines.append(value)
@@ -128,7 +128,7 @@ def _change(
     )
 
 
-def _field(path: str) -> str:
+def field_words(path: str) -> str:
     """Give a field as people name it: an annotation by its key, a node affinity without the way into its terms."""
     for long, short in (("metadata.annotations[", "annotation "), ("metadata.labels[", "label "),
                         ("status.conditions[", "condition ")):  # fmt: skip

@@ -167,8 +167,9 @@ def _cells(
         x, y = PAD + (i % columns) * pitch + 2, TOP + (i // columns) * pitch + 2
         letter, role, words = _kind(frame, node)
         chosen, picked = node.verdict == "chosen", node.ref in scene.selected
-        ground = "ink k-l-ink" if chosen else "ok k-l-ok" if role == "ok" else f"{role} k-l-p-{role}"
-        ground = ("k-s-" if role == "ok" else "k-p-") + ground
+        ground = "k-s-ink k-l-ink" if chosen else "k-s-ok k-l-ok" if role == "ok" else f"k-p-{role} k-l-p-{role}"
+        if role == "none":  # the tile has the pale ground itself
+            ground = "k-blank k-l-none"
         state = ' aria-pressed="true"' if picked else ""
         grounds.setdefault((ground, "chosen" if chosen else words), []).append(
             f'<path d="M{x} {y}h{side}v{side}h-{side}z" data-ref="{text.escape(node.ref)}"{state}/>'
@@ -204,7 +205,7 @@ def _counts(scene: Scene, frame: Frame, box: Box, nodes: tuple[NodeRow, ...], y:
     body, half = "", (box.w - 2 * PAD) / columns
     for i, ((letter, role, words), count) in enumerate(_tally(frame, nodes)):
         x, line = PAD + (i % columns) * half, y + (i // columns) * 17
-        ground = "k-s-ok" if role == "ok" else f"k-p-{role}"
+        ground = "k-s-ok" if role == "ok" else "k-blank k-l-none" if role == "none" else f"k-p-{role}"
         body += rect(x, line, 13, 13, ground, 3)
         body += word(x + 6.5, line + 10, f"k-letters {'k-on' if role == 'ok' else 'k-t-' + role}", letter)
         body += word(x + 19, line + 10.5, "k-c", text.end(f"{count} {words}", half - 24, 10))
@@ -219,7 +220,7 @@ def _detail(scene: Scene, frame: Frame, box: Box, node: NodeRow) -> None:
     left = box.w * 0.42
     shown = text.middle(node.name, left - 120, 12.5, bold=True)
     body += word(16, 20, "k-h", shown)
-    where = text.middle(", ".join(value for _, value in node.topology), 105, 10)
+    where = text.middle(", ".join(value for _, value in node.topology if value != node.name), 105, 10)
     body += word(22 + text.width(shown, 12.5, bold=True), 20, "k-w", where)
     first = plugin(node, frame.verdicts.plugins).name
     words = f"{first}: {reason(node)}" if node.verdict == "rejected" else node.verdict

@@ -7,6 +7,8 @@ such way exists it is left out, because the ticket says the same in words.
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 from attrs import define, field
 
 from kvolsched.views import text
@@ -21,6 +23,9 @@ _STYLES = {
 }
 
 
+Way = list[tuple[float, float]]
+
+
 @define
 class Tracks:
     """The free ways of one picture (it mutates): how many tracks each channel already holds."""
@@ -29,7 +34,8 @@ class Tracks:
     gutters: dict[str, float]
     lines: bool = False
     used: dict[str, int] = field(factory=dict)
-    labelled: set[str] = field(factory=set)
+    named: dict[str, tuple[Way, float]] = field(factory=dict)
+    ways: list[Way] = field(factory=list)
 
     def offset(self, channel: str, step: float, room: int) -> float:
         """Take the next track of a channel, in px from its first."""
@@ -62,6 +68,8 @@ def draw_links(scene: Scene, frame: Frame, tracks: Tracks, domain_of: dict[str, 
                     else "assumed in the cache"
                 )
                 _to_volume(scene, tracks, claim, start, volume.ref, kind, domain_of)
+    for kind, (way, corner) in tracks.named.items():
+        _label(scene, tracks, kind, way, corner)
 
 
 def _to_node(
@@ -84,8 +92,8 @@ def _to_node(
         lane = target.y - 5
         x1 = target.x + 16
         points = [(x0, y0), (x0, track), (gutter, track), (gutter, lane), (x1, lane), (x1, target.y - 1)]
-    _label(scene, tracks, kind, points, x1 if first_row else x0)
-    _add(scene, f"{claim.ref} node/{node}", kind, points, heads=(False, True))
+    tracks.named.setdefault(kind, (points, x1 if first_row else x0))
+    _add(scene, tracks, f"{claim.ref} node/{node}", kind, points, heads=(False, True))
 
 
 def _to_volume(
@@ -112,7 +120,7 @@ def _to_volume(
         points = [(x0, start.bottom + 5), (x0, target.y - 1)]
     else:
         return
-    _add(scene, f"{claim.ref} {ref}", kind, points, heads=heads)
+    _add(scene, tracks, f"{claim.ref} {ref}", kind, points, heads=heads)
 
 
 def _clear(scene: Scene, start: Box, target: Box) -> bool:
@@ -127,27 +135,35 @@ def _clear(scene: Scene, start: Box, target: Box) -> bool:
     )
 
 
-def _label(scene: Scene, tracks: Tracks, kind: str, points: list[tuple[float, float]], corner: float) -> None:
-    """Name a kind of link once, beside the last corner in the gap, on paper of its own above all links."""
-    if kind in tracks.labelled:
-        return
-    tracks.labelled.add(kind)
-    wide, y = text.width(kind, 10, bold=True), points[1][1] + 3
-    x = corner + 8
-    if wide > tracks.gap.right - corner - 12:
-        x = min(points[0][0], corner) - 8 - wide
+def _label(scene: Scene, tracks: Tracks, kind: str, way: Way, corner: float) -> None:
+    """Name a kind of link once: beside the last corner in the gap, or where no link runs, on paper of its own."""
+    wide, y = text.width(kind, 10, bold=True), way[1][1] + 3
+    ends = [min(way[0][0], corner) - 8 - wide]
+    ends += sorted(max(x for x, down in other if down <= tracks.gap.bottom) + 8 for other in tracks.ways)
+    places = [x for x in (corner + 8, *ends) if 4 <= x <= tracks.gap.right - wide - 4]
+    free = (x for x in places if not any(_crosses(other, x - 4, x + wide + 4, y - 10, y + 4) for other in tracks.ways))
+    x = next(free, next(iter(places), corner + 8))
     drawn = rect(x - 2, y - 9, wide + 4, 11.5, "k-blank") + word(x, y, "k-c k-b k-t-storage", kind)
     scene.parts.append((f"8:{kind}", f'<g data-key="8:{text.escape(kind)}" class="k-new">{drawn}</g>'))
 
 
+def _crosses(way: Way, left: float, right: float, top: float, bottom: float) -> bool:
+    return any(
+        min(ax, bx) < right and max(ax, bx) > left and min(ay, by) < bottom and max(ay, by) > top
+        for (ax, ay), (bx, by) in pairwise(way)
+    )
+
+
 def _add(
     scene: Scene,
+    tracks: Tracks,
     key: str,
     kind: str,
     points: list[tuple[float, float]],
     *,
     heads: tuple[bool, bool],
 ) -> None:
+    tracks.ways.append(points)
     body = f'<path class="{_STYLES[kind]}" d="{_path(points)}"/>'
     for wanted, here, before in ((heads[0], points[0], points[1]), (heads[1], points[-1], points[-2])):
         if wanted:

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from kvolsched.views import frame as f
 from kvolsched.views import text as t
 from kvolsched.views.drawing import columns, nothing, pick, picture, rule
+from kvolsched.views.log import field_words
 from kvolsched.views.marks import rect, word
 
 NO_STORY = "Nothing is known of this object."
@@ -24,7 +25,8 @@ def draw_story(rows: Sequence[f.StoryRow], ref: str, width: int, now: int = -1) 
     if not rows:
         return nothing(width, NO_STORY)
     actors = min(max(t.width(r.actor, 12) for r in rows) + 16, 0.22 * width)
-    fields = min(max(t.width(r.field, 12) for r in rows) + 16, 0.28 * width)
+    named = [field_words(row.field) for row in rows]
+    fields = min(max(t.width(field, 12) for field in named) + 16, 0.34 * width)
     step, actor = 6.0, 76.0
     sign = actor + actors
     field = sign + 18
@@ -41,9 +43,9 @@ def draw_story(rows: Sequence[f.StoryRow], ref: str, width: int, now: int = -1) 
             word(step, y + 17, "k-m k-b", str(row.step)), word(step + 28, y + 17, "k-w", seconds),
             word(actor, y + 17, "k-m", t.end(row.actor, actors - 10, 12)),
             word(sign, y + 17, f"k-n {_INKS[row.op]}", _SIGNS[row.op]),
-            word(field, y + 17, "k-m", t.middle(row.field, fields - 10, 12)), body,
+            word(field, y + 17, "k-m", t.middle(named[i], fields - 10, 12)), body,
         ]  # fmt: skip
-        label = f"step {row.step}, {row.actor}: {row.field}, {row.old or 'none'} → {row.new or 'none'}"
+        label = f"step {row.step}, {row.actor}: {row.field}" + (f", {values_of(row)}" if values_of(row) else "")
         parts.append(pick("".join(cells), f"step/{row.step}", f"story-{i}", label, role="row"))
         y += high
     return picture(width, y + 4, "".join(parts), f"story of {ref}, {len(rows)} changes", "grid")
@@ -61,18 +63,25 @@ def story_reading(rows: Sequence[f.StoryRow], ref: str) -> str:
             r.actor,
             _SIGNS[r.op],
             r.field,
-            f"{r.old or 'none'} → {r.new or 'none'}",
+            values_of(r),
         ]
         for r in rows
     ]
     return f"story of {ref}\n" + columns(table)
 
 
+def values_of(row: f.StoryRow) -> str:
+    """Say before → after; nothing for an object that was made or went as a whole."""
+    return f"{row.old or 'none'} → {row.new or 'none'}" if row.old or row.new else ""
+
+
 def _pair(old: str, new: str, x: float, y: float, room: float) -> tuple[str, float]:
     """Draw before → after, in one line where it fits, else under each other."""
+    if not old and not new:
+        return "", 26
     before, after = old or "none", new or "none"
     wide = t.width(before, 12)
-    kind = "k-m k-old" if old else "k-m k-soft"
+    kind = "k-m k-old" if old not in ("", "none") else "k-m k-soft"
     if wide + 24 + t.width(after, 12, bold=True) <= room:
         said = word(x, y + 17, kind, before) + word(x + wide + 5, y + 17, "k-m", "→")
         return said + word(x + wide + 22, y + 17, "k-n", after), 26
