@@ -177,7 +177,7 @@ def _pod(pod: f.PodRow) -> _Item:
     if not pod.node:
         return _Item(pod.name, sign, "assumed or waiting", c["paper"], c["ink"], c["ink"], pod.ref, dashed=True)
     if pod.in_focus:
-        return _Item(pod.name, sign, "pod of the scenario", c["ink"], c["ink"], c["paper"], pod.ref)
+        return _Item(pod.name, sign, "pod with claims, or judged", c["ink"], c["ink"], c["paper"], pod.ref)
     return _Item(pod.name, sign, "other pod", c["track"], c["track"], c["ink"], pod.ref)
 
 

@@ -170,8 +170,14 @@ def _subject(here: Present, turn: Turn) -> str:
     process = here.world.processes.get(turn.component)
     namespace, _, name = turn.cause.rpartition("/")
     kinds = ("Pod",) if turn.actor == PASS else process.component.watches if process is not None else ()
-    found = (Key(kind, namespace, name) for kind in kinds)
-    return next((ref(key) for key in found if key in here.objects), turn.cause)
+    found = [Key(kind, namespace, name) for kind in kinds]
+    there = [key for key in found if key in here.objects]
+    if not there and turn.events:  # it is gone by now; the event still tells of what it was
+        told = (change.new for change in changes_of(here.cluster, turn) if change.key.kind == "Event")
+        there = [Key(each.kind, each.namespace, each.name) for event in told for each in [event.involved_object]]
+    if not there and len(found) == 1:
+        there = found
+    return ref(there[0]) if there else turn.cause
 
 
 def _one_a_step(marks: list[f.Mark]) -> tuple[f.Mark, ...]:

@@ -138,7 +138,9 @@ def _overview(frame: f.Frame, axis: _Axis, last: int, x0: float, room: float, le
 
 def _column(axis: _Axis, bottom: float) -> str:
     wide = min(axis.col, 52.0)
-    return rect(axis.x(axis.now) - wide / 2, axis.top - 14, wide, bottom - axis.top + 10, "k-p-accent", 3)
+    start = max(axis.x(axis.now) - wide / 2, axis.x0 - 13)  # not over the names
+    end = axis.x(axis.now) + wide / 2
+    return rect(start, axis.top - 14, end - start, bottom - axis.top + 10, "k-p-accent", 3)
 
 
 def _numbers(axis: _Axis, width: int) -> str:

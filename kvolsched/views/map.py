@@ -10,6 +10,7 @@ from kvolsched.views import text
 from kvolsched.views.frame import ClaimRow, Frame, NodeRow, PodRow, VolumeRow
 from kvolsched.views.map_cards import draw_cards, volume_places
 from kvolsched.views.map_cells import draw_cells, tally_words
+from kvolsched.views.map_tray import about_words
 from kvolsched.views.marks import claim_words, n, plugin, pod_words, reason, verdict_glyph, volume_words
 
 ZONE = "topology.kubernetes.io/zone"
@@ -37,7 +38,7 @@ def reading(frame: Frame, key: str = ZONE) -> str:
         return EMPTY
     domains = group_by(frame, key)
     claims = {claim.ref: claim for claim in frame.claims}
-    lines = [*_waiting_lines(frame, claims)]
+    lines = [*_waiting_lines(frame, claims), *filter(None, [about_words(frame)])]
     if len(frame.nodes) > MOST_CARDS:
         for name, nodes in domains:
             lines.append(f"{_title(key, name)}  {len(nodes)} nodes  {tally_words(frame, nodes)}")

@@ -46,6 +46,7 @@ def draw_tray(scene: Scene, frame: Frame, box: Box, block_w: float, *, lines: bo
     y, left = float(TITLE), _left_out(frame, rows)
     if left:
         body += word(10 + text.width("Waiting for a place", 11, bold=True) + 12, 16, "k-w", f"+{left} more")
+    body += _about(frame, box.w, 10 + text.width(f"Waiting for a place{f' +{left} more' * bool(left)}", 11, bold=True))
     scene.put("0:tray", box, body)
     for row in rows:
         x = 10.0
@@ -62,6 +63,22 @@ def draw_tray(scene: Scene, frame: Frame, box: Box, block_w: float, *, lines: bo
             x += item.w + 8
         y += max(item.h for item in row) + 6
     _classes(scene, frame, box)
+
+
+def about_words(frame: Frame) -> str:
+    """Say whose verdicts the nodes show, where that could be asked: "verdicts: pass 2 of db-1"."""
+    told = frame.verdicts
+    if sum(pod.in_focus or not pod.node for pod in frame.pods) < 2 or not told.rows:
+        return ""
+    return f"verdicts: pass {told.number} of {text.name_of(told.pod)}"
+
+
+def _about(frame: Frame, width: float, start: float) -> str:
+    """Draw whose verdicts they are, in the middle of what the two titles leave free."""
+    right = text.width("Storage classes", 11, bold=True) + 10 if frame.classes else 0.0
+    room = width - start - right - 40
+    words = text.middle(about_words(frame), room, 10)
+    return word(width - right - 20, 16, "k-w k-end", words) if words and room > 60 else ""
 
 
 def _left_out(frame: Frame, rows: list[list[_Item]]) -> int:
@@ -157,6 +174,8 @@ def draw_strip(scene: Scene, frame: Frame, width: float, tally: str) -> float:
     words = (
         f"{tally.removesuffix(' fit')} of {len(frame.nodes)} nodes fit" if tally.endswith(" fit") else tally
     )
+    if about_words(frame) and width >= 700:
+        words = f"{text.middle(text.name_of(frame.verdicts.pod), 160, 11, bold=True)}: {words}"
     taken = text.width(words, 11, bold=True) + 20
     body = rect(0.5, 0.5, width - 1, 41, "k-panel", 8) + word(10, 25, "k-b", "Waiting")
     body += word(width - 10, 25, "k-b k-end", words)

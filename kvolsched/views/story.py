@@ -36,7 +36,8 @@ def draw_story(rows: Sequence[f.StoryRow], ref: str, width: int, now: int = -1) 
     parts = [title, *(word(x, 40, "k-q", said) for said, x in heads)]
     y = 48.0
     for i, row in enumerate(rows):
-        body, high = _pair(row.old, row.new, values, y, width - values - 6)
+        pair = _words if row.field.startswith("event ") else _pair  # an event was not something else before
+        body, high = pair(row.old, row.new, values, y, width - values - 6)
         seconds = t.end(f"{row.time:g} s", 44, 10)
         cells = [
             rule(0, y, width), rect(0, y + 1, 3, high - 1, "k-s-accent") if row.step == now else "",
@@ -71,8 +72,16 @@ def story_reading(rows: Sequence[f.StoryRow], ref: str) -> str:
 
 
 def values_of(row: f.StoryRow) -> str:
-    """Say before → after; nothing for an object that was made or went as a whole."""
+    """Say before → after, or an event's words; nothing for an object that was made or went as a whole."""
+    if row.field.startswith("event "):
+        return row.new
     return f"{row.old or 'none'} → {row.new or 'none'}" if row.old or row.new else ""
+
+
+def _words(_old: str, new: str, x: float, y: float, room: float) -> tuple[str, float]:
+    """Draw what an event says."""
+    lines = t.wrap(new, room, 12, 3) or ("",)
+    return "".join(word(x, y + 17 + 16 * i, "k-m", line) for i, line in enumerate(lines)), 10 + 16 * len(lines)
 
 
 def _pair(old: str, new: str, x: float, y: float, room: float) -> tuple[str, float]:

@@ -9,6 +9,7 @@ a listing of differences: one line for what both hold, with its place in each.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from math import cos, radians, sin
 
 from attrs import field, frozen
 
@@ -22,6 +23,8 @@ from kvolsched.views.marks import rect, word
 
 EMPTY = "Nobody has written anything yet."
 PITCH = 24.0
+SLANT = 42
+SIN, COS = sin(radians(SLANT)), cos(radians(SLANT))
 NOT_YET = -1
 """In place of a step: the write has not been seen yet."""
 
@@ -95,13 +98,10 @@ def draw(rows: Sequence[Written], components: Sequence[str], width: int) -> str:
     if not rows:
         return nothing(width, EMPTY)
     col = min(max([t.width(name, 11, bold=True) + 8 for name in components] + [56.0]), 0.5 * width / len(components))
-    x0, start = width - col * len(components), 92.0
-    heads = [word(6, 16, "k-q", "step"), word(40, 16, "k-q", "time"), word(start, 16, "k-q", "what is written")]
-    heads += [
-        word(x0 + (i + 0.5) * col, 16, "k-q k-mid k-b", t.middle(name, col - 6, 11, bold=True))
-        for i, name in enumerate(components)
-    ]
-    parts, y = ["".join(heads)], 24.0
+    heads, x0, top = _heads(components, col, width)
+    start = 92.0
+    heads += [word(x, top - 8, "k-q", name) for x, name in ((6, "step"), (40, "time"), (start, "what is written"))]
+    parts, y = ["".join(heads)], top
     grounds: list[str] = []
     for row in rows:
         step, time = row.place.split("|")
@@ -112,9 +112,25 @@ def draw(rows: Sequence[Written], components: Sequence[str], width: int) -> str:
             body += _cell(row, name, x0 + (i + 0.5) * col, y + PITCH / 2, col)
         parts.append(body)
         y += PITCH
-    between = "".join(path(f"M{num(x0 + i * col)} 24V{num(y)}", "k-l-none") for i in range(len(components)))
+    between = "".join(path(f"M{num(x0 + i * col)} {num(top)}V{num(y)}", "k-l-none") for i in range(len(components)))
     legend, y = _legend(rows, y)
     return picture(width, y, "".join([*grounds, between, *parts, legend]), f"{len(rows)} writes in their order")
+
+
+def _heads(components: Sequence[str], col: float, width: int) -> tuple[list[str], float, float]:
+    """Draw the components' names over their columns, aslant where they are wider; give them, and where lines begin."""
+    wide = [t.width(name, 11, bold=True) for name in components]
+    if max(wide, default=0) <= col - 6:
+        x0 = width - col * len(components)
+        return [word(x0 + (i + 0.5) * col, 16, "k-q k-mid k-b", name) for i, name in enumerate(components)], x0, 24.0
+    over = max(length * COS - (len(wide) - i - 0.5) * col for i, length in enumerate(wide))
+    x0, top = width - max(over + 4, 0.0) - col * len(components), max(wide) * SIN + 22
+    drawn = [
+        f'<text x="{num(x)}" y="{num(top - 8)}" class="k-q k-b" transform="rotate(-{SLANT} {num(x)} {num(top - 8)})">'
+        f"{t.escape(name)}</text>"
+        for i, name in enumerate(components) for x in [x0 + (i + 0.5) * col + 2]
+    ]  # fmt: skip
+    return drawn, x0, top
 
 
 def _said(row: Written, x: float, y: float, room: float) -> str:

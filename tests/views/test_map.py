@@ -98,10 +98,11 @@ zone us-central1-c
 
 
 def test_reading_of_many_nodes_is_one_line_a_domain():
-    """Over 24 nodes the reading counts verdicts instead of naming nodes."""
+    """Over 24 nodes the reading counts verdicts instead of naming nodes, and says whose verdicts they are."""
     lines = cluster_map.reading(frames.many(200)).splitlines()
-    assert len(lines) == 5
-    assert lines[2].startswith("zone zone-a  67 nodes  31 fits, ")
+    assert len(lines) == 6
+    assert lines[2] == "verdicts: pass 1 of db-6"
+    assert lines[3].startswith("zone zone-a  67 nodes  31 fits, ")
 
 
 def test_empty_worlds_say_so():
