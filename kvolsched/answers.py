@@ -15,6 +15,15 @@ from .world.history import Turn
 
 TOLD = 20  # a run of more steps is not told step by step
 WIDE = 110  # characters of a line of text in a notebook
+COMPONENTS = {  # what people call them -> the components' names
+    "scheduler": "kube-scheduler", "PV controller": "persistent-volume-binder",
+    "StatefulSet controller": "statefulset-controller", "Deployment controller": "deployment-controller",
+    "ReplicaSet controller": "replicaset-controller", "DaemonSet controller": "daemonset-controller",
+    "ephemeral volume controller": "ephemeral-volume-controller", "garbage collector": "generic-garbage-collector",
+    "PVC protection": "pvc-protection-controller", "PV protection": "pv-protection-controller",
+    "disruption controller": "disruption-controller",
+}  # fmt: skip
+CALLED = {component: name for name, component in COMPONENTS.items()}
 
 
 @attrs.frozen(repr=False)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import attrs
 from tqdm.auto import tqdm
 
-from .answers import Applied, ApplyRefused, Choices, Run, Step
+from .answers import COMPONENTS, Applied, ApplyRefused, Choices, Run, Step
 from .api import manifest, moments
 from .api.garbage import seldom_collected
 from .api.kind import BY_NAME, KINDS, kind_named
@@ -28,14 +28,6 @@ if TYPE_CHECKING:
     from .explore import Exploration, Sample
 
 USER = "user"
-SHORT = {  # what people call components
-    "scheduler": "kube-scheduler", "PV controller": "persistent-volume-binder",
-    "StatefulSet controller": "statefulset-controller", "Deployment controller": "deployment-controller",
-    "ReplicaSet controller": "replicaset-controller", "DaemonSet controller": "daemonset-controller",
-    "ephemeral volume controller": "ephemeral-volume-controller", "garbage collector": "generic-garbage-collector",
-    "PVC protection": "pvc-protection-controller", "PV protection": "pv-protection-controller",
-    "disruption controller": "disruption-controller",
-}  # fmt: skip
 
 
 class Cluster:
@@ -200,16 +192,17 @@ class Cluster:
 
     def _ready(self, name: str) -> list[str]:
         """Return the actors that a name stands for, who has waited longest first; and last the component as a whole."""
+        component = COMPONENTS.get(name, name)
         meant = {
             actor.name
             for process in self.world.processes.values()
             for actor in process.component.actors
-            if name in (actor.name, process.name) or SHORT.get(name) == process.name or actor.name.endswith(f" {name}")
+            if actor.name == name or process.name == component or actor.name.endswith(f" {name}")
         }
         if not meant:
             self.world.find(name)
         waiting = sorted((each.since, each.actor) for each in self.world.next_actors() if each.actor in meant)
-        whole = {SHORT.get(name, name)} & set(self.world.processes)  # its actors may have to do with each other only
+        whole = {component} & set(self.world.processes)  # its actors may have to do with each other only
         return list(dict.fromkeys([*(actor for _, actor in waiting), *sorted(meant), *whole]))
 
     def run(
@@ -272,7 +265,7 @@ class Cluster:
         other.name = f"{self.name}, {other.revision.name}"
         other.world.exchange(other.revision.simulation(components=self.components).components)
         if self.world.step_number:
-            other.crash(SHORT["scheduler"])
+            other.crash(COMPONENTS["scheduler"])
         return other
 
     def crash(self, component: str) -> None:

@@ -11,8 +11,9 @@ from bisect import bisect_left
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from ..answers import CALLED, COMPONENTS
 from ..api.kind import BY_NAME
-from ..cluster import SHORT, USER, Cluster
+from ..cluster import USER, Cluster
 from ..explain import FieldChange, changed_fields, changes_of
 from ..revision import NOT_DRIVERS
 from ..world.apiserver import Refused, ref
@@ -23,11 +24,11 @@ from .writes import NOT_YET, Written
 if TYPE_CHECKING:
     from ..conform.trace import Trace
 
-NAMES = {component: name for name, component in SHORT.items()}
 VERBS = {"update_status": "status", "update/status": "status", "patch/status": "patch", "create/binding": "bind"}
 ORDER = ("spec.claimRef", "spec.nodeName", "spec.volumeName", "spec.", "status.phase", "status.nominated",
          "metadata.annotations", "status.conditions", "metadata.labels")  # fmt: skip
-CORE = (SHORT["scheduler"], SHORT["PV controller"], "kubelet")  # the loop, also where one of them has nothing to do
+# The loop: shown also where one of them has nothing to do.
+CORE = (COMPONENTS["scheduler"], COMPONENTS["PV controller"], "kubelet")
 PROVISIONER = "provisioner"  # as recordings call whatever driver there is
 TOLD = ("Pod", "PersistentVolume", "PersistentVolumeClaim", "StatefulSet")  # what a recording tells of
 AT_CREATION = ("spec.claimRef", "spec.nodeAffinity")
@@ -42,7 +43,7 @@ _LINE = re.compile(r"([\d.]+) (?:kcm/)?(\S+) (\S+) ([^\s:]+)(?:: (.*)| (\w+))?$"
 def names(cluster: Cluster) -> Mapping[str, str]:
     """Return the components' names as people call them: a driver that is the only one is *the* provisioner."""
     drivers = [name for name in cluster.world.processes if name not in NOT_DRIVERS]
-    return {**NAMES, **(dict.fromkeys(drivers, PROVISIONER) if len(drivers) == 1 else {})}
+    return {**CALLED, **(dict.fromkeys(drivers, PROVISIONER) if len(drivers) == 1 else {})}
 
 
 def components(cluster: Cluster) -> tuple[str, ...]:
@@ -99,7 +100,7 @@ def rows_of_trace(trace: Trace) -> tuple[Written, ...]:
         paths = said.split(", ") if said else []
         what = _joined(list(dict.fromkeys(_name(path) for path in paths)))
         fields = frozenset(map(_name, paths))
-        who, verb = NAMES.get(who, who), VERBS.get(verb, verb)
+        who, verb = CALLED.get(who, who), VERBS.get(verb, verb)
         rows.append(Written(f"|{time} s", who, "write", verb, about, what, about, fields))
     return tuple(rows)
 
@@ -111,6 +112,8 @@ def told_kinds(cluster: Cluster) -> tuple[Written, ...]:
 
 def _name(path: str) -> str:
     """Return a field's name as the lines show it: the last part of its path."""
+    if path.startswith("metadata.ownerReferences"):
+        return "ownerReferences"
     key = re.search(r"\[([^\]]*)\]", path)
     kind = A if "annotations[" in path else ""
     return kind + (key[1].rpartition("/")[2] if key and "spec." not in path else path.rpartition(".")[2])

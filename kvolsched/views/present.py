@@ -9,7 +9,8 @@ from __future__ import annotations
 from functools import cached_property
 from typing import Any
 
-from ..cluster import SHORT, Cluster
+from ..answers import CALLED
+from ..cluster import Cluster
 from ..explain import Pass, judged, last_pass
 from ..scheduler.assume import ASSUMED, key_in
 from ..scheduler.cycle import PASS
@@ -18,7 +19,7 @@ from ..scheduler.flow import WORKER
 from ..world.apiserver import key_for
 from ..world.log import Key
 
-LABELS = {component: name for name, component in SHORT.items()} | {
+LABELS = CALLED | {
     PASS: "scheduler · pass",
     WORKER: f"scheduler · {WORKER}",
     EVICTOR: f"scheduler · {EVICTOR}",
