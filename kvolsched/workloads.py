@@ -60,7 +60,7 @@ def generation(found: Any) -> int:
 # -- pods -----------------------------------------------------------------------------------------------------------
 
 
-def ready(pod: Pod) -> bool:
+def running_and_ready(pod: Pod) -> bool:
     """Say whether a pod is running and ready."""
     condition = pod.status.condition("Ready")
     return pod.status.phase == "Running" and condition is not None and condition.status == "True"
@@ -175,9 +175,9 @@ __all__ = [
     "is_ready",
     "owned_by",
     "owner_cause",
-    "ready",
     "remaining",
     "revision_hash",
+    "running_and_ready",
     "scaled",
     "sorted_by_age",
     "suffix",

@@ -12,6 +12,7 @@ import attrs
 
 from kvolsched.api import defaults
 from kvolsched.api.manifest import from_plain, to_plain
+from kvolsched.api.patches import merge_patch
 from kvolsched.api.quantity import canonical
 from kvolsched.api.volume import PersistentVolume
 from kvolsched.revision import Revision
@@ -81,7 +82,7 @@ class Stage:
             if "delete" in what:
                 self.sim.log.write(key, None)
             elif old is not None:
-                self.put(merged(to_plain(old), what["merge"]))
+                self.put(merge_patch(to_plain(old), what["merge"]))
 
     def show(self) -> None:
         """Let all components see everything."""
@@ -155,19 +156,6 @@ class Stage:
 def name_of(key: Key) -> str:
     """Return a key as recordings write it."""
     return f"{key.namespace}/{key.name}" if key.namespace else key.name
-
-
-def merged(old: Any, patch: Any) -> Any:
-    """Return plain data after a JSON merge patch."""
-    if not isinstance(patch, dict):
-        return patch
-    new = dict(old) if isinstance(old, dict) else {}
-    for key, value in patch.items():
-        if value is None:
-            new.pop(key, None)
-        else:
-            new[key] = merged(new.get(key), value)
-    return new
 
 
 def refused(write: Write, fault: str) -> Refused:

@@ -1,9 +1,9 @@
 """The DaemonSet controller: it alone makes one pod of a DaemonSet for every node that the template fits.
 
 A pod is tied to its node by an affinity to the node's name; the scheduler still binds it (before 1.12 the controller
-placed it itself, past the scheduler). A node that is cordoned or
-has lost its readiness keeps its daemon. An update takes the old pods away node by node (maxUnavailable), or waits until
-somebody deletes them (OnDelete); surging updates are not modelled.
+placed it itself, past the scheduler). A node that is cordoned or has lost its readiness keeps its daemon. An update
+takes the old pods away node by node (maxUnavailable), or waits until somebody deletes them (OnDelete); surging updates
+are not modelled.
 Mirrors `pkg/controller/daemon/daemon_controller.go` (v1.36.2).
 """
 
@@ -34,12 +34,12 @@ from ..workloads import (
     suffix,
     template_hash,
 )
-from ..world.apiserver import Done, Write, key_of
+from ..world.apiserver import Write, key_of
 from ..world.component import Component, Hand
-from ..world.decision import Decision, Say, named, say_done, say_refused
+from ..world.decision import Decision, Say, named, say_refused
 from ..world.log import Key
 from ..world.need import Need, Some
-from ..world.own import await_seen, has_seen
+from ..world.own import awaiting, has_seen
 from ..world.routine import Routine
 from ..world.view import Index, Seen, View
 
@@ -72,7 +72,7 @@ class Options:
 
 def component(options: Options | None = None) -> Component:
     """Return the DaemonSet controller."""
-    routine = Routine(NAME, _sets_of, partial(sync, options or Options()), say_refused, _done)
+    routine = Routine(NAME, _sets_of, partial(sync, options or Options()), say_refused, awaiting("Pod"))
     return Component(NAME, (KIND, "Pod", "Node"), (routine,), _views, need=_need)
 
 
@@ -96,18 +96,12 @@ def _sets_of(hand: Hand, key: Key, old: Any, new: Any) -> Iterator[str]:
             yield f"{found.metadata.namespace or 'default'}/{found.metadata.name}"
 
 
-def _done(hand: Hand, cause: str, outcome: Done, *, last: bool) -> None:
-    """Say what goes with a write, and wait until a pod that was written is seen."""
-    say_done(hand, cause, outcome, last=last)
-    if outcome.write.key.kind == "Pod" and outcome.changed:
-        await_seen(hand, cause, outcome)
-
-
 def sync(options: Options, hand: Hand, cause: str) -> Sequence[Write]:
     """Make the daemons that are missing, take away those that are too many or old, then count."""
     owner: DaemonSet | None = hand.seen.at(Key(KIND, *cause.split("/")))
     if owner is None:
         hand.remember("made", cause, None)
+        hand.remember("template", cause, None)
         return ()
     if owner.metadata.deletion_timestamp is not None:
         return ()

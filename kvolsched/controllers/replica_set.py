@@ -30,12 +30,12 @@ from ..workloads import (
     suffix,
     terminating,
 )
-from ..world.apiserver import Done, Write, key_of
+from ..world.apiserver import Write, key_of
 from ..world.component import Component, Hand
-from ..world.decision import Decision, Say, named, say_done, say_refused
+from ..world.decision import Decision, Say, named, say_refused
 from ..world.log import Key
 from ..world.need import Need, Some
-from ..world.own import await_seen, has_seen
+from ..world.own import awaiting, has_seen
 from ..world.routine import Routine
 from ..world.view import Index, Seen, View
 
@@ -49,7 +49,8 @@ _PHASES = {"Pending": 0, "": 0, "Unknown": 1, "Running": 2}
 
 def component() -> Component:
     """Return the ReplicaSet controller."""
-    return Component(NAME, (KIND, "Pod"), (Routine(NAME, _sets_of, sync, say_refused, _done),), _views, need=_need)
+    routine = Routine(NAME, _sets_of, sync, say_refused, awaiting("Pod"))
+    return Component(NAME, (KIND, "Pod"), (routine,), _views, need=_need)
 
 
 def _need() -> Need:
@@ -67,13 +68,6 @@ def _sets_of(_hand: Hand, key: Key, old: Any, new: Any) -> Iterator[str]:
             yield f"{key.namespace}/{key.name}"
     else:
         yield from owner_cause(KIND, new if new is not None else old)
-
-
-def _done(hand: Hand, cause: str, outcome: Done, *, last: bool) -> None:
-    """Say what goes with a write, and wait until a pod that was written is seen."""
-    say_done(hand, cause, outcome, last=last)
-    if outcome.write.key.kind == "Pod" and outcome.changed:
-        await_seen(hand, cause, outcome)
 
 
 def sync(hand: Hand, cause: str) -> Sequence[Write]:

@@ -27,9 +27,9 @@ from ..workloads import (
     generation,
     owned_by,
     owner_cause,
-    ready,
     remaining,
     revision_hash,
+    running_and_ready,
     scaled,
 )
 from ..world.apiserver import Write, key_of
@@ -155,7 +155,7 @@ class Replicas:
         return pod.metadata.deletion_timestamp is None and self._serves(pod)
 
     def _serves(self, pod: Pod) -> bool:
-        return ready(pod) and available(pod, self.least, self.decision.hand.moment)
+        return running_and_ready(pod) and available(pod, self.least, self.decision.hand.moment)
 
     def fill(self) -> bool:
         """Make what is missing, and replace what has ended; say whether to stop here for now."""
@@ -299,7 +299,7 @@ class Replicas:
             replicas=len(pods),
             current_replicas=sum(_revision(pod, revisions.current) == revisions.current for pod in living) - taken,
             updated_replicas=sum(_revision(pod, revisions.update) == revisions.update for pod in living),
-            ready_replicas=sum(map(ready, pods)),
+            ready_replicas=sum(map(running_and_ready, pods)),
             available_replicas=sum(map(self._serves, pods)),
         )
         if self.options.revisions:
@@ -311,7 +311,7 @@ class Replicas:
     def wait(self, cause: str) -> None:
         """Ask to be woken when the next ready replica has been so for long enough."""
         now = self.decision.hand.moment
-        pods = [pod for pod in self.pods.values() if ready(pod)] if self.least else []
+        pods = [pod for pod in self.pods.values() if running_and_ready(pod)] if self.least else []
         waits = [wait for pod in pods if (wait := remaining(pod, self.least, now)) > 0]
         if waits:
             self.decision.hand.wake(cause, min(waits))

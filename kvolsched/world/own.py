@@ -2,18 +2,19 @@
 
 An object that a component wrote wins until the watch shows that version or a newer one. What it wrote is content (a
 note of sort `own`), not a second informer: `keep` notes it, `catch_up` forgets it when the watch has caught up. Who
-keeps no cache of its own can wait instead until it sees what it wrote (`await_seen`, Kubernetes' expectations).
+keeps no cache of its own can wait instead until it sees what it wrote (`awaiting`, Kubernetes' expectations).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import attrs
 
 from .apiserver import Done, key_of
 from .component import Hand
+from .decision import say_done
 from .digest import VERSION
 from .log import Key, Note, Place
 from .view import Index
@@ -90,9 +91,15 @@ class Awaited:
     version: int = attrs.field(metadata=VERSION)
 
 
-def await_seen(hand: Hand, cause: str, outcome: Done) -> None:
-    """Note that what was just written is to be seen before this cause goes on."""
-    hand.remember("awaits", f"{hand.actor.name}|{cause}", Awaited(outcome.write.key, hand.place))
+def awaiting(kind: str) -> Callable[..., None]:
+    """Return a routine's `done`: say what goes with a write; a cause goes on when it saw one of this kind."""
+
+    def done(hand: Hand, cause: str, outcome: Done, *, last: bool) -> None:
+        say_done(hand, cause, outcome, last=last)
+        if outcome.write.key.kind == kind and outcome.changed:
+            hand.remember("awaits", f"{hand.actor.name}|{cause}", Awaited(outcome.write.key, hand.place))
+
+    return done
 
 
 def has_seen(hand: Hand, cause: str, kind: str) -> bool:
