@@ -234,6 +234,9 @@ def _said(value: Mapping[str, Any], path: str) -> str | None:
         return f"{value.get('status')}{f', {reason}' if reason else ''}{f': {message}' if message else ''}"
     if path.endswith("claimRef"):
         return f"{value.get('namespace')}/{value.get('name')}"
+    if path.startswith("metadata.ownerReferences["):
+        roles = ((", controller", "controller"), (", holds up its deletion", "blockOwnerDeletion"))
+        return f"{value.get('kind')} {value.get('name')}" + "".join(words for words, role in roles if value.get(role))
     if "operator" in value and "key" in value:
         return f"{value['key']} {value['operator']} [{', '.join(map(str, value.get('values', ())))}]"
     return None

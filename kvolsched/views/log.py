@@ -131,7 +131,7 @@ def _change(
 def field_words(path: str) -> str:
     """Give a field as people name it: an annotation by its key, a node affinity without the way into its terms."""
     for long, short in (("metadata.annotations[", "annotation "), ("metadata.labels[", "label "),
-                        ("status.conditions[", "condition ")):  # fmt: skip
+                        ("status.conditions[", "condition "), ("metadata.ownerReferences[", "owner ")):  # fmt: skip
         if path.startswith(long):
             return short + path[len(long) :].replace("]", "", 1)
     return "spec.nodeAffinity" if path.startswith("spec.nodeAffinity.") else path
@@ -148,7 +148,7 @@ def _said(row: f.ChangeRow, field: str, x: float, y: float, room: float) -> tupl
         drawn, at = _values(row, x + wide, y, room - wide)
         return word(x, y + 16, "k-m k-soft", field) + drawn, at
     drawn, at = _values(row, x, y + 16, room)
-    return word(x, y + 16, "k-m k-soft", t.end(field, room, 12)) + drawn, at
+    return word(x, y + 16, "k-m k-soft", t.middle(field, room, 12)) + drawn, at
 
 
 def _values(row: f.ChangeRow, x: float, y: float, room: float) -> tuple[str, float]:

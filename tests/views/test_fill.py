@@ -265,6 +265,27 @@ def test_lanes_have_marks_and_cursors(run):
     assert last["user"].cursors == ()
 
 
+def test_controllers_are_called_what_people_call_them():
+    """Lanes, sentences and `step` call a controller by one name."""
+    cluster = kvolsched.scenario("rolling-update", "upstream")
+    named = [row.label for row in frame_of(cluster).next[:1]]
+    acted = cluster.step("Deployment controller")
+
+    assert ["Deployment controller"] == named
+    assert (True, True) == (bool(acted), "Deployment controller" in {lane.label for lane in frame_of(cluster).lanes})
+
+
+def test_an_owner_is_one_change():
+    """That an object gets an owner is one line, however many fields a reference has."""
+    cluster = kvolsched.scenario("rolling-update", "upstream")
+    cluster.step()
+    cluster.edit("rs/" + cluster.objects("rs")[0].metadata.name, lambda rs: attrs.evolve(
+        rs, metadata=attrs.evolve(rs.metadata, owner_references=())))
+    told = [(row.field, row.new) for row in frame_of(cluster).changes if "owner" in row.field]
+
+    assert [("metadata.ownerReferences[web]", "")] == told
+
+
 def test_a_crash_marks_its_component():
     """A crash stands on the first lane of the component."""
     cluster = kvolsched.scenario("zonal-example")

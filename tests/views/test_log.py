@@ -164,6 +164,22 @@ step  time   by                          what                      before → af
     assert story.NO_STORY in story.draw_story((), "pod/x", 700)
 
 
+def test_what_was_nothing_before_is_no_change_of_none():
+    """A story says of an event its words alone, and of an object that was made no values at all."""
+    rows = [
+        f.StoryRow(1, 0.0, "StatefulSet controller", "+", "pod/web-0 created", "", ""),
+        f.StoryRow(2, 0.0, "scheduler · pass", "~", "event FailedScheduling", "none", "0/3 nodes are available"),
+        f.StoryRow(2, 0.0, "scheduler · pass", "~", "metadata.annotations[example.com/a]", "none", "yes"),
+    ]
+    said = [line.partition("  +  ")[2] or line.partition("  ~  ")[2] for line in
+            story.story_reading(rows, "pod/web-0").splitlines()[2:]]
+    drawn = [node.text for node in parsed(story.draw_story(rows, "pod/web-0", 700)).iter() if node.text]
+
+    assert [line.split("  ")[0] for line in said] == [row.field for row in rows]
+    assert [line.split("  ")[-1].strip() for line in said] == ["pod/web-0 created", rows[1].new, "none → yes"]
+    assert (drawn.count("none"), drawn.count("→"), "annotation example.com/a" in drawn) == (1, 1, True)
+
+
 def test_difference_word_for_word():
     """Two branches stand in two columns under their names."""
     expected = """\

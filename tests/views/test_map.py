@@ -1,14 +1,17 @@
 """The cluster map: what it says, that it parses, that it fits, and what stays where it is."""
 
 import re
+from itertools import pairwise
 from xml.etree import ElementTree as ET
 
 import pytest
 from attrs import evolve
 
+import kvolsched
 from kvolsched.views import frame as f
 from kvolsched.views import map as cluster_map
 from kvolsched.views import marks, text
+from kvolsched.views.fill import frame_of
 
 from . import frames
 
@@ -103,6 +106,38 @@ def test_reading_of_many_nodes_is_one_line_a_domain():
     assert len(lines) == 6
     assert lines[2] == "verdicts: pass 1 of db-6"
     assert lines[3].startswith("zone zone-a  67 nodes  31 fits, ")
+
+
+def test_nodes_that_nobody_judged_are_seen():
+    """Before the first pass each of many nodes is an outlined cell on a ground of another colour."""
+    frame = frames.many(200)
+    nodes = tuple(evolve(node, verdict="not judged", first=-1, reason="") for node in frame.nodes)
+    svg = cluster_map.draw(evolve(frame, nodes=nodes, verdicts=f.Verdicts()), 1000)
+    grounds = {group.get("class") for group in parsed(svg).iter("g") if (group.get("class") or "").startswith("k-cell")}
+
+    assert {"k-cell k-blank k-l-none"} == grounds
+    assert 200 == svg.count('data-ref="node/') - 1  # one is opened below
+
+
+@pytest.mark.parametrize("rules", ["design", "upstream"])
+@pytest.mark.parametrize("width", WIDTHS)
+def test_no_link_runs_through_a_label(rules, width):
+    """The name of a kind of link stands where no link runs, at every step of two pods that choose at the same time."""
+    cluster = kvolsched.scenario("replicated-database", rules)
+    for _ in range(14):
+        cluster.step()
+        svg = parsed(cluster_map.draw(frame_of(cluster), width))
+        ways = [re.findall(r"[ML]([\d.]+) ([\d.]+)", path.get("d", "")) for path in svg.iter("path")
+                if "k-link" in path.get("class", "")]
+        for label in (group.find("rect") for group in svg.iter("g") if group.get("data-key", "").startswith("8:")):
+            x, y, wide, high = (float(label.get(side)) for side in ("x", "y", "width", "height"))
+            crossed = [
+                way for way in ways for (ax, ay), (bx, by) in pairwise([(float(a), float(b)) for a, b in way])
+                if min(ax, bx) < x + wide and max(ax, bx) > x and min(ay, by) < y + high and max(ay, by) > y
+            ]
+
+            assert [] == crossed
+            assert 0 <= x <= width - wide
 
 
 def test_empty_worlds_say_so():

@@ -1,5 +1,6 @@
 """The writes in their order: who saw what when, and two orders beside each other."""
 
+import re
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
@@ -8,6 +9,7 @@ import pytest
 import kvolsched
 from kvolsched.conform import trace
 from kvolsched.views import writes
+from kvolsched.views.text import width
 from kvolsched.views.writes import NOT_YET, Written, paired
 
 TRACES = Path(__file__).parent.parent / "conformance" / "traces"
@@ -168,3 +170,17 @@ def test_a_component_goes_on_where_one_of_its_actors_has_work_for_another():
 
     assert ("Bound", "Pending") == tuple(cluster[f"pvc/{name}"].status.phase for name in ("fast", "big"))
     assert not cluster.step("PV controller")
+
+
+def test_names_of_many_components_are_whole():
+    """However many components there are, each column's name stands in the picture uncut, and none leaves it."""
+    who = ["user", "StatefulSet controller", "Deployment controller", "ReplicaSet controller", "DaemonSet controller",
+           "ephemeral volume controller", "PVC protection", "PV protection", "garbage collector", "scheduler", "kubelet"]
+    rows = [Written("1|0 s", name, "write", "update", "pod/web-0", "phase Running") for name in who]
+    svg = writes.draw(rows, who, 828)
+    turned = re.findall(r'<text x="([\d.]+)" y="([\d.]+)"[^>]*rotate[^>]*>([^<]*)<', svg)
+    ends = [(float(x) + width(name, 11, bold=True) * writes.COS, float(y) - width(name, 11, bold=True) * writes.SIN)
+            for x, y, name in turned]
+
+    assert who == [name for _, _, name in turned]
+    assert [True] * len(who) == [x <= 828 and y >= 0 for x, y in ends]
