@@ -139,7 +139,8 @@ def _label(scene: Scene, tracks: Tracks, kind: str, way: Way, corner: float) -> 
     """Name a kind of link once: beside the last corner in the gap, or where no link runs, on paper of its own."""
     wide, y = text.width(kind, 10, bold=True), way[1][1] + 3
     ends = [min(way[0][0], corner) - 8 - wide]
-    ends += sorted(max(x for x, down in other if down <= tracks.gap.bottom) + 8 for other in tracks.ways)
+    crossing = ([x for x, down in other if down <= tracks.gap.bottom] for other in tracks.ways)
+    ends += sorted(max(across) + 8 for across in crossing if across)  # a way beside the gap has nothing in it
     places = [x for x in (corner + 8, *ends) if 4 <= x <= tracks.gap.right - wide - 4]
     free = (x for x in places if not any(_crosses(other, x - 4, x + wide + 4, y - 10, y + 4) for other in tracks.ways))
     x = next(free, next(iter(places), corner + 8))
