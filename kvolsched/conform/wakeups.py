@@ -27,7 +27,6 @@ from .traces_play import Story
 
 ASPECTS = ("woken", "attempts")
 APART = 2.6  # seconds between two events
-SEEDS = range(4)  # of luck; 0 is the plain order
 
 
 class Told:
@@ -88,7 +87,7 @@ def _volume(name: str, spec: Mapping[str, Any], storage_class: str, mode: str = 
 class Watch(Story):
     """A cluster on which the events happen, and the pods that wait are watched. Mutable."""
 
-    def __init__(self, told: Told, revision: Revision, seed: int = 0) -> None:
+    def __init__(self, told: Told, revision: Revision, seed: int) -> None:
         self.told = told
         super().__init__([], revision, Luck(seed=seed))
         self.found([*told.objects(), *map(told.waiting, told.pending)])
@@ -153,45 +152,27 @@ class Watch(Story):
         return [key for key in keys if key in self.world.log.objects]
 
 
-@lru_cache(maxsize=8)
-def _played(events: tuple[str, ...], revision: Revision, seed: int = 0) -> tuple[Mapping[str, int], ...]:
+@lru_cache(maxsize=2)
+def played(events: tuple[str, ...], revision: Revision, seed: int = 0) -> tuple[Mapping[str, Any], ...]:
+    """Let events happen one after the other; return of each which pods were tried, and how often if more than once.
+
+    Args:
+        events: as the recording words them.
+        revision: the rules.
+        seed: luck is drawn from it; 0: the plain order.
+    """
     watch = Watch(Told(), revision, seed)
-    return tuple(watch.happen(event) for event in events)
+    every = [watch.happen(event) for event in events]
+    return tuple({"woken": sorted(tries), "attempts": _repeated(tries)} for tries in every)
+
+
+def _repeated(tries: Mapping[str, int]) -> dict[str, int]:
+    return {name: count for name, count in sorted(tries.items()) if count > 1}
 
 
 def answer(case: Case, revision: Revision) -> Mapping[str, Any]:
-    """Return which pods the scheduler tries after an event, and how often each of them."""
-    ours = Tries(tuple(case["events"]), case["place"], revision)
-    return {"woken": sorted(ours.tries(0)), "attempts": ours}
-
-
-@attrs.frozen(eq=False)
-class Tries:
-    """How often each pod is tried after an event; where it is more than once, whoever is faster decides.
-
-    A write that follows another one wakes again whom the scheduler has tried in between. So this equals whatever it is
-    under one of the seeds that luck is drawn from; what is shown is the plain order's.
-    """
-
-    events: tuple[str, ...]
-    place: int
-    revision: Revision
-
-    def tries(self, seed: int) -> Mapping[str, int]:
-        """Return pod -> how often the scheduler tries it, under a seed."""
-        return _played(self.events, self.revision, seed)[self.place]
-
-    def repeated(self, seed: int) -> dict[str, int]:
-        """Return the pods that are tried more than once."""
-        return {name: count for name, count in sorted(self.tries(seed).items()) if count > 1}
-
-    def __eq__(self, other: object) -> bool:
-        return any(other == self.repeated(seed) for seed in SEEDS)
-
-    __hash__ = None  # type: ignore[assignment]
-
-    def __repr__(self) -> str:
-        return repr(self.repeated(0))
+    """Return which pods the scheduler tries after an event, and how often each of them, in the plain order."""
+    return played(tuple(case["events"]), revision)[case["place"]]
 
 
 @attrs.frozen
