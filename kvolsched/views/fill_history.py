@@ -173,8 +173,9 @@ def _subject(here: Present, turn: Turn) -> str:
     found = [Key(kind, namespace, name) for kind in kinds]
     there = [key for key in found if key in here.objects]
     if not there and turn.events:  # it is gone by now; the event still tells of what it was
-        told = (change.new for change in changes_of(here.cluster, turn) if change.key[0] == "Event")
-        there = [Key(each.kind, each.namespace, each.name) for event in told for each in [event.involved_object]]
+        written = changes_of(here.cluster, turn)
+        events = [change.new for change in written if isinstance(change.key, Key) and change.key.kind == "Event"]
+        there = [Key(each.kind, each.namespace, each.name) for each in (event.involved_object for event in events)]
     if not there and len(found) == 1:
         there = found
     return ref(there[0]) if there else turn.cause

@@ -242,7 +242,7 @@ class ClusterDriver:
             return ()
         rows = []
         for turn in self.cluster.world.turns:
-            if turn.quiet or turn.end > self.cluster.world.place:
+            if turn.end > self.cluster.world.place:
                 continue
             for change in changes_of(self.cluster, turn):
                 if concerns(change, key):

@@ -11,6 +11,7 @@ from kvolsched.views.fill import frame_of
 from kvolsched.views.fill_history import seconds
 from kvolsched.views.fill_objects import claim_state, pod_state, reach_of, short, volume_state
 from kvolsched.views.fill_verdicts import plugin_heads
+from kvolsched.views.show import ClusterDriver
 
 RULES = ("design", "upstream")
 VOLUME = "pv/pvc-05fdc50e-3302-43be-438e-c4db7a9eab3f"
@@ -284,6 +285,28 @@ def test_an_owner_is_one_change():
     told = [(row.field, row.new) for row in frame_of(cluster).changes if "owner" in row.field]
 
     assert [("metadata.ownerReferences[web]", "")] == told
+
+
+def test_marks_name_what_is_gone_by_now():
+    """A mark keeps the name of the object that it was about, also once that is deleted."""
+    cluster = kvolsched.scenario("zonal-example")
+    cluster.step("PV controller")
+    cluster.step("scheduler")
+    cluster.delete("pod/my-pod", "pvc/my-pvc")
+    cluster.run()
+    marks = {mark.step: mark.ref for lane in frame_of(cluster).lanes for mark in lane.marks}
+
+    assert (False, False) == ("pvc/my-pvc" in cluster, "pod/my-pod" in cluster)
+    assert ("pvc/my-pvc", "pod/my-pod") == (marks[1], marks[2])
+
+
+def test_the_panels_story_has_no_gaps():
+    """What a note of an object became is what it was before its next change, also where somebody only saw something."""
+    cluster = kvolsched.scenario("zonal-example", "design")
+    cluster.run()
+    queue = [row for row in ClusterDriver(cluster).story("pod/my-pod") if row.field.endswith("queue")]
+
+    assert [row.new for row in queue[:-1]] == [row.old for row in queue[1:]]
 
 
 def test_a_crash_marks_its_component():
