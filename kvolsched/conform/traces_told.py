@@ -143,7 +143,7 @@ def _spec(kind: str, plain: Mapping[str, Any], spec: Mapping[str, Any]) -> dict[
             found["spec.capacity.storage"] = spec["capacity"]["storage"]
             if claim := spec.get("claimRef"):
                 uid = "+uid" if claim.get("uid") else "(no uid)"
-                found["spec.claimRef"] = f"{claim['namespace']}/{claim['name']} {uid}"
+                found["spec.claimRef"] = f"{claim.get('namespace', '')}/{claim.get('name', '')} {uid}"
             if spec.get("nodeAffinity"):
                 found["spec.nodeAffinity"] = _terms(spec["nodeAffinity"])
         case "PersistentVolumeClaim":

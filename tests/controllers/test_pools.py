@@ -293,6 +293,8 @@ def test_a_driver_without_pools_publishes_nothing_and_watches_nothing_for_it():
     ({"pools": [{"toplogy": {}}]}, "ebs.example.com: pools[0]: a pool has no toplogy; there are: topology, capacity"),
     ({"pools": "10Gi"}, "ebs.example.com: pools are a mapping from domain to capacity or a list, not '10Gi'"),
     ({"pools": [3]}, "ebs.example.com: pools[0]: 3 is no pool"),
+    ({"pools": [{"copies": {"type=mirror": "two"}}]}, "ebs.example.com: pools[0].copies.type=mirror: 'two' is no number"),
+    ({"pools": [{"copies": {"type=mirror": 0}}]}, "ebs.example.com: pools[0].copies.type=mirror: 0 is no number"),
     ({"pools": {"a": "1Gi"}, "publishing": {"pol": 1}}, "ebs.example.com: publishing has no dial pol; there are: "),
     ({"pools": {"a": "1Gi"}, "publishing": {"form": "loud"}}, "'form' must be in ('objects', 'central', 'node')"),
 ])  # fmt: skip

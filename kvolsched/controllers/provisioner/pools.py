@@ -88,6 +88,9 @@ def _pool(place: str, dials: Any) -> Pool:
         if not isinstance(told.setdefault(word, EMPTY), Mapping):
             raise ValueError(f"{place}.{word}: {told[word]!r} is no mapping")  # noqa: TRY004
         told[word] = Frozen(told[word])
+    for which, times in told["copies"].items():
+        if not isinstance(times, int) or times < 1:
+            raise ValueError(f"{place}.copies.{which}: {times!r} is no number of copies")
     for word in ("capacity", "maximum_volume_size"):
         told[word] = str(told.get(word, ""))
         try:
