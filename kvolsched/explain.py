@@ -27,8 +27,10 @@ from .world.log import Change, Key, Note
 UNTOLD = frozenset({"cursor", "clock", "gone", "pass", "wake", "config", "failures", "own", "unsaved", "binding"})
 UNTOLD |= {"similar"}  # what recorders remember of events
 UNTOLD |= {"made", "awaits", "template"}  # what controllers of workloads count and wait for
-UNTOLD_FIELDS = (".resourceVersion", ".uid", ".creationTimestamp", ".lastTransitionTime")  # versions and times
-UNTOLD_FIELDS += ("kubectl.kubernetes.io/last-applied-configuration]",)  # the manifest once more
+UNTOLD_FIELDS = (
+    ".resourceVersion", ".uid", ".creationTimestamp", ".lastTransitionTime",  # versions and times
+    "kubectl.kubernetes.io/last-applied-configuration]",  # the manifest once more
+)  # fmt: skip
 PARTS = {"backoff": "back-off", "waiting": "waiting for volumes"}  # of the scheduler's queue
 
 
