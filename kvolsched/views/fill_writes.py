@@ -47,8 +47,9 @@ def names(cluster: Cluster) -> Mapping[str, str]:
 
 
 def components(cluster: Cluster) -> tuple[str, ...]:
-    """Return whose columns are shown: who the loop is made of, and whoever else has acted, ordered as the lanes."""
+    """Return whose columns are shown, ordered as the lanes: who the loop is made of, who else has acted or is due."""
     acted = {turn.component for turn in _turns(cluster) if not turn.quiet or turn.fault}
+    acted |= {name for name, process in cluster.world.processes.items() if process.listening and process.pending}
     core = {*CORE, *(name for name in cluster.world.processes if name not in NOT_DRIVERS)}
     shown = [name for name in cluster.world.processes if name in (core | acted) and name not in ("kubelet", USER)]
     last = ["kubelet"] if "kubelet" in cluster.world.processes else []

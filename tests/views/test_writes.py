@@ -172,6 +172,16 @@ def test_a_component_goes_on_where_one_of_its_actors_has_work_for_another():
     assert not cluster.step("PV controller")
 
 
+def test_who_has_yet_to_act_is_shown_too():
+    """A controller that has not done anything yet has a column as soon as there is something for it to see."""
+    cluster = kvolsched.scenario("rolling-update", "upstream")
+    cluster.step("Deployment controller")
+    made = next(row for row in cluster.writes() if row.ref.startswith("rs/"))
+
+    assert NOT_YET == made.seen["ReplicaSet controller"]
+    assert "ReplicaSet controller" in drawn(cluster.writes())
+
+
 def test_names_of_many_components_are_whole():
     """However many components there are, each column's name stands in the picture uncut, and none leaves it."""
     who = ["user", "StatefulSet controller", "Deployment controller", "ReplicaSet controller", "DaemonSet controller",
