@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from attrs import field, frozen
 
-from kvolsched.views.ledger_rows import CapacityLedger, CapacityRow, DiffRow, SkewLedger, SkewRow, StoryRow
+from kvolsched.views.ledger_rows import CapacityLedger, CapacityRow, SkewLedger, SkewRow, StoryRow
 
 __all__ = [
     "CHANGE_OPS",
@@ -40,7 +40,6 @@ __all__ = [
     "ClaimRow",
     "ClassRow",
     "Cursor",
-    "DiffRow",
     "EventRow",
     "Frame",
     "Head",

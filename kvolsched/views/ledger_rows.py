@@ -113,17 +113,3 @@ class StoryRow:
     """Value before, in words."""
     new: str = ""
     """Value after, in words."""
-
-
-@frozen
-class DiffRow:
-    """One field that differs between two branches, as `diff` gives it."""
-
-    ref: str
-    """Object it is about."""
-    field: str
-    """Path in the object, or name of the note."""
-    left: str = ""
-    """Value on the first branch, in words; empty: none."""
-    right: str = ""
-    """Value on the second branch, in words; empty: none."""

@@ -1,7 +1,6 @@
-"""The story of one object, and what differs between two branches: before and after, side by side.
+"""The story of one object: every change of it in the order in which they were made, before and after side by side.
 
-Pure functions of rows that the engine cuts out of its log: a story is every change of one
-key in the order it was made, a difference is the net change between two places.
+Pure functions of rows that the engine cuts out of its log.
 """
 
 from __future__ import annotations
@@ -15,7 +14,6 @@ from kvolsched.views.log import field_words
 from kvolsched.views.marks import rect, word
 
 NO_STORY = "Nothing is known of this object."
-SAME = "No difference."
 _SIGNS = {"+": "+", "~": "~", "-": "−"}
 _INKS = {"+": "k-t-ok", "~": "k-t-accent", "-": "k-t-storage"}
 
@@ -101,46 +99,3 @@ def _pair(old: str, new: str, x: float, y: float, room: float) -> tuple[str, flo
     second = t.wrap(after, room - 18, 12, 3, bold=True)
     parts += [word(x + 18, base + 16 * i, "k-n", line) for i, line in enumerate(second)]
     return "".join(parts), 10 + 16 * (len(first) + len(second))
-
-
-def draw_difference(rows: Sequence[f.DiffRow], left: str, right: str, width: int) -> str:
-    """Draw what differs between two places in two columns headed `left` and `right`."""
-    if not rows:
-        return nothing(width, SAME)
-    name = min(max(t.width(r.ref, 12, bold=True) for r in rows) + 18, 0.26 * width)
-    field = min(max(t.width(r.field, 12) for r in rows) + 16, 0.26 * width)
-    half = (width - name - field) / 2
-    first, second = name + field, name + field + half
-    parts = [word(6, 16, "k-q", "object"), word(name, 16, "k-q", "what")]
-    parts += [
-        word(x + 6, 16, "k-n", t.end(said, half - 12, 12, bold=True))
-        for x, said in ((first, left), (second, right))
-    ]
-    y, last = 24.0, ""
-    for i, row in enumerate(rows):
-        a, b = t.wrap(row.left, half - 14, 12, 4), t.wrap(row.right, half - 14, 12, 4)
-        high = 10 + 16 * max(len(a), len(b), 1)
-        cells = [rule(*((0, y, width) if row.ref != last else (name, y, width - name)))]
-        if row.ref != last:
-            cells.append(word(6, y + 17, "k-n", t.middle(row.ref, name - 14, 12, bold=True)))
-        cells.append(word(name, y + 17, "k-m", t.middle(row.field, field - 10, 12)))
-        for x, lines in ((first, a), (second, b)):
-            ground = "k-p-accent" if lines else "k-p-none"
-            cells.append(rect(x + 1, y + 2, half - 3, high - 3, ground, 3))
-            cells += [word(x + 6, y + 17 + 16 * j, "k-m", line) for j, line in enumerate(lines)]
-            if not lines:
-                cells.append(word(x + 6, y + 17, "k-m k-soft", "none"))
-        label = f"{row.ref} {row.field}: {left} {row.left or 'none'}, {right} {row.right or 'none'}"
-        parts.append(pick("".join(cells), row.ref, f"diff-{i}", label, role="row"))
-        y, last = y + high, row.ref
-    return picture(
-        width, y + 4, "".join(parts), f"{len(rows)} differences between {left} and {right}", "grid"
-    )
-
-
-def difference_reading(rows: Sequence[f.DiffRow], left: str, right: str) -> str:
-    """Say what differs in lines of two columns."""
-    if not rows:
-        return SAME
-    table = [["object", "what", left, right]]
-    return columns(table + [[r.ref, r.field, r.left or "none", r.right or "none"] for r in rows])

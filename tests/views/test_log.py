@@ -16,10 +16,6 @@ STORY = (
     f.StoryRow(6, 0.3, "scheduler · bind worker", "~", "annotation selected-node", "", "node-a"),
     f.StoryRow(11, 1.5, "PV controller", "~", "status.phase", "Pending", "Bound"),
 )
-DIFFERENCE = (
-    f.DiffRow("node/node-a", "spec.unschedulable", "", "true"),
-    f.DiffRow("pod/web-0", "spec.nodeName", "node-a", ""),
-)
 
 
 def parsed(svg):
@@ -180,17 +176,6 @@ def test_what_was_nothing_before_is_no_change_of_none():
     assert (drawn.count("none"), drawn.count("→"), "annotation example.com/a" in drawn) == (1, 1, True)
 
 
-def test_difference_word_for_word():
-    """Two branches stand in two columns under their names."""
-    expected = """\
-object       what                main    cordoned
-node/node-a  spec.unschedulable  none    true
-pod/web-0    spec.nodeName       node-a  none"""
-    assert expected == story.difference_reading(DIFFERENCE, "main", "cordoned")
-    parsed(story.draw_difference(DIFFERENCE, "main", "cordoned", 700))
-    assert story.SAME == story.difference_reading((), "a", "b")
-
-
 def test_hostile_words_are_escaped():
     """Markup in messages, refs and values stays text in every table."""
     event = f.EventRow(1, 0, "Normal", HOSTILE, f"pod/{HOSTILE}", HOSTILE)
@@ -198,10 +183,9 @@ def test_hostile_words_are_escaped():
     note = evolve(change, kind="note", outcome="done")
     frame = evolve(frames.zonal(5), events=(event,), changes=(change, note))
     rows = (f.StoryRow(1, 0, HOSTILE, "~", HOSTILE, HOSTILE, HOSTILE),)
-    pair = (f.DiffRow(HOSTILE, HOSTILE, HOSTILE, HOSTILE),)
     for svg in (
         log.draw_changes(frame, 300), log.draw_latest(frame, 300), log.draw_events(frame, 700),
-        story.draw_story(rows, HOSTILE, 700), story.draw_difference(pair, HOSTILE, HOSTILE, 700),
+        story.draw_story(rows, HOSTILE, 700),
     ):  # fmt: skip
         parsed(svg)
         assert "<img" not in svg
