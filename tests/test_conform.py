@@ -55,7 +55,7 @@ OTHERS = {
     "pod-create": ("pod-create.jsonl.gz", 300, {"errors": 300}),
     "pod-update": ("pod-update.jsonl.gz", 300, {"errors": 300}),
     "refusals": ("refusals.json", 122, dict.fromkeys(api_server.PROBED, 122)),
-    "wakeups": ("wakeups.json", 46, {"woken": 46, "attempts": 45}),  # who is faster is luck: see the next test
+    "wakeups": ("wakeups.json", 46, {"woken": 46, "attempts": 46}),
     "kubectl": ("kubectl", 11, {"get": 11, "describe": 11}),
     "traces": ("traces", 40, dict.fromkeys(traces.ASPECTS, 40)),
 }
@@ -76,12 +76,18 @@ def test_the_others_of_v1_36(family):
     assert {name: [count, of] for name, count in agree.items()} == agreement.counts[family], str(agreement)
 
 
-def test_every_attempt_after_an_event_is_found_under_one_luck():
-    """With one luck for the whole run all 46 events wake and repeat as recorded: what the plain order misses was a race."""
+def test_luck_decides_who_is_tried_twice_and_not_who_is_woken():
+    """In the plain order every event wakes the recorded pods, too, and of their attempts those of one event differ."""
     recorded = [one.case for one in read(RECORDED / "wakeups.json")]
-    ours = wakeups.played(tuple(recorded[0]["events"]), upstream(), seed=1)
+    ours = wakeups.played(tuple(recorded[0]["events"]), upstream(), seed=0)
+    differ = {
+        (aspect, case["expect"]["event"])
+        for case, one in zip(recorded, ours, strict=True)
+        for aspect, expected in wakeups.expected(case).items()
+        if not expected == one[aspect]  # noqa: SIM201 - either of two runs is right, which is said in __eq__
+    }
 
-    assert [wakeups.expected(case) for case in recorded] == list(ours)
+    assert {("attempts", "PV added: other class")} == differ
 
 
 @pytest.mark.parametrize("family", AGREE)
