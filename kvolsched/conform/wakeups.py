@@ -27,7 +27,7 @@ from .traces_play import Story
 
 ASPECTS = ("woken", "attempts")
 APART = 2.6  # seconds between two events
-# Who is tried a second time, when one write follows another, is a race that the recorded runs ran differently, too. This
+# Who is tried a second time, when one write follows another, is a race that the recorded runs ran differently. This
 # is the seed of a run that went as theirs did; in the plain order one pod of one event is tried once instead of twice.
 LUCK = 1
 
