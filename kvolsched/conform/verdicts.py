@@ -58,7 +58,6 @@ def answer(case: Case, revision: Revision) -> Mapping[str, Any]:
         found["message"] = judgement.sentence(postfilter=way.words)
         if way.nominated:
             found["preemption"] = {"node": way.nominated, "victims": [pod.metadata.name for pod in way.victims]}
-        found |= _preemption(judgement)
     return found
 
 
@@ -92,15 +91,3 @@ def _bindings(judgement: Judgement, node: str) -> dict[str, str]:
     decision = plugin.decide(judgement.pod, node, judgement.seen)
     static = {claim.name: f"pv:{volume.name}" for claim, volume in decision.static}
     return static | {claim.name: "provision" for claim in decision.provision}
-
-
-def _preemption(judgement: Judgement) -> dict[str, Any]:
-    """Return the node that would be nominated and the pods evicted there, if some plugin nominates one."""
-    if judgement.rejected_by is None:
-        for enabled in judgement.profile.plugins:
-            nominate: Any = getattr(enabled.plugin, "nominate", None)  # (pod, seen, judgement) -> node, victims | None
-            found = nominate(judgement.pod, judgement.seen, judgement) if nominate is not None else None
-            if found is not None:
-                victims = sorted(pod.metadata.name for pod in found.victims)
-                return {"preemption": {"node": found.node, "victims": victims}}
-    return {}

@@ -2,8 +2,9 @@
 
 A plugin is any object with a `name` and some of these methods; there is no registry and no base class. `rule` is the
 readable truth about one node; `column`, where speed asks for it, is its shadow over all nodes and must equal it. A
-plugin with a rule alone is lifted: its rule is evaluated once per distinct input. Mirrors kube-scheduler's
-`framework/interface.go` (v1.36.2).
+plugin with a rule alone is lifted: its rule is evaluated once per distinct input. What comes before and after judging
+hangs in no plugin: the queue is `queue.py`, what follows a choice the revision's flow (`flow.py`). Mirrors
+kube-scheduler's `framework/interface.go` (v1.36.2).
 """
 
 from __future__ import annotations
@@ -71,20 +72,6 @@ class Plugin(Protocol):
 
 
 @runtime_checkable
-class PreEnqueue(Protocol):
-    """Decides whether a pod may enter the queue at all."""
-
-    def pre_enqueue(self, pod: Pod) -> Ok | Reject: ...
-
-
-@runtime_checkable
-class QueueSort(Protocol):
-    """Orders the active queue: smaller keys go first; `waiting_since` is the entry's own time."""
-
-    def queue_key(self, pod: Pod, waiting_since: float) -> tuple[Any, ...]: ...
-
-
-@runtime_checkable
 class PreFilter(Protocol):
     """Looks at the pod once: has nothing to ask (`SKIP`), rejects it, restricts the nodes, or lets it go on (None)."""
 
@@ -141,27 +128,6 @@ class Score(Protocol):
     def score(self, pod: Pod, at: At) -> NDArray[Any] | Literal[0] | None: ...
 
     def normalise(self, raw: NDArray[Any]) -> NDArray[Any]: ...
-
-
-@runtime_checkable
-class Reserve(Protocol):
-    """Settles what goes with a choice of node; returns what was settled, or why not."""
-
-    def reserve(self, pod: Pod, node_name: str, seen: Snapshot) -> Any: ...
-
-
-@runtime_checkable
-class PreBind(Protocol):
-    """Says what must be written and awaited before the pod may be bound."""
-
-    def pre_bind(self, pod: Pod, node_name: str, seen: Snapshot) -> Any: ...
-
-
-@runtime_checkable
-class Bind(Protocol):
-    """Binds the pod."""
-
-    def bind(self, pod: Pod, node_name: str) -> Any: ...
 
 
 @attrs.frozen

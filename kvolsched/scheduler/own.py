@@ -21,7 +21,7 @@ from .extension import At, Wake
 from .snapshot import Snapshot
 from .verdict import OK, Code, Integers, Ok, Reject
 
-WHOLE = ("prefilter", "column", "reads", "wakes", "postfilter", "score", "pre_enqueue", "queue_key", "nominate")
+WHOLE = ("prefilter", "column", "reads", "wakes", "postfilter", "score")
 """Who has one of these speaks the frame's own language already."""
 Judge = Callable[[Pod, Node, Snapshot], Any]
 
