@@ -1,5 +1,7 @@
 """A learner's rule judged by recorded verdicts, and a rule of one's own in a cluster's scheduler."""
 
+from types import SimpleNamespace
+
 import exercise_mutants
 import pytest
 
@@ -147,12 +149,14 @@ def test_a_class_may_judge_and_prefer_and_time_travel_stays():
 
 
 def test_what_is_no_rule_is_refused():
-    """Neither a number nor an empty object makes a plugin; a whole plugin stays what it is."""
+    """Neither an empty object nor one that nobody would ever ask makes a plugin; a whole plugin stays what it is."""
     whole = exercise_mutants.PROFILE.plugin("NodeAffinity")
 
     assert plugin_of(whole) is whole
     with pytest.raises(TypeError, match="is no rule"):
         plugin_of(object())
+    with pytest.raises(TypeError, match="is no rule"):
+        plugin_of(SimpleNamespace(name="Gate", pre_enqueue=lambda pod: True))
     with pytest.raises(TypeError, match="is no rule"):
         plugin_of()
 
