@@ -156,7 +156,7 @@ def test_what_is_no_rule_is_refused():
     with pytest.raises(TypeError, match="is no rule"):
         plugin_of(object())
     with pytest.raises(TypeError, match="is no rule"):
-        plugin_of(SimpleNamespace(name="Gate", pre_enqueue=lambda pod: True))
+        plugin_of(SimpleNamespace(name="Gate", pre_enqueue=bool))
     with pytest.raises(TypeError, match="is no rule"):
         plugin_of()
 
