@@ -217,3 +217,7 @@ def _scenario(name: str, revision: str | None, seed: int | None) -> Cluster:
         return scenario(name, revision or "", seed=seed)
     except KeyError as error:
         raise click.ClickException(str(error.args[0])) from None
+
+
+if __name__ == "__main__":
+    main()

@@ -6,6 +6,8 @@ comparing itself is tested: an aspect nobody recorded must be absent from our an
 
 import gzip
 import json
+import subprocess
+import sys
 from functools import cache
 from pathlib import Path
 
@@ -204,6 +206,17 @@ def test_the_command_says_how_far_we_agree():
 
     assert first.exit_code == 0
     assert {"fit": {name: {"agree": 150, "of": 150} for name in ("preFilter", "preemption")}} == json.loads(first.output)
+
+
+@pytest.mark.parametrize("module", ["kvolsched", "kvolsched.cli"])
+def test_the_command_is_there_without_being_installed(module):
+    """`python -m` with the package or its command line does what `kvolsched` does, and never nothing."""
+    done = subprocess.run(
+        [sys.executable, "-m", module, "conform", str(FIT), "--aspect", "feasible"],
+        capture_output=True, text=True, check=False, cwd=Path(__file__).parent.parent,
+    )  # fmt: skip
+
+    assert (0, "fit      150/150") == (done.returncode, done.stdout.strip().splitlines()[-1]), done.stderr
 
 
 def test_the_command_fails_when_something_differs(tmp_path):
