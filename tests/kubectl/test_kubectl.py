@@ -335,7 +335,7 @@ def test_conform_puts_right_what_the_recorder_moved_and_nothing_else():
         given = case.case
         for texts in expected(given).values():
             for file, lines in texts.items():
-                text = given["printed"][file.removesuffix(".txt")]
+                text = given["expect"][file.removesuffix(".txt")]
                 assert mended(f"x/{file}", text).split("\n") == list(lines.values())
                 changed += text.split("\n") != list(lines.values())
 
