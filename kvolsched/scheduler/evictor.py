@@ -49,11 +49,7 @@ class Evictor:
 
     def ready(self, hand: Hand, *, every: bool = False) -> Sequence[tuple[int, str]]:
         """List the pods that wait for their victims to be evicted."""
-        todo = hand.process.todo[self.name]
-        if every:
-            return todo.all()
-        first = todo.first()
-        return (first,) if first else ()
+        return hand.process.todo[self.name].next(every=every)
 
     def due(self, hand: Hand, name: str) -> None:
         """Nothing here waits for a time."""

@@ -31,11 +31,7 @@ class Roller:
 
     def ready(self, hand: Hand, *, every: bool = False) -> Sequence[tuple[int, str]]:
         """List the pods whose claims are to be marked."""
-        todo = hand.process.todo[self.name]
-        if every:
-            return todo.all()
-        first = todo.first()
-        return (first,) if first else ()
+        return hand.process.todo[self.name].next(every=every)
 
     def due(self, hand: Hand, name: str) -> None:
         """Nothing here waits for a time."""

@@ -70,11 +70,7 @@ class Routine:
         plans = hand.process.plans[self.name]
         if plans.items:
             return plans.all() if every else plans.all()[:1]
-        todo = hand.process.todo[self.name]
-        if every:
-            return todo.all()
-        first = todo.first()
-        return [first] if first else []
+        return hand.process.todo[self.name].next(every=every)
 
     def act(self, hand: Hand, cause: str) -> bool:
         """Take one write of the cause's plan further, deciding first if there is no plan yet."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import heapq
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import attrs
@@ -49,6 +49,13 @@ class Worklist:
             heapq.heapify(self._heap)
         else:
             heapq.heappush(self._heap, (self.order(new), name))
+
+    def next(self, *, every: bool = False) -> Sequence[tuple[int, str]]:
+        """Return what may be taken up: the first alone, or all of it."""
+        if every:
+            return self.all()
+        first = self.first()
+        return (first,) if first else ()
 
     def first(self) -> tuple[Any, str] | None:
         """Return (order, name) of the first note, or None."""
