@@ -76,6 +76,12 @@ def evolve(value: Value, **changes: Any) -> Value:
     return type(value)(**{**dict(zip(names, read(value), strict=True)), **changes})
 
 
+def without_finalizers(value: Value, *names: str) -> Value:
+    """Return an object without these finalizers: who holds it by them lets it go."""
+    meta: ObjectMeta = value.metadata  # type: ignore[attr-defined]
+    return evolve(value, metadata=evolve(meta, finalizers=tuple(one for one in meta.finalizers if one not in names)))
+
+
 @cache
 def _attributes(cls: type[Any]) -> tuple[tuple[str, ...], Callable[[Any], tuple[Any, ...]]]:
     fields = attrs.fields(cls)

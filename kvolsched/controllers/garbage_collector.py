@@ -14,7 +14,7 @@ from typing import Any
 import attrs
 
 from ..api.kind import KINDS
-from ..api.meta import OwnerReference
+from ..api.meta import OwnerReference, without_finalizers
 from ..world.apiserver import Write, key_of
 from ..world.component import Component, Hand
 from ..world.decision import Decision, named, say_done, say_refused
@@ -208,8 +208,7 @@ def _finish(hand: Hand, decision: Decision, owner: Any) -> None:
         if dependent.metadata.deletion_timestamp is None:
             decision.delete(dependent, f"garbage collector deletes {named(dependent)} before its owner {named(owner)}")
     if not waits:
-        left = tuple(name for name in owner.metadata.finalizers if name not in (FOREGROUND, ORPHAN))
-        freed = attrs.evolve(owner, metadata=attrs.evolve(owner.metadata, finalizers=left))
+        freed = without_finalizers(owner, FOREGROUND, ORPHAN)
         decision.update(owner, freed, f"garbage collector lets {named(owner)} go")
 
 

@@ -9,8 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-import attrs
-
+from ..api.meta import without_finalizers
 from ..api.volume import PersistentVolume
 from ..world.apiserver import Write
 from ..world.component import Component, Hand
@@ -51,8 +50,7 @@ def sync(hand: Hand, cause: str) -> Sequence[Write]:
     if volume.status.phase == "Bound":
         decision.say(f"PV protection keeps {named(volume)}: it is bound")
         return ()
-    left = tuple(name for name in volume.metadata.finalizers if name != FINALIZER)
-    freed = attrs.evolve(volume, metadata=attrs.evolve(volume.metadata, finalizers=left))
+    freed = without_finalizers(volume, FINALIZER)
     decision.update(volume, freed, f"PV protection lets {named(volume)} go: it is not bound")
     return decision.writes
 

@@ -10,8 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-import attrs
-
+from ..api.meta import without_finalizers
 from ..api.pod import Pod
 from ..api.volume import PersistentVolumeClaim
 from ..world.apiserver import Write
@@ -75,8 +74,7 @@ def sync(hand: Hand, cause: str) -> Sequence[Write]:
     if pods:
         decision.say(f"PVC protection keeps {named(claim)}: {', '.join(map(named, pods))} uses it")
         return ()
-    left = tuple(name for name in claim.metadata.finalizers if name != FINALIZER)
-    freed = attrs.evolve(claim, metadata=attrs.evolve(claim.metadata, finalizers=left))
+    freed = without_finalizers(claim, FINALIZER)
     decision.update(claim, freed, f"PVC protection lets {named(claim)} go: no pod uses it")
     return decision.writes
 

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import attrs
 
-from ..api.meta import EMPTY, Frozen, ObjectMeta
+from ..api.meta import EMPTY, Frozen, ObjectMeta, without_finalizers
 from ..api.pod import Pod
 from ..api.storage import StorageClass, TopologySelectorTerm
 from ..api.volume import (
@@ -288,8 +288,7 @@ class Operations:
         else:
             if self.today:
                 current: PersistentVolume = hand.get(key_of(volume))
-                finalizers = tuple(one for one in current.metadata.finalizers if one != FINALIZER)
-                freed = attrs.evolve(current, metadata=attrs.evolve(current.metadata, finalizers=finalizers))
+                freed = without_finalizers(current, FINALIZER)
                 decision.update(current, freed, f"PV controller frees {named(volume)} of its finalizer")
             decision.delete(volume, f"PV controller deletes {named(volume)}")
 

@@ -11,6 +11,8 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
+import numpy as np
+
 from kvolsched import volumes
 from kvolsched.api.csi import CSIDriver, CSINode
 from kvolsched.api.meta import EMPTY, Frozen
@@ -27,9 +29,11 @@ from .capacities import Capacities
 from .groups import Groups
 from .holdings import Holdings, host_ports
 from .images import Images
+from .migration import hands_over
 from .nodetable import NodeTable, Room
 from .supply import Supply
 from .tallies import Counts, Matcher, Tallies
+from .verdict import Mask
 
 
 class Snapshot:
@@ -59,6 +63,7 @@ class Snapshot:
         self._budgets: dict[Key, PodDisruptionBudget] = {}
         self.groups = Groups()
         self._csi_nodes: dict[str, CSINode] = {}
+        self._csi_nodes_written = 0
         self._csi_drivers: dict[str, CSIDriver] = {}
         self.nodes = NodeTable(self._rooms)
         self.tallies = Tallies(self.nodes)
@@ -122,6 +127,17 @@ class Snapshot:
         """Return what CSI drivers say of a node, or None."""
         return self._csi_nodes.get(name)
 
+    def handing_over(self, source: str) -> Mask:
+        """Return, by row, which nodes leave this in-tree source to its CSI driver; kept until a CSINode is written."""
+        key = ("handing over", source, self._csi_nodes_written)
+        return self.nodes.kept(key, lambda: self._handing_over(source))
+
+    def _handing_over(self, source: str) -> Mask:
+        rows = [row for name, row in self.nodes.rows() if hands_over(self._csi_nodes.get(name), source)]
+        found = np.zeros(len(self.nodes.names), bool)
+        found[rows] = True
+        return found
+
     def csi_driver(self, name: str) -> CSIDriver | None:
         """Return a CSI driver's own object, or None."""
         return self._csi_drivers.get(name)
@@ -177,6 +193,7 @@ class Snapshot:
                 self.attachments.storage_class()
             case "CSINode":
                 _put(self._csi_nodes, key.name, new)
+                self._csi_nodes_written += 1
                 self.attachments.csi_node(key.name, old, new)
             case "VolumeAttachment":
                 self.attachments.attachment(key.name, old, new)

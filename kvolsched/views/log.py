@@ -205,11 +205,6 @@ def draw_latest(frame: f.Frame, width: int, selection: str = "", count: int = 3)
     return picture(width, y, "".join(parts), "latest events")
 
 
-def latest_reading(frame: f.Frame, count: int = 3) -> str:
-    """Say the latest events in lines."""
-    return _events_lines(_newest(frame)[:count])
-
-
 def draw_events(frame: f.Frame, width: int, selection: str = "") -> str:
     """Draw all events, newest first; those of this step are tinted and marked."""
     rows = _newest(frame)
@@ -242,22 +237,16 @@ def draw_events(frame: f.Frame, width: int, selection: str = "") -> str:
 
 def events_reading(frame: f.Frame) -> str:
     """Say all events in lines: step, type, reason, object, message, ×count."""
-    return _events_lines(_newest(frame))
+    table = [["step", "type", "reason", "object", "message"]]
+    for row in _newest(frame):
+        times = f"  ×{row.count}" if row.count > 1 else ""
+        message = " ".join(row.message.split())
+        table.append([str(row.step), row.type, row.reason, row.ref, message + times])
+    return columns(table) if frame.events else NO_EVENT
 
 
 def _newest(frame: f.Frame) -> list[f.EventRow]:
     return sorted(frame.events, key=lambda e: (-e.step, -e.last, e.ref, e.reason, e.message))
-
-
-def _events_lines(rows: list[f.EventRow]) -> str:
-    if not rows:
-        return NO_EVENT
-    table = [["step", "type", "reason", "object", "message"]]
-    for row in rows:
-        times = f"  ×{row.count}" if row.count > 1 else ""
-        message = " ".join(row.message.split())
-        table.append([str(row.step), row.type, row.reason, row.ref, message + times])
-    return columns(table)
 
 
 def _event(

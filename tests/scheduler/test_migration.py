@@ -10,6 +10,7 @@ from kvolsched.scheduler.migration import affinity_on, translated_affinity
 from kvolsched.scheduler.plugins.volume_binding import VolumeBinding
 from kvolsched.scheduler.profile import Profile, upstream
 from kvolsched.scheduler.snapshot import snapshot
+from kvolsched.world.log import Key
 
 ZONE, BETA = "topology.kubernetes.io/zone", "failure-domain.beta.kubernetes.io/zone"
 EBS = "topology.ebs.csi.aws.com/zone"
@@ -85,3 +86,18 @@ def test_each_node_judges_for_itself(migrates, feasible):
 
     check(judgement)
     assert feasible == judgement.feasible
+
+
+def test_a_node_that_begins_to_hand_over_is_judged_anew():
+    """Once a CSINode is written, the same volume is judged on its node as the driver's; before, as it stands."""
+    seen = snapshot([*map(from_plain, yaml.safe_load(CLUSTER)), disk({ZONE: ["a"]})])
+    profile = Profile("volumes alone", (Enabled(VolumeBinding(migrates=True)),), upstream().words)
+    feasible = [judge(from_plain(POD), seen, profile).feasible]
+    for old, new in ((None, "kubernetes.io/aws-ebs"), ("kubernetes.io/aws-ebs", None)):
+        told = [plugins and csi_node("handed", plugins) for plugins in (old, new)]
+        seen.apply(Key("CSINode", "", "handed"), *told)
+        judgement = judge(from_plain(POD), seen, profile)
+        check(judgement)
+        feasible.append(judgement.feasible)
+
+    assert [("handed", "plain"), ("plain",), ("handed", "plain")] == feasible

@@ -133,8 +133,10 @@ def test_a_long_message_is_wrapped_not_cut():
 
 def test_three_latest_events():
     """The side column has the three latest, newest first."""
-    lines = log.latest_reading(frames.zonal(14)).splitlines()[1:]
-    assert ["Started", "SuccessfulAttachVolume", "Scheduled"] == [line.split()[2] for line in lines]
+    frame = frames.zonal(14)
+    words = list(parsed(log.draw_latest(frame, 300)).itertext())
+    reasons = {row.reason for row in frame.events}
+    assert ["Started", "SuccessfulAttachVolume", "Scheduled"] == [word for word in words if word in reasons]
 
 
 def test_more_than_sixty_events_end_in_a_count():

@@ -14,7 +14,7 @@ from typing import Any
 
 import attrs
 
-from ...api.meta import EMPTY
+from ...api.meta import EMPTY, without_finalizers
 from ...api.node import Node
 from ...api.storage import StorageClass
 from ...api.volume import (
@@ -392,8 +392,7 @@ class Provisioner:
                 if volume.spec.node_affinity is not None:
                     self._refresh(hand, volume)
         elif volume is not None and self._is_to_free(volume):
-            left = tuple(name for name in volume.metadata.finalizers if name != FINALIZER)
-            freed = attrs.evolve(volume, metadata=attrs.evolve(volume.metadata, finalizers=left))
+            freed = without_finalizers(volume, FINALIZER)
             decision.update(volume, freed, f"{self.name} lets {named(volume)} go: its storage is gone")
         return decision.writes
 

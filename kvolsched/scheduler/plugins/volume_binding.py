@@ -37,7 +37,7 @@ from kvolsched.scheduler.claims import (
 )
 from kvolsched.scheduler.distinct import Distinct
 from kvolsched.scheduler.extension import At, Wake
-from kvolsched.scheduler.migration import affinity_of, affinity_on, hands_over, source_of, translated_affinity
+from kvolsched.scheduler.migration import affinity_of, affinity_on, source_of, translated_affinity
 from kvolsched.scheduler.snapshot import Snapshot
 from kvolsched.scheduler.verdict import (
     OK,
@@ -358,10 +358,7 @@ class VolumeBinding:
         source = source_of(volume)
         if not self.migrates or not source:
             return reached
-        handed = [row for name, row in at.nodes.row_of.items() if hands_over(at.seen.csi_node(name), source)]
-        judged = reached.copy()
-        judged[handed] = at.nodes.reached(translated_affinity(volume))[handed]
-        return judged
+        return np.where(at.seen.handing_over(source), at.nodes.reached(translated_affinity(volume)), reached)
 
     def score(self, pod: Pod, at: At) -> Integers | None:
         """How close the volumes are to the requests: 100·requested/capacity, the mean over the waiting claims.
