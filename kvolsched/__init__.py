@@ -1,14 +1,14 @@
 """kvolsched: Kubernetes' scheduling and volume binding loop, run in a notebook, step by step, forward and back."""
 
-from .answers import ApplyRefused, Run, Step
 from .api.examples import example
-from .api.fault import ManifestError
+from .api.text.fault import ManifestError
 from .cluster import Cluster
 from .exercise import exercise
 from .exercise import names as exercises
+from .results import ApplyRefused, Run, Step
 from .revision import Revision, design, upstream
 from .scenario import Scenario, scenario
-from .scenario import names as scenarios
+from .scenario import scenario_names as scenarios
 
 __version__ = "0.1.0"
 

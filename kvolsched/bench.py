@@ -23,21 +23,22 @@ from typing import Any
 
 import attrs
 
-from .api import manifest
-from .api.meta import Frozen, ObjectMeta
-from .api.pod import Pod, PodSchedulingGate, TopologySpreadConstraint
-from .api.selector import LabelSelector, NodeSelector, NodeSelectorTerm, Requirement
-from .api.storage import NO_PROVISIONER
-from .api.volume import PersistentVolume, PersistentVolumeSpec, PersistentVolumeStatus, VolumeNodeAffinity
+from .api.kinds.meta import Frozen, ObjectMeta
+from .api.kinds.pod import Pod, PodSchedulingGate, TopologySpreadConstraint
+from .api.kinds.selector import LabelSelector, NodeSelector, NodeSelectorTerm, Requirement
+from .api.kinds.storage_class import NO_PROVISIONER
+from .api.kinds.volume import PersistentVolume, PersistentVolumeSpec, PersistentVolumeStatus, VolumeNodeAffinity
+from .api.text import manifest
 from .cluster import Cluster
-from .scenario import HOSTNAME, ZONE, named, nodes, pods, storage_class
-from .scheduler.cycle import SCHEDULER
-from .scheduler.framework import judge, rank
-from .scheduler.profile import Profile
-from .scheduler.snapshot import Snapshot
+from .scenario import HOSTNAME, ZONE, load, nodes, pods, storage_class
+from .scheduler.columns.snapshot import Snapshot
+from .scheduler.framework.judgement import judge
+from .scheduler.framework.profile import Profile
+from .scheduler.framework.ranking import rank
+from .scheduler.loop.scheduling_cycle import SCHEDULER
 from .world.apiserver import Write, key_of
 from .world.component import Component
-from .world.routine import Routine
+from .world.reconciler import Reconciler
 from .world.simulation import Simulation
 
 GROWTH = 12.0  # a pass at 5,000 nodes against one at 500
@@ -62,7 +63,7 @@ def seconds(act: Callable[[], object], runs: int = 5) -> float:
 # --- passes ---------------------------------------------------------------------------------------------------------
 
 
-class Passes:
+class PassTimer:
     """Passes of pods alike over a cluster's nodes, one after the other; every pod is counted on the node it gets.
 
     Args:
@@ -141,9 +142,9 @@ def spreading(when: str, skew: int) -> Callable[[Pod], Pod]:
     return lambda pod: attrs.evolve(pod, spec=attrs.evolve(pod.spec, topology_spread_constraints=(constraint,)))
 
 
-def with_disks(each: int) -> Passes:
+def with_disks(each: int) -> PassTimer:
     """Return passes of pods with a local claim, over 5,000 nodes with so many disks each."""
-    return Passes([storage_class("local", NO_PROVISIONER), *nodes(5_000), *local_volumes(5_000, each)], "local")
+    return PassTimer([storage_class("local", NO_PROVISIONER), *nodes(5_000), *local_volumes(5_000, each)], "local")
 
 
 # --- the loop -------------------------------------------------------------------------------------------------------
@@ -178,15 +179,15 @@ def _gated(count: int) -> list[Pod]:
 def the_frame(count: int) -> float:
     """Return the seconds of one turn of the bare frame: see, decide, write once, three components watching."""
 
-    def sync(hand: object, cause: str) -> list[Write]:
-        pod = hand.seen.get("Pod", cause, "default")  # type: ignore[attr-defined]
+    def sync(ctx: object, cause: str) -> list[Write]:
+        pod = ctx.seen.get("Pod", cause, "default")  # type: ignore[attr-defined]
         if pod is None or pod.status.phase == "Running":
             return []
         running = attrs.evolve(pod, status=attrs.evolve(pod.status, phase="Running"))
         return [Write("update_status", key_of(pod), running)]
 
-    worker = Component("worker", ("Pod",), (Routine("worker", lambda _h, key, _o, _n: [key.name], sync),))
-    idle = [Routine(f"watcher-{n}", lambda *_: (), lambda *_: ()) for n in range(2)]
+    worker = Component("worker", ("Pod",), (Reconciler("worker", lambda _h, key, _o, _n: [key.name], sync),))
+    idle = [Reconciler(f"watcher-{n}", lambda *_: (), lambda *_: ()) for n in range(2)]
     others = [Component(routine.name, ("Pod",), (routine,)) for routine in idle]
     world = Simulation([worker, *others])
     for pod in pods(count):
@@ -209,7 +210,7 @@ def explored() -> float:
     """Return the transitions a second that the explorer makes on the two replicas of kubernetes#65131."""
     from .explore import explore  # noqa: PLC0415 - only here
 
-    cluster = named("two-replicas").cluster("upstream")
+    cluster = load("two-replicas").cluster("upstream")
     made: list[int] = []
     taken = seconds(lambda: made.append(explore(cluster, progress=False, max_states=20_000).transitions), runs=3)
     return made[0] / taken
@@ -281,16 +282,16 @@ def main() -> int:
     """Print every figure beside its aim; return 1 where cost grows wrongly."""
     passes = {}
     for size in (100, 500, 1_000, 5_000, 20_000):
-        passes[size] = Passes(nodes(size)).least()
+        passes[size] = PassTimer(nodes(size)).least()
         aim = "under 0.5 ms" if size == 5_000 else ""
         say(f"one pass, plain pod, all plugins, {size:,} nodes", f"{passes[size] * 1e3:.3f} ms", aim)
-    share = Passes(nodes(5_000)).share(SPECIAL)
+    share = PassTimer(nodes(5_000)).share(SPECIAL)
     say("  in shares of one without volumes, constraints, affinity", f"{share:.2f}", "1.00")
     few, many = (with_disks(each).least() for each in (2, 20))
     say("passes, pods with a local claim, 5,000 nodes, 10,000 disks", f"{1 / few:,.0f} pods/s", "over 5,000 pods/s")
     say("  the same among 100,000 disks", f"{1 / many:,.0f} pods/s", "the same")
     for word, when, skew in (("hard", "DoNotSchedule", 5), ("soft", "ScheduleAnyway", 1)):
-        rate = 1 / Passes(nodes(5_000), made=spreading(when, skew)).least()
+        rate = 1 / PassTimer(nodes(5_000), made=spreading(when, skew)).least()
         say(f"passes, pods with a {word} constraint, 5,000 nodes", f"{rate:,.0f} pods/s", "over 3,000 pods/s")
     say("bare frame, one turn with one write", f"{the_frame(2_000) * 1e6:.0f} µs")
     rate, writes, weight = the_loop(1_000, 3_000)

@@ -13,12 +13,12 @@ from typing import Any
 
 import click
 
-from .api.fault import ManifestError
-from .api.kind import is_kind
+from .api.kinds.kind import is_kind
+from .api.text.fault import ManifestError
 from .cluster import Cluster
 from .kubectl import NotThere
 from .revision import REVISIONS
-from .scenario import named, names, scenario
+from .scenario import load, scenario, scenario_names
 
 LAGS = ["none", "ordered", "per kind"]
 
@@ -32,7 +32,7 @@ def moment(text: str) -> datetime:
     return found if found.tzinfo is not None else found.replace(tzinfo=UTC)
 
 
-class Refused(click.ClickException):
+class CommandRefused(click.ClickException):
     """What kubectl refuses, in its words; what there is instead stands below."""
 
     def __init__(self, error: Exception) -> None:
@@ -53,8 +53,8 @@ def main() -> None:
 @main.command("scenarios")
 def list_scenarios() -> None:
     """List the scenarios that are shipped."""
-    for name in names():
-        click.echo(f"{name:<24}{named(name).question}")
+    for name in scenario_names():
+        click.echo(f"{name:<24}{load(name).question}")
 
 
 @main.command()
@@ -116,7 +116,7 @@ def redact(files: tuple[str, ...], output: str, keys: str, salt: str) -> None:
     import gzip
     import os
 
-    from .api import manifest
+    from .api.text import manifest
     from .redact import redact as replace
 
     try:
@@ -169,7 +169,7 @@ def get_(words: tuple[str, ...], output: str | None, **options: Any) -> None:
     try:
         found = cluster.get(kind, name=names, output=output or "", **options)
     except (NotThere, ValueError) as error:
-        raise Refused(error) from None
+        raise CommandRefused(error) from None
     click.echo(repr(found), err=not output and not found)
     if not output and not found and not options["all_namespaces"] and cluster.get(kind, all_namespaces=True):
         click.echo("Other namespaces have some: -n NAMESPACE, or -A for all.", err=True)
@@ -185,7 +185,7 @@ def describe_(words: tuple[str, ...], namespace: str, now: datetime | None) -> N
     try:
         found = [cluster.describe(kind, name, namespace, now=now) for name in names or ("",)]
     except NotThere as error:
-        raise Refused(error) from None
+        raise CommandRefused(error) from None
     click.echo("\n\n\n".join(map(repr, found)))
 
 

@@ -13,13 +13,14 @@ from typing import TYPE_CHECKING, Any
 import attrs
 from tqdm.auto import tqdm
 
-from .answers import COMPONENTS, Applied, ApplyRefused, Choices, Run, Step
-from .api import manifest, moments
-from .api.garbage import seldom_collected
-from .api.kind import BY_NAME, KINDS, kind_named
-from .edits import cordoned, created, left_out, merged, tainted, uncordoned, wanted
+from .api.kinds.kind import BY_NAME, KINDS, kind_named
+from .api.text import manifest
+from .api.text import newest_time as moments
+from .api.text.garbage_collection import seldom_collected
+from .results import COMPONENTS, Applied, ApplyRefused, Choices, Run, Step
 from .revision import Revision, revision_named
-from .scheduler.own import plugin_of
+from .scheduler.framework.custom_plugin import custom_plugin
+from .user_commands import cordoned, created, left_out, merged, tainted, uncordoned, wanted
 from .world.apiserver import EPOCH, ORIGIN, Refused, Write, key_for, key_of, moment, ref, uid_of
 from .world.history import Turn
 from .world.simulation import Simulation
@@ -261,7 +262,7 @@ class Cluster:
         `rule(pod, node, seen)` answers True, False or why not; `prefer(pod, node, seen)` 0 to 100. A class may do both.
         """
         other = self.fork()
-        other.revision = self.revision.with_plugin(plugin_of(rule, prefer, name), weight)
+        other.revision = self.revision.with_plugin(custom_plugin(rule, prefer, name), weight)
         other.name = f"{self.name}, {other.revision.name}"
         other.world.exchange(other.revision.simulation(components=self.components).components)
         if self.world.step_number:
@@ -355,9 +356,9 @@ class Cluster:
 
     def why(self, pod: str = "") -> Any:
         """Say why a pod is pending (none named: all that are): which demands together leave no node, node by node."""
-        from .why import every, why
+        from .why import why, why_all
 
-        return why(self, pod) if pod else every(self)
+        return why(self, pod) if pod else why_all(self)
 
     def fix(self, pod: str) -> Any:
         """Find the nearest edits that make a pending pod schedulable, each tried on a fork."""

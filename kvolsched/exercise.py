@@ -16,16 +16,16 @@ from typing import Any
 
 import attrs
 
-from .api.manifest import from_plain
-from .api.meta import Frozen
-from .api.yamltext import yaml_text
+from .api.kinds.meta import Frozen
+from .api.text.manifest import from_plain
+from .api.text.yaml_text import yaml_text
 from .cluster import Cluster
 from .revision import revision_named
-from .scheduler.own import answered, name_of
-from .scheduler.snapshot import Snapshot, snapshot
-from .scheduler.verdict import Reject
+from .scheduler.columns.snapshot import Snapshot, snapshot
+from .scheduler.framework.custom_plugin import as_verdict, display_name
+from .scheduler.framework.verdict import Reject
 
-Rule = Callable[[Any, Any, Snapshot], Any]
+LearnerRule = Callable[[Any, Any, Snapshot], Any]
 LABELS, TAINTS = "metadata.labels", "spec.taints"
 AFFINITY = ("spec.nodeSelector", "spec.affinity.nodeAffinity")
 READS: Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]] = {  # of the pod and of the node, what rules read
@@ -65,7 +65,7 @@ class Answer:
 
 
 @attrs.frozen(slots=False)
-class Told:
+class RecordedCase:
     """One recorded case of one rule: the pod, the cluster, and per node the reasons of a No."""
 
     id: str
@@ -75,7 +75,7 @@ class Told:
     recorded: Mapping[str, tuple[str, ...]]
 
     @classmethod
-    def of(cls, case: Mapping[str, Any], plugin: str) -> Told:
+    def of(cls, case: Mapping[str, Any], plugin: str) -> RecordedCase:
         """Read a case, as recorded with every rule or as shipped with one."""
         said = {node: found.get("rejections", {}) for node, found in case.get("expect", {}).get("nodes", {}).items()}
         reasons = case.get("recorded") or {node: found.get(plugin, ()) for node, found in said.items()}
@@ -102,19 +102,19 @@ class Told:
         """The pod, read."""
         return from_plain(self.pod)
 
-    def ask(self, rule: Rule) -> Iterator[Answer]:
+    def ask(self, rule: LearnerRule) -> Iterator[Answer]:
         """Ask a rule about every node."""
         for name, recorded in self.recorded.items():
             node = self.seen.node(name)
             try:
-                given = answered(rule(self.wanted, node, self.seen), "no reason given")
+                given = as_verdict(rule(self.wanted, node, self.seen), "no reason given")
             except Exception as error:  # noqa: BLE001 - whatever a learner's rule raises is shown, not raised
                 yield Answer(name, recorded, (), failed=f"{type(error).__name__}: {error}")
                 continue
             reasons = given.reasons if isinstance(given, Reject) else ()
             yield Answer(name, recorded, reasons, tuple(map(str, getattr(given, "evidence", ()))))
 
-    def wrong(self, rule: Rule) -> list[Answer]:
+    def wrong(self, rule: LearnerRule) -> list[Answer]:
         """Return the answers that differ."""
         return [answer for answer in self.ask(rule) if not answer.agrees]
 
@@ -123,7 +123,7 @@ class Told:
 class Disagreement:
     """The first node of which a learner's rule says something else than kube-scheduler did, with both sides."""
 
-    told: Told
+    told: RecordedCase
     node: str
     answers: tuple[Answer, ...]
 
@@ -215,7 +215,7 @@ class Exercise:
     """One rule of kube-scheduler, to be written by you: `check(my_rule)` says where yours differs first."""
 
     name: str
-    cases: tuple[Told, ...]
+    cases: tuple[RecordedCase, ...]
 
     def check(self, rule: Any) -> Checked:
         """Ask a rule about every node of every case, smallest case first.
@@ -224,7 +224,7 @@ class Exercise:
             rule: a function `(pod, node, seen)`, or an object with such a method `rule`; it answers Ok or Reject, True
                 or False, or why not, as text.
         """
-        asked: Rule = rule if callable(rule) and not hasattr(rule, "rule") else rule.rule
+        asked: LearnerRule = rule if callable(rule) and not hasattr(rule, "rule") else rule.rule
         first, agree, of = None, 0, 0
         for told in self.cases:
             answers = tuple(told.ask(asked))
@@ -233,7 +233,7 @@ class Exercise:
             if first is None:
                 node = next((answer.node for answer in answers if not answer.agrees), None)
                 first = Disagreement(told, node, answers) if node is not None else None
-        return Checked(self.name, name_of(rule), agree, of, len(self.cases), first)
+        return Checked(self.name, display_name(rule), agree, of, len(self.cases), first)
 
     def __repr__(self) -> str:
         nodes = sum(len(told.recorded) for told in self.cases)
@@ -261,7 +261,7 @@ def exercise(name: str) -> Exercise:
 def _shipped(name: str) -> Exercise:
     packed = resources.files("kvolsched").joinpath("exercises", f"{name}.jsonl.gz").read_bytes()
     cases = map(json.loads, gzip.decompress(packed).decode().splitlines())
-    return Exercise(name, tuple(Told.of(case, name) for case in cases))
+    return Exercise(name, tuple(RecordedCase.of(case, name) for case in cases))
 
 
 def _part(plain: Mapping[str, Any], paths: Iterable[str]) -> str:

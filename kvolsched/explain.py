@@ -11,14 +11,15 @@ from typing import Any, NamedTuple
 import attrs
 
 from . import volumes
-from .answers import hanging, sentence
-from .api import manifest
+from .api.text import manifest
 from .cluster import Cluster
 from .controllers import kubelet
+from .results import hanging, sentence
 from .scheduler import requests
-from .scheduler.assume import ASSUMED
-from .scheduler.cycle import PASS, SCHEDULER, PassNote
-from .scheduler.framework import Judgement, Ranking, judge, rank
+from .scheduler.framework.judgement import Judgement, judge
+from .scheduler.framework.ranking import Ranking, rank
+from .scheduler.loop.assume_cache import ASSUMED
+from .scheduler.loop.scheduling_cycle import PASS, SCHEDULER, PassNote
 from .world.apiserver import key_for, key_of, moment, ref
 from .world.history import Turn
 from .world.log import Change, Key, Note

@@ -16,7 +16,7 @@ from typing import Any
 
 import attrs
 
-from .api.convert import schema, to_plain
+from .api.text.convert import schema, to_plain
 
 REDACTED = "redacted"
 OURS = ("kubernetes.io", "k8s.io")  # label keys of these domains and below stay

@@ -13,8 +13,8 @@ import attrs
 
 from . import admission, volumes
 from .api import defaults
-from .api.meta import EMPTY, freeze
-from .api.storage import NO_PROVISIONER
+from .api.kinds.meta import EMPTY, freeze
+from .api.kinds.storage_class import NO_PROVISIONER
 from .controllers import (
     daemon_set,
     deployment,
@@ -31,21 +31,21 @@ from .controllers import (
     user,
     zonal_upgrade,
 )
-from .scheduler import profile as profiles
-from .scheduler.assume import KINDS, AssumeCache
-from .scheduler.cycle import SCHEDULER, SchedulingPass
-from .scheduler.evictor import Evictor
-from .scheduler.flow import BindWorker, Strategy, TwoPasses, WaitInPreBind, named_volume, pod_claims
+from .scheduler.columns.snapshot import Snapshot
+from .scheduler.framework import profile as profiles
+from .scheduler.framework.profile import Profile
+from .scheduler.loop.assume_cache import KINDS, AssumeCache
+from .scheduler.loop.binding_flow import BindWorker, Strategy, TwoPasses, WaitInPreBind, named_volume, pod_claims
+from .scheduler.loop.evictor import Evictor
+from .scheduler.loop.rollback_marker import RollbackMarker
+from .scheduler.loop.scheduling_cycle import SCHEDULER, SchedulingPass
+from .scheduler.loop.scheduling_queue import RECORDER, SchedulingQueue
 from .scheduler.plugins.volume_binding import VolumeBinding
 from .scheduler.plugins.volume_rollback import VolumeRollback
-from .scheduler.profile import Profile
-from .scheduler.queue import RECORDER, SchedulingQueue
-from .scheduler.rollback import Roller
-from .scheduler.snapshot import Snapshot
 from .world.apiserver import ApiServer
 from .world.component import Component
 from .world.simulation import Simulation
-from .world.view import Index, Seen, View
+from .world.view import Index, InformerCache, View
 
 # Admission plugins that are off in the loop: nobody there finds a new node ready and lifts the taint again.
 OFF = ("TaintNodesByCondition",)
@@ -75,8 +75,8 @@ class Revision:
     name: str
     profile: Profile
     flow: Strategy
-    binder: persistent_volume.Options
-    provisioning: provisioner.Options
+    binder: persistent_volume.PVControllerOptions
+    provisioning: provisioner.ProvisionerOptions
     zone_labels: bool = True
     pops_backoff: bool = True
     today: bool = True
@@ -187,7 +187,7 @@ class Revision:
         binder = _dialled(persistent_volume.NAME, self.binder, dials.get(persistent_volume.NAME))
         made = [
             user.component(),
-            stateful_set.component(stateful_set.Options(revisions=self.today)),
+            stateful_set.component(stateful_set.StatefulSetOptions(revisions=self.today)),
             *self.others(),
             rules.scheduler(),
             persistent_volume.component(binder),
@@ -203,7 +203,7 @@ class Revision:
         """Yield the controllers that have something to do in few worlds: workloads, protection, garbage collection."""
         for module in OTHERS:
             if module is daemon_set:
-                yield daemon_set.component(daemon_set.Options(places=not self.today))
+                yield daemon_set.component(daemon_set.DaemonSetOptions(places=not self.today))
             elif self.today or module is not ephemeral_volume:
                 yield module.component()
 
@@ -229,9 +229,9 @@ class Revision:
         series = (RECORDER,) if self.today else ()
         return ApiServer(admit, subresources, admission.permits(denied), WORKLOADS, series)
 
-    def _kubelet(self) -> kubelet.Options:
+    def _kubelet(self) -> kubelet.KubeletOptions:
         reaches = self.gates.get(kubelet.NAME, {}).get(GATES[0], True)
-        return kubelet.Options(reaches=reaches, marks_dirty=self.rolls_back)
+        return kubelet.KubeletOptions(reaches=reaches, marks_dirty=self.rolls_back)
 
     def found(self, obj: Any, stored: admission.Stored) -> Any:
         """Return an object as it is found in a cluster, defaulted; one written by hand was admitted there."""
@@ -244,10 +244,10 @@ class Revision:
         heeds_gates = self.gates.get(SCHEDULER, {}).get(DIRECTIVES, True)
         judging = SchedulingPass(self.profile, self.flow, self.pops_backoff, self.fine, heeds_gates)
         evicting = (Evictor(),) if self.profile.preempts else ()
-        rolling = (Roller(),) if self.rolls_back else ()
+        rolling = (RollbackMarker(),) if self.rolls_back else ()
         actors = (judging, BindWorker(self.flow, self.profile), *evicting, *rolling)
 
-        def views(_seen: Seen) -> Mapping[str, View]:
+        def views(_seen: InformerCache) -> Mapping[str, View]:
             return {
                 "cache": AssumeCache(Snapshot(), self.flow.volume_rule),
                 "queue": SchedulingQueue(),
@@ -262,12 +262,12 @@ class Revision:
         wanted = sorted(set(names) - {NO_PROVISIONER, ""})
         return [provisioner.component(name, self._driver(name, dials.get(name, {}))) for name in wanted]
 
-    def storage(self, name: str, dials: Mapping[str, Mapping[str, Any]]) -> provisioner.Storage | None:
+    def storage(self, name: str, dials: Mapping[str, Mapping[str, Any]]) -> provisioner.DriverStorage | None:
         """Return the pools of a driver with these dials; None if its room is not counted."""
         options = self._driver(name, dials.get(name, {}))
-        return provisioner.Storage(name, options.pools) if options.pools else None
+        return provisioner.DriverStorage(name, options.pools) if options.pools else None
 
-    def _driver(self, name: str, dials: Mapping[str, Any]) -> provisioner.Options:
+    def _driver(self, name: str, dials: Mapping[str, Any]) -> provisioner.ProvisionerOptions:
         """Return a driver's options: the revision's, and the scenario's dials over them."""
         told = dict(dials)
         if "kind" in told:
@@ -277,12 +277,12 @@ class Revision:
         if "pools" in told:
             keys = told.get("topology_keys", self.provisioning.topology_keys)
             try:
-                told["pools"] = provisioner.pools.read(told["pools"], keys[0] if keys else "")
+                told["pools"] = provisioner.storage_pools.read_pools(told["pools"], keys[0] if keys else "")
             except ValueError as why:
                 raise ValueError(f"{name}: {why}") from None
         if "publishing" in told:
             told["publishing"] = _dialled(f"{name}: publishing", self.provisioning.publishing, told["publishing"])
-        options: provisioner.Options = _dialled(name, self.provisioning, told)
+        options: provisioner.ProvisionerOptions = _dialled(name, self.provisioning, told)
         return options
 
 

@@ -16,18 +16,19 @@ from typing import Any
 
 import attrs
 
-from .answers import ApplyRefused
-from .api import examples, manifest
-from .api.meta import EMPTY, Frozen, ObjectMeta, freeze, thaw
-from .api.node import Node, NodeStatus
-from .api.pod import Container, Pod, PodSpec
-from .api.pod_volume import PersistentVolumeClaimVolumeSource, Volume
-from .api.resources import Resources
-from .api.storage import WAIT_FOR_FIRST_CONSUMER, StorageClass
-from .api.volume import PersistentVolumeClaim, PersistentVolumeClaimSpec
+from .api import examples
+from .api.kinds.meta import EMPTY, Frozen, ObjectMeta, freeze, thaw
+from .api.kinds.node import Node, NodeStatus
+from .api.kinds.pod import Container, Pod, PodSpec
+from .api.kinds.pod_volume import PersistentVolumeClaimVolumeSource, Volume
+from .api.kinds.resources import Resources
+from .api.kinds.storage_class import WAIT_FOR_FIRST_CONSUMER, StorageClass
+from .api.kinds.volume import PersistentVolumeClaim, PersistentVolumeClaimSpec
+from .api.text import manifest
 from .cluster import Cluster, condition
+from .results import ApplyRefused
 from .revision import revision_named
-from .scheduler.cycle import SCHEDULER
+from .scheduler.loop.scheduling_cycle import SCHEDULER
 from .world.apiserver import key_of
 from .world.log import Note
 
@@ -97,13 +98,13 @@ class Scenario:
         return cluster
 
 
-def names() -> list[str]:
+def scenario_names() -> list[str]:
     """Return the names of the shipped scenarios."""
     return _names("scenarios")
 
 
 @cache
-def named(name: str) -> Scenario:
+def load(name: str) -> Scenario:
     """Return a shipped scenario.
 
     Raises:
@@ -114,7 +115,7 @@ def named(name: str) -> Scenario:
 
 def scenario(name: str, revision: str = "", *, seed: int | None = None, **components: Any) -> Cluster:
     """Return the cluster of a shipped scenario, ready to be stepped."""
-    return named(name).cluster(revision, seed=seed, components=components or None)
+    return load(name).cluster(revision, seed=seed, components=components or None)
 
 
 def read(source: str | Path, name: str = "") -> Scenario:

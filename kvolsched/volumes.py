@@ -13,15 +13,15 @@ from typing import Any
 
 import attrs
 
-from .api.csi import CSIDriver
-from .api.meta import Frozen, ObjectReference
-from .api.node import Node
-from .api.pod import Pod
-from .api.pod_volume import CSIVolumeSource
-from .api.quantity import value
-from .api.selector import NodeSelector, NodeSelectorTerm, Requirement
-from .api.storage import StorageClass, TopologySelectorTerm
-from .api.volume import (
+from .api.kinds.csi import CSIDriver
+from .api.kinds.meta import Frozen, ObjectReference
+from .api.kinds.node import Node
+from .api.kinds.pod import Pod
+from .api.kinds.pod_volume import CSIVolumeSource
+from .api.kinds.quantity import value
+from .api.kinds.selector import NodeSelector, NodeSelectorTerm, Requirement
+from .api.kinds.storage_class import StorageClass, TopologySelectorTerm
+from .api.kinds.volume import (
     BETA_STORAGE_CLASS,
     BETA_STORAGE_PROVISIONER,
     BIND_COMPLETED,
@@ -54,7 +54,7 @@ MIGRATED = Frozen(
 
 
 @attrs.frozen(kw_only=True)
-class Options:
+class VolumeRules:
     """How a revision's volume rules differ.
 
     Args:
@@ -73,8 +73,8 @@ class Options:
     lists_by_field: bool = False
 
 
-UPSTREAM = Options()
-DESIGN = Options(
+UPSTREAM = VolumeRules()
+DESIGN = VolumeRules(
     phase_matters=False, mode_matters=False, selected_node_key="volume.alpha.kubernetes.io/selectedNode"
 )
 DRAFT = attrs.evolve(DESIGN, selected_node_key=BETA_STORAGE_PROVISIONER, signals_provisioner=True)
@@ -143,7 +143,7 @@ def is_bound(claim: PersistentVolumeClaim) -> bool:
     return bool(claim.spec.volume_name) and BIND_COMPLETED in claim.metadata.annotations
 
 
-def selected_node(claim: PersistentVolumeClaim, options: Options = UPSTREAM) -> str:
+def selected_node(claim: PersistentVolumeClaim, options: VolumeRules = UPSTREAM) -> str:
     """Return the node that the scheduler selected for a claim, or ""; the options' key is looked at first."""
     annotations = claim.metadata.annotations
     for key in (options.selected_node_key, *SELECTED_NODE_KEYS):
@@ -207,7 +207,7 @@ def find_matching_volume(
     node: Node | None = None,
     excluded: Collection[str] = frozenset(),
     delayed: bool = False,
-    options: Options = UPSTREAM,
+    options: VolumeRules = UPSTREAM,
 ) -> PersistentVolume | None:
     """Return the volume to bind to a claim, or None.
 
@@ -242,7 +242,7 @@ def find_matching_volume(
     return smallest
 
 
-def _could_serve(claim: PersistentVolumeClaim, volume: PersistentVolume, options: Options) -> bool:
+def _could_serve(claim: PersistentVolumeClaim, volume: PersistentVolume, options: VolumeRules) -> bool:
     """Say whether mode, attributes class and life of a volume allow this claim, prebound or not."""
     if options.mode_matters and mode(claim) != mode(volume):
         return False
@@ -256,7 +256,7 @@ def is_free_match(
     claim: PersistentVolumeClaim,
     volume: PersistentVolume,
     node: Node | None = None,
-    options: Options = UPSTREAM,
+    options: VolumeRules = UPSTREAM,
 ) -> bool:
     """Say whether an unclaimed volume suits a claim: phase, selector, class, and from a node its reach."""
     if options.phase_matters and volume.status.phase != "Available":
@@ -269,12 +269,12 @@ def is_free_match(
     return node is None or (has_access_modes(volume, claim) and volume_fits_node(volume, node))
 
 
-def serves(claim: PersistentVolumeClaim, volume: PersistentVolume, options: Options = UPSTREAM) -> bool:
+def serves(claim: PersistentVolumeClaim, volume: PersistentVolume, options: VolumeRules = UPSTREAM) -> bool:
     """Say whether a volume that names a claim may be used for it: by size, mode, attributes class and life."""
     return capacity(volume) >= requested(claim) and _could_serve(claim, volume, options)
 
 
-def suits(claim: PersistentVolumeClaim, volume: PersistentVolume, options: Options = UPSTREAM) -> bool:
+def suits(claim: PersistentVolumeClaim, volume: PersistentVolume, options: VolumeRules = UPSTREAM) -> bool:
     """Say whether an unclaimed volume suits a claim in everything but size and node (scheduler's path)."""
     return (
         _could_serve(claim, volume, options)
@@ -332,21 +332,21 @@ def topology_allows(storage_class: StorageClass, node: Node) -> bool:
     return any(term.match_label_expressions and term_allows(term, labels) for term in terms)
 
 
-Segment = tuple[tuple[str, str], ...]  # one topology: label keys with their values, sorted by key
+Topology = tuple[tuple[str, str], ...]  # one topology: label keys with their values, sorted by key
 
 
-def segment_of(labels: Mapping[str, str], keys: Iterable[str]) -> Segment | None:
+def segment_of(labels: Mapping[str, str], keys: Iterable[str]) -> Topology | None:
     """Return the topology that labels say in these keys, or None if one is missing."""
     keys = sorted(set(keys))
     return tuple((key, labels[key]) for key in keys) if all(key in labels for key in keys) else None
 
 
-def flattened(terms: Iterable[TopologySelectorTerm]) -> list[Segment]:
+def flattened(terms: Iterable[TopologySelectorTerm]) -> list[Topology]:
     """Return allowedTopologies written out: one topology for each choice of values; empty entries vanish.
 
     The order is external-provisioner's: a later key's values are the outer loop.
     """
-    found: list[Segment] = []
+    found: list[Topology] = []
     for term in terms:
         combined: list[dict[str, str]] = [{}]
         for part in term.match_label_expressions:
@@ -379,7 +379,7 @@ def bind_volume_to_claim(volume: PersistentVolume, claim: PersistentVolumeClaim)
 
 
 def with_selected_node(
-    claim: PersistentVolumeClaim, node: str, options: Options = UPSTREAM
+    claim: PersistentVolumeClaim, node: str, options: VolumeRules = UPSTREAM
 ) -> PersistentVolumeClaim:
     """Return a claim with the annotation that hands it to provisioning for this node; "" takes it away."""
     keys: dict[str, Any] = dict.fromkeys(SELECTED_NODE_KEYS)
@@ -429,7 +429,7 @@ def publish_context(pod: Pod, source: CSIVolumeSource, driver: CSIDriver | None)
     return Frozen({f"csi.storage.k8s.io/{word}": value for word, value in told.items()})
 
 
-def labelled(node: Node, services: Iterable[NodeService]) -> Node:
+def with_reported_topology(node: Node, services: Iterable[NodeService]) -> Node:
     """Return a node with every segment that is reported for it among its labels; the same object if it has them."""
     told = {key: value for each in services for key, value in each.segments.get(node.metadata.name, {}).items()}
     if told.items() <= node.metadata.labels.items():

@@ -13,9 +13,9 @@ from datetime import datetime
 from functools import lru_cache
 from typing import Any
 
-from .api.convert import to_plain
-from .api.meta import OwnerReference
-from .api.pod import Pod, PodTemplateSpec
+from .api.kinds.meta import OwnerReference
+from .api.kinds.pod import Pod, PodTemplateSpec
+from .api.text.convert import to_plain
 
 ALPHABET = "bcdfghjklmnpqrstvwxz2456789"  # no vowels, no digits that look like letters: no words come about
 REVISION_LABEL = "controller-revision-hash"

@@ -8,14 +8,14 @@ from pathlib import Path
 
 import attrs
 
-from kvolsched.api.selector import NodeSelector, Toleration
+from kvolsched.api.kinds.selector import NodeSelector, Toleration
 from kvolsched.conform import FAMILIES, read
 from kvolsched.conform.families import SCHEDULER
 from kvolsched.scheduler import requests
-from kvolsched.scheduler.attachments import limits_of, of_pod
-from kvolsched.scheduler.matching import required
-from kvolsched.scheduler.profile import upstream
-from kvolsched.scheduler.verdict import OK, Ok
+from kvolsched.scheduler.columns.attachments import limits_of, of_pod
+from kvolsched.scheduler.framework.profile import upstream
+from kvolsched.scheduler.framework.verdict import OK, Ok
+from kvolsched.scheduler.node_selection import required
 
 ROOT = Path(__file__).parent.parent
 JUDGED = tuple(name for name, family in FAMILIES.items() if family is SCHEDULER)  # verdicts of a scheduler
@@ -193,12 +193,12 @@ CASES = 20
 
 def main():
     """Choose and write."""
-    from kvolsched.exercise import Told
+    from kvolsched.exercise import RecordedCase
 
     found = [case.case for family in JUDGED for case in read(RECORDED / f"{family}.jsonl.gz")]
     SHIPPED.mkdir(exist_ok=True)
     for name, mutants in MUTANTS.items():
-        recorded = [Told.of(case, name) for case in found if "nodes" in case["expect"]]
+        recorded = [RecordedCase.of(case, name) for case in found if "nodes" in case["expect"]]
         usable = [told for told in recorded if any(told.recorded.values()) and not told.wrong(reference(name))]
         usable.sort(key=lambda told: (len(told.line()), told.id))
         chosen = []

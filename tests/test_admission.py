@@ -3,9 +3,9 @@
 import pytest
 
 from kvolsched import admission
-from kvolsched.answers import ApplyRefused
-from kvolsched.api.manifest import from_plain, to_plain
+from kvolsched.api.text.manifest import from_plain, to_plain
 from kvolsched.cluster import Cluster
+from kvolsched.results import ApplyRefused
 from kvolsched.world.apiserver import ApiServer, Done, Refused, Write, key_of
 from kvolsched.world.log import Key, Log
 

@@ -9,13 +9,13 @@ from hypothesis import strategies as st
 from test_conform import RECORDED
 
 from kvolsched import admission
-from kvolsched.answers import ApplyRefused
-from kvolsched.api.fault import ManifestError
-from kvolsched.api.manifest import to_plain
-from kvolsched.api.validation import validate
+from kvolsched.api.text.fault import ManifestError
+from kvolsched.api.text.manifest import to_plain
+from kvolsched.api.validation.validate import validate
 from kvolsched.cluster import Cluster
 from kvolsched.conform import read
-from kvolsched.edits import LAST_APPLIED
+from kvolsched.results import ApplyRefused
+from kvolsched.user_commands import LAST_APPLIED
 
 CLASS = """
 apiVersion: storage.k8s.io/v1
@@ -46,7 +46,7 @@ def test_created_configured_unchanged():
 
 def with_label(obj, key, value):
     """The object with a label more."""
-    from kvolsched.api.meta import evolve
+    from kvolsched.api.kinds.meta import evolve
 
     return evolve(obj, metadata=evolve(obj.metadata, labels=obj.metadata.labels.merged({key: value})))
 

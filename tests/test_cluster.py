@@ -3,9 +3,9 @@
 import pytest
 
 from kvolsched import scenario
-from kvolsched.answers import ApplyRefused
-from kvolsched.api.fault import ManifestError
+from kvolsched.api.text.fault import ManifestError
 from kvolsched.cluster import Cluster
+from kvolsched.results import ApplyRefused
 
 NODE = """
 apiVersion: v1

@@ -29,7 +29,7 @@ from kvolsched.conform import (
     wakeups,
 )
 from kvolsched.revision import upstream
-from kvolsched.scheduler.framework import check
+from kvolsched.scheduler.framework.judgement import check
 
 RECORDED = Path(__file__).parent / "conformance"
 FIT = RECORDED / "fit.jsonl.gz"

@@ -8,7 +8,7 @@ import attrs
 import pytest
 
 import kvolsched
-from kvolsched.api.meta import ObjectReference
+from kvolsched.api.kinds.meta import ObjectReference
 from kvolsched.explore import Crash, UserAct, claims_and_volumes_match, explore, pods_stay, versions_grow
 from kvolsched.explore.invariants import nodes_hold_what_they_run
 from kvolsched.revision import revision_named

@@ -7,9 +7,9 @@ import pytest
 
 import kvolsched
 from kvolsched.conform import read
-from kvolsched.exercise import Told
-from kvolsched.scheduler.framework import OK
-from kvolsched.scheduler.own import plugin_of
+from kvolsched.exercise import RecordedCase
+from kvolsched.scheduler.framework.custom_plugin import custom_plugin
+from kvolsched.scheduler.framework.verdict import OK
 
 CASES = [(name, mutant) for name, mutants in exercise_mutants.MUTANTS.items() for mutant in mutants]
 
@@ -63,7 +63,7 @@ def test_shipped_cases_are_recorded_ones():
     for family in exercise_mutants.JUDGED:
         for recorded in read(exercise_mutants.RECORDED / f"{family}.jsonl.gz"):
             if recorded.id in ids:
-                found |= {key: Told.of(recorded.case, key[0]) for key in wanted if key[1] == recorded.id}
+                found |= {key: RecordedCase.of(recorded.case, key[0]) for key in wanted if key[1] == recorded.id}
 
     assert {key: told.line() for key, told in wanted.items()} == {key: told.line() for key, told in found.items()}
     assert sum(path.stat().st_size for path in exercise_mutants.SHIPPED.iterdir()) < 60_000
@@ -152,13 +152,13 @@ def test_what_is_no_rule_is_refused():
     """Neither an empty object nor one that nobody would ever ask makes a plugin; a whole plugin stays what it is."""
     whole = exercise_mutants.PROFILE.plugin("NodeAffinity")
 
-    assert plugin_of(whole) is whole
+    assert custom_plugin(whole) is whole
     with pytest.raises(TypeError, match="is no rule"):
-        plugin_of(object())
+        custom_plugin(object())
     with pytest.raises(TypeError, match="is no rule"):
-        plugin_of(SimpleNamespace(name="Gate", pre_enqueue=bool))
+        custom_plugin(SimpleNamespace(name="Gate", pre_enqueue=bool))
     with pytest.raises(TypeError, match="is no rule"):
-        plugin_of()
+        custom_plugin()
 
 
 def test_a_rule_may_join_a_story_that_has_begun():

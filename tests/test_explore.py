@@ -8,13 +8,13 @@ import attrs
 import pytest
 from world.toys import CLAIMER, create, pod, relabel, world
 
-from kvolsched.api.meta import Frozen, ObjectMeta
-from kvolsched.api.workload import Namespace
+from kvolsched.api.kinds.meta import Frozen, ObjectMeta
+from kvolsched.api.kinds.workload import Namespace
 from kvolsched.explore import Crash, Refuse, UserAct, explore, versions_grow
 from kvolsched.world.apiserver import Write, key_of
 from kvolsched.world.component import Component
 from kvolsched.world.log import Key
-from kvolsched.world.routine import Routine
+from kvolsched.world.reconciler import Reconciler
 from kvolsched.world.simulation import Simulation
 
 ACCOUNT = Key("Namespace", "", "account")
@@ -32,18 +32,18 @@ def account(objects):
 
 def payer(name, *, careful):
     """A component that adds 1 to the account once, reading what it has seen; careful: with the version it read."""
-    def sync(hand, _cause):
-        seen = hand.seen.at(ACCOUNT)
-        if seen is None or hand.note("paid", "") or name in seen.metadata.labels:
+    def sync(ctx, _cause):
+        seen = ctx.seen.at(ACCOUNT)
+        if seen is None or ctx.note("paid", "") or name in seen.metadata.labels:
             return ()
         labels = {"held": str(int(seen.metadata.labels["held"]) + 1), name: "paid"}
         write = relabel(seen, **labels)
         return [write if careful else attrs.evolve(write, version=0)]
 
-    def done(hand, _cause, _done, *, last):
-        hand.remember("paid", "", True)
+    def done(ctx, _cause, _done, *, last):
+        ctx.remember("paid", "", True)
 
-    routine = Routine(f"{name} pays", lambda _hand, _key, _old, _new: ["pay"], sync, done=done)
+    routine = Reconciler(f"{name} pays", lambda _hand, _key, _old, _new: ["pay"], sync, done=done)
     return Component(name, ("Namespace",), (routine,))
 
 
@@ -88,9 +88,9 @@ def test_without_lag_nothing_is_lost():
 
 def holder(name, order):
     """A component that takes two locks in an order, writes itself into both, and lets them go when it holds both."""
-    def sync(hand, _cause):
-        seen = {lock: hand.seen.at(Key("Namespace", "", lock)) for lock in order}
-        if None in seen.values() or hand.note("done", ""):
+    def sync(ctx, _cause):
+        seen = {lock: ctx.seen.at(Key("Namespace", "", lock)) for lock in order}
+        if None in seen.values() or ctx.note("done", ""):
             return ()
         mine = [lock for lock in order if seen[lock].metadata.labels.get("holder") == name]
         if len(mine) == len(order):
@@ -98,11 +98,11 @@ def holder(name, order):
         wanted = next(lock for lock in order if lock not in mine)
         return [relabel(seen[wanted], holder=name)] if "holder" not in seen[wanted].metadata.labels else ()
 
-    def done(hand, _cause, done, *, last):
+    def done(ctx, _cause, done, *, last):
         if name in done.stored.metadata.labels and last:
-            hand.remember("done", "", True)
+            ctx.remember("done", "", True)
 
-    routine = Routine(f"{name} locks", lambda _hand, _key, _old, _new: ["lock"], sync, done=done)
+    routine = Reconciler(f"{name} locks", lambda _hand, _key, _old, _new: ["lock"], sync, done=done)
     return Component(name, ("Namespace",), (routine,))
 
 
@@ -140,25 +140,25 @@ def twice(*, by_seeing):
     """A component that writes a claim and then marks the pod; by_seeing: it decides by the claim it sees, else by a note."""
     from world.toys import Annotate, name_in
 
-    def sync(hand, cause):
+    def sync(ctx, cause):
         space, name = cause.split("/")
-        seen = hand.seen.get("Pod", name, space)
+        seen = ctx.seen.get("Pod", name, space)
         if seen is None or "served" in seen.metadata.annotations:
             return ()
         mark = Write("patch", Key("Pod", space, name), Annotate(Frozen(served="yes")))
         made = create(namespace(f"for-{name}"))
-        known = hand.seen.at(Key("Namespace", "", f"for-{name}")) is not None if by_seeing else hand.note("made", name)
+        known = ctx.seen.at(Key("Namespace", "", f"for-{name}")) is not None if by_seeing else ctx.note("made", name)
         return [mark] if known else [made, mark]
 
-    def done(hand, cause, done, *, last):
+    def done(ctx, cause, done, *, last):
         if done.write.verb == "create" and not by_seeing:
-            hand.remember("made", cause.split("/")[1], True)
+            ctx.remember("made", cause.split("/")[1], True)
 
-    def refused(hand, cause, _outcome):
-        hand.unwake(cause)  # gives up: "it is there already, so somebody else does it"
+    def refused(ctx, cause, _outcome):
+        ctx.cancel_wake(cause)  # gives up: "it is there already, so somebody else does it"
 
     enqueue = lambda _h, key, _o, _n: [name_in(key)] if key.kind == "Pod" else []  # noqa: E731
-    routine = Routine("serve", enqueue, sync, done=done, refused=refused)
+    routine = Reconciler("serve", enqueue, sync, done=done, refused=refused)
     sim = Simulation([Component("server", ("Pod", "Namespace"), (routine,))])
     sim.perform("user", [create(pod("p"))])
     return sim
@@ -228,10 +228,10 @@ def greetings(objects):
 def test_a_state_that_no_longer_reaches_the_goal_is_found():
     """Not only where nothing happens: two who undo each other for ever never get there."""
     def flip(name, value):
-        def sync(hand, _cause):
-            seen = hand.seen.at(ACCOUNT)
+        def sync(ctx, _cause):
+            seen = ctx.seen.at(ACCOUNT)
             return [relabel(seen, held=value)] if seen and seen.metadata.labels["held"] != value else ()
-        return Component(name, ("Namespace",), (Routine(name, lambda *_: ["x"], sync),))
+        return Component(name, ("Namespace",), (Reconciler(name, lambda *_: ["x"], sync),))
 
     sim = Simulation([flip("up", "1"), flip("down", "0")])
     sim.perform("user", [create(namespace("account", held="0"))])
@@ -252,15 +252,15 @@ def test_a_condition_is_found_by_the_shortest_way():
 
 def referee(*, rereads):
     """A component that removes pods whose namespace it cannot see; rereads: it asks the API server first."""
-    def sync(hand, cause):
+    def sync(ctx, cause):
         space, name = cause.split("/")
-        here, home = hand.seen.get("Pod", name, space), Key("Namespace", "", space)
-        if here is None or hand.seen.at(home) is not None or (rereads and hand.get(home) is not None):
+        here, home = ctx.seen.get("Pod", name, space), Key("Namespace", "", space)
+        if here is None or ctx.seen.at(home) is not None or (rereads and ctx.get(home) is not None):
             return ()
         return [Write("delete", key_of(here))]
 
     enqueue = lambda _h, key, _o, _n: [f"{key.namespace}/{key.name}"] if key.kind == "Pod" else []  # noqa: E731
-    sim = Simulation([Component("referee", ("Namespace", "Pod"), (Routine("judge", enqueue, sync),))])
+    sim = Simulation([Component("referee", ("Namespace", "Pod"), (Reconciler("judge", enqueue, sync),))])
     sim.perform("user", [create(namespace("team")), create(pod("p", "team"))])
     return sim
 
@@ -371,9 +371,9 @@ def test_an_interrupt_returns_what_was_visited(monkeypatch):
 
 def test_an_error_in_an_actor_says_where_it_was():
     """An actor that fails during a search raises its own error, with a note how it was met."""
-    def sync(hand, _cause):
-        return [] if len(hand.seen.all("Pod")) < 2 else [1 / 0]
-    sim = Simulation([Component("bad", ("Pod",), (Routine("bad", lambda *_: ["x"], sync),)), CLAIMER])
+    def sync(ctx, _cause):
+        return [] if len(ctx.seen.all("Pod")) < 2 else [1 / 0]
+    sim = Simulation([Component("bad", ("Pod",), (Reconciler("bad", lambda *_: ["x"], sync),)), CLAIMER])
     sim.perform("user", [create(pod("p"))])
 
     with pytest.raises(ZeroDivisionError) as caught:

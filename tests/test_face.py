@@ -3,8 +3,8 @@
 import pytest
 
 import kvolsched
-from kvolsched.answers import WIDE, hanging, sentence
 from kvolsched.explain import net
+from kvolsched.results import WIDE, hanging, sentence
 from kvolsched.world.log import Change, Key, Note
 
 

@@ -8,16 +8,16 @@ import pytest
 from click.testing import CliRunner
 
 from kvolsched import Cluster
-from kvolsched.api.manifest import from_plain
-from kvolsched.api.meta import Frozen
+from kvolsched.api.kinds.meta import Frozen
+from kvolsched.api.text.manifest import from_plain
 from kvolsched.cli import main
 from kvolsched.conform import read
 from kvolsched.fix import Situation, search
-from kvolsched.fix.edit import merged
+from kvolsched.fix.edit import merge_changes
 from kvolsched.revision import upstream
-from kvolsched.scheduler.framework import judge
-from kvolsched.scheduler.own import plugin_of
-from kvolsched.scheduler.snapshot import snapshot
+from kvolsched.scheduler.columns.snapshot import snapshot
+from kvolsched.scheduler.framework.custom_plugin import custom_plugin
+from kvolsched.scheduler.framework.judgement import judge
 from kvolsched.world.apiserver import key_of
 
 RECORDED = Path(__file__).parent / "conformance"
@@ -209,14 +209,14 @@ def test_merging_edits_of_one_object():
     found = search(situation).found
     several = next(fix for fix in found if len(fix.edits) == 3)
 
-    assert len(merged(several.edits)) <= 2
+    assert len(merge_changes(several.edits)) <= 2
 
 
 def test_a_case_without_a_fix_says_what_cannot_be_met():
     """A rule of one's own that takes no node: no edit of the catalogue helps, and it is said."""
     rules = upstream()
     fixes = Cluster.from_manifests(
-        STUCK, revision=attrs.evolve(rules, profile=rules.profile.with_plugin(plugin_of(never, None, "Never")))
+        STUCK, revision=attrs.evolve(rules, profile=rules.profile.with_plugin(custom_plugin(never, None, "Never")))
     ).fix("web")
 
     assert ("no edit of the catalogue meets:", 0) == (fixes.headline, len(fixes))

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from kvolsched.api.dump import COMMAND
+from kvolsched.api.text.dump import COMMAND
 from kvolsched.cli import main
 
 ROOT = Path(__file__).parent.parent

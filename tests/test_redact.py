@@ -13,12 +13,12 @@ from click.testing import CliRunner
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from kvolsched.api.manifest import plain, read, to_plain, write
+from kvolsched.api.text.manifest import plain, read, to_plain, write
 from kvolsched.cli import main
 from kvolsched.redact import REDACTED, redact
-from kvolsched.scheduler.framework import judge
-from kvolsched.scheduler.profile import upstream
-from kvolsched.scheduler.snapshot import Snapshot, snapshot
+from kvolsched.scheduler.columns.snapshot import Snapshot, snapshot
+from kvolsched.scheduler.framework.judgement import judge
+from kvolsched.scheduler.framework.profile import upstream
 
 RECORDED = Path(__file__).parent / "conformance"
 DUMPS = sorted((RECORDED / "dumps").glob("*.yaml.gz"))

@@ -9,7 +9,7 @@ import pytest
 
 from kvolsched import scenario as shipped
 from kvolsched.cluster import Cluster
-from kvolsched.scenario import ExpectationFailed, Scenario, ScenarioError, names, read
+from kvolsched.scenario import ExpectationFailed, Scenario, ScenarioError, read, scenario_names
 
 FILES = sorted((Path(__file__).parent / "scenarios").glob("*.yaml"))
 
@@ -36,7 +36,7 @@ def test_scenario(file):
     assert again.manifests() == cluster.manifests(), "the same scenario, played again, ends otherwise"
 
 
-@pytest.mark.parametrize("name", names())
+@pytest.mark.parametrize("name", scenario_names())
 @pytest.mark.parametrize("revision", ["design", "upstream"])
 @pytest.mark.checklist("262")
 def test_shipped_scenarios_run_under_every_revision(name, revision):

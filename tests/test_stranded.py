@@ -6,7 +6,7 @@ from kvolsched import volumes
 from kvolsched.conform import read
 from kvolsched.conform.design_loop import play
 from kvolsched.revision import design
-from kvolsched.scheduler.framework import judge
+from kvolsched.scheduler.framework.judgement import judge
 from kvolsched.world.log import Key
 
 PAGE = Path(__file__).parent.parent / "docs" / "recorded-loops.md"

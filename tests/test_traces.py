@@ -10,13 +10,13 @@ from pathlib import Path
 
 import pytest
 
-from kvolsched.api.manifest import plain
+from kvolsched.api.text.manifest import plain
 from kvolsched.conform import FAMILIES, read
+from kvolsched.conform.trace_player import TracePlayer
+from kvolsched.conform.trace_renaming import interchanges
+from kvolsched.conform.trace_rows import told
+from kvolsched.conform.trace_timing import TimingDraws
 from kvolsched.conform.traces import ASPECTS, shown, varying
-from kvolsched.conform.traces_alike import interchanges
-from kvolsched.conform.traces_pace import Luck
-from kvolsched.conform.traces_play import Story
-from kvolsched.conform.traces_told import told
 from kvolsched.revision import upstream
 from kvolsched.world.apiserver import Refused
 from kvolsched.world.log import Key
@@ -52,45 +52,45 @@ def test_story_of_a_real_control_plane(name):
 KINDS = ("PersistentVolumeClaim", "PersistentVolume", "Pod", "ReplicaSet", "Deployment")
 WATCHERS = ("persistent-volume-binder", "kube-scheduler", "replicaset-controller", "deployment-controller")
 CATALOGUE = [
-    *(Luck(draws=draws) for draws in range(6)),
-    Luck(hurried=True),
-    Luck(starting=1.5),
-    *(Luck(phase=0.3 + 0.75 * number) for number in range(1, 20)),
-    *(Luck(lags={f"{who} {kind}": lag}) for who in WATCHERS for kind in KINDS for lag in (15, 45, 90)),
-    *(Luck(conflicts={who: writes}) for who in WATCHERS[2:] for writes in ([1], [2], [3], [3, 1], [5], [7], [8])),
-    *(Luck(seed=seed) for seed in range(1, 150)),
+    *(TimingDraws(draws=draws) for draws in range(6)),
+    TimingDraws(hurried=True),
+    TimingDraws(starting=1.5),
+    *(TimingDraws(phase=0.3 + 0.75 * number) for number in range(1, 20)),
+    *(TimingDraws(lags={f"{who} {kind}": lag}) for who in WATCHERS for kind in KINDS for lag in (15, 45, 90)),
+    *(TimingDraws(conflicts={who: writes}) for who in WATCHERS[2:] for writes in ([1], [2], [3], [3, 1], [5], [7], [8])),
+    *(TimingDraws(seed=seed) for seed in range(1, 150)),
 ]
 
 # trace -> the luck under which ours shows, together, every variant; `seek_luck.py` prints a row anew
 LUCK = {
-    "allowed-topologies": [Luck(draws=0), Luck(phase=10.8)],
-    "allowed-topologies-conflict": [Luck(draws=0), Luck(phase=10.8)],
-    "claimref-reset": [Luck(draws=0), Luck(starting=1.5)],
-    "gated-pod": [Luck(draws=0), Luck(phase=10.05)],
+    "allowed-topologies": [TimingDraws(draws=0), TimingDraws(phase=10.8)],
+    "allowed-topologies-conflict": [TimingDraws(draws=0), TimingDraws(phase=10.8)],
+    "claimref-reset": [TimingDraws(draws=0), TimingDraws(starting=1.5)],
+    "gated-pod": [TimingDraws(draws=0), TimingDraws(phase=10.05)],
     "node-lost-while-provisioning": [
-        Luck(draws=0),
-        Luck(hurried=True),
-        Luck(lags={"kube-scheduler PersistentVolumeClaim": 15}),
+        TimingDraws(draws=0),
+        TimingDraws(hurried=True),
+        TimingDraws(lags={"kube-scheduler PersistentVolumeClaim": 15}),
     ],
-    "preemption-bound-volume": [Luck(draws=0), Luck(phase=9.3)],
-    "provision-fails-once": [Luck(draws=0), Luck(draws=2)],
-    "rolling-update-anti-affinity": [Luck(draws=0), Luck(seed=3), Luck(seed=29), Luck(seed=54), Luck(seed=112)],
-    "rolling-update-spread": [Luck(draws=0), Luck(conflicts={"deployment-controller": [3, 1]})],
+    "preemption-bound-volume": [TimingDraws(draws=0), TimingDraws(phase=9.3)],
+    "provision-fails-once": [TimingDraws(draws=0), TimingDraws(draws=2)],
+    "rolling-update-anti-affinity": [TimingDraws(draws=0), TimingDraws(seed=3), TimingDraws(seed=29), TimingDraws(seed=54), TimingDraws(seed=112)],
+    "rolling-update-spread": [TimingDraws(draws=0), TimingDraws(conflicts={"deployment-controller": [3, 1]})],
     "shared-claim": [
-        Luck(draws=0),
-        Luck(phase=1.8),
-        Luck(lags={"kube-scheduler PersistentVolumeClaim": 15}),
-        Luck(lags={"kube-scheduler PersistentVolume": 45}),
+        TimingDraws(draws=0),
+        TimingDraws(phase=1.8),
+        TimingDraws(lags={"kube-scheduler PersistentVolumeClaim": 15}),
+        TimingDraws(lags={"kube-scheduler PersistentVolume": 45}),
     ],
-    "spread-seven-replicas": [Luck(draws=0), Luck(seed=20), Luck(seed=35)],
-    "spread-together-deployment": [Luck(draws=0), Luck(conflicts={"replicaset-controller": [5]})],
-    "static-and-dynamic": [Luck(draws=0), Luck(hurried=True)],
-    "static-local-too-few": [Luck(draws=0), Luck(phase=9.3)],
-    "two-zones-one-pod": [Luck(draws=0), Luck(draws=1), Luck(hurried=True)],
+    "spread-seven-replicas": [TimingDraws(draws=0), TimingDraws(seed=20), TimingDraws(seed=35)],
+    "spread-together-deployment": [TimingDraws(draws=0), TimingDraws(conflicts={"replicaset-controller": [5]})],
+    "static-and-dynamic": [TimingDraws(draws=0), TimingDraws(hurried=True)],
+    "static-local-too-few": [TimingDraws(draws=0), TimingDraws(phase=9.3)],
+    "two-zones-one-pod": [TimingDraws(draws=0), TimingDraws(draws=1), TimingDraws(hurried=True)],
     "volume-limit": [
-        Luck(draws=0),
-        Luck(phase=10.05),
-        Luck(lags={"persistent-volume-binder PersistentVolumeClaim": 45}),
+        TimingDraws(draws=0),
+        TimingDraws(phase=10.05),
+        TimingDraws(lags={"persistent-volume-binder PersistentVolumeClaim": 45}),
     ],
 }
 
@@ -200,7 +200,7 @@ def _differing(recorded, ours):
 
 def test_same_seed_same_story():
     """A seed decides a run: played twice, every change is made at the same place of the log."""
-    first, second = (Story(case("shared-claim")["steps"], upstream(), Luck(seed=7)).world.log.changes for _ in range(2))
+    first, second = (TracePlayer(case("shared-claim")["steps"], upstream(), TimingDraws(seed=7)).world.log.changes for _ in range(2))
 
     assert first == second
 
@@ -209,7 +209,7 @@ def test_same_seed_same_story():
 @pytest.mark.parametrize("name", NAMES)
 def test_no_luck_turns_cause_and_effect_round(name, seed):
     """Whoever goes first and sees late: no pod is bound before its claims are, no volume made before a node is chosen."""
-    story, there = Story(case(name)["steps"], upstream(), Luck(seed=seed)), {}
+    story, there = TracePlayer(case(name)["steps"], upstream(), TimingDraws(seed=seed)), {}
     for change in story.world.log.changes:
         if not isinstance(change.key, Key):
             continue
@@ -230,7 +230,7 @@ def test_no_luck_turns_cause_and_effect_round(name, seed):
 ])  # fmt: skip
 def test_what_was_made_and_not_yet_seen_is_no_failure(name, lags):
     """A controller whose informers lag tries to make again what it made, is refused, and says nothing of it."""
-    story = Story(case(name)["steps"], upstream(), Luck(lags=lags))
+    story = TracePlayer(case(name)["steps"], upstream(), TimingDraws(lags=lags))
     refused = {outcome.reason for turn in story.world.turns for outcome in turn.outcomes if isinstance(outcome, Refused)}
     said = {event.reason for key, event in story.world.log.objects.items() if key.kind == "Event"}
 
@@ -243,7 +243,7 @@ def test_the_volume_comes_though_the_scheduler_died():
     steps = [*case("release-delete")["steps"][:3], {"wait": {"object": "pvc/data", "has": "selected-node"}}]
     steps += [{"process": "stop sched"}, {"wait": {"object": "pvc/data", "path": "status.phase", "equals": "Bound"}}]
     steps += [{"process": "start sched"}, {"wait": {"object": "pod/app", "path": "status.phase", "equals": "Running"}}]
-    story = Story(steps, upstream())
+    story = TracePlayer(steps, upstream())
     ours = told(story.world, story.drivers)["objects"]["pod/app"]
 
     assert ["user create", "scheduler patch/status", "scheduler create/binding", "kubelet patch/status"] == [

@@ -11,13 +11,13 @@ import pytest
 from click.testing import CliRunner
 
 from kvolsched import Cluster
-from kvolsched.api.manifest import from_plain, plain
+from kvolsched.api.text.manifest import from_plain, plain
 from kvolsched.cli import main
 from kvolsched.conform import judged, read
 from kvolsched.revision import upstream
-from kvolsched.scheduler.demands import Demand, demands, groups, smallest
-from kvolsched.scheduler.verdict import OK, Evidence, Reason
-from kvolsched.why import explained
+from kvolsched.scheduler.framework.verdict import OK, Evidence, Reason
+from kvolsched.why import explain_judgement
+from kvolsched.why.demands import Demand, demands, minimal_unsatisfiable_core, nodes_by_failures
 from kvolsched.why.sentences import older_words
 
 RECORDED = Path(__file__).parent / "conformance"
@@ -45,8 +45,8 @@ def stuck(family):
 def test_the_set_is_unsatisfiable_and_minimal(family):
     """On every node some demand of the set fails, and each is the only one to fail on some node."""
     for name, judgement in stuck(family):
-        chosen = smallest(demands(judgement))
-        patterns = [group.failing for group in groups(chosen, ())]
+        chosen = minimal_unsatisfiable_core(demands(judgement))
+        patterns = [group.failing for group in nodes_by_failures(chosen, ())]
 
         assert all(patterns), name
         assert patterns, name
@@ -63,7 +63,7 @@ def test_demands_say_what_the_plugins_say(family):
             assert ["before filtering"] == [demand.sort for demand in found], name
             continue
         outside = {restriction.plugin: restriction.names for restriction in judgement.restrictions}
-        for group in groups(found, judgement.nodes):
+        for group in nodes_by_failures(found, judgement.nodes):
             for node in group.nodes:
                 expected = {
                     plugin
@@ -78,7 +78,7 @@ def test_demands_say_what_the_plugins_say(family):
 def test_every_case_can_be_told(family):
     """Each recorded case gets a text: a sentence as recorded, and every node in one row."""
     for name, judgement in stuck(family):
-        answer = explained(judgement, name, "upstream")
+        answer = explain_judgement(judgement, name, "upstream")
 
         assert answer.demands, name
         if judgement.rejected_by is None:
@@ -363,7 +363,7 @@ def test_many_demands_are_still_minimal():
         Demand("P", "reason", str(index), str(index), fails=np.arange(size) == index) for index in range(size)
     ]
 
-    assert size == len(smallest(found))
+    assert size == len(minimal_unsatisfiable_core(found))
 
 
 def test_the_command_line(tmp_path):

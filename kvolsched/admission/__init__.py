@@ -18,7 +18,7 @@ from .documents import (
     seen_through,
     without_volume,
 )
-from .plugins import PLUGINS, PROTECTION, Plugin, Stored, protected, with_class
+from .plugins import PLUGINS, PROTECTION, AdmissionPlugin, Stored, protected, with_class
 from .server import Admission, admit, invalid
 
 __all__ = [
@@ -29,7 +29,7 @@ __all__ = [
     "PROTECTION",
     "ZONE_AFFINITY",
     "Admission",
-    "Plugin",
+    "AdmissionPlugin",
     "Stored",
     "admit",
     "bind",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from ..api.kind import kind_named
+from ..api.kinds.kind import kind_named
 from ..world.apiserver import Permit
 
 PERMISSIONS: Mapping[str, frozenset[tuple[str, str]]] = {  # component -> verb, kind

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from ..api.meta import Condition, evolve
+from ..api.kinds.meta import Condition, evolve
 from ..world.apiserver import Deny
 from ..world.log import Key
 from .plugins import with_topology_labels

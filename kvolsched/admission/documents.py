@@ -14,14 +14,14 @@ from typing import Any
 
 import attrs
 
-from ..api.csi import CSIDriver, CSIDriverStatus
-from ..api.immutable import immutable
-from ..api.pod import Pod
-from ..api.selector import NodeSelector, NodeSelectorTerm
-from ..api.storage import StorageClass
-from ..api.volume import PersistentVolume, PersistentVolumeClaim
+from ..api.kinds.csi import CSIDriver, CSIDriverStatus
+from ..api.kinds.pod import Pod
+from ..api.kinds.selector import NodeSelector, NodeSelectorTerm
+from ..api.kinds.storage_class import StorageClass
+from ..api.kinds.volume import PersistentVolume, PersistentVolumeClaim
+from ..api.validation.immutable import immutable
 from ..volumes import under_rollback, with_zone_affinity
-from .plugins import WRITTEN, Plugin, Stored, forbidden
+from .plugins import WRITTEN, AdmissionPlugin, Stored, forbidden
 from .server import invalid
 
 ZONED = ("kubernetes.io/gce-pd", "kubernetes.io/aws-ebs")  # plugins with the parameters zone and zones
@@ -66,11 +66,11 @@ def _untold(_old: CSIDriver | None, new: CSIDriver, _stored: Stored) -> Any:
     return attrs.evolve(new, spec=attrs.evolve(new.spec, capacity_tracking=None), status=CSIDriverStatus())
 
 
-def dropping(gates: Iterable[str]) -> tuple[Plugin, ...]:
+def dropping(gates: Iterable[str]) -> tuple[AdmissionPlugin, ...]:
     """Return what drops the fields of these features from new objects: a server that does not know them yet."""
     off = frozenset(gates)
-    pods = Plugin("DisabledFields", "Pod", ("create",), lambda _old, new, _stored: _pod_without(new, off))
-    drivers = Plugin("DisabledFields", "CSIDriver", WRITTEN, _untold)
+    pods = AdmissionPlugin("DisabledFields", "Pod", ("create",), lambda _old, new, _stored: _pod_without(new, off))
+    drivers = AdmissionPlugin("DisabledFields", "CSIDriver", WRITTEN, _untold)
     return (*((pods,) if off else ()), *((drivers,) if "CSIStorageCapacity" in off else ()))
 
 
@@ -81,7 +81,7 @@ def without_volume(old: Any, new: Any) -> Any:
     return old
 
 
-CLASS_ZONES = Plugin("StorageClassZones", "StorageClass", ("create",), class_zones, refuses=True)
+CLASS_ZONES = AdmissionPlugin("StorageClassZones", "StorageClass", ("create",), class_zones, refuses=True)
 def inserted_anywhere(old: Any, new: Any) -> Any:
     """Return a gated pod as one whose requirements come first among the new ones: they may be added anywhere (S4)."""
     if not isinstance(old, Pod) or not old.spec.scheduling_gates:
@@ -123,5 +123,5 @@ def seen_through(*looks: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]
     return seen
 
 
-ZONE_AFFINITY = Plugin("PersistentVolumeLabel", "PersistentVolume", ("create",), zone_affinity)
-NO_DIRECTIVES = Plugin("PodSchedulingReadiness", "Pod", ("update",), no_directives, refuses=True)
+ZONE_AFFINITY = AdmissionPlugin("PersistentVolumeLabel", "PersistentVolume", ("create",), zone_affinity)
+NO_DIRECTIVES = AdmissionPlugin("PodSchedulingReadiness", "Pod", ("update",), no_directives, refuses=True)

@@ -11,16 +11,16 @@ from typing import Any, Protocol
 
 import attrs
 
-from ..api.kind import BY_NAME
-from ..api.meta import evolve
-from ..api.node import Node
-from ..api.pod import Pod
-from ..api.policy import PriorityClass
-from ..api.policy_rules import SYSTEM_CLASSES
-from ..api.quantity import parse
-from ..api.selector import Taint
-from ..api.storage import StorageClass
-from ..api.volume import PersistentVolumeClaim
+from ..api.kinds.kind import BY_NAME
+from ..api.kinds.meta import evolve
+from ..api.kinds.node import Node
+from ..api.kinds.pod import Pod
+from ..api.kinds.policy import PriorityClass
+from ..api.kinds.quantity import parse
+from ..api.kinds.selector import Taint
+from ..api.kinds.storage_class import StorageClass
+from ..api.kinds.volume import PersistentVolumeClaim
+from ..api.validation.policy_rules import SYSTEM_CLASSES
 from ..volumes import class_of_claim, has_class
 from ..world.apiserver import Deny
 from ..world.log import Key
@@ -39,11 +39,11 @@ class Stored(Protocol):
     def of_kind(self, kind: str) -> Iterable[Any]: ...
 
 
-Rule = Callable[[Any, Any, Stored], Any]
+AdmissionRule = Callable[[Any, Any, Stored], Any]
 
 
 @attrs.frozen
-class Plugin:
+class AdmissionPlugin:
     """One admission plugin: its name, the kind and the verbs it looks at, and whether it only refuses.
 
     One that only refuses is asked after validation, as it is there.
@@ -52,7 +52,7 @@ class Plugin:
     name: str
     kind: str
     verbs: tuple[str, ...]
-    rule: Rule
+    rule: AdmissionRule
     refuses: bool = False
 
 
@@ -209,13 +209,13 @@ def protected(new: Any) -> Any:
 
 
 WRITTEN = ("create", "update")
-PLUGINS: tuple[Plugin, ...] = (
-    Plugin("TaintNodesByCondition", "Node", ("create",), taint_nodes_by_condition),
-    Plugin("Priority", "Pod", WRITTEN, priority),
-    Plugin("Priority", "PriorityClass", WRITTEN, one_default_class, refuses=True),
-    Plugin("DefaultStorageClass", "PersistentVolumeClaim", ("create",), default_storage_class),
-    Plugin("PersistentVolumeClaimResize", "PersistentVolumeClaim", ("update",), claim_resize, refuses=True),
-    *(Plugin("StorageObjectInUseProtection", kind, ("create",), in_use_protection) for kind in PROTECTION),
-    Plugin("RuntimeClass", "Pod", ("create",), runtime_class, refuses=True),
-    Plugin("PodTopologyLabels", "Pod", ("create",), pod_topology_labels),
+PLUGINS: tuple[AdmissionPlugin, ...] = (
+    AdmissionPlugin("TaintNodesByCondition", "Node", ("create",), taint_nodes_by_condition),
+    AdmissionPlugin("Priority", "Pod", WRITTEN, priority),
+    AdmissionPlugin("Priority", "PriorityClass", WRITTEN, one_default_class, refuses=True),
+    AdmissionPlugin("DefaultStorageClass", "PersistentVolumeClaim", ("create",), default_storage_class),
+    AdmissionPlugin("PersistentVolumeClaimResize", "PersistentVolumeClaim", ("update",), claim_resize, refuses=True),
+    *(AdmissionPlugin("StorageObjectInUseProtection", kind, ("create",), in_use_protection) for kind in PROTECTION),
+    AdmissionPlugin("RuntimeClass", "Pod", ("create",), runtime_class, refuses=True),
+    AdmissionPlugin("PodTopologyLabels", "Pod", ("create",), pod_topology_labels),
 )

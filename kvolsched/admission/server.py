@@ -11,21 +11,18 @@ from typing import Any
 
 import attrs
 
-from ..api import defaults, validation
-from ..api.completion import completed
-from ..api.immutable import immutable
-from ..api.invalid import Invalid
-from ..api.kind import BY_NAME
-from ..api.meta import evolve
-from ..api.pod import Pod, PodStatus
-from ..api.policy import PodDisruptionBudget, PodDisruptionBudgetStatus
-from ..api.volume import (
+from ..api import defaults
+from ..api.kinds.kind import BY_NAME
+from ..api.kinds.meta import evolve
+from ..api.kinds.pod import Pod, PodStatus
+from ..api.kinds.policy import PodDisruptionBudget, PodDisruptionBudgetStatus
+from ..api.kinds.volume import (
     PersistentVolume,
     PersistentVolumeClaim,
     PersistentVolumeClaimStatus,
     PersistentVolumeStatus,
 )
-from ..api.workload import (
+from ..api.kinds.workload import (
     DaemonSet,
     DaemonSetStatus,
     Deployment,
@@ -35,8 +32,12 @@ from ..api.workload import (
     StatefulSet,
     StatefulSetStatus,
 )
+from ..api.unmodelled_defaults import completed
+from ..api.validation import validate as validation
+from ..api.validation.immutable import immutable
+from ..api.validation.invalid import Invalid
 from ..world.apiserver import Deny
-from .plugins import PLUGINS, Plugin, Stored
+from .plugins import PLUGINS, AdmissionPlugin, Stored
 
 # Kinds whose status only its own subresource writes: what a new object says of it is dropped. A node brings its own.
 _FRESH: Mapping[type[Any], Any] = {
@@ -55,7 +56,7 @@ _FRESH: Mapping[type[Any], Any] = {
 class Admission:
     """What an API server makes of a create or an update, with these admission plugins on."""
 
-    plugins: tuple[Plugin, ...] = PLUGINS
+    plugins: tuple[AdmissionPlugin, ...] = PLUGINS
     seen_as: Callable[[Any, Any], Any] = lambda old, _new: old  # the old object as what may not change is asked of it
 
     def without(self, *names: str) -> Admission:
@@ -70,9 +71,9 @@ class Admission:
         return attrs.evolve(self, plugins=tuple(plugin for plugin in self.plugins if plugin.name not in names))
 
     @cached_property
-    def _asked(self) -> Mapping[tuple[str, str, bool], tuple[Plugin, ...]]:
+    def _asked(self) -> Mapping[tuple[str, str, bool], tuple[AdmissionPlugin, ...]]:
         """The plugins by verb, kind, and whether they are asked after validation."""
-        found: dict[tuple[str, str, bool], tuple[Plugin, ...]] = {}
+        found: dict[tuple[str, str, bool], tuple[AdmissionPlugin, ...]] = {}
         for plugin in self.plugins:
             for verb in plugin.verbs:
                 place = (verb, plugin.kind, plugin.refuses)

@@ -10,19 +10,19 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from .csi import CSIDriver, VolumeAttachment
-from .kind import BY_NAME
-from .meta import Condition, Frozen, ObjectMeta, evolve
-from .node import Node
-from .pod import Container, ContainerPort, Pod, PodSpec
-from .pod_volume import EphemeralVolumeSource, RBDVolumeSource, Volume
-from .policy import PriorityClass
-from .policy_rules import SYSTEM_CLASSES
-from .selector import Toleration
-from .service import Service, ServicePort
-from .storage import IMMEDIATE, StorageClass
-from .volume import PersistentVolume, PersistentVolumeClaim
-from .workload import DaemonSet, Deployment, Namespace, ReplicaSet, StatefulSet
+from .kinds.csi import CSIDriver, VolumeAttachment
+from .kinds.kind import BY_NAME
+from .kinds.meta import Condition, Frozen, ObjectMeta, evolve
+from .kinds.node import Node
+from .kinds.pod import Container, ContainerPort, Pod, PodSpec
+from .kinds.pod_volume import EphemeralVolumeSource, RBDVolumeSource, Volume
+from .kinds.policy import PriorityClass
+from .kinds.selector import Toleration
+from .kinds.service import Service, ServicePort
+from .kinds.storage_class import IMMEDIATE, StorageClass
+from .kinds.volume import PersistentVolume, PersistentVolumeClaim
+from .kinds.workload import DaemonSet, Deployment, Namespace, ReplicaSet, StatefulSet
+from .validation.policy_rules import SYSTEM_CLASSES
 
 NAMESPACE = "default"
 SCHEDULER = "default-scheduler"

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from importlib import resources
 
-from .manifest import Manifests, read
+from .text.manifest import Manifests, read
 
 
 def example_names() -> tuple[str, ...]:

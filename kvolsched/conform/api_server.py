@@ -12,12 +12,12 @@ from typing import Any
 
 import attrs
 
-from kvolsched.api.convert import ACCEPTED, decode, schema
 from kvolsched.api.defaults import defaulted
-from kvolsched.api.fault import Problem, spelled
-from kvolsched.api.invalid import ABSENT, Invalid
-from kvolsched.api.manifest import from_plain, to_plain
-from kvolsched.api.patches import json_patch, merge_patch
+from kvolsched.api.text.convert import ACCEPTED, decode, schema
+from kvolsched.api.text.fault import Problem, spelled
+from kvolsched.api.text.manifest import from_plain, to_plain
+from kvolsched.api.text.patches import json_patch, merge_patch
+from kvolsched.api.validation.invalid import ABSENT, Invalid
 from kvolsched.revision import Revision
 from kvolsched.world.apiserver import Done, Refused, Write, key_of
 from kvolsched.world.log import Key, Log

@@ -11,12 +11,12 @@ from typing import Any
 
 import attrs
 
-from kvolsched.answers import ApplyRefused
-from kvolsched.api.manifest import from_plain, to_plain
-from kvolsched.api.patches import merge_patch
+from kvolsched.api.text.manifest import from_plain, to_plain
+from kvolsched.api.text.patches import merge_patch
 from kvolsched.cluster import Cluster
-from kvolsched.edits import LAST_APPLIED
+from kvolsched.results import ApplyRefused
 from kvolsched.revision import Revision
+from kvolsched.user_commands import LAST_APPLIED
 from kvolsched.world.apiserver import Write, key_of
 
 from .api_server import without_luck

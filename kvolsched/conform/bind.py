@@ -14,11 +14,11 @@ import attrs
 
 from kvolsched import volumes
 from kvolsched.revision import Revision
-from kvolsched.scheduler.claims import Decision
-from kvolsched.scheduler.cycle import PASS, SCHEDULER, SchedulingPass
-from kvolsched.scheduler.flow import WORKER, WaitInPreBind
+from kvolsched.scheduler.loop.binding_flow import WORKER, WaitInPreBind
+from kvolsched.scheduler.loop.scheduling_cycle import PASS, SCHEDULER, SchedulingPass
+from kvolsched.scheduler.loop.scheduling_queue import ACTIVE, QueueEntry
 from kvolsched.scheduler.plugins.volume_binding import VolumeBinding
-from kvolsched.scheduler.queue import ACTIVE, QueueEntry
+from kvolsched.scheduler.pod_claims import VolumeDecision
 from kvolsched.world.log import Key, Note
 
 from . import steps
@@ -32,7 +32,7 @@ KEPT = ("annotations", "claimRef")  # of writes and cached objects the recording
 MISSING = r'error getting PVC "\1": could not find v1.PersistentVolumeClaim "default/\1"'
 
 
-class Stage(steps.Stage):
+class BindStage(steps.Stage):
     """A world in which passes of given pods on given nodes are played, with changes at given moments. Mutable."""
 
     def __init__(self, revision: Revision, case: Case) -> None:
@@ -129,7 +129,7 @@ class Stage(steps.Stage):
         self.act(PASS, self.pod)
 
 
-def told(decision: Decision) -> dict[str, Any]:
+def told(decision: VolumeDecision) -> dict[str, Any]:
     """Return a decision as recordings write it."""
     said = {
         "static": [{"claim": name_of(claim), "volume": volume.name} for claim, volume in decision.static],
@@ -164,7 +164,7 @@ def answer(case: Case, revision: Revision) -> Mapping[str, Any]:
         flow = attrs.evolve(flow, bind_timeout=len(case["beforePoll"]) + 1.5)  # so many checks before it is over
     profile = attrs.evolve(revision.profile, plugins=kept)
     alone = attrs.evolve(revision, fine=True, profile=profile, flow=flow)
-    stage = Stage(alone, case)
+    stage = BindStage(alone, case)
     said: dict[str, Any] = {"claims": _claims(stage)}
     if "immediate" in said["claims"] or "error" in said["claims"]:
         return said
@@ -186,7 +186,7 @@ def answer(case: Case, revision: Revision) -> Mapping[str, Any]:
     return said
 
 
-def _bound(stage: Stage, case: Case) -> dict[str, Any]:
+def _bound(stage: BindStage, case: Case) -> dict[str, Any]:
     """Make the writes, then look as often as there are moments to look; return what comes out."""
     process, worker = stage.sim.find(WORKER)
     polls = 0
@@ -209,7 +209,7 @@ def _bound(stage: Stage, case: Case) -> dict[str, Any]:
     return said
 
 
-def _claims(stage: Stage) -> dict[str, Any]:
+def _claims(stage: BindStage) -> dict[str, Any]:
     """Return the pod's claims, sorted out, and the volumes that come into question for each class; or why none."""
     pod, seen, plugin = stage.sim.log.objects[Key("Pod", "default", stage.turn)], stage.cache.behind, stage.plugin
     message = getattr(plugin.prefilter(pod, seen), "message", "")

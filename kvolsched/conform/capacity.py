@@ -13,18 +13,18 @@ from typing import Any
 import attrs
 
 from kvolsched.api import defaults
-from kvolsched.api.csi import CSIStorageCapacity
-from kvolsched.api.manifest import from_plain, to_plain
-from kvolsched.api.meta import OwnerReference
-from kvolsched.api.pod import Pod
-from kvolsched.api.volume import PersistentVolume, PersistentVolumeSpec
+from kvolsched.api.kinds.csi import CSIStorageCapacity
+from kvolsched.api.kinds.meta import OwnerReference
+from kvolsched.api.kinds.pod import Pod
+from kvolsched.api.kinds.volume import PersistentVolume, PersistentVolumeSpec
+from kvolsched.api.text.manifest import from_plain, to_plain
 from kvolsched.controllers.provisioner import capacity
-from kvolsched.controllers.provisioner.capacity import Items, Publisher, Publishing
-from kvolsched.controllers.provisioner.pools import DriverFailed, Room, places
+from kvolsched.controllers.provisioner.capacity import CapacityPublisher, PublishedCapacities, PublishingOptions
+from kvolsched.controllers.provisioner.storage_pools import CapacityResponse, DriverFailed, places
 from kvolsched.revision import Revision
-from kvolsched.volumes import Segment
+from kvolsched.volumes import Topology
 from kvolsched.world.apiserver import Done, Refused, Write, key_of
-from kvolsched.world.component import Component, Hand
+from kvolsched.world.component import Component, TurnContext
 from kvolsched.world.log import Key
 from kvolsched.world.simulation import Simulation
 
@@ -50,11 +50,11 @@ class _Play:
     def __init__(self, case: Case, revision: Revision) -> None:
         self.case = case
         self.answers = case["answers"]
-        self.publisher = Publisher(
+        self.publisher = CapacityPublisher(
             case["driver"],
             (),
             self.ask,
-            Publishing(
+            PublishingOptions(
                 namespace=case["namespace"],
                 managed_by=case["managedBy"],
                 owner=_owner(case["owner"]),
@@ -62,7 +62,7 @@ class _Play:
             ),
         )
         routine = self.publisher.routine()
-        views = {capacity.ITEM: Items}
+        views = {capacity.ITEM: PublishedCapacities}
         component = Component(
             NAME, capacity.WATCHES, (routine,), lambda _seen: {name: view() for name, view in views.items()}
         )
@@ -93,7 +93,7 @@ class _Play:
             self.sim.log.write(Key(gone["kind"], gone.get("namespace", ""), gone["name"]), None)
         self.answers = then.get("answers", self.answers)
 
-    def ask(self, _hand: Hand, parameters: Mapping[str, str], segment: Segment) -> Room:
+    def ask(self, _hand: TurnContext, parameters: Mapping[str, str], segment: Topology) -> CapacityResponse:
         """Answer for the recorded driver: the first rule that fits, the last for all others."""
         asked = {"parameters": dict(parameters) or None, "segments": dict(segment)}
         if asked not in self.asked:
@@ -103,7 +103,7 @@ class _Play:
         rule = next((one for one in rules if (one["parameters"], one["segments"]) == question), other)
         if "error" in rule:
             raise DriverFailed(rule["error"])
-        return Room(rule["availableCapacity"], rule.get("maximumVolumeSize"))
+        return CapacityResponse(rule["availableCapacity"], rule.get("maximumVolumeSize"))
 
     def take_down(self, component: str, write: Write) -> Done | Refused:
         """Carry a write out and write it down."""
@@ -125,11 +125,11 @@ class _Play:
         self.writes, self.asked, self.errors = [], [], []
         self.go()
         if then is not None:
-            hand = Hand(self.sim, self.process, self.actor)
+            ctx = TurnContext(self.sim, self.process, self.actor)
             if then.get("poll"):
-                self.actor.due(hand, capacity.POLL)
-            for cause in self.refreshed(hand, then.get("refresh") or {}):
-                hand.todo(cause)
+                self.actor.due(ctx, capacity.POLL)
+            for cause in self.refreshed(ctx, then.get("refresh") or {}):
+                ctx.todo(cause)
             self.go()
         said = {
             "capacities": self.capacities(),
@@ -147,18 +147,18 @@ class _Play:
             ready = self.actor.ready(self.sim.look(self.process, self.actor))
             if not ready:
                 return
-            hand, _ = self.sim.act(self.process, self.actor, ready[0][1])
-            if "GetCapacity: " in hand.words:
-                self.errors.append(hand.words[hand.words.index("GetCapacity: ") :])
+            ctx, _ = self.sim.act(self.process, self.actor, ready[0][1])
+            if "GetCapacity: " in ctx.words:
+                self.errors.append(ctx.words[ctx.words.index("GetCapacity: ") :])
 
-    def refreshed(self, hand: Hand, refresh: Mapping[str, Any]) -> list[str]:
+    def refreshed(self, ctx: TurnContext, refresh: Mapping[str, Any]) -> list[str]:
         """Return what the driver is asked about after a volume was made: by its node affinity, else its class."""
         if "nodeAffinity" in refresh:
             spec: PersistentVolumeSpec = from_plain(
                 {"apiVersion": "v1", "kind": "PersistentVolume", "spec": {"nodeAffinity": refresh["nodeAffinity"]}}
             ).spec
-            return self.publisher.refresh(hand, places(PersistentVolume(spec=spec)), "")
-        return self.publisher.refresh(hand, None, refresh.get("storageClassName", ""))
+            return self.publisher.refresh(ctx, places(PersistentVolume(spec=spec)), "")
+        return self.publisher.refresh(ctx, None, refresh.get("storageClassName", ""))
 
     # -- taking down --------------------------------------------------------------------------------------
 
@@ -183,10 +183,10 @@ class _Play:
 
     def metrics(self) -> dict[str, int]:
         """Return how many objects are wanted, how many of these are there, and how many stand for nothing."""
-        hand = Hand(self.sim, self.process, self.actor)
-        items = self.publisher.items(hand).values()
+        ctx = TurnContext(self.sim, self.process, self.actor)
+        items = self.publisher.items(ctx).values()
         current = sum(item.stands is not None for item in items)
-        return {"goal": len(items), "current": current, "obsolete": len(self.publisher.managed(hand)) - current}
+        return {"goal": len(items), "current": current, "obsolete": len(self.publisher.managed(ctx)) - current}
 
 
 def _owner(plain: Mapping[str, Any] | None) -> OwnerReference | None:

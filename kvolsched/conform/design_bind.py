@@ -11,11 +11,11 @@ from typing import Any
 import attrs
 
 from kvolsched.revision import Revision
-from kvolsched.scheduler.flow import WORKER
+from kvolsched.scheduler.loop.binding_flow import WORKER
 from kvolsched.world.log import Key
 
-from .bind import Stage, brief, short
-from .era import as_in_1_11
+from .bind import BindStage, brief, short
+from .design_releases import as_in_1_11
 from .recording import Case
 
 ASPECTS = ("passes", "find", "others", "assume", "bind", "outcome")
@@ -31,7 +31,7 @@ def answer(case: Case, revision: Revision) -> Mapping[str, Any]:
     """Return our passes, aspect by aspect."""
     gate_off = case.get("gates", {}).get("DynamicProvisioningScheduling") is False
     options = {"provisions": False} if gate_off else {}
-    stage = Stage(as_in_1_11(attrs.evolve(revision, fine=True), only=("VolumeBinding",), **options), case)
+    stage = BindStage(as_in_1_11(attrs.evolve(revision, fine=True), only=("VolumeBinding",), **options), case)
     passes, once = [], dict(case)  # what happens after find or assume happens in the first pass that gets there
     for number in range(len(case["beforePass"]) + 1):
         if number:
@@ -49,7 +49,7 @@ def _by_aspect(passes: list[dict[str, Any]]) -> dict[str, Any]:
     return said
 
 
-def _pass(stage: Stage, case: dict[str, Any]) -> dict[str, Any]:
+def _pass(stage: BindStage, case: dict[str, Any]) -> dict[str, Any]:
     """Play one pass."""
     said: dict[str, Any] = {"node": stage.node}
     if case.get("others"):
@@ -76,7 +76,7 @@ def _pass(stage: Stage, case: dict[str, Any]) -> dict[str, Any]:
     return said
 
 
-def _assumed(stage: Stage, case: dict[str, Any]) -> tuple[dict[str, Any], bool, bool]:
+def _assumed(stage: BindStage, case: dict[str, Any]) -> tuple[dict[str, Any], bool, bool]:
     """Play the second half of a pass; return what was assumed, and whether the pod is queued or all is bound."""
     reserving = bool(stage.note("cycle", stage.pod).found.static)
     stage.changes(case.pop("afterFind", ()))
@@ -93,7 +93,7 @@ def _assumed(stage: Stage, case: dict[str, Any]) -> tuple[dict[str, Any], bool, 
     return said, queued, bound
 
 
-def _outcome(stage: Stage, *, queued: bool, bound: bool) -> dict[str, Any]:
+def _outcome(stage: BindStage, *, queued: bool, bound: bool) -> dict[str, Any]:
     """Return what became of the pod."""
     said: dict[str, Any] = {"assumed": bound, "bindQueue": queued, "requeued": not bound}
     said["events"] = [{word: event[word] for word in ("type", "reason", "message")} for event in stage.events]

@@ -13,14 +13,14 @@ import attrs
 from kvolsched import volumes
 from kvolsched.controllers import persistent_volume, provisioner
 from kvolsched.revision import Revision
-from kvolsched.scheduler.cycle import PASS
-from kvolsched.scheduler.extension import Enabled
-from kvolsched.scheduler.flow import WORKER
+from kvolsched.scheduler.framework.extension_points import EnabledPlugin
+from kvolsched.scheduler.loop.binding_flow import WORKER
+from kvolsched.scheduler.loop.scheduling_cycle import PASS
 from kvolsched.world.apiserver import Refused
 from kvolsched.world.log import Key, Note
-from kvolsched.world.own import ABSENT, Own
+from kvolsched.world.mutation_cache import ABSENT, MutationCache
 
-from .era import Rank, as_in_1_11
+from .design_releases import Rank, as_in_1_11
 from .recording import Case
 from .steps import CLAIM, VOLUME, Stage, name_of
 
@@ -52,7 +52,7 @@ def answer(case: Case, revision: Revision) -> Mapping[str, Any]:
 
 def play(case: Case, revision: Revision) -> tuple[Loop, Revision, list[dict[str, Any]]]:
     """Play a case; return the world as it is then, the rules it ran under, and the steps as recordings write them."""
-    rules = as_in_1_11(revision, Enabled(Rank(tuple(case["rank"].items())), 1))
+    rules = as_in_1_11(revision, EnabledPlugin(Rank(tuple(case["rank"].items())), 1))
     stage = Loop(rules, case)
     done = []
     for step in case["steps"]:
@@ -117,15 +117,15 @@ class Loop(Stage):
         """Sync every claim, then every volume; its own cache learns of a volume by that volume's sync alone."""
         process, _ = self.sim.find(persistent_volume.CLAIMS)
         own, before = process.views["own"], self.known_volumes
-        assert isinstance(own, Own)
+        assert isinstance(own, MutationCache)
         for key in {*before, *process.seen.kinds[VOLUME]}:
             if own.at(key) is not before.get(key):
                 self.sim.log.write(Note(process.name, "own", "/".join(key)), before.get(key, ABSENT))
         errors = []
         for kind, actor in ((CLAIM, persistent_volume.CLAIMS), (VOLUME, persistent_volume.VOLUMES)):
             for key in sorted(set(process.seen.kinds[kind]) | {key for key in before if key.kind == kind}):
-                for hand in self.act(actor, name_of(key)):
-                    refusals = [out for out in hand.outcomes if isinstance(out, Refused) and _is_told(out)]
+                for ctx in self.act(actor, name_of(key)):
+                    refusals = [out for out in ctx.outcomes if isinstance(out, Refused) and _is_told(out)]
                     errors += [f"{name_of(key)}: {out.message}" for out in refusals]
         self.known_volumes = {key: own.at(key) for key in process.seen.kinds[VOLUME]}
         return {"errors": errors}

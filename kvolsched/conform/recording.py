@@ -14,7 +14,7 @@ from typing import Any
 
 import attrs
 
-from kvolsched.api.manifest import plain
+from kvolsched.api.text.manifest import plain
 
 Case = Mapping[str, Any]
 ANSWERED = ("code", "message", "causes")  # what a probe's entry holds beside the question

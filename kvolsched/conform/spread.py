@@ -12,9 +12,10 @@ from typing import Any
 import attrs
 
 from kvolsched.revision import Revision
-from kvolsched.scheduler.framework import Judgement, rank
+from kvolsched.scheduler.framework.judgement import Judgement
+from kvolsched.scheduler.framework.profile import Profile
+from kvolsched.scheduler.framework.ranking import rank
 from kvolsched.scheduler.plugins.pod_topology_spread import UNRANKED
-from kvolsched.scheduler.profile import Profile
 
 from .recording import Case
 from .verdicts import judged

@@ -11,15 +11,15 @@ from typing import Any
 import attrs
 
 from kvolsched.api import defaults
-from kvolsched.api.manifest import from_plain, to_plain
-from kvolsched.api.patches import merge_patch
-from kvolsched.api.quantity import canonical
-from kvolsched.api.volume import PersistentVolume
+from kvolsched.api.kinds.quantity import canonical
+from kvolsched.api.kinds.volume import PersistentVolume
+from kvolsched.api.text.manifest import from_plain, to_plain
+from kvolsched.api.text.patches import merge_patch
 from kvolsched.revision import Revision
-from kvolsched.scheduler.assume import AssumeCache
-from kvolsched.scheduler.cycle import PASS, SCHEDULER
+from kvolsched.scheduler.loop.assume_cache import AssumeCache
+from kvolsched.scheduler.loop.scheduling_cycle import PASS, SCHEDULER
 from kvolsched.world.apiserver import Done, Refused, Write, conflict, key_of
-from kvolsched.world.component import Hand
+from kvolsched.world.component import TurnContext
 from kvolsched.world.log import Key
 
 from .recording import Case
@@ -91,13 +91,13 @@ class Stage:
 
     # -- actors -------------------------------------------------------------------------------------------
 
-    def act(self, actor: str, cause: str, *, turns: int = 100) -> list[Hand]:
+    def act(self, actor: str, cause: str, *, turns: int = 100) -> list[TurnContext]:
         """Let an actor take a cause up and bring it to its end; return the hands of the turns."""
         process, who = self.sim.find(actor)
         hands = []
         for _ in range(turns):
-            hand, more = self.sim.act(process, who, cause)
-            hands.append(hand)
+            ctx, more = self.sim.act(process, who, cause)
+            hands.append(ctx)
             if not more:
                 break
         return hands
@@ -105,12 +105,12 @@ class Stage:
     def ready(self, actor: str) -> list[str]:
         """List the causes that an actor may take up."""
         process, who = self.sim.find(actor)
-        return [cause for _, cause in who.ready(Hand(self.sim, process, who), every=True)]
+        return [cause for _, cause in who.ready(TurnContext(self.sim, process, who), every=True)]
 
     def note(self, sort: str, name: str) -> Any:
         """Return a note of the scheduler."""
         process, who = self.sim.find(PASS)
-        return Hand(self.sim, process, who).note(sort, name)
+        return TurnContext(self.sim, process, who).note(sort, name)
 
     @property
     def cache(self) -> AssumeCache:

@@ -9,15 +9,21 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from kvolsched.api.manifest import from_plain, to_plain
-from kvolsched.api.storage import StorageClass
+from kvolsched.api.kinds.storage_class import StorageClass
+from kvolsched.api.text.manifest import from_plain, to_plain
 from kvolsched.controllers.provisioner import topology
-from kvolsched.controllers.provisioner.topology import Accessibility, Asked, NotYet, Registered, Remembered
+from kvolsched.controllers.provisioner.topology import (
+    DriverTopology,
+    FirstAttempt,
+    NoTopologyYet,
+    TopologyRequest,
+    TopologyRequirement,
+)
 from kvolsched.revision import Revision
-from kvolsched.volumes import Segment
+from kvolsched.volumes import Topology
 from kvolsched.world.apiserver import key_of
 from kvolsched.world.log import Key
-from kvolsched.world.view import Seen
+from kvolsched.world.view import InformerCache
 
 from .recording import Case
 
@@ -27,10 +33,10 @@ KINDS = ("Node", "CSINode", "StorageClass")
 
 def answer(case: Case, revision: Revision) -> Mapping[str, Any]:
     """Return what the provisioner asks for and what affinity its volume gets, or why it cannot; so the retry."""
-    seen = Seen(KINDS)
+    seen = InformerCache(KINDS)
     for plain in case["objects"]:
         _show(seen, plain)
-    said, known = _attempt(case, seen, Remembered())
+    said, known = _attempt(case, seen, FirstAttempt())
     if "retry" in case:
         for plain in case["retry"].get("put", ()):
             _show(seen, plain)
@@ -40,14 +46,14 @@ def answer(case: Case, revision: Revision) -> Mapping[str, Any]:
     return said
 
 
-def _show(seen: Seen, plain: Mapping[str, Any]) -> None:
+def _show(seen: InformerCache, plain: Mapping[str, Any]) -> None:
     obj = from_plain(plain)
     seen.apply(key_of(obj), None, obj)
 
 
-def _attempt(case: Case, seen: Seen, known: Remembered) -> tuple[dict[str, Any], Remembered]:
+def _attempt(case: Case, seen: InformerCache, known: FirstAttempt) -> tuple[dict[str, Any], FirstAttempt]:
     storage_class: StorageClass = seen.get("StorageClass", case["class"])
-    asked = Asked(
+    asked = TopologyRequest(
         claim=case["claim"]["name"],
         allowed=storage_class.allowed_topologies,
         node=case["selectedNode"],
@@ -55,8 +61,8 @@ def _attempt(case: Case, seen: Seen, known: Remembered) -> tuple[dict[str, Any],
         immediate=case["immediate"],
     )
     try:
-        wanted, known = topology.accessibility(asked, Registered(case["driver"], seen), known)
-    except NotYet as why:
+        wanted, known = topology.accessibility(asked, DriverTopology(case["driver"], seen), known)
+    except NoTopologyYet as why:
         return {"error": str(why)}, why.remembered
     requirement = None
     if wanted is not None:
@@ -64,7 +70,7 @@ def _attempt(case: Case, seen: Seen, known: Remembered) -> tuple[dict[str, Any],
     return {"requirement": requirement, "affinity": _affinity(_accessible(case["accessible"], wanted))}, known
 
 
-def _accessible(told: str | list[dict[str, str]], wanted: Accessibility | None) -> Sequence[Segment]:
+def _accessible(told: str | list[dict[str, str]], wanted: TopologyRequirement | None) -> Sequence[Topology]:
     """Return from where the recorded driver says its volume is accessible."""
     if isinstance(told, str):
         if wanted is None:
@@ -73,7 +79,7 @@ def _accessible(told: str | list[dict[str, str]], wanted: Accessibility | None) 
     return [tuple(sorted(one.items())) for one in told]
 
 
-def _affinity(accessible: Sequence[Segment]) -> dict[str, Any] | None:
+def _affinity(accessible: Sequence[Topology]) -> dict[str, Any] | None:
     """Return a volume's node affinity as recordings write it: a list without terms is null."""
     affinity = topology.reach(accessible)
     if affinity is None or affinity.required is None:

@@ -16,10 +16,10 @@ from kvolsched.revision import Revision
 
 from .agreement import ABSENT, Failed
 from .recording import Case
-from .traces_alike import tellings
-from .traces_pace import Luck
-from .traces_play import Story
-from .traces_told import of_the_driver, told, uid_names
+from .trace_player import TracePlayer
+from .trace_renaming import tellings
+from .trace_rows import of_the_driver, told, uid_names
+from .trace_timing import TimingDraws
 
 ASPECTS = ("final", "events", "objects", "refused", "order")
 Aspects = dict[str, tuple[dict[str, Any], dict[str, Any]]]  # aspect -> what was recorded, what is ours
@@ -43,12 +43,12 @@ class Traces:
             yield aspect, *found[aspect]
 
 
-def played(case: Case, revision: Revision, luck: Luck | None = None) -> Aspects:
+def played(case: Case, revision: Revision, luck: TimingDraws | None = None) -> Aspects:
     """Play a trace once and return both sides of every aspect, under the renaming of nodes that agrees best."""
     return min(every_telling(case, revision, luck), key=_differences)
 
 
-def shown(case: Case, revision: Revision, luck: Luck) -> dict[str, set[int]]:
+def shown(case: Case, revision: Revision, luck: TimingDraws) -> dict[str, set[int]]:
     """Return of all that varied which recorded runs showed what ours shows: `objects pod/app` -> {1, 3}.
 
     Where several renamings agree equally well, ours shows what it shows under any of them.
@@ -77,9 +77,9 @@ def varying(case: Case) -> dict[str, dict[int, Any]]:
     return found
 
 
-def every_telling(case: Case, revision: Revision, luck: Luck | None = None) -> Iterator[Aspects]:
+def every_telling(case: Case, revision: Revision, luck: TimingDraws | None = None) -> Iterator[Aspects]:
     """Play a trace once and yield both sides of every aspect under every renaming."""
-    story = Story(case["steps"], revision, luck)
+    story = TracePlayer(case["steps"], revision, luck)
     ours = told(story.world, story.drivers)
     recorded = {name: rows[0] for name, rows in _recorded(case).items()}
     names = uid_names(story.world)

@@ -9,13 +9,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from kvolsched.api.manifest import from_plain
-from kvolsched.api.meta import Frozen
+from kvolsched.api.kinds.meta import Frozen
+from kvolsched.api.text.manifest import from_plain
 from kvolsched.revision import Revision
-from kvolsched.scheduler.cycle import post_filter
-from kvolsched.scheduler.framework import Judgement, judge, rank
-from kvolsched.scheduler.profile import Profile
-from kvolsched.scheduler.snapshot import snapshot
+from kvolsched.scheduler.columns.snapshot import snapshot
+from kvolsched.scheduler.framework.judgement import Judgement, judge
+from kvolsched.scheduler.framework.profile import Profile
+from kvolsched.scheduler.framework.ranking import rank
+from kvolsched.scheduler.loop.scheduling_cycle import post_filter
 
 from .recording import Case
 

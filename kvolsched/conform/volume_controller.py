@@ -13,17 +13,17 @@ from typing import Any
 import attrs
 
 from kvolsched.api import defaults
-from kvolsched.api.manifest import from_plain, to_plain
-from kvolsched.api.storage import StorageClass
+from kvolsched.api.kinds.storage_class import StorageClass
+from kvolsched.api.text.manifest import from_plain, to_plain
 from kvolsched.controllers import persistent_volume, volume_operations
 from kvolsched.controllers.persistent_volume import CLAIMS, NAME, OPERATIONS, VOLUMES
 from kvolsched.controllers.persistent_volume.cache import views
 from kvolsched.revision import Revision
 from kvolsched.world.apiserver import ApiServer, Done, Refused, Write, key_of
-from kvolsched.world.component import Component, Hand
+from kvolsched.world.component import Component, TurnContext
 from kvolsched.world.log import Key, Log
-from kvolsched.world.own import ABSENT, Own
-from kvolsched.world.routine import Routine
+from kvolsched.world.mutation_cache import ABSENT, MutationCache
+from kvolsched.world.reconciler import Reconciler
 from kvolsched.world.simulation import Simulation
 
 from .recording import Case
@@ -61,15 +61,15 @@ class _Recorder(ApiServer):
 
 
 @attrs.frozen
-class _Binder(persistent_volume.Binder):
+class _Binder(persistent_volume.PVController):
     """The PV controller, with the operations that it asks for kept."""
 
     asked: list[str] = attrs.field(factory=list)
 
-    def starts(self, hand: Hand, operation: str) -> bool:
+    def starts(self, ctx: TurnContext, operation: str) -> bool:
         """Keep that an operation was asked for."""
         self.asked.append(operation)
-        return super().starts(hand, operation)
+        return super().starts(ctx, operation)
 
 
 @attrs.frozen
@@ -78,7 +78,7 @@ class _Operations(volume_operations.Operations):
 
     handed: list[dict[str, Any]] = attrs.field(factory=list)
 
-    def make(self, plugin: volume_operations.Plugin, node: str, allowed: Any) -> Any:
+    def make(self, plugin: volume_operations.InTreePlugin, node: str, allowed: Any) -> Any:
         """Keep what a plugin is handed."""
         entry: dict[str, Any] = {"selectedNode": node} if node else {}
         if allowed:
@@ -87,9 +87,9 @@ class _Operations(volume_operations.Operations):
         return super().make(plugin, node, allowed)
 
 
-def _plugins(case: Case, *, today: bool) -> tuple[volume_operations.Plugin, ...]:
+def _plugins(case: Case, *, today: bool) -> tuple[volume_operations.InTreePlugin, ...]:
     """Return the recorded in-tree plugins, failing as the case says; 1.11's recording knew no nfs."""
-    plugin, answers = volume_operations.Plugin, case.get("plugin", {})
+    plugin, answers = volume_operations.InTreePlugin, case.get("plugin", {})
     host_path = plugin(
         name=HOST_PATH, source="hostPath", provisions=True, deletes=True, recycles=True, fails=answers
     )
@@ -112,7 +112,7 @@ class _Play:
             plugins, options.today, options.provisioner_keys, options.delayed_provisioning
         )
         self.server = _Recorder(case)
-        self.routines: dict[str, Routine] = {
+        self.routines: dict[str, Reconciler] = {
             routine.name: routine for routine in (*self.binder.routines(), self.operations.routine())
         }
         component = Component(NAME, WATCHES, tuple(self.routines.values()), views)
@@ -122,7 +122,7 @@ class _Play:
         self.events: list[dict[str, Any]] = []
         self.process = self.sim.processes[NAME]
         own = self.process.views["own"]
-        assert isinstance(own, Own)
+        assert isinstance(own, MutationCache)
         self.own = own
         self.put(case["objects"])
         self.sim.deliver(self.process)
@@ -142,11 +142,11 @@ class _Play:
 
     def remember(self, key: Key, value: Any) -> None:
         """Lay a note over what is seen."""
-        self.hand(CLAIMS).remember("own", "/".join(key), value)
+        self.ctx(CLAIMS).remember("own", "/".join(key), value)
 
-    def hand(self, routine: str) -> Hand:
+    def ctx(self, routine: str) -> TurnContext:
         """Return a hand for a routine's turn."""
-        return Hand(self.sim, self.process, self.routines[routine])
+        return TurnContext(self.sim, self.process, self.routines[routine])
 
     def hear(self, source: str, about: Any, type_: str, reason: str, message: str) -> None:
         """Take an Event down; who says it is not in these recordings."""
@@ -180,7 +180,7 @@ class _Play:
         while waiting := self.todo(OPERATIONS):
             operation = min(waiting)
             reads += self.act(OPERATIONS, operation)[1]
-            while self.hand(OPERATIONS).note("unsaved", operation) is not None:
+            while self.ctx(OPERATIONS).note("unsaved", operation) is not None:
                 reads += self.act(OPERATIONS, operation)[1]
         said = {"writes": self.server.writes[start:], "events": self.events}
         rest: dict[str, Any] = {"error": error, "reads": reads, "operations": asked, "enqueued": enqueued}
@@ -191,15 +191,15 @@ class _Play:
         """Let a routine take a cause to its end; return its error and its live reads."""
         error, reads, more = "", [], True
         while more:
-            hand = self.hand(routine)
-            more = self.routines[routine].act(hand, cause)
-            reads += [f"{key.kind} {name_of(key)}" for key in hand.reads]
-            refusals = [outcome for outcome in hand.outcomes if isinstance(outcome, Refused)]
+            ctx = self.ctx(routine)
+            more = self.routines[routine].act(ctx, cause)
+            reads += [f"{key.kind} {name_of(key)}" for key in ctx.reads]
+            refusals = [outcome for outcome in ctx.outcomes if isinstance(outcome, Refused)]
             # A failed operation is no error of the handler.
             if refusals and not getattr(refusals[0].write, "operation", ""):
-                error = hand.words.partition(": refused, ")[2]
-            elif hand.words.lower().startswith("invalid binding"):
-                error = hand.words
+                error = ctx.words.partition(": refused, ")[2]
+            elif ctx.words.lower().startswith("invalid binding"):
+                error = ctx.words
         return error, reads
 
     def todo(self, routine: str) -> set[str]:
@@ -210,7 +210,7 @@ class _Play:
         """Forget what deliveries have put on the lists: the case says itself what is called."""
         for routine in self.routines:
             for cause in self.todo(routine):
-                self.hand(routine).done(cause)
+                self.ctx(routine).done(cause)
 
 
 def _stored(plain: Mapping[str, Any]) -> Any:

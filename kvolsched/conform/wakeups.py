@@ -14,16 +14,16 @@ from typing import Any
 
 import attrs
 
-from kvolsched.api.manifest import from_plain, plain, to_plain
-from kvolsched.api.patches import merge_patch
+from kvolsched.api.text.manifest import from_plain, plain, to_plain
+from kvolsched.api.text.patches import merge_patch
 from kvolsched.revision import Revision
-from kvolsched.scheduler.cycle import SCHEDULER
+from kvolsched.scheduler.loop.scheduling_cycle import SCHEDULER
 from kvolsched.world.apiserver import Write
 from kvolsched.world.log import Key, Note
 
 from .recording import Case
-from .traces_pace import Luck
-from .traces_play import Story
+from .trace_player import TracePlayer
+from .trace_timing import TimingDraws
 
 ASPECTS = ("woken", "attempts")
 APART = 2.6  # seconds between two events
@@ -32,7 +32,7 @@ APART = 2.6  # seconds between two events
 LUCK = 1
 
 
-class Told:
+class WakeUpScript:
     """The set-up and the events as `wakeups.yaml` tells them."""
 
     def __init__(self) -> None:
@@ -87,12 +87,12 @@ def _volume(name: str, spec: Mapping[str, Any], storage_class: str, mode: str = 
     return {"apiVersion": "v1", "kind": "PersistentVolume", "metadata": {"name": name}, "spec": full}
 
 
-class Watch(Story):
+class WakeUpPlayer(TracePlayer):
     """A cluster on which the events happen, and the pods that wait are watched. Mutable."""
 
-    def __init__(self, told: Told, revision: Revision, seed: int) -> None:
+    def __init__(self, told: WakeUpScript, revision: Revision, seed: int) -> None:
         self.told = told
-        super().__init__([], revision, Luck(seed=seed))
+        super().__init__([], revision, TimingDraws(seed=seed))
         self.found([*told.objects(), *map(told.waiting, told.pending)])
         self._until(self.world.now + APART)
 
@@ -164,7 +164,7 @@ def played(events: tuple[str, ...], revision: Revision, seed: int = 0) -> tuple[
         revision: the rules.
         seed: luck is drawn from it; 0: the plain order.
     """
-    watch = Watch(Told(), revision, seed)
+    watch = WakeUpPlayer(WakeUpScript(), revision, seed)
     every = [watch.happen(event) for event in events]
     return tuple({"woken": sorted(tries), "attempts": _repeated(tries)} for tries in every)
 

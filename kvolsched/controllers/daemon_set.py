@@ -15,11 +15,11 @@ from typing import Any
 
 import attrs
 
-from ..api.meta import EMPTY, ObjectMeta
-from ..api.node import Node
-from ..api.pod import Affinity, NodeAffinity, Pod, PodSpec
-from ..api.selector import NodeSelector, NodeSelectorTerm, Requirement, Toleration
-from ..api.workload import DaemonSet, DaemonSetStatus
+from ..api.kinds.meta import EMPTY, ObjectMeta
+from ..api.kinds.node import Node
+from ..api.kinds.pod import Affinity, NodeAffinity, Pod, PodSpec
+from ..api.kinds.selector import NodeSelector, NodeSelectorTerm, Requirement, Toleration
+from ..api.kinds.workload import DaemonSet, DaemonSetStatus
 from ..workloads import (
     REVISION_LABEL,
     available,
@@ -34,14 +34,14 @@ from ..workloads import (
     suffix,
     template_hash,
 )
+from ..world.activation import ActivationCondition, Exists
 from ..world.apiserver import Write, key_of
-from ..world.component import Component, Hand
-from ..world.decision import Decision, Say, named, say_refused
+from ..world.component import Component, TurnContext
 from ..world.log import Key
-from ..world.need import Need, Some
-from ..world.own import awaiting, has_seen
-from ..world.routine import Routine
-from ..world.view import Index, Seen, View
+from ..world.mutation_cache import has_seen_write, wait_until_seen
+from ..world.plan import PlanBuilder, PlannedEvent, reference_of, report_refused
+from ..world.reconciler import Reconciler
+from ..world.view import Index, InformerCache, View
 
 NAME = "daemonset-controller"
 KIND = "DaemonSet"
@@ -60,7 +60,7 @@ NETWORK = _tolerating("network-unavailable")
 
 
 @attrs.frozen(kw_only=True)
-class Options:
+class DaemonSetOptions:
     """The options of the controller.
 
     Args:
@@ -70,21 +70,21 @@ class Options:
     places: bool = False
 
 
-def component(options: Options | None = None) -> Component:
+def component(options: DaemonSetOptions | None = None) -> Component:
     """Return the DaemonSet controller."""
-    routine = Routine(NAME, _sets_of, partial(sync, options or Options()), say_refused, awaiting("Pod"))
+    routine = Reconciler(NAME, _sets_of, partial(sync, options or DaemonSetOptions()), report_refused, wait_until_seen("Pod"))
     return Component(NAME, (KIND, "Pod", "Node"), (routine,), _views, need=_need)
 
 
-def _need() -> Need:
-    return Some(KIND)
+def _need() -> ActivationCondition:
+    return Exists(KIND)
 
 
-def _views(_seen: Seen) -> dict[str, View]:
+def _views(_seen: InformerCache) -> dict[str, View]:
     return {"pods": Index("Pod", controller_of(KIND))}
 
 
-def _sets_of(hand: Hand, key: Key, old: Any, new: Any) -> Iterator[str]:
+def _sets_of(ctx: TurnContext, key: Key, old: Any, new: Any) -> Iterator[str]:
     """Yield the DaemonSet that has changed, that owns the pod which has, or all of them when a node has."""
     if key.kind == KIND:
         if new is not None:
@@ -92,27 +92,27 @@ def _sets_of(hand: Hand, key: Key, old: Any, new: Any) -> Iterator[str]:
     elif key.kind == "Pod":
         yield from owner_cause(KIND, new if new is not None else old)
     elif old is None or new is None or (old.metadata.labels, old.spec) != (new.metadata.labels, new.spec):
-        for found in hand.seen.all(KIND):
+        for found in ctx.seen.all(KIND):
             yield f"{found.metadata.namespace or 'default'}/{found.metadata.name}"
 
 
-def sync(options: Options, hand: Hand, cause: str) -> Sequence[Write]:
+def sync(options: DaemonSetOptions, ctx: TurnContext, cause: str) -> Sequence[Write]:
     """Make the daemons that are missing, take away those that are too many or old, then count."""
-    owner: DaemonSet | None = hand.seen.at(Key(KIND, *cause.split("/")))
+    owner: DaemonSet | None = ctx.seen.at(Key(KIND, *cause.split("/")))
     if owner is None:
-        hand.remember("made", cause, None)
-        hand.remember("template", cause, None)
+        ctx.remember("made", cause, None)
+        ctx.remember("template", cause, None)
         return ()
     if owner.metadata.deletion_timestamp is not None:
         return ()
-    daemons = Daemons(hand, owner)
-    decision = Decision(hand, NAME)
-    processed = has_seen(hand, cause, "Pod")
+    daemons = Daemons(ctx, owner)
+    decision = PlanBuilder(ctx, NAME)
+    processed = has_seen_write(ctx, cause, "Pod")
     if processed:
         daemons.manage(decision, cause, options)
     status = daemons.status(processed=processed)
     told = attrs.evolve(owner, status=status)
-    decision.update_status(owner, told, f"DaemonSet controller counts {named(owner)}")
+    decision.update_status(owner, told, f"DaemonSet controller counts {reference_of(owner)}")
     daemons.wait(cause)
     return decision.writes
 
@@ -120,12 +120,12 @@ def sync(options: Options, hand: Hand, cause: str) -> Sequence[Write]:
 class Daemons:
     """The pods of one DaemonSet as they were seen, node by node."""
 
-    def __init__(self, hand: Hand, owner: DaemonSet) -> None:
-        index = hand.views["pods"]
+    def __init__(self, ctx: TurnContext, owner: DaemonSet) -> None:
+        index = ctx.views["pods"]
         assert isinstance(index, Index)
-        self.hand = hand
+        self.ctx = ctx
         self.owner = owner
-        self.nodes: list[Node] = hand.seen.all("Node")
+        self.nodes: list[Node] = ctx.seen.all("Node")
         pods = sorted_by_age(index.get(owner.metadata.uid))
         self.hash = self._called(pods)
         self.on: dict[str, list[Pod]] = {}
@@ -136,15 +136,15 @@ class Daemons:
         """Return what pods of the present template are called; where nothing has changed, as they are found."""
         owner, own = self.owner, template_hash(self.owner.spec.template)
         cause = f"{owner.metadata.namespace or 'default'}/{owner.metadata.name}"
-        known: tuple[str, str] | None = self.hand.note("template", cause)
+        known: tuple[str, str] | None = self.ctx.note("template", cause)
         if known is not None and known[0] == own:
             return known[1]
         untouched = known is None and owner.status.observed_generation == generation(owner)
         found = pods[-1].metadata.labels.get(REVISION_LABEL, own) if untouched and pods else own
-        self.hand.remember("template", cause, (own, found))
+        self.ctx.remember("template", cause, (own, found))
         return str(found)
 
-    def manage(self, decision: Decision, cause: str, options: Options) -> None:
+    def manage(self, decision: PlanBuilder, cause: str, options: DaemonSetOptions) -> None:
         """Make and delete daemons after the nodes; when all is in place, go on with an update."""
         missing: list[str] = []
         unneeded: list[Pod] = []
@@ -167,17 +167,17 @@ class Daemons:
         there = {node.metadata.name for node in self.nodes}
         lost = [pod for name, pods in self.on.items() if name not in there for pod in pods]
         unneeded += [pod for pod in lost if pod.metadata.deletion_timestamp is None]
-        first: int = self.hand.note("made", cause) or 0
+        first: int = self.ctx.note("made", cause) or 0
         for number, name in enumerate(missing, first):
             self._create(decision, name, number, options)
         if missing:
-            self.hand.remember("made", cause, first + len(missing))
+            self.ctx.remember("made", cause, first + len(missing))
         for pod in unneeded:
             self._delete(decision, pod)
         if not decision.writes:
             self._update(decision)
 
-    def _replace(self, decision: Decision, pod: Pod, node: Node) -> None:
+    def _replace(self, decision: PlanBuilder, pod: Pod, node: Node) -> None:
         """Delete a daemon that has ended, so that another is made."""
         failed = pod.status.phase == "Failed"
         what = f"daemon pod {pod.metadata.namespace or 'default'}/{pod.metadata.name} on node {node.metadata.name}"
@@ -188,14 +188,14 @@ class Daemons:
             decision.event(self.owner, "Normal", "SucceededDaemonPod", words)
         self._delete(decision, pod)
 
-    def _update(self, decision: Decision) -> None:
+    def _update(self, decision: PlanBuilder) -> None:
         """Delete old daemons, as many as may be unavailable; those that do not work anyway do not count."""
         strategy = self.owner.spec.rest.get("updateStrategy", EMPTY)
         if strategy.get("type", "RollingUpdate") != "RollingUpdate":
             return
         wanted = [node.metadata.name for node in self.nodes if fits(self.owner, node)[0]]
         most = scaled(strategy.get("rollingUpdate", EMPTY).get("maxUnavailable", 1), len(wanted), up=True)
-        least, now = self.owner.spec.min_ready_seconds, self.hand.moment
+        least, now = self.owner.spec.min_ready_seconds, self.ctx.moment
         missing = 0
         sick: list[Pod] = []
         sound: list[Pod] = []
@@ -215,7 +215,7 @@ class Daemons:
         """Say whether a daemon is of the present template."""
         return pod.metadata.labels.get(REVISION_LABEL) == self.hash
 
-    def _create(self, decision: Decision, node: str, number: int, options: Options) -> None:
+    def _create(self, decision: PlanBuilder, node: str, number: int, options: DaemonSetOptions) -> None:
         owner, template = self.owner, self.owner.spec.template
         pod = Pod(
             metadata=ObjectMeta(
@@ -231,18 +231,18 @@ class Daemons:
         about = key_of(owner)
         decision.create(
             pod,
-            f"DaemonSet controller creates {named(pod)} for {node}",
-            then=(Say(about, "Normal", "SuccessfulCreate", f"Created pod: {pod.metadata.name}", NAME),),
-            otherwise=(Say(about, "Warning", "FailedCreate", "Error creating: {error}", NAME),),
+            f"DaemonSet controller creates {reference_of(pod)} for {node}",
+            then=(PlannedEvent(about, "Normal", "SuccessfulCreate", f"Created pod: {pod.metadata.name}", NAME),),
+            otherwise=(PlannedEvent(about, "Warning", "FailedCreate", "Error creating: {error}", NAME),),
         )
 
-    def _delete(self, decision: Decision, pod: Pod) -> None:
-        decision.delete(pod, f"DaemonSet controller deletes {named(pod)}")
+    def _delete(self, decision: PlanBuilder, pod: Pod) -> None:
+        decision.delete(pod, f"DaemonSet controller deletes {reference_of(pod)}")
         decision.event(self.owner, "Normal", "SuccessfulDelete", f"Deleted pod: {pod.metadata.name}")
 
     def status(self, *, processed: bool) -> DaemonSetStatus:
         """Count the nodes and their daemons as they were seen; a generation is observed once it was processed."""
-        least, now = self.owner.spec.min_ready_seconds, self.hand.moment
+        least, now = self.owner.spec.min_ready_seconds, self.ctx.moment
         desired = current = astray = ready = able = updated = 0
         for node in self.nodes:
             runs, _ = fits(self.owner, node)
@@ -272,9 +272,9 @@ class Daemons:
         """Ask to be woken when the next ready daemon becomes available."""
         least = self.owner.spec.min_ready_seconds
         pods = [pod for pods in self.on.values() for pod in pods if is_ready(pod)] if least else []
-        waits = [wait for pod in pods if (wait := remaining(pod, least, self.hand.moment)) > 0]
+        waits = [wait for pod in pods if (wait := remaining(pod, least, self.ctx.moment)) > 0]
         if waits:
-            self.hand.wake(cause, min(waits))
+            self.ctx.wake(cause, min(waits))
 
 
 def node_of(pod: Pod) -> str:

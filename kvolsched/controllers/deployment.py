@@ -13,10 +13,10 @@ from typing import Any
 
 import attrs
 
-from ..api.completion import completed
-from ..api.meta import EMPTY, Frozen, ObjectMeta
-from ..api.pod import Pod, PodTemplateSpec
-from ..api.workload import Deployment, DeploymentStatus, ReplicaSet, ReplicaSetSpec
+from ..api.kinds.meta import EMPTY, Frozen, ObjectMeta
+from ..api.kinds.pod import Pod, PodTemplateSpec
+from ..api.kinds.workload import Deployment, DeploymentStatus, ReplicaSet, ReplicaSetSpec
+from ..api.unmodelled_defaults import completed
 from ..workloads import (
     TEMPLATE_LABEL,
     controller_of,
@@ -27,13 +27,13 @@ from ..workloads import (
     sorted_by_age,
     template_hash,
 )
+from ..world.activation import ActivationCondition, Exists
 from ..world.apiserver import Write, key_of
-from ..world.component import Component, Hand
-from ..world.decision import Decision, Say, named, say_done, say_refused
+from ..world.component import Component, TurnContext
 from ..world.log import Key
-from ..world.need import Need, Some
-from ..world.routine import Routine
-from ..world.view import Index, Seen, View
+from ..world.plan import PlanBuilder, PlannedEvent, reference_of, report_done, report_refused
+from ..world.reconciler import Reconciler
+from ..world.view import Index, InformerCache, View
 
 NAME = "deployment-controller"
 KIND = "Deployment"
@@ -46,19 +46,19 @@ OWN = frozenset({REVISION, HISTORY, DESIRED, MOST, "kubectl.kubernetes.io/last-a
 
 def component() -> Component:
     """Return the Deployment controller."""
-    routine = Routine(NAME, _deployments_of, sync, say_refused, say_done)
+    routine = Reconciler(NAME, _deployments_of, sync, report_refused, report_done)
     return Component(NAME, (KIND, "ReplicaSet", "Pod"), (routine,), _views, need=_need)
 
 
-def _need() -> Need:
-    return Some(KIND)
+def _need() -> ActivationCondition:
+    return Exists(KIND)
 
 
-def _views(_seen: Seen) -> dict[str, View]:
+def _views(_seen: InformerCache) -> dict[str, View]:
     return {"sets": Index("ReplicaSet", controller_of(KIND)), "pods": Index("Pod", controller_of("ReplicaSet"))}
 
 
-def _deployments_of(hand: Hand, key: Key, old: Any, new: Any) -> Iterator[str]:
+def _deployments_of(ctx: TurnContext, key: Key, old: Any, new: Any) -> Iterator[str]:
     """Yield a Deployment that has changed, whose ReplicaSet has, or the last of whose pods has gone."""
     if key.kind == KIND:
         if new is not None:
@@ -66,19 +66,19 @@ def _deployments_of(hand: Hand, key: Key, old: Any, new: Any) -> Iterator[str]:
     elif key.kind == "ReplicaSet":
         yield from owner_cause(KIND, new if new is not None else old)
     elif new is None and (owner := old.metadata.controller) is not None and owner.kind == "ReplicaSet":
-        found = hand.seen.get("ReplicaSet", owner.name, key.namespace)
+        found = ctx.seen.get("ReplicaSet", owner.name, key.namespace)
         if found is not None:
             yield from owner_cause(KIND, found)
 
 
-def sync(hand: Hand, cause: str) -> Sequence[Write]:
+def sync(ctx: TurnContext, cause: str) -> Sequence[Write]:
     """Bring one Deployment a step nearer to its template and size, then tell how far it is."""
-    owner: Deployment | None = hand.seen.at(Key(KIND, *cause.split("/")))
+    owner: Deployment | None = ctx.seen.at(Key(KIND, *cause.split("/")))
     if owner is None:
         return ()
-    index = hand.views["sets"]
+    index = ctx.views["sets"]
     assert isinstance(index, Index)
-    rollout = Rollout(Decision(hand, NAME), owner, sorted_by_age(index.get(owner.metadata.uid)))
+    rollout = Rollout(PlanBuilder(ctx, NAME), owner, sorted_by_age(index.get(owner.metadata.uid)))
     rollout.go_on()
     return rollout.decision.writes
 
@@ -86,7 +86,7 @@ def sync(hand: Hand, cause: str) -> Sequence[Write]:
 class Rollout:
     """One sync of one Deployment. Mutable: what it means to write is as if written from then on."""
 
-    def __init__(self, decision: Decision, owner: Deployment, sets: Sequence[ReplicaSet]) -> None:
+    def __init__(self, decision: PlanBuilder, owner: Deployment, sets: Sequence[ReplicaSet]) -> None:
         self.decision = decision
         self.owner = owner
         self.sets = {one.metadata.name: one for one in sets}
@@ -167,7 +167,7 @@ class Rollout:
         self._tell()
 
     def _old_pods_run(self) -> bool:
-        index = self.decision.hand.views["pods"]
+        index = self.decision.ctx.views["pods"]
         assert isinstance(index, Index)
         pods: list[Pod] = [pod for one in self.old for pod in index.get(one.metadata.uid)]
         return any(not pod.terminal for pod in pods)
@@ -184,7 +184,7 @@ class Rollout:
                 noted, spec=attrs.evolve(noted.spec, min_ready_seconds=self.owner.spec.min_ready_seconds)
             )
             if noted != self.new:
-                self._write_set(self.new, noted, f"Deployment controller marks {named(noted)} as revision {number}")
+                self._write_set(self.new, noted, f"Deployment controller marks {reference_of(noted)} as revision {number}")
                 return
             number = _revision(self.new)
             if self._condition("Progressing") is None and self._has_deadline():
@@ -201,7 +201,7 @@ class Rollout:
         told = attrs.evolve(self.owner, metadata=attrs.evolve(self.owner.metadata, annotations=annotations))
         if condition is not None:
             told = attrs.evolve(told, status=_with(told.status, condition))
-        words = f"Deployment controller notes revision {number} on {named(self.owner)}"
+        words = f"Deployment controller notes revision {number} on {reference_of(self.owner)}"
         self.owner = self.decision.update_status(self.owner, told, words)
 
     def _create(self, number: int) -> ReplicaSet:
@@ -227,16 +227,16 @@ class Rollout:
             ),
         )
         made = self._noted(made, number, fresh=True)
-        said: tuple[Say, ...] = ()
+        said: tuple[PlannedEvent, ...] = ()
         if size(made):
             said = (self._scaled_event("up", made, 0, size(made)),)
         failed = f'Failed to create new replica set "{made.metadata.name}": {{error}}'
         self.decision.create(
             made,
-            f"Deployment controller creates {named(made)} with {size(made)} replica{'' if size(made) == 1 else 's'}",
+            f"Deployment controller creates {reference_of(made)} with {size(made)} replica{'' if size(made) == 1 else 's'}",
             then=said,
             sunk="AlreadyExists",  # made before, and not yet seen
-            otherwise=(Say(key_of(self.owner), "Warning", "ReplicaSetCreateError", failed, NAME),),
+            otherwise=(PlannedEvent(key_of(self.owner), "Warning", "ReplicaSetCreateError", failed, NAME),),
         )
         self.current = made.metadata.name
         self.sets[self.current] = self.counted[self.current] = made
@@ -245,7 +245,7 @@ class Rollout:
     def _free_hash(self) -> str:
         """Return the template's hash; where a ReplicaSet of somebody else has its name, another, and count that."""
         space, count = self.owner.metadata.namespace or "default", int(self.owner.status.rest.get("collisionCount", 0))
-        there = self.decision.hand.seen
+        there = self.decision.ctx.seen
         while there.get("ReplicaSet", f"{self.owner.metadata.name}-{template_hash(self.template, count)}", space):
             count += 1
         if count:
@@ -358,7 +358,7 @@ class Rollout:
             return False
         meta = attrs.evolve(one.metadata, annotations=one.metadata.annotations.merged(self._sizes()))
         sized = attrs.evolve(one, metadata=meta, spec=attrs.evolve(one.spec, replicas=wanted))
-        words = f"Deployment controller scales {named(one)} from {was} to {wanted}"
+        words = f"Deployment controller scales {reference_of(one)} from {was} to {wanted}"
         self._write_set(one, sized, words)
         if was != wanted:
             said = self._scaled_event("up" if wanted > was else "down", one, was, wanted)
@@ -368,9 +368,9 @@ class Rollout:
     def _write_set(self, old: ReplicaSet, new: ReplicaSet, words: str) -> None:
         self.sets[new.metadata.name] = self.decision.update(old, new, words)
 
-    def _scaled_event(self, how: str, one: ReplicaSet, was: int, wanted: int) -> Say:
+    def _scaled_event(self, how: str, one: ReplicaSet, was: int, wanted: int) -> PlannedEvent:
         words = f"Scaled {how} replica set {one.metadata.name} from {was} to {wanted}"
-        return Say(key_of(self.owner), "Normal", "ScalingReplicaSet", words, NAME)
+        return PlannedEvent(key_of(self.owner), "Normal", "ScalingReplicaSet", words, NAME)
 
     def _forget(self) -> None:
         """Delete old ReplicaSets beyond the history that is kept."""
@@ -381,7 +381,7 @@ class Rollout:
             if not size(one) and not one.status.replicas and one.metadata.deletion_timestamp is None
         ]
         for one in idle[: max(0, len(idle) - limit)]:
-            self.decision.delete(one, f"Deployment controller deletes {named(one)}, which is past its history")
+            self.decision.delete(one, f"Deployment controller deletes {reference_of(one)}, which is past its history")
 
     # -- status -------------------------------------------------------------------------------------------------------
 
@@ -412,7 +412,7 @@ class Rollout:
                 condition = Frozen(type="Progressing", status="True", reason="ReplicaSetUpdated", message=words)
                 status = _with(status, condition, anew=True)
         told = attrs.evolve(self.owner, status=status)
-        self.decision.update_status(self.owner, told, f"Deployment controller tells how far {named(self.owner)} is")
+        self.decision.update_status(self.owner, told, f"Deployment controller tells how far {reference_of(self.owner)} is")
 
     def _has_progressed(self, status: DeploymentStatus) -> bool:
         before = self.owner.status

@@ -13,18 +13,18 @@ from typing import Any
 
 import attrs
 
-from ..api.kind import BY_NAME
-from ..api.meta import Condition, Frozen
-from ..api.pod import Pod
-from ..api.policy import PodDisruptionBudget
-from ..api.selector import LabelSelector
+from ..api.kinds.kind import BY_NAME
+from ..api.kinds.meta import Condition, Frozen
+from ..api.kinds.pod import Pod
+from ..api.kinds.policy import PodDisruptionBudget
+from ..api.kinds.selector import LabelSelector
 from ..workloads import generation, is_ready, scaled
+from ..world.activation import ActivationCondition, Exists
 from ..world.apiserver import Write
-from ..world.component import Component, Hand
-from ..world.decision import Decision, named, say_done, say_refused
+from ..world.component import Component, TurnContext
 from ..world.log import Key
-from ..world.need import Need, Some
-from ..world.routine import Routine
+from ..world.plan import PlanBuilder, reference_of, report_done, report_refused
+from ..world.reconciler import Reconciler
 
 NAME = "disruption-controller"
 SOURCE = "controllermanager"  # how it signs its Events
@@ -32,21 +32,21 @@ KIND = "PodDisruptionBudget"
 SIZED = ("ReplicaSet", "Deployment", "StatefulSet", "ReplicationController")  # whose `replicas` say how many
 
 
-class Uncounted(ValueError):
+class ExpectedCountUnknown(ValueError):
     """How many pods there ought to be cannot be told; the message is Kubernetes'."""
 
 
 def component() -> Component:
     """Return the disruption controller."""
-    routine = Routine(NAME, _budgets_of, sync, say_refused, say_done)
+    routine = Reconciler(NAME, _budgets_of, sync, report_refused, report_done)
     return Component(NAME, (KIND, "Pod", *SIZED), (routine,), need=_need)
 
 
-def _need() -> Need:
-    return Some(KIND)
+def _need() -> ActivationCondition:
+    return Exists(KIND)
 
 
-def _budgets_of(hand: Hand, key: Key, old: Any, new: Any) -> Iterator[str]:
+def _budgets_of(ctx: TurnContext, key: Key, old: Any, new: Any) -> Iterator[str]:
     """Yield a budget that has changed, those of a pod that has, or all of a namespace where something was sized."""
     if key.kind == KIND:
         if new is not None:
@@ -54,7 +54,7 @@ def _budgets_of(hand: Hand, key: Key, old: Any, new: Any) -> Iterator[str]:
         return
     if key.kind != "Pod" and old is not None and new is not None and old.spec.replicas == new.spec.replicas:
         return
-    for budget in hand.seen.all(KIND):
+    for budget in ctx.seen.all(KIND):
         where = budget.metadata.namespace or "default"
         pods = [pod for pod in (old, new) if pod is not None] if key.kind == "Pod" else []
         if where == key.namespace and (key.kind != "Pod" or any(_is_of(pod, budget) for pod in pods)):
@@ -65,20 +65,20 @@ def _is_of(pod: Pod, budget: PodDisruptionBudget) -> bool:
     return budget.spec.selector is not None and budget.spec.selector.matches(pod.metadata.labels)
 
 
-def sync(hand: Hand, cause: str) -> Sequence[Write]:
+def sync(ctx: TurnContext, cause: str) -> Sequence[Write]:
     """Count the pods of one budget, and write what may be taken away."""
-    budget: PodDisruptionBudget | None = hand.seen.at(Key(KIND, *cause.split("/")))
+    budget: PodDisruptionBudget | None = ctx.seen.at(Key(KIND, *cause.split("/")))
     if budget is None:
         return ()
     space = budget.metadata.namespace or "default"
-    every: list[Pod] = hand.seen.all("Pod")
+    every: list[Pod] = ctx.seen.all("Pod")
     pods = [pod for pod in every if (pod.metadata.namespace or "default") == space and _is_of(pod, budget)]
-    decision = Decision(hand, SOURCE)
+    decision = PlanBuilder(ctx, SOURCE)
     if not pods:
         decision.event(budget, "Normal", "NoPods", "No matching pods found")
     try:
         expected, desired = _wanted(decision, budget, pods)
-    except Uncounted as why:
+    except ExpectedCountUnknown as why:
         decision.event(budget, "Warning", "CalculateExpectedPodCountFailed", f"{FAILED}: {why}")
         _fail_safe(decision, budget, f"{FAILED}: {why}")
         return decision.writes
@@ -92,9 +92,9 @@ def sync(hand: Hand, cause: str) -> Sequence[Write]:
         current_healthy=healthy,
         desired_healthy=desired,
         expected_pods=expected,
-        conditions=_with(budget, "True" if spare else "False", reason, "", hand.moment),
+        conditions=_with(budget, "True" if spare else "False", reason, "", ctx.moment),
     )
-    words = f"disruption controller lets {spare} pods of {named(budget)} be taken away"
+    words = f"disruption controller lets {spare} pods of {reference_of(budget)} be taken away"
     decision.update_status(budget, attrs.evolve(budget, status=status), words)
     return decision.writes
 
@@ -102,7 +102,7 @@ def sync(hand: Hand, cause: str) -> Sequence[Write]:
 FAILED = "Failed to calculate the number of expected pods"
 
 
-def _wanted(decision: Decision, budget: PodDisruptionBudget, pods: Sequence[Pod]) -> tuple[int, int]:
+def _wanted(decision: PlanBuilder, budget: PodDisruptionBudget, pods: Sequence[Pod]) -> tuple[int, int]:
     """Return how many pods there ought to be, and how many of them have to be healthy."""
     most, least = budget.spec.max_unavailable, budget.spec.min_available
     if most is not None:
@@ -114,7 +114,7 @@ def _wanted(decision: Decision, budget: PodDisruptionBudget, pods: Sequence[Pod]
     return len(pods), 0 if least is None else least
 
 
-def _scale(decision: Decision, budget: PodDisruptionBudget, pods: Sequence[Pod]) -> int:
+def _scale(decision: PlanBuilder, budget: PodDisruptionBudget, pods: Sequence[Pod]) -> int:
     """Return the sizes of all that made these pods together."""
     sizes: dict[str, int] = {}
     alone = False
@@ -123,10 +123,10 @@ def _scale(decision: Decision, budget: PodDisruptionBudget, pods: Sequence[Pod])
         if owner is None:
             alone = True
             continue
-        above: Any = _owner(decision.hand, owner.kind, owner.name, owner.uid, pod)
+        above: Any = _owner(decision.ctx, owner.kind, owner.name, owner.uid, pod)
         higher = above.metadata.controller
         if owner.kind == "ReplicaSet" and higher is not None and higher.kind == "Deployment":
-            above = _owner(decision.hand, higher.kind, higher.name, higher.uid, pod)
+            above = _owner(decision.ctx, higher.kind, higher.name, higher.uid, pod)
         sizes[above.metadata.uid] = 1 if above.spec.replicas is None else above.spec.replicas
     if alone:
         words = (
@@ -139,14 +139,14 @@ def _scale(decision: Decision, budget: PodDisruptionBudget, pods: Sequence[Pod])
     return sum(sizes.values())
 
 
-def _owner(hand: Hand, kind: str, name: str, uid: str, pod: Pod) -> Any:
+def _owner(ctx: TurnContext, kind: str, name: str, uid: str, pod: Pod) -> Any:
     """Return what made a pod, if it has a size."""
     if kind not in SIZED:
         resource = BY_NAME[kind].resource if kind in BY_NAME else f"{kind.lower()}s"
-        raise Uncounted(f"{resource} does not implement the scale subresource")
-    found = hand.seen.get(kind, name, pod.metadata.namespace or "default")
+        raise ExpectedCountUnknown(f"{resource} does not implement the scale subresource")
+    found = ctx.seen.get(kind, name, pod.metadata.namespace or "default")
     if found is None or found.metadata.uid != uid:
-        raise Uncounted(f'found no controllers for pod "{pod.metadata.name}"')
+        raise ExpectedCountUnknown(f'found no controllers for pod "{pod.metadata.name}"')
     return found
 
 
@@ -165,11 +165,11 @@ def _go(selector: LabelSelector | None) -> str:
     )
 
 
-def _fail_safe(decision: Decision, budget: PodDisruptionBudget, why: str) -> None:
+def _fail_safe(decision: PlanBuilder, budget: PodDisruptionBudget, why: str) -> None:
     """Let nothing be taken away while nobody knows how much."""
-    conditions = _with(budget, "False", "SyncFailed", why, decision.hand.moment)
+    conditions = _with(budget, "False", "SyncFailed", why, decision.ctx.moment)
     status = attrs.evolve(budget.status, disruptions_allowed=0, conditions=conditions)
-    words = f"disruption controller lets no pod of {named(budget)} be taken away"
+    words = f"disruption controller lets no pod of {reference_of(budget)} be taken away"
     decision.update_status(budget, attrs.evolve(budget, status=status), words)
 
 

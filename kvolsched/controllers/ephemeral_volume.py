@@ -9,17 +9,17 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from ..api.meta import ObjectMeta
-from ..api.pod import Pod
-from ..api.pod_volume import PersistentVolumeClaimTemplate
-from ..api.volume import PersistentVolumeClaim
+from ..api.kinds.meta import ObjectMeta
+from ..api.kinds.pod import Pod
+from ..api.kinds.pod_volume import PersistentVolumeClaimTemplate
+from ..api.kinds.volume import PersistentVolumeClaim
 from ..workloads import owned_by
+from ..world.activation import ActivationCondition, Exists
 from ..world.apiserver import Write
-from ..world.component import Component, Hand
-from ..world.decision import Decision, named, say_done, say_refused
+from ..world.component import Component, TurnContext
 from ..world.log import Key
-from ..world.need import Need, Some
-from ..world.routine import Routine
+from ..world.plan import PlanBuilder, reference_of, report_done, report_refused
+from ..world.reconciler import Reconciler
 
 NAME = "ephemeral-volume-controller"
 SOURCE = "ephemeral_volume"  # how it signs its Events
@@ -28,18 +28,18 @@ CLAIM = "PersistentVolumeClaim"
 
 def component() -> Component:
     """Return the ephemeral volume controller."""
-    return Component(NAME, ("Pod", CLAIM), (Routine(NAME, _pods_of, sync, say_refused, say_done),), need=_need)
+    return Component(NAME, ("Pod", CLAIM), (Reconciler(NAME, _pods_of, sync, report_refused, report_done),), need=_need)
 
 
-def _need() -> Need:
-    return Some("Pod", _has_volumes)
+def _need() -> ActivationCondition:
+    return Exists("Pod", _has_volumes)
 
 
 def _has_volumes(pod: Pod) -> bool:
     return any(volume.ephemeral is not None for volume in pod.spec.volumes)
 
 
-def _pods_of(_hand: Hand, key: Key, old: Any, new: Any) -> Iterator[str]:
+def _pods_of(_hand: TurnContext, key: Key, old: Any, new: Any) -> Iterator[str]:
     """Yield a pod that is new, or whose claim has gone."""
     if key.kind == "Pod":
         if old is None and new is not None and _has_volumes(new):
@@ -48,20 +48,20 @@ def _pods_of(_hand: Hand, key: Key, old: Any, new: Any) -> Iterator[str]:
         yield f"{key.namespace}/{owner.name}"
 
 
-def sync(hand: Hand, cause: str) -> Sequence[Write]:
+def sync(ctx: TurnContext, cause: str) -> Sequence[Write]:
     """Create the claims of a pod's ephemeral volumes that are not there yet."""
-    pod: Pod | None = hand.seen.at(Key("Pod", *cause.split("/")))
+    pod: Pod | None = ctx.seen.at(Key("Pod", *cause.split("/")))
     if pod is None or pod.metadata.deletion_timestamp is not None:
         return ()
-    decision = Decision(hand, SOURCE)
+    decision = PlanBuilder(ctx, SOURCE)
     for volume in pod.spec.volumes:
         template = volume.ephemeral.volume_claim_template if volume.ephemeral is not None else None
         if template is None:
             continue
         claim = claim_for(pod, volume.name, template)
-        there: PersistentVolumeClaim | None = hand.seen.get(CLAIM, claim.metadata.name, claim.metadata.namespace)
+        there: PersistentVolumeClaim | None = ctx.seen.get(CLAIM, claim.metadata.name, claim.metadata.namespace)
         if there is None:
-            decision.create(claim, f"ephemeral volume controller creates {named(claim)}")
+            decision.create(claim, f"ephemeral volume controller creates {reference_of(claim)}")
         elif not _is_for(there, pod):
             space, name = claim.metadata.namespace, claim.metadata.name
             words = (

@@ -13,14 +13,14 @@ from typing import Any
 
 import attrs
 
-from ..api.kind import KINDS
-from ..api.meta import OwnerReference, without_finalizers
+from ..api.kinds.kind import KINDS
+from ..api.kinds.meta import OwnerReference, without_finalizers
 from ..world.apiserver import Write, key_of
-from ..world.component import Component, Hand
-from ..world.decision import Decision, named, say_done, say_refused
-from ..world.log import Key, Note, Place
-from ..world.routine import Routine
-from ..world.view import Index, Seen, View
+from ..world.component import Component, TurnContext
+from ..world.log import Key, LogKey, Note
+from ..world.plan import PlanBuilder, reference_of, report_done, report_refused
+from ..world.reconciler import Reconciler
+from ..world.view import Index, InformerCache, View
 
 NAME = "generic-garbage-collector"
 WATCHED = tuple(kind.name for kind in KINDS if kind.name != "Event")
@@ -31,10 +31,10 @@ FOREGROUND, ORPHAN = "foregroundDeletion", "orphan"
 
 def component() -> Component:
     """Return the garbage collector."""
-    return Component(NAME, WATCHED, (Routine(NAME, _concerned, sync, say_refused, say_done),), _views, need=Orphans)
+    return Component(NAME, WATCHED, (Reconciler(NAME, _concerned, sync, report_refused, report_done),), _views, need=OrphanCondition)
 
 
-class Orphans:
+class OrphanCondition:
     """The need of the collector: somebody's owner is gone, or an owner waits for its dependents. Mutable."""
 
     follows = frozenset(WATCHED) | {GONE}
@@ -46,7 +46,7 @@ class Orphans:
         self.missing: set[tuple[Key, str]] = set()  # owners that were there and are gone, with dependents left
         self.waiting: set[Key] = set()
 
-    def apply(self, key: Place, old: Any, new: Any) -> None:
+    def apply(self, key: LogKey, old: Any, new: Any) -> None:
         """Take one object, or the count of what was removed at its key."""
         if type(key) is Note:
             where = Key(*key[2].split("/"))
@@ -106,7 +106,7 @@ class Dependents:
     def __init__(self) -> None:
         self.kinds = {kind: Index(kind, _owner_uids) for kind in WATCHED}
 
-    def apply(self, key: Place, old: Any, new: Any) -> None:
+    def apply(self, key: LogKey, old: Any, new: Any) -> None:
         """Move one object to its owners."""
         self.kinds[key[0]].apply(key, old, new)
 
@@ -125,47 +125,47 @@ def _owner_uids(obj: Any) -> Iterator[str]:
         yield owner.uid
 
 
-def _views(_seen: Seen) -> dict[str, View]:
+def _views(_seen: InformerCache) -> dict[str, View]:
     return {"dependents": Dependents()}
 
 
-def _dependents(hand: Hand, uid: str) -> list[Key]:
-    view = hand.views["dependents"]
+def _dependents(ctx: TurnContext, uid: str) -> list[Key]:
+    view = ctx.views["dependents"]
     assert isinstance(view, Dependents)
     return view.of(uid)
 
 
-def _concerned(hand: Hand, key: Key, old: Any, new: Any) -> Iterator[str]:
+def _concerned(ctx: TurnContext, key: Key, old: Any, new: Any) -> Iterator[str]:
     """Yield an object that has owners, or finishes as one; the dependents of what is gone; the owners of what is."""
     if new is not None:
         if new.metadata.owner_references or _finishing(new):
             yield "/".join(key)
         return
-    for dependent in _dependents(hand, old.metadata.uid):
+    for dependent in _dependents(ctx, old.metadata.uid):
         yield "/".join(dependent)
     for owner in old.metadata.owner_references:
-        there = hand.seen.kinds.get(owner.kind, {}).get(_key(owner, key.namespace))
+        there = ctx.seen.kinds.get(owner.kind, {}).get(_key(owner, key.namespace))
         if there is not None and _finishing(there):
             yield "/".join(key_of(there))
 
 
-def sync(hand: Hand, cause: str) -> Sequence[Write]:
+def sync(ctx: TurnContext, cause: str) -> Sequence[Write]:
     """Delete an object whose owners are gone, drop references to those that are, or finish an owner's deletion."""
     key = Key(*cause.split("/"))
-    obj = hand.seen.at(key)
+    obj = ctx.seen.at(key)
     if obj is None:
         return ()
-    decision = Decision(hand, NAME)
+    decision = PlanBuilder(ctx, NAME)
     if obj.metadata.deletion_timestamp is not None:
         if _finishing(obj):
-            _finish(hand, decision, obj)
+            _finish(ctx, decision, obj)
         return decision.writes
     owners = obj.metadata.owner_references
-    gone = [owner for owner in owners if _is_gone(hand, owner, key.namespace)]
+    gone = [owner for owner in owners if _is_gone(ctx, owner, key.namespace)]
     if not gone:
         return ()
     if len(gone) == len(owners):
-        decision.delete(obj, f"garbage collector deletes {named(obj)}: its owner {_called(gone[0])} is gone")
+        decision.delete(obj, f"garbage collector deletes {reference_of(obj)}: its owner {_called(gone[0])} is gone")
     else:
         _disown(decision, obj, {owner.uid for owner in gone})
     return decision.writes
@@ -175,41 +175,41 @@ def _called(owner: OwnerReference) -> str:
     return f"{owner.kind} {owner.name}"
 
 
-def _is_gone(hand: Hand, owner: OwnerReference, namespace: str) -> bool:
+def _is_gone(ctx: TurnContext, owner: OwnerReference, namespace: str) -> bool:
     """Say whether an owner was there and is no more: neither seen, nor, asked live, stored."""
     key = _key(owner, namespace)
-    seen = hand.seen.kinds.get(owner.kind, {}).get(key)
+    seen = ctx.seen.kinds.get(owner.kind, {}).get(key)
     if seen is not None and seen.metadata.uid == owner.uid:
         return False
-    there = hand.get(key)
+    there = ctx.get(key)
     if there is not None and there.metadata.uid == owner.uid:
         return False
-    return bool(hand.sim.log.notes.get(Note("world", GONE, "/".join(key))))
+    return bool(ctx.sim.log.notes.get(Note("world", GONE, "/".join(key))))
 
 
-def _disown(decision: Decision, obj: Any, uids: set[str]) -> None:
+def _disown(decision: PlanBuilder, obj: Any, uids: set[str]) -> None:
     kept = tuple(owner for owner in obj.metadata.owner_references if owner.uid not in uids)
     left = attrs.evolve(obj, metadata=attrs.evolve(obj.metadata, owner_references=kept))
-    decision.update(obj, left, f"garbage collector frees {named(obj)} of an owner")
+    decision.update(obj, left, f"garbage collector frees {reference_of(obj)} of an owner")
 
 
-def _finish(hand: Hand, decision: Decision, owner: Any) -> None:
+def _finish(ctx: TurnContext, decision: PlanBuilder, owner: Any) -> None:
     """Delete (or free) the dependents of an owner, then let the owner go."""
     uid = owner.metadata.uid
     orphaned = ORPHAN in owner.metadata.finalizers
     waits = False
-    for key in _dependents(hand, uid):
-        dependent = hand.seen.at(key)
+    for key in _dependents(ctx, uid):
+        dependent = ctx.seen.at(key)
         if orphaned:
             _disown(decision, dependent, {uid})
             continue
         blocking = any(one.uid == uid and one.block_owner_deletion for one in dependent.metadata.owner_references)
         waits = waits or blocking
         if dependent.metadata.deletion_timestamp is None:
-            decision.delete(dependent, f"garbage collector deletes {named(dependent)} before its owner {named(owner)}")
+            decision.delete(dependent, f"garbage collector deletes {reference_of(dependent)} before its owner {reference_of(owner)}")
     if not waits:
         freed = without_finalizers(owner, FOREGROUND, ORPHAN)
-        decision.update(owner, freed, f"garbage collector lets {named(owner)} go")
+        decision.update(owner, freed, f"garbage collector lets {reference_of(owner)} go")
 
 
 __all__ = ["FOREGROUND", "NAME", "ORPHAN", "component"]

@@ -12,38 +12,38 @@ from typing import Any
 
 import attrs
 
-from ..api.meta import EMPTY, Condition
-from ..api.node import Node
-from ..api.pod import Pod
-from ..api.quantity import milli, value
-from ..api.volume import PersistentVolume, PersistentVolumeClaim
+from ..api.kinds.meta import EMPTY, Condition
+from ..api.kinds.node import Node
+from ..api.kinds.pod import Pod
+from ..api.kinds.quantity import milli, value
+from ..api.kinds.volume import PersistentVolume, PersistentVolumeClaim
 from ..volumes import (
     DIRTY,
     NodeService,
     is_bound,
     is_bound_to,
     is_clean,
-    labelled,
     mode,
     publish_context,
     under_rollback,
     volume_fits_node,
     with_content,
+    with_reported_topology,
 )
 from ..world.apiserver import Write
-from ..world.component import Component, Hand
-from ..world.decision import Decision, named, say_done, say_refused
+from ..world.component import Component, TurnContext
 from ..world.digest import WAIT
 from ..world.log import Key
-from ..world.routine import Routine
-from ..world.view import Index, Seen, View
+from ..world.plan import PlanBuilder, reference_of, report_done, report_refused
+from ..world.reconciler import Reconciler
+from ..world.view import Index, InformerCache, View
 
 NAME = "kubelet"
 STARTED = ("PodReadyToStartContainers", "Initialized", "Ready", "ContainersReady")
 
 
 @attrs.frozen(kw_only=True)
-class Options:
+class KubeletOptions:
     """The dials of the kubelets.
 
     Args:
@@ -70,7 +70,7 @@ class Options:
 
 
 @attrs.frozen
-class Taking:
+class TimedAction:
     """A note: something that takes its time, and when it is over."""
 
     what: str
@@ -116,16 +116,16 @@ def _waiting_for(pod: Pod) -> Iterator[str]:
             yield f"{pod.metadata.namespace or 'default'}/{name}"
 
 
-def _views(_seen: Seen) -> dict[str, View]:
+def _views(_seen: InformerCache) -> dict[str, View]:
     return {"on node": Index("Pod", _on_node), "waiting": Index("Pod", _waiting_for)}
 
 
-def component(options: Options | None = None) -> Component:
+def component(options: KubeletOptions | None = None) -> Component:
     """Return the kubelets of all nodes."""
-    kubelet = Kubelet(options or Options())
-    routine = Routine(NAME, kubelet.pods_of, kubelet.sync, say_refused, say_done)
+    kubelet = Kubelet(options or KubeletOptions())
+    routine = Reconciler(NAME, kubelet.pods_of, kubelet.sync, report_refused, report_done)
     watches = ("Pod", "PersistentVolumeClaim", "PersistentVolume", "Node", "CSIDriver")
-    registering = Routine(f"{NAME} registration", kubelet.nodes_of, kubelet.register, say_refused, say_done)
+    registering = Reconciler(f"{NAME} registration", kubelet.nodes_of, kubelet.register, report_refused, report_done)
     return Component(NAME, watches, (routine, registering) if kubelet.options.reports else (routine,), _views)
 
 
@@ -133,112 +133,112 @@ def component(options: Options | None = None) -> Component:
 class Kubelet:
     """What a kubelet decides about one pod."""
 
-    options: Options
+    options: KubeletOptions
 
-    def pods_of(self, hand: Hand, key: Key, old: Any, new: Any) -> Iterator[str]:
+    def pods_of(self, ctx: TurnContext, key: Key, old: Any, new: Any) -> Iterator[str]:
         """Yield the pods that a change concerns: bound ones, and those that wait for a claim or volume."""
         match key.kind:
             case "Pod":
                 if new is not None and new.spec.node_name and _unfinished(new):
                     yield f"{key.namespace}/{key.name}"
             case "PersistentVolumeClaim":
-                yield from self._waiting(hand, f"{key.namespace}/{key.name}")
+                yield from self._waiting(ctx, f"{key.namespace}/{key.name}")
             case "PersistentVolume":
                 ref = (new or old).spec.claim_ref
                 if ref is not None:
-                    yield from self._waiting(hand, f"{ref.namespace or 'default'}/{ref.name}")
+                    yield from self._waiting(ctx, f"{ref.namespace or 'default'}/{ref.name}")
 
     @staticmethod
-    def _waiting(hand: Hand, claim: str) -> list[str]:
-        waiting = hand.views["waiting"]
+    def _waiting(ctx: TurnContext, claim: str) -> list[str]:
+        waiting = ctx.views["waiting"]
         assert isinstance(waiting, Index)
         return [f"{key.namespace}/{key.name}" for key in waiting.keys(claim)]
 
-    def sync(self, hand: Hand, cause: str) -> Sequence[Write]:
+    def sync(self, ctx: TurnContext, cause: str) -> Sequence[Write]:
         """Bring one pod further: start it, say why it cannot start, or end it."""
-        pod: Pod | None = hand.seen.at(Key("Pod", *cause.split("/")))
+        pod: Pod | None = ctx.seen.at(Key("Pod", *cause.split("/")))
         if pod is None or not pod.spec.node_name:
             return ()
-        decision = Decision(hand, NAME)
+        decision = PlanBuilder(ctx, NAME)
         if pod.metadata.deletion_timestamp is not None:
-            if self._waited(hand, cause, f"stop {pod.metadata.uid}", self.options.stop_delay):
+            if self._waited(ctx, cause, f"stop {pod.metadata.uid}", self.options.stop_delay):
                 self._end(decision, pod)
         elif pod.status.phase in ("", "Pending"):
-            node = hand.seen.get("Node", pod.spec.node_name)
+            node = ctx.seen.get("Node", pod.spec.node_name)
             if node is not None:
                 self._start(decision, cause, pod, node)
         return decision.writes
 
-    def _waited(self, hand: Hand, cause: str, what: str, delay: float) -> bool:
+    def _waited(self, ctx: TurnContext, cause: str, what: str, delay: float) -> bool:
         """Say whether something that takes its time is over; the first time asked, ask to be woken then."""
         if delay <= 0:
             return True
-        taking: Taking | None = hand.note("takes", cause)
+        taking: TimedAction | None = ctx.note("takes", cause)
         if taking is None or taking.what != what:
-            hand.remember("takes", cause, Taking(what, hand.now + delay))
-            hand.wake(cause, delay)
+            ctx.remember("takes", cause, TimedAction(what, ctx.now + delay))
+            ctx.wake(cause, delay)
             return False
-        if hand.now < taking.until:
+        if ctx.now < taking.until:
             return False
-        hand.remember("takes", cause, None)
+        ctx.remember("takes", cause, None)
         return True
 
     # -- the start of a pod -------------------------------------------------------------------------------
 
-    def _start(self, decision: Decision, cause: str, pod: Pod, node: Node) -> None:
+    def _start(self, decision: PlanBuilder, cause: str, pod: Pod, node: Node) -> None:
         """Admit a pod, wait for its volumes, and run it."""
-        refused = self._out_of(decision.hand, pod, node) if self.options.admits else None
+        refused = self._out_of(decision.ctx, pod, node) if self.options.admits else None
         if refused is None and self.options.marks_dirty:
-            refused = self._rolled_back(decision.hand, pod)
+            refused = self._rolled_back(decision.ctx, pod)
         if refused is not None:
             reason, message = refused
-            patch = StatusPatch("Failed", reason=reason, message=message, start_time=decision.hand.moment)
-            self._patch(decision, pod, patch, f"kubelet refuses {named(pod)}: {message}")
+            patch = StatusPatch("Failed", reason=reason, message=message, start_time=decision.ctx.moment)
+            self._patch(decision, pod, patch, f"kubelet refuses {reference_of(pod)}: {message}")
             decision.event(pod, "Warning", reason, message)
             return
         why = self._volumes_missing(decision, pod, node)
         if why:
-            decision.say(f"kubelet on {node.metadata.name} waits with {named(pod)}: {why}")
+            decision.say(f"kubelet on {node.metadata.name} waits with {reference_of(pod)}: {why}")
             return
-        if not self._waited(decision.hand, cause, f"start {pod.metadata.uid}", self.options.start_delay):
+        if not self._waited(decision.ctx, cause, f"start {pod.metadata.uid}", self.options.start_delay):
             return
         if self.options.marks_dirty:
             self._mark_dirty(decision, pod)
-        now = decision.hand.moment
+        now = decision.ctx.moment
         conditions = tuple(Condition(type=type_, status="True", last_transition_time=now) for type_ in STARTED)
         patch = StatusPatch("Running", conditions, start_time=now)
-        self._patch(decision, pod, patch, f"kubelet on {node.metadata.name} runs {named(pod)}")
+        self._patch(decision, pod, patch, f"kubelet on {node.metadata.name} runs {reference_of(pod)}")
 
     @staticmethod
-    def _rolled_back(hand: Hand, pod: Pod) -> tuple[str, str] | None:
+    def _rolled_back(ctx: TurnContext, pod: Pod) -> tuple[str, str] | None:
         """Return (reason, message) if a claim of a pod is being rolled back."""
-        for claim in _claims(hand, pod):
+        for claim in _claims(ctx, pod):
             if under_rollback(claim):
                 return "VolumeRollback", f'persistentvolumeclaim "{claim.metadata.name}" is being rolled back'
         return None
 
     @staticmethod
-    def _mark_dirty(decision: Decision, pod: Pod) -> None:
+    def _mark_dirty(decision: PlanBuilder, pod: Pod) -> None:
         """Say of every clean claim of a pod that its volume may hold data from now on."""
-        for claim in _claims(decision.hand, pod):
+        for claim in _claims(decision.ctx, pod):
             if is_clean(claim):
-                decision.update_status(claim, with_content(claim, DIRTY), f"kubelet marks {named(claim)} dirty")
+                decision.update_status(claim, with_content(claim, DIRTY), f"kubelet marks {reference_of(claim)} dirty")
 
     @staticmethod
-    def _patch(decision: Decision, pod: Pod, patch: StatusPatch, words: str) -> None:
+    def _patch(decision: PlanBuilder, pod: Pod, patch: StatusPatch, words: str) -> None:
         key = Key("Pod", pod.metadata.namespace or "default", pod.metadata.name)
         decision.patch(key, patch, words, uid=pod.metadata.uid)
 
-    def _volumes_missing(self, decision: Decision, pod: Pod, node: Node) -> str:
+    def _volumes_missing(self, decision: PlanBuilder, pod: Pod, node: Node) -> str:
         """Return why a pod's volumes are not at hand, or ""; a volume out of reach is also an Event."""
-        hand = decision.hand
+        ctx = decision.ctx
         for name in pod.claim_names():
-            claim = hand.seen.get("PersistentVolumeClaim", name, pod.metadata.namespace or "default")
+            claim = ctx.seen.get("PersistentVolumeClaim", name, pod.metadata.namespace or "default")
             if claim is None:
                 return f'persistentvolumeclaim "{name}" not found'
             if not is_bound(claim):
                 return f"PVC {name} is not bound"
-            volume: PersistentVolume | None = hand.seen.get("PersistentVolume", claim.spec.volume_name)
+            volume: PersistentVolume | None = ctx.seen.get("PersistentVolume", claim.spec.volume_name)
             if volume is None or not is_bound_to(volume, claim):
                 return f"PV {claim.spec.volume_name} is not bound to {name}"
             if self.options.reaches and not volume_fits_node(volume, node):
@@ -254,27 +254,27 @@ class Kubelet:
 
     # -- what node services say ---------------------------------------------------------------------------
 
-    def nodes_of(self, _hand: Hand, key: Key, _old: Any, new: Any) -> Iterator[str]:
+    def nodes_of(self, _hand: TurnContext, key: Key, _old: Any, new: Any) -> Iterator[str]:
         """Yield a node that lacks labels which some driver's node service reports."""
-        if key.kind == "Node" and new is not None and labelled(new, self.options.services.values()) is not new:
+        if key.kind == "Node" and new is not None and with_reported_topology(new, self.options.services.values()) is not new:
             yield key.name
 
-    def register(self, hand: Hand, cause: str) -> Sequence[Write]:
+    def register(self, ctx: TurnContext, cause: str) -> Sequence[Write]:
         """Copy the topology that node services report into a node's labels (S2, Central provisioning)."""
-        node: Node | None = hand.seen.get("Node", cause)
-        decision = Decision(hand, NAME)
+        node: Node | None = ctx.seen.get("Node", cause)
+        decision = PlanBuilder(ctx, NAME)
         if node is not None:
-            words = f"kubelet copies topology into the labels of {named(node)}"
-            decision.update(node, labelled(node, self.options.services.values()), words)
+            words = f"kubelet copies topology into the labels of {reference_of(node)}"
+            decision.update(node, with_reported_topology(node, self.options.services.values()), words)
         return decision.writes
 
-    def _unpublished(self, decision: Decision, pod: Pod) -> str:
+    def _unpublished(self, decision: PlanBuilder, pod: Pod) -> str:
         """Return why a driver does not publish one of a pod's inline volumes, or ""; it is also an Event."""
         for each in pod.spec.volumes:
             if each.csi is None:
                 continue
             service = self.options.services.get(each.csi.driver, NodeService())
-            context = publish_context(pod, each.csi, decision.hand.seen.get("CSIDriver", each.csi.driver))
+            context = publish_context(pod, each.csi, decision.ctx.seen.get("CSIDriver", each.csi.driver))
             why = service.refuses(each.csi, context)
             if why:
                 failed = f'MountVolume.SetUp failed for volume "{each.name}"'
@@ -283,9 +283,9 @@ class Kubelet:
                 return words
         return ""
 
-    def _out_of(self, hand: Hand, pod: Pod, node: Node) -> tuple[str, str] | None:
+    def _out_of(self, ctx: TurnContext, pod: Pod, node: Node) -> tuple[str, str] | None:
         """Return (reason, message) if the node has no room for a pod beside those that run on it."""
-        on_node = hand.views["on node"]
+        on_node = ctx.views["on node"]
         assert isinstance(on_node, Index)
         here = [other for other in on_node.get(node.metadata.name) if other.metadata.uid != pod.metadata.uid]
         started = [other for other in here if other.status.phase == "Running"]
@@ -308,21 +308,21 @@ class Kubelet:
 
     # -- the end of a pod -----------------------------------------------------------------------------------
 
-    def _end(self, decision: Decision, pod: Pod) -> None:
+    def _end(self, decision: PlanBuilder, pod: Pod) -> None:
         """Stop a terminating pod's containers, report it, and delete it for good."""
         if pod.status.phase == "Running":
             done = tuple(
-                Condition(type=type_, status="False", reason="PodCompleted", last_transition_time=decision.hand.moment)
+                Condition(type=type_, status="False", reason="PodCompleted", last_transition_time=decision.ctx.moment)
                 for type_ in ("Ready", "ContainersReady")
             )
-            self._patch(decision, pod, StatusPatch("Succeeded", done), f"kubelet has stopped {named(pod)}")
-        decision.delete(pod, f"kubelet removes {named(pod)}", grace=0)
+            self._patch(decision, pod, StatusPatch("Succeeded", done), f"kubelet has stopped {reference_of(pod)}")
+        decision.delete(pod, f"kubelet removes {reference_of(pod)}", grace=0)
 
 
-def _claims(hand: Hand, pod: Pod) -> list[PersistentVolumeClaim]:
+def _claims(ctx: TurnContext, pod: Pod) -> list[PersistentVolumeClaim]:
     """Return the claims of a pod that are seen."""
     namespace = pod.metadata.namespace or "default"
-    found = [hand.seen.get("PersistentVolumeClaim", name, namespace) for name in pod.claim_names()]
+    found = [ctx.seen.get("PersistentVolumeClaim", name, namespace) for name in pod.claim_names()]
     return [claim for claim in found if claim is not None]
 
 
@@ -344,4 +344,4 @@ def _unfinished(pod: Pod) -> bool:
     return pod.status.phase in ("", "Pending") or pod.metadata.deletion_timestamp is not None
 
 
-__all__ = ["NAME", "Options", "component"]
+__all__ = ["NAME", "KubeletOptions", "component"]

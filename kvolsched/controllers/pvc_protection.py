@@ -10,16 +10,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from ..api.meta import without_finalizers
-from ..api.pod import Pod
-from ..api.volume import PersistentVolumeClaim
+from ..api.kinds.meta import without_finalizers
+from ..api.kinds.pod import Pod
+from ..api.kinds.volume import PersistentVolumeClaim
+from ..world.activation import ActivationCondition, Exists
 from ..world.apiserver import Write
-from ..world.component import Component, Hand
-from ..world.decision import Decision, named, say_done, say_refused
+from ..world.component import Component, TurnContext
 from ..world.log import Key
-from ..world.need import Need, Some
-from ..world.routine import Routine
-from ..world.view import Index, Seen, View
+from ..world.plan import PlanBuilder, reference_of, report_done, report_refused
+from ..world.reconciler import Reconciler
+from ..world.view import Index, InformerCache, View
 
 NAME = "pvc-protection-controller"
 FINALIZER = "kubernetes.io/pvc-protection"
@@ -28,12 +28,12 @@ CLAIM = "PersistentVolumeClaim"
 
 def component() -> Component:
     """Return the PVC protection controller."""
-    routine = Routine(NAME, _claims_of, sync, say_refused, say_done)
+    routine = Reconciler(NAME, _claims_of, sync, report_refused, report_done)
     return Component(NAME, (CLAIM, "Pod"), (routine,), _views, need=_need)
 
 
-def _need() -> Need:
-    return Some(CLAIM, _is_going)
+def _need() -> ActivationCondition:
+    return Exists(CLAIM, _is_going)
 
 
 def _is_going(claim: PersistentVolumeClaim) -> bool:
@@ -46,36 +46,36 @@ def _claims_on_node(pod: Pod) -> Iterator[str]:
             yield f"{pod.metadata.namespace or 'default'}/{name}"
 
 
-def _views(_seen: Seen) -> dict[str, View]:
+def _views(_seen: InformerCache) -> dict[str, View]:
     return {"users": Index("Pod", _claims_on_node)}
 
 
-def _claims_of(hand: Hand, key: Key, old: Any, new: Any) -> Iterator[str]:
+def _claims_of(ctx: TurnContext, key: Key, old: Any, new: Any) -> Iterator[str]:
     """Yield a claim that is being deleted, and those whose user has changed."""
     if key.kind == CLAIM:
         if new is not None and _is_going(new):
             yield f"{key.namespace}/{key.name}"
         return
     for claim in dict.fromkeys(_claims_on_node(new if new is not None else old)):
-        found = hand.seen.at(Key(CLAIM, *claim.split("/")))
+        found = ctx.seen.at(Key(CLAIM, *claim.split("/")))
         if found is not None and _is_going(found):
             yield claim
 
 
-def sync(hand: Hand, cause: str) -> Sequence[Write]:
+def sync(ctx: TurnContext, cause: str) -> Sequence[Write]:
     """Take the finalizer off a deleted claim that nobody uses."""
-    claim: PersistentVolumeClaim | None = hand.seen.at(Key(CLAIM, *cause.split("/")))
-    users = hand.views["users"]
+    claim: PersistentVolumeClaim | None = ctx.seen.at(Key(CLAIM, *cause.split("/")))
+    users = ctx.views["users"]
     assert isinstance(users, Index)
     if claim is None or not _is_going(claim):
         return ()
-    decision = Decision(hand, NAME)
+    decision = PlanBuilder(ctx, NAME)
     pods = users.get(cause)
     if pods:
-        decision.say(f"PVC protection keeps {named(claim)}: {', '.join(map(named, pods))} uses it")
+        decision.say(f"PVC protection keeps {reference_of(claim)}: {', '.join(map(reference_of, pods))} uses it")
         return ()
     freed = without_finalizers(claim, FINALIZER)
-    decision.update(claim, freed, f"PVC protection lets {named(claim)} go: no pod uses it")
+    decision.update(claim, freed, f"PVC protection lets {reference_of(claim)} go: no pod uses it")
     return decision.writes
 
 

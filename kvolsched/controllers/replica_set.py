@@ -15,9 +15,9 @@ from typing import Any
 
 import attrs
 
-from ..api.meta import ObjectMeta
-from ..api.pod import Pod
-from ..api.workload import ReplicaSet, ReplicaSetStatus
+from ..api.kinds.meta import ObjectMeta
+from ..api.kinds.pod import Pod
+from ..api.kinds.workload import ReplicaSet, ReplicaSetStatus
 from ..workloads import (
     active,
     available,
@@ -30,14 +30,14 @@ from ..workloads import (
     suffix,
     terminating,
 )
+from ..world.activation import ActivationCondition, Exists
 from ..world.apiserver import Write, key_of
-from ..world.component import Component, Hand
-from ..world.decision import Decision, Say, named, say_refused
+from ..world.component import Component, TurnContext
 from ..world.log import Key
-from ..world.need import Need, Some
-from ..world.own import awaiting, has_seen
-from ..world.routine import Routine
-from ..world.view import Index, Seen, View
+from ..world.mutation_cache import has_seen_write, wait_until_seen
+from ..world.plan import PlanBuilder, PlannedEvent, reference_of, report_refused
+from ..world.reconciler import Reconciler
+from ..world.view import Index, InformerCache, View
 
 NAME = "replicaset-controller"
 KIND = "ReplicaSet"
@@ -49,19 +49,19 @@ _PHASES = {"Pending": 0, "": 0, "Unknown": 1, "Running": 2}
 
 def component() -> Component:
     """Return the ReplicaSet controller."""
-    routine = Routine(NAME, _sets_of, sync, say_refused, awaiting("Pod"))
+    routine = Reconciler(NAME, _sets_of, sync, report_refused, wait_until_seen("Pod"))
     return Component(NAME, (KIND, "Pod"), (routine,), _views, need=_need)
 
 
-def _need() -> Need:
-    return Some(KIND)
+def _need() -> ActivationCondition:
+    return Exists(KIND)
 
 
-def _views(_seen: Seen) -> dict[str, View]:
+def _views(_seen: InformerCache) -> dict[str, View]:
     return {"pods": Index("Pod", controller_of(KIND)), "siblings": Index(KIND, controller_of("Deployment"))}
 
 
-def _sets_of(_hand: Hand, key: Key, old: Any, new: Any) -> Iterator[str]:
+def _sets_of(_hand: TurnContext, key: Key, old: Any, new: Any) -> Iterator[str]:
     """Yield the ReplicaSet that has changed, or that owns the pod which has."""
     if key.kind == KIND:
         if new is not None:
@@ -70,35 +70,35 @@ def _sets_of(_hand: Hand, key: Key, old: Any, new: Any) -> Iterator[str]:
         yield from owner_cause(KIND, new if new is not None else old)
 
 
-def sync(hand: Hand, cause: str) -> Sequence[Write]:
+def sync(ctx: TurnContext, cause: str) -> Sequence[Write]:
     """Make or delete pods until there are as many as asked for, then tell the status of what was seen."""
-    owner: ReplicaSet | None = hand.seen.at(Key(KIND, *cause.split("/")))
+    owner: ReplicaSet | None = ctx.seen.at(Key(KIND, *cause.split("/")))
     if owner is None:
-        hand.remember("made", cause, None)
+        ctx.remember("made", cause, None)
         return ()
-    index = hand.views["pods"]
+    index = ctx.views["pods"]
     assert isinstance(index, Index)
     pods: list[Pod] = index.get(owner.metadata.uid)
     living = [pod for pod in pods if active(pod)]
-    decision = Decision(hand, NAME)
-    if has_seen(hand, cause, "Pod") and owner.metadata.deletion_timestamp is None:
+    decision = PlanBuilder(ctx, NAME)
+    if has_seen_write(ctx, cause, "Pod") and owner.metadata.deletion_timestamp is None:
         wanted = 1 if owner.spec.replicas is None else owner.spec.replicas
         missing = min(wanted - len(living), BURST)
         if missing > 0:
             _create(decision, owner, cause, missing)
         elif missing < 0:
-            for pod in _chosen(hand, owner, living, min(-missing, BURST)):
+            for pod in _chosen(ctx, owner, living, min(-missing, BURST)):
                 _delete(decision, owner, pod)
-    status = _status(hand, owner, living, pods)
+    status = _status(ctx, owner, living, pods)
     told = attrs.evolve(owner, status=status)
-    decision.update_status(owner, told, f"ReplicaSet controller counts {named(owner)}")
-    _wait(hand, cause, owner, living)
+    decision.update_status(owner, told, f"ReplicaSet controller counts {reference_of(owner)}")
+    _wait(ctx, cause, owner, living)
     return decision.writes
 
 
-def _create(decision: Decision, owner: ReplicaSet, cause: str, count: int) -> None:
-    hand, template = decision.hand, owner.spec.template
-    first: int = hand.note("made", cause) or 0
+def _create(decision: PlanBuilder, owner: ReplicaSet, cause: str, count: int) -> None:
+    ctx, template = decision.ctx, owner.spec.template
+    first: int = ctx.note("made", cause) or 0
     for number in range(first, first + count):
         pod = Pod(
             metadata=ObjectMeta(
@@ -114,21 +114,21 @@ def _create(decision: Decision, owner: ReplicaSet, cause: str, count: int) -> No
         about = key_of(owner)
         decision.create(
             pod,
-            f"ReplicaSet controller creates {named(pod)}",
-            then=(Say(about, "Normal", "SuccessfulCreate", f"Created pod: {pod.metadata.name}", NAME),),
-            otherwise=(Say(about, "Warning", "FailedCreate", "Error creating: {error}", NAME),),
+            f"ReplicaSet controller creates {reference_of(pod)}",
+            then=(PlannedEvent(about, "Normal", "SuccessfulCreate", f"Created pod: {pod.metadata.name}", NAME),),
+            otherwise=(PlannedEvent(about, "Warning", "FailedCreate", "Error creating: {error}", NAME),),
         )
-    hand.remember("made", cause, first + count)
+    ctx.remember("made", cause, first + count)
 
 
-def _delete(decision: Decision, owner: ReplicaSet, pod: Pod) -> None:
-    decision.delete(pod, f"ReplicaSet controller deletes {named(pod)}")
+def _delete(decision: PlanBuilder, owner: ReplicaSet, pod: Pod) -> None:
+    decision.delete(pod, f"ReplicaSet controller deletes {reference_of(pod)}")
     decision.event(owner, "Normal", "SuccessfulDelete", f"Deleted pod: {pod.metadata.name}")
 
 
-def _chosen(hand: Hand, owner: ReplicaSet, living: Sequence[Pod], count: int) -> list[Pod]:
+def _chosen(ctx: TurnContext, owner: ReplicaSet, living: Sequence[Pod], count: int) -> list[Pod]:
     """Return the pods that go: without node, not started, not ready, cheap, doubled on a node, and young ones first."""
-    crowd = Counter(pod.spec.node_name for pod in _related(hand, owner))
+    crowd = Counter(pod.spec.node_name for pod in _related(ctx, owner))
     by_age = sorted(living, key=lambda pod: pod.metadata.uid)
     by_age.sort(key=lambda pod: pod.metadata.creation_timestamp or "", reverse=True)
 
@@ -151,9 +151,9 @@ def _cost(pod: Pod) -> int:
     return cost if -(2**31) <= cost < 2**31 else 0
 
 
-def _related(hand: Hand, owner: ReplicaSet) -> list[Pod]:
+def _related(ctx: TurnContext, owner: ReplicaSet) -> list[Pod]:
     """Return the living pods of this and of all ReplicaSets that belong to the same Deployment."""
-    pods, siblings = hand.views["pods"], hand.views["siblings"]
+    pods, siblings = ctx.views["pods"], ctx.views["siblings"]
     assert isinstance(pods, Index)
     assert isinstance(siblings, Index)
     above = owner.metadata.controller
@@ -161,9 +161,9 @@ def _related(hand: Hand, owner: ReplicaSet) -> list[Pod]:
     return [pod for one in related or [owner] for pod in pods.get(one.metadata.uid) if active(pod)]
 
 
-def _status(hand: Hand, owner: ReplicaSet, living: Sequence[Pod], pods: Sequence[Pod]) -> ReplicaSetStatus:
+def _status(ctx: TurnContext, owner: ReplicaSet, living: Sequence[Pod], pods: Sequence[Pod]) -> ReplicaSetStatus:
     """Count the pods as they were seen, before this sync's own writes."""
-    least, now = owner.spec.min_ready_seconds, hand.moment
+    least, now = owner.spec.min_ready_seconds, ctx.moment
     labels = owner.spec.template.metadata.labels
     ending = sum(map(terminating, pods))
     return attrs.evolve(
@@ -177,12 +177,12 @@ def _status(hand: Hand, owner: ReplicaSet, living: Sequence[Pod], pods: Sequence
     )
 
 
-def _wait(hand: Hand, cause: str, owner: ReplicaSet, living: Sequence[Pod]) -> None:
+def _wait(ctx: TurnContext, cause: str, owner: ReplicaSet, living: Sequence[Pod]) -> None:
     """Ask to be woken when the next ready pod becomes available."""
     least = owner.spec.min_ready_seconds
-    waits = [remaining(pod, least, hand.moment) for pod in living if is_ready(pod)] if least else []
+    waits = [remaining(pod, least, ctx.moment) for pod in living if is_ready(pod)] if least else []
     if any(wait > 0 for wait in waits):
-        hand.wake(cause, min(wait for wait in waits if wait > 0))
+        ctx.wake(cause, min(wait for wait in waits if wait > 0))
 
 
 __all__ = ["NAME", "component"]

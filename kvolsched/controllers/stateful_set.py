@@ -14,12 +14,12 @@ from functools import partial
 
 import attrs
 
-from ..api.completion import completed
-from ..api.meta import EMPTY, Frozen, ObjectMeta, OwnerReference
-from ..api.pod import Pod, PodTemplateSpec
-from ..api.pod_volume import PersistentVolumeClaimVolumeSource, Volume
-from ..api.volume import PersistentVolumeClaim
-from ..api.workload import StatefulSet, StatefulSetStatus
+from ..api.kinds.meta import EMPTY, Frozen, ObjectMeta, OwnerReference
+from ..api.kinds.pod import Pod, PodTemplateSpec
+from ..api.kinds.pod_volume import PersistentVolumeClaimVolumeSource, Volume
+from ..api.kinds.volume import PersistentVolumeClaim
+from ..api.kinds.workload import StatefulSet, StatefulSetStatus
+from ..api.unmodelled_defaults import completed
 from ..workloads import (
     REVISION_LABEL,
     available,
@@ -32,13 +32,13 @@ from ..workloads import (
     running_and_ready,
     scaled,
 )
+from ..world.activation import ActivationCondition, Exists
 from ..world.apiserver import Write, key_of
-from ..world.component import Component, Hand
-from ..world.decision import Decision, Say, named, say_done, say_refused
+from ..world.component import Component, TurnContext
 from ..world.log import Key
-from ..world.need import Need, Some
-from ..world.routine import Routine
-from ..world.view import Index, Seen, View
+from ..world.plan import PlanBuilder, PlannedEvent, reference_of, report_done, report_refused
+from ..world.reconciler import Reconciler
+from ..world.view import Index, InformerCache, View
 
 NAME = "statefulset-controller"
 KIND = "StatefulSet"
@@ -47,7 +47,7 @@ POD_INDEX = "apps.kubernetes.io/pod-index"
 
 
 @attrs.frozen(kw_only=True)
-class Options:
+class StatefulSetOptions:
     """The options of the controller.
 
     Args:
@@ -67,21 +67,21 @@ class Revisions:
     template: PodTemplateSpec | None = None
 
 
-def component(options: Options | None = None) -> Component:
+def component(options: StatefulSetOptions | None = None) -> Component:
     """Return the StatefulSet controller."""
-    routine = Routine(NAME, _sets_of, partial(sync, options or Options()), say_refused, say_done)
+    routine = Reconciler(NAME, _sets_of, partial(sync, options or StatefulSetOptions()), report_refused, report_done)
     return Component(NAME, (KIND, "Pod", "PersistentVolumeClaim"), (routine,), _views, need=_need)
 
 
-def _need() -> Need:
-    return Some(KIND)
+def _need() -> ActivationCondition:
+    return Exists(KIND)
 
 
-def _views(_seen: Seen) -> dict[str, View]:
+def _views(_seen: InformerCache) -> dict[str, View]:
     return {"pods": Index("Pod", controller_of(KIND))}
 
 
-def _sets_of(_hand: Hand, key: Key, old: object, new: object) -> Iterator[str]:
+def _sets_of(_hand: TurnContext, key: Key, old: object, new: object) -> Iterator[str]:
     """Yield the StatefulSet that has changed, or that owns the pod which has."""
     if key.kind == KIND:
         if new is not None:
@@ -90,13 +90,13 @@ def _sets_of(_hand: Hand, key: Key, old: object, new: object) -> Iterator[str]:
         yield from owner_cause(KIND, new if new is not None else old)
 
 
-def sync(options: Options, hand: Hand, cause: str) -> Sequence[Write]:
+def sync(options: StatefulSetOptions, ctx: TurnContext, cause: str) -> Sequence[Write]:
     """Bring one StatefulSet a step nearer to what it asks for, then its status to what was seen."""
-    owner: StatefulSet | None = hand.seen.at(Key(KIND, *cause.split("/")))
+    owner: StatefulSet | None = ctx.seen.at(Key(KIND, *cause.split("/")))
     if owner is None or owner.metadata.deletion_timestamp is not None:
         return ()
-    revisions = _revisions(hand, cause, owner) if options.revisions else Revisions()
-    replicas = Replicas(Decision(hand, NAME), owner, revisions, options)
+    revisions = _revisions(ctx, cause, owner) if options.revisions else Revisions()
+    replicas = Replicas(PlanBuilder(ctx, NAME), owner, revisions, options)
     taken = 0
     if not replicas.fill():
         replicas.let_claims_go()
@@ -110,15 +110,15 @@ def sync(options: Options, hand: Hand, cause: str) -> Sequence[Write]:
 # -- revisions --------------------------------------------------------------------------------------------------------
 
 
-def _revisions(hand: Hand, cause: str, owner: StatefulSet) -> Revisions:
+def _revisions(ctx: TurnContext, cause: str, owner: StatefulSet) -> Revisions:
     """Return the revisions of a StatefulSet: a template is called as before, or by its hash."""
     template, status = owner.spec.template, owner.status
     untouched = status.update_revision and status.observed_generation == generation(owner)
     update = status.update_revision if untouched else _called(owner)
-    if hand.note("template", f"{cause}|{update}") is None:
-        hand.remember("template", f"{cause}|{update}", template)
+    if ctx.note("template", f"{cause}|{update}") is None:
+        ctx.remember("template", f"{cause}|{update}", template)
     current = status.current_revision or update
-    return Revisions(current, update, hand.note("template", f"{cause}|{current}"))
+    return Revisions(current, update, ctx.note("template", f"{cause}|{current}"))
 
 
 def _called(owner: StatefulSet) -> str:
@@ -138,12 +138,12 @@ def _revision(pod: Pod, otherwise: str) -> str:
 class Replicas:
     """The replicas of one StatefulSet as they were seen, and what is to become of them. Mutable for one sync."""
 
-    def __init__(self, decision: Decision, owner: StatefulSet, revisions: Revisions, options: Options) -> None:
+    def __init__(self, decision: PlanBuilder, owner: StatefulSet, revisions: Revisions, options: StatefulSetOptions) -> None:
         self.decision = decision
         self.owner = owner
         self.revisions = revisions
         self.options = options
-        self.pods = _pods(decision.hand, owner)
+        self.pods = _pods(decision.ctx, owner)
         start = int(owner.spec.rest.get("ordinals", EMPTY).get("start", 0))
         self.wanted = range(start, start + (1 if owner.spec.replicas is None else owner.spec.replicas))
         self.one_by_one = owner.spec.pod_management_policy != "Parallel"
@@ -155,7 +155,7 @@ class Replicas:
         return pod.metadata.deletion_timestamp is None and self._serves(pod)
 
     def _serves(self, pod: Pod) -> bool:
-        return running_and_ready(pod) and available(pod, self.least, self.decision.hand.moment)
+        return running_and_ready(pod) and available(pod, self.least, self.decision.ctx.moment)
 
     def fill(self) -> bool:
         """Make what is missing, and replace what has ended; say whether to stop here for now."""
@@ -230,24 +230,24 @@ class Replicas:
         pod = self._pod(ordinal)
         name = pod.metadata.name
         for claim in claims_for(owner, ordinal):
-            if decision.hand.seen.at(key_of(claim)) is not None:
+            if decision.ctx.seen.at(key_of(claim)) is not None:
                 continue
             what = f"Claim {claim.metadata.name} Pod {name} in StatefulSet {set_name}"
             failed = f"create {what} failed error: {{error}}"
             decision.create(
                 claim,
-                f"StatefulSet controller creates {named(claim)}",
-                then=(Say(about, "Normal", "SuccessfulCreate", f"Create {what} success", NAME),),
+                f"StatefulSet controller creates {reference_of(claim)}",
+                then=(PlannedEvent(about, "Normal", "SuccessfulCreate", f"Create {what} success", NAME),),
                 sunk="AlreadyExists",  # made before, and not yet seen
-                otherwise=(Say(about, "Warning", "FailedCreate", failed, NAME),),
+                otherwise=(PlannedEvent(about, "Warning", "FailedCreate", failed, NAME),),
             )
         what = f"Pod {name} in StatefulSet {set_name}"
         decision.create(
             pod,
-            f"StatefulSet controller creates {named(pod)}",
-            then=(Say(about, "Normal", "SuccessfulCreate", f"Create {what} successful", NAME),),
+            f"StatefulSet controller creates {reference_of(pod)}",
+            then=(PlannedEvent(about, "Normal", "SuccessfulCreate", f"Create {what} successful", NAME),),
             sunk="AlreadyExists",  # made before, and not yet seen
-            otherwise=(Say(about, "Warning", "FailedCreate", f"create {what} failed error: {{error}}", NAME),),
+            otherwise=(PlannedEvent(about, "Warning", "FailedCreate", f"create {what} failed error: {{error}}", NAME),),
         )
         self._retain(ordinal, pod)
 
@@ -266,7 +266,7 @@ class Replicas:
 
     def _delete(self, pod: Pod) -> None:
         what = f"Pod {pod.metadata.name} in StatefulSet {self.owner.metadata.name}"
-        self.decision.delete(pod, f"StatefulSet controller deletes {named(pod)}")
+        self.decision.delete(pod, f"StatefulSet controller deletes {reference_of(pod)}")
         self.decision.event(self.owner, "Normal", "SuccessfulDelete", f"Delete {what} successful")
 
     def let_claims_go(self) -> None:
@@ -279,10 +279,10 @@ class Replicas:
         """Make a replica's claims belong to whom the retention policy says: their set, or a pod that is scaled away."""
         before = len(self.decision.writes)
         for wanted in claims_for(self.owner, ordinal) if self.options.revisions else ():
-            claim: PersistentVolumeClaim | None = self.decision.hand.seen.at(key_of(wanted))
+            claim: PersistentVolumeClaim | None = self.decision.ctx.seen.at(key_of(wanted))
             if claim is not None:
                 meta = _kept_for(claim.metadata, self.owner, None if ordinal in self.wanted else pod)
-                words = f"StatefulSet controller changes whom {named(claim)} goes with"
+                words = f"StatefulSet controller changes whom {reference_of(claim)} goes with"
                 self.decision.update(claim, attrs.evolve(claim, metadata=meta), words)
         return len(self.decision.writes) > before
 
@@ -306,15 +306,15 @@ class Replicas:
             status = attrs.evolve(status, current_revision=revisions.current, update_revision=revisions.update)
             status = _completed(status)
         told = attrs.evolve(owner, status=status)
-        self.decision.update_status(owner, told, f"StatefulSet controller counts {named(owner)}")
+        self.decision.update_status(owner, told, f"StatefulSet controller counts {reference_of(owner)}")
 
     def wait(self, cause: str) -> None:
         """Ask to be woken when the next ready replica has been so for long enough."""
-        now = self.decision.hand.moment
+        now = self.decision.ctx.moment
         pods = [pod for pod in self.pods.values() if running_and_ready(pod)] if self.least else []
         waits = [wait for pod in pods if (wait := remaining(pod, self.least, now)) > 0]
         if waits:
-            self.decision.hand.wake(cause, min(waits))
+            self.decision.ctx.wake(cause, min(waits))
 
 
 def _completed(status: StatefulSetStatus) -> StatefulSetStatus:
@@ -326,9 +326,9 @@ def _completed(status: StatefulSetStatus) -> StatefulSetStatus:
     return attrs.evolve(status, current_replicas=status.updated_replicas, current_revision=status.update_revision)
 
 
-def _pods(hand: Hand, owner: StatefulSet) -> dict[int, Pod]:
+def _pods(ctx: TurnContext, owner: StatefulSet) -> dict[int, Pod]:
     """Return the pods of a StatefulSet by ordinal."""
-    index = hand.views["pods"]
+    index = ctx.views["pods"]
     assert isinstance(index, Index)
     found = {}
     for pod in index.get(owner.metadata.uid):
@@ -393,4 +393,4 @@ def claims_for(owner: StatefulSet, ordinal: int) -> Iterator[PersistentVolumeCla
         yield attrs.evolve(template, metadata=meta)
 
 
-__all__ = ["NAME", "Options", "claims_for", "component", "pod_for"]
+__all__ = ["NAME", "StatefulSetOptions", "claims_for", "component", "pod_for"]

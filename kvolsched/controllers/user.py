@@ -10,19 +10,19 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from ..world.apiserver import Refused, Write
-from ..world.component import Component, Hand
+from ..world.component import Component, TurnContext
 from ..world.log import Key, Note
-from ..world.routine import Plan, Routine
+from ..world.reconciler import Reconciler, RemainingWrites
 
 NAME = "user"
 
 
 def component() -> Component:
     """Return the user."""
-    return Component(NAME, (), (Routine(NAME, _nothing_dirty, _nothing_to_decide, _refused),))
+    return Component(NAME, (), (Reconciler(NAME, _nothing_dirty, _nothing_to_decide, _refused),))
 
 
-def wish(name: str, writes: Sequence[Write], order: int = 0) -> tuple[Note, Plan]:
+def schedule_writes(name: str, writes: Sequence[Write], order: int = 0) -> tuple[Note, RemainingWrites]:
     """Return the note that makes the user carry out these writes: to be put into the world's log.
 
     Args:
@@ -30,22 +30,22 @@ def wish(name: str, writes: Sequence[Write], order: int = 0) -> tuple[Note, Plan
         writes: what to do, in order.
         order: the place in the log that its turn counts from.
     """
-    return Note(NAME, f"plan {NAME}", name), Plan(tuple(writes), order)
+    return Note(NAME, f"plan {NAME}", name), RemainingWrites(tuple(writes), order)
 
 
-def _nothing_dirty(_hand: Hand, _key: Key, _old: Any, _new: Any) -> Iterator[str]:
+def _nothing_dirty(_hand: TurnContext, _key: Key, _old: Any, _new: Any) -> Iterator[str]:
     yield from ()
 
 
-def _nothing_to_decide(_hand: Hand, _cause: str) -> Sequence[Write]:
+def _nothing_to_decide(_hand: TurnContext, _cause: str) -> Sequence[Write]:
     return ()
 
 
-def _refused(hand: Hand, cause: str, outcome: Refused) -> None:
+def _refused(ctx: TurnContext, cause: str, outcome: Refused) -> None:
     """A person reads the refusal and does not try again."""
-    hand.unwake(cause)
-    hand.remember("failures", f"{NAME}|{cause}", None)
-    hand.say(f"{outcome.write.words or cause}: refused, {outcome.message}")
+    ctx.cancel_wake(cause)
+    ctx.remember("failures", f"{NAME}|{cause}", None)
+    ctx.say(f"{outcome.write.words or cause}: refused, {outcome.message}")
 
 
-__all__ = ["NAME", "component", "wish"]
+__all__ = ["NAME", "component", "schedule_writes"]

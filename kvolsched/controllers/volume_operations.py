@@ -12,10 +12,10 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import attrs
 
-from ..api.meta import EMPTY, Frozen, ObjectMeta, without_finalizers
-from ..api.pod import Pod
-from ..api.storage import StorageClass, TopologySelectorTerm
-from ..api.volume import (
+from ..api.kinds.meta import EMPTY, Frozen, ObjectMeta, without_finalizers
+from ..api.kinds.pod import Pod
+from ..api.kinds.storage_class import StorageClass, TopologySelectorTerm
+from ..api.kinds.volume import (
     BOUND_BY_CONTROLLER,
     PROVISIONED_BY,
     PersistentVolume,
@@ -25,12 +25,12 @@ from ..api.volume import (
 )
 from ..volumes import claim_key, claim_ref_key, claim_ref_of, class_of_claim, selected_node, with_selected_node
 from ..world.apiserver import Done, Refused, Write, key_of
-from ..world.component import Hand
-from ..world.decision import Decision, Say, Told, named, told
+from ..world.component import TurnContext
 from ..world.log import Key
-from ..world.own import Own, keep
-from ..world.pause import pause
-from ..world.routine import Routine
+from ..world.mutation_cache import MutationCache, record_written
+from ..world.operation_backoff import back_off_operation
+from ..world.plan import PlanBuilder, PlannedEvent, PlannedWrite, reference_of, report_outcome
+from ..world.reconciler import Reconciler
 from ..world.view import Index
 
 NAME = "persistentvolume operations"
@@ -42,7 +42,7 @@ EVERY = 10.0  # seconds between them
 
 
 @attrs.frozen(kw_only=True)
-class Plugin:
+class InTreePlugin:
     """An in-tree plugin: what it can do, which volume source is its own, and how it answers.
 
     `fails` maps provision, delete, recycle, newProvisioner, newDeleter and deleteInUse to the words of an error.
@@ -58,14 +58,14 @@ class Plugin:
 
 
 @attrs.frozen
-class Unsaved:
+class UnsavedVolume:
     """A note: storage exists whose volume could not be saved yet, and how often that was tried."""
 
-    write: Told
+    write: PlannedWrite
     tries: int
 
 
-def routine(plugins: Sequence[Plugin], *, today: bool = True, keys: Sequence[str] = ()) -> Routine:
+def routine(plugins: Sequence[InTreePlugin], *, today: bool = True, keys: Sequence[str] = ()) -> Reconciler:
     """Return the routine that runs operations of these plugins.
 
     Args:
@@ -76,17 +76,17 @@ def routine(plugins: Sequence[Plugin], *, today: bool = True, keys: Sequence[str
     return Operations(tuple(plugins), today, tuple(keys)).routine()
 
 
-def _nothing(_hand: Hand, _key: Key, _old: object, _new: object) -> Iterator[str]:
+def _nothing(_hand: TurnContext, _key: Key, _old: object, _new: object) -> Iterator[str]:
     yield from ()  # operations are asked for by the workers, not by what is seen
 
 
-def _own(hand: Hand) -> Own:
-    own = hand.views["own"]
-    assert isinstance(own, Own)
+def _own(ctx: TurnContext) -> MutationCache:
+    own = ctx.views["own"]
+    assert isinstance(own, MutationCache)
     return own
 
 
-class Unreachable(ValueError):
+class NoPluginError(ValueError):
     """No plugin does such work; the message is the plugin manager's."""
 
 
@@ -94,28 +94,28 @@ class Unreachable(ValueError):
 class Operations:
     """What the operations do."""
 
-    plugins: tuple[Plugin, ...]
+    plugins: tuple[InTreePlugin, ...]
     today: bool
     keys: tuple[str, ...]
     topology: bool = True  # 1.11: behind a gate
 
-    def routine(self) -> Routine:
+    def routine(self) -> Reconciler:
         """Return the routine that runs them."""
-        return Routine(NAME, _nothing, self.run, self.refused, self.done, lambda _failures: EVERY)
+        return Reconciler(NAME, _nothing, self.run, self.refused, self.done, lambda _failures: EVERY)
 
-    def run(self, hand: Hand, cause: str) -> Sequence[Write]:
+    def run(self, ctx: TurnContext, cause: str) -> Sequence[Write]:
         """Run one operation, as far as its next write."""
-        unsaved: Unsaved | None = hand.note("unsaved", cause)
+        unsaved: UnsavedVolume | None = ctx.note("unsaved", cause)
         if unsaved is not None:
             return (unsaved.write,)
         found = re.fullmatch(r"(provision|delete|recycle)-(.*)\[(.*)\]", cause)
         assert found is not None
         what, name, uid = found.groups()
         key = Key(CLAIM, *name.split("/")) if what == "provision" else Key(VOLUME, "", name)
-        subject = _own(hand).at(key)
+        subject = _own(ctx).at(key)
         if subject is None or subject.metadata.uid != uid:
             return ()
-        decision = Decision(hand, SOURCE)
+        decision = PlanBuilder(ctx, SOURCE)
         if what == "provision":
             self._provision(decision, cause, subject)
         elif what == "delete":
@@ -124,44 +124,44 @@ class Operations:
             self._recycle(decision, subject)
         return decision.writes
 
-    def done(self, hand: Hand, cause: str, outcome: Done, *, last: bool) -> None:
+    def done(self, ctx: TurnContext, cause: str, outcome: Done, *, last: bool) -> None:
         """Take what was written into the own cache."""
         if outcome.stored is not None and outcome.changed:
-            keep(hand, outcome.stored)
-        hand.remember("unsaved", cause, None)
-        told(hand, outcome)
+            record_written(ctx, outcome.stored)
+        ctx.remember("unsaved", cause, None)
+        report_outcome(ctx, outcome)
 
-    def refused(self, hand: Hand, cause: str, outcome: Refused) -> None:
+    def refused(self, ctx: TurnContext, cause: str, outcome: Refused) -> None:
         """Try again to save a provisioned volume; any other refusal ends the operation."""
         write = outcome.write
-        unsaved: Unsaved | None = hand.note("unsaved", cause)
-        if write.verb == "create" and isinstance(write, Told) and outcome.reason != "AlreadyExists":
+        unsaved: UnsavedVolume | None = ctx.note("unsaved", cause)
+        if write.verb == "create" and isinstance(write, PlannedWrite) and outcome.reason != "AlreadyExists":
             tries = unsaved.tries + 1 if unsaved is not None else 1
             if tries < TRIES:
-                hand.remember("unsaved", cause, Unsaved(write, tries))
+                ctx.remember("unsaved", cause, UnsavedVolume(write, tries))
                 return
-            told(hand, outcome)
-            self._clean_up(hand, write)  # Kubernetes does not count this as a failure of the operation
+            report_outcome(ctx, outcome)
+            self._clean_up(ctx, write)  # Kubernetes does not count this as a failure of the operation
         elif write.verb == "create":
-            assert isinstance(write, Told)
-            told(hand, Done(write, write.new))  # it had been saved after all
+            assert isinstance(write, PlannedWrite)
+            report_outcome(ctx, Done(write, write.new))  # it had been saved after all
         else:
-            told(hand, outcome)
-            self._ended(hand, cause)
-        hand.remember("unsaved", cause, None)
-        hand.unwake(cause)
+            report_outcome(ctx, outcome)
+            self._ended(ctx, cause)
+        ctx.remember("unsaved", cause, None)
+        ctx.cancel_wake(cause)
 
-    def _ended(self, hand: Hand, cause: str) -> None:
+    def _ended(self, ctx: TurnContext, cause: str) -> None:
         """Note that an operation has failed; 1.11 did not count provisioning that failed."""
         if self.today or not cause.startswith("provision"):
-            pause(hand, cause)
+            back_off_operation(ctx, cause)
 
     # -- provision ------------------------------------------------------------------------------------
 
-    def _provision(self, decision: Decision, cause: str, claim: PersistentVolumeClaim) -> None:
+    def _provision(self, decision: PlanBuilder, cause: str, claim: PersistentVolumeClaim) -> None:
         """Make a volume for a claim: in Kubernetes' order, and with its sentence at each place where it can end."""
-        hand = decision.hand
-        found: StorageClass | None = hand.seen.get("StorageClass", class_of_claim(claim))
+        ctx = decision.ctx
+        found: StorageClass | None = ctx.seen.get("StorageClass", class_of_claim(claim))
         plugin = next((p for p in self.plugins if found is not None and p.name == found.provisioner), None)
         if found is None or plugin is None:
             return
@@ -177,7 +177,7 @@ class Operations:
             self._name_provisioner(decision, cause, claim, plugin.name)
             return
         name = f"pvc-{claim.metadata.uid}"
-        if hand.get(Key(VOLUME, "", name)) is not None:
+        if ctx.get(Key(VOLUME, "", name)) is not None:
             return  # an operation before this one has made it
         if found.mount_options and not plugin.mount_options:
             words = (
@@ -190,7 +190,7 @@ class Operations:
             self._fail_claim(decision, cause, claim, f"Failed to create provisioner: {plugin.fails['newProvisioner']}")
             return
         node = selected_node(claim) if self.topology else ""
-        if node and hand.seen.get("Node", node) is None:
+        if node and ctx.seen.get("Node", node) is None:
             self._fail_claim(decision, cause, claim, f'Failed to get target node: node "{node}" not found')
             return
         failed = self.make(plugin, node, found.allowed_topologies if self.topology else ())
@@ -200,81 +200,81 @@ class Operations:
             return
         self._save(decision, claim, _new_volume(claim, found, plugin, today=self.today), plugin)
 
-    def make(self, plugin: Plugin, node: str, allowed: Sequence[TopologySelectorTerm]) -> str:
+    def make(self, plugin: InTreePlugin, node: str, allowed: Sequence[TopologySelectorTerm]) -> str:
         """Have a plugin make storage, for a selected node and within what the class allows; return its error, or ""."""
         return plugin.fails.get("provision", "")
 
-    def _fail_claim(self, decision: Decision, cause: str, claim: PersistentVolumeClaim, words: str) -> None:
+    def _fail_claim(self, decision: PlanBuilder, cause: str, claim: PersistentVolumeClaim, words: str) -> None:
         decision.event(claim, "Warning", "ProvisioningFailed", words)
-        decision.say(f"PV controller cannot provision for {named(claim)}: {words}")
-        self._ended(decision.hand, cause)
+        decision.say(f"PV controller cannot provision for {reference_of(claim)}: {words}")
+        self._ended(decision.ctx, cause)
 
     def _name_provisioner(
-        self, decision: Decision, cause: str, claim: PersistentVolumeClaim, provisioner: str
+        self, decision: PlanBuilder, cause: str, claim: PersistentVolumeClaim, provisioner: str
     ) -> None:
         """Write the plugin's name on the claim, then go on."""
         annotations = claim.metadata.annotations.merged(dict.fromkeys(self.keys, provisioner))
         asked = attrs.evolve(claim, metadata=attrs.evolve(claim.metadata, annotations=annotations))
-        decision.update(claim, asked, f"PV controller names {provisioner} on {named(claim)}")
+        decision.update(claim, asked, f"PV controller names {provisioner} on {reference_of(claim)}")
         decision.ask(NAME, cause)
 
     def _give_node_back(
-        self, decision: Decision, cause: str, claim: PersistentVolumeClaim, words: str
+        self, decision: PlanBuilder, cause: str, claim: PersistentVolumeClaim, words: str
     ) -> None:
         """Provisioning failed: take the selected node away, so that the scheduler may choose another (S0)."""
-        said = Say(key_of(claim), "Warning", "ProvisioningFailed", words, SOURCE)
-        lane = f"PV controller cannot provision: takes selected-node off {named(claim)}"
+        said = PlannedEvent(key_of(claim), "Warning", "ProvisioningFailed", words, SOURCE)
+        lane = f"PV controller cannot provision: takes selected-node off {reference_of(claim)}"
         before = len(decision.writes)
         decision.update(claim, with_selected_node(claim, ""), lane, otherwise=(said,))
         decision.event(claim, "Warning", "ProvisioningFailed", words)
         if len(decision.writes) == before:
-            decision.say(f"PV controller cannot provision for {named(claim)}: {words}")
-        self._ended(decision.hand, cause)
+            decision.say(f"PV controller cannot provision for {reference_of(claim)}: {words}")
+        self._ended(decision.ctx, cause)
 
     @staticmethod
     def _save(
-        decision: Decision, claim: PersistentVolumeClaim, volume: PersistentVolume, plugin: Plugin
+        decision: PlanBuilder, claim: PersistentVolumeClaim, volume: PersistentVolume, plugin: InTreePlugin
     ) -> None:
         failed = f"Error creating provisioned PV object for claim {claim_key(claim)}: {{error}}. Deleting the volume."
         decision.create(
             volume,
-            f"PV controller creates {named(volume)} with {plugin.name} for {named(claim)}",
-            otherwise=(Say(key_of(claim), "Warning", "ProvisioningFailed", failed, SOURCE),),
+            f"PV controller creates {reference_of(volume)} with {plugin.name} for {reference_of(claim)}",
+            otherwise=(PlannedEvent(key_of(claim), "Warning", "ProvisioningFailed", failed, SOURCE),),
         )
         words = f"Successfully provisioned volume {volume.metadata.name} using {plugin.name}"
         decision.event(claim, "Normal", "ProvisioningSucceeded", words)
 
-    def _clean_up(self, hand: Hand, write: Told) -> None:
+    def _clean_up(self, ctx: TurnContext, write: PlannedWrite) -> None:
         """Delete storage whose volume could not be saved; it is called a failure if the volume is not there to free."""
         volume: PersistentVolume = write.new
         plugin = self._by_name(volume.metadata.annotations[PROVISIONED_BY])
         why = plugin.fails.get("delete", "")
         if self.today and not why and FINALIZER in volume.metadata.finalizers:
             for _ in range(TRIES):
-                hand.get(key_of(volume))
+                ctx.get(key_of(volume))
             why = f'persistentvolumes "{volume.metadata.name}" not found'
         ref = volume.spec.claim_ref
         assert ref is not None
-        claim = hand.sim.log.objects.get(Key(CLAIM, ref.namespace, ref.name))
+        claim = ctx.sim.log.objects.get(Key(CLAIM, ref.namespace, ref.name))
         if why and claim is not None:
             words = f"Error cleaning provisioned volume for claim {claim_ref_key(ref)}: {why}. Please delete manually."
-            hand.event(claim, "Warning", "ProvisioningCleanupFailed", words, SOURCE)
+            ctx.event(claim, "Warning", "ProvisioningCleanupFailed", words, SOURCE)
 
     # -- delete and recycle -----------------------------------------------------------------------------
 
-    def _delete(self, decision: Decision, cause: str, volume: PersistentVolume) -> None:
+    def _delete(self, decision: PlanBuilder, cause: str, volume: PersistentVolume) -> None:
         """Delete a released volume, if an in-tree plugin is to; one that an external driver made is left to that."""
-        hand, name = decision.hand, volume.metadata.name
-        if not self.today and not self._to_go(hand, hand.get(key_of(volume))):
+        ctx, name = decision.ctx, volume.metadata.name
+        if not self.today and not self._to_go(ctx, ctx.get(key_of(volume))):
             return
         try:
             plugin = self._deleter(volume)
-        except Unreachable as why:
+        except NoPluginError as why:
             self._fail_volume(decision, cause, volume, "VolumeFailedDelete", str(why))
             return
         if plugin is None:
             return
-        if self.today and not self._to_go(hand, hand.get(key_of(volume))):
+        if self.today and not self._to_go(ctx, ctx.get(key_of(volume))):
             return
         if "newDeleter" in plugin.fails:
             start = "failed" if self.today else "Failed"
@@ -282,23 +282,23 @@ class Operations:
             self._fail_volume(decision, cause, volume, "VolumeFailedDelete", words)
         elif "deleteInUse" in plugin.fails:
             decision.event(volume, "Normal", "VolumeDelete", plugin.fails["deleteInUse"])
-            self._ended(hand, cause)
+            self._ended(ctx, cause)
         elif "delete" in plugin.fails:
             self._fail_volume(decision, cause, volume, "VolumeFailedDelete", plugin.fails["delete"])
         else:
             if self.today:
-                current: PersistentVolume = hand.get(key_of(volume))
+                current: PersistentVolume = ctx.get(key_of(volume))
                 freed = without_finalizers(current, FINALIZER)
-                decision.update(current, freed, f"PV controller frees {named(volume)} of its finalizer")
-            decision.delete(volume, f"PV controller deletes {named(volume)}")
+                decision.update(current, freed, f"PV controller frees {reference_of(volume)} of its finalizer")
+            decision.delete(volume, f"PV controller deletes {reference_of(volume)}")
 
-    def _recycle(self, decision: Decision, volume: PersistentVolume) -> None:
+    def _recycle(self, decision: PlanBuilder, volume: PersistentVolume) -> None:
         """Wipe a released volume and give it free again; whatever goes wrong, the next sync tries anew."""
-        hand = decision.hand
-        current: PersistentVolume | None = hand.get(key_of(volume))
-        if current is None or not self._released(hand, current):
+        ctx = decision.ctx
+        current: PersistentVolume | None = ctx.get(key_of(volume))
+        if current is None or not self._released(ctx, current):
             return
-        users = self._users(hand, current)
+        users = self._users(ctx, current)
         if users:
             words = f"Volume is used by pods: {','.join(users)}"
             decision.event(volume, "Normal", "VolumeFailedRecycle", words)
@@ -314,17 +314,17 @@ class Operations:
             decision.event(volume, "Normal", "VolumeRecycled", "Volume recycled")
             self._unbind(decision, current)
 
-    def _users(self, hand: Hand, volume: PersistentVolume) -> list[str]:
+    def _users(self, ctx: TurnContext, volume: PersistentVolume) -> list[str]:
         """Return the running pods that still use a volume, as namespace/name."""
         ref = volume.spec.claim_ref
         assert ref is not None
-        pods = hand.views["pods"]
+        pods = ctx.views["pods"]
         assert isinstance(pods, Index)
         found: list[Pod] = pods.get(claim_ref_key(ref))
         return [f"{pod.metadata.namespace or 'default'}/{pod.metadata.name}" for pod in found]
 
     @staticmethod
-    def _unbind(decision: Decision, volume: PersistentVolume) -> None:
+    def _unbind(decision: PlanBuilder, volume: PersistentVolume) -> None:
         annotations, ref = volume.metadata.annotations, volume.spec.claim_ref
         if BOUND_BY_CONTROLLER in annotations:
             annotations, ref = annotations.merged({BOUND_BY_CONTROLLER: None}), None
@@ -332,24 +332,24 @@ class Operations:
             ref = attrs.evolve(ref, uid="")
         meta = attrs.evolve(volume.metadata, annotations=annotations)
         freed = attrs.evolve(volume, metadata=meta, spec=attrs.evolve(volume.spec, claim_ref=ref))
-        decision.update(volume, freed, f"PV controller unbinds {named(volume)}, which was recycled")
+        decision.update(volume, freed, f"PV controller unbinds {reference_of(volume)}, which was recycled")
         status = attrs.evolve(freed.status, phase="Available", message="")
         available = attrs.evolve(freed, status=status)
-        decision.update_status(freed, available, f"PV controller sets {named(volume)} Available")
+        decision.update_status(freed, available, f"PV controller sets {reference_of(volume)} Available")
 
     def _fail_volume(
-        self, decision: Decision, cause: str, volume: PersistentVolume, reason: str, words: str
+        self, decision: PlanBuilder, cause: str, volume: PersistentVolume, reason: str, words: str
     ) -> None:
         """Set a volume Failed with an event; one that has failed before stays as it is, in silence."""
         if volume.status.phase != "Failed":
             status = attrs.evolve(volume.status, phase="Failed", message=words)
             failed = attrs.evolve(volume, status=status)
-            decision.update_status(volume, failed, f"PV controller sets {named(volume)} Failed")
+            decision.update_status(volume, failed, f"PV controller sets {reference_of(volume)} Failed")
             decision.event(volume, "Warning", reason, words)
         if cause:
-            self._ended(decision.hand, cause)
+            self._ended(decision.ctx, cause)
 
-    def _deleter(self, volume: PersistentVolume) -> Plugin | None:
+    def _deleter(self, volume: PersistentVolume) -> InTreePlugin | None:
         """Return who deletes a volume: the plugin that made it, else that of its source; None: an external driver."""
         made_by = volume.metadata.annotations.get(PROVISIONED_BY, "")
         if made_by:
@@ -357,40 +357,40 @@ class Operations:
                 return None
             plugin = self._by_name(made_by)
             if not plugin.deletes:
-                raise Unreachable("no deletable volume plugin matched")
+                raise NoPluginError("no deletable volume plugin matched")
             return plugin
         said = "error" if self.today else "Error"
         start = f'{said} getting deleter volume plugin for volume "{volume.metadata.name}": '
         by_source = next((p for p in self.plugins if p.source in volume.spec.rest), None)
         if by_source is None:
-            raise Unreachable(f"{start}no volume plugin matched")
+            raise NoPluginError(f"{start}no volume plugin matched")
         if not by_source.deletes:
-            raise Unreachable(f"{start}no deletable volume plugin matched")
+            raise NoPluginError(f"{start}no deletable volume plugin matched")
         return by_source
 
-    def _by_name(self, name: str) -> Plugin:
+    def _by_name(self, name: str) -> InTreePlugin:
         plugin = next((p for p in self.plugins if p.name == name), None)
         if plugin is None:
-            raise Unreachable(f"no volume plugin matched name: {name}" if self.today else "no volume plugin matched")
+            raise NoPluginError(f"no volume plugin matched name: {name}" if self.today else "no volume plugin matched")
         return plugin
 
-    def _to_go(self, hand: Hand, volume: PersistentVolume | None) -> bool:
-        return volume is not None and volume.metadata.deletion_timestamp is None and self._released(hand, volume)
+    def _to_go(self, ctx: TurnContext, volume: PersistentVolume | None) -> bool:
+        return volume is not None and volume.metadata.deletion_timestamp is None and self._released(ctx, volume)
 
     @staticmethod
-    def _released(hand: Hand, volume: PersistentVolume) -> bool:
+    def _released(ctx: TurnContext, volume: PersistentVolume) -> bool:
         """Say whether a volume's claim is gone, was born anew, or is bound to another volume."""
         ref = volume.spec.claim_ref
         if ref is None or not ref.uid:
             return False
-        claim = _own(hand).at(Key(CLAIM, ref.namespace or "default", ref.name))
+        claim = _own(ctx).at(Key(CLAIM, ref.namespace or "default", ref.name))
         if claim is None or claim.metadata.uid != ref.uid:
             return True
         return bool(claim.spec.volume_name) and claim.spec.volume_name != volume.metadata.name
 
 
 def _new_volume(
-    claim: PersistentVolumeClaim, found: StorageClass, plugin: Plugin, *, today: bool
+    claim: PersistentVolumeClaim, found: StorageClass, plugin: InTreePlugin, *, today: bool
 ) -> PersistentVolume:
     """Return the volume that a plugin makes for a claim: bound to it from the start."""
     policy = found.reclaim_policy or "Delete"
@@ -412,4 +412,4 @@ def _new_volume(
     )
 
 
-__all__ = ["NAME", "Plugin", "routine"]
+__all__ = ["NAME", "InTreePlugin", "routine"]

@@ -9,34 +9,34 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from ..api.volume import PersistentVolume
+from ..api.kinds.volume import PersistentVolume
 from ..volumes import with_zone_affinity
 from ..world.apiserver import Write
-from ..world.component import Component, Hand
-from ..world.decision import Decision, named, say_done, say_refused
+from ..world.component import Component, TurnContext
 from ..world.log import Key
-from ..world.routine import Routine
+from ..world.plan import PlanBuilder, reference_of, report_done, report_refused
+from ..world.reconciler import Reconciler
 
 NAME = "zonal-pv-upgrade-controller"
 
 
 def component() -> Component:
     """Return the controller."""
-    return Component(NAME, ("PersistentVolume",), (Routine(NAME, _volumes, sync, say_refused, say_done),))
+    return Component(NAME, ("PersistentVolume",), (Reconciler(NAME, _volumes, sync, report_refused, report_done),))
 
 
-def _volumes(_hand: Hand, key: Key, _old: Any, new: Any) -> Iterator[str]:
+def _volumes(_hand: TurnContext, key: Key, _old: Any, new: Any) -> Iterator[str]:
     """Yield a volume that is not converted yet."""
     if new is not None and with_zone_affinity(new) is not new:
         yield key.name
 
 
-def sync(hand: Hand, cause: str) -> Sequence[Write]:
+def sync(ctx: TurnContext, cause: str) -> Sequence[Write]:
     """Give one volume the affinity that its zone labels mean."""
-    volume: PersistentVolume | None = hand.seen.get("PersistentVolume", cause)
-    decision = Decision(hand, NAME)
+    volume: PersistentVolume | None = ctx.seen.get("PersistentVolume", cause)
+    decision = PlanBuilder(ctx, NAME)
     if volume is not None:
-        words = f"zonal PV upgrade controller gives {named(volume)} the node affinity of its zone labels"
+        words = f"zonal PV upgrade controller gives {reference_of(volume)} the node affinity of its zone labels"
         decision.update(volume, with_zone_affinity(volume), words)
     return decision.writes
 

@@ -24,8 +24,8 @@ from .invariants import (
     spread_is_kept,
     versions_grow,
 )
-from .moves import Crash, Fault, Move, Refuse, UserAct
-from .report import Ending, Exploration, Finding, play
+from .moves import ChosenFault, Crash, Refuse, Transition, UserAct
+from .report import Counterexample, EndState, Exploration, play_trace
 from .sample import Sample, sample
 from .search import Goal, Invariant, Search, Summary
 
@@ -38,7 +38,7 @@ def explore(  # noqa: PLR0913 - named options, each with its default
     until: str | Goal | None = "stuck",
     invariants: Sequence[Invariant] = (),
     goal: Goal | None = None,
-    faults: Sequence[Fault] = (),
+    faults: Sequence[ChosenFault] = (),
     lag: str = "ordered",
     clock: str = "idle",
     components: Sequence[str] | None = None,
@@ -90,8 +90,8 @@ def explore(  # noqa: PLR0913 - named options, each with its default
     found = None
     if search.wrong:
         fork = sim.fork()
-        shown = play(fork, search.trace, tuple(faults), options)
-        found = Finding(search.wrong, tuple(turn.words for turn in shown if turn.words), dict(fork.log.objects))
+        shown = play_trace(fork, search.trace, tuple(faults), options)
+        found = Counterexample(search.wrong, tuple(turn.words for turn in shown if turn.words), dict(fork.log.objects))
     return Exploration(
         found=found,
         trace=search.trace,
@@ -99,7 +99,7 @@ def explore(  # noqa: PLR0913 - named options, each with its default
         states=len(search.graph.move),
         transitions=search.transitions,
         depth=max(search.graph.depth, default=0),
-        outcomes=tuple(Ending(words, count, good) for (words, good), count in search.outcomes.items()),
+        outcomes=tuple(EndState(words, count, good) for (words, good), count in search.outcomes.items()),
         assumptions=_assumptions(sim, faults, lag, clock, components),
         faults=tuple(faults),
         options=options,
@@ -113,7 +113,7 @@ def _check(what: str, word: str, words: Sequence[str]) -> None:
 
 
 def _assumptions(
-    sim: Simulation, faults: Sequence[Fault], lag: str, clock: str, components: Sequence[str] | None
+    sim: Simulation, faults: Sequence[ChosenFault], lag: str, clock: str, components: Sequence[str] | None
 ) -> tuple[str, ...]:
     """Return what a result holds under, a sentence each."""
     if components is not None:
@@ -138,13 +138,13 @@ def _assumptions(
 
 
 __all__ = [
+    "Counterexample",
     "Crash",
-    "Ending",
+    "EndState",
     "Exploration",
-    "Finding",
-    "Move",
     "Refuse",
     "Sample",
+    "Transition",
     "UserAct",
     "claims_and_volumes_match",
     "everybody_runs",

@@ -9,9 +9,9 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from kvolsched.api.pod import Pod, TopologySpreadConstraint
+from kvolsched.api.kinds.pod import Pod, TopologySpreadConstraint
 from kvolsched.scheduler import requests
-from kvolsched.scheduler.matching import admitted
+from kvolsched.scheduler.node_selection import admitted
 from kvolsched.volumes import volume_fits_node
 from kvolsched.world.log import Key
 from kvolsched.world.simulation import Simulation

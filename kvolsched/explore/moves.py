@@ -12,7 +12,7 @@ from typing import Any
 import attrs
 
 from kvolsched.world.apiserver import CLOCK, Done, Write
-from kvolsched.world.component import Actor, Hand, Process
+from kvolsched.world.component import Actor, Process, TurnContext
 from kvolsched.world.log import Key, Note
 from kvolsched.world.simulation import Simulation
 
@@ -60,12 +60,12 @@ class UserAct:
         return self.words
 
 
-Fault = Refuse | Crash | UserAct
+ChosenFault = Refuse | Crash | UserAct
 Used = tuple[int, ...]
 
 
 @attrs.frozen
-class Move:
+class Transition:
     """One thing that happens.
 
     `what` is see, act, ring, time or fault; `cause` what is acted on, or the name of the wake-up; `choices` the
@@ -85,7 +85,7 @@ class NotPossibleError(Exception):
     """A move that turned out to be none: a fault that met no write."""
 
 
-class Game:
+class TransitionSystem:
     """The moves of one world under chosen faults, lag and clock. Mutable: it moves the world.
 
     Args:
@@ -101,7 +101,7 @@ class Game:
     def __init__(
         self,
         sim: Simulation,
-        faults: Sequence[Fault] = (),
+        faults: Sequence[ChosenFault] = (),
         lag: str = "ordered",
         clock: str = "idle",
         components: Sequence[str] | None = None,
@@ -118,7 +118,7 @@ class Game:
         self.idle = idle
         self.drawn: list[int] = []
         self._choices: tuple[int, ...] = ()
-        self.hand: Hand | None = None
+        self.ctx: TurnContext | None = None
         self.goes_on = False
         self.words = ""
         self._known_idle: dict[Any, bool] = {}
@@ -126,47 +126,47 @@ class Game:
 
     # -- which moves there are --------------------------------------------------------------------------------
 
-    def moves(self) -> list[Move]:
+    def moves(self) -> list[Transition]:
         """Return what can happen next, without faults."""
-        found: list[Move] = []
+        found: list[Transition] = []
         for process in self.processes:
             if not process.listening:
                 continue
             name = process.name
             if process.pending and self.lag == "ordered":
-                found.append(Move("see", name))
+                found.append(Transition("see", name))
             elif process.pending and self.lag == "per kind":
-                found += [Move("see", name, kinds=(kind,)) for kind in process.cursors if kind in process.pending]
-            found += [Move("ring", name, cause=wake) for wake in self._wakes(process)]
+                found += [Transition("see", name, kinds=(kind,)) for kind in process.cursors if kind in process.pending]
+            found += [Transition("ring", name, cause=wake) for wake in self._wakes(process)]
             for actor in process.component.actors:
-                hand = Hand(self.sim, process, actor)
-                found += [Move("act", name, actor.name, cause) for _, cause in actor.ready(hand, every=True)]
+                ctx = TurnContext(self.sim, process, actor)
+                found += [Transition("act", name, actor.name, cause) for _, cause in actor.ready(ctx, every=True)]
         if not found and self._next_wake() is not None:
-            return [Move("time")]
+            return [Transition("time")]
         return found
 
-    def last_resort(self) -> list[Move]:
+    def last_resort(self) -> list[Transition]:
         """Return the periodic wake-ups: they come when nothing else can happen, in any order."""
         return [
-            Move("ring", process.name, cause=name)
+            Transition("ring", process.name, cause=name)
             for process in self.processes
             for name, wake in sorted(process.wakes.items.items())
             if wake.periodic
         ]
 
-    def strikes(self, used: Used) -> Iterator[Move]:
+    def strikes(self, used: Used) -> Iterator[Transition]:
         """Yield the faults that may strike now on their own; refusals strike an act."""
         for number, fault in enumerate(self.faults):
             if used[number] < fault.times and not isinstance(fault, Refuse):
-                yield Move("fault", fault.component, fault=number)
+                yield Transition("fault", fault.component, fault=number)
 
-    def refusals(self, move: Move, used: Used) -> Iterator[Move]:
+    def refusals(self, move: Transition, used: Used) -> Iterator[Transition]:
         """Yield an act that has just written once more, with its write refused."""
         for number, fault in enumerate(self.faults):
             if isinstance(fault, Refuse) and fault.component == move.component and used[number] < fault.times:
                 yield attrs.evolve(move, fault=number)
 
-    def other_draws(self, move: Move) -> Iterator[Move]:
+    def other_draws(self, move: Transition) -> Iterator[Transition]:
         """Yield the move that was just made with other outcomes of the draws that were made first now."""
         made = move.choices + (0,) * (len(self.drawn) - len(move.choices))
         for place in range(len(move.choices), len(made)):
@@ -187,14 +187,14 @@ class Game:
 
     # -- making them ------------------------------------------------------------------------------------------
 
-    def make(self, move: Move, used: Used) -> Used:
+    def make(self, move: Transition, used: Used) -> Used:
         """Make one move and return how often each fault has struck then.
 
         Raises:
             NotPossibleError: it is none: the fault met nothing.
         """
         sim = self.sim
-        self.hand, self.goes_on, self.drawn, self._choices = None, False, [], move.choices
+        self.ctx, self.goes_on, self.drawn, self._choices = None, False, [], move.choices
         match move.what:
             case "see":
                 sim.deliver(sim.processes[move.component], move.kinds)
@@ -250,7 +250,7 @@ class Game:
     def _reconcile_idly(self, process: Process) -> None:
         """Make the turns of a component that change nothing but its own list of what to do."""
         for actor in process.component.actors:
-            for _, cause in actor.ready(Hand(self.sim, process, actor), every=True):
+            for _, cause in actor.ready(TurnContext(self.sim, process, actor), every=True):
                 # Whether a turn is idle depends on what its component knows, so it is tried once for each of that.
                 key = (self.sim.local(process.name), actor.name, cause)
                 idle = self._known_idle.get(key)
@@ -262,8 +262,8 @@ class Game:
         log = self.sim.log
         start = log.place
         self.drawn, self._choices = [], ()
-        hand, goes_on = self.sim.act(process, actor, cause)
-        if goes_on or hand.outcomes or hand.reads or hand.events or self.drawn or not self._only_forgot(start):
+        ctx, goes_on = self.sim.act(process, actor, cause)
+        if goes_on or ctx.outcomes or ctx.reads or ctx.events or self.drawn or not self._only_forgot(start):
             log.seek(start)
             log.cut()
             return False
@@ -279,19 +279,19 @@ class Game:
         if not self.eager or (self.lag == "per kind" and len(process.cursors) > 1) or self._wakes(process):
             return False
         actors = process.component.actors
-        return not any(actor.ready(Hand(self.sim, process, actor), every=True) for actor in actors)
+        return not any(actor.ready(TurnContext(self.sim, process, actor), every=True) for actor in actors)
 
-    def _act(self, move: Move) -> None:
+    def _act(self, move: Transition) -> None:
         sim = self.sim
         process, actor = sim.find(move.actor, move.component)
         note = Note("world", "refuse", move.component)
         if move.fault >= 0:
             sim.log.write(note, ((1, self.faults[move.fault].reason),))  # type: ignore[union-attr]
-        self.hand, self.goes_on = sim.act(process, actor, move.cause)
+        self.ctx, self.goes_on = sim.act(process, actor, move.cause)
         if move.fault >= 0 and note in sim.log.notes:
             raise NotPossibleError
 
-    def _strike(self, move: Move, used: Used) -> None:
+    def _strike(self, move: Transition, used: Used) -> None:
         fault = self.faults[move.fault]
         place = self.sim.log.place
         if isinstance(fault, Crash):

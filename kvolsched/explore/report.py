@@ -10,15 +10,15 @@ from typing import Any, NamedTuple
 
 import attrs
 
-from kvolsched.answers import hanging, sentence
+from kvolsched.results import hanging, sentence
 from kvolsched.world.history import Turn
 from kvolsched.world.log import Key
 from kvolsched.world.simulation import Simulation
 
-from .moves import Fault, Game, Move, Used
+from .moves import ChosenFault, Transition, TransitionSystem, Used
 
 
-class Ending(NamedTuple):
+class EndState(NamedTuple):
     """One way in which things can end: in words, in how many end states, and whether the goal holds there."""
 
     words: str
@@ -27,7 +27,7 @@ class Ending(NamedTuple):
 
 
 @attrs.frozen(repr=False)
-class Finding:
+class Counterexample:
     """A failure: what is wrong, the sentences of the steps that lead there, and the objects as they are then."""
 
     wrong: str
@@ -52,15 +52,15 @@ class Exploration:
         assumptions: a sentence each: which faults, which lag, which components, which clock.
     """
 
-    found: Finding | None
-    trace: tuple[Move, ...]
+    found: Counterexample | None
+    trace: tuple[Transition, ...]
     exhausted: bool
     states: int
     transitions: int
     depth: int
-    outcomes: tuple[Ending, ...]
+    outcomes: tuple[EndState, ...]
     assumptions: tuple[str, ...]
-    faults: tuple[Fault, ...] = attrs.field(default=(), repr=False)
+    faults: tuple[ChosenFault, ...] = attrs.field(default=(), repr=False)
     options: Mapping[str, Any] = attrs.field(factory=dict, eq=False)
     seconds: float = attrs.field(default=0.0, eq=False)
 
@@ -89,16 +89,16 @@ class Exploration:
         """
         fork = world.fork() if isinstance(world, Simulation) else world.fork(name)
         sim = fork if isinstance(fork, Simulation) else fork.world
-        for _ in play(sim, self.trace, self.faults, self.options):
+        for _ in play_trace(sim, self.trace, self.faults, self.options):
             pass
         return fork
 
 
-def play(
-    sim: Simulation, trace: tuple[Move, ...], faults: tuple[Fault, ...], options: Mapping[str, Any]
+def play_trace(
+    sim: Simulation, trace: tuple[Transition, ...], faults: tuple[ChosenFault, ...], options: Mapping[str, Any]
 ) -> list[Turn]:
     """Make moves on a simulation as steps and return the turns; what is only seen goes before what follows."""
-    game = Game(sim, faults, **options)
+    game = TransitionSystem(sim, faults, **options)
     used: Used = (0,) * len(faults)
     moves, shown = list(trace), []
     try:
@@ -119,11 +119,11 @@ def play(
     return shown
 
 
-def _turn(game: Game, move: Move, start: int) -> Turn:
+def _turn(game: TransitionSystem, move: Transition, start: int) -> Turn:
     """Return the record of a move that was just made."""
     sim = game.sim
-    if game.hand is not None:
-        return sim.turn_of(game.hand, move.cause, start, goes_on=game.goes_on)
+    if game.ctx is not None:
+        return sim.turn_of(game.ctx, move.cause, start, goes_on=game.goes_on)
     if move.fault >= 0:
         return sim.record_of(start, move.component, game.words, "chosen")
     return sim.record_of(start, move.component or "world", game.words, quiet=True)

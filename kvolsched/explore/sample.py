@@ -12,7 +12,7 @@ import attrs
 
 from ..world.simulation import Simulation
 from .invariants import everybody_runs, outcome
-from .report import Ending
+from .report import EndState
 from .search import Goal, Summary
 
 
@@ -21,7 +21,7 @@ class Sample:
     """How often each end was met; `stuck` counts those without the goal."""
 
     seeds: int
-    endings: tuple[Ending, ...]
+    endings: tuple[EndState, ...]
 
     @property
     def stuck(self) -> int:
@@ -54,7 +54,7 @@ def sample(
         for _ in fork.run(steps=steps):
             pass
         ends[words(fork.log.objects), goal(fork.log.objects)] += 1
-    return Sample(seeds, tuple(Ending(said, count, good) for (said, good), count in ends.most_common()))
+    return Sample(seeds, tuple(EndState(said, count, good) for (said, good), count in ends.most_common()))
 
 
 __all__ = ["Sample", "sample"]

@@ -16,12 +16,12 @@ from typing import Any
 
 from tqdm.auto import tqdm
 
+from kvolsched.world.checkpoint import Checkpoint
 from kvolsched.world.log import Key
 from kvolsched.world.simulation import Simulation
-from kvolsched.world.snapshot import Snapshot
 
-from ..api.garbage import seldom_collected
-from .moves import Fault, Game, Move, NotPossibleError, Used
+from ..api.text.garbage_collection import seldom_collected
+from .moves import ChosenFault, NotPossibleError, Transition, TransitionSystem, Used
 
 Objects = Mapping[Key, Any]
 Invariant = Callable[[Objects, Objects], str]  # (before, after) -> what is wrong, "" if nothing is
@@ -35,12 +35,12 @@ class Graph:
     def __init__(self) -> None:
         self.number: dict[tuple[str, Used], int] = {}
         self.parent = array("l")
-        self.move: list[Move | None] = []
+        self.move: list[Transition | None] = []
         self.depth = array("l")
         self.reaches_goal = bytearray()
         self.sources, self.targets = array("l"), array("l")
 
-    def add(self, key: tuple[str, Used], parent: int, move: Move | None, *, goal: bool) -> int:
+    def add(self, key: tuple[str, Used], parent: int, move: Transition | None, *, goal: bool) -> int:
         """Add a new state and return its number."""
         number = self.number[key] = len(self.move)
         self.parent.append(parent)
@@ -49,9 +49,9 @@ class Graph:
         self.reaches_goal.append(goal)
         return number
 
-    def trace(self, state: int) -> tuple[Move, ...]:
+    def trace(self, state: int) -> tuple[Transition, ...]:
         """Return the moves of a shortest way to a state."""
-        moves: list[Move] = []
+        moves: list[Transition] = []
         while self.parent[state] >= 0:
             move = self.move[state]
             assert move is not None
@@ -90,7 +90,7 @@ class Search:
         self,
         sim: Simulation,
         *,
-        faults: Sequence[Fault] = (),
+        faults: Sequence[ChosenFault] = (),
         lag: str = "ordered",
         clock: str = "idle",
         components: Sequence[str] | None = None,
@@ -107,7 +107,7 @@ class Search:
             del fork.log.objects[key]
         fork.rebuild()
         self.sim = fork
-        self.game = Game(fork, faults, lag, clock, components, eager=eager, idle=idle)
+        self.game = TransitionSystem(fork, faults, lag, clock, components, eager=eager, idle=idle)
         self.invariants = tuple(invariants)
         self.goal = goal
         self.until = until
@@ -117,8 +117,8 @@ class Search:
         self.outcomes: Counter[tuple[str, bool]] = Counter()
         self.exhausted = False
         self.wrong = ""
-        self.trace: tuple[Move, ...] = ()
-        self._waiting: deque[tuple[int, Used, Snapshot]] = deque()
+        self.trace: tuple[Transition, ...] = ()
+        self._waiting: deque[tuple[int, Used, Checkpoint]] = deque()
 
     def run(self, max_states: int, seconds: float | None, *, progress: bool) -> None:
         """Visit states until something is found, the space is exhausted, a bound is met, or the user interrupts."""
@@ -146,11 +146,11 @@ class Search:
     def _key(self, used: Used) -> tuple[str, Used]:
         return self.sim.digest(), used
 
-    def _find(self, wrong: str, trace: tuple[Move, ...]) -> None:
+    def _find(self, wrong: str, trace: tuple[Transition, ...]) -> None:
         if not self.wrong:
             self.wrong, self.trace = wrong, trace
 
-    def _arrive(self, key: tuple[str, Used], source: int, move: Move | None, like: Snapshot | None) -> None:
+    def _arrive(self, key: tuple[str, Used], source: int, move: Transition | None, like: Checkpoint | None) -> None:
         """Note a state that a move led to; a new one waits for its turn."""
         number = self.graph.number.get(key)
         if number is None:
@@ -163,7 +163,7 @@ class Search:
             self.graph.sources.append(source)
             self.graph.targets.append(number)
 
-    def _expand(self, state: int, used: Used, snapshot: Snapshot) -> None:
+    def _expand(self, state: int, used: Used, snapshot: Checkpoint) -> None:
         """Make every move that is possible from a state."""
         self.sim.restore(snapshot)
         moves = self.game.moves()
@@ -185,7 +185,7 @@ class Search:
             if self.wrong:
                 return
 
-    def _try(self, state: int, used: Used, snapshot: Snapshot, move: Move, moves: list[Move]) -> None:
+    def _try(self, state: int, used: Used, snapshot: Checkpoint, move: Transition, moves: list[Transition]) -> None:
         sim, game = self.sim, self.game
         place = sim.log.place
         try:
@@ -194,7 +194,7 @@ class Search:
             return
         if move.what == "act" and move.fault < 0:
             moves += game.other_draws(move)
-            if game.hand is not None and game.hand.outcomes:
+            if game.ctx is not None and game.ctx.outcomes:
                 moves += game.refusals(move, used)
         if self.invariants and any(type(change.key) is Key for change in sim.log.changes[place - sim.log.base :]):
             for invariant in self.invariants:
@@ -206,7 +206,7 @@ class Search:
         self.transitions += 1
         self._arrive(self._key(after), state, move, snapshot)
 
-    def _end(self, state: int, snapshot: Snapshot) -> None:
+    def _end(self, state: int, snapshot: Checkpoint) -> None:
         """Count a state in which nothing more happens by itself; without the goal it is stuck.
 
         Periodic wake-ups may still come: it is an end only if they lead to no other.
@@ -218,7 +218,7 @@ class Search:
         if not any(good for _, good in ends) and self.until == "stuck":
             self._find("nothing more happens, and the goal does not hold", self.graph.trace(state))
 
-    def _ends_from(self, start: Snapshot, most: int = 2_000) -> list[tuple[str, bool]]:
+    def _ends_from(self, start: Checkpoint, most: int = 2_000) -> list[tuple[str, bool]]:
         """Return the ends, in words and whether the goal holds, that periodic wake-ups lead to, this one first."""
         sim, game = self.sim, self.game
         used = (0,) * len(game.faults)

@@ -7,8 +7,8 @@ Imports and names only: `pods`, `nodes` and `claims` are the catalogue, `search`
 from __future__ import annotations
 
 from .answer import Fix, Fixes, fix
-from .edit import Change, Edit, diff
-from .search import CATALOGUE, Found, Searched, search
+from .edit import Edit, ObjectChange, manifest_diff
+from .search import CATALOGUE, FoundFix, SearchResult, search
 from .situation import Situation
 
-__all__ = ["CATALOGUE", "Change", "Edit", "Fix", "Fixes", "Found", "Searched", "Situation", "diff", "fix", "search"]
+__all__ = ["CATALOGUE", "Edit", "Fix", "Fixes", "FoundFix", "ObjectChange", "SearchResult", "Situation", "fix", "manifest_diff", "search"]

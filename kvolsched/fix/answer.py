@@ -6,17 +6,17 @@ from collections.abc import Iterator
 
 import attrs
 
-from kvolsched.answers import ApplyRefused, hanging
-from kvolsched.api.pod import Pod
+from kvolsched.api.kinds.pod import Pod
 from kvolsched.cluster import Cluster
-from kvolsched.scheduler.demands import Demand
-from kvolsched.why.answer import named
+from kvolsched.results import ApplyRefused, hanging
+from kvolsched.why.answer import node_names_text
 from kvolsched.why.asking import judged_now, pod_key, seen_objects, why
+from kvolsched.why.demands import Demand
 from kvolsched.world.log import Key
 
 from . import pods
-from .edit import Change, Edit, carry_out, diff, merged
-from .search import Found, search
+from .edit import Edit, ObjectChange, carry_out, manifest_diff, merge_changes
+from .search import FoundFix, search
 from .situation import Situation
 
 LOOPED = frozenset({"PersistentVolume", "PersistentVolumeClaim", "StorageClass"})  # after these, others act first
@@ -52,14 +52,14 @@ class Fix:
         return tuple(dict.fromkeys(edit.note for edit in self.edits if edit.note))
 
     @property
-    def changes(self) -> tuple[Change, ...]:
+    def changes(self) -> tuple[ObjectChange, ...]:
         """Every object that changes, before and after."""
-        return merged(self.edits)
+        return merge_changes(self.edits)
 
     @property
     def diff(self) -> str:
         """The changes as a unified diff of manifests."""
-        return diff(self.changes)
+        return manifest_diff(self.changes)
 
     def apply(self, cluster: Cluster) -> None:
         """Make the changes in a cluster, as its user.
@@ -127,7 +127,7 @@ def fix(cluster: Cluster, pod: str) -> Fixes:
     with situation.made([change for edit in first for change in edit.changes]):
         judgement = situation.judge()
         if judgement.any_feasible:
-            found: tuple[Found, ...] = (Found((), judgement.feasible),)
+            found: tuple[FoundFix, ...] = (FoundFix((), judgement.feasible),)
         else:
             searched = search(situation)
             found, unmet = searched.found, searched.unmet
@@ -150,10 +150,10 @@ def _without(unmet: tuple[Demand, ...]) -> str:
     return "each demand could be met, but no three edits of the catalogue meet them all on one node."
 
 
-def _proved(cluster: Cluster, key: Key, found: Found) -> Fix | str:
+def _proved(cluster: Cluster, key: Key, found: FoundFix) -> Fix | str:
     """Try a fix on a fork: judge the pod there, or, where volumes are at stake, run the loop; or say why it is none."""
     name = f"{key.namespace}/{key.name}"
-    changes = merged(found.edits)
+    changes = merge_changes(found.edits)
     fork = cluster.fork("with the fix")
     try:
         carry_out(fork, changes)
@@ -166,7 +166,7 @@ def _proved(cluster: Cluster, key: Key, found: Found) -> Fix | str:
             return f"{', and '.join(edit.words for edit in found.edits)}: still no node fits"
         fit = after.feasible
         every = len(fit) == len(after.nodes) > 1
-        return Fix(name, found.edits, cost, fit, f"then it fits {'every node' if every else named(fit)}")
+        return Fix(name, found.edits, cost, fit, f"then it fits {'every node' if every else node_names_text(fit)}")
     run = fork.run(f"pod/{name} scheduled", steps=STEPS + len(fork.world.log.objects), seconds=SECONDS)
     placed: Pod = fork.world.log.objects[key]
     if not placed.spec.node_name:

@@ -10,21 +10,21 @@ from collections.abc import Iterator, Sequence
 import attrs
 
 from kvolsched import volumes
-from kvolsched.api.csi import CSIStorageCapacity
-from kvolsched.api.meta import Frozen, ObjectMeta
-from kvolsched.api.node import Node
-from kvolsched.api.selector import LabelSelector
-from kvolsched.api.storage import TopologySelectorLabelRequirement, TopologySelectorTerm
-from kvolsched.api.volume import SELECTED_NODE_KEYS, PersistentVolume, PersistentVolumeClaim
-from kvolsched.scheduler.capacities import heeded, reaches
-from kvolsched.scheduler.claims import provisions
-from kvolsched.scheduler.demands import Demand
-from kvolsched.scheduler.spreading import HOSTNAME
+from kvolsched.api.kinds.csi import CSIStorageCapacity
+from kvolsched.api.kinds.meta import Frozen, ObjectMeta
+from kvolsched.api.kinds.node import Node
+from kvolsched.api.kinds.selector import LabelSelector
+from kvolsched.api.kinds.storage_class import TopologySelectorLabelRequirement, TopologySelectorTerm
+from kvolsched.api.kinds.volume import SELECTED_NODE_KEYS, PersistentVolume, PersistentVolumeClaim
+from kvolsched.scheduler.columns.storage_capacities import is_capacity_checked, reaches
+from kvolsched.scheduler.pod_claims import has_provisioner
+from kvolsched.scheduler.spread_constraints import HOSTNAME
+from kvolsched.why.demands import Demand
 
-from . import anew
 from . import nodes as node_edits
-from .disks import VOLUME, one_more
-from .edit import Change, Edit, merged
+from . import replace_claim as anew
+from .add_volume import VOLUME, one_more
+from .edit import Edit, ObjectChange, merge_changes
 from .situation import Situation
 
 ZONES, REGIONS = volumes.ZONE_LABELS, volumes.REGION_LABELS
@@ -60,7 +60,7 @@ def serve(demand: Demand, situation: Situation, near: Sequence[Node]) -> Iterato
 def _both(first: Iterator[Edit], then: Edit) -> Iterator[Edit]:
     """Give two edits as one, where the second alone lifts nothing."""
     for edit in first:
-        words, changes = f"{edit.words}, and {then.words}", merged((edit, then))
+        words, changes = f"{edit.words}, and {then.words}", merge_changes((edit, then))
         yield Edit(words, edit.cost + then.cost, changes, (*edit.expected, *then.expected), then.note)
 
 
@@ -80,7 +80,7 @@ def serve_all(demand: Demand, situation: Situation, near: Sequence[Node]) -> Ite
             yield Edit(
                 ", and ".join(edit.words for edit in edits),
                 sum(edit.cost for edit in edits),
-                merged(edits),
+                merge_changes(edits),
                 tuple(change for edit in more for change in edit.expected),
                 more[0].note if more else "",
             )
@@ -138,7 +138,7 @@ def _unselect(claim: PersistentVolumeClaim) -> Iterator[Edit]:
     if selected:
         annotations = claim.metadata.annotations.merged(dict.fromkeys(SELECTED_NODE_KEYS))
         new = attrs.evolve(claim, metadata=attrs.evolve(claim.metadata, annotations=annotations))
-        yield Edit(f"remove the selected node {selected} from claim {claim.metadata.name}", 1, (Change(claim, new),))
+        yield Edit(f"remove the selected node {selected} from claim {claim.metadata.name}", 1, (ObjectChange(claim, new),))
 
 
 def _release(claim: PersistentVolumeClaim, situation: Situation) -> Iterator[Edit]:
@@ -149,7 +149,7 @@ def _release(claim: PersistentVolumeClaim, situation: Situation) -> Iterator[Edi
         if volumes.is_bound_to(volume, claim)
     ]
     if reserved:
-        changes = tuple(Change(one, attrs.evolve(one, spec=attrs.evolve(one.spec, claim_ref=None))) for one in reserved)
+        changes = tuple(ObjectChange(one, attrs.evolve(one, spec=attrs.evolve(one.spec, claim_ref=None))) for one in reserved)
         names = ", ".join(one.metadata.name for one in reserved)
         yield Edit(f"release {names} from claim {claim.metadata.name}", VOLUME - 1 + len(changes), changes)
 
@@ -157,7 +157,7 @@ def _release(claim: PersistentVolumeClaim, situation: Situation) -> Iterator[Edi
 def _allow(claim: PersistentVolumeClaim, situation: Situation, near: Sequence[Node]) -> Iterator[Edit]:
     """Let a class make volumes where a near node is."""
     storage_class = situation.get("StorageClass", volumes.class_of_claim(claim))
-    if storage_class is None or not storage_class.allowed_topologies or not provisions(storage_class):
+    if storage_class is None or not storage_class.allowed_topologies or not has_provisioner(storage_class):
         return
     keys = dict.fromkeys(
         part.key for term in storage_class.allowed_topologies for part in term.match_label_expressions
@@ -172,14 +172,14 @@ def _allow(claim: PersistentVolumeClaim, situation: Situation, near: Sequence[No
             new = attrs.evolve(storage_class, allowed_topologies=terms)
             where = ", ".join(f"{part.key}={part.values[0]}" for part in parts)
             words = f"let class {storage_class.metadata.name} make volumes in {where} too"
-            yield Edit(words, CLASS, (Change(storage_class, new),))
+            yield Edit(words, CLASS, (ObjectChange(storage_class, new),))
 
 
 def _more_capacity(claim: PersistentVolumeClaim, situation: Situation, near: Sequence[Node]) -> Iterator[Edit]:
     """Let a driver have as much room as the claim asks for where a near node is."""
     name, size = volumes.class_of_claim(claim), claim.spec.resources.requests.get("storage", "0")
     storage_class = situation.get("StorageClass", name)
-    if storage_class is None or not heeded(claim, situation.seen.csi_driver(storage_class.provisioner)):
+    if storage_class is None or not is_capacity_checked(claim, situation.seen.csi_driver(storage_class.provisioner)):
         return
     pools = situation.seen.capacities.of_class(name)
     note = "the driver reports this: add disks or delete volumes"
@@ -189,7 +189,7 @@ def _more_capacity(claim: PersistentVolumeClaim, situation: Situation, near: Seq
         largest = size if pool.maximum_volume_size is not None else None
         new = attrs.evolve(pool, capacity=size, maximum_volume_size=largest)
         words = f"free storage for {size} of class {name} where {pool.node_topology}"
-        yield Edit(words, CAPACITY, (Change(pool, new),), note=note)
+        yield Edit(words, CAPACITY, (ObjectChange(pool, new),), note=note)
     for node in near:
         if any(reaches(pool, node) for pool in pools):
             continue
@@ -198,7 +198,7 @@ def _more_capacity(claim: PersistentVolumeClaim, situation: Situation, near: Seq
         if situation.get("CSIStorageCapacity", meta.name, meta.namespace) is None and there.match_labels:
             pool = CSIStorageCapacity(metadata=meta, storage_class_name=name, capacity=size, node_topology=there)
             words = f"have storage for {size} of class {name} where {there}"
-            yield Edit(words, CAPACITY, (Change(None, pool),), note=note)
+            yield Edit(words, CAPACITY, (ObjectChange(None, pool),), note=note)
 
 
 def _topology(node: Node, driver: str, situation: Situation) -> dict[str, str]:
@@ -223,4 +223,4 @@ def _make_class(claim: PersistentVolumeClaim, situation: Situation) -> Iterator[
     for like in anew.usable(situation)[:1]:
         made = attrs.evolve(like, metadata=ObjectMeta(name=name))
         words = f"create the class {name} that claim {claim.metadata.name} names, like {like.metadata.name}"
-        yield Edit(words, CLASS - 1, (Change(None, made),), note="if that is the storage that was meant")
+        yield Edit(words, CLASS - 1, (ObjectChange(None, made),), note="if that is the storage that was meant")

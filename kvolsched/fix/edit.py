@@ -11,10 +11,10 @@ from typing import Any
 
 import attrs
 
-from kvolsched.answers import ApplyRefused
-from kvolsched.api import manifest
-from kvolsched.api.kind import kind_named
+from kvolsched.api.kinds.kind import kind_named
+from kvolsched.api.text import manifest
 from kvolsched.cluster import USER, Cluster
+from kvolsched.results import ApplyRefused
 from kvolsched.world.apiserver import Refused, Write, key_of
 from kvolsched.world.log import Key
 
@@ -22,7 +22,7 @@ UNTOLD = ("uid", "resourceVersion", "creationTimestamp", "generation", "managedF
 
 
 @attrs.frozen
-class Change:
+class ObjectChange:
     """One object before and after (None: absent); `anew` where it must be deleted and created again."""
 
     old: Any
@@ -50,25 +50,25 @@ class Edit:
 
     words: str
     cost: int
-    changes: tuple[Change, ...]
-    expected: tuple[Change, ...] = ()
+    changes: tuple[ObjectChange, ...]
+    expected: tuple[ObjectChange, ...] = ()
     note: str = ""
 
 
-def merged(edits: Iterable[Edit]) -> tuple[Change, ...]:
+def merge_changes(edits: Iterable[Edit]) -> tuple[ObjectChange, ...]:
     """Return the changes of several edits, one after the other, as one change an object."""
-    found: dict[Key, Change] = {}
+    found: dict[Key, ObjectChange] = {}
     for edit in edits:
         for change in edit.changes:
             first = found.get(change.key)
             if first is None:
                 found[change.key] = change
             else:
-                found[change.key] = Change(first.old, change.new, first.anew or change.anew)
+                found[change.key] = ObjectChange(first.old, change.new, first.anew or change.anew)
     return tuple(change for change in found.values() if change.old is not None or change.new is not None)
 
 
-def diff(changes: Iterable[Change]) -> str:
+def manifest_diff(changes: Iterable[ObjectChange]) -> str:
     """Return changes as a unified diff of manifests, a file an object; versions, uids and status are left out."""
     parts: list[str] = []
     for change in changes:
@@ -102,7 +102,7 @@ def plain_object(plain: dict[str, Any]) -> Any:
     return manifest.from_plain(plain)
 
 
-def carry_out(cluster: Cluster, changes: Iterable[Change]) -> None:
+def carry_out(cluster: Cluster, changes: Iterable[ObjectChange]) -> None:
     """Make changes in a cluster as its user: deletions first, then what is new, then what changes in place.
 
     Raises:
@@ -123,7 +123,7 @@ def carry_out(cluster: Cluster, changes: Iterable[Change]) -> None:
             _edit(cluster, change)
 
 
-def _edit(cluster: Cluster, change: Change) -> None:
+def _edit(cluster: Cluster, change: ObjectChange) -> None:
     """Change one object in place: what its user may write, and, of a node, what its kubelet reports."""
     where = reference(change.key)
     cluster.edit(where, lambda now: _onto(now, change), f"user edits {change.key.name}")
@@ -156,7 +156,7 @@ def reference(key: Key) -> str:
     return f"{key.kind}/{key.namespace}/{key.name}" if key.namespace else f"{key.kind}/{key.name}"
 
 
-def _onto(now: Any, change: Change) -> Any:
+def _onto(now: Any, change: ObjectChange) -> Any:
     """Return what a change makes of an object as it is now: every part that the change touches."""
     touched = {}
     for field in attrs.fields(type(now)):

@@ -11,17 +11,17 @@ from typing import Any
 import attrs
 
 from kvolsched import volumes
-from kvolsched.api.node import Node
-from kvolsched.api.pod import Pod
-from kvolsched.api.selector import NodeSelector, Requirement, integer
+from kvolsched.api.kinds.node import Node
+from kvolsched.api.kinds.pod import Pod
+from kvolsched.api.kinds.selector import NodeSelector, Requirement, integer
 from kvolsched.scheduler import requests
-from kvolsched.scheduler.demands import Demand
-from kvolsched.scheduler.matching import required
-from kvolsched.scheduler.spreading import HOSTNAME, ZONE
-from kvolsched.scheduler.verdict import Evidence
+from kvolsched.scheduler.framework.verdict import Evidence
+from kvolsched.scheduler.node_selection import required
+from kvolsched.scheduler.spread_constraints import HOSTNAME, ZONE
+from kvolsched.why.demands import Demand
 from kvolsched.world.apiserver import key_of
 
-from .edit import Change, Edit
+from .edit import Edit, ObjectChange
 from .situation import Situation
 
 UNCORDON, UNTAINT, LABEL, MAKE_ROOM, MORE, ANOTHER = 1, 2, 2, 3, 4, 5
@@ -36,7 +36,7 @@ def uncordon(demand: Demand, situation: Situation, near: Sequence[Node]) -> Iter
         if node.spec.unschedulable:
             left = tuple(taint for taint in node.spec.taints if taint.key != CORDONED)
             new = attrs.evolve(node, spec=attrs.evolve(node.spec, unschedulable=False, taints=left))
-            yield Edit(f"uncordon {node.metadata.name}", UNCORDON, (Change(node, new),))
+            yield Edit(f"uncordon {node.metadata.name}", UNCORDON, (ObjectChange(node, new),))
 
 
 def untaint(demand: Demand, situation: Situation, near: Sequence[Node]) -> Iterator[Edit]:
@@ -46,7 +46,7 @@ def untaint(demand: Demand, situation: Situation, near: Sequence[Node]) -> Itera
         if left != node.spec.taints:
             new = attrs.evolve(node, spec=attrs.evolve(node.spec, taints=left))
             words = f"remove the taint {demand.about} from {node.metadata.name}"
-            yield Edit(words, UNTAINT, (Change(node, new),), note="it keeps other pods away, too")
+            yield Edit(words, UNTAINT, (ObjectChange(node, new),), note="it keeps other pods away, too")
 
 
 def label(demand: Demand, situation: Situation, near: Sequence[Node]) -> Iterator[Edit]:
@@ -72,7 +72,7 @@ def labelled(node: Node, wanted: dict[str, Any], note: str = "") -> Iterator[Edi
     if wanted and labels != node.metadata.labels:
         new = attrs.evolve(node, metadata=attrs.evolve(node.metadata, labels=labels))
         said = ", ".join(f"{key}={value}" if value is not None else f"{key}-" for key, value in sorted(wanted.items()))
-        yield Edit(f"label {node.metadata.name} {said}", LABEL, (Change(node, new),), note=note)
+        yield Edit(f"label {node.metadata.name} {said}", LABEL, (ObjectChange(node, new),), note=note)
 
 
 def labels_for(selector: NodeSelector | None, node: Node) -> dict[str, Any]:
@@ -114,7 +114,7 @@ def give_more(demand: Demand, situation: Situation, near: Sequence[Node]) -> Ite
         total = requests.written(resource, room.total.get(resource, 0) + lacks)
         status = attrs.evolve(node.status, allocatable=node.status.allocatable.merged({resource: total}))
         words = f"give {node.metadata.name} {requests.written(resource, lacks)} {resource} more (allocatable {total})"
-        yield Edit(words, MORE, (Change(node, attrs.evolve(node, status=status)),))
+        yield Edit(words, MORE, (ObjectChange(node, attrs.evolve(node, status=status)),))
 
 
 def raise_limit(demand: Demand, situation: Situation, near: Sequence[Node]) -> Iterator[Edit]:
@@ -126,7 +126,7 @@ def raise_limit(demand: Demand, situation: Situation, near: Sequence[Node]) -> I
         here = new = situation.get("CSINode", node.metadata.name)
         told: list[str] = []
         for _ in here.spec.drivers if here is not None else ():
-            with situation.made([Change(here, new)]):
+            with situation.made([ObjectChange(here, new)]):
                 answer = plugin.rule(situation.pod, node, situation.seen)
             raised = next((one for evidence in getattr(answer, "evidence", ()) for one in _raised(new, evidence)), None)
             if raised is None:
@@ -135,7 +135,7 @@ def raise_limit(demand: Demand, situation: Situation, near: Sequence[Node]) -> I
             told.append(words)
         if told:
             words = f"let {node.metadata.name} attach {' and '.join(told)}"
-            yield Edit(words, MORE, (Change(here, new),), note="the driver reports this limit: mostly a larger machine")
+            yield Edit(words, MORE, (ObjectChange(here, new),), note="the driver reports this limit: mostly a larger machine")
 
 
 def _raised(here: Any, evidence: Evidence) -> Iterator[tuple[Any, str]]:
@@ -161,7 +161,7 @@ def make_room(demand: Demand, situation: Situation, near: Sequence[Node]) -> Ite
             places = ", ".join(dict.fromkeys(pod.spec.node_name for pod in gone))
             owned = sorted({owner.kind for pod in gone if (owner := pod.metadata.controller) is not None})
             note = f"their {', '.join(owned)} will make new ones: they must find a place elsewhere" if owned else ""
-            changes = tuple(Change(pod, None) for pod in gone)
+            changes = tuple(ObjectChange(pod, None) for pod in gone)
             yield Edit(f"delete or move {names} from {places}", MAKE_ROOM * len(gone), changes, note=note)
 
 
@@ -196,7 +196,7 @@ def _fewest(situation: Situation, pods: Sequence[Pod], demand: Demand) -> list[P
     before = _rejections(situation.judge(), demand)
 
     def helps(gone: Iterable[Pod]) -> bool:
-        with situation.made(Change(pod, None) for pod in gone):
+        with situation.made(ObjectChange(pod, None) for pod in gone):
             after = situation.judge()
             if after.any_feasible:
                 return True
@@ -255,11 +255,11 @@ def another(situation: Situation, near: Sequence[Node]) -> Iterator[Edit]:
                 spec=type(node.spec)(),
                 status=attrs.evolve(node.status, allocatable=node.status.allocatable.merged(more)),
             )
-            changes = [Change(None, new)]
+            changes = [ObjectChange(None, new)]
             drivers = situation.get("CSINode", node.metadata.name)
             if drivers is not None:
                 meta = type(node.metadata)(name=called)
-                changes.append(Change(None, attrs.evolve(drivers, metadata=meta)))
+                changes.append(ObjectChange(None, attrs.evolve(drivers, metadata=meta)))
             size = " with more to give" if more else ""
             which = "a node" if called == name else f"a node {called}"
             yield Edit(f"add {which} like {node.metadata.name}{size}{where}", ANOTHER + bool(where), tuple(changes))

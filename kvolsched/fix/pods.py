@@ -10,16 +10,16 @@ from typing import Any
 
 import attrs
 
-from kvolsched.api.meta import Frozen
-from kvolsched.api.node import Node
-from kvolsched.api.pod import Affinity, Pod
-from kvolsched.api.quantity import parse
-from kvolsched.api.selector import Toleration
+from kvolsched.api.kinds.meta import Frozen
+from kvolsched.api.kinds.node import Node
+from kvolsched.api.kinds.pod import Affinity, Pod
+from kvolsched.api.kinds.quantity import parse
+from kvolsched.api.kinds.selector import Toleration
 from kvolsched.scheduler import requests
-from kvolsched.scheduler.demands import Demand
-from kvolsched.scheduler.spreading import HARD, SOFT
+from kvolsched.scheduler.spread_constraints import HARD, SOFT
+from kvolsched.why.demands import Demand
 
-from .edit import Change, Edit
+from .edit import Edit, ObjectChange
 from .situation import Situation
 
 ASK_LESS, LOOSEN, DROP = 2, 2, 3
@@ -31,7 +31,7 @@ def respecified(pod: Pod, words: str, cost: int, **spec: Any) -> Edit:
     owner = pod.metadata.controller
     note = f"change it in the template of {owner.kind} {owner.name}" if owner is not None else ""
     new = attrs.evolve(pod, spec=attrs.evolve(pod.spec, **spec))
-    return Edit(words, cost, (Change(pod, new, anew=True),), note=note)
+    return Edit(words, cost, (ObjectChange(pod, new, anew=True),), note=note)
 
 
 def tolerate(demand: Demand, situation: Situation, near: Sequence[Node]) -> Iterator[Edit]:
@@ -45,12 +45,12 @@ def tolerate(demand: Demand, situation: Situation, near: Sequence[Node]) -> Iter
             key=taint.key, operator="Equal" if taint.value else "Exists", value=taint.value, effect=taint.effect
         )
         more = attrs.evolve(pod, spec=attrs.evolve(pod.spec, tolerations=(*pod.spec.tolerations, exact)))
-        yield Edit(f"let the pod tolerate {taint}", 1, (Change(pod, more),))
+        yield Edit(f"let the pod tolerate {taint}", 1, (ObjectChange(pod, more),))
     several = {taint.effect for taint in seen}
     if len(seen) > 1 or len(several) > 1:
         every = Toleration(key=demand.about, operator="Exists")
         more = attrs.evolve(pod, spec=attrs.evolve(pod.spec, tolerations=(*pod.spec.tolerations, every)))
-        yield Edit(f"let the pod tolerate every taint {demand.about}", 1, (Change(pod, more),))
+        yield Edit(f"let the pod tolerate every taint {demand.about}", 1, (ObjectChange(pod, more),))
 
 
 def reselect(demand: Demand, situation: Situation, near: Sequence[Node]) -> Iterator[Edit]:
@@ -187,4 +187,4 @@ def ungate(situation: Situation) -> Iterator[Edit]:
         gates = ", ".join(gate.name for gate in pod.spec.scheduling_gates)
         new = attrs.evolve(pod, spec=attrs.evolve(pod.spec, scheduling_gates=()))
         note = "whoever set them waits for something: look there first"
-        yield Edit(f"remove the scheduling gates {gates}", 1, (Change(pod, new),), note=note)
+        yield Edit(f"remove the scheduling gates {gates}", 1, (ObjectChange(pod, new),), note=note)

@@ -9,11 +9,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 
 import attrs
 
-from kvolsched.api.node import Node
-from kvolsched.scheduler.demands import Demand
+from kvolsched.api.kinds.node import Node
+from kvolsched.why.demands import Demand
 
 from . import claims, nodes, pods
-from .edit import Change, Edit, merged
+from .edit import Edit, ObjectChange, merge_changes
 from .situation import Failing, Situation, failing
 
 Entry = Callable[[Demand, Situation, Sequence[Node]], Iterator[Edit]]
@@ -44,7 +44,7 @@ ANOTHER = Demand("", "node", "", "a node more")
 
 
 @attrs.frozen
-class Found:
+class FoundFix:
     """Edits after which the pod fits, and on which nodes."""
 
     edits: tuple[Edit, ...]
@@ -53,20 +53,20 @@ class Found:
     @property
     def cost(self) -> tuple[int, int]:
         """How much they touch: the sum of their costs, and how many objects."""
-        return sum(edit.cost for edit in self.edits), len(merged(self.edits))
+        return sum(edit.cost for edit in self.edits), len(merge_changes(self.edits))
 
 
 @attrs.frozen
-class Searched:
+class SearchResult:
     """What a search found, cheapest first, and the demands that no single edit of the catalogue could meet."""
 
-    found: tuple[Found, ...]
+    found: tuple[FoundFix, ...]
     unmet: tuple[Demand, ...]
 
 
-def search(situation: Situation) -> Searched:
+def search(situation: Situation) -> SearchResult:
     """Return the nearest fixes of a pod that fits nowhere."""
-    found: list[Found] = []
+    found: list[FoundFix] = []
     unmet: tuple[Demand, ...] = ()
     beginnings: list[tuple[Edit, ...]] = [()]
     for _ in range(DEEP):
@@ -79,7 +79,7 @@ def search(situation: Situation) -> Searched:
                     with situation.made((*edit.changes, *edit.expected)):
                         after = situation.judge()
                         if after.any_feasible and not after.error:
-                            found.append(Found((*edits, edit), after.feasible))
+                            found.append(FoundFix((*edits, edit), after.feasible))
                             met.add(demand.sort)
                             continue
                         left = failing(situation, after)
@@ -95,7 +95,7 @@ def search(situation: Situation) -> Searched:
         if len(found) >= (WANTED if situation.seen.size <= SMALL else 1):
             break
         beginnings = [edits for *_, edits in sorted(further, key=lambda one: one[:3])[:WIDE]]
-    return Searched(_nearest(found), unmet)
+    return SearchResult(_nearest(found), unmet)
 
 
 def _less(demand: Demand, before: Failing, after: Failing) -> bool:
@@ -104,7 +104,7 @@ def _less(demand: Demand, before: Failing, after: Failing) -> bool:
     return demand in before.demands and (not left or left[0] < demand.nodes)
 
 
-def _all_changes(edits: Sequence[Edit]) -> list[Change]:
+def _all_changes(edits: Sequence[Edit]) -> list[ObjectChange]:
     return [change for edit in edits for change in (*edit.changes, *edit.expected)]
 
 
@@ -133,13 +133,13 @@ def _candidates(situation: Situation, state: Failing) -> Iterator[tuple[Demand, 
         yield from once(ANOTHER, nodes.another(situation, near))
 
 
-def _nearest(found: Sequence[Found]) -> tuple[Found, ...]:
+def _nearest(found: Sequence[FoundFix]) -> tuple[FoundFix, ...]:
     """Return the cheapest fixes, none of them another one with an edit more."""
-    kept: list[Found] = []
+    kept: list[FoundFix] = []
     for fix in sorted(found, key=lambda one: (*one.cost, [edit.words for edit in one.edits])):
-        words, changes = {edit.words for edit in fix.edits}, set(merged(fix.edits))
+        words, changes = {edit.words for edit in fix.edits}, set(merge_changes(fix.edits))
         if any({edit.words for edit in other.edits} <= words for other in kept):
             continue
-        if not any(set(merged(other.edits)) <= changes for other in kept):
+        if not any(set(merge_changes(other.edits)) <= changes for other in kept):
             kept.append(fix)
     return tuple(kept[:WANTED])

@@ -8,17 +8,17 @@ from typing import Any
 
 import attrs
 
-from kvolsched.api.meta import Frozen
-from kvolsched.api.node import Node
-from kvolsched.api.pod import Pod
-from kvolsched.scheduler.demands import Demand, demands, groups, nearest
-from kvolsched.scheduler.framework import Judgement, judge
-from kvolsched.scheduler.profile import Profile
-from kvolsched.scheduler.snapshot import Snapshot, snapshot
+from kvolsched.api.kinds.meta import Frozen
+from kvolsched.api.kinds.node import Node
+from kvolsched.api.kinds.pod import Pod
+from kvolsched.scheduler.columns.snapshot import Snapshot, snapshot
+from kvolsched.scheduler.framework.judgement import Judgement, judge
+from kvolsched.scheduler.framework.profile import Profile
+from kvolsched.why.demands import Demand, demands, node_with_most_left, nodes_by_failures
 from kvolsched.world.apiserver import key_of
 from kvolsched.world.log import Key
 
-from .edit import Change
+from .edit import ObjectChange
 
 NEAREST = 3  # nodes that edits of nodes are tried on
 
@@ -47,7 +47,7 @@ class Situation:
         return self.objects.get(Key(kind, namespace, name))
 
     @contextmanager
-    def made(self, changes: Iterable[Change]) -> Iterator[None]:
+    def made(self, changes: Iterable[ObjectChange]) -> Iterator[None]:
         """Make changes, and take them back in the end."""
         done: list[tuple[Key, Any]] = []
         try:
@@ -86,11 +86,11 @@ class Failing:
 def failing(situation: Situation, judgement: Judgement) -> Failing:
     """Return what fails, and the nearest nodes: of each group on which the same few fail, the one with most to give."""
     found = demands(judgement)
-    alike = sorted(groups(found, judgement.nodes), key=lambda group: (len(group.failing), group.nodes))
+    alike = sorted(nodes_by_failures(found, judgement.nodes), key=lambda group: (len(group.failing), group.nodes))
     near: list[tuple[Node, tuple[Demand, ...]]] = []
     for group in alike[:NEAREST]:
         short = [found[index].about for index in group.failing if found[index].sort == "request"]
-        name = nearest(judgement, short[0], group.nodes) if short else group.nodes[0]
+        name = node_with_most_left(judgement, short[0], group.nodes) if short else group.nodes[0]
         node = situation.seen.node(name)
         if node is not None:
             near.append((node, tuple(found[index] for index in group.failing)))

@@ -14,14 +14,14 @@ from typing import Any
 
 import attrs
 
-from ..api.convert import to_plain
-from ..api.kind import Kind, kind_named
-from ..api.manifest import write
+from ..api.kinds.kind import Kind, kind_named
+from ..api.text.convert import to_plain
+from ..api.text.manifest import write
 from ..cluster import Cluster
 from ..world.apiserver import key_of
 from ..world.log import Key
-from .describing import description, in_order
-from .kinds import TABLES
+from .describe_sections.description import description, in_order
+from .get_tables.other_kinds import TABLES
 from .text import aligned, labelled
 
 LEAST, PADDING = 6, 3  # of a column of `kubectl get`

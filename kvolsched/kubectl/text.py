@@ -13,8 +13,8 @@ from fractions import Fraction
 from itertools import groupby
 from typing import Any
 
-from ..api import quantity
-from ..api.selector import LabelSelector, Requirement
+from ..api.kinds import quantity
+from ..api.kinds.selector import LabelSelector, Requirement
 
 NONE, UNKNOWN, UNSET = "<none>", "<unknown>", "<unset>"
 YEAR_ONE = datetime(1, 1, 1, tzinfo=UTC)  # Go's zero time, which kubectl prints for a time that is not given

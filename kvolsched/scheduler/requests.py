@@ -12,9 +12,9 @@ from functools import lru_cache
 
 import attrs
 
-from kvolsched.api.meta import EMPTY, Frozen
-from kvolsched.api.pod import Container, PodSpec
-from kvolsched.api.quantity import parse
+from kvolsched.api.kinds.meta import EMPTY, Frozen
+from kvolsched.api.kinds.pod import Container, PodSpec
+from kvolsched.api.kinds.quantity import parse
 
 CPU, MEMORY, STORAGE, PODS = "cpu", "memory", "ephemeral-storage", "pods"
 NATIVE = (CPU, MEMORY, STORAGE)

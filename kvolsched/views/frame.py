@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from attrs import field, frozen
 
-from kvolsched.views.ledger_rows import CapacityLedger, CapacityRow, SkewLedger, SkewRow, StoryRow
+from kvolsched.views.ledger_rows import CapacityLedger, CapacityRow, ObjectStoryRow, SkewLedger, SkewRow
 
 __all__ = [
     "CHANGE_OPS",
@@ -35,7 +35,7 @@ __all__ = [
     "VOLUME_STATES",
     "CapacityLedger",
     "CapacityRow",
-    "Cell",
+    "CellDetail",
     "ChangeRow",
     "ClaimRow",
     "ClassRow",
@@ -47,12 +47,12 @@ __all__ = [
     "Mark",
     "NextActor",
     "NodeRow",
+    "ObjectStoryRow",
     "PluginHead",
     "PodRow",
     "ScoreRow",
     "SkewLedger",
     "SkewRow",
-    "StoryRow",
     "VerdictRow",
     "Verdicts",
     "VolumeRow",
@@ -317,7 +317,7 @@ class ScoreRow:
 
 
 @frozen
-class Cell:
+class CellDetail:
     """The rule's own words for one cell, made on request for the selected one."""
 
     node: str
@@ -354,7 +354,7 @@ class Verdicts:
     """Name of the plugin that did."""
     rules_changed: bool = False
     """Whether judging again gives other codes than the pass remembered."""
-    cell: Cell | None = None
+    cell: CellDetail | None = None
     """Detail of the selected cell."""
 
 

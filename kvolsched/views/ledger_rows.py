@@ -96,7 +96,7 @@ class CapacityLedger:
 
 
 @frozen
-class StoryRow:
+class ObjectStoryRow:
     """One change in the life of an object, as `story(ref)` gives it."""
 
     step: int

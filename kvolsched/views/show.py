@@ -7,23 +7,26 @@ from typing import TYPE_CHECKING, Any
 
 from attrs import evolve
 
-from ..answers import hanging
 from ..cluster import Cluster
 from ..explain import changes_of, concerns, cpu_held, words_of
+from ..results import hanging
 from ..world.apiserver import key_for, key_of, ref
-from . import fill_ledgers, fill_writes, lanes, log, matrix, sides
 from . import frame as f
-from . import map as cluster_map_view
-from . import scores as score_table
-from . import writes as order
-from .figure import ChartFigure, Figure
+from .drawing.figure import ChartFigure, Figure
 from .fill import frame_of
-from .fill_verdicts import FAMILIES, LETTERS
-from .present import Present, label_of
-from .writes import Writes
+from .fill import ledgers as fill_ledgers
+from .fill import writes as fill_writes
+from .fill.context import FrameContext, label_of
+from .fill.verdicts import FAMILIES, LETTERS
+from .pictures import disagreement as sides
+from .pictures import lanes, log, matrix
+from .pictures import map as cluster_map_view
+from .pictures import scores as score_table
+from .pictures import writes as order
+from .pictures.writes import Writes
 
 if TYPE_CHECKING:
-    from .panel import Lab
+    from .panel.lab import Lab
 
 WIDTH = 828  # px, of figures in a notebook: with its margins it fits beside the file browser on a screen of 1280
 
@@ -74,7 +77,7 @@ def timeline(cluster: Cluster) -> Figure:
 
 def writes(cluster: Cluster, other: Any = None) -> Writes:
     """Draw the writes in their order, and who saw each when; or beside those of another cluster or a recorded trace."""
-    from ..conform.trace import Trace  # noqa: PLC0415 - only who lays a recording beside needs that room
+    from ..conform.recorded_trace import Trace  # noqa: PLC0415 - only who lays a recording beside needs that room
 
     if other is None:
         rows, columns = fill_writes.rows_of(cluster), fill_writes.components(cluster)
@@ -105,7 +108,7 @@ def events(cluster: Cluster) -> Figure:
 
 def domains(cluster: Cluster, topology_key: str = "") -> ChartFigure:
     """Chart nodes, pods, volumes and verdicts by the domains of a topology key."""
-    from .charts import domains as chart  # noqa: PLC0415 - altair takes a second to import
+    from .pictures.charts import domains as chart  # noqa: PLC0415 - altair takes a second to import
 
     return chart(frame_of(cluster, chips=False), topology_key or zone_key(cluster))
 
@@ -116,7 +119,7 @@ def skew(cluster: Cluster, pod: str) -> ChartFigure:
     Raises:
         KeyError: there is no such pod.
     """
-    from .charts import skew as chart  # noqa: PLC0415 - altair takes a second to import
+    from .pictures.charts import skew as chart  # noqa: PLC0415 - altair takes a second to import
 
     focus = ref(key_of(cluster[ref_of_pod(pod)]))
     return chart(frame_of(cluster, focus=focus, chips=False, ledgers=True))
@@ -128,7 +131,7 @@ def capacity(cluster: Cluster, pod: str = "") -> ChartFigure:
     Raises:
         KeyError: there is no such pod.
     """
-    from .charts import capacity as chart  # noqa: PLC0415 - altair takes a second to import
+    from .pictures.charts import capacity as chart  # noqa: PLC0415 - altair takes a second to import
 
     focus = ref(key_of(cluster[ref_of_pod(pod)])) if pod else ""
     return chart(frame_of(cluster, focus=focus, chips=False, ledgers=True))
@@ -136,7 +139,7 @@ def capacity(cluster: Cluster, pod: str = "") -> ChartFigure:
 
 def held(*clusters: Cluster) -> ChartFigure:
     """Chart how much cpu pods hold over simulated time: a line a cluster, named by its rules, or if alike its name."""
-    from .charts import held as chart  # noqa: PLC0415 - altair takes a second to import
+    from .pictures.charts import held as chart  # noqa: PLC0415 - altair takes a second to import
 
     rules = [cluster.revision.name for cluster in clusters]
     names = rules if len(set(rules)) == len(rules) else [cluster.name for cluster in clusters]
@@ -146,7 +149,7 @@ def held(*clusters: Cluster) -> ChartFigure:
 
 def lab(cluster: Cluster, *, text: bool = False) -> Lab | Text:
     """Open the panel, or read it as text."""
-    from .panel import Lab, reading  # noqa: PLC0415 - ipywidgets, only when a panel is wanted
+    from .panel.lab import Lab, reading  # noqa: PLC0415 - ipywidgets, only when a panel is wanted
 
     if text:
         return Text(reading(frame_of(cluster)))
@@ -234,7 +237,7 @@ class ClusterDriver:
         """Count in "steps" or in "turns"."""
         self.unit = unit
 
-    def story(self, ref: str) -> Sequence[f.StoryRow]:
+    def story(self, ref: str) -> Sequence[f.ObjectStoryRow]:
         """Give every change in the life of an object up to here."""
         try:
             key = key_for(ref)
@@ -251,7 +254,7 @@ class ClusterDriver:
                     rows += [_told(turn.step, turn.time, actor, op, words) for words in words_of(change)]
         return rows
 
-    def cell(self, node: str, plugin: str) -> f.Cell | None:
+    def cell(self, node: str, plugin: str) -> f.CellDetail | None:
         """Give the rule's words for one cell of the last pass."""
         name = plugin.partition(" (")[0]
         frame = frame_of(self.cluster, focus=self.focus, chips=False, cell=f"verdict/{node}/{name}")
@@ -259,13 +262,13 @@ class ClusterDriver:
 
     def ledgers(self) -> tuple[Sequence[f.SkewLedger], Sequence[f.CapacityLedger]]:
         """Count for the ledgers of the pod in focus."""
-        here = Present(self.cluster, self.focus)
+        here = FrameContext(self.cluster, self.focus)
         return fill_ledgers.skew(here), fill_ledgers.capacity(here)
 
 
-def _told(step: int, time: float, actor: str, op: str, words: str) -> f.StoryRow:
+def _told(step: int, time: float, actor: str, op: str, words: str) -> f.ObjectStoryRow:
     field, _, values = words.partition(": ")
     old, arrow, new = values.partition(" → ")
-    return f.StoryRow(step, time, actor, op, field, old if arrow else "", new if arrow else values)
+    return f.ObjectStoryRow(step, time, actor, op, field, old if arrow else "", new if arrow else values)
 
 

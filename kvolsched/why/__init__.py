@@ -6,7 +6,7 @@ Imports and names only: `asking` asks, `answer` holds what is answered, `supplie
 
 from __future__ import annotations
 
-from .answer import Demanded, Holding, NodeRow, Why, Whys
-from .asking import every, explained, pending, why
+from .answer import DemandRow, FailureRow, Holding, Why, Whys
+from .asking import explain_judgement, pending, why, why_all
 
-__all__ = ["Demanded", "Holding", "NodeRow", "Why", "Whys", "every", "explained", "pending", "why"]
+__all__ = ["DemandRow", "FailureRow", "Holding", "Why", "Whys", "explain_judgement", "pending", "why", "why_all"]

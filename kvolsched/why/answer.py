@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 import attrs
 
-from kvolsched.answers import WIDE, hanging
+from kvolsched.results import WIDE, hanging
 
 NAMED = 4  # so many nodes of a group are named
 LISTED = 8  # so many groups of nodes are listed
@@ -14,7 +14,7 @@ COLUMN = 32  # the widest column of node names
 
 
 @attrs.frozen
-class NodeRow:
+class FailureRow:
     """Nodes that fail alike: the plugin that rejects them first, its reasons, and both sides of the comparison."""
 
     nodes: tuple[str, ...]
@@ -26,7 +26,7 @@ class NodeRow:
     @property
     def names(self) -> str:
         """The names, the first few of many."""
-        return named(self.nodes)
+        return node_names_text(self.nodes)
 
 
 @attrs.frozen
@@ -48,7 +48,7 @@ class Holding:
 
 
 @attrs.frozen
-class Demanded:
+class DemandRow:
     """One demand in plain words, on how many nodes it fails, and what is behind it.
 
     `sort` and `about` name the clause, `number` which of several it is; see `scheduler.demands.Demand`.
@@ -85,9 +85,9 @@ class Why:
     state: str
     headline: str
     size: int = 0
-    demands: tuple[Demanded, ...] = ()
-    also: tuple[Demanded, ...] = ()
-    rows: tuple[NodeRow, ...] = ()
+    demands: tuple[DemandRow, ...] = ()
+    also: tuple[DemandRow, ...] = ()
+    rows: tuple[FailureRow, ...] = ()
     holdings: tuple[Holding, ...] = ()
     sentence: str = ""
     notes: tuple[str, ...] = ()
@@ -106,7 +106,7 @@ class Why:
     def __len__(self) -> int:
         return len(self.rows)
 
-    def __iter__(self) -> Iterator[NodeRow]:
+    def __iter__(self) -> Iterator[FailureRow]:
         return iter(self.rows)
 
     def __repr__(self) -> str:
@@ -159,14 +159,14 @@ class Whys:
         return "\n".join(answer.line for answer in self.answers) or "No pod waits for a node."
 
 
-def named(nodes: Sequence[str]) -> str:
+def node_names_text(nodes: Sequence[str]) -> str:
     """Return node names, the first few of many and how many more."""
     if len(nodes) <= NAMED + 1:
         return ", ".join(nodes)
     return f"{', '.join(nodes[:NAMED])} and {len(nodes) - NAMED} more"
 
 
-def _listed(demands: Sequence[Demanded], size: int) -> list[str]:
+def _listed(demands: Sequence[DemandRow], size: int) -> list[str]:
     lines = []
     for demand in demands:
         where = "before any node is looked at" if demand.sort == "before filtering" else _where(demand.nodes, size)

@@ -11,23 +11,24 @@ from typing import Any
 import attrs
 
 from kvolsched import volumes
-from kvolsched.api.kind import kind_named
-from kvolsched.api.pod import Pod
+from kvolsched.api.kinds.kind import kind_named
+from kvolsched.api.kinds.pod import Pod
 from kvolsched.cluster import Cluster
-from kvolsched.scheduler import queue, requests
-from kvolsched.scheduler.assume import ASSUMED, key_in
-from kvolsched.scheduler.cycle import RECORDER, SCHEDULER, after_filtering
-from kvolsched.scheduler.demands import Demand, demands, failing_alike, nearest, smallest
-from kvolsched.scheduler.framework import Judgement, judge
-from kvolsched.scheduler.profile import Profile
-from kvolsched.scheduler.queue import QUEUE
+from kvolsched.scheduler import requests
+from kvolsched.scheduler.columns.snapshot import Snapshot, snapshot
+from kvolsched.scheduler.framework.judgement import Judgement, judge
+from kvolsched.scheduler.framework.profile import Profile
+from kvolsched.scheduler.loop import scheduling_queue as queue
+from kvolsched.scheduler.loop.assume_cache import ASSUMED, key_of_note
+from kvolsched.scheduler.loop.scheduling_cycle import RECORDER, SCHEDULER, post_filter_message
+from kvolsched.scheduler.loop.scheduling_queue import QUEUE
 from kvolsched.scheduler.requests import PODS
-from kvolsched.scheduler.snapshot import Snapshot, snapshot
+from kvolsched.why.demands import Demand, demands, failing_alike, minimal_unsatisfiable_core, node_with_most_left
 from kvolsched.world.apiserver import key_for
 from kvolsched.world.log import Key, Note
 
 from . import sentences, supplies
-from .answer import Demanded, Holding, NodeRow, Why, Whys
+from .answer import DemandRow, FailureRow, Holding, Why, Whys
 
 COMPARED = 12  # nodes of a group that are each compared; of a larger group one speaks for all
 HOLDERS = 4  # pods named on a node that is short of something
@@ -55,7 +56,7 @@ def why(cluster: Cluster, pod: str) -> Why:
     judgement = judged_now(cluster, key)
     condition = asked.status.condition("PodScheduled")
     said = condition.message if condition is not None and condition.status == "False" else ""
-    answer = explained(judgement, f"{key.namespace}/{key.name}", cluster.revision.name, said)
+    answer = explain_judgement(judgement, f"{key.namespace}/{key.name}", cluster.revision.name, said)
     answer = attrs.evolve(answer, missing=missing)
     if asked.spec.scheduling_gates:
         gates = ", ".join(gate.name for gate in asked.spec.scheduling_gates)
@@ -68,22 +69,22 @@ def why(cluster: Cluster, pod: str) -> Why:
     return attrs.evolve(answer, notes=(*answer.notes, *sentences.compared(said, answer.sentence)))
 
 
-def every(cluster: Cluster) -> Whys:
+def why_all(cluster: Cluster) -> Whys:
     """Say of each pod that has no node why that is."""
     return Whys(tuple(why(cluster, pod) for pod in pending(cluster)))
 
 
-def explained(judgement: Judgement, name: str, revision: str, said: str = "") -> Why:
+def explain_judgement(judgement: Judgement, name: str, revision: str, said: str = "") -> Why:
     """Explain a judgement: of a pod that fits nowhere, which demands leave no node; `said`: what the cluster told."""
     size = len(judgement.nodes)
     if judgement.any_feasible:
         head = f"{len(judgement.feasible)} of {size} node{'s' if size != 1 else ''} would take it."
         return Why(name, revision, "fits", head, size)
-    sentence = judgement.sentence(postfilter=after_filtering(judgement.pod, judgement))
+    sentence = judgement.sentence(postfilter=post_filter_message(judgement.pod, judgement))
     if not size:
         return Why(name, revision, "unschedulable", "there are no nodes.", 0, sentence=sentence)
     found = demands(judgement)
-    chosen = smallest(found, said)
+    chosen = minimal_unsatisfiable_core(found, said)
     rejected = judgement.rejected_by
     rows = () if rejected is not None else tuple(_rows(judgement))
     hidden = 0 if rejected is not None else int(((judgement.codes != 0).sum(axis=0) > 1).sum())
@@ -153,7 +154,7 @@ def seen_objects(cluster: Cluster) -> dict[Key, Any]:
     objects = dict(log.objects)
     for note, value in log.notes.items():
         if note.component == SCHEDULER and note.sort == ASSUMED and value is not None:
-            objects[key_in(note.name)] = value
+            objects[key_of_note(note.name)] = value
     return objects
 
 
@@ -272,24 +273,24 @@ def _untried(answer: Why, judgement: Judgement, said: str) -> Why:
 # --- rows and demands ------------------------------------------------------------------------------------------------
 
 
-def _rows(judgement: Judgement) -> Iterator[NodeRow]:
+def _rows(judgement: Judgement) -> Iterator[FailureRow]:
     """Give the nodes that fail alike in one row; in a small group every node is compared, in a large one, one."""
     for plugin, reasons, nodes in failing_alike(judgement):
         if len(nodes) > COMPARED:
             short = _resources(reasons)
-            example = nearest(judgement, short[0], nodes) if short else nodes[0]
+            example = node_with_most_left(judgement, short[0], nodes) if short else nodes[0]
             clause = _clause(judgement, plugin, example, reasons)
-            yield NodeRow(nodes, plugin, reasons, f"{clause} (node {example}, for example)", example)
+            yield FailureRow(nodes, plugin, reasons, f"{clause} (node {example}, for example)", example)
             continue
         alike: dict[str, list[str]] = {}
         for node in nodes:
             alike.setdefault(_clause(judgement, plugin, node, reasons), []).append(node)
         if len(alike) > APART:
             clause, (example, *_) = next(iter(alike.items()))
-            yield NodeRow(nodes, plugin, reasons, f"{clause} (node {example}, for example)", example)
+            yield FailureRow(nodes, plugin, reasons, f"{clause} (node {example}, for example)", example)
             continue
         for clause, members in alike.items():
-            yield NodeRow(tuple(members), plugin, reasons, clause, members[0])
+            yield FailureRow(tuple(members), plugin, reasons, clause, members[0])
 
 
 def _clause(judgement: Judgement, plugin: str, node: str, reasons: Sequence[str]) -> str:
@@ -304,9 +305,9 @@ def _resources(reasons: Sequence[str]) -> list[str]:
     return found + [PODS] * ("Too many pods" in reasons)
 
 
-def _demanded(demand: Demand, judgement: Judgement, *, short: bool = False) -> Demanded:
+def _demanded(demand: Demand, judgement: Judgement, *, short: bool = False) -> DemandRow:
     details = () if short else tuple(_details(demand, judgement))
-    return Demanded(
+    return DemandRow(
         demand.plugin, demand.sort, demand.about, demand.words, demand.nodes, demand.number, details
     )
 
@@ -320,8 +321,8 @@ def _details(demand: Demand, judgement: Judgement) -> Iterator[str]:
         if claim is None:
             if whole or name in wanted:
                 yield f"claim {name} does not exist in namespace {pod.metadata.namespace}"
-        elif name in wanted or (whole and (supplies.due(claim, seen) or f'"{name}"' in demand.words)):
-            yield from (f"claim {name}: {words}" for words in supplies.behind(claim, seen))
+        elif name in wanted or (whole and (supplies.should_be_bound(claim, seen) or f'"{name}"' in demand.words)):
+            yield from (f"claim {name}: {words}" for words in supplies.claim_details(claim, seen))
 
 
 def _holdings(judgement: Judgement, found: Sequence[Demand]) -> Iterator[Holding]:
@@ -334,7 +335,7 @@ def _holdings(judgement: Judgement, found: Sequence[Demand]) -> Iterator[Holding
         ask = 1 if resource == PODS else asked.get(resource, 0)
         short = [name for name, fails in zip(judgement.nodes, demand.fails.tolist(), strict=True) if fails]
         for _ in range(min(SHORT, len(short))):
-            node = nearest(judgement, resource, short)
+            node = node_with_most_left(judgement, resource, short)
             short.remove(node)
             room = judgement.seen.room(node)
             holders = sorted(

@@ -9,13 +9,13 @@ from collections.abc import Iterator
 from typing import Any
 
 from kvolsched import volumes
-from kvolsched.api.meta import ObjectReference
-from kvolsched.api.pod import Pod
-from kvolsched.api.storage import NO_PROVISIONER, StorageClass
-from kvolsched.api.volume import PersistentVolume, PersistentVolumeClaim
-from kvolsched.scheduler.capacities import heeded, limit_of
-from kvolsched.scheduler.snapshot import Snapshot
-from kvolsched.scheduler.spreading import HOSTNAME
+from kvolsched.api.kinds.meta import ObjectReference
+from kvolsched.api.kinds.pod import Pod
+from kvolsched.api.kinds.storage_class import NO_PROVISIONER, StorageClass
+from kvolsched.api.kinds.volume import PersistentVolume, PersistentVolumeClaim
+from kvolsched.scheduler.columns.snapshot import Snapshot
+from kvolsched.scheduler.columns.storage_capacities import is_capacity_checked, limit_of
+from kvolsched.scheduler.spread_constraints import HOSTNAME
 
 SHOWN = 6  # volumes
 
@@ -25,7 +25,7 @@ def claims_of(pod: Pod, seen: Snapshot) -> list[tuple[str, PersistentVolumeClaim
     return [(name, seen.claim(pod.metadata.namespace, name)) for name in dict.fromkeys(pod.claim_names())]
 
 
-def due(claim: PersistentVolumeClaim, seen: Snapshot) -> bool:
+def should_be_bound(claim: PersistentVolumeClaim, seen: Snapshot) -> bool:
     """Say whether a claim should have been bound before its pod is scheduled, and is not, or its volume is gone."""
     if volumes.is_bound(claim):
         return seen.volume(claim.spec.volume_name) is None
@@ -33,7 +33,7 @@ def due(claim: PersistentVolumeClaim, seen: Snapshot) -> bool:
     return bool(claim.spec.volume_name) or storage_class is None or not storage_class.delayed
 
 
-def behind(claim: PersistentVolumeClaim, seen: Snapshot) -> Iterator[str]:
+def claim_details(claim: PersistentVolumeClaim, seen: Snapshot) -> Iterator[str]:
     """Tell what is behind a claim: its volume, or its class and every volume that might have served it."""
     name = volumes.class_of_claim(claim)
     storage_class = seen.storage_class(name) if name else None
@@ -50,7 +50,7 @@ def behind(claim: PersistentVolumeClaim, seen: Snapshot) -> Iterator[str]:
         yield from _room(claim, storage_class, seen)
     several = seen.volumes_of_class(name)
     for volume in several[:SHOWN]:
-        yield f"volume {volume.metadata.name}: {against(claim, volume)}"
+        yield f"volume {volume.metadata.name}: {volume_objections(claim, volume)}"
     if len(several) > SHOWN:
         yield f"and {len(several) - SHOWN} more volumes of the class"
     if not several and (storage_class is None or storage_class.provisioner == NO_PROVISIONER):
@@ -66,7 +66,7 @@ def _its_volume(claim: PersistentVolumeClaim, name: str, seen: Snapshot) -> Iter
     if ref is not None and not volumes.is_bound_to(volume, claim):
         yield f"volume {name} belongs to claim {volumes.claim_ref_key(ref)}"
     elif not volumes.is_bound(claim):
-        yield f"claim {claim.metadata.name} names volume {name}, but is not bound to it yet ({against(claim, volume)})"
+        yield f"claim {claim.metadata.name} names volume {name}, but is not bound to it yet ({volume_objections(claim, volume)})"
     yield from _nowhere(volume, seen)
 
 
@@ -105,7 +105,7 @@ def _its_class(name: str, storage_class: StorageClass | None) -> Iterator[str]:
 def _room(claim: PersistentVolumeClaim, storage_class: StorageClass, seen: Snapshot) -> Iterator[str]:
     """Tell where a driver says that it has room for the claim, and where it has not."""
     name = storage_class.metadata.name
-    if not heeded(claim, seen.csi_driver(storage_class.provisioner)):
+    if not is_capacity_checked(claim, seen.csi_driver(storage_class.provisioner)):
         return
     pools, asked = seen.capacities.of_class(name), claim.spec.resources.requests.get("storage", "0")
     if not pools:
@@ -120,7 +120,7 @@ def _room(claim: PersistentVolumeClaim, storage_class: StorageClass, seen: Snaps
         yield f"and {len(pools) - SHOWN} more CSIStorageCapacity objects of the class"
 
 
-def against(claim: PersistentVolumeClaim, volume: PersistentVolume) -> str:
+def volume_objections(claim: PersistentVolumeClaim, volume: PersistentVolume) -> str:
     """Return what speaks against a volume for a claim, or where it can be reached if nothing else does."""
     ref: ObjectReference | None = volume.spec.claim_ref
     if ref is not None and not volumes.is_bound_to(volume, claim):

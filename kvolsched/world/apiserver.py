@@ -14,8 +14,8 @@ from typing import Any, Protocol
 
 import attrs
 
-from kvolsched.api.kind import BY_NAME, kind_named
-from kvolsched.api.meta import Frozen, ObjectMeta
+from kvolsched.api.kinds.kind import BY_NAME, kind_named
+from kvolsched.api.kinds.meta import Frozen, ObjectMeta
 
 from .digest import SILENT, VERSION
 from .log import Key, Log, Note

@@ -14,14 +14,14 @@ from typing import Any, NamedTuple, Protocol
 
 import attrs
 
-from kvolsched.api.meta import EMPTY, Frozen
+from kvolsched.api.kinds.meta import EMPTY, Frozen
 
+from .activation import ActivationCondition
 from .apiserver import CLOCK, ApiServer, Done, Refused, Write, moment
 from .digest import MODULUS, SILENT_KINDS, meaning
-from .log import Key, Log, Note, Place
-from .need import Need
-from .view import Seen, View
-from .worklist import Todo, Wake, Worklist
+from .log import Key, Log, LogKey, Note
+from .view import InformerCache, View
+from .work_queue import WakeUp, WorkItem, WorkQueue
 
 
 class Actor(Protocol):
@@ -34,10 +34,10 @@ class Actor(Protocol):
 
     @property
     def name(self) -> str: ...
-    def notice(self, hand: Hand, key: Key, old: Any, new: Any) -> None: ...
-    def due(self, hand: Hand, name: str) -> None: ...
-    def ready(self, hand: Hand, *, every: bool = False) -> Sequence[tuple[int, str]]: ...
-    def act(self, hand: Hand, cause: str) -> bool: ...
+    def notice(self, ctx: TurnContext, key: Key, old: Any, new: Any) -> None: ...
+    def due(self, ctx: TurnContext, name: str) -> None: ...
+    def ready(self, ctx: TurnContext, *, every: bool = False) -> Sequence[tuple[int, str]]: ...
+    def act(self, ctx: TurnContext, cause: str) -> bool: ...
 
 
 @attrs.frozen
@@ -50,12 +50,12 @@ class Component:
     name: str
     watches: tuple[str, ...]
     actors: tuple[Actor, ...]
-    views: Callable[[Seen], Mapping[str, View]] = lambda _seen: {}
+    views: Callable[[InformerCache], Mapping[str, View]] = lambda _seen: {}
     config: Frozen = EMPTY
-    need: Callable[[], Need] | None = None
+    need: Callable[[], ActivationCondition] | None = None
 
 
-class Arrival(NamedTuple):
+class Delivery(NamedTuple):
     """What a delivery brings of one key: the net change, and the place of the last change in it."""
 
     place: int
@@ -78,7 +78,7 @@ class Process:
         self.log = log
         self.cursors = {kind: Note(component.name, "cursor", kind) for kind in component.watches}
         self.pending: dict[str, int] = {}
-        self.arrived: list[Arrival] = []
+        self.arrived: list[Delivery] = []
         self.tracking = False
         self.need = component.need() if component.need is not None else None
         self.listening = self.need is None
@@ -88,12 +88,12 @@ class Process:
         """Empty every view."""
         actors = self.component.actors
         self.sum = 0
-        self.seen = Seen(self.component.watches)
-        self.todo = {actor.name: Worklist(f"todo {actor.name}") for actor in actors}
-        self.plans = {actor.name: Worklist(f"plan {actor.name}") for actor in actors}
-        self.wakes = Worklist("wake", order=lambda wake: (wake.at, wake.order))
+        self.seen = InformerCache(self.component.watches)
+        self.todo = {actor.name: WorkQueue(f"todo {actor.name}") for actor in actors}
+        self.plans = {actor.name: WorkQueue(f"plan {actor.name}") for actor in actors}
+        self.wakes = WorkQueue("wake", order=lambda wake: (wake.at, wake.order))
         self.views: dict[str, View] = dict(self.component.views(self.seen))
-        self.listeners: dict[str, list[Callable[[Place, Any, Any], None]]] = {}
+        self.listeners: dict[str, list[Callable[[LogKey, Any, Any], None]]] = {}
         views: list[View] = [self.seen, *self.todo.values(), *self.plans.values(), self.wakes, *self.views.values()]
         for view in views:
             for word in sorted(view.follows):
@@ -131,14 +131,14 @@ class Process:
         elif self.pending.get(kind) == place:
             del self.pending[kind]
 
-    def weigh(self, key: Place, old: Any, new: Any) -> None:
+    def on_stored_change(self, key: LogKey, old: Any, new: Any) -> None:
         """Follow a change of what this component's need is about; who begins to listen has everything yet to see."""
         assert self.need is not None
         self.need.apply(key, old, new)
         if self.need.met != self.listening:
-            self.attend()
+            self.start_or_stop_watching()
 
-    def attend(self) -> None:
+    def start_or_stop_watching(self) -> None:
         """Listen if the need is met or something has been seen already, else await nothing."""
         before, self.listening = self.listening, self._listens()
         if not self.listening:
@@ -158,9 +158,9 @@ class Process:
         for note, value in self.log.notes.items():
             if note[0] == WORLD and note[1] in self.need.follows:
                 self.need.apply(note, None, value)
-        self.attend()
+        self.start_or_stop_watching()
 
-    def reconsider(self, changes: Sequence[tuple[Place, Any, Any]]) -> None:
+    def rebuild_condition(self, changes: Sequence[tuple[LogKey, Any, Any]]) -> None:
         """Follow changes of which nothing is to be expected: what there is yet to see is set elsewhere."""
         assert self.need is not None
         for key, old, new in changes:
@@ -172,13 +172,13 @@ class Process:
         notes = self.log.notes
         return self.need is None or self.need.met or any(notes.get(cursor) for cursor in self.cursors.values())
 
-    def net(self, kind: str, start: int, stop: int) -> list[Arrival]:
+    def net(self, kind: str, start: int, stop: int) -> list[Delivery]:
         """Return the net change per key that moving a cursor brings, in the order of the last change of each key."""
         if start == stop:
             return []
         if start > stop:
             forth = self.net(kind, stop, start)
-            return [Arrival(place, key, new, old) for place, key, old, new in reversed(forth)]
+            return [Delivery(place, key, new, old) for place, key, old, new in reversed(forth)]
         first: dict[Any, Any] = {}
         last: dict[Any, tuple[int, Any]] = {}
         if start == 0:  # a list, not a watch: what there is now, less what has come since `stop`
@@ -189,16 +189,16 @@ class Process:
                 for change in reversed([change for _, change in self.log.between(kind, stop, self.log.place)]):
                     old = change.old
                     last[change.key] = (old.metadata.resource_version if old is not None else 0, old)
-            found = [Arrival(place, key, None, obj) for key, (place, obj) in last.items() if obj is not None]
+            found = [Delivery(place, key, None, obj) for key, (place, obj) in last.items() if obj is not None]
             return sorted(found, key=_order)
         changes = list(self.log.between(kind, start, stop))
         if len(changes) == 1:
             place, only = changes[0]
-            return [Arrival(place, only.key, only.old, only.new)]  # type: ignore[arg-type]
+            return [Delivery(place, only.key, only.old, only.new)]  # type: ignore[arg-type]
         for place, change in changes:
             first.setdefault(change.key, change.old)
             last[change.key] = (place, change.new)
-        found = [Arrival(place, key, first[key], new) for key, (place, new) in last.items() if first[key] is not new]
+        found = [Delivery(place, key, first[key], new) for key, (place, new) in last.items() if first[key] is not new]
         return sorted(found, key=_order) if len(found) > 1 else found
 
     def see(self, kind: str, key: Key, old: Any, new: Any) -> None:
@@ -213,7 +213,7 @@ class Process:
         for _, key, old, new in self.arrived:
             self.see(kind, key, old, new)
         if self.need is not None:
-            self.attend()
+            self.start_or_stop_watching()
         if self.listening:
             self.look(kind, stop)
 
@@ -240,7 +240,7 @@ class World(Protocol):
     def draw(self, purpose: str, key: str, among: int, attempt: int) -> int: ...
 
 
-class Hand:
+class TurnContext:
     """What an actor holds during its turn: what its component has seen, its notes, and one write."""
 
     def __init__(self, sim: World, process: Process, actor: Actor) -> None:
@@ -281,7 +281,7 @@ class Hand:
         """Note that this actor (or another of the component) has something to do; already noted, it keeps its order."""
         name = (actor or self.actor).name
         if cause not in self.process.todo[name].items:
-            self.remember(f"todo {name}", cause, Todo(self.place))
+            self.remember(f"todo {name}", cause, WorkItem(self.place))
 
     def done(self, cause: str) -> None:
         """Note that there is nothing more to do about this cause."""
@@ -290,9 +290,9 @@ class Hand:
 
     def wake(self, name: str, after: float, *, periodic: bool = False, actor: str = "") -> None:
         """Ask for this actor (or another of the component) to be woken in `after` seconds, whatever it wished."""
-        self.remember("wake", f"{actor or self.actor.name}|{name}", Wake(self.now + after, self.place, periodic))
+        self.remember("wake", f"{actor or self.actor.name}|{name}", WakeUp(self.now + after, self.place, periodic))
 
-    def unwake(self, name: str, actor: str = "") -> None:
+    def cancel_wake(self, name: str, actor: str = "") -> None:
         """Take the wish of this name back."""
         self.remember("wake", f"{actor or self.actor.name}|{name}", None)
 
@@ -333,5 +333,5 @@ def seeded(seed: int, purpose: str, key: str, attempt: int, among: int) -> int:
     return int.from_bytes(hashlib.blake2b(text.encode(), digest_size=8).digest()) % among
 
 
-def _order(arrival: Arrival) -> tuple[int, Key]:
+def _order(arrival: Delivery) -> tuple[int, Key]:
     return arrival.place, arrival.key

@@ -15,10 +15,10 @@ from typing import Any, Protocol
 
 import attrs
 
-from kvolsched.api.meta import ObjectMeta
+from kvolsched.api.kinds.meta import ObjectMeta
 
-from .log import Key, Log, Note, Place
-from .view import Seen
+from .log import Key, Log, LogKey, Note
+from .view import InformerCache
 
 SILENT_SORTS = frozenset({"cursor", "clock", "origin", "gone", "similar"})
 SILENT_KINDS = frozenset({"Event"})
@@ -115,10 +115,10 @@ def _number(text: str) -> int:
 
 # What is known of a value, by its identity: histories share values, so the same one is met again and again. The value
 # is held as well, so that no other can get its identity.
-_known: dict[tuple[int, Place], tuple[Any, Any]] = {}
+_known: dict[tuple[int, LogKey], tuple[Any, Any]] = {}
 
 
-def _remember(key: Place, value: Any, found: Any) -> Any:
+def _remember(key: LogKey, value: Any, found: Any) -> Any:
     if len(_known) > 200_000:
         _known.clear()
     _known[id(value), key] = value, found
@@ -135,10 +135,10 @@ def meaning(key: Key, value: Any) -> int:
     return int(_remember(key, value, _number(f"{tuple(key)}={encode(value)}")))
 
 
-class Watcher(Protocol):
+class DigestSource(Protocol):
     """What the digest asks of a running component."""
 
-    seen: Seen
+    seen: InformerCache
     pending: dict[str, int]
     sum: int
     tracking: bool
@@ -152,14 +152,14 @@ class Sums:
     costs next to nothing.
     """
 
-    def __init__(self, log: Log, watchers: Mapping[str, Watcher]) -> None:
+    def __init__(self, log: Log, watchers: Mapping[str, DigestSource]) -> None:
         self.log = log
         self.watchers = watchers
-        self.numbers: dict[Place, int] = {}
+        self.numbers: dict[LogKey, int] = {}
         self.objects = 0
         self.notes: dict[str, int] = {}
         self.relative: dict[str, dict[Note, tuple[str, tuple[Slot, ...]]]] = {}
-        self.touched: dict[Place, None] = dict.fromkeys((*log.objects, *log.notes))
+        self.touched: dict[LogKey, None] = dict.fromkeys((*log.objects, *log.notes))
         for watcher in watchers.values():
             if not watcher.tracking:
                 watcher.tracking = True
@@ -170,7 +170,7 @@ class Sums:
                     for key, obj in objects.items()
                 ) % MODULUS
 
-    def hear(self, key: Place) -> None:
+    def hear(self, key: LogKey) -> None:
         """Mark a place of the map that has changed."""
         self.touched[key] = None
 
@@ -214,7 +214,7 @@ class Sums:
         self.catch_up()
         return component, self.watchers[component].sum, self.notes.get(component, 0), self._relative(component)
 
-    def _stale(self, watcher: Watcher) -> tuple[Key, ...]:
+    def _stale(self, watcher: DigestSource) -> tuple[Key, ...]:
         """Return the keys of which a component holds an old version that means the same as the new one."""
         objects = self.log.objects
         return tuple(

@@ -13,9 +13,9 @@ from typing import Any
 
 import attrs
 
-from kvolsched.api.kind import BY_NAME
-from kvolsched.api.meta import ObjectMeta, ObjectReference
-from kvolsched.api.workload import Event, EventSource
+from kvolsched.api.kinds.kind import BY_NAME
+from kvolsched.api.kinds.meta import ObjectMeta, ObjectReference
+from kvolsched.api.kinds.workload import Event, EventSource
 
 from .apiserver import CLOCK, key_of, moment
 from .log import Key, Log, Note

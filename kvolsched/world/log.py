@@ -28,13 +28,13 @@ class Note(NamedTuple):
     name: str
 
 
-Place = Key | Note
+LogKey = Key | Note
 
 
 class Change(NamedTuple):
     """One change of the map; None stands for absent."""
 
-    key: Place
+    key: LogKey
     old: Any
     new: Any
 
@@ -42,7 +42,7 @@ class Change(NamedTuple):
 class Listener(Protocol):
     """Who follows the log: told of each change, its place, and whether it was undone (old and new are then swapped)."""
 
-    def __call__(self, place: int, key: Place, old: Any, new: Any, *, undone: bool) -> None: ...
+    def __call__(self, place: int, key: LogKey, old: Any, new: Any, *, undone: bool) -> None: ...
 
 
 class Log:
@@ -71,11 +71,11 @@ class Log:
         """The place behind the last known change."""
         return self.base + len(self.changes)
 
-    def get(self, key: Place) -> Any:
+    def get(self, key: LogKey) -> Any:
         """Return what is at a key, or None."""
         return self.objects.get(key) if type(key) is Key else self.notes.get(key)  # type: ignore[arg-type]
 
-    def write(self, key: Place, new: Any) -> bool:
+    def write(self, key: LogKey, new: Any) -> bool:
         """Put a value at a key (None removes it) and say whether that changed anything.
 
         Raises:
@@ -200,14 +200,14 @@ class Log:
         else:
             places.append(place)
 
-    def _put(self, key: Place, new: Any) -> None:
+    def _put(self, key: LogKey, new: Any) -> None:
         store: dict[Any, Any] = self.objects if type(key) is Key else self.notes
         if new is None:
             store.pop(key, None)
         else:
             store[key] = new
 
-    def _move(self, place: int, key: Place, old: Any, new: Any, *, undone: bool) -> None:
+    def _move(self, place: int, key: LogKey, old: Any, new: Any, *, undone: bool) -> None:
         self._put(key, new)
         if self.listener is not None:
             self.listener(place, key, old, new, undone=undone)

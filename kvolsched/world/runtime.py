@@ -10,11 +10,11 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from .apiserver import CLOCK, ApiServer, Done, Refused, Write
-from .component import WORLD, Actor, Component, Hand, Process, seeded
+from .checkpoint import Checkpoint, restore, take
+from .component import WORLD, Actor, Component, Process, TurnContext, seeded
 from .digest import Sums
 from .events import record_event
-from .log import Key, Log, Note, Place
-from .snapshot import Snapshot, restore, take
+from .log import Key, Log, LogKey, Note
 
 
 class Runtime:
@@ -39,11 +39,11 @@ class Runtime:
         self.log = log
         self.processes = {component.name: Process(component, log) for component in self.components}
         self.watchers: dict[str, list[Process]] = {}
-        self.needy: dict[str, list[Process]] = {}
+        self.conditional: dict[str, list[Process]] = {}
         for process in self.processes.values():
             self._introduce(process)
         self.sums: Sums | None = None
-        self._looks: dict[tuple[str, str], Hand] = {}
+        self._looks: dict[tuple[str, str], TurnContext] = {}
         log.listener = self._hear
 
     @property
@@ -69,11 +69,11 @@ class Runtime:
         names = [a.name for p in self.processes.values() for a in p.component.actors]
         raise LookupError(f"no actor is called {actor!r}; there are: {', '.join(names)}")
 
-    def look(self, process: Process, actor: Actor) -> Hand:
+    def look(self, process: Process, actor: Actor) -> TurnContext:
         """Return a hand to ask an actor what it may take up: the same one each time, so never to act with."""
         known = self._looks.get((process.name, actor.name))
         if known is None or known.seen is not process.seen:
-            known = self._looks[process.name, actor.name] = Hand(self, process, actor)
+            known = self._looks[process.name, actor.name] = TurnContext(self, process, actor)
         return known
 
     def add(self, components: Iterable[Component]) -> None:
@@ -95,14 +95,14 @@ class Runtime:
         for kind in process.cursors:
             self.watchers.setdefault(kind, []).append(process)
         for word in process.need.follows if process.need is not None else ():
-            self.needy.setdefault(word, []).append(process)
+            self.conditional.setdefault(word, []).append(process)
 
     # -- the log moves, views follow --------------------------------------------------------------------------
 
-    def _hear(self, place: int, key: Place, old: Any, new: Any, *, undone: bool) -> None:
+    def _hear(self, place: int, key: LogKey, old: Any, new: Any, *, undone: bool) -> None:
         if type(key) is Key:
-            for process in self.needy.get(key[0], ()):
-                process.weigh(key, old, new)
+            for process in self.conditional.get(key[0], ()):
+                process.on_stored_change(key, old, new)
             for process in self.watchers.get(key[0], ()):
                 process.expect(key[0], place, undone=undone)
         else:
@@ -110,8 +110,8 @@ class Runtime:
             if owner is not None:
                 owner.hear(key, old, new)  # type: ignore[arg-type]
             elif key[0] == WORLD:
-                for process in self.needy.get(key[1], ()):
-                    process.weigh(key, old, new)
+                for process in self.conditional.get(key[1], ()):
+                    process.on_stored_change(key, old, new)
         if self.sums is not None:
             self.sums.hear(key)
 
@@ -172,9 +172,9 @@ class Runtime:
         if len(moved) > 1:
             moved.sort(key=lambda arrival: arrival[:2])
         for actor in process.component.actors:
-            hand = Hand(self, process, actor)
+            ctx = TurnContext(self, process, actor)
             for _, key, old, new in moved:
-                actor.notice(hand, key, old, new)
+                actor.notice(ctx, key, old, new)
         return True
 
     def wake(self, process: Process) -> bool:
@@ -197,12 +197,12 @@ class Runtime:
         self.log.write(Note(process.name, "wake", name), None)
         actor_name, _, cause = name.partition("|")
         actor = next(actor for actor in process.component.actors if actor.name == actor_name)
-        actor.due(Hand(self, process, actor), cause)
+        actor.due(TurnContext(self, process, actor), cause)
 
-    def act(self, process: Process, actor: Actor, cause: str) -> tuple[Hand, bool]:
+    def act(self, process: Process, actor: Actor, cause: str) -> tuple[TurnContext, bool]:
         """Let an actor take up a cause, knowing what its component has seen; return its hand and whether it goes on."""
-        hand = Hand(self, process, actor)
-        return hand, actor.act(hand, cause)
+        ctx = TurnContext(self, process, actor)
+        return ctx, actor.act(ctx, cause)
 
     def forget(self, process: Process) -> None:
         """Drop every note of a component but its configuration."""
@@ -212,11 +212,11 @@ class Runtime:
 
     # -- elsewhere --------------------------------------------------------------------------------------------
 
-    def snapshot(self, like: Snapshot | None = None) -> Snapshot:
+    def snapshot(self, like: Checkpoint | None = None) -> Checkpoint:
         """Put the present place away without its past; what is as in `like` is shared with it."""
         return take(self.log, self.processes, like)
 
-    def restore(self, snapshot: Snapshot) -> None:
+    def restore(self, snapshot: Checkpoint) -> None:
         """Be where a snapshot of this world was taken; there is no way back from here but another snapshot."""
         restore(self.log, self.processes, self.sums, snapshot)
 

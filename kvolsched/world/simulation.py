@@ -13,15 +13,15 @@ from contextlib import suppress
 import attrs
 
 from .apiserver import CLOCK, ApiServer, Done, Refused, Write
-from .component import Actor, Component, Hand, Process
+from .checkpoint import Checkpoint
+from .component import Actor, Component, Process, TurnContext
 from .history import Branch, History, Recording, Turn
 from .log import Note
 from .runtime import Runtime
-from .snapshot import Snapshot
 
 
 @attrs.frozen
-class Next:
+class NextTurn:
     """Who may act next, about what, since when (place in the log)."""
 
     component: str
@@ -113,17 +113,17 @@ class Simulation(Runtime):
                 found = (oldest, process)
         return found[1] if found else None
 
-    def next_actors(self) -> list[Next]:
+    def next_actors(self) -> list[NextTurn]:
         """List who may act next, in the order of the lanes: everything is delivered, looked at and taken back."""
         with self.record() as trial:
             for process in self.processes.values():
                 self.deliver(process)
                 self.wake(process)
             found = [
-                Next(process.name, actor.name, cause, order)
+                NextTurn(process.name, actor.name, cause, order)
                 for process in self.processes.values()
                 for actor in process.component.actors
-                for order, cause in actor.ready(Hand(self, process, actor), every=True)
+                for order, cause in actor.ready(TurnContext(self, process, actor), every=True)
             ]
             trial.drop()
         return found
@@ -142,7 +142,7 @@ class Simulation(Runtime):
                 self.wake(process)
             for process in self.processes.values():
                 for actor in process.component.actors:
-                    for _, cause in actor.ready(Hand(self, process, actor), every=True):
+                    for _, cause in actor.ready(TurnContext(self, process, actor), every=True):
                         start = self.log.place
                         trials.append(self.turn(process, actor, cause, see=False))
                         self.log.seek(start)
@@ -168,26 +168,26 @@ class Simulation(Runtime):
         chosen = self._choose(process, actor, cause)
         if chosen is None:
             return self.record_of(start, process.name, quiet=True)
-        hand, more = self.act(process, *chosen)
-        return self.turn_of(hand, chosen[1], start, goes_on=more)
+        ctx, more = self.act(process, *chosen)
+        return self.turn_of(ctx, chosen[1], start, goes_on=more)
 
-    def turn_of(self, hand: Hand, cause: str, start: int, *, goes_on: bool) -> Turn:
+    def turn_of(self, ctx: TurnContext, cause: str, start: int, *, goes_on: bool) -> Turn:
         """Return the record of a turn that an actor has just done."""
-        words = hand.words or _words(hand.outcomes)
+        words = ctx.words or _words(ctx.outcomes)
         return Turn(
             step=len(self.history.ends),
-            component=hand.process.name,
-            actor=hand.actor.name,
+            component=ctx.process.name,
+            actor=ctx.actor.name,
             cause=cause,
             start=start,
             end=self.log.place,
             time=self.now,
             words=words,
-            outcomes=tuple(hand.outcomes),
-            reads=tuple(hand.reads),
-            events=hand.events,
+            outcomes=tuple(ctx.outcomes),
+            reads=tuple(ctx.reads),
+            events=ctx.events,
             goes_on=goes_on,
-            quiet=not (goes_on or hand.outcomes or hand.events or words),
+            quiet=not (goes_on or ctx.outcomes or ctx.events or words),
         )
 
     def record_of(self, start: int, component: str, words: str = "", fault: str = "", *, quiet: bool = False) -> Turn:
@@ -205,7 +205,7 @@ class Simulation(Runtime):
         for lane, candidate in enumerate(process.component.actors):
             if actor is not None and candidate is not actor:
                 continue
-            for order, what in candidate.ready(Hand(self, process, candidate), every=cause is not None):
+            for order, what in candidate.ready(TurnContext(self, process, candidate), every=cause is not None):
                 if (cause is None or what == cause) and (best is None or (order, lane) < best[:2]):
                     best = (order, lane, candidate, what)
         if best is None and cause is not None:
@@ -349,7 +349,7 @@ class Simulation(Runtime):
         other.rebuild()
         return other
 
-    def restore(self, snapshot: Snapshot) -> None:
+    def restore(self, snapshot: Checkpoint) -> None:
         """Be where a snapshot of this world was taken; there is no way back from here but another snapshot."""
         super().restore(snapshot)
         self.history = History(self.log)

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from typing import Any, Protocol, TypeVar
 
-from .log import Key, Note, Place
+from .log import Key, LogKey, Note
 
-Contents = Mapping[Place, Any]
+Contents = Mapping[LogKey, Any]
 
 
 class View(Protocol):
@@ -22,17 +22,17 @@ class View(Protocol):
 
     follows: frozenset[str]
 
-    def apply(self, key: Place, old: Any, new: Any) -> None: ...
+    def apply(self, key: LogKey, old: Any, new: Any) -> None: ...
 
 
-class Seen:
+class InformerCache:
     """The API objects a component has seen, by kind: what its informers hold. Mutable, moved by deliveries only."""
 
     def __init__(self, kinds: Iterable[str]) -> None:
         self.follows = frozenset(kinds)
         self.kinds: dict[str, dict[Key, Any]] = {kind: {} for kind in sorted(self.follows)}
 
-    def apply(self, key: Place, old: Any, new: Any) -> None:
+    def apply(self, key: LogKey, old: Any, new: Any) -> None:
         """Put one object in place of another; None stands for absent."""
         objects = self.kinds[key[0]]
         if new is None:
@@ -54,7 +54,7 @@ class Seen:
         return [objects[key] for key in sorted(objects)]
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Seen) and self.kinds == other.kinds
+        return isinstance(other, InformerCache) and self.kinds == other.kinds
 
     __hash__ = None  # type: ignore[assignment]
 
@@ -67,7 +67,7 @@ class Index:
         self.by = by
         self.found: dict[Hashable, dict[Key, Any]] = {}
 
-    def apply(self, key: Place, old: Any, new: Any) -> None:
+    def apply(self, key: LogKey, old: Any, new: Any) -> None:
         """Move an object to where its new contents say."""
         for word in self.by(old) if old is not None else ():
             here = self.found.get(word)

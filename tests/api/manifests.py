@@ -2,8 +2,8 @@
 
 from hypothesis import strategies as st
 
-from kvolsched.api.convert import schema
-from kvolsched.api.kind import KINDS
+from kvolsched.api.kinds.kind import KINDS
+from kvolsched.api.text.convert import schema
 
 WORDS = st.text(alphabet="abcxyz019.-/:# é\n'\"{[&*!%@`|>~=", max_size=8) | st.sampled_from(
     ["yes", "null", "1e3", "0x1f", "012", "1_000", "2024-01-31", "<<", "=", "~", "n", "1:30", " a", "- b", "%x", ".5"]

@@ -8,11 +8,11 @@ import pytest
 from api.manifests import objects
 from hypothesis import HealthCheck, given, settings
 
-from kvolsched.api.convert import decode, from_plain, schema, to_plain
-from kvolsched.api.fault import ManifestError
-from kvolsched.api.kind import KINDS
-from kvolsched.api.manifest import read, write
-from kvolsched.api.meta import Frozen
+from kvolsched.api.kinds.kind import KINDS
+from kvolsched.api.kinds.meta import Frozen
+from kvolsched.api.text.convert import decode, from_plain, schema, to_plain
+from kvolsched.api.text.fault import ManifestError
+from kvolsched.api.text.manifest import read, write
 
 DUMPS = sorted((Path(__file__).parent.parent / "conformance" / "dumps").glob("*.yaml.gz"))
 

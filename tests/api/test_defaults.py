@@ -4,8 +4,8 @@ import pytest
 from api.manifests import objects
 from hypothesis import HealthCheck, given, settings
 
-from kvolsched.api.convert import from_plain, to_plain
 from kvolsched.api.defaults import defaulted
+from kvolsched.api.text.convert import from_plain, to_plain
 
 
 def made(kind, api_version="v1", **fields):

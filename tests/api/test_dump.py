@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 from api.big_dump import big_dump, big_text
 
-from kvolsched.api import manifest
-from kvolsched.api.dump import COMMAND, DECIDING
-from kvolsched.api.kind import KINDS
-from kvolsched.api.manifest import ManifestError, plain, read, to_plain, write
-from kvolsched.api.quantity import canonical
+from kvolsched.api.kinds.kind import KINDS
+from kvolsched.api.kinds.quantity import canonical
+from kvolsched.api.text import manifest
+from kvolsched.api.text.dump import COMMAND, DECIDING
+from kvolsched.api.text.manifest import ManifestError, plain, read, to_plain, write
 from kvolsched.cluster import Cluster
 from kvolsched.kubectl import get
 

@@ -7,10 +7,10 @@ import pytest
 
 from kvolsched.api.defaults import defaulted
 from kvolsched.api.examples import example, example_names
-from kvolsched.api.manifest import ManifestError, read, to_plain, write
-from kvolsched.api.meta import Frozen, ObjectMeta
-from kvolsched.api.node import Node
-from kvolsched.api.validation import validate
+from kvolsched.api.kinds.meta import Frozen, ObjectMeta
+from kvolsched.api.kinds.node import Node
+from kvolsched.api.text.manifest import ManifestError, read, to_plain, write
+from kvolsched.api.validation.validate import validate
 from kvolsched.volumes import topology_allows, volume_fits_node
 
 ZONE, REGION, RACK = (

@@ -4,8 +4,8 @@ import textwrap
 
 import pytest
 
-from kvolsched.api import manifest
-from kvolsched.api.manifest import ManifestError, read, write
+from kvolsched.api.text import manifest
+from kvolsched.api.text.manifest import ManifestError, read, write
 
 POD = "{apiVersion: v1, kind: Pod, metadata: {name: %s}}"
 BAD = textwrap.dedent("""\

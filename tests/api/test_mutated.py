@@ -6,9 +6,9 @@ import time
 import pytest
 from mutations import LARGEST, mutated
 
-from kvolsched.answers import ApplyRefused
-from kvolsched.api.manifest import ManifestError
+from kvolsched.api.text.manifest import ManifestError
 from kvolsched.cluster import Cluster
+from kvolsched.results import ApplyRefused
 
 FEW, MANY = 2_000, 100_000
 SECONDS, MEGABYTES = 1.0, 300

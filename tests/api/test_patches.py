@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kvolsched.api import patches
+from kvolsched.api.text import patches
 
 
 def deployment(**spec):

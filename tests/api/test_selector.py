@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kvolsched.api.meta import Frozen
-from kvolsched.api.selector import (
+from kvolsched.api.kinds.meta import Frozen
+from kvolsched.api.kinds.selector import (
     LabelSelector,
     NodeSelector,
     NodeSelectorTerm,

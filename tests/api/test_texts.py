@@ -3,9 +3,11 @@
 import attrs
 import pytest
 
-from kvolsched.api import jsontext, manifest, sources, yamltext
-from kvolsched.api.manifest import ManifestError, read
-from kvolsched.api.manifest import to_plain as plain
+from kvolsched.api.text import json_text as jsontext
+from kvolsched.api.text import manifest, sources
+from kvolsched.api.text import yaml_text as yamltext
+from kvolsched.api.text.manifest import ManifestError, read
+from kvolsched.api.text.manifest import to_plain as plain
 
 HEAD = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: m}\n"
 

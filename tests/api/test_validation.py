@@ -3,10 +3,10 @@
 
 import pytest
 
-from kvolsched.api.convert import from_plain
 from kvolsched.api.defaults import defaulted
-from kvolsched.api.meta import EMPTY
-from kvolsched.api.validation import immutable, validate
+from kvolsched.api.kinds.meta import EMPTY
+from kvolsched.api.text.convert import from_plain
+from kvolsched.api.validation.validate import immutable, validate
 
 
 @pytest.mark.parametrize(

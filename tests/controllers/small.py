@@ -3,7 +3,7 @@
 import yaml
 
 from kvolsched import admission
-from kvolsched.api.convert import from_plain
+from kvolsched.api.text.convert import from_plain
 from kvolsched.revision import WORKLOADS
 from kvolsched.world.apiserver import ApiServer, Write, key_for, key_of
 from kvolsched.world.simulation import Simulation

@@ -3,8 +3,8 @@
 import pytest
 from controllers.workloads import cluster, events, most_and_least, pods, running, workload
 
-from kvolsched.api.manifest import from_plain, to_plain
-from kvolsched.api.selector import Taint
+from kvolsched.api.kinds.selector import Taint
+from kvolsched.api.text.manifest import from_plain, to_plain
 
 
 def nodes_of(made, **labels):

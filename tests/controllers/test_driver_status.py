@@ -4,8 +4,8 @@ import attrs
 import pytest
 from controllers.test_pools import BASE, EBS, MIRROR, claim, later, objects, on, pod, said
 
-from kvolsched.api.csi import CSIStoragePool
-from kvolsched.api.meta import Frozen
+from kvolsched.api.kinds.csi import CSIStoragePool
+from kvolsched.api.kinds.meta import Frozen
 from kvolsched.cluster import Cluster
 from kvolsched.controllers.provisioner.driver_status import PoolPatch
 from kvolsched.world.apiserver import Refused, Write

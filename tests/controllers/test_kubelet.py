@@ -9,7 +9,7 @@ from kvolsched.controllers import kubelet, persistent_volume
 
 def world(**dials):
     """A world with the kubelets and the PV controller."""
-    return Small(kubelet.component(kubelet.Options(**dials)), persistent_volume.component()).create(
+    return Small(kubelet.component(kubelet.KubeletOptions(**dials)), persistent_volume.component()).create(
         node("node-a"), node("node-b"), storage_class(delayed=False)
     )
 

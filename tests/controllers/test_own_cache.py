@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from kvolsched.controllers.persistent_volume import cache
 from kvolsched.world.apiserver import key_of
 from kvolsched.world.log import Note
-from kvolsched.world.own import ABSENT
-from kvolsched.world.view import Seen, build
+from kvolsched.world.mutation_cache import ABSENT
+from kvolsched.world.view import InformerCache, build
 
 OBJECTS = [claim(), claim(volumeName="disk"), claim("other"), volume(), volume(ref="data"), volume("big", "50Gi", "gold")]
 
@@ -25,7 +25,7 @@ MOVES = st.lists(st.tuples(st.sampled_from(OBJECTS), st.booleans(), st.sampled_f
 @given(MOVES)
 def test_moved_equals_built(moves):
     """Objects and notes come and go; the view and its indexes are those of what is left."""
-    moved, contents = cache.views(Seen(()))["own"], {}
+    moved, contents = cache.views(InformerCache(()))["own"], {}
     for obj, own, what in moves:
         place = place_of(obj, own)
         new = {"put": obj, "drop": None, "absent": ABSENT if own else obj}[what]
@@ -34,13 +34,13 @@ def test_moved_equals_built(moves):
             contents.pop(place, None)
         else:
             contents[place] = new
-    assert moved == build(cache.views(Seen(()))["own"], contents)
+    assert moved == build(cache.views(InformerCache(()))["own"], contents)
 
 
 @given(st.permutations([(obj, own) for obj in OBJECTS[::2] for own in (True, False)]))
 def test_the_order_of_arrival_does_not_matter(order):
     """The same contents in any order: one view."""
-    moved = cache.views(Seen(()))["own"]
+    moved = cache.views(InformerCache(()))["own"]
     for obj, own in order:
         moved.apply(place_of(obj, own), None, obj)
-    assert moved == build(cache.views(Seen(()))["own"], {place_of(obj, own): obj for obj, own in order})
+    assert moved == build(cache.views(InformerCache(()))["own"], {place_of(obj, own): obj for obj, own in order})

@@ -4,7 +4,7 @@ import attrs
 import pytest
 from controllers.small import Small, claim, node, pod, storage_class, volume
 
-from kvolsched.api.volume import SELECTED_NODE_KEYS
+from kvolsched.api.kinds.volume import SELECTED_NODE_KEYS
 from kvolsched.cluster import Cluster
 from kvolsched.controllers import persistent_volume, volume_operations
 from kvolsched.world.apiserver import CLOCK
@@ -183,7 +183,7 @@ def test_66287_a_controller_that_sees_the_volume_before_its_claim_takes_the_clai
 def test_an_in_tree_failure_takes_the_selected_node_away(name):
     """The controller's own plugin fails: annotation gone, so that the scheduler may choose another node."""
     options = attrs.evolve(REVISIONS[name], in_tree=frozenset({"kubernetes.io/host-path"}))
-    plugin = volume_operations.Plugin(
+    plugin = volume_operations.InTreePlugin(
         name="kubernetes.io/host-path", source="hostPath", provisions=True, fails={"provision": "disk full"}
     )
     keys = options.provisioner_keys

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from kvolsched.api.quantity import value
+from kvolsched.api.kinds.quantity import value
 from kvolsched.cluster import Cluster
 
 EBS = "ebs.example.com"

@@ -6,7 +6,7 @@ from controllers.small import ZONE, Small, claim, node, objects, storage_class, 
 
 from kvolsched.api import examples
 from kvolsched.controllers import persistent_volume, provisioner
-from kvolsched.controllers.provisioner import Failure, Nowhere, place
+from kvolsched.controllers.provisioner import Failure, NoTopology, choose_topology
 
 EBS, LOCAL = "ebs.example.com", "local.example.com"
 NODES = [node("node-a"), node("node-b"), node("node-c")]
@@ -35,7 +35,7 @@ def test_a_zonal_driver_takes_the_zone_of_the_selected_node_and_a_local_one_the_
     """The domain depends on the driver's topology key; it is read off the Node."""
     made, = run_with(EBS, storage_class()).all("PersistentVolume")
     assert reach(made) == {ZONE: ("zone-b",)}
-    options = provisioner.Options(topology_keys=("kubernetes.io/hostname",))
+    options = provisioner.ProvisionerOptions(topology_keys=("kubernetes.io/hostname",))
     made, = run_with(LOCAL, storage_class("local", provisioner=LOCAL), options, name=LOCAL).all("PersistentVolume")
     assert reach(made) == {"kubernetes.io/hostname": ("node-b",)}
 
@@ -68,14 +68,14 @@ def test_a_volume_is_made_bound_to_its_claim_and_never_available():
 def test_a_single_domain_driver_ignores_the_list_when_a_node_is_given():
     """The same place with allowedTopologies and without."""
     with_list = storage_class(allowedTopologies=topologies({ZONE: ["zone-a", "zone-b"]}))
-    assert place("data", with_list, NODES[1], NODES, [ZONE]) == place("data", storage_class(), NODES[1], NODES, [ZONE])
+    assert choose_topology("data", with_list, NODES[1], NODES, [ZONE]) == choose_topology("data", storage_class(), NODES[1], NODES, [ZONE])
 
 
 @pytest.mark.checklist("57", "98")
 def test_an_immediate_volume_lies_within_the_class_list():
     """Without a node the class's list decides, replicas of a StatefulSet taking one domain after the other."""
     cls = storage_class(delayed=False, allowedTopologies=topologies({ZONE: ["zone-a", "zone-b"]}))
-    found = [place(f"data-web-{n}", cls, None, NODES, [ZONE])[0][ZONE] for n in range(4)]
+    found = [choose_topology(f"data-web-{n}", cls, None, NODES, [ZONE])[0][ZONE] for n in range(4)]
     assert sorted(set(found)) == [("zone-a",), ("zone-b",)]
     assert found[:2] == found[2:]
 
@@ -108,7 +108,7 @@ GCE = [zoned(f"n-{z}", f"us-central1-{z}", "us-central1") for z in "abc"]
 @pytest.mark.parametrize("selected", GCE, ids=lambda n: n.metadata.name)
 def test_a_regional_disk_takes_two_of_three_zones_with_that_of_the_node(selected):
     """`multi-zonal-class`: the node's zone and another of the list."""
-    term, = place("data", shipped("multi-zonal-class"), selected, GCE, [ZONE])
+    term, = choose_topology("data", shipped("multi-zonal-class"), selected, GCE, [ZONE])
     (key, zones), = term.items()
     assert len(zones) == 2
     assert selected.metadata.labels[key] in zones
@@ -121,8 +121,8 @@ def test_a_regional_disk_in_one_zone_fails():
     far = storage_class(parameters={"replication-type": "regional-pd"}, allowedTopologies=topologies({OLD_ZONE: ["us-central1-a", "europe-west1-b"]}))
     nodes = [*GCE, zoned("n-eu", "europe-west1-b", "europe-west1")]
     for cls in (one, far):
-        with pytest.raises(Nowhere, match="Need at least 2 distinct zones"):
-            place("data", cls, GCE[0], nodes, [ZONE])
+        with pytest.raises(NoTopology, match="Need at least 2 distinct zones"):
+            choose_topology("data", cls, GCE[0], nodes, [ZONE])
     made = world(name="pd").create(attrs.evolve(one, provisioner="pd"), GCE[0], claim(node="n-a")).run(30)
     assert any("Need at least 2 distinct zones" in words for reason, words in made.events("data") if reason == "ProvisioningFailed")
 
@@ -140,13 +140,13 @@ def test_a_fancy_class_names_exactly_three_topologies():
 def test_legacy_zone_parameters_work_and_contradictions_are_survived():
     """`zone` and `zones` choose; with a node or with allowedTopologies the driver refuses in words."""
     one, two = storage_class(delayed=False, parameters={"zone": "zone-c"}), storage_class(delayed=False, parameters={"zones": "zone-a, zone-b"})
-    assert place("data", one, None, NODES, [ZONE]) == ({ZONE: ("zone-c",)},)
-    assert {place(f"data-{n}", two, None, NODES, [ZONE])[0][ZONE] for n in range(2)} == {("zone-a",), ("zone-b",)}
-    with pytest.raises(Nowhere, match="VolumeBindingMode is set to WaitForFirstConsumer"):
-        place("data", one, NODES[0], NODES, [ZONE])
+    assert choose_topology("data", one, None, NODES, [ZONE]) == ({ZONE: ("zone-c",)},)
+    assert {choose_topology(f"data-{n}", two, None, NODES, [ZONE])[0][ZONE] for n in range(2)} == {("zone-a",), ("zone-b",)}
+    with pytest.raises(NoTopology, match="VolumeBindingMode is set to WaitForFirstConsumer"):
+        choose_topology("data", one, NODES[0], NODES, [ZONE])
     both = storage_class(delayed=False, parameters={"zone": "zone-c"}, allowedTopologies=topologies({ZONE: ["zone-a"]}))
-    with pytest.raises(Nowhere, match="if allowedTopologies specified"):
-        place("data", both, None, NODES, [ZONE])
+    with pytest.raises(NoTopology, match="if allowedTopologies specified"):
+        choose_topology("data", both, None, NODES, [ZONE])
     made = world().create(both, claim()).run(30)
     assert "ProvisioningFailed" in dict(made.events("data"))
 
@@ -154,7 +154,7 @@ def test_legacy_zone_parameters_work_and_contradictions_are_survived():
 @pytest.mark.checklist("91")
 def test_the_driver_itself_gives_the_node_back_when_capacity_runs_out():
     """ResourceExhausted: the selected node goes, the provisioner annotations stay, and nothing is remembered."""
-    made = run_with(EBS, storage_class(), provisioner.Options(fails=(Failure(),)))
+    made = run_with(EBS, storage_class(), provisioner.ProvisionerOptions(fails=(Failure(),)))
     annotations = made["pvc/data"].metadata.annotations
     assert "volume.kubernetes.io/selected-node" not in annotations
     assert annotations["volume.kubernetes.io/storage-provisioner"] == EBS
@@ -165,8 +165,8 @@ def test_the_driver_itself_gives_the_node_back_when_capacity_runs_out():
 
 
 @pytest.mark.parametrize("options", [
-    provisioner.Options(fails=(Failure(times=2, code="Internal", desc="oops"),)),
-    provisioner.Options(fails=(Failure(times=2),), on_failure="retry"),
+    provisioner.ProvisionerOptions(fails=(Failure(times=2, code="Internal", desc="oops"),)),
+    provisioner.ProvisionerOptions(fails=(Failure(times=2),), on_failure="retry"),
 ], ids=["other code", "dial"])
 def test_other_failures_are_retried_on_the_same_node(options):
     """Nothing is written; the third attempt makes the volume where it was asked for, after 1 and 2 seconds."""
@@ -193,7 +193,7 @@ def test_delete_follows_release_and_what_was_begun_is_brought_to_its_end():
     made = run_with(EBS, storage_class())
     made.delete("pvc/data").run(60)
     assert made.all("PersistentVolume") == []
-    made = world(provisioner.Options(delay=3.0)).create(storage_class(), claim(node="node-a")).run(1)
+    made = world(provisioner.ProvisionerOptions(delay=3.0)).create(storage_class(), claim(node="node-a")).run(1)
     made.delete("pvc/data").run(60)
     assert made.all("PersistentVolume") == []
     assert [w[1] for w in made.writes() if w[0] == EBS] == ["create", "delete", "update"]
@@ -224,7 +224,7 @@ def test_under_upstream_an_in_tree_name_stands_for_its_csi_driver():
 
 def test_a_chance_of_failure_is_drawn_by_seed():
     """The same seed gives the same run; over many claims the share is about what was asked."""
-    options = provisioner.Options(fail_chance=50, delay=0)
+    options = provisioner.ProvisionerOptions(fail_chance=50, delay=0)
     claims = [claim(f"data-{n}", node="node-a") for n in range(60)]
     runs = [world(options).create(storage_class(), *claims).run(5) for _ in range(2)]
     made = [[volume.metadata.name for volume in run.all("PersistentVolume")] for run in runs]
@@ -252,7 +252,7 @@ def relabelled(world, name, zone):
 @pytest.mark.parametrize(("code", "zone"), [("DeadlineExceeded", "zone-b"), ("InvalidArgument", "zone-c")])
 def test_an_attempt_that_may_still_be_running_is_repeated_with_the_same_words(code, zone):
     """The first answer leaves it open: what was read then counts, though the node has moved; a final one is forgotten."""
-    made = world(provisioner.Options(fails=(Failure(code=code),))).create(storage_class(), claim(node="node-b")).run(0.2)
+    made = world(provisioner.ProvisionerOptions(fails=(Failure(code=code),))).create(storage_class(), claim(node="node-b")).run(0.2)
     assert made.all("PersistentVolume") == []
     volume, = relabelled(made, "node-b", "zone-c").run(60).all("PersistentVolume")
     assert reach(volume) == {ZONE: (zone,)}
@@ -265,7 +265,7 @@ def test_an_attempt_that_may_still_be_running_is_repeated_with_the_same_words(co
 def test_a_node_outside_the_list_is_refused_in_the_provisioners_words(strict, said):
     """The list was changed after the node was selected: the claim is told, and tried again later."""
     cls = storage_class(allowedTopologies=topologies({ZONE: ["zone-a"]}))
-    made = world(provisioner.Options(strict_topology=strict)).create(cls, claim(node="node-b")).run(3)
+    made = world(provisioner.ProvisionerOptions(strict_topology=strict)).create(cls, claim(node="node-b")).run(3)
     words = {said for reason, said in made.events("data") if reason == "ProvisioningFailed"}
     assert made.all("PersistentVolume") == []
     assert words == {f'failed to provision volume with StorageClass "ebs": error generating accessibility requirements: {said}'}

@@ -7,7 +7,7 @@ import pytest
 import yaml
 
 from kvolsched import Cluster
-from kvolsched.api.convert import from_plain
+from kvolsched.api.text.convert import from_plain
 from kvolsched.controllers import stateful_set
 from kvolsched.revision import OTHERS
 from kvolsched.workloads import revision_hash

@@ -2,7 +2,7 @@
 
 import pytest
 
-from kvolsched.api.manifest import from_plain, to_plain
+from kvolsched.api.text.manifest import from_plain, to_plain
 from kvolsched.cluster import Cluster
 from kvolsched.explore.invariants import claims_and_volumes_match, pods_reach_their_volumes, pods_stay
 from kvolsched.revision import design

@@ -5,7 +5,7 @@ import pytest
 from controllers.small import Small, node, objects
 from controllers.workloads import cluster, events, most_and_least, pods, running, workload
 
-from kvolsched.api.manifest import from_plain, to_plain
+from kvolsched.api.text.manifest import from_plain, to_plain
 from kvolsched.controllers import kubelet, stateful_set
 
 NAME = stateful_set.NAME

@@ -3,7 +3,7 @@
 import yaml
 
 from kvolsched import Cluster
-from kvolsched.api.convert import from_plain
+from kvolsched.api.text.convert import from_plain
 
 NODES = """
 apiVersion: v1

@@ -4,9 +4,9 @@ Everything goes through the public face; a manifest is plain data, as one would 
 """
 
 from kvolsched import Cluster
-from kvolsched.answers import ApplyRefused
-from kvolsched.api import manifest
+from kvolsched.api.text import manifest
 from kvolsched.explain import judged
+from kvolsched.results import ApplyRefused
 from kvolsched.world.apiserver import key_of
 
 ZONE, HOST, RACK = "topology.kubernetes.io/zone", "kubernetes.io/hostname", "example.com/rack"

@@ -5,16 +5,17 @@ import pytest
 from documents.made import HOST, ZONE, claim, cluster, events, node, pod, storage_class, volume, where
 
 from kvolsched import Cluster, volumes
-from kvolsched.api import manifest
-from kvolsched.api.volume import BIND_COMPLETED
+from kvolsched.api.kinds.volume import BIND_COMPLETED
+from kvolsched.api.text import manifest
 from kvolsched.revision import revision_named
-from kvolsched.scheduler import binder, flow
-from kvolsched.scheduler.flow import WaitInPreBind
+from kvolsched.scheduler.loop import binding_flow as flow
+from kvolsched.scheduler.loop import volume_binder as binder
+from kvolsched.scheduler.loop.binding_flow import WaitInPreBind
 from kvolsched.world.apiserver import Write, key_of
 from kvolsched.world.component import Component
-from kvolsched.world.decision import Decision, say_done, say_refused
 from kvolsched.world.log import Key
-from kvolsched.world.routine import Routine
+from kvolsched.world.plan import PlanBuilder, report_done, report_refused
+from kvolsched.world.reconciler import Reconciler
 
 LOCAL = "kubernetes.io/no-provisioner"
 BINDER, ZONE_LABEL = "late-binder", "failure-domain.beta.kubernetes.io/zone"
@@ -24,10 +25,10 @@ BINDER, ZONE_LABEL = "late-binder", "failure-domain.beta.kubernetes.io/zone"
 class PlaceFirst(WaitInPreBind):
     """Placing before binding: volumes are chosen and remembered, the pod is bound, nothing is written for volumes."""
 
-    def reserve(self, hand, name, pod, node, found):
+    def reserve(self, ctx, name, pod, node, found):
         """Assume the volumes, in memory only, and place the pod."""
-        binder.assume_pod_volumes(hand, hand.views["cache"], found, node, self.options, writes_all=True)
-        return flow._place(hand, name, pod, node)
+        binder.assume_pod_volumes(ctx, ctx.views["cache"], found, node, self.options, writes_all=True)
+        return flow._place(ctx, name, pod, node)
 
 
 def late_binder(*, two_way=False):
@@ -36,15 +37,15 @@ def late_binder(*, two_way=False):
         if key.kind == "Pod" and new is not None and new.spec.node_name and new.metadata.deletion_timestamp is None:
             yield f"{key.namespace}/{key.name}"
 
-    def sync(hand, cause):
-        found = hand.seen.at(Key("Pod", *cause.split("/")))
-        on = found and hand.seen.get("Node", found.spec.node_name)
-        decision, taken = Decision(hand, BINDER), set()
+    def sync(ctx, cause):
+        found = ctx.seen.at(Key("Pod", *cause.split("/")))
+        on = found and ctx.seen.get("Node", found.spec.node_name)
+        decision, taken = PlanBuilder(ctx, BINDER), set()
         for name in found.claim_names() if on else ():
-            asked = hand.seen.get("PersistentVolumeClaim", name, found.metadata.namespace)
+            asked = ctx.seen.get("PersistentVolumeClaim", name, found.metadata.namespace)
             if asked is None or asked.spec.volume_name:
                 continue
-            every = sorted(hand.seen.all("PersistentVolume"), key=lambda each: each.metadata.name)
+            every = sorted(ctx.seen.all("PersistentVolume"), key=lambda each: each.metadata.name)
             chosen = volumes.find_matching_volume(asked, every, node=on, excluded=taken)
             if chosen is None:
                 decision.update(asked, volumes.with_selected_node(asked, on.metadata.name), f"it selects for {name}")
@@ -64,7 +65,7 @@ def late_binder(*, two_way=False):
         decision.update_status(named, attrs.evolve(named, status=attrs.evolve(named.status, phase="Bound")), "PVC Bound")
 
     kinds = ("Pod", "Node", "PersistentVolume", "PersistentVolumeClaim")
-    return Component(BINDER, kinds, (Routine(BINDER, pods, sync, say_refused, say_done),))
+    return Component(BINDER, kinds, (Reconciler(BINDER, pods, sync, report_refused, report_done),))
 
 
 def placed_first(*objects, two_way=False, rules="upstream", **components):
@@ -118,11 +119,11 @@ def test_bound_after_placing_an_old_scheduler_is_enough():
 
         def find(self, _pod, _node, _cache):
             """Nothing is looked for."""
-            return binder.Found()
+            return binder.FoundVolumes()
 
-        def reserve(self, hand, name, pod, node, _found):
+        def reserve(self, ctx, name, pod, node, _found):
             """The pod alone is placed."""
-            return flow._place(hand, name, pod, node)
+            return flow._place(ctx, name, pod, node)
 
     c = Cluster(attrs.evolve(old, profile=profile, flow=Unaware(old.flow.volume_binding)))
     c.world.add([late_binder()])

@@ -25,13 +25,13 @@ from documents.made import (
 
 import kvolsched
 from kvolsched import volumes
-from kvolsched.admission import Plugin
+from kvolsched.admission import AdmissionPlugin
 from kvolsched.admission.plugins import forbidden
-from kvolsched.api.selector import NodeSelectorTerm
+from kvolsched.api.kinds.selector import NodeSelectorTerm
 from kvolsched.revision import revision_named
-from kvolsched.scheduler.framework import judge
+from kvolsched.scheduler.columns.snapshot import Snapshot
+from kvolsched.scheduler.framework.judgement import judge
 from kvolsched.scheduler.plugins import volume_binding
-from kvolsched.scheduler.snapshot import Snapshot
 from kvolsched.world.apiserver import key_of
 
 both = pytest.mark.parametrize("revision", ["design", "upstream"])
@@ -203,7 +203,7 @@ def test_what_spreading_costs(monkeypatch):
 @pytest.mark.checklist("68")
 def test_a_selector_in_the_class_cannot_be_read_without_all_nodes():
     """Listed values name their domains; NotIn, Exists and Gt mean whatever nodes there happen to be."""
-    from kvolsched.api import manifest
+    from kvolsched.api.text import manifest
 
     listed = manifest.from_plain(storage_class(allowed=[{ZONE: ["a", "b"]}]))
     told = volumes.flattened(listed.allowed_topologies)
@@ -261,7 +261,7 @@ def test_a_quota_by_topology_knows_no_topology_yet():
         def server(self, denied=()):
             """An API server with one admission plugin more."""
             made = super().server(denied or {})
-            plugin = Plugin("ResourceQuota", "PersistentVolumeClaim", ("create",), quota, refuses=True)
+            plugin = AdmissionPlugin("ResourceQuota", "PersistentVolumeClaim", ("create",), quota, refuses=True)
             made.admit = attrs.evolve(made.admit, plugins=(*made.admit.plugins, plugin))
             return made
 

@@ -7,9 +7,9 @@ import pytest
 from documents.made import HOST, ZONE, claim, cluster, node, pod, reach, storage_class, volume, where
 
 from kvolsched.revision import GATES_OF, design, upstream
-from kvolsched.scheduler.binder import assume_pod_volumes
-from kvolsched.scheduler.extension import Filter, PreFilter, Score
-from kvolsched.scheduler.flow import BindWorker
+from kvolsched.scheduler.framework.extension_points import Filter, PreFilter, Score
+from kvolsched.scheduler.loop.binding_flow import BindWorker
+from kvolsched.scheduler.loop.volume_binder import assume_pod_volumes
 
 PAGE = (Path(__file__).parents[2] / "docs" / "documents.md").read_text(encoding="utf-8")
 

@@ -23,12 +23,12 @@ from documents.made import (
     where,
 )
 
-from kvolsched.api import manifest
+from kvolsched.api.text import manifest
 from kvolsched.explore import UserAct, explore
 from kvolsched.revision import revision_named
+from kvolsched.scheduler.columns.pod_counts import AffinityTerm
+from kvolsched.scheduler.framework.verdict import Code, Reject
 from kvolsched.scheduler.plugins.volume_binding import VolumeBinding
-from kvolsched.scheduler.tallies import Term
-from kvolsched.scheduler.verdict import Code, Reject
 from kvolsched.world.apiserver import Write, key_for
 
 LOCAL = "kubernetes.io/no-provisioner"
@@ -122,8 +122,8 @@ def test_what_anti_affinity_in_any_domain_has_to_look_at(monkeypatch):
     """Apart in zones asks the terms of all pods in each node's zone; apart on nodes, beside spreading, of one node's."""
     made = [node(f"{zone}{n:02}", zone) for zone in "abcde" for n in range(20)]
     asked = []
-    real = Term.meets
-    monkeypatch.setattr(Term, "meets", lambda term, *args: asked.append(term) or real(term, *args))
+    real = AffinityTerm.meets
+    monkeypatch.setattr(AffinityTerm, "meets", lambda term, *args: asked.append(term) or real(term, *args))
     work = {}
     for word, key, spec in (("zones", ZONE, {}), ("hosts", HOST, {"topologySpreadConstraints": [spread(**FOO)]})):
         others = [pod(f"p{each['metadata']['name']}", on=each["metadata"]["name"], affinity=apart(key, app="bar"))

@@ -27,7 +27,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kvolsched import Cluster, example
-from kvolsched.api import manifest
+from kvolsched.api.text import manifest
 
 both = pytest.mark.parametrize("revision", ["design", "upstream"])
 CONFLICT = {"design": "node(s) had volume node affinity conflict",

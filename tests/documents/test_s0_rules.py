@@ -26,7 +26,7 @@ from documents.made import (
 )
 
 from kvolsched import example
-from kvolsched.api import manifest
+from kvolsched.api.text import manifest
 from kvolsched.revision import revision_named
 
 both = pytest.mark.parametrize("revision", ["design", "upstream"])

@@ -22,7 +22,7 @@ from documents.made import (
 )
 
 from kvolsched import ManifestError
-from kvolsched.api import manifest
+from kvolsched.api.text import manifest
 from kvolsched.revision import revision_named
 from kvolsched.volumes import publish_context
 from kvolsched.world.apiserver import Refused, Write, key_for

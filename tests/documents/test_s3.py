@@ -26,7 +26,7 @@ from documents.made import (
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kvolsched.api import manifest
+from kvolsched.api.text import manifest
 
 both = pytest.mark.parametrize("revision", ["design", "upstream"])
 FOO = {"app": "foo"}

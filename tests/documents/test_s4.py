@@ -25,7 +25,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kvolsched import Cluster
-from kvolsched.api import manifest
+from kvolsched.api.text import manifest
 from kvolsched.explore import UserAct, explore
 from kvolsched.revision import revision_named
 from kvolsched.world.apiserver import ApiServer, Write, key_for

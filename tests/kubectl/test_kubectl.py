@@ -7,14 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from kvolsched.api import manifest
-from kvolsched.api.kind import BY_NAME, kind_named
+from kvolsched.api.kinds.kind import BY_NAME, kind_named
+from kvolsched.api.text import manifest
 from kvolsched.cluster import Cluster
 from kvolsched.conform import read
 from kvolsched.conform.kubectl import expected
 from kvolsched.kubectl import describe, get
 from kvolsched.kubectl import text as kubectl_text
-from kvolsched.kubectl.describing import description
+from kvolsched.kubectl.describe_sections.description import description
 from kvolsched.kubectl.listing import listing
 from kvolsched.world.apiserver import key_of
 

@@ -9,8 +9,8 @@ import pytest
 from click.testing import CliRunner
 
 from kvolsched import Cluster
-from kvolsched.api import manifest
-from kvolsched.api.kind import KINDS
+from kvolsched.api.kinds.kind import KINDS
+from kvolsched.api.text import manifest
 from kvolsched.cli import main
 from kvolsched.kubectl import NotThere
 

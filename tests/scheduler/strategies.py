@@ -2,9 +2,9 @@
 
 from hypothesis import strategies as st
 
-from kvolsched.api.meta import Frozen, ObjectMeta, ObjectReference
-from kvolsched.api.node import Node, NodeSpec, NodeStatus
-from kvolsched.api.pod import (
+from kvolsched.api.kinds.meta import Frozen, ObjectMeta, ObjectReference
+from kvolsched.api.kinds.node import Node, NodeSpec, NodeStatus
+from kvolsched.api.kinds.pod import (
     Affinity,
     Container,
     NodeAffinity,
@@ -18,17 +18,10 @@ from kvolsched.api.pod import (
     TopologySpreadConstraint,
     Volume,
 )
-from kvolsched.api.pod_volume import PersistentVolumeClaimVolumeSource
-from kvolsched.api.selector import (
-    LabelSelector,
-    NodeSelector,
-    NodeSelectorTerm,
-    Requirement,
-    Taint,
-    Toleration,
-)
-from kvolsched.api.storage import StorageClass, TopologySelectorLabelRequirement, TopologySelectorTerm
-from kvolsched.api.volume import (
+from kvolsched.api.kinds.pod_volume import PersistentVolumeClaimVolumeSource
+from kvolsched.api.kinds.selector import LabelSelector, NodeSelector, NodeSelectorTerm, Requirement, Taint, Toleration
+from kvolsched.api.kinds.storage_class import StorageClass, TopologySelectorLabelRequirement, TopologySelectorTerm
+from kvolsched.api.kinds.volume import (
     BIND_COMPLETED,
     SELECTED_NODE,
     PersistentVolume,
@@ -39,7 +32,7 @@ from kvolsched.api.volume import (
     PersistentVolumeStatus,
     VolumeNodeAffinity,
 )
-from kvolsched.api.workload import Namespace
+from kvolsched.api.kinds.workload import Namespace
 from kvolsched.world.log import Key
 
 NODES = [f"n{i}" for i in range(5)]

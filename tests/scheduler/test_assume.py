@@ -5,10 +5,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kvolsched.api.manifest import from_plain
-from kvolsched.api.meta import Condition
-from kvolsched.scheduler.assume import ASSUMED, AssumeCache, EqualVersions, NewerWins, PodStatusPatch, key_in, name_of
-from kvolsched.scheduler.snapshot import Snapshot
+from kvolsched.api.kinds.meta import Condition
+from kvolsched.api.text.manifest import from_plain
+from kvolsched.scheduler.columns.snapshot import Snapshot
+from kvolsched.scheduler.loop.assume_cache import (
+    ASSUMED,
+    AssumeCache,
+    EqualVersions,
+    NewerWins,
+    PodStatusPatch,
+    key_of_note,
+    note_name,
+)
 from kvolsched.world.apiserver import key_of
 from kvolsched.world.log import Note
 from kvolsched.world.view import build
@@ -32,7 +40,7 @@ def pod(name="app", node="", version=1):
 
 def note(key):
     """Return the note of an assumption."""
-    return Note("kube-scheduler", ASSUMED, name_of(key))
+    return Note("kube-scheduler", ASSUMED, note_name(key))
 
 
 @pytest.mark.parametrize(
@@ -117,7 +125,7 @@ def test_moved_equals_built(moves, rule):
 def test_names_of_notes_lead_back_to_keys():
     """Names with slashes in them do, too."""
     for obj in (volume(), pod()):
-        assert key_in(name_of(key_of(obj))) == key_of(obj)
+        assert key_of_note(note_name(key_of(obj))) == key_of(obj)
 
 
 def test_a_condition_that_says_the_same_is_not_written_again():

@@ -5,10 +5,10 @@ import pytest
 
 from kvolsched import volumes
 from kvolsched.cluster import Cluster
-from kvolsched.scheduler import binder
-from kvolsched.scheduler.binder import Binding, CannotAssume, Found
-from kvolsched.scheduler.cycle import PASS
-from kvolsched.world.component import Hand
+from kvolsched.scheduler.loop import volume_binder as binder
+from kvolsched.scheduler.loop.scheduling_cycle import PASS
+from kvolsched.scheduler.loop.volume_binder import BindingInProgress, CannotAssume, FoundVolumes
+from kvolsched.world.component import TurnContext
 from kvolsched.world.log import Key
 
 CLAIM = Key("PersistentVolumeClaim", "default", "data")
@@ -53,21 +53,21 @@ def scheduler(cluster):
     """Return the scheduler's hand and cache, everything seen."""
     process, actor = cluster.world.find(PASS)
     cluster.world.deliver(process)
-    return Hand(cluster.world, process, actor), process.views["cache"]
+    return TurnContext(cluster.world, process, actor), process.views["cache"]
 
 
 def found(cluster, *static, provision=()):
     """Return what a decision found: volumes for claims, and claims to provision."""
     pairs = tuple((cluster[f"pvc/{claim}"], cluster[f"pv/{volume}"]) for claim, volume in static)
-    return Found(pairs, tuple(cluster[f"pvc/{name}"] for name in provision))
+    return FoundVolumes(pairs, tuple(cluster[f"pvc/{name}"] for name in provision))
 
 
 @pytest.mark.checklist("117", "118")
 def test_volumes_are_written_before_claims(cluster):
     """The PV gets its claimRef, the claim its node; both are assumed, neither is written yet."""
-    hand, cache = scheduler(cluster)
+    ctx, cache = scheduler(cluster)
     what = found(cluster, ("data", "disk"), provision=("more",))
-    writes = binder.assume_pod_volumes(hand, cache, what, "node-1", volumes.UPSTREAM, writes_all=True)
+    writes = binder.assume_pod_volumes(ctx, cache, what, "node-1", volumes.UPSTREAM, writes_all=True)
     assert [str(write.subject) for write in writes] == ["pv/disk", "pvc/more"]
     assert cache.get(DISK).spec.claim_ref.name == "data"
     assert volumes.selected_node(cache.get(Key("PersistentVolumeClaim", "default", "more"))) == "node-1"
@@ -79,9 +79,9 @@ def test_volumes_are_written_before_claims(cluster):
 def test_a_volume_that_is_the_claims_already(cluster, writes_all, provision, written):
     """It is not assumed again; today it is written all the same, in 1.11 only beside claims to provision alone."""
     cluster.edit("pv/disk", lambda old: volumes.bind_volume_to_claim(old, cluster["pvc/data"]))
-    hand, cache = scheduler(cluster)
+    ctx, cache = scheduler(cluster)
     what = found(cluster, ("data", "disk"), provision=provision)
-    writes = binder.assume_pod_volumes(hand, cache, what, "node-1", volumes.UPSTREAM, writes_all=writes_all)
+    writes = binder.assume_pod_volumes(ctx, cache, what, "node-1", volumes.UPSTREAM, writes_all=writes_all)
     assert len(writes) == written
     assert not cache.holds(DISK)
 
@@ -89,28 +89,28 @@ def test_a_volume_that_is_the_claims_already(cluster, writes_all, provision, wri
 @pytest.mark.checklist("116")
 def test_what_has_changed_since_is_not_assumed(cluster):
     """A volume seen newer than found: an error, and nothing at all is assumed."""
-    hand, cache = scheduler(cluster)
+    ctx, cache = scheduler(cluster)
     what = found(cluster, ("data", "disk"), ("more", "big"))
     cluster.edit("pv/big", lambda old: attrs.evolve(old, metadata=attrs.evolve(old.metadata, finalizers=("example.com/x",))))
     scheduler(cluster)
     with pytest.raises(CannotAssume, match=r'"big" is out of sync \(stored: \d+, assume: \d+\)'):
-        binder.assume_pod_volumes(hand, cache, what, "node-1", volumes.UPSTREAM, writes_all=True)
+        binder.assume_pod_volumes(ctx, cache, what, "node-1", volumes.UPSTREAM, writes_all=True)
     assert not cache.assumed
 
 
 def test_checks_stop_at_the_first_unfinished_claim(cluster):
     """A later claim's failure stays hidden until the first is bound."""
-    binding = Binding(cluster["pod/app"], "node-1", static=((CLAIM, DISK),), provision=(Key(*CLAIM[:2], "more"),))
+    binding = BindingInProgress(cluster["pod/app"], "node-1", static=((CLAIM, DISK),), provision=(Key(*CLAIM[:2], "more"),))
     cluster.edit("pv/disk", lambda old: volumes.bind_volume_to_claim(old, cluster["pvc/data"]))
-    hand, _ = scheduler(cluster)
-    assert binder.check_bindings(binding, hand) is False
+    ctx, _ = scheduler(cluster)
+    assert binder.check_bindings(binding, ctx) is False
     only = attrs.evolve(binding, static=())
-    assert binder.check_bindings(only, hand) == 'selectedNode annotation reset for PVC "more"'
+    assert binder.check_bindings(only, ctx) == 'selectedNode annotation reset for PVC "more"'
 
 
 def test_what_the_checks_find(cluster):
     """Each sentence of checkBindings, in its order."""
-    binding = Binding(cluster["pod/app"], "node-1", static=((CLAIM, DISK),))
+    binding = BindingInProgress(cluster["pod/app"], "node-1", static=((CLAIM, DISK),))
 
     def answer():
         return binder.check_bindings(binding, scheduler(cluster)[0])

@@ -6,16 +6,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kvolsched.api.meta import Frozen, ObjectMeta
-from kvolsched.api.node import Node, NodeStatus
-from kvolsched.api.pod import Container, Pod, PodSpec, Resources
+from kvolsched.api.kinds.meta import Frozen, ObjectMeta
+from kvolsched.api.kinds.node import Node, NodeStatus
+from kvolsched.api.kinds.pod import Container, Pod, PodSpec, Resources
 from kvolsched.scheduler import requests
-from kvolsched.scheduler.extension import Enabled
-from kvolsched.scheduler.framework import OK, Code, Reject, check, judge, rank
+from kvolsched.scheduler.columns.snapshot import snapshot
+from kvolsched.scheduler.framework.extension_points import EnabledPlugin
+from kvolsched.scheduler.framework.judgement import check, judge
+from kvolsched.scheduler.framework.profile import Profile, design, upstream
+from kvolsched.scheduler.framework.ranking import rank
+from kvolsched.scheduler.framework.verdict import OK, Code, Reject
 from kvolsched.scheduler.plugins.pod_topology_spread import PodTopologySpread
 from kvolsched.scheduler.plugins.volume_binding import VolumeBinding
-from kvolsched.scheduler.profile import Profile, design, upstream
-from kvolsched.scheduler.snapshot import snapshot
 from scheduler.strategies import clusters, company, pending, spread, stores, worlds
 
 PROFILES = [
@@ -24,9 +26,9 @@ PROFILES = [
     Profile(
         "mixed",
         (
-            Enabled(PodTopologySpread.of_the_design(literal=True)),
-            Enabled(VolumeBinding(largest_first=True, prioritises=True)),
-            Enabled(VolumeBinding.of_the_design(selected_is_pinned=True, unbound_is_error=False)),
+            EnabledPlugin(PodTopologySpread.of_the_design(literal=True)),
+            EnabledPlugin(VolumeBinding(largest_first=True, prioritises=True)),
+            EnabledPlugin(VolumeBinding.of_the_design(selected_is_pinned=True, unbound_is_error=False)),
         ),
     ),
 ]
@@ -120,7 +122,7 @@ class Picky:
 def test_a_rule_alone_is_lifted(objects, pod):
     """A plugin without a column appears in matrix, sentence and feasible nodes by itself."""
     seen = snapshot(objects)
-    judgement = judge(pod, seen, Profile("mine", (Enabled(Picky()),)))
+    judgement = judge(pod, seen, Profile("mine", (EnabledPlugin(Picky()),)))
     check(judgement)
     names = {node.metadata.name for node in seen.all_nodes()}
     assert set(judgement.feasible) == names & {"n0", "n3"}

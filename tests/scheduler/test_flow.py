@@ -4,7 +4,7 @@ import pytest
 
 from kvolsched import scenario
 from kvolsched.cluster import Cluster
-from kvolsched.scheduler.flow import BINDING
+from kvolsched.scheduler.loop.binding_flow import BINDING
 from kvolsched.world.log import Note
 
 

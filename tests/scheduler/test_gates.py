@@ -3,9 +3,9 @@
 import attrs
 import pytest
 
-from kvolsched.answers import ApplyRefused
 from kvolsched.cluster import Cluster
-from kvolsched.scheduler import queue
+from kvolsched.results import ApplyRefused
+from kvolsched.scheduler.loop import scheduling_queue as queue
 from kvolsched.world.apiserver import Refused, Write, key_of
 from kvolsched.world.log import Note
 

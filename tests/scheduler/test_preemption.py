@@ -7,15 +7,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kvolsched.api.manifest import from_plain
-from kvolsched.api.meta import Frozen, ObjectMeta
-from kvolsched.api.pod import Container, Pod, PodSpec, PodStatus, Resources
-from kvolsched.scheduler.cycle import post_filter
-from kvolsched.scheduler.framework import check, judge
-from kvolsched.scheduler.hypothetical import Hypothetical
+from kvolsched.api.kinds.meta import Frozen, ObjectMeta
+from kvolsched.api.kinds.pod import Container, Pod, PodSpec, PodStatus, Resources
+from kvolsched.api.text.manifest import from_plain
+from kvolsched.scheduler.columns.hypothetical_snapshot import HypotheticalSnapshot
+from kvolsched.scheduler.columns.snapshot import snapshot
+from kvolsched.scheduler.framework.judgement import check, judge
+from kvolsched.scheduler.framework.profile import upstream
+from kvolsched.scheduler.loop.scheduling_cycle import post_filter
 from kvolsched.scheduler.plugins.default_preemption import DryRun
-from kvolsched.scheduler.profile import upstream
-from kvolsched.scheduler.snapshot import snapshot
 from scheduler.strategies import _nodes, company, spread
 from scheduler.test_rules import node, pod
 
@@ -189,7 +189,7 @@ def test_a_copy_without_pods_is_a_snapshot_without_them(strategy):
         seen = snapshot(objects)
         judge(wanted, seen, upstream())  # makes the tallies
         before = seen.meaning()
-        copy = Hypothetical(seen)
+        copy = HypotheticalSnapshot(seen)
         pods = [item for item in objects if item.kind == "Pod" and item.spec.node_name]
         gone = [one for one in pods if data.draw(st.booleans())]
         for one in gone:

@@ -6,16 +6,24 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kvolsched.api.manifest import from_plain
-from kvolsched.api.meta import Frozen, ObjectMeta, OwnerReference
-from kvolsched.api.pod import Affinity, Pod, PodAffinity, PodSpec, TopologySpreadConstraint, WeightedPodAffinityTerm
-from kvolsched.api.selector import LabelSelector
-from kvolsched.api.service import Service, ServiceSpec
-from kvolsched.api.workload import ReplicaSet, ReplicaSetSpec, ReplicationController, ReplicationControllerSpec
-from kvolsched.scheduler.framework import judge, rank
-from kvolsched.scheduler.matching import admitted
-from kvolsched.scheduler.profile import upstream
-from kvolsched.scheduler.snapshot import snapshot
+from kvolsched.api.kinds.meta import Frozen, ObjectMeta, OwnerReference
+from kvolsched.api.kinds.pod import (
+    Affinity,
+    Pod,
+    PodAffinity,
+    PodSpec,
+    TopologySpreadConstraint,
+    WeightedPodAffinityTerm,
+)
+from kvolsched.api.kinds.selector import LabelSelector
+from kvolsched.api.kinds.service import Service, ServiceSpec
+from kvolsched.api.kinds.workload import ReplicaSet, ReplicaSetSpec, ReplicationController, ReplicationControllerSpec
+from kvolsched.api.text.manifest import from_plain
+from kvolsched.scheduler.columns.snapshot import snapshot
+from kvolsched.scheduler.framework.judgement import judge
+from kvolsched.scheduler.framework.profile import upstream
+from kvolsched.scheduler.framework.ranking import rank
+from kvolsched.scheduler.node_selection import admitted
 from scheduler.strategies import (
     NAMESPACES,
     _nodes,

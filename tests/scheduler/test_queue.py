@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kvolsched.cluster import Cluster
-from kvolsched.scheduler.queue import (
+from kvolsched.scheduler.loop.scheduling_queue import (
     ACTIVE,
     BACKOFF,
     QUEUE,

@@ -9,8 +9,8 @@ import pytest
 
 from kvolsched.conform import judged, read
 from kvolsched.conform.spread import ALPHA, BETA, spreading
-from kvolsched.scheduler.framework import check
-from kvolsched.scheduler.profile import design
+from kvolsched.scheduler.framework.judgement import check
+from kvolsched.scheduler.framework.profile import design
 
 RECORDED = Path(__file__).parents[1] / "conformance" / "design-spread.jsonl.gz"
 

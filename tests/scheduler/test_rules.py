@@ -2,12 +2,14 @@
 
 import pytest
 
-from kvolsched.api.manifest import from_plain
-from kvolsched.scheduler.framework import Code, judge, rank
+from kvolsched.api.text.manifest import from_plain
+from kvolsched.scheduler.columns.snapshot import snapshot
+from kvolsched.scheduler.framework.judgement import judge
+from kvolsched.scheduler.framework.profile import design, upstream
+from kvolsched.scheduler.framework.ranking import rank
+from kvolsched.scheduler.framework.verdict import Code
 from kvolsched.scheduler.plugins.pod_topology_spread import PodTopologySpread
 from kvolsched.scheduler.plugins.volume_binding import VolumeBinding
-from kvolsched.scheduler.profile import design, upstream
-from kvolsched.scheduler.snapshot import snapshot
 from kvolsched.world.log import Key
 
 BIG = {"cpu": "8", "memory": "16Gi", "pods": "110"}

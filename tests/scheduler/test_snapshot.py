@@ -4,13 +4,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kvolsched.api.meta import Frozen, ObjectMeta
-from kvolsched.api.node import Node, NodeStatus
-from kvolsched.api.pod import Container, Pod, PodSpec, Resources
-from kvolsched.api.volume import PersistentVolume
-from kvolsched.scheduler.framework import OK, SKIP, At, judge, rank
-from kvolsched.scheduler.profile import design, upstream
-from kvolsched.scheduler.snapshot import Snapshot, snapshot
+from kvolsched.api.kinds.meta import Frozen, ObjectMeta
+from kvolsched.api.kinds.node import Node, NodeStatus
+from kvolsched.api.kinds.pod import Container, Pod, PodSpec, Resources
+from kvolsched.api.kinds.volume import PersistentVolume
+from kvolsched.scheduler.columns.snapshot import Snapshot, snapshot
+from kvolsched.scheduler.framework.extension_points import ColumnContext
+from kvolsched.scheduler.framework.judgement import judge
+from kvolsched.scheduler.framework.profile import design, upstream
+from kvolsched.scheduler.framework.ranking import rank
+from kvolsched.scheduler.framework.verdict import OK, SKIP
 from kvolsched.world.log import Key
 from kvolsched.world.view import build
 from scheduler.strategies import changing, clusters, company, pending, spread, stores
@@ -173,5 +176,5 @@ def test_who_needs_what_a_pod_lacks_has_nothing_to_say():
             assert not any(getattr(pod.spec, field, False) or getattr(seen, field, False) for field in plugin.needs)
             assert not hasattr(plugin, "prefilter") or plugin.prefilter(pod, seen) == SKIP
             assert plugin.rule(pod, seen.node("n0"), seen) == OK
-            assert not hasattr(plugin, "score") or plugin.score(pod, At(seen)) is None
+            assert not hasattr(plugin, "score") or plugin.score(pod, ColumnContext(seen)) is None
             assert (plugin.name in judge(pod, seen, profile).skipped) == hasattr(plugin, "prefilter")

@@ -4,27 +4,29 @@ import pytest
 from hypothesis import Phase, find, given, settings
 from hypothesis import strategies as st
 
-from kvolsched.api.manifest import from_plain
-from kvolsched.scheduler.extension import Enabled
-from kvolsched.scheduler.framework import OK, Code, check, judge, rank
-from kvolsched.scheduler.holdings import ANY
-from kvolsched.scheduler.hypothetical import Hypothetical
-from kvolsched.scheduler.images import full_name, images_of
+from kvolsched.api.text.manifest import from_plain
+from kvolsched.scheduler.columns.exclusive_use import ANY
+from kvolsched.scheduler.columns.hypothetical_snapshot import HypotheticalSnapshot
+from kvolsched.scheduler.columns.images import full_name, images_of
+from kvolsched.scheduler.columns.snapshot import Snapshot, snapshot
+from kvolsched.scheduler.framework.extension_points import EnabledPlugin
+from kvolsched.scheduler.framework.judgement import check, judge
+from kvolsched.scheduler.framework.profile import Profile, upstream
+from kvolsched.scheduler.framework.ranking import rank
+from kvolsched.scheduler.framework.verdict import OK, Code
 from kvolsched.scheduler.plugins.node_ports import NodePorts
 from kvolsched.scheduler.plugins.node_volume_limits import NodeVolumeLimits
 from kvolsched.scheduler.plugins.volume_binding import VolumeBinding
 from kvolsched.scheduler.plugins.volume_restrictions import VolumeRestrictions
 from kvolsched.scheduler.plugins.volume_zone import VolumeZone
-from kvolsched.scheduler.profile import Profile, upstream
-from kvolsched.scheduler.snapshot import Snapshot, snapshot
 from kvolsched.world.log import Key
 from scheduler.test_rules import claim, node, pod, storage_class
 from scheduler.volume_strategies import changes, disks
 
 PLUGINS = [NodePorts(), VolumeRestrictions(), NodeVolumeLimits(), VolumeBinding(), VolumeZone()]
 # One profile a plugin, so that none hides behind the rejection of another; and all together.
-ALONE = [Profile(plugin.name, (Enabled(plugin),)) for plugin in PLUGINS]
-ALONE.append(Profile("falling", (Enabled(VolumeBinding(largest_first=True)),)))
+ALONE = [Profile(plugin.name, (EnabledPlugin(plugin),)) for plugin in PLUGINS]
+ALONE.append(Profile("falling", (EnabledPlugin(VolumeBinding(largest_first=True)),)))
 PROFILES = [*ALONE, upstream()]
 SENTENCES = [
     (NodePorts(), "node(s) didn't have free ports for the requested pod ports"),
@@ -61,7 +63,7 @@ def test_column_equals_rule(world):
 @pytest.mark.parametrize(("plugin", "sentence"), SENTENCES)
 def test_the_clusters_bite(plugin, sentence):
     """For each sentence there is a cluster among the random ones where one node is given it and another is not."""
-    profile = Profile("alone", (Enabled(plugin),))
+    profile = Profile("alone", (EnabledPlugin(plugin),))
 
     def says(world):
         judgement = judge(world[1], snapshot(world[0]), profile)
@@ -114,7 +116,7 @@ def test_a_dry_run_leaves_no_trace(world, data):
     on = [other for each in seen.all_nodes() for other in seen.pods_on(each.metadata.name)]
     gone = data.draw(st.lists(st.sampled_from(on), unique=True) if on else st.just([]))
     before = _said(seen, wanted)
-    trial = Hypothetical(seen)
+    trial = HypotheticalSnapshot(seen)
     for other in gone:
         trial.take(other)
     without = snapshot([item for item in objects if item not in gone])
@@ -245,7 +247,7 @@ def test_a_single_pod_claim_serves_one_pod_in_the_whole_cluster():
 
     assert () == judgement.feasible
     assert "2 node(s) unavailable due to PersistentVolumeClaim with ReadWriteOncePod" in judgement.sentence()
-    trial = Hypothetical(seen)
+    trial = HypotheticalSnapshot(seen)
     trial.take(holder)
     assert ("a", "b") == judge(uses(), trial, upstream()).feasible
 
@@ -253,7 +255,7 @@ def test_a_single_pod_claim_serves_one_pod_in_the_whole_cluster():
 def test_two_users_of_a_single_pod_claim_count_as_one_conflict():
     """A claim in use counts once, and one user taken away takes one off: the other is forgotten (v1.36.2 does so)."""
     first, second = uses("first", "a"), uses("second", "b")
-    trial = Hypothetical(snapshot([node("a"), node("b"), *single(), first, second]))
+    trial = HypotheticalSnapshot(snapshot([node("a"), node("b"), *single(), first, second]))
     trial.take(first)
 
     assert ("a", "b") == judge(uses(), trial, upstream()).feasible

@@ -3,14 +3,14 @@
 import attrs
 import pytest
 
-from kvolsched.api.manifest import from_plain
+from kvolsched.api.text.manifest import from_plain
 from kvolsched.cluster import Cluster
 from kvolsched.revision import design, upstream
-from kvolsched.scheduler.cluster_event import Action, events_of
-from kvolsched.scheduler.extension import Wake
-from kvolsched.scheduler.own import plugin_of
-from kvolsched.scheduler.queue import QUEUE, UNSCHEDULABLE, QueueEntry, SchedulingQueue
-from kvolsched.scheduler.requeue import declares, listening
+from kvolsched.scheduler.framework.cluster_event import Action, events_of
+from kvolsched.scheduler.framework.custom_plugin import custom_plugin
+from kvolsched.scheduler.framework.extension_points import QueueingHint
+from kvolsched.scheduler.loop.requeueing import hints_for, registered_events
+from kvolsched.scheduler.loop.scheduling_queue import QUEUE, UNSCHEDULABLE, QueueEntry, SchedulingQueue
 from kvolsched.world.apiserver import key_of
 from kvolsched.world.log import Note
 
@@ -103,7 +103,7 @@ def woken(waiting, rejected_by, old, new):
         hint.when(waiting, event.old, event.new)
         for event in events_of(key_of(new or old), old, new)
         if event.only in ("", "default/app")
-        for hint in listening(PROFILE, event.kind, event.action, rejected_by)
+        for hint in hints_for(PROFILE, event.kind, event.action, rejected_by)
     )
 
 
@@ -161,18 +161,18 @@ def test_a_plugin_hears_of_what_it_waits_for(hint):
 def test_who_waits_for_nodes_hears_of_taints():
     """A plugin that waits for new nodes and says nothing of taints is told of every change of one; others are not."""
     waits = attrs.make_class("Waits", {"name": attrs.field(default="W"), "wakes": attrs.field(default=())})
-    for_nodes = waits(wakes=(Wake("Node", "a node appears", on=Action.ADD),))
-    for_both = waits(wakes=(Wake("Node", "a node or a taint", on=Action.ADD | Action.NODE_TAINT),))
+    for_nodes = waits(wakes=(QueueingHint("Node", "a node appears", on=Action.ADD),))
+    for_both = waits(wakes=(QueueingHint("Node", "a node or a taint", on=Action.ADD | Action.NODE_TAINT),))
 
-    assert [2, 1, 0] == [len(declares(plugin)) for plugin in (for_nodes, for_both, waits())]
+    assert [2, 1, 0] == [len(registered_events(plugin)) for plugin in (for_nodes, for_both, waits())]
 
 
 def test_a_rule_of_ones_own_hears_of_everything():
     """Whatever happens to nodes, pods, claims and volumes wakes those whom a learner's rule rejected."""
-    profile = PROFILE.with_plugin(plugin_of(lambda _pod, _node, _seen: False, name="mine"))
+    profile = PROFILE.with_plugin(custom_plugin(lambda _pod, _node, _seen: False, name="mine"))
 
-    assert all(listening(profile, "Node", action, ("mine",)) for action in Action.ANY)
-    assert all(listening(profile, "PersistentVolumeClaim", action, ("mine",)) for action in Action.ANY)
+    assert all(hints_for(profile, "Node", action, ("mine",)) for action in Action.ANY)
+    assert all(hints_for(profile, "PersistentVolumeClaim", action, ("mine",)) for action in Action.ANY)
 
 
 @pytest.mark.parametrize("revision", [upstream(), design()])

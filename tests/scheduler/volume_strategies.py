@@ -2,7 +2,7 @@
 
 from hypothesis import strategies as st
 
-from kvolsched.api.csi import (
+from kvolsched.api.kinds.csi import (
     CSIDriver,
     CSIDriverSpec,
     CSINode,
@@ -14,10 +14,10 @@ from kvolsched.api.csi import (
     VolumeAttachmentSpec,
     VolumeNodeResources,
 )
-from kvolsched.api.meta import Frozen, ObjectMeta, ObjectReference, OwnerReference
-from kvolsched.api.node import Node, NodeStatus
-from kvolsched.api.pod import Container, ContainerPort, Pod, PodSpec, PodStatus, Resources
-from kvolsched.api.pod_volume import (
+from kvolsched.api.kinds.meta import Frozen, ObjectMeta, ObjectReference, OwnerReference
+from kvolsched.api.kinds.node import Node, NodeStatus
+from kvolsched.api.kinds.pod import Container, ContainerPort, Pod, PodSpec, PodStatus, Resources
+from kvolsched.api.kinds.pod_volume import (
     AWSElasticBlockStoreVolumeSource,
     EphemeralVolumeSource,
     GCEPersistentDiskVolumeSource,
@@ -26,9 +26,9 @@ from kvolsched.api.pod_volume import (
     RBDVolumeSource,
     Volume,
 )
-from kvolsched.api.selector import LabelSelector, Requirement
-from kvolsched.api.storage import StorageClass, TopologySelectorLabelRequirement, TopologySelectorTerm
-from kvolsched.api.volume import (
+from kvolsched.api.kinds.selector import LabelSelector, Requirement
+from kvolsched.api.kinds.storage_class import StorageClass, TopologySelectorLabelRequirement, TopologySelectorTerm
+from kvolsched.api.kinds.volume import (
     BIND_COMPLETED,
     PersistentVolume,
     PersistentVolumeClaim,
@@ -37,7 +37,7 @@ from kvolsched.api.volume import (
     PersistentVolumeSpec,
     PersistentVolumeStatus,
 )
-from kvolsched.scheduler.holdings import ANY
+from kvolsched.scheduler.columns.exclusive_use import ANY
 from kvolsched.world.log import Key
 
 ZONE, OLD_ZONE = "topology.kubernetes.io/zone", "failure-domain.beta.kubernetes.io/zone"

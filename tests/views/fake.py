@@ -51,16 +51,16 @@ class FakeDriver:
         self.orders.append(("gear", unit))
         self.unit = unit
 
-    def story(self, ref: str) -> tuple[f.StoryRow, ...]:
+    def story(self, ref: str) -> tuple[f.ObjectStoryRow, ...]:
         rows = []
         for frame in self.frames[: self.at + 1]:
             rows += [
-                f.StoryRow(frame.head.step, frame.head.time, frame.head.actor, c.op, c.field, c.old, c.new)
+                f.ObjectStoryRow(frame.head.step, frame.head.time, frame.head.actor, c.op, c.field, c.old, c.new)
                 for c in frame.changes if c.ref == ref and c.kind == "api"
             ]  # fmt: skip
         return tuple(rows)
 
-    def cell(self, node: str, plugin: str) -> f.Cell | None:
+    def cell(self, node: str, plugin: str) -> f.CellDetail | None:
         verdicts = self.frame().verdicts
         names = [head.name for head in verdicts.plugins]
         row = next((row for row in verdicts.rows if row.node == node), None)
@@ -68,7 +68,7 @@ class FakeDriver:
             return None
         words = next((n.reason for n in self.frame().nodes if n.name == node), "")
         code = row.codes[names.index(plugin)]
-        return f.Cell(node, plugin, code, (words,) if words else (), (f"both sides for {node}",))
+        return f.CellDetail(node, plugin, code, (words,) if words else (), (f"both sides for {node}",))
 
     def ledgers(self) -> tuple[tuple[f.SkewLedger, ...], tuple[f.CapacityLedger, ...]]:
         return self.frame().skew, self.frame().capacity

@@ -9,10 +9,10 @@ from xml.etree import ElementTree as ET
 import pytest
 from attrs import evolve
 
-from kvolsched.views import charts
 from kvolsched.views import frame as f
-from kvolsched.views.charts import Held, Outcome
-from kvolsched.views.figure import VEGA_LITE
+from kvolsched.views.drawing.figure import VEGA_LITE
+from kvolsched.views.pictures import charts
+from kvolsched.views.pictures.charts import Held, Outcome
 
 from . import frames
 

@@ -6,8 +6,9 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from kvolsched.views import export, figure
-from kvolsched.views.panel import Lab
+from kvolsched.views.drawing import figure
+from kvolsched.views.panel import export
+from kvolsched.views.panel.lab import Lab
 
 from . import frames
 from .fake import FakeDriver

@@ -7,8 +7,9 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from kvolsched.views import figure, lanes, log, matrix, scores
-from kvolsched.views.figure import Figure
+from kvolsched.views.drawing import figure
+from kvolsched.views.drawing.figure import Figure
+from kvolsched.views.pictures import lanes, log, matrix, scores
 
 from . import frames
 

@@ -8,9 +8,9 @@ import pytest
 import kvolsched
 from kvolsched.views import frame as f
 from kvolsched.views.fill import frame_of
-from kvolsched.views.fill_history import seconds
-from kvolsched.views.fill_objects import claim_state, pod_state, reach_of, short, volume_state
-from kvolsched.views.fill_verdicts import plugin_heads
+from kvolsched.views.fill.history import seconds
+from kvolsched.views.fill.objects import claim_state, pod_state, reach_of, short, volume_state
+from kvolsched.views.fill.verdicts import plugin_heads
 from kvolsched.views.show import ClusterDriver
 
 RULES = ("design", "upstream")

@@ -8,11 +8,11 @@ import pytest
 import kvolsched
 from kvolsched.conform import judged, read
 from kvolsched.revision import upstream
-from kvolsched.scheduler.verdict import Ok
-from kvolsched.views import charts
+from kvolsched.scheduler.framework.verdict import Ok
 from kvolsched.views.fill import frame_of
-from kvolsched.views.fill_ledgers import NO_LABEL, capacity_ledgers, skew_ledgers
-from kvolsched.views.ledgers import capacity_reading, skew_reading
+from kvolsched.views.fill.ledgers import NO_LABEL, capacity_ledgers, skew_ledgers
+from kvolsched.views.pictures import charts
+from kvolsched.views.pictures.ledgers import capacity_reading, skew_reading
 
 RECORDED = Path(__file__).parent.parent / "conformance"
 ZONE = "topology.kubernetes.io/zone"

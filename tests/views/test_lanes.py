@@ -7,7 +7,7 @@ import pytest
 from attrs import evolve
 
 from kvolsched.views import frame as f
-from kvolsched.views import lanes
+from kvolsched.views.pictures import lanes
 
 from . import frames
 

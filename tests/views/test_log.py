@@ -6,15 +6,15 @@ import pytest
 from attrs import evolve
 
 from kvolsched.views import frame as f
-from kvolsched.views import log, story
+from kvolsched.views.pictures import log, story
 
 from . import frames
 
 HOSTILE = '<img src=x onerror="alert(1)">'
 STORY = (
-    f.StoryRow(2, 0.1, "StatefulSet controller", "+", "object", "", "100Gi zonal-class"),
-    f.StoryRow(6, 0.3, "scheduler · bind worker", "~", "annotation selected-node", "", "node-a"),
-    f.StoryRow(11, 1.5, "PV controller", "~", "status.phase", "Pending", "Bound"),
+    f.ObjectStoryRow(2, 0.1, "StatefulSet controller", "+", "object", "", "100Gi zonal-class"),
+    f.ObjectStoryRow(6, 0.3, "scheduler · bind worker", "~", "annotation selected-node", "", "node-a"),
+    f.ObjectStoryRow(11, 1.5, "PV controller", "~", "status.phase", "Pending", "Bound"),
 )
 
 
@@ -165,9 +165,9 @@ step  time   by                          what                      before → af
 def test_what_was_nothing_before_is_no_change_of_none():
     """A story says of an event its words alone, and of an object that was made no values at all."""
     rows = [
-        f.StoryRow(1, 0.0, "StatefulSet controller", "+", "pod/web-0 created", "", ""),
-        f.StoryRow(2, 0.0, "scheduler · pass", "~", "event FailedScheduling", "none", "0/3 nodes are available"),
-        f.StoryRow(2, 0.0, "scheduler · pass", "~", "metadata.annotations[example.com/a]", "none", "yes"),
+        f.ObjectStoryRow(1, 0.0, "StatefulSet controller", "+", "pod/web-0 created", "", ""),
+        f.ObjectStoryRow(2, 0.0, "scheduler · pass", "~", "event FailedScheduling", "none", "0/3 nodes are available"),
+        f.ObjectStoryRow(2, 0.0, "scheduler · pass", "~", "metadata.annotations[example.com/a]", "none", "yes"),
     ]
     said = [line.partition("  +  ")[2] or line.partition("  ~  ")[2] for line in
             story.story_reading(rows, "pod/web-0").splitlines()[2:]]
@@ -184,7 +184,7 @@ def test_hostile_words_are_escaped():
     change = f.ChangeRow("api", HOSTILE, "~", f"pod/{HOSTILE}", HOSTILE, HOSTILE, HOSTILE, "Conflict", HOSTILE)
     note = evolve(change, kind="note", outcome="done")
     frame = evolve(frames.zonal(5), events=(event,), changes=(change, note))
-    rows = (f.StoryRow(1, 0, HOSTILE, "~", HOSTILE, HOSTILE, HOSTILE),)
+    rows = (f.ObjectStoryRow(1, 0, HOSTILE, "~", HOSTILE, HOSTILE, HOSTILE),)
     for svg in (
         log.draw_changes(frame, 300), log.draw_latest(frame, 300), log.draw_events(frame, 700),
         story.draw_story(rows, HOSTILE, 700),

@@ -7,7 +7,7 @@ import pytest
 from attrs import evolve
 
 from kvolsched.views import frame as f
-from kvolsched.views import matrix, scores
+from kvolsched.views.pictures import matrix, scores
 
 from . import frames
 

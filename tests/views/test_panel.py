@@ -7,8 +7,8 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from kvolsched.views import frame as f
-from kvolsched.views import headline
-from kvolsched.views.panel import Lab, reading
+from kvolsched.views.panel.lab import Lab, reading
+from kvolsched.views.pictures import headline
 
 from . import frames
 from .fake import FakeDriver

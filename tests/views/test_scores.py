@@ -11,8 +11,8 @@ import kvolsched
 from kvolsched.explain import judged
 from kvolsched.revision import upstream
 from kvolsched.views import frame as f
-from kvolsched.views import scores
 from kvolsched.views.fill import frame_of
+from kvolsched.views.pictures import scores
 from kvolsched.world.apiserver import key_for
 
 from . import frames

@@ -4,7 +4,7 @@ import pytest
 
 import kvolsched
 from kvolsched.explain import cpu_held
-from kvolsched.views.panel import Lab
+from kvolsched.views.panel.lab import Lab
 from kvolsched.views.show import ClusterDriver, zone_key
 
 

@@ -5,8 +5,9 @@ from itertools import combinations
 
 import pytest
 
-from kvolsched.views import figure, host
+from kvolsched.views.drawing import figure
 from kvolsched.views.frame import FAMILIES
+from kvolsched.views.panel import host
 
 # Machado, Oliveira and Fernandes 2009, severity 1, on linear RGB.
 BLINDNESS = {

@@ -2,7 +2,7 @@
 
 import pytest
 
-from kvolsched.views import text
+from kvolsched.views.drawing import text
 
 from .frames import HOSTILE
 

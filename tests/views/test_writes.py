@@ -7,10 +7,10 @@ from xml.etree import ElementTree as ET
 import pytest
 
 import kvolsched
-from kvolsched.conform import trace
-from kvolsched.views import writes
-from kvolsched.views.text import width
-from kvolsched.views.writes import NOT_YET, Written, paired
+from kvolsched.conform import recorded_trace as trace
+from kvolsched.views.drawing.text import width
+from kvolsched.views.pictures import writes
+from kvolsched.views.pictures.writes import NOT_YET, Written, paired
 
 TRACES = Path(__file__).parent.parent / "conformance" / "traces"
 POD = """

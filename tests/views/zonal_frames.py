@@ -313,7 +313,7 @@ def zonal_verdicts(step: int) -> f.Verdicts:
 
 def with_cell(frame: f.Frame) -> f.Frame:
     """Give the frame with the rule's words for node-b and NodeResourcesFit."""
-    cell = f.Cell(
+    cell = f.CellDetail(
         "node-b",
         "NodeResourcesFit",
         f.REJECT,

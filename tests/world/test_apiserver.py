@@ -5,9 +5,9 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 from world.toys import Annotate
 
-from kvolsched.api.meta import Frozen, ObjectMeta, OwnerReference
-from kvolsched.api.pod import Pod, PodSpec
-from kvolsched.api.volume import PersistentVolume, PersistentVolumeSpec, PersistentVolumeStatus
+from kvolsched.api.kinds.meta import Frozen, ObjectMeta, OwnerReference
+from kvolsched.api.kinds.pod import Pod, PodSpec
+from kvolsched.api.kinds.volume import PersistentVolume, PersistentVolumeSpec, PersistentVolumeStatus
 from kvolsched.world.apiserver import ApiServer, Deny, Done, Refused, Write, key_of, ref, timestamp, uid_of
 from kvolsched.world.log import Key, Log
 

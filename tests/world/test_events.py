@@ -2,7 +2,7 @@
 
 import attrs
 
-from kvolsched.api.manifest import from_plain
+from kvolsched.api.text.manifest import from_plain
 from kvolsched.world.apiserver import CLOCK
 from kvolsched.world.events import record_event
 from kvolsched.world.log import Log

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from world.moves import crash, fine, go, live, lives, step, user
 from world.toys import CLAIMER, COUNTER, GREETER, KINDS, create, picture, pod, relabel, views, world
 
-from kvolsched.world.component import Component, Hand
+from kvolsched.world.component import Component, TurnContext
 from kvolsched.world.log import Key, Note
 from kvolsched.world.simulation import Simulation
 from kvolsched.world.view import build
@@ -253,9 +253,9 @@ def test_the_digest_tells_worlds_apart():
     digests.append(sim.digest())
     sim.perform("user", [relabel(sim.log.objects[Key("Pod", "default", "p0")], mood=None)])
     digests.append(sim.digest())  # as at first, but what the greeter has seen is an old version
-    hand = Hand(sim, sim.processes["greeter"], GREETER.actors[0])
+    ctx = TurnContext(sim, sim.processes["greeter"], GREETER.actors[0])
     for wait in (1.0, 2.0):
-        hand.wake("default/p0", wait)
+        ctx.wake("default/p0", wait)
         digests.append(sim.digest())
 
     assert len(digests) == len(set(digests))
@@ -277,7 +277,7 @@ def test_the_digest_does_not_see_absolute_time_or_place():
                 for cause in list(process.todo[actor.name].items):
                     world_.log.write(Note(process.name, f"todo {actor.name}", cause), None)
         world_.perform("user", [create(pod("new"))])
-        Hand(world_, world_.processes["greeter"], GREETER.actors[0]).wake("x", 3.0)
+        TurnContext(world_, world_.processes["greeter"], GREETER.actors[0]).wake("x", 3.0)
 
     assert sim.place != late.place
     assert sim.digest() == late.digest()
@@ -393,22 +393,22 @@ class Twice:
 
     name: str = "twice"
 
-    def notice(self, hand, key, old, new):
+    def notice(self, ctx, key, old, new):
         """Everything is a reason."""
-        hand.todo("x")
+        ctx.todo("x")
 
-    def due(self, hand, name):
+    def due(self, ctx, name):
         """Never asked for."""
 
-    def ready(self, hand, *, every=False):
+    def ready(self, ctx, *, every=False):
         """As noted."""
-        return hand.process.todo["twice"].all()
+        return ctx.process.todo["twice"].all()
 
-    def act(self, hand, cause):
+    def act(self, ctx, cause):
         """Write two pods at once."""
-        hand.done(cause)
-        hand.commit(create(pod("a")))
-        hand.commit(create(pod("b")))
+        ctx.done(cause)
+        ctx.commit(create(pod("a")))
+        ctx.commit(create(pod("b")))
         return False
 
 

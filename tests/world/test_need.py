@@ -6,8 +6,8 @@ from hypothesis import strategies as st
 from world.moves import live, lives
 from world.toys import CLAIMER, COUNTER, GREETER, create, picture, pod
 
+from kvolsched.world.activation import Exists
 from kvolsched.world.log import Key
-from kvolsched.world.need import Some
 from kvolsched.world.simulation import Simulation
 
 
@@ -16,7 +16,7 @@ def labelled(found):
     return bool(found.metadata.labels)
 
 
-LATE = attrs.evolve(COUNTER, need=lambda: Some("Pod", labelled))
+LATE = attrs.evolve(COUNTER, need=lambda: Exists("Pod", labelled))
 
 
 def world(*components):

@@ -20,24 +20,24 @@ class Clockwork:
     name: str = "clockwork"
     waits: tuple = ((5.0, False), (2.0, False), (300.0, True))
 
-    def notice(self, hand, key, old, new):
+    def notice(self, ctx, key, old, new):
         """The first pod winds it up."""
         if new is not None and new.metadata.name == "p0":
             for number, (after, periodic) in enumerate(self.waits):
-                hand.wake(str(number), after, periodic=periodic)
+                ctx.wake(str(number), after, periodic=periodic)
 
-    def due(self, hand, name):
+    def due(self, ctx, name):
         """Due."""
-        hand.todo(f"{name} at {hand.now:g}")
+        ctx.todo(f"{name} at {ctx.now:g}")
 
-    def ready(self, hand, *, every=False):
+    def ready(self, ctx, *, every=False):
         """As noted."""
-        return hand.process.todo[self.name].all()
+        return ctx.process.todo[self.name].all()
 
-    def act(self, hand, cause):
+    def act(self, ctx, cause):
         """Write down when it was."""
-        hand.done(cause)
-        hand.commit(create(pod(cause.replace(" ", "-"))))
+        ctx.done(cause)
+        ctx.commit(create(pod(cause.replace(" ", "-"))))
         return False
 
 

@@ -8,14 +8,14 @@ from collections.abc import Mapping
 
 import attrs
 
-from kvolsched.api.meta import Frozen, ObjectMeta
-from kvolsched.api.pod import Pod
-from kvolsched.api.volume import PersistentVolumeClaim
-from kvolsched.api.workload import Namespace
+from kvolsched.api.kinds.meta import Frozen, ObjectMeta
+from kvolsched.api.kinds.pod import Pod
+from kvolsched.api.kinds.volume import PersistentVolumeClaim
+from kvolsched.api.kinds.workload import Namespace
 from kvolsched.world.apiserver import Write, key_of
 from kvolsched.world.component import Component
 from kvolsched.world.log import Key
-from kvolsched.world.routine import Routine
+from kvolsched.world.reconciler import Reconciler
 from kvolsched.world.simulation import Simulation
 from kvolsched.world.view import Index
 
@@ -59,44 +59,44 @@ def _pods(_hand, key, _old, _new):
     return [name_in(key)] if key.kind == "Pod" else []
 
 
-def _greet(hand, cause):
+def _greet(ctx, cause):
     namespace, name = cause.split("/")
-    seen = hand.seen.get("Pod", name, namespace)
+    seen = ctx.seen.get("Pod", name, namespace)
     if seen is None or "greeted" in seen.metadata.labels:
         return ()
-    hand.event(seen, "Normal", "Greeted", f"{name} was greeted")
-    return [relabel(seen, greeted=str(hand.draw("word", name, 3)))]
+    ctx.event(seen, "Normal", "Greeted", f"{name} was greeted")
+    return [relabel(seen, greeted=str(ctx.draw("word", name, 3)))]
 
 
 def _any_pod(_hand, key, _old, _new):
     return ["tally"] if key.kind in ("Pod", "Namespace") else []
 
 
-def _count(hand, _cause):
-    seen = hand.seen.at(TALLY)
-    greeted = len(hand.views["greeted"].get("yes"))
+def _count(ctx, _cause):
+    seen = ctx.seen.at(TALLY)
+    greeted = len(ctx.views["greeted"].get("yes"))
     said = str(greeted)
     if seen is None:
         return [create(Namespace(metadata=ObjectMeta(name="tally", labels=Frozen(greeted=said))))]
     return [relabel(seen, greeted=said)] if seen.metadata.labels.get("greeted") != said else ()
 
 
-def _claim(hand, cause):
+def _claim(ctx, cause):
     namespace, name = cause.split("/")
-    seen = hand.seen.get("Pod", name, namespace)
+    seen = ctx.seen.get("Pod", name, namespace)
     if seen is None or "claimed" in seen.metadata.annotations:
         return ()
     claim = PersistentVolumeClaim(metadata=ObjectMeta(name=name, namespace=namespace))
-    made = [] if hand.seen.at(key_of(claim)) is not None else [create(claim)]
+    made = [] if ctx.seen.at(key_of(claim)) is not None else [create(claim)]
     return [*made, Write("patch", key_of(seen), Annotate(Frozen(claimed="yes")), uid=seen.metadata.uid)]
 
 
-GREETER = Component("greeter", ("Pod",), (Routine("greet", _pods, _greet),))
+GREETER = Component("greeter", ("Pod",), (Reconciler("greet", _pods, _greet),))
 COUNTER = Component(
-    "counter", ("Pod", "Namespace"), (Routine("count", _any_pod, _count),),
+    "counter", ("Pod", "Namespace"), (Reconciler("count", _any_pod, _count),),
     views=lambda _seen: {"greeted": Index("Pod", lambda p: ["yes"] if "greeted" in p.metadata.labels else ["no"])},
 )
-CLAIMER = Component("claimer", ("Pod", "PersistentVolumeClaim"), (Routine("claim", _pods, _claim),))
+CLAIMER = Component("claimer", ("Pod", "PersistentVolumeClaim"), (Reconciler("claim", _pods, _claim),))
 TOYS = (GREETER, COUNTER, CLAIMER)
 
 

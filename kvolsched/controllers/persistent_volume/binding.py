@@ -10,24 +10,24 @@ from typing import Any
 
 import attrs
 
-from ...api.meta import EMPTY, Frozen
-from ...api.quantity import value
-from ...api.volume import BIND_COMPLETED, BOUND_BY_CONTROLLER, PersistentVolume, PersistentVolumeClaim
+from ...api.kinds.meta import EMPTY, Frozen
+from ...api.kinds.quantity import value
+from ...api.kinds.volume import BIND_COMPLETED, BOUND_BY_CONTROLLER, PersistentVolume, PersistentVolumeClaim
 from ...volumes import CLEAN, bind_volume_to_claim, claim_key, with_content
-from ...world.decision import Decision, named
+from ...world.plan import PlanBuilder, reference_of
 
 CURRENT_ATTRIBUTES = "currentVolumeAttributesClassName"
 PRE_RESIZE_CAPACITY = "volume.alpha.kubernetes.io/pre-resize-capacity"
 
 
 @attrs.frozen
-class Binding:
+class BindingWrites:
     """The writes of one release: `today` is v1.36.2, otherwise 1.11; `tells_clean` says that a volume was untouched."""
 
     today: bool
     tells_clean: bool = False
 
-    def bind(self, decision: Decision, volume: PersistentVolume, claim: PersistentVolumeClaim) -> None:
+    def bind(self, decision: PlanBuilder, volume: PersistentVolume, claim: PersistentVolumeClaim) -> None:
         """Bind a volume and a claim to each other."""
         name = volume.metadata.name
         ours = bind_volume_to_claim(volume, claim)
@@ -43,11 +43,11 @@ class Binding:
             metadata=attrs.evolve(claim.metadata, annotations=annotations),
             spec=attrs.evolve(claim.spec, volume_name=name),
         )
-        decision.update(claim, bound, f"PV controller sets volumeName={name} on {named(claim)}")
+        decision.update(claim, bound, f"PV controller sets volumeName={name} on {reference_of(claim)}")
         untouched = self.tells_clean and volume.status.phase == "Available"
         self.claim_phase(decision, bound, "Bound", ours, untouched=untouched)
 
-    def unbind(self, decision: Decision, volume: PersistentVolume, why: str = "its claim is bound elsewhere") -> None:
+    def unbind(self, decision: PlanBuilder, volume: PersistentVolume, why: str = "its claim is bound elsewhere") -> None:
         """Give a volume free; one that a user had prebound stays so, without uid."""
         ref, annotations = volume.spec.claim_ref, volume.metadata.annotations
         if BOUND_BY_CONTROLLER in annotations:
@@ -59,27 +59,27 @@ class Binding:
             metadata=attrs.evolve(volume.metadata, annotations=annotations),
             spec=attrs.evolve(volume.spec, claim_ref=ref),
         )
-        decision.update(volume, freed, f"PV controller unbinds {named(volume)}: {why}")
+        decision.update(volume, freed, f"PV controller unbinds {reference_of(volume)}: {why}")
         self.volume_phase(decision, freed, "Available")
 
     def volume_phase(
-        self, decision: Decision, volume: PersistentVolume, phase: str, message: str = ""
+        self, decision: PlanBuilder, volume: PersistentVolume, phase: str, message: str = ""
     ) -> PersistentVolume:
         """Set a volume's phase and return it as it will be."""
         if volume.status.phase == phase:
             return volume
         status = attrs.evolve(volume.status, phase=phase, message=message)
         new = attrs.evolve(volume, status=status)
-        decision.update_status(volume, new, f"PV controller sets {named(volume)} {phase}")
+        decision.update_status(volume, new, f"PV controller sets {reference_of(volume)} {phase}")
         return new
 
-    def fail_volume(self, decision: Decision, volume: PersistentVolume, reason: str, words: str) -> None:
+    def fail_volume(self, decision: PlanBuilder, volume: PersistentVolume, reason: str, words: str) -> None:
         """Set a volume Failed with an event; one that has failed before stays as it is, in silence."""
         if volume.status.phase != "Failed":
             self.volume_phase(decision, volume, "Failed", words)
             decision.event(volume, "Warning", reason, words)
 
-    def lose_claim(self, decision: Decision, claim: PersistentVolumeClaim, reason: str, words: str) -> None:
+    def lose_claim(self, decision: PlanBuilder, claim: PersistentVolumeClaim, reason: str, words: str) -> None:
         """Set a claim Lost with an event; a lost one stays as it is, in silence."""
         if claim.status.phase != "Lost":
             self.claim_phase(decision, claim, "Lost")
@@ -87,7 +87,7 @@ class Binding:
 
     def claim_phase(
         self,
-        decision: Decision,
+        decision: PlanBuilder,
         claim: PersistentVolumeClaim,
         phase: str,
         volume: PersistentVolume | None = None,
@@ -104,7 +104,7 @@ class Binding:
             if claim.status.phase != phase:
                 status = attrs.evolve(status, **self._taken_over(claim, volume))
         new = attrs.evolve(claim, status=status)
-        words = f"PV controller sets {named(claim)} {phase}"
+        words = f"PV controller sets {reference_of(claim)} {phase}"
         decision.update_status(claim, with_content(new, CLEAN) if untouched else new, words)
 
     def _taken_over(self, claim: PersistentVolumeClaim, volume: PersistentVolume) -> dict[str, Any]:

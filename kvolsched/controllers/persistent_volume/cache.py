@@ -7,19 +7,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ...api.pod import Pod
-from ...api.volume import BIND_COMPLETED, PersistentVolume, PersistentVolumeClaim
+from ...api.kinds.pod import Pod
+from ...api.kinds.volume import BIND_COMPLETED, PersistentVolume, PersistentVolumeClaim
 from ...volumes import claim_ref_key, class_of_claim, class_of_volume, modes_of
-from ...world.component import Hand
-from ...world.own import Own
-from ...world.view import Index, Seen, View
+from ...world.component import TurnContext
+from ...world.mutation_cache import MutationCache
+from ...world.view import Index, InformerCache, View
 
 CLAIM, VOLUME = "PersistentVolumeClaim", "PersistentVolume"
 
 
-def views(_seen: Seen) -> dict[str, View]:
+def views(_seen: InformerCache) -> dict[str, View]:
     """Return the controller's views, empty."""
-    own = Own(
+    own = MutationCache(
         (CLAIM, VOLUME),
         free=Index(VOLUME, _free_volumes),
         claimed=Index(VOLUME, _claimed_volumes),
@@ -28,16 +28,16 @@ def views(_seen: Seen) -> dict[str, View]:
     return {"own": own, "pods": Index("Pod", _claims_of_pods)}
 
 
-def own_of(hand: Hand) -> Own:
+def own_of(ctx: TurnContext) -> MutationCache:
     """Return the controller's own cache of claims and volumes."""
-    own = hand.views["own"]
-    assert isinstance(own, Own)
+    own = ctx.views["own"]
+    assert isinstance(own, MutationCache)
     return own
 
 
-def pods_of(hand: Hand, claim: str) -> list[Pod]:
+def pods_of(ctx: TurnContext, claim: str) -> list[Pod]:
     """Return the pods that use a claim (namespace/name) and have not ended, sorted by key."""
-    pods = hand.views["pods"]
+    pods = ctx.views["pods"]
     assert isinstance(pods, Index)
     return pods.get(claim)
 

@@ -10,15 +10,15 @@ from collections.abc import Mapping
 
 import attrs
 
-from ...api.meta import Frozen
-from ...api.volume import (
+from ...api.kinds.meta import Frozen
+from ...api.kinds.volume import (
     BETA_STORAGE_PROVISIONER,
     PROVISIONED_BY,
     STORAGE_PROVISIONER,
     PersistentVolume,
     PersistentVolumeClaim,
 )
-from ...world.decision import Decision, named
+from ...world.plan import PlanBuilder, reference_of
 
 MIGRATED_TO = "pv.kubernetes.io/migrated-to"
 FINALIZER = "kubernetes.io/pv-controller"
@@ -41,7 +41,7 @@ class Migration:
             return annotations
         return annotations.merged({MIGRATED_TO: wanted})
 
-    def claim(self, decision: Decision, claim: PersistentVolumeClaim) -> PersistentVolumeClaim:
+    def claim(self, decision: PlanBuilder, claim: PersistentVolumeClaim) -> PersistentVolumeClaim:
         """Note on a claim which driver acts for its provisioner."""
         known = claim.metadata.annotations
         by = known.get(STORAGE_PROVISIONER) or known.get(BETA_STORAGE_PROVISIONER)
@@ -49,11 +49,11 @@ class Migration:
         if annotations is known:
             return claim
         new = attrs.evolve(claim, metadata=attrs.evolve(claim.metadata, annotations=annotations))
-        words = f"PV controller notes on {named(claim)} which driver acts for its plugin"
+        words = f"PV controller notes on {reference_of(claim)} which driver acts for its plugin"
         decision.update(claim, new, words, error=FAILED)
         return new
 
-    def volume(self, decision: Decision, volume: PersistentVolume) -> PersistentVolume:
+    def volume(self, decision: PlanBuilder, volume: PersistentVolume) -> PersistentVolume:
         """Note on a volume which driver acts for who made it, and guard it if an in-tree plugin is to delete it."""
         meta = volume.metadata
         by = meta.annotations.get(PROVISIONED_BY)
@@ -68,7 +68,7 @@ class Migration:
         new = attrs.evolve(
             volume, metadata=attrs.evolve(meta, annotations=annotations, finalizers=finalizers)
         )
-        decision.update(volume, new, f"PV controller notes on {named(volume)} who is to delete it", error=FAILED)
+        decision.update(volume, new, f"PV controller notes on {reference_of(volume)} who is to delete it", error=FAILED)
         return new
 
     def _guards(self, volume: PersistentVolume, by: str) -> tuple[str, ...]:

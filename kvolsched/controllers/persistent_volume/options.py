@@ -6,12 +6,12 @@ from collections.abc import Mapping
 
 import attrs
 
-from ...api.meta import EMPTY
-from ...api.volume import BETA_STORAGE_PROVISIONER, STORAGE_PROVISIONER
+from ...api.kinds.meta import EMPTY
+from ...api.kinds.volume import BETA_STORAGE_PROVISIONER, STORAGE_PROVISIONER
 from ...volumes import DESIGN as DESIGN_RULES
 from ...volumes import MIGRATED
 from ...volumes import UPSTREAM as RULES
-from ...volumes import Options as Rules
+from ...volumes import VolumeRules as Rules
 
 NAME = "persistent-volume-binder"
 SOURCE = "persistentvolume-controller"
@@ -23,7 +23,7 @@ MIGRATED_TO = "pv.kubernetes.io/migrated-to"
 
 
 @attrs.frozen(kw_only=True)
-class Options:
+class PVControllerOptions:
     """What a revision, a feature gate or a scenario may set.
 
     Args:
@@ -61,8 +61,8 @@ class Options:
     rolls_back: bool = False
 
 
-UPSTREAM = Options()
-DESIGN = Options(
+UPSTREAM = PVControllerOptions()
+DESIGN = PVControllerOptions(
     rules=DESIGN_RULES,
     today=False,
     reread_claim_before_reclaim=False,

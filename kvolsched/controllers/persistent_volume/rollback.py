@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import attrs
 
-from ...api.meta import EMPTY
-from ...api.volume import (
+from ...api.kinds.meta import EMPTY
+from ...api.kinds.volume import (
     BIND_COMPLETED,
     BOUND_BY_CONTROLLER,
     SELECTED_NODE_KEYS,
@@ -17,14 +17,14 @@ from ...api.volume import (
     PersistentVolumeClaim,
 )
 from ...volumes import CONTENT, ROLLBACK, claim_key, is_clean
-from ...world.decision import Decision, named
-from .binding import Binding
+from ...world.plan import PlanBuilder, reference_of
+from .binding import BindingWrites
 
 UNBOUND = (BIND_COMPLETED, BOUND_BY_CONTROLLER, *SELECTED_NODE_KEYS)
 
 
 def roll_back(
-    decision: Decision, writes: Binding, claim: PersistentVolumeClaim, held: list[PersistentVolume]
+    decision: PlanBuilder, writes: BindingWrites, claim: PersistentVolumeClaim, held: list[PersistentVolume]
 ) -> None:
     """Unbind a marked claim and the volumes that name it, or refuse.
 
@@ -36,25 +36,25 @@ def roll_back(
     """
     if claim.spec.volume_name and not is_clean(claim):
         said = f'volume "{claim.spec.volume_name}" may hold data: the claim is not clean'
-        _without(decision, claim, (ROLLBACK,), f"PV controller does not roll {named(claim)} back: {said}")
+        _without(decision, claim, (ROLLBACK,), f"PV controller does not roll {reference_of(claim)} back: {said}")
         decision.event(claim, "Warning", "RollbackRefused", said)
         return
     status = attrs.evolve(claim.status, phase="Pending", access_modes=(), capacity=EMPTY)
     pending = attrs.evolve(claim, status=status)
-    decision.update_status(claim, pending, f"PV controller sets {named(claim)} Pending")
+    decision.update_status(claim, pending, f"PV controller sets {reference_of(claim)} Pending")
     freed = attrs.evolve(pending, spec=attrs.evolve(pending.spec, volume_name=""))
-    freed = _without(decision, pending, UNBOUND, f"PV controller takes its volume from {named(claim)}", freed)
+    freed = _without(decision, pending, UNBOUND, f"PV controller takes its volume from {reference_of(claim)}", freed)
     for volume in held:
         writes.unbind(decision, volume, f"{claim_key(claim)} is rolled back")
     rest = freed.status.rest.merged({CONTENT: None})
     empty = attrs.evolve(freed, status=attrs.evolve(freed.status, rest=rest))
-    decision.update_status(freed, empty, f"PV controller has nothing to say of the volume of {named(claim)}")
-    _without(decision, empty, (ROLLBACK,), f"PV controller has rolled {named(claim)} back")
+    decision.update_status(freed, empty, f"PV controller has nothing to say of the volume of {reference_of(claim)}")
+    _without(decision, empty, (ROLLBACK,), f"PV controller has rolled {reference_of(claim)} back")
     decision.event(claim, "Normal", "RolledBack", "the claim is unbound again: its pod fits no node")
 
 
 def _without(
-    decision: Decision,
+    decision: PlanBuilder,
     old: PersistentVolumeClaim,
     keys: tuple[str, ...],
     words: str,

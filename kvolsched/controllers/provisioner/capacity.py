@@ -13,18 +13,18 @@ from typing import Any
 
 import attrs
 
-from ...api.csi import CSIStorageCapacity
-from ...api.meta import Frozen, ObjectMeta, OwnerReference
-from ...api.quantity import of_bytes, value
-from ...api.selector import LabelSelector
-from ...api.storage import StorageClass
-from ...volumes import Segment
+from ...api.kinds.csi import CSIStorageCapacity
+from ...api.kinds.meta import Frozen, ObjectMeta, OwnerReference
+from ...api.kinds.quantity import of_bytes, value
+from ...api.kinds.selector import LabelSelector
+from ...api.kinds.storage_class import StorageClass
+from ...volumes import Topology
 from ...world.apiserver import Done, Refused, Write
-from ...world.component import Hand
+from ...world.component import TurnContext
 from ...world.log import Key
-from ...world.routine import Routine
-from .pools import DriverFailed, Room
-from .topology import Registered, go_segment, keys_in_use
+from ...world.reconciler import Reconciler
+from .storage_pools import CapacityResponse, DriverFailed
+from .topology import DriverTopology, go_segment, keys_in_use
 
 DRIVER_LABEL = "csi.storage.k8s.io/drivername"
 MANAGER_LABEL = "csi.storage.k8s.io/managed-by"
@@ -33,11 +33,11 @@ ARRANGE, POLL = "arrange", "poll"  # causes beside the items: what is wanted has
 ITEM = "item"  # the sort of the notes: one for each object wanted, with the object that stands for it
 LETTERS = "bcdfghjklmnpqrstvwxz2456789"  # letters of generated names
 
-Ask = Callable[[Hand, Mapping[str, str], Segment], Room]
+GetCapacity = Callable[[TurnContext, Mapping[str, str], Topology], CapacityResponse]
 
 
 @attrs.frozen(kw_only=True)
-class Publishing:
+class PublishingOptions:
     """How a driver's room is published.
 
     Args:
@@ -65,11 +65,11 @@ class Publishing:
 
 
 @attrs.frozen
-class Item:
+class PublishedCapacity:
     """A note: an object that is to be there, for this class and topology; `stands` is its key and uid, once there."""
 
     storage_class: str
-    segment: Segment
+    segment: Topology
     stands: tuple[Key, str] | None = None
 
     @property
@@ -86,22 +86,22 @@ class Item:
 
 
 @attrs.frozen
-class Publisher:
+class CapacityPublisher:
     """The controller of one driver's CSIStorageCapacity objects."""
 
     driver: str
     assumed: tuple[str, ...]
-    ask: Ask
-    options: Publishing = Publishing()
+    ask: GetCapacity
+    options: PublishingOptions = PublishingOptions()
 
     @property
     def name(self) -> str:
         """The name of the routine."""
         return f"{self.driver} capacity"
 
-    def routine(self) -> Routine:
+    def routine(self) -> Reconciler:
         """Return the actor."""
-        return Routine(self.name, self.causes, self.sync, self.refused, self.done, self.backoff)
+        return Reconciler(self.name, self.causes, self.sync, self.refused, self.done, self.backoff)
 
     @staticmethod
     def backoff(failures: int) -> float:
@@ -110,14 +110,14 @@ class Publisher:
 
     # -- what is wanted, and what there is ----------------------------------------------------------------
 
-    def causes(self, hand: Hand, key: Key, old: Any, new: Any) -> Iterator[str]:
+    def causes(self, ctx: TurnContext, key: Key, old: Any, new: Any) -> Iterator[str]:
         """Yield that things are to be put in order, when a change may matter to it."""
         match key.kind:
             case "CSIStorageCapacity":
                 if new is not None and self.manages(new):
-                    yield from self._attach(hand, key, new)
+                    yield from self._attach(ctx, key, new)
                 elif old is not None and self.manages(old):
-                    self._detach(hand, key, old)
+                    self._detach(ctx, key, old)
             case "StorageClass":
                 if any(each is not None and each.provisioner == self.driver for each in (old, new)):
                     yield ARRANGE
@@ -127,68 +127,68 @@ class Publisher:
             case "CSINode":
                 yield ARRANGE
 
-    def _attach(self, hand: Hand, key: Key, obj: CSIStorageCapacity) -> Iterator[str]:
+    def _attach(self, ctx: TurnContext, key: Key, obj: CSIStorageCapacity) -> Iterator[str]:
         """Note that an object stands for its item; one that stands for none, or comes second, is to go."""
-        known = _known(hand)
-        if not known or self._is_unsettled(hand):
+        known = _known(ctx)
+        if not known or self._is_unsettled(ctx):
             yield ARRANGE
             return
         item, here = known.get(_name_of(obj)), (key, obj.metadata.uid)
         if item is None or not item.is_of(obj) or item.stands not in (None, here):
             yield _deletion(*here)
         elif item.stands is None:
-            hand.remember(ITEM, item.name, attrs.evolve(item, stands=here))
+            ctx.remember(ITEM, item.name, attrs.evolve(item, stands=here))
 
-    def _detach(self, hand: Hand, key: Key, obj: CSIStorageCapacity) -> None:
+    def _detach(self, ctx: TurnContext, key: Key, obj: CSIStorageCapacity) -> None:
         """Note that an object was taken away: it is made again, unless what it was for has gone before it."""
-        item = _known(hand).get(_name_of(obj))
-        if item is not None and item.stands == (key, obj.metadata.uid) and not self._is_unsettled(hand):
-            hand.remember(ITEM, item.name, attrs.evolve(item, stands=None))
-            hand.todo(item.name)
+        item = _known(ctx).get(_name_of(obj))
+        if item is not None and item.stands == (key, obj.metadata.uid) and not self._is_unsettled(ctx):
+            ctx.remember(ITEM, item.name, attrs.evolve(item, stands=None))
+            ctx.todo(item.name)
 
-    def _is_unsettled(self, hand: Hand) -> bool:
+    def _is_unsettled(self, ctx: TurnContext) -> bool:
         """Say whether it is yet to be found out what is wanted."""
-        return ARRANGE in hand.process.todo[self.name].items
+        return ARRANGE in ctx.process.todo[self.name].items
 
     def manages(self, obj: CSIStorageCapacity) -> bool:
         """Say whether an object is this controller's to change, by its labels."""
         labels = obj.metadata.labels
         return labels.get(DRIVER_LABEL) == self.driver and labels.get(MANAGER_LABEL) == self.options.managed_by
 
-    def wanted(self, hand: Hand) -> list[Item]:
+    def wanted(self, ctx: TurnContext) -> list[PublishedCapacity]:
         """Return what is to be published: each class of the driver in each topology where it runs."""
-        found = (each for each in hand.seen.all("StorageClass") if each.provisioner == self.driver)
+        found = (each for each in ctx.seen.all("StorageClass") if each.provisioner == self.driver)
         classes = [each.metadata.name for each in found if each.delayed or self.options.immediate]
-        assumed = keys_in_use((), hand.seen.all("Node"), self.assumed)
-        segments = Registered(self.driver, hand.seen, assumed).segments()
-        return [Item(name, segment) for name in classes for segment in segments]
+        assumed = keys_in_use((), ctx.seen.all("Node"), self.assumed)
+        segments = DriverTopology(self.driver, ctx.seen, assumed).segments()
+        return [PublishedCapacity(name, segment) for name in classes for segment in segments]
 
-    def items(self, hand: Hand) -> dict[str, Item]:
+    def items(self, ctx: TurnContext) -> dict[str, PublishedCapacity]:
         """Return what is known to be wanted, by name, sorted."""
-        return dict(sorted(_known(hand).items()))
+        return dict(sorted(_known(ctx).items()))
 
-    def managed(self, hand: Hand) -> dict[Key, CSIStorageCapacity]:
+    def managed(self, ctx: TurnContext) -> dict[Key, CSIStorageCapacity]:
         """Return the objects that are this controller's, by key, in the order of their versions."""
-        found = [(key, obj) for key, obj in hand.seen.kinds["CSIStorageCapacity"].items() if self.manages(obj)]
+        found = [(key, obj) for key, obj in ctx.seen.kinds["CSIStorageCapacity"].items() if self.manages(obj)]
         return dict(sorted(found, key=lambda each: (each[1].metadata.resource_version, each[0])))
 
-    def arrange(self, hand: Hand) -> None:
+    def arrange(self, ctx: TurnContext) -> None:
         """Find out which items came and went, which object stands for which, and which stand for none."""
-        known, wanted, there = self.items(hand), self.wanted(hand), self.managed(hand)
+        known, wanted, there = self.items(ctx), self.wanted(ctx), self.managed(ctx)
         names = {item.name for item in wanted}
         for item in known.values():
             if item.name not in names:
-                hand.remember(ITEM, item.name, None)
+                ctx.remember(ITEM, item.name, None)
                 if item.stands is not None:
-                    hand.todo(_deletion(*item.stands))
+                    ctx.todo(_deletion(*item.stands))
         now = {}
         for fresh in wanted:
             item = known.get(fresh.name, fresh)
             if fresh.name not in known:
-                hand.todo(fresh.name)
+                ctx.todo(fresh.name)
             elif item.stands is not None and self._uid(there, item.stands[0]) != item.stands[1]:
                 item = fresh  # somebody took it away: it is made again
-                hand.todo(fresh.name)
+                ctx.todo(fresh.name)
             now[item.name] = item
         standing = {item.stands[0] for item in now.values() if item.stands is not None}
         free = {item.name: item for item in now.values() if item.stands is None}
@@ -197,13 +197,13 @@ class Publisher:
                 continue
             suiting = free.get(_name_of(obj))
             if suiting is None or not suiting.is_of(obj):
-                hand.todo(_deletion(key, obj.metadata.uid))
+                ctx.todo(_deletion(key, obj.metadata.uid))
             else:
                 del free[suiting.name]
                 now[suiting.name] = attrs.evolve(suiting, stands=(key, obj.metadata.uid))
         for item in now.values():
             if known.get(item.name) != item:
-                hand.remember(ITEM, item.name, item)
+                ctx.remember(ITEM, item.name, item)
 
     @staticmethod
     def _uid(there: Mapping[Key, CSIStorageCapacity], key: Key) -> str:
@@ -211,46 +211,46 @@ class Publisher:
 
     # -- one cause ----------------------------------------------------------------------------------------
 
-    def sync(self, hand: Hand, cause: str) -> Sequence[Write]:
+    def sync(self, ctx: TurnContext, cause: str) -> Sequence[Write]:
         """Put things in order, delete one object, or ask the driver about one item and publish the answer."""
-        if cause == ARRANGE or self._is_unsettled(hand):  # what is wanted is found out before anything is done about it
-            hand.done(ARRANGE)
-            self.arrange(hand)
-            hand.done(cause)  # it is taken up now
+        if cause == ARRANGE or self._is_unsettled(ctx):  # what is wanted is found out before anything is done about it
+            ctx.done(ARRANGE)
+            self.arrange(ctx)
+            ctx.done(cause)  # it is taken up now
         if cause == ARRANGE:
-            if self.options.poll and hand.note("wake", f"{self.name}|{POLL}") is None:
-                hand.wake(POLL, self.options.poll, periodic=True)
+            if self.options.poll and ctx.note("wake", f"{self.name}|{POLL}") is None:
+                ctx.wake(POLL, self.options.poll, periodic=True)
             return ()
         if cause == POLL:
-            hand.wake(POLL, self.options.poll, periodic=True)
-            for name in self.items(hand):
-                hand.todo(name)
+            ctx.wake(POLL, self.options.poll, periodic=True)
+            for name in self.items(ctx):
+                ctx.todo(name)
             return ()
         if cause.startswith("-"):
-            return self._delete(hand, cause)
-        item = _known(hand).get(cause)
-        storage_class: StorageClass | None = hand.seen.get("StorageClass", item.storage_class) if item else None
+            return self._delete(ctx, cause)
+        item = _known(ctx).get(cause)
+        storage_class: StorageClass | None = ctx.seen.get("StorageClass", item.storage_class) if item else None
         if item is None or storage_class is None:
             return ()
         try:
-            room = self.ask(hand, storage_class.parameters, item.segment)
+            room = self.ask(ctx, storage_class.parameters, item.segment)
         except DriverFailed as why:
-            failures = min((hand.note("unanswered", cause) or 0) + 1, 9)
-            hand.remember("unanswered", cause, failures)
-            hand.wake(cause, self.backoff(failures))
-            hand.say(f"{self.driver} does not say how much room it has for {item.storage_class}: GetCapacity: {why}")
+            failures = min((ctx.note("unanswered", cause) or 0) + 1, 9)
+            ctx.remember("unanswered", cause, failures)
+            ctx.wake(cause, self.backoff(failures))
+            ctx.say(f"{self.driver} does not say how much room it has for {item.storage_class}: GetCapacity: {why}")
             return ()
-        hand.remember("unanswered", cause, None)
-        return self._published(hand, item, room)
+        ctx.remember("unanswered", cause, None)
+        return self._published(ctx, item, room)
 
-    def _published(self, hand: Hand, item: Item, room: Room) -> Sequence[Write]:
+    def _published(self, ctx: TurnContext, item: PublishedCapacity, room: CapacityResponse) -> Sequence[Write]:
         """Return the write that publishes an answer, if it is news."""
         told = f"{of_bytes(room.available)} for {item.storage_class} at {go_segment(item.segment)}"
         words = f"{self.driver} publishes its room: {told}"
         largest = None if room.largest is None else of_bytes(room.largest)
-        old: CSIStorageCapacity | None = hand.seen.at(item.stands[0]) if item.stands is not None else None
+        old: CSIStorageCapacity | None = ctx.seen.at(item.stands[0]) if item.stands is not None else None
         if old is None:
-            made = self._made(hand, item, of_bytes(room.available), largest)
+            made = self._made(ctx, item, of_bytes(room.available), largest)
             key = Key("CSIStorageCapacity", self.options.namespace, made.metadata.name)
             return (Write("create", key, made, words=words),)
         new = attrs.evolve(old, capacity=of_bytes(room.available), maximum_volume_size=largest)
@@ -262,11 +262,11 @@ class Publisher:
         assert item.stands is not None
         return (Write("update", item.stands[0], new, old.metadata.resource_version, words=words),)
 
-    def _made(self, hand: Hand, item: Item, capacity: str, largest: str | None) -> CSIStorageCapacity:
+    def _made(self, ctx: TurnContext, item: PublishedCapacity, capacity: str, largest: str | None) -> CSIStorageCapacity:
         owner = self.options.owner
         return CSIStorageCapacity(
             metadata=ObjectMeta(
-                name=self._new_name(hand, item),
+                name=self._new_name(ctx, item),
                 namespace=self.options.namespace,
                 generate_name="csisc-",
                 labels=Frozen({DRIVER_LABEL: self.driver, MANAGER_LABEL: self.options.managed_by}),
@@ -278,7 +278,7 @@ class Publisher:
             maximum_volume_size=largest,
         )
 
-    def _new_name(self, hand: Hand, item: Item) -> str:
+    def _new_name(self, ctx: TurnContext, item: PublishedCapacity) -> str:
         """Return a name that nobody has, as the API server completes one: always the same for the same item."""
         for attempt in range(1000):
             text = f"{self.driver}|{self.options.managed_by}|{item.name}|{attempt}"
@@ -287,50 +287,50 @@ class Publisher:
             for _ in range(5):
                 number, letter = divmod(number, len(LETTERS))
                 letters += LETTERS[letter]
-            if Key("CSIStorageCapacity", self.options.namespace, f"csisc-{letters}") not in hand.sim.log.objects:
+            if Key("CSIStorageCapacity", self.options.namespace, f"csisc-{letters}") not in ctx.sim.log.objects:
                 return f"csisc-{letters}"
         raise RuntimeError(f"no free name for {item.name}")
 
-    def _delete(self, hand: Hand, cause: str) -> Sequence[Write]:
+    def _delete(self, ctx: TurnContext, cause: str) -> Sequence[Write]:
         """Delete an object that stands for nothing; of one that is gone the API server will say so."""
         namespace, name, uid = cause.removeprefix("-").split("/")
         key = Key("CSIStorageCapacity", namespace, name)
-        there: CSIStorageCapacity | None = hand.seen.at(key)
-        item = _known(hand).get(_name_of(there)) if there is not None else None
+        there: CSIStorageCapacity | None = ctx.seen.at(key)
+        item = _known(ctx).get(_name_of(there)) if there is not None else None
         if item is not None and item.stands == (key, uid):
             return ()
         return (Write("delete", key, uid=uid, words=f"{self.driver} deletes csistoragecapacity/{name}: not wanted"),)
 
-    def done(self, hand: Hand, _cause: str, outcome: Done, *, last: bool) -> None:
+    def done(self, ctx: TurnContext, _cause: str, outcome: Done, *, last: bool) -> None:
         """Nothing is kept: what was written counts when the watch shows it."""
 
-    def refused(self, hand: Hand, cause: str, outcome: Refused) -> None:
+    def refused(self, ctx: TurnContext, cause: str, outcome: Refused) -> None:
         """An object that is gone already is no failure."""
         if outcome.write.verb == "delete" and outcome.reason == "NotFound":
-            hand.unwake(cause)
-            hand.remember("failures", f"{self.name}|{cause}", None)
+            ctx.cancel_wake(cause)
+            ctx.remember("failures", f"{self.name}|{cause}", None)
 
     # -- what the provisioner asks for -----------------------------------------------------------------------
 
-    def refresh(self, hand: Hand, segments: Sequence[Segment] | None, storage_class: str) -> list[str]:
+    def refresh(self, ctx: TurnContext, segments: Sequence[Topology] | None, storage_class: str) -> list[str]:
         """Return what to ask the driver about after a volume came or went: its topologies, else its class.
 
         Args:
             segments: the volume's topologies; None: it has no node affinity.
             storage_class: the class to fall back to; "": none.
         """
-        found = self.items(hand)
+        found = self.items(ctx)
         if segments is not None:
             return [name for name, item in found.items() if item.segment in segments]
         return [name for name, item in found.items() if item.storage_class == storage_class]
 
 
-class Items:
+class PublishedCapacities:
     """The notes about what is to be published, by name. Mutable view."""
 
     def __init__(self) -> None:
         self.follows = frozenset([ITEM])
-        self.items: dict[str, Item] = {}
+        self.items: dict[str, PublishedCapacity] = {}
 
     def apply(self, key: Any, _old: Any, new: Any) -> None:
         """Put one note in place of another."""
@@ -340,18 +340,18 @@ class Items:
             self.items[key[2]] = new
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Items) and self.items == other.items
+        return isinstance(other, PublishedCapacities) and self.items == other.items
 
     __hash__ = None  # type: ignore[assignment]
 
 
-def _known(hand: Hand) -> Mapping[str, Item]:
-    view = hand.views[ITEM]
-    assert isinstance(view, Items)
+def _known(ctx: TurnContext) -> Mapping[str, PublishedCapacity]:
+    view = ctx.views[ITEM]
+    assert isinstance(view, PublishedCapacities)
     return view.items
 
 
-def _item_name(storage_class: str, segment: Segment) -> str:
+def _item_name(storage_class: str, segment: Topology) -> str:
     return f"{storage_class}|{','.join(f'{key}={one}' for key, one in segment)}"
 
 

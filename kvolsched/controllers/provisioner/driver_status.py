@@ -12,18 +12,18 @@ from typing import Any
 
 import attrs
 
-from ...api.csi import EPHEMERAL, CSIDriver, CSIStorage, CSIStoragePool
-from ...api.meta import EMPTY
-from ...api.node import Node
-from ...api.quantity import of_bytes, value
-from ...api.selector import NodeSelector, NodeSelectorTerm, Requirement
-from ...volumes import Segment, segment_of
+from ...api.kinds.csi import EPHEMERAL, CSIDriver, CSIStorage, CSIStoragePool
+from ...api.kinds.meta import EMPTY
+from ...api.kinds.node import Node
+from ...api.kinds.quantity import of_bytes, value
+from ...api.kinds.selector import NodeSelector, NodeSelectorTerm, Requirement
+from ...volumes import Topology, segment_of
 from ...world.apiserver import Write, moment
-from ...world.component import Hand
+from ...world.component import TurnContext
 from ...world.log import Key
-from ...world.routine import Routine
-from .capacity import ARRANGE, POLL, Ask, Publishing
-from .pools import DriverFailed, Room
+from ...world.reconciler import Reconciler
+from .capacity import ARRANGE, POLL, GetCapacity, PublishingOptions
+from .storage_pools import CapacityResponse, DriverFailed
 
 CENTRAL, NODE = "central", "node"
 WATCHES = ("Node", "StorageClass", "CSIDriver")
@@ -52,11 +52,11 @@ class PoolPatch:
 
 
 @attrs.frozen
-class Told:
+class PublishedPool:
     """A pool that is to be told of: for which class (or `<ephemeral>`), and reached from where."""
 
     storage_class: str
-    segment: Segment = ()
+    segment: Topology = ()
     node: str = ""
     parameters: Mapping[str, str] = EMPTY
 
@@ -76,17 +76,17 @@ class StatusPublisher:
     """The routine that tells of a driver's room in its status."""
 
     driver: str
-    ask: Ask
-    options: Publishing
+    ask: GetCapacity
+    options: PublishingOptions
 
     @property
     def name(self) -> str:
         """The name of the routine."""
         return f"{self.driver} capacity"
 
-    def routine(self) -> Routine:
+    def routine(self) -> Reconciler:
         """Return the actor."""
-        return Routine(self.name, self.causes, self.sync, backoff=self.backoff)
+        return Reconciler(self.name, self.causes, self.sync, backoff=self.backoff)
 
     @staticmethod
     def backoff(failures: int) -> float:
@@ -95,7 +95,7 @@ class StatusPublisher:
 
     # -- what is wanted -------------------------------------------------------------------------------------
 
-    def causes(self, _hand: Hand, key: Key, old: Any, new: Any) -> Iterator[str]:
+    def causes(self, _hand: TurnContext, key: Key, old: Any, new: Any) -> Iterator[str]:
         """Yield that things are to be put in order, when a change may matter to it."""
         mine = False
         match key.kind:
@@ -108,36 +108,36 @@ class StatusPublisher:
         if mine:
             yield ARRANGE
 
-    def wanted(self, hand: Hand) -> dict[str, Told]:
+    def wanted(self, ctx: TurnContext) -> dict[str, PublishedPool]:
         """Return what is to be told of, by cause: nothing where the driver does not track, or has no prefix given."""
-        driver = self._driver(hand)
+        driver = self._driver(ctx)
         if driver is None or not driver.spec.capacity_tracking:
             return {}
-        nodes: list[Node] = hand.seen.all("Node")
+        nodes: list[Node] = ctx.seen.all("Node")
         if self.options.form == NODE:
-            found = [Told(EPHEMERAL, node=node.metadata.name) for node in nodes]
+            found = [PublishedPool(EPHEMERAL, node=node.metadata.name) for node in nodes]
         elif not self.options.prefix:
             found = []
         else:
             segments = sorted({segment for node in nodes if (segment := self._segment(node))})
-            of = [each for each in hand.seen.all("StorageClass") if each.provisioner == self.driver]
+            of = [each for each in ctx.seen.all("StorageClass") if each.provisioner == self.driver]
             kinds = [(each.metadata.name, each.parameters) for each in of if each.delayed or self.options.immediate]
             kinds += [(EPHEMERAL, EMPTY)] if self.options.ephemeral else []
-            found = [Told(kind, segment, "", told) for kind, told in kinds for segment in segments]
+            found = [PublishedPool(kind, segment, "", told) for kind, told in kinds for segment in segments]
         return {each.cause: each for each in found}
 
-    def _segment(self, node: Node) -> Segment:
+    def _segment(self, node: Node) -> Topology:
         """Return the labels of a node that have the driver's prefix."""
         labels = node.metadata.labels
         return segment_of(labels, (key for key in labels if key.startswith(f"{self.options.prefix}/"))) or ()
 
-    def _driver(self, hand: Hand) -> CSIDriver | None:
-        found: CSIDriver | None = hand.seen.get("CSIDriver", self.driver)
+    def _driver(self, ctx: TurnContext) -> CSIDriver | None:
+        found: CSIDriver | None = ctx.seen.get("CSIDriver", self.driver)
         return found
 
-    def _there(self, hand: Hand) -> dict[str, tuple[str, CSIStoragePool]]:
+    def _there(self, ctx: TurnContext) -> dict[str, tuple[str, CSIStoragePool]]:
         """Return the pools that the status tells of, by cause, with their class."""
-        driver = self._driver(hand)
+        driver = self._driver(ctx)
         return {
             f"{entry.storage_class_name}|{pool.name}": (entry.storage_class_name, pool)
             for entry in (driver.status.storage if driver is not None else ())
@@ -146,46 +146,46 @@ class StatusPublisher:
 
     # -- one cause ------------------------------------------------------------------------------------------
 
-    def sync(self, hand: Hand, cause: str) -> Sequence[Write]:
+    def sync(self, ctx: TurnContext, cause: str) -> Sequence[Write]:
         """Find out what is wanted, or ask the driver about one pool and tell the answer, or take a pool away."""
-        wanted = self.wanted(hand)
+        wanted = self.wanted(ctx)
         if cause in (ARRANGE, POLL):
-            if wanted and self.options.poll and (cause == POLL or hand.note("wake", f"{self.name}|{POLL}") is None):
-                hand.wake(POLL, self.options.poll, periodic=True)
-            told = self._there(hand)
-            mine = {name for name, each in told.items() if self._is_mine(hand, each[0])} - wanted.keys()
+            if wanted and self.options.poll and (cause == POLL or ctx.note("wake", f"{self.name}|{POLL}") is None):
+                ctx.wake(POLL, self.options.poll, periodic=True)
+            told = self._there(ctx)
+            mine = {name for name, each in told.items() if self._is_mine(ctx, each[0])} - wanted.keys()
             for name in (*wanted, *sorted(mine)):
-                hand.todo(name)
+                ctx.todo(name)
             return ()
-        item, there = wanted.get(cause), self._there(hand).get(cause)
+        item, there = wanted.get(cause), self._there(ctx).get(cause)
         if item is None:
             return () if there is None else (self._patch(PoolPatch(there[0], there[1].name)),)
         try:
-            room = self._asked(hand, item)
+            room = self._asked(ctx, item)
         except DriverFailed as why:
-            hand.wake(cause, self.backoff(1))
-            hand.say(f"{self.driver} does not say how much room it has for {cause}: GetCapacity: {why}")
+            ctx.wake(cause, self.backoff(1))
+            ctx.say(f"{self.driver} does not say how much room it has for {cause}: GetCapacity: {why}")
             return ()
-        pool = self._pool(hand, item, room)
+        pool = self._pool(ctx, item, room)
         if there is not None and self._says(there[1], pool):
             return ()
         return (self._patch(PoolPatch(item.storage_class, pool.name, pool)),)
 
-    def _is_mine(self, hand: Hand, storage_class: str) -> bool:
+    def _is_mine(self, ctx: TurnContext, storage_class: str) -> bool:
         """Say whether a class's pools are this provisioner's to take away; an instance on a node knows no other's."""
         if self.options.form == NODE:
             return False
-        found = hand.seen.get("StorageClass", storage_class)
+        found = ctx.seen.get("StorageClass", storage_class)
         return storage_class == EPHEMERAL or found is None or found.provisioner == self.driver
 
-    def _asked(self, hand: Hand, item: Told) -> Room:
+    def _asked(self, ctx: TurnContext, item: PublishedPool) -> CapacityResponse:
         """Ask the driver: about a class and a segment or, on a node, with an empty request, which means that node."""
-        node = hand.seen.get("Node", item.node) if item.node else None
+        node = ctx.seen.get("Node", item.node) if item.node else None
         if node is not None:
-            return self.ask(hand, EMPTY, tuple(sorted(node.metadata.labels.items())))
-        return self.ask(hand, item.parameters, item.segment)
+            return self.ask(ctx, EMPTY, tuple(sorted(node.metadata.labels.items())))
+        return self.ask(ctx, item.parameters, item.segment)
 
-    def _pool(self, hand: Hand, item: Told, room: Room) -> CSIStoragePool:
+    def _pool(self, ctx: TurnContext, item: PublishedPool, room: CapacityResponse) -> CSIStoragePool:
         terms = tuple(Requirement(key=key, operator="In", values=(one,)) for key, one in item.segment)
         topology = NodeSelector(node_selector_terms=(NodeSelectorTerm(match_expressions=terms),)) if terms else None
         expires = self.options.expires
@@ -194,7 +194,7 @@ class StatusPublisher:
             node_topology=None if item.node else topology,
             node_list=(item.node,) if item.node else (),
             capacity=of_bytes(room.available if room.largest is None else room.largest),
-            expiry_time=moment(hand.sim.log, expires) if expires else None,
+            expiry_time=moment(ctx.sim.log, expires) if expires else None,
         )
 
     @staticmethod
@@ -210,9 +210,9 @@ class StatusPublisher:
 
     # -- what the provisioner asks for ------------------------------------------------------------------------
 
-    def refresh(self, hand: Hand, segments: Sequence[Segment] | None, storage_class: str) -> list[str]:
+    def refresh(self, ctx: TurnContext, segments: Sequence[Topology] | None, storage_class: str) -> list[str]:
         """Return what to ask the driver about after a volume came or went: where it lies, else its class."""
-        found = self.wanted(hand)
+        found = self.wanted(ctx)
         if segments is None:
             return [cause for cause, item in found.items() if item.storage_class == storage_class]
         return [cause for cause, item in found.items() if any(set(one) <= set(item.segment) for one in segments)]

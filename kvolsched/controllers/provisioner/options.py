@@ -7,8 +7,8 @@ from collections.abc import Mapping
 import attrs
 
 from ...volumes import ZONE_LABELS
-from .capacity import Publishing
-from .pools import Pool
+from .capacity import PublishingOptions
+from .storage_pools import Pool
 
 HOSTNAME = "kubernetes.io/hostname"
 ZONE = ZONE_LABELS[0]
@@ -27,7 +27,7 @@ class Failure:
 
 
 @attrs.frozen(kw_only=True)
-class Options:
+class ProvisionerOptions:
     """The dials of a driver.
 
     Args:
@@ -55,7 +55,7 @@ class Options:
     strict_topology: bool = False
     immediate_topology: bool = True
     pools: tuple[Pool, ...] = ()
-    publishing: Publishing = Publishing()
+    publishing: PublishingOptions = PublishingOptions()
     delay: float = 0.3
     fails: tuple[Failure, ...] = ()
     fail_chance: int = 0
@@ -68,6 +68,6 @@ class Options:
     running: bool = True
 
 
-UPSTREAM = Options()
+UPSTREAM = ProvisionerOptions()
 # S0: a failure always takes the annotation away
-DESIGN = Options(reschedule_codes=(), plays_in_tree=True, guards=False, publishing=Publishing(form="central"))
+DESIGN = ProvisionerOptions(reschedule_codes=(), plays_in_tree=True, guards=False, publishing=PublishingOptions(form="central"))

@@ -13,43 +13,43 @@ from typing import Any
 
 import attrs
 
-from ...api.csi import CSINode
-from ...api.meta import EMPTY, Frozen
-from ...api.node import Node
-from ...api.selector import NodeSelector, NodeSelectorTerm, Requirement
-from ...api.storage import TopologySelectorTerm
-from ...api.volume import VolumeNodeAffinity
-from ...volumes import ZONE_LABELS, Segment, flattened, segment_of
-from ...world.log import Place
-from ...world.view import Seen, build
+from ...api.kinds.csi import CSINode
+from ...api.kinds.meta import EMPTY, Frozen
+from ...api.kinds.node import Node
+from ...api.kinds.selector import NodeSelector, NodeSelectorTerm, Requirement
+from ...api.kinds.storage_class import TopologySelectorTerm
+from ...api.kinds.volume import VolumeNodeAffinity
+from ...volumes import ZONE_LABELS, Topology, flattened, segment_of
+from ...world.log import LogKey
+from ...world.view import InformerCache, build
 
 NO_KEYS: tuple[str, ...] = ()
 
 
-class Nowhere(ValueError):
+class NoTopology(ValueError):
     """There is no place for such a volume; the message is the provisioner's."""
 
 
 @attrs.frozen
-class Accessibility:
+class TopologyRequirement:
     """What a driver is asked: the volume must be reachable from one of `requisite`; `preferred` is the order to try."""
 
-    requisite: tuple[Segment, ...]
-    preferred: tuple[Segment, ...]
+    requisite: tuple[Topology, ...]
+    preferred: tuple[Topology, ...]
 
 
 @attrs.frozen
-class Remembered:
+class FirstAttempt:
     """A note: what the first attempt for a claim read. Empty: not read yet."""
 
     keys: tuple[str, ...] = ()
     labels: Frozen = EMPTY
-    requisite: tuple[Segment, ...] = ()
-    preferred: tuple[Segment, ...] = ()
+    requisite: tuple[Topology, ...] = ()
+    preferred: tuple[Topology, ...] = ()
 
 
 @attrs.frozen
-class Asked:
+class TopologyRequest:
     """What an attempt is for.
 
     Args:
@@ -67,16 +67,16 @@ class Asked:
     immediate: bool = True
 
 
-class Places:
+class NodeTopologies:
     """The topologies of the nodes that are seen, by label keys: counted, so that no claim looks for them. Mutable."""
 
     follows = frozenset({"Node"})
 
     def __init__(self) -> None:
-        self.labels: dict[Place, Mapping[str, str]] = {}
+        self.labels: dict[LogKey, Mapping[str, str]] = {}
         self.counted: dict[tuple[str, ...], Counter[tuple[str, ...]]] = {}  # what was asked for so far
 
-    def apply(self, key: Place, old: Any, new: Any) -> None:
+    def apply(self, key: LogKey, old: Any, new: Any) -> None:
         """Take one node, another, or none."""
         self.labels.pop(key, None)
         if new is not None:
@@ -87,7 +87,7 @@ class Places:
                 if values is not None:
                     counts[values] += step
 
-    def of(self, keys: Sequence[str]) -> list[Segment]:
+    def of(self, keys: Sequence[str]) -> list[Topology]:
         """Return each topology of the nodes that have all these labels once, sorted."""
         wanted = tuple(sorted(set(keys)))
         counts = self.counted.get(wanted)
@@ -97,7 +97,7 @@ class Places:
         return [tuple(zip(wanted, values, strict=True)) for values in sorted(+counts)]
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Places) and self.labels == other.labels
+        return isinstance(other, NodeTopologies) and self.labels == other.labels
 
     __hash__ = None  # type: ignore[assignment]
 
@@ -107,7 +107,7 @@ def _values(labels: Mapping[str, str], keys: Sequence[str]) -> tuple[str, ...] |
 
 
 @attrs.frozen
-class Registered:
+class DriverTopology:
     """What a provisioner sees of a driver on the nodes: the label keys that each CSINode names, and the labels.
 
     `assumed` are keys taken for registered on every node while no CSINode names the driver at all: most clusters that
@@ -115,10 +115,10 @@ class Registered:
     """
 
     driver: str
-    seen: Seen
+    seen: InformerCache
     assumed: tuple[str, ...] = ()
     selected: Node | None = None
-    places: Places | None = None
+    places: NodeTopologies | None = None
 
     def node(self, name: str) -> Node | None:
         """Return a node, or None."""
@@ -155,12 +155,12 @@ class Registered:
                 return keys
         return NO_KEYS
 
-    def topologies(self, keys: Sequence[str]) -> list[Segment]:
+    def topologies(self, keys: Sequence[str]) -> list[Topology]:
         """Return each topology of the nodes that have all these labels once, whether the driver runs there or not."""
-        nodes: dict[Place, Any] = dict(self.seen.kinds["Node"].items()) if self.places is None else {}
-        return (self.places or build(Places(), nodes)).of(keys)
+        nodes: dict[LogKey, Any] = dict(self.seen.kinds["Node"].items()) if self.places is None else {}
+        return (self.places or build(NodeTopologies(), nodes)).of(keys)
 
-    def segments(self) -> tuple[Segment, ...]:
+    def segments(self) -> tuple[Topology, ...]:
         """Return each topology in which the driver runs once, sorted: a node that lacks a label has none."""
         found = set()
         assumes = self.assumes
@@ -174,23 +174,23 @@ class Registered:
 
 
 def accessibility(
-    asked: Asked, registered: Registered, known: Remembered = Remembered()
-) -> tuple[Accessibility | None, Remembered]:
+    asked: TopologyRequest, registered: DriverTopology, known: FirstAttempt = FirstAttempt()
+) -> tuple[TopologyRequirement | None, FirstAttempt]:
     """Return what to ask the driver for (None: nothing, it may choose), and what to remember for a repetition.
 
     Raises:
         NotYet: there is no such place; its `remembered` is to be kept all the same.
     """
-    here: Segment = ()
+    here: Topology = ()
     if asked.node:
         here, known = _selected(asked.node, registered, known)
         if asked.strict:
             if asked.allowed and not any(set(one) <= set(here) for one in flattened(asked.allowed)):
                 words = f"selected node '\"{asked.node}\"' topology '{go_segment(here)}' is not in allowed topologies"
-                raise NotYet(f"{words}: {go_segments(flattened(asked.allowed))}", known)
-            return Accessibility((here,), (here,)), attrs.evolve(known, requisite=(here,), preferred=(here,))
+                raise NoTopologyYet(f"{words}: {go_segments(flattened(asked.allowed))}", known)
+            return TopologyRequirement((here,), (here,)), attrs.evolve(known, requisite=(here,), preferred=(here,))
     if known.preferred:
-        return Accessibility(known.requisite, known.preferred), known
+        return TopologyRequirement(known.requisite, known.preferred), known
     requisite = known.requisite
     if not requisite:
         if not asked.allowed and not asked.node and not asked.immediate:
@@ -204,52 +204,52 @@ def accessibility(
         first = next((place for place, one in enumerate(requisite) if set(one) <= set(here)), None)
         if first is None:
             words = f'topology {go_segment(here)} from selected node "{asked.node}" is not in requisite'
-            raise NotYet(f"{words}: {go_segments(requisite)}", known)
+            raise NoTopologyYet(f"{words}: {go_segments(requisite)}", known)
     else:
         first = spread_index(asked.claim, len(requisite))
     preferred = requisite[first:] + requisite[:first]
-    return Accessibility(requisite, preferred), attrs.evolve(known, preferred=preferred)
+    return TopologyRequirement(requisite, preferred), attrs.evolve(known, preferred=preferred)
 
 
-class NotYet(Nowhere):
+class NoTopologyYet(NoTopology):
     """There is no place now; `remembered` is what the attempt had read by then."""
 
-    def __init__(self, words: str, remembered: Remembered) -> None:
+    def __init__(self, words: str, remembered: FirstAttempt) -> None:
         super().__init__(words)
         self.remembered = remembered
 
 
-def _selected(node: str, registered: Registered, known: Remembered) -> tuple[Segment, Remembered]:
+def _selected(node: str, registered: DriverTopology, known: FirstAttempt) -> tuple[Topology, FirstAttempt]:
     """Return the topology of the selected node, as remembered or as it is now."""
     keys = known.keys
     if not keys:
         found = registered.keys_of(node)
         if found is None:
-            raise NotYet(f'failed to get selected CSINode {node}: csinode.storage.k8s.io "{node}" not found', known)
+            raise NoTopologyYet(f'failed to get selected CSINode {node}: csinode.storage.k8s.io "{node}" not found', known)
         if not found:
-            raise NotYet(f"no topology key found for node {node}", known)
+            raise NoTopologyYet(f"no topology key found for node {node}", known)
         keys = found
     labels: Mapping[str, str] = known.labels
     if not labels:
         there = registered.node(node)
         if there is None:
-            raise NotYet(f'failed to get selected node {node}: node "{node}" not found', known)
+            raise NoTopologyYet(f'failed to get selected node {node}: node "{node}" not found', known)
         labels = there.metadata.labels
     segment = segment_of(labels, keys)
     if segment is None:  # what is missing may still come: neither is remembered
         words = f"topology labels from selected node {go_map(labels)} does not match topology keys from CSINode"
-        raise NotYet(f"{words} [{' '.join(keys)}]", known)
+        raise NoTopologyYet(f"{words} [{' '.join(keys)}]", known)
     return segment, attrs.evolve(known, keys=keys, labels=Frozen(labels))
 
 
-def _aggregated(asked: Asked, registered: Registered, known: Remembered) -> Iterable[Segment]:
+def _aggregated(asked: TopologyRequest, registered: DriverTopology, known: FirstAttempt) -> Iterable[Topology]:
     """Return the topologies of the whole cluster, in the keys of the selected node or of any."""
     keys = known.keys or registered.any_keys()
     if not keys:
-        raise NotYet("no available topology found", known)
+        raise NoTopologyYet("no available topology found", known)
     found = registered.topologies(keys)
     if not found and not (registered.assumes and not asked.node):
-        raise NotYet(f"topologyKeys [{' '.join(keys)}] were not found on any nodes", known)
+        raise NoTopologyYet(f"topologyKeys [{' '.join(keys)}] were not found on any nodes", known)
     return found
 
 
@@ -309,11 +309,11 @@ def go_map(labels: Mapping[str, str]) -> str:
     return f"map[{' '.join(f'{key}:{value}' for key, value in sorted(labels.items()))}]"
 
 
-def go_segment(segment: Segment) -> str:
+def go_segment(segment: Topology) -> str:
     """Return one topology as Go prints it."""
     return f"[{' '.join(f'{{{key} {value}}}' for key, value in segment)}]"
 
 
-def go_segments(segments: Iterable[Segment]) -> str:
+def go_segments(segments: Iterable[Topology]) -> str:
     """Return topologies as Go prints them."""
     return f"[{' '.join(map(go_segment, segments))}]"

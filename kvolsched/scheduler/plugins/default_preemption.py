@@ -15,13 +15,13 @@ from typing import ClassVar
 
 import attrs
 
-from kvolsched.api.pod import Pod
-from kvolsched.api.policy import PodDisruptionBudget
-from kvolsched.scheduler.extension import PostFilterResult
-from kvolsched.scheduler.hypothetical import Hypothetical
-from kvolsched.scheduler.judgement import Judgement, judge
-from kvolsched.scheduler.snapshot import Snapshot
-from kvolsched.scheduler.verdict import Code
+from kvolsched.api.kinds.pod import Pod
+from kvolsched.api.kinds.policy import PodDisruptionBudget
+from kvolsched.scheduler.columns.hypothetical_snapshot import HypotheticalSnapshot
+from kvolsched.scheduler.columns.snapshot import Snapshot
+from kvolsched.scheduler.framework.extension_points import PostFilterResult
+from kvolsched.scheduler.framework.judgement import Judgement, judge
+from kvolsched.scheduler.framework.verdict import Code
 
 NOT_HELPFUL = "Preemption is not helpful for scheduling"
 NO_VICTIMS = "No preemption victims found for incoming pod"
@@ -123,7 +123,7 @@ class DryRun:
         self.pod = pod
         self.profile = judgement.profile
         self.budgets = seen.budgets()
-        self.view = Hypothetical(seen)
+        self.view = HypotheticalSnapshot(seen)
 
     def play(self, lower: dict[str, list[Pod]], told: Counter[str]) -> list[Candidate]:
         """Remove the pods of lower priority from each of these nodes, let back whom the pod leaves room for."""

@@ -11,11 +11,11 @@ from typing import Any, ClassVar, Literal
 import attrs
 from numpy.typing import NDArray
 
-from kvolsched.api.pod import Pod
-from kvolsched.scheduler.extension import At, PostFilterResult
-from kvolsched.scheduler.judgement import Judgement
-from kvolsched.scheduler.snapshot import Snapshot
-from kvolsched.scheduler.verdict import Integers
+from kvolsched.api.kinds.pod import Pod
+from kvolsched.scheduler.columns.snapshot import Snapshot
+from kvolsched.scheduler.framework.extension_points import ColumnContext, PostFilterResult
+from kvolsched.scheduler.framework.judgement import Judgement
+from kvolsched.scheduler.framework.verdict import Integers
 
 
 @attrs.frozen
@@ -24,7 +24,7 @@ class DynamicResources:
 
     name: ClassVar[str] = "DynamicResources"
 
-    def score(self, pod: Pod, at: At) -> Literal[0]:
+    def score(self, pod: Pod, at: ColumnContext) -> Literal[0]:
         """Nothing, on every node."""
         return 0
 

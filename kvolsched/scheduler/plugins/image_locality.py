@@ -11,10 +11,10 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from kvolsched.api.pod import Pod
-from kvolsched.scheduler.extension import At
-from kvolsched.scheduler.images import full_name
-from kvolsched.scheduler.verdict import Integers
+from kvolsched.api.kinds.pod import Pod
+from kvolsched.scheduler.columns.images import full_name
+from kvolsched.scheduler.framework.extension_points import ColumnContext
+from kvolsched.scheduler.framework.verdict import Integers
 
 LEAST = 23 * 2**20  # bytes; less is not worth a preference
 MOST = 1000 * 2**20  # bytes, for each container
@@ -26,7 +26,7 @@ class ImageLocality:
 
     name: ClassVar[str] = "ImageLocality"
 
-    def score(self, pod: Pod, at: At) -> Integers | Literal[0]:
+    def score(self, pod: Pod, at: ColumnContext) -> Integers | Literal[0]:
         """Σ size · share of nodes having it, between 23 MiB and 1,000 MiB a container, as 0 to 100."""
         if not at.seen.images:
             return 0

@@ -12,13 +12,33 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from kvolsched.api.node import Node
-from kvolsched.api.pod import Pod
-from kvolsched.scheduler.cluster_event import Action, is_itself
-from kvolsched.scheduler.extension import At, Wake
-from kvolsched.scheduler.snapshot import Snapshot
-from kvolsched.scheduler.tallies import Counts, Matcher, Term, affinity, anti_affinity, in_domain, wishes
-from kvolsched.scheduler.verdict import OK, SKIP, Code, Codes, Evidence, Integers, Mask, Ok, Reason, Reject, Skip
+from kvolsched.api.kinds.node import Node
+from kvolsched.api.kinds.pod import Pod
+from kvolsched.scheduler.columns.pod_counts import (
+    AffinityTerm,
+    PodMatcher,
+    PodsPerRow,
+    in_domain,
+    preferred_terms,
+    required_affinity,
+    required_anti_affinity,
+)
+from kvolsched.scheduler.columns.snapshot import Snapshot
+from kvolsched.scheduler.framework.cluster_event import Action, is_itself
+from kvolsched.scheduler.framework.extension_points import ColumnContext, QueueingHint
+from kvolsched.scheduler.framework.verdict import (
+    OK,
+    SKIP,
+    Code,
+    Codes,
+    Evidence,
+    Integers,
+    Mask,
+    Ok,
+    Reason,
+    Reject,
+    Skip,
+)
 
 
 @attrs.frozen
@@ -56,16 +76,16 @@ class InterPodAffinity:
         )
 
     @property
-    def wakes(self) -> tuple[Wake, ...]:
+    def wakes(self) -> tuple[QueueingHint, ...]:
         """Pods that are wanted or not, and nodes that make domains."""
         return (
-            Wake(
+            QueueingHint(
                 "Pod",
                 "a wanted pod comes or an unwanted one goes, or its own labels change",
                 _concerns,
                 Action.ADD | Action.DELETE | Action.POD_LABEL,
             ),
-            Wake(
+            QueueingHint(
                 "Node",
                 "a node appears or changes its domain",
                 _moves,
@@ -75,7 +95,7 @@ class InterPodAffinity:
 
     def prefilter(self, pod: Pod, seen: Snapshot) -> Skip | None:
         """Nothing to do where neither the pod nor any pod on a node has required terms."""
-        return None if affinity(pod) or anti_affinity(pod) or any(seen.tallies.carried()) else SKIP
+        return None if required_affinity(pod) or required_anti_affinity(pod) or any(seen.tallies.carried()) else SKIP
 
     def rule(self, pod: Pod, node: Node, seen: Snapshot) -> Ok | Reject:
         """Wanted pods are in the node's domain, unwanted ones are not, and no pod there objects to this one."""
@@ -89,7 +109,7 @@ class InterPodAffinity:
         return OK
 
     def _affinity(self, pod: Pod, node: Node, seen: Snapshot) -> Reject | None:
-        terms = affinity(pod)
+        terms = required_affinity(pod)
         labels = node.metadata.labels
         for term in terms:
             if term.topology_key not in labels:
@@ -105,7 +125,7 @@ class InterPodAffinity:
         return None
 
     def _own(self, pod: Pod, node: Node, seen: Snapshot) -> Reject | None:
-        for term in anti_affinity(pod):
+        for term in required_anti_affinity(pod):
             value = node.metadata.labels.get(term.topology_key)
             for other, there in _others(seen):
                 if value is not None and there.get(term.topology_key) == value and _meets(term, other, seen):
@@ -115,7 +135,7 @@ class InterPodAffinity:
     def _existing(self, pod: Pod, node: Node, seen: Snapshot) -> Reject | None:
         labels = seen.namespace_labels(pod.metadata.namespace)
         for other, there in _others(seen):
-            for term in anti_affinity(other):
+            for term in required_anti_affinity(other):
                 value = node.metadata.labels.get(term.topology_key)
                 if value is not None and there.get(term.topology_key) == value and term.meets(pod, labels):
                     return self._no(
@@ -123,11 +143,11 @@ class InterPodAffinity:
                     )
         return None
 
-    def _no(self, reason: Reason, term: Term, relation: str, found: str) -> Reject:
+    def _no(self, reason: Reason, term: AffinityTerm, relation: str, found: str) -> Reject:
         texts = tuple(part.text for part in (self.family, reason) if part.text)
         return Reject(texts, reason.status, (Evidence(str(term), relation, found),))
 
-    def column(self, pod: Pod, at: At) -> Codes | None:
+    def column(self, pod: Pod, at: ColumnContext) -> Codes | None:
         """The same for all nodes, over counts per node that are gathered into domains."""
         steps: list[tuple[Reason, Mask | None]] = [
             (self.affinity, self._lacks_wanted(pod, at)),
@@ -142,8 +162,8 @@ class InterPodAffinity:
                 codes = here if codes is None else np.where(codes == 0, here, codes)
         return codes
 
-    def _lacks_wanted(self, pod: Pod, at: At) -> Mask | None:
-        terms = affinity(pod)
+    def _lacks_wanted(self, pod: Pod, at: ColumnContext) -> Mask | None:
+        terms = required_affinity(pod)
         if not terms:
             return None
         matchers = _matchers(terms, at.seen)
@@ -162,16 +182,16 @@ class InterPodAffinity:
         rejected: Mask = lacks | missing
         return rejected
 
-    def _has_unwanted(self, pod: Pod, at: At) -> Mask | None:
+    def _has_unwanted(self, pod: Pod, at: ColumnContext) -> Mask | None:
         mask: Mask | None = None
-        for term in anti_affinity(pod):
+        for term in required_anti_affinity(pod):
             matcher = term.matcher(at.seen.namespaces())
             if matcher is not None:
                 here = in_domain(at.nodes, term.topology_key, at.seen.matched(matcher))
                 mask = here if mask is None else mask | here
         return mask
 
-    def _is_unwanted(self, pod: Pod, at: At) -> Mask | None:
+    def _is_unwanted(self, pod: Pod, at: ColumnContext) -> Mask | None:
         mask: Mask | None = None
         labels = at.seen.namespace_labels(pod.metadata.namespace)
         for term, counts in at.seen.tallies.carried():
@@ -183,7 +203,7 @@ class InterPodAffinity:
 
     # --- what is preferred ------------------------------------------------------------------------------------------
 
-    def score(self, pod: Pod, at: At) -> Integers | None:
+    def score(self, pod: Pod, at: ColumnContext) -> Integers | None:
         """Σ weight over what this pod would like of pods in the node's domain, and what they would like of it."""
         if not self.ranks:
             return None
@@ -206,9 +226,9 @@ class InterPodAffinity:
             return np.zeros(len(raw), np.int64)
         return (100.0 * ((raw - least) / (most - least))).astype(np.int64)
 
-    def _liked(self, pod: Pod, at: At) -> Iterator[tuple[Term, int, Counts]]:
+    def _liked(self, pod: Pod, at: ColumnContext) -> Iterator[tuple[AffinityTerm, int, PodsPerRow]]:
         """Yield each term that speaks for or against a node: with its weight, and by row how many pods it counts."""
-        for wish in wishes(pod):
+        for wish in preferred_terms(pod):
             matcher = wish.term.matcher(at.seen.namespaces()) if wish.weight is not None else None
             if matcher is not None and wish.weight is not None:
                 yield wish.term, wish.weight, at.seen.matched(matcher)
@@ -224,17 +244,17 @@ def _others(seen: Snapshot) -> list[tuple[Pod, dict[str, str]]]:
     return [(pod, node.metadata.labels) for node in seen.all_nodes() for pod in seen.pods_on(node.metadata.name)]
 
 
-def _meets(term: Term, pod: Pod, seen: Snapshot) -> bool:
+def _meets(term: AffinityTerm, pod: Pod, seen: Snapshot) -> bool:
     """Say whether an own term means a pod: a namespace selector chooses among the namespaces that were seen."""
     matcher = term.matcher(seen.namespaces())
     return matcher is not None and matcher.matches(pod)
 
 
-def _all_meet(terms: tuple[Term, ...], pod: Pod, seen: Snapshot) -> bool:
+def _all_meet(terms: tuple[AffinityTerm, ...], pod: Pod, seen: Snapshot) -> bool:
     return all(_meets(term, pod, seen) for term in terms)
 
 
-def _matchers(terms: tuple[Term, ...], seen: Snapshot) -> tuple[Matcher, ...] | None:
+def _matchers(terms: tuple[AffinityTerm, ...], seen: Snapshot) -> tuple[PodMatcher, ...] | None:
     """Return what a pod must be to meet every term, or None if no pod can."""
     found = [term.matcher(seen.namespaces()) for term in terms]
     matchers = tuple(matcher for matcher in found if matcher is not None)
@@ -250,18 +270,18 @@ def _concerns(pod: Pod, old: Pod | None, new: Pod | None) -> bool:
     if is_itself(pod, new):
         return True
     wanted, unwanted = (
-        [_all_speak_of(terms, other) for other in (old, new)] for terms in (affinity(pod), anti_affinity(pod))
+        [_all_speak_of(terms, other) for other in (old, new)] for terms in (required_affinity(pod), required_anti_affinity(pod))
     )
-    if new is None and old is not None and any(_speaks_of(term, pod) for term in anti_affinity(old)):
+    if new is None and old is not None and any(_speaks_of(term, pod) for term in required_anti_affinity(old)):
         return True
     return wanted == [False, True] or unwanted == [True, False]
 
 
-def _all_speak_of(terms: tuple[Term, ...], pod: Pod | None) -> bool:
+def _all_speak_of(terms: tuple[AffinityTerm, ...], pod: Pod | None) -> bool:
     return pod is not None and bool(terms) and all(_speaks_of(term, pod) for term in terms)
 
 
-def _speaks_of(term: Term, pod: Pod) -> bool:
+def _speaks_of(term: AffinityTerm, pod: Pod) -> bool:
     """Whether a term may mean a pod; of a namespace that it chooses by labels nothing is known here."""
     selector = term.label_selector
     there = pod.metadata.namespace in term.namespaces or term.namespace_selector is not None
@@ -270,7 +290,7 @@ def _speaks_of(term: Term, pod: Pod) -> bool:
 
 def _moves(pod: Pod, old: Node | None, new: Node) -> bool:
     """Whether a node has come with a wanted domain, or without unwanted pods, or has changed its domain."""
-    wanted, unwanted = ([term.topology_key for term in terms] for terms in (affinity(pod), anti_affinity(pod)))
+    wanted, unwanted = ([term.topology_key for term in terms] for terms in (required_affinity(pod), required_anti_affinity(pod)))
     after = new.metadata.labels
     if old is None:
         return bool(unwanted) or not wanted or any(key in after for key in wanted)

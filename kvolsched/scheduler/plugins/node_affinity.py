@@ -8,14 +8,13 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from kvolsched.api.node import Node
-from kvolsched.api.pod import Pod
-from kvolsched.api.selector import NodeSelector, NodeSelectorTerm
-from kvolsched.scheduler.cluster_event import Action
-from kvolsched.scheduler.extension import At, Wake
-from kvolsched.scheduler.matching import admitted, admitted_rows, node_affinity, required
-from kvolsched.scheduler.snapshot import Snapshot
-from kvolsched.scheduler.verdict import (
+from kvolsched.api.kinds.node import Node
+from kvolsched.api.kinds.pod import Pod
+from kvolsched.api.kinds.selector import NodeSelector, NodeSelectorTerm
+from kvolsched.scheduler.columns.snapshot import Snapshot
+from kvolsched.scheduler.framework.cluster_event import Action
+from kvolsched.scheduler.framework.extension_points import ColumnContext, QueueingHint
+from kvolsched.scheduler.framework.verdict import (
     OK,
     SKIP,
     Code,
@@ -24,11 +23,12 @@ from kvolsched.scheduler.verdict import (
     Integers,
     Ok,
     PreFilterReject,
+    PreFilterResult,
     Reason,
     Reject,
-    Restrict,
     Skip,
 )
+from kvolsched.scheduler.node_selection import admitted, admitted_rows, node_affinity, required
 
 
 @attrs.frozen
@@ -40,8 +40,8 @@ class NodeAffinity:
 
     name: ClassVar[str] = "NodeAffinity"
     needs: ClassVar[tuple[str, ...]] = ("affinity", "node_selector")
-    wakes: ClassVar[tuple[Wake, ...]] = (
-        Wake(
+    wakes: ClassVar[tuple[QueueingHint, ...]] = (
+        QueueingHint(
             "Node",
             "a node appears that matches, or its labels change so that it does",
             lambda pod, old, new: admitted(pod, new) and (old is None or not admitted(pod, old)),
@@ -52,7 +52,7 @@ class NodeAffinity:
     unmatched: Reason = Reason(0, "node(s) didn't match Pod's node affinity/selector")
     restricts: bool = True
 
-    def prefilter(self, pod: Pod, seen: Snapshot) -> Skip | PreFilterReject | Restrict | None:
+    def prefilter(self, pod: Pod, seen: Snapshot) -> Skip | PreFilterReject | PreFilterResult | None:
         """Nothing asked: nothing to do. If every required term names nodes, only these nodes come into question."""
         terms = required(pod)
         if terms is None and not pod.spec.node_selector:
@@ -67,7 +67,7 @@ class NodeAffinity:
             named |= names
         if terms.node_selector_terms and not named:
             return PreFilterReject(self.name, Code.UNSCHEDULABLE_AND_UNRESOLVABLE, "pod affinity terms conflict")
-        return Restrict(self.name, frozenset(named)) if named else None
+        return PreFilterResult(self.name, frozenset(named)) if named else None
 
     def rule(self, pod: Pod, node: Node, seen: Snapshot) -> Ok | Reject:
         """The node carries every label of nodeSelector, and some required term matches it."""
@@ -87,11 +87,11 @@ class NodeAffinity:
             )
         return OK
 
-    def column(self, pod: Pod, at: At) -> Codes | None:
+    def column(self, pod: Pod, at: ColumnContext) -> Codes | None:
         """The same for all nodes, over label columns."""
         return self.unmatched.where(~admitted_rows(pod, at.nodes))
 
-    def score(self, pod: Pod, at: At) -> Integers | None:
+    def score(self, pod: Pod, at: ColumnContext) -> Integers | None:
         """The weights of the preferred terms that match; terms without expressions and weights of 0 count nothing."""
         affinity = node_affinity(pod)
         if affinity is None or not affinity.preferred:

@@ -7,12 +7,12 @@ from typing import ClassVar
 import attrs
 import numpy as np
 
-from kvolsched.api.node import Node
-from kvolsched.api.pod import Pod
-from kvolsched.scheduler.cluster_event import Action
-from kvolsched.scheduler.extension import At, Wake
-from kvolsched.scheduler.snapshot import Snapshot
-from kvolsched.scheduler.verdict import OK, Codes, Evidence, Ok, Reason, Reject
+from kvolsched.api.kinds.node import Node
+from kvolsched.api.kinds.pod import Pod
+from kvolsched.scheduler.columns.snapshot import Snapshot
+from kvolsched.scheduler.framework.cluster_event import Action
+from kvolsched.scheduler.framework.extension_points import ColumnContext, QueueingHint
+from kvolsched.scheduler.framework.verdict import OK, Codes, Evidence, Ok, Reason, Reject
 
 
 @attrs.frozen
@@ -20,8 +20,8 @@ class NodeName:
     """Rejects every node but the one that the pod names."""
 
     name: ClassVar[str] = "NodeName"
-    wakes: ClassVar[tuple[Wake, ...]] = (
-        Wake("Node", "a node appears", on=Action.ADD),
+    wakes: ClassVar[tuple[QueueingHint, ...]] = (
+        QueueingHint("Node", "a node appears", on=Action.ADD),
     )
 
     other: Reason = Reason(0, "node(s) didn't match the requested node name")
@@ -33,7 +33,7 @@ class NodeName:
             return OK
         return self.other.reject(Evidence(f"spec.nodeName {asked}", "≠", f"node {name}", (asked, name)))
 
-    def column(self, pod: Pod, at: At) -> Codes | None:
+    def column(self, pod: Pod, at: ColumnContext) -> Codes | None:
         """The same for all nodes."""
         if not pod.spec.node_name:
             return None

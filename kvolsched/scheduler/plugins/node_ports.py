@@ -7,13 +7,13 @@ from typing import ClassVar
 import attrs
 import numpy as np
 
-from kvolsched.api.node import Node
-from kvolsched.api.pod import Pod
-from kvolsched.scheduler.cluster_event import Action
-from kvolsched.scheduler.extension import At, Wake
-from kvolsched.scheduler.holdings import Port, host_ports
-from kvolsched.scheduler.snapshot import Snapshot
-from kvolsched.scheduler.verdict import OK, SKIP, Code, Codes, Evidence, Ok, Reason, Reject, Skip
+from kvolsched.api.kinds.node import Node
+from kvolsched.api.kinds.pod import Pod
+from kvolsched.scheduler.columns.exclusive_use import HostPort, host_ports
+from kvolsched.scheduler.columns.snapshot import Snapshot
+from kvolsched.scheduler.framework.cluster_event import Action
+from kvolsched.scheduler.framework.extension_points import ColumnContext, QueueingHint
+from kvolsched.scheduler.framework.verdict import OK, SKIP, Code, Codes, Evidence, Ok, Reason, Reject, Skip
 
 
 def _frees(pod: Pod, old: Pod, _new: None) -> bool:
@@ -26,9 +26,9 @@ class NodePorts:
     """Rejects nodes on which a pod holds a host port that this pod asks for."""
 
     name: ClassVar[str] = "NodePorts"
-    wakes: ClassVar[tuple[Wake, ...]] = (
-        Wake("Pod", "a pod that holds one of its ports leaves its node", _frees, Action.DELETE),
-        Wake("Node", "a node appears", on=Action.ADD),
+    wakes: ClassVar[tuple[QueueingHint, ...]] = (
+        QueueingHint("Pod", "a pod that holds one of its ports leaves its node", _frees, Action.DELETE),
+        QueueingHint("Node", "a node appears", on=Action.ADD),
     )
 
     taken: Reason = Reason(0, "node(s) didn't have free ports for the requested pod ports", Code.UNSCHEDULABLE)
@@ -47,7 +47,7 @@ class NodePorts:
                         return self.taken.reject(Evidence(f"hostPort {wanted}", "is taken by", holder, (wanted, port)))
         return OK
 
-    def column(self, pod: Pod, at: At) -> Codes | None:
+    def column(self, pod: Pod, at: ColumnContext) -> Codes | None:
         """The same, asked only of nodes where somebody holds a port of such a number."""
         rows = [
             at.nodes.row_of[node]
@@ -63,5 +63,5 @@ class NodePorts:
         return self.taken.where(taken)
 
 
-def _ports_of(pod: Pod | None) -> tuple[Port, ...]:
+def _ports_of(pod: Pod | None) -> tuple[HostPort, ...]:
     return () if pod is None else host_ports(pod.spec)

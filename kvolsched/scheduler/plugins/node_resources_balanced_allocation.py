@@ -8,11 +8,11 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from kvolsched.api.pod import Pod
+from kvolsched.api.kinds.pod import Pod
 from kvolsched.scheduler import requests
-from kvolsched.scheduler.extension import At
+from kvolsched.scheduler.framework.extension_points import ColumnContext
+from kvolsched.scheduler.framework.verdict import Integers
 from kvolsched.scheduler.requests import CPU, MEMORY
-from kvolsched.scheduler.verdict import Integers
 
 
 @attrs.frozen
@@ -26,7 +26,7 @@ class NodeResourcesBalancedAllocation:
 
     by_change: bool = True
 
-    def score(self, pod: Pod, at: At) -> Integers | None:
+    def score(self, pod: Pod, at: ColumnContext) -> Integers | None:
         """50 + (50 + balance with the pod − balance without it) / 2; a pod asking for neither is not scored."""
         asks = requests.of(pod.spec)
         if not asks.cpu and not asks.memory:
@@ -71,7 +71,7 @@ def _balance(cpu: tuple[int, int], memory: tuple[int, int], more_cpu: int, more_
 class _Shares:
     """The same over all nodes: how full they are of both, with and without the pod."""
 
-    def __init__(self, at: At) -> None:
+    def __init__(self, at: ColumnContext) -> None:
         nodes = at.nodes
         self.total = [nodes.total(resource) for resource in (CPU, MEMORY)]
         self.used = [there - nodes.free(resource) for there, resource in zip(self.total, (CPU, MEMORY), strict=True)]

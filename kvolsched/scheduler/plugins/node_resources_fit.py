@@ -9,14 +9,14 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from kvolsched.api.node import Node
-from kvolsched.api.pod import Pod
+from kvolsched.api.kinds.node import Node
+from kvolsched.api.kinds.pod import Pod
 from kvolsched.scheduler import requests
-from kvolsched.scheduler.cluster_event import Action, is_itself
-from kvolsched.scheduler.extension import At, Wake
+from kvolsched.scheduler.columns.snapshot import Snapshot
+from kvolsched.scheduler.framework.cluster_event import Action, is_itself
+from kvolsched.scheduler.framework.extension_points import ColumnContext, QueueingHint
+from kvolsched.scheduler.framework.verdict import OK, Code, Codes, Evidence, Integers, Ok, Reason, Reject
 from kvolsched.scheduler.requests import CPU, MEMORY, NATIVE, PODS
-from kvolsched.scheduler.snapshot import Snapshot
-from kvolsched.scheduler.verdict import OK, Code, Codes, Evidence, Integers, Ok, Reason, Reject
 
 NEVER = 15
 """The bit that says: some ask exceeds all that the node has, so no removal of pods can help."""
@@ -46,10 +46,10 @@ class NodeResourcesFit:
     """
 
     name: ClassVar[str] = "NodeResourcesFit"
-    wakes: ClassVar[tuple[Wake, ...]] = (
-        Wake("Pod", "a pod leaves its node", on=Action.DELETE),
-        Wake("Pod", "it, or a pod on a node, asks for less", _less, Action.POD_SCALE_DOWN),
-        Wake(
+    wakes: ClassVar[tuple[QueueingHint, ...]] = (
+        QueueingHint("Pod", "a pod leaves its node", on=Action.DELETE),
+        QueueingHint("Pod", "it, or a pod on a node, asks for less", _less, Action.POD_SCALE_DOWN),
+        QueueingHint(
             "Node",
             "a node appears that has enough in all, or comes to have more of it",
             _more,
@@ -89,7 +89,7 @@ class NodeResourcesFit:
                     status = Code.UNSCHEDULABLE_AND_UNRESOLVABLE
         return Reject(tuple(short), status, tuple(evidence)) if short else OK
 
-    def column(self, pod: Pod, at: At) -> Any:
+    def column(self, pod: Pod, at: ColumnContext) -> Any:
         """The same for all nodes."""
         nodes = at.nodes
         asks = requests.of(pod.spec).asked
@@ -118,7 +118,7 @@ class NodeResourcesFit:
 
         return nodes.followed(("fit", self.too_many_pods.bit, wanted), one, every)
 
-    def score(self, pod: Pod, at: At) -> Integers:
+    def score(self, pod: Pod, at: ColumnContext) -> Integers:
         """Least allocated: the share of cpu and memory that would be left, the mean of both, rounded down each time."""
         asks = requests.of(pod.spec)
         nodes, huge = at.nodes, bool(at.nodes.huge)

@@ -6,13 +6,13 @@ from typing import ClassVar
 
 import attrs
 
-from kvolsched.api.node import Node
-from kvolsched.api.pod import Pod
-from kvolsched.api.selector import Taint
-from kvolsched.scheduler.cluster_event import Action, is_itself
-from kvolsched.scheduler.extension import At, Wake
-from kvolsched.scheduler.snapshot import Snapshot
-from kvolsched.scheduler.verdict import OK, Codes, Evidence, Ok, Reason, Reject
+from kvolsched.api.kinds.node import Node
+from kvolsched.api.kinds.pod import Pod
+from kvolsched.api.kinds.selector import Taint
+from kvolsched.scheduler.columns.snapshot import Snapshot
+from kvolsched.scheduler.framework.cluster_event import Action, is_itself
+from kvolsched.scheduler.framework.extension_points import ColumnContext, QueueingHint
+from kvolsched.scheduler.framework.verdict import OK, Codes, Evidence, Ok, Reason, Reject
 
 CORDON = Taint(key="node.kubernetes.io/unschedulable", effect="NoSchedule")
 
@@ -22,14 +22,14 @@ class NodeUnschedulable:
     """Rejects cordoned nodes."""
 
     name: ClassVar[str] = "NodeUnschedulable"
-    wakes: ClassVar[tuple[Wake, ...]] = (
-        Wake(
+    wakes: ClassVar[tuple[QueueingHint, ...]] = (
+        QueueingHint(
             "Node",
             "a node appears or is uncordoned",
             lambda _pod, old, new: _uncordoned(old, new),
             Action.ADD | Action.NODE_TAINT,
         ),
-        Wake(
+        QueueingHint(
             "Pod",
             "it tolerates cordons from now on",
             lambda pod, _old, new: is_itself(pod, new) and _tolerated(new),
@@ -47,7 +47,7 @@ class NodeUnschedulable:
             Evidence("spec.unschedulable true", "not tolerated by", _tolerations(pod), (True, None))
         )
 
-    def column(self, pod: Pod, at: At) -> Codes | None:
+    def column(self, pod: Pod, at: ColumnContext) -> Codes | None:
         """The same for all nodes."""
         cordoned = at.nodes.unschedulable.now
         if not cordoned.any() or _tolerated(pod):

@@ -11,16 +11,23 @@ from typing import ClassVar
 import attrs
 import numpy as np
 
-from kvolsched.api.csi import CSINode, VolumeAttachment
-from kvolsched.api.node import Node
-from kvolsched.api.pod import Pod
-from kvolsched.api.volume import PersistentVolumeClaim
-from kvolsched.scheduler.attachments import Attached, limits_of, of_inline, of_pod, resolve, uses
-from kvolsched.scheduler.claims import is_own
-from kvolsched.scheduler.cluster_event import Action
-from kvolsched.scheduler.extension import At, Wake
-from kvolsched.scheduler.snapshot import Snapshot
-from kvolsched.scheduler.verdict import OK, SKIP, Code, Codes, Evidence, Mask, Ok, Reason, Reject, Skip
+from kvolsched.api.kinds.csi import CSINode, VolumeAttachment
+from kvolsched.api.kinds.node import Node
+from kvolsched.api.kinds.pod import Pod
+from kvolsched.api.kinds.volume import PersistentVolumeClaim
+from kvolsched.scheduler.columns.attachments import (
+    AttachedVolume,
+    attached_volume,
+    limits_of,
+    of_inline,
+    of_pod,
+    uses,
+)
+from kvolsched.scheduler.columns.snapshot import Snapshot
+from kvolsched.scheduler.framework.cluster_event import Action
+from kvolsched.scheduler.framework.extension_points import ColumnContext, QueueingHint
+from kvolsched.scheduler.framework.verdict import OK, SKIP, Code, Codes, Evidence, Mask, Ok, Reason, Reject, Skip
+from kvolsched.scheduler.pod_claims import is_claim_of_pod
 
 
 @attrs.frozen
@@ -34,15 +41,15 @@ class NodeVolumeLimits:
     name: ClassVar[str] = "NodeVolumeLimits"
     needs: ClassVar[tuple[str, ...]] = ("volumes",)
     watches: ClassVar[frozenset[str]] = frozenset({"VolumeAttachment"})
-    wakes: ClassVar[tuple[Wake, ...]] = (
-        Wake("CSINode", "a node tells its drivers", on=Action.ADD),
-        Wake("CSINode", "a limit of a node rises", lambda _pod, old, new: _more(old, new), Action.UPDATE),
-        Wake("Pod", "a pod with volumes leaves its node", lambda _pod, old, _new: _may_count(old), Action.DELETE),
-        Wake("VolumeAttachment", "a volume is detached", lambda pod, old, _new: _may_free(pod, old), Action.DELETE),
-        Wake(
+    wakes: ClassVar[tuple[QueueingHint, ...]] = (
+        QueueingHint("CSINode", "a node tells its drivers", on=Action.ADD),
+        QueueingHint("CSINode", "a limit of a node rises", lambda _pod, old, new: _more(old, new), Action.UPDATE),
+        QueueingHint("Pod", "a pod with volumes leaves its node", lambda _pod, old, _new: _may_count(old), Action.DELETE),
+        QueueingHint("VolumeAttachment", "a volume is detached", lambda pod, old, _new: _may_free(pod, old), Action.DELETE),
+        QueueingHint(
             "PersistentVolumeClaim",
             "one of its claims appears",
-            lambda pod, _old, new: is_own(pod, new),
+            lambda pod, _old, new: is_claim_of_pod(pod, new),
             Action.ADD,
         ),
     )
@@ -61,7 +68,7 @@ class NodeVolumeLimits:
         if not limits or not _may_count(pod):
             return OK
         there = {volume for other in seen.pods_on(node.metadata.name) for volume in of_pod(other, seen)}
-        named = (resolve(use, seen) for use in seen.attachments.named_on(node.metadata.name))
+        named = (attached_volume(use, seen) for use in seen.attachments.named_on(node.metadata.name))
         there |= {volume for volume in named if volume is not None}
         new = self._wanted(pod, seen) - there
         for driver in sorted({volume.driver for volume in new} & limits.keys()):
@@ -73,7 +80,7 @@ class NodeVolumeLimits:
                 )
         return OK
 
-    def column(self, pod: Pod, at: At) -> Codes | None:
+    def column(self, pod: Pod, at: ColumnContext) -> Codes | None:
         """The same over counts kept per driver; where one of the pod's volumes is attached already, one less is new."""
         attachments = at.seen.attachments
         wanted = [volume for volume in self._wanted(pod, at.seen) if attachments.limited(volume.driver)]
@@ -90,12 +97,12 @@ class NodeVolumeLimits:
             rejected = over if rejected is None else rejected | over
         return None if rejected is None else self.too_many.where(rejected)
 
-    def _wanted(self, pod: Pod, seen: Snapshot) -> frozenset[Attached]:
+    def _wanted(self, pod: Pod, seen: Snapshot) -> frozenset[AttachedVolume]:
         """Return the pod's volumes that count."""
         if self.counts_unbound:
             return of_pod(pod, seen)
         named = [use for use in uses(pod) if use.claim is None or _is_bound(seen.claim(*use.claim))]
-        return frozenset(found for use in named if (found := resolve(use, seen)) is not None)
+        return frozenset(found for use in named if (found := attached_volume(use, seen)) is not None)
 
 
 def _may_count(pod: Pod) -> bool:

@@ -13,27 +13,27 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from kvolsched.api.node import Node
-from kvolsched.api.pod import Pod, TopologySpreadConstraint
-from kvolsched.scheduler import groups
-from kvolsched.scheduler.cluster_event import Action, is_itself
-from kvolsched.scheduler.extension import At, Wake
-from kvolsched.scheduler.snapshot import Snapshot
-from kvolsched.scheduler.spreading import (
+from kvolsched.api.kinds.node import Node
+from kvolsched.api.kinds.pod import Pod, TopologySpreadConstraint
+from kvolsched.scheduler.columns import owner_selectors as groups
+from kvolsched.scheduler.columns.pod_counts import PodMatcher
+from kvolsched.scheduler.columns.snapshot import Snapshot
+from kvolsched.scheduler.framework.cluster_event import Action, is_itself
+from kvolsched.scheduler.framework.extension_points import ColumnContext, QueueingHint
+from kvolsched.scheduler.framework.verdict import OK, Code, Codes, Evidence, Integers, Ok, Reason, Reject
+from kvolsched.scheduler.spread_constraints import (
     HARD,
     HOSTNAME,
     SOFT,
     SYSTEM_DEFAULTS,
-    Constraint,
-    Counting,
+    CountingOptions,
+    SpreadConstraint,
     domain_rows,
-    domains,
-    ready,
+    pods_per_domain,
+    prepare_constraints,
     rows_with,
     touched,
 )
-from kvolsched.scheduler.tallies import Matcher
-from kvolsched.scheduler.verdict import OK, Code, Codes, Evidence, Integers, Ok, Reason, Reject
 
 IGNORED = -1
 """The raw score of a node that lacks one of the keys; it ends as 0."""
@@ -95,16 +95,16 @@ class PodTopologySpread:
         return groups.KINDS if self.defaults else frozenset()
 
     @property
-    def wakes(self) -> tuple[Wake, ...]:
+    def wakes(self) -> tuple[QueueingHint, ...]:
         """Pods that count, and nodes that make or unmake domains."""
         return (
-            Wake(
+            QueueingHint(
                 "Pod",
                 "a pod that counts comes, goes or changes its labels",
                 _counts,
                 Action.ADD | Action.DELETE | Action.POD_LABEL | Action.POD_TOLERATION,
             ),
-            Wake(
+            QueueingHint(
                 "Node",
                 "a node with the topology keys comes, goes or changes",
                 _moves,
@@ -118,7 +118,7 @@ class PodTopologySpread:
         """For each hard constraint in turn: the node has the key, and its domain would not be too far ahead."""
         constraints = self.constraints(pod)
         for constraint in constraints:
-            counted = domains(pod, constraint, constraints, seen)
+            counted = pods_per_domain(pod, constraint, constraints, seen)
             if not counted and self.nobody_counted_passes:
                 continue
             value = node.metadata.labels.get(constraint.topology_key)
@@ -141,7 +141,7 @@ class PodTopologySpread:
                 )
         return OK
 
-    def column(self, pod: Pod, at: At) -> Codes | None:
+    def column(self, pod: Pod, at: ColumnContext) -> Codes | None:
         """The same for all nodes: each domain is judged once, nodes without the key read the last slot."""
         constraints = self.constraints(pod)
         if not constraints:
@@ -161,7 +161,7 @@ class PodTopologySpread:
             codes = here if codes is None else np.where(codes == 0, here, codes)
         return codes
 
-    def constraints(self, pod: Pod) -> tuple[Constraint, ...]:
+    def constraints(self, pod: Pod) -> tuple[SpreadConstraint, ...]:
         """Return the pod's hard constraints, made ready."""
         spoken = pod.spec.topology_spread_constraints
         if not spoken:
@@ -171,7 +171,7 @@ class PodTopologySpread:
 
     # --- what is preferred ------------------------------------------------------------------------------------------
 
-    def score(self, pod: Pod, at: At) -> Integers | None:
+    def score(self, pod: Pod, at: ColumnContext) -> Integers | None:
         """Σ over soft constraints of count · ln(domains + 2) + maxSkew − 1, rounded half up: the fewer the better.
 
         A host counts its own pods, any other domain those of all its counted nodes. Domains are those of the nodes that
@@ -229,7 +229,7 @@ class PodTopologySpread:
         scores: Integers = score_of[raw - least]
         return scores
 
-    def soft(self, pod: Pod, seen: Snapshot) -> tuple[Constraint, ...]:
+    def soft(self, pod: Pod, seen: Snapshot) -> tuple[SpreadConstraint, ...]:
         """Return the pod's soft constraints, made ready, or else the defaults, if anything groups it with others."""
         spoken = pod.spec.topology_spread_constraints
         if spoken:
@@ -239,22 +239,22 @@ class PodTopologySpread:
         if not selectors:
             return ()
         defaults = tuple(one for one in self.defaults if one.when_unsatisfiable == SOFT)
-        return ready(self._counting, defaults, pod.metadata.namespace, pod.metadata.labels, selectors)
+        return prepare_constraints(self._counting, defaults, pod.metadata.namespace, pod.metadata.labels, selectors)
 
     # --- inside -----------------------------------------------------------------------------------------------------
 
     def _ready(
         self, pod: Pod, constraints: tuple[TopologySpreadConstraint, ...], *, everywhere: bool = False
-    ) -> tuple[Constraint, ...]:
+    ) -> tuple[SpreadConstraint, ...]:
         counting = attrs.evolve(self._counting, everywhere=True) if everywhere else self._counting
-        return ready(counting, constraints, pod.metadata.namespace, pod.metadata.labels)
+        return prepare_constraints(counting, constraints, pod.metadata.namespace, pod.metadata.labels)
 
     @property
-    def _counting(self) -> Counting:
-        return Counting(self.today, self.empty_counts_none, self.terminating)
+    def _counting(self) -> CountingOptions:
+        return CountingOptions(self.today, self.empty_counts_none, self.terminating)
 
 
-def _differences(pod: Pod, constraints: tuple[Constraint, ...], at: At, *, shares: bool = False) -> Integers:
+def _differences(pod: Pod, constraints: tuple[SpreadConstraint, ...], at: ColumnContext, *, shares: bool = False) -> Integers:
     """Return S3's value by row: Σ of what matches in the node's domain less the least of them, less maxSkew.
 
     For `shares` nothing is taken off.
@@ -309,7 +309,7 @@ def _rounded(numbers: NDArray[Any]) -> Integers:
     return rounded
 
 
-def _hard(pod: Pod) -> tuple[Constraint, ...]:
+def _hard(pod: Pod) -> tuple[SpreadConstraint, ...]:
     return PodTopologySpread().constraints(pod)
 
 
@@ -322,7 +322,7 @@ def _counts(pod: Pod, old: Pod | None, new: Pod | None) -> bool:
     return any(_is_met(matcher, old) != _is_met(matcher, new) for matcher in matchers)
 
 
-def _is_met(matcher: Matcher, pod: Pod | None) -> bool:
+def _is_met(matcher: PodMatcher, pod: Pod | None) -> bool:
     """Whether a constraint speaks of a pod, also of one being deleted: it had ceased to count, and now it is gone."""
     return pod is not None and attrs.evolve(matcher, terminating=True).matches(pod)
 

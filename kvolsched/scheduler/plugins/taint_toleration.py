@@ -8,13 +8,13 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from kvolsched.api.node import Node
-from kvolsched.api.pod import Pod
-from kvolsched.api.selector import Taint, Toleration, untolerated
-from kvolsched.scheduler.cluster_event import Action, is_itself
-from kvolsched.scheduler.extension import At, Wake
-from kvolsched.scheduler.snapshot import Snapshot
-from kvolsched.scheduler.verdict import OK, Codes, Evidence, Integers, Ok, Reason, Reject
+from kvolsched.api.kinds.node import Node
+from kvolsched.api.kinds.pod import Pod
+from kvolsched.api.kinds.selector import Taint, Toleration, untolerated
+from kvolsched.scheduler.columns.snapshot import Snapshot
+from kvolsched.scheduler.framework.cluster_event import Action, is_itself
+from kvolsched.scheduler.framework.extension_points import ColumnContext, QueueingHint
+from kvolsched.scheduler.framework.verdict import OK, Codes, Evidence, Integers, Ok, Reason, Reject
 
 PREFER = "PreferNoSchedule"
 
@@ -24,14 +24,14 @@ class TaintToleration:
     """Rejects nodes with an untolerated NoSchedule or NoExecute taint; prefers those with few PreferNoSchedule ones."""
 
     name: ClassVar[str] = "TaintToleration"
-    wakes: ClassVar[tuple[Wake, ...]] = (
-        Wake(
+    wakes: ClassVar[tuple[QueueingHint, ...]] = (
+        QueueingHint(
             "Node",
             "a node appears whose taints are tolerated, or they change so that they are",
             lambda pod, old, new: not _kept_out(pod, new) and (old is None or _kept_out(pod, old)),
             Action.ADD | Action.NODE_TAINT,
         ),
-        Wake("Pod", "it tolerates more", lambda pod, _old, new: is_itself(pod, new), Action.POD_TOLERATION),
+        QueueingHint("Pod", "it tolerates more", lambda pod, _old, new: is_itself(pod, new), Action.POD_TOLERATION),
     )
 
     untolerated: Reason = Reason(0, "node(s) had untolerated taint(s)")
@@ -46,7 +46,7 @@ class TaintToleration:
             Evidence(f"taint {taint}", "not covered by tolerations", tolerations, (taint, None))
         )
 
-    def column(self, pod: Pod, at: At) -> Codes | None:
+    def column(self, pod: Pod, at: ColumnContext) -> Codes | None:
         """Each distinct set of taints is judged once."""
         if len(at.nodes.taint_sets) == 1:
             return None
@@ -55,7 +55,7 @@ class TaintToleration:
             return None
         return self.untolerated.where(np.array(kept_out)[at.nodes.taints.now])
 
-    def score(self, pod: Pod, at: At) -> Integers:
+    def score(self, pod: Pod, at: ColumnContext) -> Integers:
         """How many PreferNoSchedule taints of the node the pod does not tolerate."""
         mild = tuple(one for one in pod.spec.tolerations if one.effect in ("", PREFER))
         counts = [_intolerable(taints, mild) for taints in at.nodes.taint_sets]

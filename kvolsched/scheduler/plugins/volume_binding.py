@@ -16,30 +16,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kvolsched import volumes
-from kvolsched.api.node import Node
-from kvolsched.api.pod import Pod
-from kvolsched.api.storage import StorageClass
-from kvolsched.api.volume import PersistentVolume, PersistentVolumeClaim
-from kvolsched.scheduler import pools
-from kvolsched.scheduler.capacities import heeded, limit_of
-from kvolsched.scheduler.claims import (
-    Claims,
-    Decision,
-    Shape,
-    carried,
-    closeness,
-    key_of,
-    lacking_room,
-    provisions,
-    topologies,
-    unreached,
-    unusable,
-)
-from kvolsched.scheduler.distinct import Distinct
-from kvolsched.scheduler.extension import At, Wake
-from kvolsched.scheduler.migration import affinity_of, affinity_on, source_of, translated_affinity
-from kvolsched.scheduler.snapshot import Snapshot
-from kvolsched.scheduler.verdict import (
+from kvolsched.api.kinds.node import Node
+from kvolsched.api.kinds.pod import Pod
+from kvolsched.api.kinds.storage_class import StorageClass
+from kvolsched.api.kinds.volume import PersistentVolume, PersistentVolumeClaim
+from kvolsched.scheduler import driver_pools as pools
+from kvolsched.scheduler.columns.distinct_rows import DistinctRows
+from kvolsched.scheduler.columns.snapshot import Snapshot
+from kvolsched.scheduler.columns.storage_capacities import is_capacity_checked, limit_of
+from kvolsched.scheduler.csi_migration import affinity_of, affinity_on, source_of, translated_affinity
+from kvolsched.scheduler.framework.extension_points import ColumnContext, QueueingHint
+from kvolsched.scheduler.framework.verdict import (
     OK,
     SKIP,
     Code,
@@ -53,9 +40,22 @@ from kvolsched.scheduler.verdict import (
     Reject,
     Skip,
 )
-from kvolsched.scheduler.volume_events import WAKES
+from kvolsched.scheduler.pod_claims import (
+    ClaimShape,
+    PodClaims,
+    VolumeDecision,
+    allowed_topologies_text,
+    capacity_evidence,
+    has_provisioner,
+    node_topology_text,
+    size_match_score,
+    unreachable_evidence,
+    unusable_reason,
+    volume_key,
+)
+from kvolsched.scheduler.volume_queueing_hints import WAKES
 
-__all__ = ["Decision", "VolumeBinding"]
+__all__ = ["VolumeBinding", "VolumeDecision"]
 
 UNBOUND_TODAY = "pod has unbound immediate PersistentVolumeClaims"
 UNBOUND_THEN = "pod has unbound PersistentVolumeClaims"
@@ -86,14 +86,14 @@ class VolumeBinding:
 
     name: ClassVar[str] = "VolumeBinding"
     needs: ClassVar[tuple[str, ...]] = ("volumes",)
-    wakes: ClassVar[tuple[Wake, ...]] = WAKES
+    wakes: ClassVar[tuple[QueueingHint, ...]] = WAKES
 
     out_of_reach: Reason = Reason(0, "node(s) didn't match PersistentVolume's node affinity")
     nothing_to_bind: Reason = Reason(1, "node(s) didn't find available persistent volumes to bind")
     no_room: Reason = Reason(2, "node(s) did not have enough free storage")
     gone: Reason = Reason(3, "node(s) unavailable due to one or more pvc(s) bound to non-existent pv(s)")
     unbound: Reason = Reason(4, UNBOUND_THEN, Code.ERROR)
-    rules: volumes.Options = volumes.UPSTREAM
+    rules: volumes.VolumeRules = volumes.UPSTREAM
     largest_first: bool = False
     selected_is_pinned: bool = True
     named_is_bound: bool = False
@@ -149,7 +149,7 @@ class VolumeBinding:
             uses = True
             name = source.claim_name if source is not None else f"{pod.metadata.name}-{volume.name}"
             claim = seen.claim(pod.metadata.namespace, name)
-            message = unusable(pod, name, claim, ephemeral=ephemeral)
+            message = unusable_reason(pod, name, claim, ephemeral=ephemeral)
             if message:
                 break
         if not uses:
@@ -158,7 +158,7 @@ class VolumeBinding:
             message = UNBOUND_TODAY
         return PreFilterReject(self.name, Code.UNSCHEDULABLE_AND_UNRESOLVABLE, message) if message else None
 
-    def claims(self, pod: Pod, seen: Snapshot) -> Claims:
+    def claims(self, pod: Pod, seen: Snapshot) -> PodClaims:
         """Sort the pod's claims; a missing one is left out."""
         bound: list[PersistentVolumeClaim] = []
         delayed: list[PersistentVolumeClaim] = []
@@ -173,7 +173,7 @@ class VolumeBinding:
                 delayed.append(claim)
             else:
                 immediate.append(claim)
-        return Claims(tuple(bound), tuple(delayed), tuple(immediate))
+        return PodClaims(tuple(bound), tuple(delayed), tuple(immediate))
 
     def _waits(self, claim: PersistentVolumeClaim, seen: Snapshot) -> bool:
         storage_class = seen.storage_class(volumes.class_of_claim(claim))
@@ -192,47 +192,47 @@ class VolumeBinding:
             Reject(decision.reasons, Code.UNSCHEDULABLE_AND_UNRESOLVABLE, decision.evidence) if decision.reasons else OK
         )
 
-    def decide(self, pod: Pod, node_name: str, seen: Snapshot) -> Decision:
+    def decide(self, pod: Pod, node_name: str, seen: Snapshot) -> VolumeDecision:
         """Return what would be bound and provisioned for a pod on a node; the same as the rule, by the index."""
         rejected = self.prefilter(pod, seen)
         if isinstance(rejected, PreFilterReject):
-            return Decision(error=rejected.message)
+            return VolumeDecision(error=rejected.message)
         node = seen.node(node_name)
         if node is None:
-            return Decision(error=f'node "{node_name}" not found')
+            return VolumeDecision(error=f'node "{node_name}" not found')
         if isinstance(rejected, Skip):
-            return Decision()
+            return VolumeDecision()
         return self._decide(pod, self.claims(pod, seen), node, seen, self._by_index(node, seen))
 
-    def _decide(self, pod: Pod, claims: Claims, node: Node, seen: Snapshot, find: Find) -> Decision:
+    def _decide(self, pod: Pod, claims: PodClaims, node: Node, seen: Snapshot, find: Find) -> VolumeDecision:
         if claims.immediate and self.unbound_is_error:
-            return Decision(error=self.unbound.text)
+            return VolumeDecision(error=self.unbound.text)
         bound = self._reached(claims.bound, node, seen)
         if bound.error:
             return bound
         waiting = self._served(claims.delayed, node, seen, find)
         said = (bound.reasons, waiting.reasons)
-        inline = pools.inline_lacking(pod, node, seen) if self.heeds_pools and not waiting.error else None
+        inline = pools.lacking_inline_capacity(pod, node, seen) if self.heeds_pools and not waiting.error else None
         if inline is not None:
             waiting = attrs.evolve(waiting, reasons=(self.no_room.text,), evidence=(inline,))
             said = (bound.reasons, waiting.reasons)
         first, second = reversed(said) if bound.reasons == (self.gone.text,) else said  # what is gone is said last
         return attrs.evolve(waiting, reasons=first + second, evidence=bound.evidence + waiting.evidence)
 
-    def _reached(self, claims: tuple[PersistentVolumeClaim, ...], node: Node, seen: Snapshot) -> Decision:
+    def _reached(self, claims: tuple[PersistentVolumeClaim, ...], node: Node, seen: Snapshot) -> VolumeDecision:
         """Bound claims: the first volume that is gone or out of reach decides."""
         for claim in claims:
             volume = seen.volume(claim.spec.volume_name)
             if volume is None and self.unbound_is_error:
-                return Decision(error=f'could not find v1.PersistentVolume "{claim.spec.volume_name}"')
+                return VolumeDecision(error=f'could not find v1.PersistentVolume "{claim.spec.volume_name}"')
             if volume is None:
-                return Decision(reasons=(self.gone.text,))
+                return VolumeDecision(reasons=(self.gone.text,))
             required = affinity_on(volume, seen.csi_node(node.metadata.name) if self.migrates else None)
             if self.waits and required is not None and not required.matches(node.metadata.labels):
-                return Decision(reasons=(self.out_of_reach.text,), evidence=(unreached(volume, required, node),))
-        return Decision()
+                return VolumeDecision(reasons=(self.out_of_reach.text,), evidence=(unreachable_evidence(volume, required, node),))
+        return VolumeDecision()
 
-    def _served(self, claims: tuple[PersistentVolumeClaim, ...], node: Node, seen: Snapshot, find: Find) -> Decision:
+    def _served(self, claims: tuple[PersistentVolumeClaim, ...], node: Node, seen: Snapshot, find: Find) -> VolumeDecision:
         """Waiting claims: each in turn gets the best volume that is left, the rest must be possible to provision."""
         matched: list[tuple[PersistentVolumeClaim, PersistentVolume]] = []
         to_provision: list[PersistentVolumeClaim] = []
@@ -241,7 +241,7 @@ class VolumeBinding:
             selected = volumes.selected_node(claim, self.rules)
             if selected and selected != node.metadata.name:
                 why = Evidence(f"claim {claim.metadata.name} selected node {selected}", "≠", node.metadata.name)
-                return Decision(reasons=(self.nothing_to_bind.text,), evidence=(why,))
+                return VolumeDecision(reasons=(self.nothing_to_bind.text,), evidence=(why,))
             (to_provision if selected else to_match).append(claim)
         taken: frozenset[str] = frozenset()
         for claim in self._in_order(to_match):
@@ -251,15 +251,15 @@ class VolumeBinding:
             else:
                 matched.append((claim, volume))
                 taken |= {volume.metadata.name}
-        decision = Decision(
-            tuple((key_of(claim), key_of(volume)) for claim, volume in matched),
-            tuple(key_of(claim) for claim in to_provision),
-            score=closeness(matched, len(claims)),
+        decision = VolumeDecision(
+            tuple((volume_key(claim), volume_key(volume)) for claim, volume in matched),
+            tuple(volume_key(claim) for claim in to_provision),
+            score=size_match_score(matched, len(claims)),
         )
         for claim in to_provision:
             error, reason, lacking = self._cannot_provision(claim, node, seen)
             if error:
-                return Decision(error=error)
+                return VolumeDecision(error=error)
             if reason is not None:
                 return attrs.evolve(decision, provision=(), reasons=(reason.text,), evidence=lacking)
         return decision
@@ -276,20 +276,20 @@ class VolumeBinding:
         storage_class = seen.storage_class(name)
         if storage_class is None:
             return (f'failed to find storage class "{name}"' if name else f'no class for claim "{key}"'), None, ()
-        if not self.provisions or not provisions(storage_class):
+        if not self.provisions or not has_provisioner(storage_class):
             words = "finds no volume, and nothing is provisioned for class"
             return "", self.nothing_to_bind, (Evidence(f"claim {claim.metadata.name}", words, name),)
         if self.heeds_topologies and not volumes.topology_allows(storage_class, node):
-            allowed = f"allowedTopologies {topologies(storage_class)}"
-            return "", self.nothing_to_bind, (Evidence(allowed, "do not admit", carried(storage_class, node)),)
+            allowed = f"allowedTopologies {allowed_topologies_text(storage_class)}"
+            return "", self.nothing_to_bind, (Evidence(allowed, "do not admit", node_topology_text(storage_class, node)),)
         if self._tracked(claim, seen):
             need = volumes.requested(claim)
             limits = [limit_of(capacity) for capacity in seen.capacities.on(name, node)]
             if need > max(limits, default=-1):
-                return "", self.no_room, (lacking_room(claim, max(limits, default=-1), name),)
+                return "", self.no_room, (capacity_evidence(claim, max(limits, default=-1), name),)
         if self.heeds_pools and "storage" in claim.spec.resources.requests:
             what, driver = f"claim {claim.metadata.name}", seen.csi_driver(storage_class.provisioner)
-            small = pools.lacking(what, volumes.requested(claim), driver, name, node, seen.moment)
+            small = pools.lacking_capacity(what, volumes.requested(claim), driver, name, node, seen.moment)
             if small is not None:
                 return "", self.no_room, (small,)
         return "", None, ()
@@ -310,7 +310,7 @@ class VolumeBinding:
             for volume in self._named(claim, seen):
                 if volume.metadata.name not in taken:
                     return volume if volumes.volume_fits_node(volume, node) else None
-            return seen.supply.on(node, Shape.of(claim, self.rules), volumes.requested(claim), taken)
+            return seen.supply.on(node, ClaimShape.of(claim, self.rules), volumes.requested(claim), taken)
 
         return find
 
@@ -318,7 +318,7 @@ class VolumeBinding:
         """Return the volumes of the claim's class that name it and could serve it."""
         return [
             volume
-            for volume in seen.supply.named(key_of(claim))
+            for volume in seen.supply.named(volume_key(claim))
             if volumes.is_bound_to(volume, claim)
             and volumes.class_of_volume(volume) == volumes.class_of_claim(claim)
             and volumes.serves(claim, volume, self.rules)
@@ -326,7 +326,7 @@ class VolumeBinding:
 
     # --- all nodes --------------------------------------------------------------------------------------------------
 
-    def column(self, pod: Pod, at: At) -> Any:
+    def column(self, pod: Pod, at: ColumnContext) -> Any:
         """The same for all nodes."""
         claims = self.claims(pod, at.seen)
         if claims.immediate and self.unbound_is_error:
@@ -352,7 +352,7 @@ class VolumeBinding:
             here = self._by_group(pod, claims, at)
         return here if codes is None or here is NotImplemented else codes | here
 
-    def _reached_from(self, volume: PersistentVolume, at: At) -> Mask:
+    def _reached_from(self, volume: PersistentVolume, at: ColumnContext) -> Mask:
         """By row, whether a bound volume is reached; where a node hands its plugin over, by its translation."""
         reached = at.nodes.reached(affinity_of(volume))
         source = source_of(volume)
@@ -360,7 +360,7 @@ class VolumeBinding:
             return reached
         return np.where(at.seen.handing_over(source), at.nodes.reached(translated_affinity(volume)), reached)
 
-    def score(self, pod: Pod, at: At) -> Integers | None:
+    def score(self, pod: Pod, at: ColumnContext) -> Integers | None:
         """How close the volumes are to the requests: 100·requested/capacity, the mean over the waiting claims.
 
         A claim to be provisioned counts 0, so that any volume that is there is preferred (S0, Priority).
@@ -372,7 +372,7 @@ class VolumeBinding:
             return None
         if len(claims.delayed) == 1 and self._plain(claims, at.seen):
             need = volumes.requested(claims.delayed[0])
-            smallest = at.seen.supply.smallest(Shape.of(claims.delayed[0], self.rules), need)
+            smallest = at.seen.supply.smallest(ClaimShape.of(claims.delayed[0], self.rules), need)
             return np.floor(100.0 * need / np.maximum(smallest, 1.0)).astype(np.int64)
         groups, row_of_group = self._groups(claims, at)
         scores = [self._on_row(pod, claims, row, at).score for row in row_of_group]
@@ -382,11 +382,11 @@ class VolumeBinding:
         """Already 0 to 100."""
         return raw
 
-    def _plain(self, claims: Claims, seen: Snapshot) -> bool:
+    def _plain(self, claims: PodClaims, seen: Snapshot) -> bool:
         """Whether counting is exact: no claim selected or named, and claims of one class alike but for their size."""
-        shapes: dict[str, Shape] = {}
+        shapes: dict[str, ClaimShape] = {}
         for claim in claims.delayed:
-            shape = Shape.of(claim, self.rules)
+            shape = ClaimShape.of(claim, self.rules)
             if shapes.setdefault(shape.storage_class, shape) != shape:
                 return False
             if volumes.selected_node(claim, self.rules) or self._named(claim, seen):
@@ -395,7 +395,7 @@ class VolumeBinding:
             return False  # which claim finds no volume is counted by rising size alone
         return all(seen.storage_class(name) is not None for name in shapes)
 
-    def _in_doubt(self, claims: Claims, at: At) -> Claims:
+    def _in_doubt(self, claims: PodClaims, at: ColumnContext) -> PodClaims:
         """Leave out the claims of classes that make volumes everywhere and, where room counts, have enough for each."""
         kept: dict[str, bool] = {}
         for claim in claims.delayed:
@@ -408,7 +408,7 @@ class VolumeBinding:
         in_doubt = tuple(claim for claim in claims.delayed if kept[volumes.class_of_claim(claim)])
         return attrs.evolve(claims, delayed=in_doubt)
 
-    def _lacking(self, claims: Claims, at: At) -> Codes:
+    def _lacking(self, claims: PodClaims, at: ColumnContext) -> Codes:
         """Of k claims of a class by rising size, the i-th needs k − i volumes of its size: in any order of matching."""
         if any(self._tracked(claim, at.seen) for claim in claims.delayed):
             return self._lacking_room(claims, at)
@@ -420,7 +420,7 @@ class VolumeBinding:
             asking.sort(key=volumes.requested)
             lacking: Any = False
             for index, claim in enumerate(asking):
-                count = at.seen.supply.count(Shape.of(claim, self.rules), volumes.requested(claim))
+                count = at.seen.supply.count(ClaimShape.of(claim, self.rules), volumes.requested(claim))
                 lacking = lacking | (count < len(asking) - index)
             if (made := self._made(asking[0], at.seen)) is not None:
                 lacking = lacking & ~at.nodes.allowed(made.allowed_topologies)
@@ -432,7 +432,7 @@ class VolumeBinding:
         storage_class = seen.storage_class(volumes.class_of_claim(claim))
         if storage_class is not None and not self.heeds_topologies:
             storage_class = attrs.evolve(storage_class, allowed_topologies=())
-        return storage_class if self.provisions and storage_class is not None and provisions(storage_class) else None
+        return storage_class if self.provisions and storage_class is not None and has_provisioner(storage_class) else None
 
     def _pooled(self, claim: PersistentVolumeClaim, seen: Snapshot) -> bool:
         made = self._made(claim, seen)
@@ -441,13 +441,13 @@ class VolumeBinding:
     def _tracked(self, claim: PersistentVolumeClaim, seen: Snapshot) -> bool:
         """Whether room is looked at for a claim that finds no volume."""
         made = self._made(claim, seen) if self.heeds_capacity else None
-        return made is not None and heeded(claim, seen.csi_driver(made.provisioner))
+        return made is not None and is_capacity_checked(claim, seen.csi_driver(made.provisioner))
 
-    def _lacking_room(self, claims: Claims, at: At) -> Codes:
+    def _lacking_room(self, claims: PodClaims, at: ColumnContext) -> Codes:
         """The same where room counts: of the claims that find no volume, the first that fails decides."""
         codes: Codes = np.zeros(len(at.nodes.names), np.uint16)
         asking = self._in_order(list(claims.delayed))
-        asks = [(Shape.of(claim, self.rules), volumes.requested(claim)) for claim in asking]
+        asks = [(ClaimShape.of(claim, self.rules), volumes.requested(claim)) for claim in asking]
         for claim, lacking in zip(asking, at.seen.supply.unserved(asks), strict=True):
             made = self._made(claim, at.seen)
             allowed: Any = at.nodes.allowed(made.allowed_topologies) if made is not None else np.False_
@@ -458,7 +458,7 @@ class VolumeBinding:
             codes = np.where(codes == 0, here, codes)
         return codes
 
-    def _by_group(self, pod: Pod, claims: Claims, at: At) -> Any:
+    def _by_group(self, pod: Pod, claims: PodClaims, at: ColumnContext) -> Any:
         groups, row_of_group = self._groups(claims, at)
         codes = []
         for row in row_of_group:
@@ -469,15 +469,15 @@ class VolumeBinding:
             codes.append(sum(1 << bit for bit in given))
         return np.array(codes, np.uint16)[groups]
 
-    def _on_row(self, pod: Pod, claims: Claims, row: int, at: At) -> Decision:
+    def _on_row(self, pod: Pod, claims: PodClaims, row: int, at: ColumnContext) -> VolumeDecision:
         name = at.nodes.names[row]
         node = at.nodes.node(name) if name is not None else None
-        return Decision() if node is None else self._decide(pod, claims, node, at.seen, self._by_index(node, at.seen))
+        return VolumeDecision() if node is None else self._decide(pod, claims, node, at.seen, self._by_index(node, at.seen))
 
-    def _groups(self, claims: Claims, at: At) -> tuple[NDArray[np.intp], list[int]]:
+    def _groups(self, claims: PodClaims, at: ColumnContext) -> tuple[NDArray[np.intp], list[int]]:
         """Number the distinct inputs of `decide`: by row the number, and for each number some row."""
         nodes = at.nodes
-        inputs = Distinct(len(nodes.names))
+        inputs = DistinctRows(len(nodes.names))
         tracked = any(self._tracked(claim, at.seen) for claim in claims.delayed)
         for name in sorted({volumes.class_of_claim(claim) for claim in claims.delayed}):
             for _, rows in at.seen.supply.segments(name):

@@ -7,22 +7,33 @@ from typing import ClassVar
 import attrs
 import numpy as np
 
-from kvolsched.api.node import Node
-from kvolsched.api.pod import Pod
-from kvolsched.api.pod_volume import Volume
-from kvolsched.scheduler.claims import is_own, named
-from kvolsched.scheduler.cluster_event import Action
-from kvolsched.scheduler.extension import At, Wake
-from kvolsched.scheduler.holdings import claim_held, disk
-from kvolsched.scheduler.snapshot import Snapshot
-from kvolsched.scheduler.verdict import OK, SKIP, Code, Codes, Evidence, Ok, PreFilterReject, Reason, Reject, Skip
+from kvolsched.api.kinds.node import Node
+from kvolsched.api.kinds.pod import Pod
+from kvolsched.api.kinds.pod_volume import Volume
+from kvolsched.scheduler.columns.exclusive_use import claim_held, disk
+from kvolsched.scheduler.columns.snapshot import Snapshot
+from kvolsched.scheduler.framework.cluster_event import Action
+from kvolsched.scheduler.framework.extension_points import ColumnContext, QueueingHint
+from kvolsched.scheduler.framework.verdict import (
+    OK,
+    SKIP,
+    Code,
+    Codes,
+    Evidence,
+    Ok,
+    PreFilterReject,
+    Reason,
+    Reject,
+    Skip,
+)
+from kvolsched.scheduler.pod_claims import is_claim_of_pod, named_claims
 
 ONE_POD = "ReadWriteOncePod"
 
 
 def _frees(pod: Pod, old: Pod, _new: None) -> bool:
     """Whether a pod that has gone shared a claim or a disk with this one."""
-    if old.metadata.namespace == pod.metadata.namespace and not set(named(old)).isdisjoint(named(pod)):
+    if old.metadata.namespace == pod.metadata.namespace and not set(named_claims(old)).isdisjoint(named_claims(pod)):
         return True
     return any(conflicts(one, other) for one in pod.spec.volumes for other in old.spec.volumes)
 
@@ -34,13 +45,13 @@ class VolumeRestrictions:
     name: ClassVar[str] = "VolumeRestrictions"
     needs: ClassVar[tuple[str, ...]] = ("volumes",)
     wide: ClassVar[bool] = True
-    wakes: ClassVar[tuple[Wake, ...]] = (
-        Wake("Pod", "a pod that uses one of its claims or disks leaves", _frees, Action.DELETE),
-        Wake("Node", "a node appears", on=Action.ADD),
-        Wake(
+    wakes: ClassVar[tuple[QueueingHint, ...]] = (
+        QueueingHint("Pod", "a pod that uses one of its claims or disks leaves", _frees, Action.DELETE),
+        QueueingHint("Node", "a node appears", on=Action.ADD),
+        QueueingHint(
             "PersistentVolumeClaim",
             "one of its claims appears",
-            lambda pod, _old, new: is_own(pod, new),
+            lambda pod, _old, new: is_claim_of_pod(pod, new),
             Action.ADD,
         ),
     )
@@ -57,7 +68,7 @@ class VolumeRestrictions:
         """Nothing that could clash: nothing to do. A claim that does not exist rejects the pod."""
         if not pod.spec.volumes:
             return SKIP
-        for name in named(pod):
+        for name in named_claims(pod):
             if seen.claim(pod.metadata.namespace, name) is None:
                 message = f'persistentvolumeclaim "{name}" not found'
                 return PreFilterReject(self.name, Code.UNSCHEDULABLE_AND_UNRESOLVABLE, message)
@@ -76,7 +87,7 @@ class VolumeRestrictions:
             return self.in_use.reject(Evidence(f"{ONE_POD} claim", "is used by", ", ".join(users)))
         return OK
 
-    def column(self, pod: Pod, at: At) -> Codes | None:
+    def column(self, pod: Pod, at: ColumnContext) -> Codes | None:
         """The same, asked only of nodes where somebody has such a disk; what is in use anywhere concerns all nodes."""
         codes: Codes = np.zeros(len(at.nodes.names), np.uint16)
         if _in_use(pod, at.seen):
@@ -101,7 +112,7 @@ def _in_use(pod: Pod, seen: Snapshot) -> list[str]:
     namespace = pod.metadata.namespace
     single = {
         name
-        for name in named(pod)
+        for name in named_claims(pod)
         if (claim := seen.claim(namespace, name)) is not None and ONE_POD in claim.spec.access_modes
     }
     if not single:
@@ -115,7 +126,7 @@ def _in_use(pod: Pod, seen: Snapshot) -> list[str]:
         ]
         for name in single
     }
-    gone = [(other.metadata.namespace, name) for other in seen.removed for name in named(other) if name in single]
+    gone = [(other.metadata.namespace, name) for other in seen.removed for name in named_claims(other) if name in single]
     in_use = sum(bool(users[name]) or (namespace, name) in gone for name in single)
     return sorted(user for some in users.values() for user in some) if in_use > len(gone) else []
 

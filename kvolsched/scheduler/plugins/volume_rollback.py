@@ -7,11 +7,11 @@ from typing import ClassVar
 import attrs
 
 from kvolsched import volumes
-from kvolsched.api.pod import Pod
-from kvolsched.scheduler.extension import Wake
-from kvolsched.scheduler.snapshot import Snapshot
-from kvolsched.scheduler.verdict import SKIP, Code, PreFilterReject, Skip
-from kvolsched.scheduler.volume_events import WAKES
+from kvolsched.api.kinds.pod import Pod
+from kvolsched.scheduler.columns.snapshot import Snapshot
+from kvolsched.scheduler.framework.extension_points import QueueingHint
+from kvolsched.scheduler.framework.verdict import SKIP, Code, PreFilterReject, Skip
+from kvolsched.scheduler.volume_queueing_hints import WAKES
 
 
 @attrs.frozen
@@ -19,7 +19,7 @@ class VolumeRollback:
     """Rejects the pod as a whole: there is nothing that a node could do about it."""
 
     name: ClassVar[str] = "VolumeRollback"
-    wakes: ClassVar[tuple[Wake, ...]] = WAKES
+    wakes: ClassVar[tuple[QueueingHint, ...]] = WAKES
 
     def prefilter(self, pod: Pod, seen: Snapshot) -> Skip | PreFilterReject:
         """No claim of the pod is under rollback."""

@@ -13,16 +13,28 @@ import attrs
 import numpy as np
 
 from kvolsched import volumes
-from kvolsched.api.node import Node
-from kvolsched.api.pod import Pod
-from kvolsched.api.storage import StorageClass
-from kvolsched.api.volume import PersistentVolume
-from kvolsched.scheduler.claims import is_own, named
-from kvolsched.scheduler.cluster_event import Action
-from kvolsched.scheduler.extension import At, Wake
-from kvolsched.scheduler.nodetable import NodeTable
-from kvolsched.scheduler.snapshot import Snapshot
-from kvolsched.scheduler.verdict import OK, SKIP, Code, Codes, Evidence, Mask, Ok, PreFilterReject, Reason, Reject, Skip
+from kvolsched.api.kinds.node import Node
+from kvolsched.api.kinds.pod import Pod
+from kvolsched.api.kinds.storage_class import StorageClass
+from kvolsched.api.kinds.volume import PersistentVolume
+from kvolsched.scheduler.columns.node_table import NodeTable
+from kvolsched.scheduler.columns.snapshot import Snapshot
+from kvolsched.scheduler.framework.cluster_event import Action
+from kvolsched.scheduler.framework.extension_points import ColumnContext, QueueingHint
+from kvolsched.scheduler.framework.verdict import (
+    OK,
+    SKIP,
+    Code,
+    Codes,
+    Evidence,
+    Mask,
+    Ok,
+    PreFilterReject,
+    Reason,
+    Reject,
+    Skip,
+)
+from kvolsched.scheduler.pod_claims import is_claim_of_pod, named_claims
 
 # A volume's label, and the node's label that is read if the node lacks this one.
 TODAY = {
@@ -42,21 +54,21 @@ class VolumeZone:
 
     name: ClassVar[str] = "VolumeZone"
     needs: ClassVar[tuple[str, ...]] = ("volumes",)
-    wakes: ClassVar[tuple[Wake, ...]] = (
-        Wake("StorageClass", "a class comes whose claims wait", lambda _pod, _old, new: new.delayed, Action.ADD),
-        Wake(
+    wakes: ClassVar[tuple[QueueingHint, ...]] = (
+        QueueingHint("StorageClass", "a class comes whose claims wait", lambda _pod, _old, new: new.delayed, Action.ADD),
+        QueueingHint(
             "Node",
             "a node appears or its zone or region changes",
             lambda _pod, old, new: old is None or _spoken(old) != _spoken(new),
             Action.ADD | Action.NODE_LABEL,
         ),
-        Wake(
+        QueueingHint(
             "PersistentVolumeClaim",
             "one of its claims comes or changes",
-            lambda pod, _old, new: is_own(pod, new),
+            lambda pod, _old, new: is_claim_of_pod(pod, new),
             Action.ADD | Action.UPDATE,
         ),
-        Wake(
+        QueueingHint(
             "PersistentVolume",
             "a volume comes or its zone or region changes",
             lambda _pod, old, new: old is None or _spoken(old) != _spoken(new),
@@ -72,7 +84,7 @@ class VolumeZone:
         """No bound volume with such a label: nothing to do. A claim that cannot be followed to its volume: no node."""
         if not pod.spec.volumes:
             return SKIP
-        for name in named(pod) if self.asks_first else ():
+        for name in named_claims(pod) if self.asks_first else ():
             if message := _lost(pod.metadata.namespace, name, seen):
                 return PreFilterReject(self.name, Code.UNSCHEDULABLE_AND_UNRESOLVABLE, message)
         return SKIP if next(_zones(pod, seen), None) is None else None
@@ -90,7 +102,7 @@ class VolumeZone:
                 return self.elsewhere.reject(Evidence(asked, "≠", found, (values, value)))
         return OK
 
-    def column(self, pod: Pod, at: At) -> Codes | None:
+    def column(self, pod: Pod, at: ColumnContext) -> Codes | None:
         """The same over label columns, kept for each label and its values."""
         rejected: Mask | None = None
         for _, key, values in _zones(pod, at.seen):
@@ -115,7 +127,7 @@ def _out(key: str, values: frozenset[str], nodes: NodeTable) -> Mask:
 
 def _zones(pod: Pod, seen: Snapshot) -> Iterator[tuple[PersistentVolume, str, frozenset[str]]]:
     """Yield the zone and region labels of a pod's bound volumes with their values: `a__b` means either."""
-    for name in named(pod):
+    for name in named_claims(pod):
         claim = seen.claim(pod.metadata.namespace, name)
         volume = seen.volume(claim.spec.volume_name) if claim is not None else None
         for key in LABELS if volume is not None else ():

@@ -1,0 +1,96 @@
+"""The kinds this package models, with the names kubectl knows them by."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import attrs
+
+from .csi import CSIDriver, CSINode, CSIStorageCapacity, VolumeAttachment
+from .node import Node
+from .pod import Pod
+from .policy import PodDisruptionBudget, PriorityClass
+from .service import Service
+from .storage_class import StorageClass
+from .volume import PersistentVolume, PersistentVolumeClaim
+from .workload import DaemonSet, Deployment, Event, Namespace, ReplicaSet, ReplicationController, StatefulSet
+
+
+@attrs.frozen
+class Kind:
+    """One kind: its class, plural, short names, and whether its objects live in a namespace."""
+
+    type: type[Any]
+    plural: str
+    short: tuple[str, ...] = ()
+    namespaced: bool = True
+
+    @property
+    def name(self) -> str:
+        """The kind as a manifest spells it."""
+        return str(self.type.kind)
+
+    @property
+    def group(self) -> str:
+        """The API group, "" for the core group."""
+        return str(self.type.api_version).rpartition("/")[0]
+
+    @property
+    def resource(self) -> str:
+        """The resource with its group, as API messages spell it: `pods`, `storageclasses.storage.k8s.io`."""
+        return f"{self.plural}.{self.group}" if self.group else self.plural
+
+    @property
+    def singular(self) -> str:
+        """The same of one object, as kubectl says what it did: `pod`, `storageclass.storage.k8s.io`."""
+        return f"{self.name.lower()}.{self.group}" if self.group else self.name.lower()
+
+    @property
+    def alias(self) -> str:
+        """The short word of references such as `pod/web-0`, `pvc/data-0`."""
+        return self.short[0] if self.short else self.name.lower()
+
+
+KINDS: tuple[Kind, ...] = (
+    Kind(Namespace, "namespaces", ("ns",), namespaced=False),
+    Kind(Node, "nodes", ("node", "no"), namespaced=False),
+    Kind(StorageClass, "storageclasses", ("sc",), namespaced=False),
+    Kind(PersistentVolume, "persistentvolumes", ("pv",), namespaced=False),
+    Kind(PersistentVolumeClaim, "persistentvolumeclaims", ("pvc",)),
+    Kind(Pod, "pods", ("pod", "po")),
+    Kind(StatefulSet, "statefulsets", ("sts",)),
+    Kind(Deployment, "deployments", ("deploy",)),
+    Kind(ReplicaSet, "replicasets", ("rs",)),
+    Kind(ReplicationController, "replicationcontrollers", ("rc",)),
+    Kind(DaemonSet, "daemonsets", ("ds",)),
+    Kind(Service, "services", ("svc",)),
+    Kind(PriorityClass, "priorityclasses", ("pc",), namespaced=False),
+    Kind(PodDisruptionBudget, "poddisruptionbudgets", ("pdb",)),
+    Kind(CSINode, "csinodes", namespaced=False),
+    Kind(CSIDriver, "csidrivers", namespaced=False),
+    Kind(CSIStorageCapacity, "csistoragecapacities"),
+    Kind(VolumeAttachment, "volumeattachments", namespaced=False),
+    Kind(Event, "events", ("ev",)),
+)
+BY_NAME = {kind.name: kind for kind in KINDS}
+
+
+def is_kind(word: str) -> bool:
+    """Say whether a modelled kind has this name."""
+    try:
+        return bool(kind_named(word))
+    except KeyError:
+        return False
+
+
+def kind_named(word: str) -> Kind:
+    """Return the kind that a person means by `pods`, `pod`, `po`, `Pod` or `statefulsets.apps`.
+
+    Raises:
+        KeyError: no modelled kind has this name; the message lists the names.
+    """
+    asked, _, group = word.lower().partition(".")
+    for kind in KINDS:
+        if asked in (kind.plural, kind.name.lower(), *kind.short) and group in ("", kind.group):
+            return kind
+    raise KeyError(f"unknown kind {word!r}; known: {', '.join(kind.plural for kind in KINDS)}")

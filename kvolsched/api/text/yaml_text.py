@@ -1,0 +1,324 @@
+"""YAML text to plain data, within the limits and with the line of every fault; plain data to YAML as kubectl writes.
+
+The only place that knows YAML. Texts are read event by event, so that aliases are counted before anything is expanded.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import re
+from collections.abc import Callable, Collection, Iterator, Mapping
+from typing import Any, NoReturn
+
+import yaml
+
+from .fault import Fault, shown
+from .json_text import Path
+from .limits import LIMITS
+
+_Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+_Dumper: Any = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
+
+
+def yaml_documents(
+    text: str, source: str, faults: list[Fault], progress: Callable[[int], object] = lambda _: None
+) -> Iterator[tuple[int, Any]]:
+    """Yield number and data of each document of a text; what is wrong is appended to `faults`.
+
+    `progress` is told of characters that were read.
+    """
+    return _Builder(text, source, faults, progress).documents()
+
+
+def is_yaml(text: str) -> bool:
+    """Say whether a text that begins like JSON and is none is YAML in flow style."""
+    builder = _Builder(text, "", [])
+    return len(text) < 10**6 and any(data is not None for _, data in builder.documents()) and builder.sound
+
+
+def yaml_lines(text: str, wanted: Collection[tuple[int, Path]]) -> dict[tuple[int, Path], int]:
+    """Return the line where each (document, path) stands, or of what is nearest to it."""
+    nodes: list[Any] = []
+    with contextlib.suppress(yaml.YAMLError):  # a text may end in a fault: what stands before it has lines
+        nodes.extend(yaml.compose_all(text, Loader=_Loader))
+    return {
+        (number, path): _yaml_line(nodes[number - 1], path) for number, path in wanted if number <= len(nodes)
+    }
+
+
+def yaml_text(plain: Any) -> str:
+    """Return one document as kubectl writes it."""
+    return yaml.dump(plain, Dumper=_Writer, sort_keys=False, allow_unicode=True, width=2**20)
+
+
+_WORDS: Mapping[str, Any] = {
+    **dict.fromkeys(("", "~", "null", "Null", "NULL"), None),
+    **dict.fromkeys(("yes", "Yes", "YES", "true", "True", "TRUE", "on", "On", "ON"), True),
+    **dict.fromkeys(("no", "No", "NO", "false", "False", "FALSE", "off", "Off", "OFF"), False),
+}
+_INTEGER = re.compile(r"[-+]?(0[bB][01_]+|0[oO]?[0-7_]+|0[xX][0-9a-fA-F_]+|[1-9][0-9_]*|0)")
+_FLOAT = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?")
+_TAGS = {f"tag:yaml.org,2002:{name}": name for name in ("str", "int", "float", "bool", "null", "map", "seq")}
+
+
+def _scalar(text: str) -> Any:
+    """Return what a plain YAML scalar stands for, as Kubernetes' reader of YAML 1.1 takes it (dates stay
+    texts).
+    """
+    if text in _WORDS:
+        return _WORDS[text]
+    if len(text) > 40 or text[0] not in "-+.0123456789":
+        return text
+    if _INTEGER.fullmatch(text):
+        digits = text.replace("_", "").lower()
+        sign, digits = (-1, digits[1:]) if digits[0] == "-" else (1, digits.removeprefix("+"))
+        if digits[:2] in ("0x", "0b", "0o"):
+            return sign * int(digits, 0) if len(digits) > 2 else text
+        return sign * int(digits, 8 if digits[0] == "0" else 10)
+    return float(text) if _FLOAT.fullmatch(text) else text
+
+
+class _Stop(Exception):
+    """This source cannot be read further; its fault is recorded."""
+
+
+class _Builder:
+    """Changes while it reads: plain data from YAML events, within the limits; faults carry their lines."""
+
+    def __init__(
+        self, text: str, source: str, faults: list[Fault], progress: Callable[[int], object] = lambda _: None
+    ) -> None:
+        self.text, self.source, self.faults, self.progress = text, source, faults, progress
+        self.told = 0
+        self.sound = True
+        self.document = 0
+        self.size = 0  # characters that the text stands for, aliases expanded
+        self.anchors: dict[str, tuple[Any, int] | None] = {}
+        self.scalars: dict[str, Any] = {}
+        self.next: Any = None
+
+    def documents(self) -> Iterator[tuple[int, Any]]:
+        """Yield each document's number and data; a fault that ends the reading ends it."""
+        loader: Any = None
+        try:
+            loader = _Loader(self.text)
+            self.next = loader.get_event
+            while True:
+                event = self.next()
+                if isinstance(event, yaml.StreamEndEvent):
+                    return
+                if not isinstance(event, yaml.DocumentStartEvent):
+                    continue
+                self.document += 1
+                self.tell(event)
+                if self.document > LIMITS.documents:
+                    self.stop(event, "limit", f"more than {LIMITS.documents:,} documents")
+                self.anchors = {}
+                data = self.node(self.next(), 1)
+                self.next()  # the document's end, so that what follows it is known to be sound
+                yield self.document, data
+        except yaml.MarkedYAMLError as error:
+            mark = error.problem_mark or error.context_mark
+            self.report(mark, "syntax", ", ".join(filter(None, (error.context, error.problem))))
+        except yaml.reader.ReaderError as error:
+            self.report(None, "syntax", str(error).splitlines()[0], line=self.line_of(error))
+        except yaml.YAMLError as error:
+            self.report(None, "syntax", str(error).splitlines()[0])
+        except _Stop:
+            pass
+        finally:
+            if loader is not None:
+                loader.dispose()
+
+    def line_of(self, error: Any) -> int:
+        """Return the line of a forbidden character; libyaml counts bytes up to it."""
+        before = self.text.encode(errors="replace")[: error.position]
+        return before.count(b"\n") + 1
+
+    def report(self, mark: Any, rule: str, message: str, value: Any = None, *, line: int = 0) -> None:
+        self.sound = False
+        line = mark.line + 1 if mark is not None else line
+        fault = Fault(
+            source=self.source, document=self.document, line=line, rule=rule, value=value, message=message
+        )
+        self.faults.append(fault)
+
+    def stop(self, event: Any, rule: str, message: str) -> NoReturn:
+        self.report(event.start_mark, rule, message)
+        raise _Stop
+
+    def node(self, event: Any, depth: int) -> Any:
+        """Return the data of the node that begins with this event."""
+        kind = type(event)
+        if kind is yaml.ScalarEvent:
+            return self.scalar(event)
+        if kind is yaml.AliasEvent:
+            return self.alias(event)
+        if depth > LIMITS.nesting:
+            self.stop(event, "limit", f"nested deeper than {LIMITS.nesting}")
+        expected = "map" if kind is yaml.MappingStartEvent else "seq"
+        if event.tag is not None and _TAGS.get(event.tag) != expected and event.tag != "!":
+            self.report(event.start_mark, "tag", f"the tag {shown(event.tag)} is not allowed", event.tag)
+        if event.anchor is None:
+            if depth == 3:  # the items of a List
+                self.tell(event)
+            return self.mapping(event, depth) if expected == "map" else self.sequence(depth)
+        before = self.size
+        self.anchors[event.anchor] = None
+        data = self.mapping(event, depth) if expected == "map" else self.sequence(depth)
+        self.anchors[event.anchor] = data, self.size - before
+        return data
+
+    def tell(self, event: Any) -> None:
+        place = event.start_mark.index
+        self.progress(place - self.told)
+        self.told = place
+
+    def scalar(self, event: Any) -> Any:
+        text = event.value
+        self.size += len(text) + 1
+        if event.tag is not None and event.tag != "!":
+            data = self.tagged(event)
+        elif event.implicit[0]:
+            try:
+                data = self.scalars[text]
+            except KeyError:
+                data = self.scalars[text] = _scalar(text)
+        else:
+            data = text
+        if event.anchor is not None:
+            self.anchors[event.anchor] = data, len(text) + 1
+        return data
+
+    def tagged(self, event: Any) -> Any:
+        name = _TAGS.get(event.tag)
+        if name == "str":
+            return event.value
+        if name in (None, "map", "seq"):
+            self.report(event.start_mark, "tag", f"the tag {shown(event.tag)} is not allowed", event.tag)
+            return None
+        data = _scalar(event.value)
+        if name == "float" and type(data) is int:
+            data = float(data)
+        if data is not None if name == "null" else type(data).__name__ != name:
+            self.report(event.start_mark, "tag", f"{shown(event.value)} is no {name}", event.value)
+        return data
+
+    def alias(self, event: Any) -> Any:
+        found = self.anchors.get(event.anchor)
+        if found is None:
+            inside = event.anchor in self.anchors
+            words = "stands inside what it names" if inside else "names nothing above it"
+            self.stop(event, "alias", f"the alias *{event.anchor} {words}")
+        data, size = found
+        self.size += size + 1
+        if self.size > LIMITS.expansion * len(self.text):
+            self.stop(event, "limit", f"aliases expand to more than {LIMITS.expansion} times the text")
+        return data
+
+    def sequence(self, depth: int) -> list[Any]:
+        self.size += 1
+        data: list[Any] = []
+        while True:
+            event = self.next()
+            if type(event) is yaml.SequenceEndEvent:
+                return data
+            data.append(self.node(event, depth + 1))
+
+    def mapping(self, start: Any, depth: int) -> dict[str, Any]:
+        self.size += 1
+        data: dict[str, Any] = {}
+        merged: list[Mapping[str, Any]] = []
+        while True:
+            event = self.next()
+            if type(event) is yaml.MappingEndEvent:
+                break
+            merge = (
+                type(event) is yaml.ScalarEvent
+                and event.value == "<<"
+                and event.implicit[0]
+                and event.tag is None
+            )
+            key = self.key(event, depth)
+            value = self.node(self.next(), depth + 1)
+            if merge:
+                several = value if isinstance(value, list) else [value]
+                merged += [item for item in several if isinstance(item, dict)]
+                if not all(isinstance(item, dict) for item in several):
+                    self.report(
+                        event.start_mark,
+                        "merge",
+                        f"<< wants a mapping or a list of them, got {shown(value)}",
+                        value,
+                    )
+            elif key in data:
+                self.report(
+                    event.start_mark, "duplicate", f"the key {shown(key)} stands twice in one mapping", key
+                )
+            else:
+                data[key] = value
+        for item in merged:
+            for key, value in item.items():
+                data.setdefault(key, value)
+        return data
+
+    def key(self, event: Any, depth: int) -> str:
+        key = self.node(event, depth + 1)
+        if isinstance(key, str):
+            return key
+        if isinstance(key, bool):
+            return "true" if key else "false"
+        if isinstance(key, int | float):
+            return event.value if type(event) is yaml.ScalarEvent else str(key)
+        self.report(event.start_mark, "key", f"a key is a text, got {shown(key)}", None)
+        return str(key)
+
+
+def _yaml_line(node: Any, path: Path) -> int:
+    """Return the line where a path stands in composed YAML; where it ends early, of the last step found."""
+    line = node.start_mark.line + 1
+    for step in path:
+        found = None
+        if isinstance(node, yaml.SequenceNode) and isinstance(step, int) and step < len(node.value):
+            found = node.value[step], node.value[step]
+        elif isinstance(node, yaml.MappingNode):
+            found = _entry(node, str(step))
+        if found is None:
+            return int(line)
+        line, node = found[0].start_mark.line + 1, found[1]
+    return int(line)
+
+
+def _entry(node: Any, key: str) -> tuple[Any, Any] | None:
+    for name, value in node.value:
+        if name.value == key:
+            return name, value
+    for name, value in node.value:
+        if name.value == "<<":
+            for merged in value.value if isinstance(value, yaml.SequenceNode) else [value]:
+                found = _entry(merged, key) if isinstance(merged, yaml.MappingNode) else None
+                if found is not None:
+                    return found
+    return None
+
+
+class _Writer(_Dumper):  # type: ignore[misc]
+    """Writes as kubectl does: no aliases, lists not indented, whatever a reader could take for no text in
+    quotes.
+    """
+
+    def ignore_aliases(self, data: Any) -> bool:
+        return True
+
+    def resolve(self, kind: Any, value: Any, implicit: Any) -> Any:
+        found = super().resolve(kind, value, implicit)
+        doubtful = kind is yaml.ScalarNode and implicit[0] and found == _TEXT
+        return "!" if doubtful and (value in _DOUBTFUL or not isinstance(_scalar(value), str)) else found
+
+    def text(self, data: str) -> Any:
+        return self.represent_scalar(_TEXT, data, style="|" if "\n" in data else None)
+
+
+_TEXT = "tag:yaml.org,2002:str"
+_DOUBTFUL = frozenset("yYnN")  # other readers of YAML 1.1 take these for true and false
+_Writer.add_representer(str, _Writer.text)

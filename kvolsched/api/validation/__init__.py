@@ -1,0 +1,1 @@
+"""Validation: what the API server refuses, in its own field paths and words."""

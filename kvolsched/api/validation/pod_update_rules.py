@@ -1,0 +1,151 @@
+"""What of a pod may change once it is stored; while there are gates its directives may narrow, never widen (S4).
+
+Mirrors core `ValidatePodUpdate` (v1.36.2).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import attrs
+
+from ..kinds.pod import Affinity, Container, NodeAffinity, Pod, PodSpec
+from ..kinds.selector import NodeSelector, NodeSelectorTerm, Toleration
+from .invalid import Invalid, Refusals
+
+_TERMS = "spec.affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms"
+
+_POD_WORDS = (
+    "pod updates may not change fields other than `spec.containers[*].image`,`spec.initContainers[*].image`,"
+    "`spec.activeDeadlineSeconds`,`spec.tolerations` (only additions to existing tolerations),"
+    "`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously negative)"
+)
+
+
+def pod_change(old: Pod, new: Pod) -> Refusals:
+    """Images, a shorter deadline, more tolerations, fewer gates; while there are gates, narrower directives."""
+    before, after = old.spec, new.spec
+    for field, attribute in (("containers", "containers"), ("initContainers", "init_containers")):
+        held, wanted = getattr(before, attribute), getattr(after, attribute)
+        if len(held) != len(wanted):
+            words = "pod updates may not add or remove containers"
+            yield Invalid(f"spec.{field}", "Forbidden", detail=words)
+            return
+        yield from _images(f"spec.{field}", wanted)
+    late = list(_deadline(before.rest.get("activeDeadlineSeconds"), after.rest.get("activeDeadlineSeconds")))
+    yield from late
+    if late and late[0].value is not None:
+        return
+    yield from _tolerations(before, after)
+    gates = {gate.name for gate in before.scheduling_gates}
+    for index, gate in enumerate(after.scheduling_gates):
+        if gate.name not in gates:
+            words = f"only deletion is allowed, but found new scheduling gate '{gate.name}'"
+            yield Invalid(f"spec.schedulingGates[{index}].name", "Forbidden", detail=words)
+    if gates:
+        yield from _narrowed(before, after)
+        before = _with_directives(before, after)
+    if _free(before, after) != after:
+        yield Invalid("spec", "Forbidden", detail=_POD_WORDS)
+
+
+def _images(path: str, containers: tuple[Container, ...]) -> Refusals:
+    for index, container in enumerate(containers):
+        if container.image != container.image.strip():
+            words = "must not have leading or trailing whitespace"
+            yield Invalid(f"{path}[{index}].image", "Invalid", container.image, words)
+
+
+def _deadline(before: int | None, after: int | None) -> Refusals:
+    """A deadline may be set once, and shortened."""
+    path = "spec.activeDeadlineSeconds"
+    if after is None:
+        if before is not None:
+            yield Invalid(path, "Invalid", None, "must not update from a positive integer to nil value")
+    elif not 0 <= after < 2**31:
+        yield Invalid(path, "Invalid", after, "must be between 0 and 2147483647, inclusive")
+    elif before is not None and before < after:
+        yield Invalid(path, "Invalid", after, "must be less than or equal to previous value")
+
+
+def _tolerations(before: PodSpec, after: PodSpec) -> Refusals:
+    kept = [_untimed(toleration) for toleration in after.tolerations]
+    if any(_untimed(toleration) not in kept for toleration in before.tolerations):
+        words = "existing toleration can not be modified except its tolerationSeconds"
+        yield Invalid("spec.tolerations", "Forbidden", detail=words)
+
+
+def _untimed(toleration: Toleration) -> Toleration:
+    return attrs.evolve(toleration, toleration_seconds=None)
+
+
+def _free(before: PodSpec, after: PodSpec) -> PodSpec:
+    """Return the older spec with what any pod may change taken from the newer one."""
+    deadline = {"activeDeadlineSeconds": after.rest.get("activeDeadlineSeconds")}
+    grace = before.termination_grace_period_seconds
+    if grace is not None and grace < 0 and after.termination_grace_period_seconds == 1:
+        before = attrs.evolve(before, termination_grace_period_seconds=1)
+    return attrs.evolve(
+        before,
+        containers=_with_images(before.containers, after.containers),
+        init_containers=_with_images(before.init_containers, after.init_containers),
+        tolerations=after.tolerations,
+        scheduling_gates=after.scheduling_gates,
+        rest=before.rest.merged(deadline),
+    )
+
+
+def _with_images(before: Any, after: Any) -> Any:
+    if len(before) != len(after):
+        return before
+    return tuple(attrs.evolve(one, image=other.image) for one, other in zip(before, after, strict=True))
+
+
+def _required(spec: PodSpec) -> NodeSelector | None:
+    affinity = spec.affinity.node_affinity if spec.affinity is not None else None
+    return affinity.required if affinity is not None else None
+
+
+def _narrowed(before: PodSpec, after: PodSpec) -> Refusals:
+    """A gated pod's node selector and required node affinity may only narrow (S4, Design Details)."""
+    if any(after.node_selector.get(key) != value for key, value in before.node_selector.items()):
+        words = "only additions to spec.nodeSelector are allowed (no mutations or deletions)"
+        yield Invalid("spec.nodeSelector", "Invalid", after.node_selector or None, words)
+    old, new = _required(before), _required(after)
+    if old is None or not old.node_selector_terms:
+        return
+    terms = new.node_selector_terms if new is not None else ()
+    if len(terms) != len(old.node_selector_terms):
+        words = "no additions/deletions to non-empty NodeSelectorTerms list are allowed"
+        yield Invalid(_TERMS, "Invalid", terms or None, words)
+        return
+    for index, (one, other) in enumerate(zip(old.node_selector_terms, terms, strict=True)):
+        if not _only_added(one, other):
+            words = "only additions are allowed (no mutations or deletions)"
+            yield Invalid(f"{_TERMS}[{index}]", "Invalid", other, words)
+
+
+def _only_added(old: NodeSelectorTerm, new: NodeSelectorTerm) -> bool:
+    """Whether a term only grew at its ends; an empty one matches nothing, so filling it would widen."""
+    if not old.match_expressions and not old.match_fields:
+        return not new.match_expressions and not new.match_fields
+    return (
+        new.match_expressions[: len(old.match_expressions)] == old.match_expressions
+        and new.match_fields[: len(old.match_fields)] == old.match_fields
+    )
+
+
+def _with_directives(before: PodSpec, after: PodSpec) -> PodSpec:
+    """Return the older spec with the newer one's node selector and node affinity, which were judged by
+    themselves.
+    """
+    affinity = _with_node_affinity(before.affinity, after.affinity)
+    return attrs.evolve(before, node_selector=after.node_selector, affinity=affinity)
+
+
+def _with_node_affinity(before: Affinity | None, after: Affinity | None) -> Affinity | None:
+    newer: NodeAffinity | None = after.node_affinity if after is not None else None
+    if before is None or before == Affinity(node_affinity=before.node_affinity):
+        nothing_else = after is None or after == Affinity(node_affinity=newer)
+        return after if nothing_else else attrs.evolve(before or Affinity(), node_affinity=newer)
+    return attrs.evolve(before, node_affinity=newer)

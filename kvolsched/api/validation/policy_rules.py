@@ -1,0 +1,146 @@
+"""Which services, priority classes and disruption budgets the API server takes, one function a rule.
+
+Mirrors core `ValidateService`, scheduling `ValidatePriorityClass` and policy `ValidatePodDisruptionBudget`, with the
+updates of each (v1.36.2).
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import re
+
+from ..kinds.policy import PodDisruptionBudget, PriorityClass
+from ..kinds.service import Service, ServicePort
+from .invalid import Invalid, Refusals, dns_label, each, immutable_field, labels, port_name, supported
+from .selector_rules import label_selector
+
+HIGHEST_PRIORITY = 1_000_000_000
+SYSTEM_CLASSES = {"system-cluster-critical": 2_000_000_000, "system-node-critical": 2_000_001_000}
+_PERCENT = re.compile("[0-9]+%")
+
+
+def priority_class(found: PriorityClass) -> Refusals:
+    """A priority: no more than a user may give, unless it is one of the two that every cluster has."""
+    name = found.metadata.name
+    if name.startswith("system-"):
+        if name not in SYSTEM_CLASSES:
+            wrong = f"{name} is not a known system priority class"
+        elif found.value != SYSTEM_CLASSES[name]:
+            wrong = f"value of {name} PriorityClass must be {SYSTEM_CLASSES[name]}"
+        elif found.global_default:
+            wrong = f"globalDefault of {name} PriorityClass must be false"
+        else:
+            wrong = ""
+        if wrong:
+            words = f"priority class names with 'system-' prefix are reserved for system use only. error: {wrong}"
+            yield Invalid("metadata.name", "Forbidden", detail=words)
+    elif found.value > HIGHEST_PRIORITY:
+        words = f"maximum allowed value of a user defined priority is {HIGHEST_PRIORITY}"
+        yield Invalid("value", "Forbidden", detail=words)
+    if found.preemption_policy is not None:
+        yield from supported("preemptionPolicy", found.preemption_policy, ("PreemptLowerPriority", "Never"))
+
+
+def priority_class_change(old: PriorityClass, new: PriorityClass) -> Refusals:
+    """The number and the policy stay."""
+    if old.value != new.value:
+        yield Invalid("value", "Forbidden", detail="may not be changed in an update.")
+    yield from immutable_field("preemptionPolicy", old.preemption_policy, new.preemption_policy)
+
+
+def pod_disruption_budget(found: PodDisruptionBudget) -> Refusals:
+    """A budget: one of the two numbers, a selector, a known policy."""
+    spec = found.spec
+    if spec.min_available is not None and spec.max_unavailable is not None:
+        yield Invalid("spec", "Invalid", spec, "minAvailable and maxUnavailable cannot be both set")
+    for field, number in (("minAvailable", spec.min_available), ("maxUnavailable", spec.max_unavailable)):
+        if number is not None:
+            yield from int_or_percent(f"spec.{field}", number)
+            yield from at_most_all(f"spec.{field}", number)
+    yield from label_selector("spec.selector", spec.selector)
+    if spec.unhealthy_pod_eviction_policy is not None:
+        policies = ("AlwaysAllow", "IfHealthyBudget")
+        yield from supported("spec.unhealthyPodEvictionPolicy", spec.unhealthy_pod_eviction_policy, policies)
+
+
+def int_or_percent(path: str, number: int | str) -> Refusals:
+    """A number that is not negative, or a percentage."""
+    if isinstance(number, int):
+        if number < 0:
+            yield Invalid(path, "Invalid", number, "must be greater than or equal to 0")
+    elif not _PERCENT.fullmatch(number):
+        words = (
+            "a valid percent string must be a numeric string followed by an ending '%' (e.g. '1%',  or '93%', "
+            "regex used for validation is '[0-9]+%')"
+        )
+        yield Invalid(path, "Invalid", number, words)
+
+
+def at_most_all(path: str, number: int | str) -> Refusals:
+    """A percentage of at most 100."""
+    if isinstance(number, str) and _PERCENT.fullmatch(number) and int(number[:-1]) > 100:
+        yield Invalid(path, "Invalid", number, "must not be greater than 100%")
+
+
+def number_of(number: int | str) -> int:
+    """Return the number of an integer or a percentage; what is neither counts as 0."""
+    if isinstance(number, int):
+        return number
+    digits = number.removesuffix("%")
+    return int(digits) if digits.isascii() and digits.isdigit() else 0
+
+
+def service(found: Service) -> Refusals:
+    """A service: an address that is one, a type, ports with names where there are several, a selector."""
+    spec, rest = found.spec, found.spec.rest
+    external = spec.type == "ExternalName"
+    if external:
+        if spec.cluster_ip or rest.get("clusterIPs"):
+            yield Invalid("spec.clusterIPs", "Forbidden", detail="may not be set for ExternalName services")
+        if not spec.external_name:
+            yield Invalid("spec.externalName", "Required")
+    elif spec.cluster_ip != "None" and not spec.ports:
+        yield Invalid("spec.ports", "Required")
+    yield from labels("spec.selector", spec.selector)
+    yield from supported("spec.type", spec.type, ("ClusterIP", "ExternalName", "LoadBalancer", "NodePort"))
+    yield from supported("spec.sessionAffinity", rest.get("sessionAffinity", ""), ("ClientIP", "None"))
+    names: set[str] = set()
+    pairs: set[tuple[str, int]] = set()
+    for index, port in enumerate(spec.ports):
+        if (port.protocol, port.port) in pairs:
+            yield Invalid(f"spec.ports[{index}]", "Duplicate", ServicePort(protocol=port.protocol, port=port.port))
+        pairs.add((port.protocol, port.port))
+        if port.node_port and spec.type == "ClusterIP":
+            words = "may not be used when `type` is 'ClusterIP'"
+            yield Invalid(f"spec.ports[{index}].nodePort", "Forbidden", detail=words)
+        yield from _port(f"spec.ports[{index}]", port, alone=len(spec.ports) == 1)
+        if port.name and port.name in names:
+            yield Invalid(f"spec.ports[{index}].name", "Duplicate", port.name)
+        names.add(port.name)
+
+
+def not_an_address(found: Service) -> Refusals:
+    """A clusterIP that is no address: found when one is allocated, before anything else is looked at."""
+    address = found.spec.cluster_ip
+    if address in ("", "None") or found.spec.type == "ExternalName":
+        return
+    try:
+        ipaddress.ip_address(address)
+    except ValueError:
+        words = "must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)"
+        yield Invalid("spec.clusterIPs[0]", "Invalid", address, words)
+
+
+def _port(path: str, port: ServicePort, *, alone: bool) -> Refusals:
+    if not port.name and not alone:
+        yield Invalid(f"{path}.name", "Required")
+    elif port.name:
+        yield from each(f"{path}.name", port.name, dns_label(port.name))
+    if not 0 < port.port < 65536:
+        yield Invalid(f"{path}.port", "Invalid", port.port, "must be between 1 and 65535, inclusive")
+    yield from supported(f"{path}.protocol", port.protocol, ("SCTP", "TCP", "UDP"))
+    target = port.target_port
+    if isinstance(target, int) and not 0 < target < 65536:
+        yield Invalid(f"{path}.targetPort", "Invalid", target, "must be between 1 and 65535, inclusive")
+    elif isinstance(target, str):
+        yield from each(f"{path}.targetPort", target, port_name(target))

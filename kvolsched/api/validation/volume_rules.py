@@ -1,0 +1,252 @@
+"""Which storage classes, volumes and claims the API server takes, one function a rule.
+
+Mirrors storage `ValidateStorageClass` and core `ValidatePersistentVolume`, `ValidatePersistentVolumeClaim`
+(v1.36.2).
+"""
+
+from __future__ import annotations
+
+import posixpath
+from collections.abc import Mapping
+from typing import Any
+
+from ..kinds import quantity
+from ..kinds.storage_class import StorageClass, TopologySelectorTerm
+from ..kinds.volume import PersistentVolume, PersistentVolumeClaim, PersistentVolumeClaimSpec
+from ..text.convert import schema
+from .csi_rules import driver_name
+from .invalid import Invalid, Refusals, each, qualified_name, subdomain, supported
+from .selector_rules import label_selector, node_selector
+
+ACCESS_MODES = ("ReadOnlyMany", "ReadWriteMany", "ReadWriteOnce", "ReadWriteOncePod")
+# The order in which Kubernetes looks at them: the first is the volume's type, every further one is refused.
+SOURCES = (
+    "hostPath",
+    "gcePersistentDisk",
+    "awsElasticBlockStore",
+    "glusterfs",
+    "flocker",
+    "nfs",
+    "rbd",
+    "quobyte",
+    "cephfs",
+    "iscsi",
+    "cinder",
+    "fc",
+    "flexVolume",
+    "azureFile",
+    "vsphereVolume",
+    "azureDisk",
+    "photonPersistentDisk",
+    "portworxVolume",
+    "scaleIO",
+    "local",
+    "storageos",
+    "csi",
+)
+
+
+
+
+def storage_class(found: StorageClass) -> Refusals:
+    """A class: a provisioner, parameters with keys, one of the two modes, topologies."""
+    if not found.provisioner:
+        yield Invalid("provisioner", "Required")
+    else:
+        name = found.provisioner.lower()
+        yield from each("provisioner", name, qualified_name(name))
+    if len(found.parameters) > 512:
+        yield Invalid("parameters", "TooLong", detail="may not be more than 512 bytes")
+    if "" in found.parameters:
+        yield Invalid("parameters", "Invalid", "", "field can not be empty.")
+    if found.reclaim_policy:
+        yield from supported("reclaimPolicy", found.reclaim_policy, ("Delete", "Retain"))
+    if found.volume_binding_mode is None:
+        yield Invalid("volumeBindingMode", "Required")
+    else:
+        yield from supported(
+            "volumeBindingMode", found.volume_binding_mode, ("Immediate", "WaitForFirstConsumer")
+        )
+    yield from _topologies("allowedTopologies", found.allowed_topologies)
+
+
+def _topologies(path: str, terms: tuple[TopologySelectorTerm, ...]) -> Refusals:
+    """Keys are label names, values are given and differ, no key twice in a term, no two equal terms (S0)."""
+    seen: list[Mapping[str, frozenset[str]]] = [{}]  # a term without expressions equals this one
+    for index, term in enumerate(terms):
+        here = f"{path}[{index}].matchLabelExpressions"
+        said: dict[str, frozenset[str]] = {}
+        for place, requirement in enumerate(term.match_label_expressions):
+            item = f"{here}[{place}]"
+            yield from each(f"{item}.key", requirement.key, qualified_name(requirement.key))
+            if not requirement.values:
+                yield Invalid(f"{item}.values", "Required")
+            for other, value in enumerate(requirement.values):
+                if value in requirement.values[:other]:
+                    yield Invalid(f"{item}.values[{other}]", "Duplicate", value)
+            if requirement.key in said:
+                yield Invalid(f"{item}.key", "Duplicate", requirement.key)
+            said[requirement.key] = frozenset(requirement.values)
+        if said in seen:
+            yield Invalid(here, "Duplicate", "")
+        seen.append(said)
+
+
+
+
+def _access_modes(path: str, modes: tuple[str, ...], required: str) -> Refusals:
+    if not modes:
+        yield Invalid(path, "Required", detail=required)
+    for mode in modes:
+        yield from supported(path, mode, ACCESS_MODES)
+    if "ReadWriteOncePod" in modes and len(modes) > 1:
+        yield Invalid(path, "Forbidden", detail="may not use ReadWriteOncePod with other access modes")
+
+
+def _positive(path: str, text: str) -> Refusals:
+    number = quantity.parse(text)
+    if number < 0:
+        yield Invalid(path, "Invalid", quantity.value(text), "must be a valid resource quantity")
+    if number <= 0:
+        yield Invalid(path, "Invalid", text, "must be greater than zero")
+
+
+def volume(found: PersistentVolume) -> Refusals:
+    """A volume: access modes, a capacity of storage alone, exactly one source, node affinity that says
+    something.
+    """
+    spec = found.spec
+    yield from _access_modes("spec.accessModes", spec.access_modes, "")
+    if not spec.capacity:
+        yield Invalid("spec.capacity", "Required")
+    if list(spec.capacity) != ["storage"]:
+        yield from supported("spec.capacity", dict(spec.capacity) or None, ("storage",))
+    for name, text in spec.capacity.items():
+        yield from _positive(f"spec.capacity[{name}]", text)
+    if spec.persistent_volume_reclaim_policy:
+        policies = ("Delete", "Recycle", "Retain")
+        yield from supported(
+            "spec.persistentVolumeReclaimPolicy", spec.persistent_volume_reclaim_policy, policies
+        )
+    if spec.node_affinity is not None and spec.node_affinity.required is None:
+        yield Invalid(
+            "spec.nodeAffinity.required", "Required", detail="must specify required node constraints"
+        )
+    elif spec.node_affinity is not None and spec.node_affinity.required is not None:
+        yield from node_selector("spec.nodeAffinity.required", spec.node_affinity.required)
+    yield from _sources(found)
+    if spec.storage_class_name:
+        yield from each("spec.storageClassName", spec.storage_class_name, subdomain(spec.storage_class_name))
+    if spec.volume_mode is not None:
+        yield from supported("spec.volumeMode", spec.volume_mode, ("Block", "Filesystem"))
+    yield from _attributes_class(found)
+
+
+def _attributes_class(found: PersistentVolume) -> Refusals:
+    name = found.spec.volume_attributes_class_name
+    if name is None:
+        return
+    path = "spec.volumeAttributesClassName"
+    if not name:
+        yield Invalid(path, "Required", detail="an empty string is disallowed")
+    else:
+        yield from each(path, name, subdomain(name))
+    if "csi" not in found.spec.rest:
+        words = "has to be specified when using volumeAttributesClassName"
+        yield Invalid("spec.csi", "Required", detail=words)
+
+
+def _sources(found: PersistentVolume) -> Refusals:
+    """Exactly one source; what some of them require; a local volume requires node affinity."""
+    given = [name for name in SOURCES if name in found.spec.rest]
+    if not given:
+        yield Invalid("spec", "Required", detail="must specify a volume type")
+        return
+    for name in given[1:]:
+        yield Invalid(f"spec.{name}", "Forbidden", detail="may not specify more than 1 volume type")
+    source, path = found.spec.rest[given[0]], f"spec.{given[0]}"
+    source = source if isinstance(source, dict) else {}
+    if given[0] == "local" and found.spec.node_affinity is None:
+        yield Invalid("spec.nodeAffinity", "Required", detail="Local volume requires node affinity")
+    for field in _REQUIRED_IN_SOURCE.get(given[0], ()):
+        if not source.get(field):
+            yield Invalid(f"{path}.{field}", "Required")
+    where = str(source.get("path", ""))
+    if given[0] in ("local", "hostPath") and ".." in where.split("/"):
+        yield Invalid(f"{path}.path", "Invalid", where, "must not contain '..'")
+    if given[0] == "nfs" and where and not where.startswith("/"):
+        yield Invalid(f"{path}.path", "Invalid", where, "must be an absolute path")
+    if given[0] == "hostPath" and source.get("type"):
+        types = schema()["types"]["HostPathVolumeSource"]["type"].get("enum", ())
+        yield from supported(f"{path}.type", source["type"], ["", *(word for word in types if word)])
+    whole = given[0] == "hostPath" and posixpath.normpath(where or ".") in ("/", "//")
+    if whole and found.spec.persistent_volume_reclaim_policy == "Recycle":
+        words = "may not be 'recycle' for a hostPath mount of '/'"
+        yield Invalid("spec.persistentVolumeReclaimPolicy", "Forbidden", detail=words)
+    if given[0] == "csi":
+        yield from _csi(path, source)
+
+
+def _csi(path: str, source: Mapping[str, Any]) -> Refusals:
+    yield from driver_name(f"{path}.driver", source.get("driver", ""))
+    for field in _SECRETS:
+        if field in source:
+            for part in ("name", "namespace"):
+                if not source[field].get(part):
+                    yield Invalid(f"{path}.{field}.{part}", "Required")
+
+
+_SECRETS = ("controllerPublishSecretRef", "controllerExpandSecretRef", "nodePublishSecretRef", "nodeExpandSecretRef")
+_REQUIRED_IN_SOURCE: Mapping[str, tuple[str, ...]] = {
+    "local": ("path",),
+    "hostPath": ("path",),
+    "nfs": ("server", "path"),
+    "csi": ("volumeHandle",),
+    "gcePersistentDisk": ("pdName",),
+    "awsElasticBlockStore": ("volumeID",),
+}
+
+
+def _data_source(path: str, found: Mapping[str, Any]) -> Refusals:
+    """What a claim is filled from: named, of a kind, of a proper group; without a group it is a claim."""
+    kind, group = found.get("kind", ""), found.get("apiGroup") or ""
+    if not found.get("name"):
+        yield Invalid(f"{path}.name", "Required")
+    if not kind:
+        yield Invalid(f"{path}.kind", "Required")
+    if not group and kind != "PersistentVolumeClaim":
+        words = "must be 'PersistentVolumeClaim' when referencing the default apiGroup"
+        yield Invalid(path, "Invalid", kind, words)
+    if group:
+        yield from each(f"{path}.apiGroup", group, subdomain(group))
+
+
+def claim(found: PersistentVolumeClaim) -> Refusals:
+    """A claim is its spec."""
+    return claim_spec("spec", found.spec)
+
+
+def claim_spec(path: str, spec: PersistentVolumeClaimSpec) -> Refusals:
+    """A claim's spec, or that of a template at this path: modes, a request for storage, proper names."""
+    yield from label_selector(f"{path}.selector", spec.selector)
+    yield from _access_modes(f"{path}.accessModes", spec.access_modes, "at least 1 access mode is required")
+    storage = spec.resources.requests.get("storage")
+    if storage is None:
+        yield Invalid(f"{path}.resources[storage]", "Required")
+    else:
+        yield from _positive(f"{path}.resources[storage]", storage)
+    if spec.storage_class_name:
+        yield from each(
+            f"{path}.storageClassName", spec.storage_class_name, subdomain(spec.storage_class_name)
+        )
+    if spec.volume_mode is not None:
+        yield from supported(f"{path}.volumeMode", spec.volume_mode, ("Block", "Filesystem"))
+    source, reference = spec.rest.get("dataSource"), spec.rest.get("dataSourceRef")
+    for field, named in (("dataSource", source), ("dataSourceRef", reference)):
+        if named is not None:
+            yield from _data_source(f"{path}.{field}", named)
+    if source is not None and reference is not None and source != reference:
+        yield Invalid(path, "Invalid", source, "must match dataSourceRef")
+    if spec.volume_attributes_class_name:
+        name = spec.volume_attributes_class_name
+        yield from each(f"{path}.volumeAttributesClassName", name, subdomain(name))

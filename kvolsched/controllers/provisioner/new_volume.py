@@ -1,0 +1,84 @@
+"""What a driver makes for a claim: the volume, its name, and the domain that it lies in."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from ...api.kinds.meta import Frozen, ObjectMeta
+from ...api.kinds.quantity import canonical
+from ...api.kinds.storage_class import StorageClass
+from ...api.kinds.volume import (
+    BOUND_BY_CONTROLLER,
+    PROVISIONED_BY,
+    PersistentVolume,
+    PersistentVolumeClaim,
+    PersistentVolumeSpec,
+    PersistentVolumeStatus,
+)
+from ...volumes import claim_ref_of, class_of_claim
+from . import topology
+from .in_tree_topology import REGIONAL, zones_of_parameters
+
+FINALIZER = "external-provisioner.volume.kubernetes.io/finalizer"
+DELETION_SECRET = tuple(f"volume.kubernetes.io/provisioner-deletion-secret-{word}" for word in ("name", "namespace"))
+
+
+def chooses(storage_class: StorageClass) -> bool:
+    """Say whether a class has the driver choose the zones by itself: it names them, or wants two."""
+    return storage_class.parameters.get("replication-type") == REGIONAL or bool(zones_of_parameters(storage_class))
+
+
+def volume_name(claim: PersistentVolumeClaim) -> str:
+    """Return the name of the volume that is made for a claim: the same in every attempt."""
+    return f"pvc-{claim.metadata.uid}"
+
+
+def volume_for(
+    claim: PersistentVolumeClaim,
+    storage_class: StorageClass,
+    driver: str,
+    terms: Sequence[Mapping[str, tuple[str, ...]]],
+    *,
+    in_tree: bool,
+    guarded: bool = False,
+) -> PersistentVolume:
+    """Return a new volume for a claim: bound to it from the start, reachable where the terms say.
+
+    What a plugin of Kubernetes' own makes bears the mark of the controller; a guarded one the driver's finalizer, and
+    which secret its deletion needs (none here).
+    """
+    name = volume_name(claim)
+    source = {"csi": Frozen({"driver": driver, "volumeHandle": name})}
+    if in_tree:
+        source = {"gcePersistentDisk": Frozen({"pdName": name})}
+    annotations = Frozen({PROVISIONED_BY: driver})
+    if in_tree:
+        annotations = annotations.merged({BOUND_BY_CONTROLLER: "yes"})
+    policy = storage_class.reclaim_policy or "Delete"
+    if guarded:
+        annotations = annotations.merged(dict.fromkeys(DELETION_SECRET, ""))
+    finalizers = (FINALIZER,) if guarded and policy == "Delete" else ()
+    size = canonical(claim.spec.resources.requests.get("storage", "0"))
+    return PersistentVolume(
+        metadata=ObjectMeta(name=name, annotations=annotations, finalizers=finalizers),
+        spec=PersistentVolumeSpec(
+            capacity=Frozen({"storage": size}),
+            access_modes=claim.spec.access_modes,
+            claim_ref=claim_ref_of(claim),
+            persistent_volume_reclaim_policy=policy,
+            storage_class_name=class_of_claim(claim),
+            volume_mode=claim.spec.volume_mode,
+            node_affinity=topology.reach(tuple(term.items()) for term in terms),
+            mount_options=storage_class.mount_options,
+            rest=Frozen(source),
+        ),
+        status=PersistentVolumeStatus(phase="Pending"),
+    )
+
+
+def domain_of(volume: PersistentVolume) -> str:
+    """Return the first value of a volume's affinity: the domain that capacity ran out in."""
+    affinity = volume.spec.node_affinity
+    if affinity is None or affinity.required is None:
+        return "the cluster"
+    return affinity.required.node_selector_terms[0].match_expressions[0].values[0]

@@ -1,0 +1,71 @@
+"""The catalogue, the edit that adds a volume: as a claim asks for, reachable from one node or from all."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import attrs
+
+from kvolsched import volumes
+from kvolsched.api.kinds.meta import EMPTY, Frozen, ObjectMeta
+from kvolsched.api.kinds.node import Node
+from kvolsched.api.kinds.selector import NodeSelector, NodeSelectorTerm, Requirement
+from kvolsched.api.kinds.volume import (
+    BIND_COMPLETED,
+    PersistentVolume,
+    PersistentVolumeClaim,
+    PersistentVolumeSpec,
+    PersistentVolumeStatus,
+    VolumeNodeAffinity,
+)
+from kvolsched.scheduler.spread_constraints import HOSTNAME
+
+from .edit import Edit, ObjectChange
+from .situation import Situation
+
+VOLUME = 3
+
+
+def one_more(
+    claim: PersistentVolumeClaim, situation: Situation, node: Node | None, *, name: str = "", bind: bool = False
+) -> Iterator[Edit]:
+    """Add a volume as the claim asks for: reachable from one node, if one is given, else from everywhere."""
+    name = name or claim.spec.volume_name or f"{claim.metadata.name}-more"
+    if situation.get("PersistentVolume", name) is not None:
+        return
+    affinity = None
+    if node is not None and HOSTNAME in node.metadata.labels and not bind:
+        here = Requirement(key=HOSTNAME, operator="In", values=(node.metadata.labels[HOSTNAME],))
+        term = NodeSelectorTerm(match_expressions=(here,))
+        affinity = VolumeNodeAffinity(required=NodeSelector(node_selector_terms=(term,)))
+    selector = claim.spec.selector
+    size = claim.spec.resources.requests.get("storage", "1Gi")
+    ref = volumes.claim_ref_of(claim) if bind else None
+    volume = PersistentVolume(
+        metadata=ObjectMeta(name=name, labels=selector.match_labels if selector is not None else EMPTY),
+        spec=PersistentVolumeSpec(
+            capacity=Frozen({"storage": size}),
+            access_modes=claim.spec.access_modes or ("ReadWriteOnce",),
+            claim_ref=attrs.evolve(ref, uid="", resource_version=0) if ref is not None else None,
+            persistent_volume_reclaim_policy="Retain",
+            storage_class_name=volumes.class_of_claim(claim),
+            volume_mode=claim.spec.volume_mode,
+            node_affinity=affinity,
+            volume_attributes_class_name=claim.spec.volume_attributes_class_name,
+            rest=Frozen({"hostPath": Frozen({"path": f"/mnt/{name}"})}),
+        ),
+    )
+    there = attrs.evolve(volume, status=PersistentVolumeStatus(phase="Available"))
+    where = f" that {node.metadata.name} reaches" if affinity is not None and node is not None else ""
+    words = f"add a volume {name} of {size}{where} for claim {claim.metadata.name}"
+    expected = [ObjectChange(volume, there)]
+    if bind:
+        taken = attrs.evolve(there, spec=attrs.evolve(there.spec, claim_ref=volumes.claim_ref_of(claim)))
+        annotations = claim.metadata.annotations.merged({BIND_COMPLETED: "yes"})
+        done = attrs.evolve(
+            claim,
+            metadata=attrs.evolve(claim.metadata, annotations=annotations),
+            spec=attrs.evolve(claim.spec, volume_name=name),
+        )
+        expected = [ObjectChange(volume, taken), ObjectChange(claim, done)]
+    yield Edit(words, VOLUME, (ObjectChange(None, volume),), tuple(expected), "it must be a disk that exists")

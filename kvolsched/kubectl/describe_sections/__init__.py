@@ -1,0 +1,1 @@
+"""Sections of `kubectl describe`, one file for each group of kinds."""

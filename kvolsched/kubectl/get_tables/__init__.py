@@ -1,0 +1,1 @@
+"""Tables of `kubectl get`: one row an object, in the columns of the API server's printers."""

@@ -1,0 +1,204 @@
+"""The volume binder: what it means to assume a pod's volumes, to bind them, and to find them bound.
+
+Decisions are made by the plugin VolumeBinding (FindPodVolumes); here they become assumed objects and writes
+(AssumePodVolumes, BindPodVolumes of S0) and are checked until the PV controller has done its part (kube-scheduler
+v1.36.2, checkBindings). The scheduler never writes `pvc.spec.volumeName` (S0, Integrating volume binding).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import attrs
+
+from ... import volumes
+from ...api.kinds.node import Node
+from ...api.kinds.pod import Pod
+from ...api.kinds.volume import PersistentVolume, PersistentVolumeClaim
+from ...world.apiserver import Write, key_of, ref
+from ...world.component import TurnContext
+from ...world.digest import RANK, WAIT
+from ...world.log import Key
+from ...world.view import InformerCache
+from ..plugins.volume_binding import VolumeDecision
+from .assume_cache import AssumeCache, assume
+
+POLL = 1.0  # seconds between two checks
+
+
+@attrs.frozen
+class FoundVolumes:
+    """What was found for a pod on a node: volumes for claims, and claims to provision, as they were then."""
+
+    static: tuple[tuple[PersistentVolumeClaim, PersistentVolume], ...] = ()
+    provision: tuple[PersistentVolumeClaim, ...] = ()
+
+
+@attrs.frozen
+class BindingInProgress:
+    """A note: what is under way for one pod on its chosen node (the documents' second cache, kept past the pass).
+
+    `writes` remain to be made, in order; `written` are the versions that the API server answered; `stage` is write,
+    wait, bind or tell (the failure in `message` is still to be told).
+    """
+
+    pod: Pod
+    node: str
+    static: tuple[tuple[Key, Key], ...] = ()
+    provision: tuple[Key, ...] = ()
+    writes: tuple[Write, ...] = ()
+    written: tuple[tuple[Key, int], ...] = attrs.field(default=(), eq=False)
+    stage: str = "write"
+    message: str = ""
+    reason: str = ""
+    deadline: float = attrs.field(default=0.0, metadata=WAIT)
+    order: int = attrs.field(default=0, metadata=RANK)
+
+
+def claim_keys_of_pod(pod: Any) -> list[Key]:
+    """Return the keys of the claims that a pod uses, in the order of its volumes."""
+    namespace = pod.metadata.namespace or "default"
+    return [Key("PersistentVolumeClaim", namespace, name) for name in pod.claim_names()]
+
+
+def all_bound(pod: Any, cache: AssumeCache) -> bool:
+    """Say whether every claim of the pod is bound (S0, Assume, step 1)."""
+    return all((claim := cache.get(key)) is not None and volumes.is_bound(claim) for key in claim_keys_of_pod(pod))
+
+
+def find_pod_volumes(decision: VolumeDecision, cache: AssumeCache) -> FoundVolumes:
+    """Return the volumes and claims that a decision means, as they are now."""
+    get = cache.get
+    return FoundVolumes(
+        tuple((get(claim), get(volume)) for claim, volume in decision.static), tuple(map(get, decision.provision))
+    )
+
+
+class CannotAssume(Exception):
+    """Something has changed since it was chosen; the message is the assume cache's."""
+
+
+def assume_pod_volumes(
+    ctx: TurnContext, cache: AssumeCache, found: FoundVolumes, node: str, options: volumes.VolumeRules, *, writes_all: bool
+) -> tuple[Write, ...]:
+    """Assume the chosen volumes and the claims to provision, and return the writes that make it true.
+
+    Volumes come first, then claims, each in the order of the decision. A volume that is the claim's already is not
+    assumed; a claim that has its node already is.
+
+    Args:
+        writes_all: volumes that are the claim's already are written all the same (v1.36.2); in 1.11 only if nothing but
+            claims to provision would be written.
+
+    Raises:
+        CannotAssume: one of them is no longer what was found; nothing is assumed.
+    """
+    reserved = [_reserve(claim, volume) for claim, volume in found.static]
+    selected = [_select(claim, node, options, cache) for claim in found.provision]
+    remembered = () if options.signals_provisioner else selected
+    known = {id(volume) for _, volume in found.static}
+    changing = [write for write in reserved if id(write.new) not in known]
+    for write in (*changing, *selected):
+        why = cache.volume_rule.refusal(write.key, cache.seen.get(write.key), write.new)
+        if why:
+            raise CannotAssume(why)
+    for write in (*changing, *remembered):
+        assume(ctx, write.new, write.key)
+    if writes_all or (selected and not changing):
+        return (*reserved, *selected)
+    return (*changing, *selected)
+
+
+def _reserve(claim: PersistentVolumeClaim, volume: PersistentVolume) -> Write:
+    """Return the write that prebinds a volume; its new value is the volume itself if it is the claim's already."""
+    key, prebound = key_of(volume), volumes.bind_volume_to_claim(volume, claim)
+    words = f"Scheduler reserves {ref(key)} for {ref(key_of(claim))}: claimRef"
+    return Write("update", key, prebound, volume.metadata.resource_version, words=words)
+
+
+def _select(claim: PersistentVolumeClaim, node: str, options: volumes.VolumeRules, cache: AssumeCache) -> Write:
+    """Return the write that hands a claim to its provisioner, for a node; in the draft it says nothing of the node."""
+    told = node
+    if options.signals_provisioner:
+        storage_class = cache.behind.storage_class(volumes.class_of_claim(claim))
+        told = storage_class.provisioner if storage_class is not None else ""
+    key, selected = key_of(claim), volumes.with_selected_node(claim, told, options)
+    words = f"Scheduler selects {told} for {ref(key)}: annotation {options.selected_node_key}"
+    return Write("update", key, selected, claim.metadata.resource_version, words=words)
+
+
+def check_bindings(binding: BindingInProgress, ctx: TurnContext) -> bool | str:
+    """Say whether every claim of the binding is bound: True, False (wait on), or what failed, in Kubernetes' words.
+
+    Reads what the informers show, never what is assumed, claim by claim, and stops at the first that is merely
+    unfinished (kube-scheduler v1.36.2, checkBindings).
+    """
+    seen, written = ctx.seen, dict(binding.written)
+    node = seen.get("Node", binding.node)
+    if node is None:
+        return f'failed to get node "{binding.node}": node "{binding.node}" not found'
+    if seen.at(key_of(binding.pod)) is None:
+        return f'pod does not exist any more: pod "{binding.pod.metadata.name}" not found'
+    for keys in binding.static:
+        answer = _check_static(seen, written, keys, node)
+        if answer is not True:
+            return answer
+    for key in binding.provision:
+        answer = _check_provisioned(seen, written, key, node)
+        if answer is not True:
+            return answer
+    return True
+
+
+def _older(obj: Any, key: Key, written: dict[Key, int]) -> bool:
+    """Say whether the informer has not yet shown what was written."""
+    return bool(obj.metadata.resource_version < written.get(key, 0))
+
+
+def _check_static(seen: InformerCache, written: dict[Key, int], keys: tuple[Key, Key], node: Node) -> bool | str:
+    claim_key, volume_key = keys
+    volume, claim = seen.at(volume_key), seen.at(claim_key)
+    if volume is None:
+        return f'failed to check binding: persistentvolumes "{volume_key.name}" not found'
+    if claim is None:
+        return f'failed to check binding: persistentvolumeclaims "{claim_key.namespace}/{claim_key.name}" not found'
+    if _older(volume, volume_key, written):
+        return False
+    if not volumes.volume_fits_node(volume, node):
+        return _out_of_reach(volume, node)
+    if volume.spec.claim_ref is None or not volume.spec.claim_ref.uid:
+        return f'ClaimRef got reset for pv "{volume_key.name}"'
+    return volumes.is_bound(claim)
+
+
+def _check_provisioned(seen: InformerCache, written: dict[Key, int], key: Key, node: Node) -> bool | str:
+    claim = seen.at(key)
+    if claim is None:
+        return f'failed to check provisioning pvc: persistentvolumeclaims "{key.namespace}/{key.name}" not found'
+    if _older(claim, key, written):
+        return False
+    if not claim.metadata.annotations:
+        return f'selectedNode annotation reset for PVC "{key.name}"'
+    if volumes.selected_node(claim) != node.metadata.name:
+        return f'provisioning failed for PVC "{key.name}"'
+    if claim.spec.volume_name:
+        volume = seen.get("PersistentVolume", claim.spec.volume_name)
+        if volume is None:  # the API server may know it already
+            return False
+        if not volumes.volume_fits_node(volume, node):
+            return _out_of_reach(volume, node)
+    return volumes.is_bound(claim)
+
+
+def _out_of_reach(volume: PersistentVolume, node: Node) -> str:
+    names = f'pv "{volume.metadata.name}" node affinity doesn\'t match node "{node.metadata.name}"'
+    return f"{names}: no matching NodeSelectorTerms"
+
+
+def after_write(binding: BindingInProgress, done: Write, version: int) -> BindingInProgress:
+    """Return the binding after the first of its writes was made and answered with this version."""
+    return attrs.evolve(
+        binding,
+        writes=binding.writes[1:],
+        written=(*binding.written, (done.key, version)),
+    )

@@ -1,0 +1,150 @@
+"""Text that must fit: widths, ellipsis, wrapping, escaping and short numbers.
+
+Pictures are drawn without a browser, so this module alone knows how wide a word will
+be, and every string that can come from a manifest passes through `escape` here, once,
+when it enters a picture. Sizes are px; widths hold for Helvetica and its metric twins.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from functools import lru_cache
+
+FONT = '"Helvetica Neue",Helvetica,Arial,"Liberation Sans",sans-serif'
+
+# Advance widths of U+0020..U+007E in thousandths of the font size.
+_REGULAR = (
+    278, 278, 355, 556, 556, 889, 667, 191, 333, 333, 389, 584, 278, 333, 278, 278, 556, 556, 556, 556,
+    556, 556, 556, 556, 556, 556, 278, 278, 584, 584, 584, 556, 1015, 667, 667, 722, 722, 667, 611, 778,
+    722, 278, 500, 667, 556, 833, 722, 778, 667, 778, 722, 667, 611, 722, 667, 944, 667, 667, 611, 278,
+    278, 278, 469, 556, 333, 556, 556, 500, 556, 556, 278, 556, 556, 222, 222, 500, 222, 833, 556, 556,
+    556, 556, 333, 500, 278, 556, 500, 722, 500, 500, 500, 334, 260, 334, 584,
+)  # fmt: skip
+_BOLD = (
+    278, 333, 474, 556, 556, 889, 722, 238, 333, 333, 389, 584, 278, 333, 278, 278, 556, 556, 556, 556,
+    556, 556, 556, 556, 556, 556, 333, 333, 584, 584, 584, 611, 975, 722, 722, 722, 722, 667, 611, 778,
+    722, 278, 556, 722, 611, 833, 722, 778, 667, 778, 722, 667, 611, 722, 667, 944, 667, 667, 611, 333,
+    278, 333, 584, 556, 333, 556, 611, 556, 611, 556, 333, 611, 611, 278, 278, 556, 278, 889, 611, 611,
+    611, 611, 389, 556, 333, 611, 556, 778, 556, 556, 500, 389, 280, 389, 584,
+)  # fmt: skip
+_OTHER = {"·": 333, "–": 556, "…": 1000, "×": 584, "−": 584, "→": 1000, "‖": 500, "\u2002": 500}
+_ELLIPSIS = "…"
+# A name that a controller made: of its uid people know the first part.
+_MADE = re.compile(r"(.*[0-9a-f]{8})(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$")
+_AMOUNTS = ((1 << 50, "Pi"), (1 << 40, "Ti"), (1 << 30, "Gi"), (1 << 20, "Mi"), (1 << 10, "Ki"))
+
+
+def _advance(char: str, *, bold: bool) -> int:
+    code = ord(char)
+    if 32 <= code < 127:
+        return (_BOLD if bold else _REGULAR)[code - 32]
+    if char in _OTHER:
+        return _OTHER[char]
+    if unicodedata.combining(char):
+        return 0
+    base = unicodedata.normalize("NFKD", char)[0]
+    if base != char and 32 <= ord(base) < 127:
+        return (_BOLD if bold else _REGULAR)[ord(base) - 32]
+    return 1000 if code >= 0x1100 else 900
+
+
+@lru_cache(maxsize=16384)
+def width(text: str, size: float, *, bold: bool = False) -> float:
+    """Give the width of one line, px; what the table does not know counts as wide."""
+    if text.isascii() and text.isprintable():
+        table = _BOLD if bold else _REGULAR
+        return sum([table[code - 32] for code in text.encode()]) * size / 1000
+    return sum([_advance(char, bold=bold) for char in text]) * size / 1000
+
+
+@lru_cache(maxsize=16384)
+def end(text: str, room: float, size: float, *, bold: bool = False) -> str:
+    """Cut words at the end so that they fit into `room` px: "didn't find avail…"; a uid there after its first part."""
+    if width(text, size, bold=bold) <= room:
+        return text
+    made = _MADE.match(text)
+    if made and width(made[1] + _ELLIPSIS, size, bold=bold) <= room:
+        return made[1] + _ELLIPSIS
+    low, high = 0, len(text)
+    while low < high:
+        half = (low + high + 1) // 2
+        if width(text[:half].rstrip() + _ELLIPSIS, size, bold=bold) <= room:
+            low = half
+        else:
+            high = half - 1
+    return text[:low].rstrip() + _ELLIPSIS if low else ""
+
+
+@lru_cache(maxsize=16384)
+def middle(text: str, room: float, size: float, *, bold: bool = False) -> str:
+    """Cut a name in the middle, where names of one family differ least: "node-a.euro…example.org"."""
+    if width(text, size, bold=bold) <= room or _MADE.match(text):
+        return end(text, room, size, bold=bold)
+    low, high = 0, len(text) - 1
+    while low < high:
+        half = (low + high + 1) // 2
+        if width(_joined(text, half), size, bold=bold) <= room:
+            low = half
+        else:
+            high = half - 1
+    return _joined(text, low) if low else end(text, room, size, bold=bold)
+
+
+def _joined(text: str, kept: int) -> str:
+    front = (kept + 1) // 2
+    back = kept - front
+    return text[:front] + _ELLIPSIS + (text[-back:] if back else "")
+
+
+@lru_cache(maxsize=4096)
+def wrap(text: str, room: float, size: float, lines: int, *, bold: bool = False) -> tuple[str, ...]:
+    """Break words into at most `lines` lines of `room` px, the last one cut at its end."""
+    rows: list[str] = []
+    words = text.split()
+    while words and len(rows) < lines - 1:
+        row = words.pop(0)
+        while words and width(f"{row} {words[0]}", size, bold=bold) <= room:
+            row = f"{row} {words.pop(0)}"
+        rows.append(end(row, room, size, bold=bold))
+    if words:
+        rows.append(end(" ".join(words), room, size, bold=bold))
+    return tuple(rows)
+
+
+_ESCAPES = {ord("&"): "&amp;", ord("<"): "&lt;", ord(">"): "&gt;", ord('"'): "&quot;", ord("'"): "&#39;"}
+# What XML forbids, and what would turn the reading direction of everything that follows.
+_FORBIDDEN = (*range(9), 11, 12, *range(14, 32), *range(0x7F, 0xA0), 0xFFFE, 0xFFFF, *range(0xD800, 0xE000),
+              *range(0x202A, 0x202F), *range(0x2066, 0x206A))  # fmt: skip
+_TABLE = _ESCAPES | dict.fromkeys(_FORBIDDEN, "\ufffd")
+
+
+def escape(text: str) -> str:
+    """Make a string safe inside elements and quoted attributes of HTML and XML."""
+    return text if text.isalnum() else text.translate(_TABLE)
+
+
+def name_in_ref(ref: str) -> str:
+    """Give what follows the kind in a ref: "web-0" of "pod/web-0", "shop/web-0" of "pod/shop/web-0"."""
+    return ref.partition("/")[2]
+
+
+def cpu(millis: int) -> str:
+    """Write millicores as cores with at most two decimals: 1200 is "1.2"."""
+    return f"{millis / 1000:.2f}".rstrip("0").rstrip(".")
+
+
+def amount(count: int) -> str:
+    """Write bytes with a binary suffix and at most one decimal: "16Gi", "1.5Gi"."""
+    for unit, suffix in _AMOUNTS:
+        if abs(count) >= unit:
+            return f"{count / unit:.1f}".removesuffix(".0") + suffix
+    return str(count)
+
+
+def used_of(used: int, capacity: int) -> str:
+    """Write two amounts of bytes, the unit once when both share it: "3/16Gi"."""
+    first, second = amount(used), amount(capacity)
+    if first[-2:] == second[-2:] and second[-2:].isalpha():
+        first = first[:-2]
+    return f"{first}/{second}"

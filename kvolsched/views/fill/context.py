@@ -1,0 +1,85 @@
+"""The present of a cluster, looked up once for all tables of a frame: objects by kind, beliefs, turns, the judged pass.
+
+It reads the engine and keeps nothing: a `Present` is made for one frame and thrown away. The tables are made of it by
+`fill_objects`, `fill_verdicts` and `fill_history`; `fill` puts them together.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Any
+
+from ...cluster import Cluster
+from ...explain import Pass, judged, last_pass
+from ...results import CALLED
+from ...scheduler.loop.assume_cache import ASSUMED, key_of_note
+from ...scheduler.loop.binding_flow import WORKER
+from ...scheduler.loop.evictor import EVICTOR
+from ...scheduler.loop.scheduling_cycle import PASS
+from ...world.apiserver import key_for
+from ...world.log import Key
+
+LABELS = CALLED | {
+    PASS: "scheduler · pass",
+    WORKER: f"scheduler · {WORKER}",
+    EVICTOR: f"scheduler · {EVICTOR}",
+    "persistentvolume claims": "PV controller · claims",
+    "persistentvolume volumes": "PV controller · volumes",
+    "persistentvolume operations": "PV controller · operations",
+}
+
+
+def label_of(actor: str) -> str:
+    """Return an actor's name as people read it."""
+    return LABELS.get(actor, actor)
+
+
+class FrameContext:
+    """One place of one cluster, while a frame is filled from it.
+
+    Args:
+        cluster: whose present it is.
+        focus: ref of the pod that the verdicts are about; by default the one judged last, else the first that waits.
+    """
+
+    def __init__(self, cluster: Cluster, focus: str = "") -> None:
+        self.cluster = cluster
+        self.world = cluster.world
+        self.objects = self.world.log.objects
+        self.notes = self.world.log.notes
+        self.step = self.world.step_number
+        self.by_kind: dict[str, list[tuple[Key, Any]]] = {}
+        for key in sorted(self.objects):
+            self.by_kind.setdefault(key.kind, []).append((key, self.objects[key]))
+        self.focus = self._focus(focus)
+
+    def of(self, kind: str) -> list[tuple[Key, Any]]:
+        """Return keys and objects of a kind, sorted by key."""
+        return self.by_kind.get(kind, [])
+
+    @cached_property
+    def assumed(self) -> dict[Key, Any]:
+        """What the scheduler takes for real although the API does not say so yet."""
+        return {key_of_note(note.name): value for note, value in self.notes.items() if note.sort == ASSUMED}
+
+    @cached_property
+    def turns(self) -> list[Any]:
+        """The turns of the present step."""
+        place = self.world.place
+        return [turn for turn in self.world.turns if turn.step == self.step and turn.end <= place]
+
+    @cached_property
+    def passed(self) -> Pass | None:
+        """The last pass over the pod in focus, judged again at its place; None when there was none."""
+        if self.focus is None or last_pass(self.cluster, self.focus) is None:
+            return None
+        return judged(self.cluster, self.focus)
+
+    def _focus(self, asked: str) -> Key | None:
+        if asked:
+            return key_for(asked)
+        turn = last_pass(self.cluster)
+        if turn is not None:
+            namespace, _, name = turn.cause.partition("/")
+            return Key("Pod", namespace, name)
+        return next((key for key, pod in self.of("Pod") if not pod.spec.node_name), None)

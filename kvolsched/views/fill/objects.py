@@ -1,0 +1,257 @@
+"""Nodes, pods, claims, volumes and classes as rows: what the API has, and what the scheduler only believes.
+
+States are read off objects and notes; each is one of the words that `frame` lists.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from ... import volumes as rules
+from ...api.kinds import quantity
+from ...api.kinds.volume import PersistentVolume
+from ...explain import PARTS
+from ...scheduler.loop.scheduling_cycle import SCHEDULER, PassNote
+from ...scheduler.loop.scheduling_queue import BACKOFF, QUEUE, QueueEntry
+from ...scheduler.requests import of as requests_of
+from ...world.apiserver import ref
+from ...world.log import Key, Note
+from .. import frame as f
+from .context import FrameContext
+from .verdicts import verdict_of
+
+HOSTNAME = "kubernetes.io/hostname"
+
+
+def nodes(here: FrameContext) -> tuple[f.NodeRow, ...]:
+    """Return a row a node, with what its pods request and the last verdict about it."""
+    used: dict[str, list[int]] = {}
+    for _, pod in here.of("Pod"):
+        if pod.spec.node_name and not pod.terminal:
+            cpu, memory = asks(pod)
+            mine = used.setdefault(pod.spec.node_name, [0, 0, 0])
+            mine[0], mine[1], mine[2] = mine[0] + cpu, mine[1] + memory, mine[2] + 1
+    totals = here.passed.ranking.total() if here.passed and here.passed.ranking else {}
+    rows = []
+    for key, node in here.of("Node"):
+        cpu, memory, count = used.get(key.name, [0, 0, 0])
+        room = node.status.allocatable or node.status.capacity
+        verdict, first, reason, resolvable = verdict_of(here, key.name)
+        rows.append(
+            f.NodeRow(
+                ref=ref(key),
+                name=key.name,
+                topology=tuple(sorted(node.metadata.labels.items())),
+                cpu_used=cpu,
+                cpu=quantity.milli(room.get("cpu", "0")),
+                memory_used=memory,
+                memory=quantity.value(room.get("memory", "0")),
+                pods_used=count,
+                pods=quantity.value(room.get("pods", "0")),
+                ready=not any(c.type == "Ready" and c.status != "True" for c in node.status.conditions),
+                unschedulable=node.spec.unschedulable,
+                taints=tuple(str(taint) for taint in node.spec.taints),
+                verdict=verdict,
+                first=first,
+                reason=reason,
+                resolvable=resolvable,
+                score=totals.get(key.name, -1),
+            )
+        )
+    return tuple(rows)
+
+
+def asks(pod: Any) -> tuple[int, int]:
+    """Return the cpu (millicores) and memory (bytes) that a pod requests."""
+    requests = requests_of(pod.spec)
+    return requests.cpu, requests.memory
+
+
+# -- pods -------------------------------------------------------------------------------------------------------------
+
+
+def pods(here: FrameContext) -> tuple[f.PodRow, ...]:
+    """Return a row a pod, with its part of the scheduler's queue and where the scheduler believes it to be."""
+    rows = []
+    for key, pod in here.of("Pod"):
+        name = f"{key.namespace}/{key.name}"
+        entry: QueueEntry | None = here.notes.get(Note(SCHEDULER, QUEUE, name))
+        note: PassNote | None = here.notes.get(Note(SCHEDULER, "pass", name))
+        assumed = here.assumed.get(key)
+        believed = assumed.spec.node_name if assumed is not None and not pod.spec.node_name else ""
+        claimed = tuple(ref(claim) for claim in _claims_of(key, pod))
+        cpu, memory = asks(pod)
+        waits = entry is not None and entry.part == BACKOFF
+        rows.append(
+            f.PodRow(
+                ref=ref(key),
+                name=key.name,
+                namespace=key.namespace,
+                node=pod.spec.node_name,
+                assumed_node=believed,
+                nominated_node=pod.status.nominated_node_name,
+                state=pod_state(pod, believed),
+                gates=tuple(gate.name for gate in pod.spec.scheduling_gates),
+                in_focus=bool(claimed) or key == here.focus,
+                claims=claimed,
+                cpu=cpu,
+                memory=memory,
+                queue=PARTS.get(entry.part, entry.part) if entry is not None else "",
+                wait=max(0.0, (entry.until or 0.0) - here.world.now) if entry is not None and waits else 0.0,
+                attempts=note.number if note is not None else 0,
+            )
+        )
+    return tuple(rows)
+
+
+def pod_state(pod: Any, believed: str) -> str:
+    """Return one of POD_STATES: what the API says of a pod, and `assumed` where only the scheduler does."""
+    if pod.metadata.deletion_timestamp is not None:
+        return "terminating"
+    if pod.status.phase in ("Succeeded", "Failed", "Running"):
+        return str(pod.status.phase).lower()
+    if pod.spec.node_name:
+        return "bound"
+    if pod.spec.scheduling_gates:
+        return "gated"
+    return "assumed" if believed else "pending"
+
+
+def _claims_of(key: Key, pod: Any) -> list[Key]:
+    return [Key("PersistentVolumeClaim", key.namespace, name) for name in pod.claim_names()]
+
+
+# -- claims, volumes, classes -----------------------------------------------------------------------------------------
+
+
+def claims(here: FrameContext) -> tuple[f.ClaimRow, ...]:
+    """Return a row a claim, with what is written about it and what the scheduler assumes."""
+    matched = {
+        Key("PersistentVolumeClaim", volume.spec.claim_ref.namespace, volume.spec.claim_ref.name): key.name
+        for key, volume in here.assumed.items()
+        if key.kind == "PersistentVolume" and volume.spec.claim_ref is not None
+    }
+    users: dict[Key, list[str]] = {}
+    for key, pod in here.of("Pod"):
+        for claim in _claims_of(key, pod):
+            users.setdefault(claim, []).append(ref(key))
+    rows = []
+    for key, claim in here.of("PersistentVolumeClaim"):
+        assumed = here.assumed.get(key)
+        chosen = rules.selected_node(claim)
+        believed = rules.selected_node(assumed) if assumed is not None and not chosen else ""
+        class_name = rules.class_of_claim(claim)
+        storage_class = here.objects.get(Key("StorageClass", "", class_name))
+        mode = "WaitForFirstConsumer" if storage_class is not None and storage_class.delayed else "Immediate"
+        volume = matched.get(key, "") if not claim.spec.volume_name else ""
+        rows.append(
+            f.ClaimRow(
+                ref=ref(key),
+                name=key.name,
+                class_name=class_name,
+                mode=mode,
+                size=claim.spec.resources.requests.get("storage", ""),
+                state=claim_state(claim, mode, chosen, believed or volume),
+                selected_node=chosen,
+                assumed_node=believed,
+                volume=claim.spec.volume_name,
+                assumed_volume=volume,
+                pods=tuple(users.get(key, ())),
+            )
+        )
+    return tuple(sorted(rows, key=lambda row: row.ref))
+
+
+def claim_state(claim: Any, mode: str, chosen: str, believed: str) -> str:
+    """Return one of CLAIM_STATES; `believed` is the node or volume that the scheduler only assumes."""
+    if claim.metadata.deletion_timestamp is not None:
+        return "terminating"
+    if claim.status.phase in ("Bound", "Lost"):
+        return str(claim.status.phase).lower()
+    if chosen:
+        return "selected node"
+    if believed:
+        return "assumed"
+    return "waits for first consumer" if mode == "WaitForFirstConsumer" and not claim.spec.volume_name else "pending"
+
+
+def volumes(here: FrameContext) -> tuple[f.VolumeRow, ...]:
+    """Return a row a volume, with from where it can be reached and for whom it is reserved."""
+    every_node = [node for _, node in here.of("Node")]
+    rows = []
+    for key, volume in here.of("PersistentVolume"):
+        assumed = here.assumed.get(key)
+        written, believed = volume.spec.claim_ref, assumed.spec.claim_ref if assumed is not None else None
+        believed = None if written is not None else believed
+        rows.append(
+            f.VolumeRow(
+                ref=ref(key),
+                name=key.name,
+                class_name=volume.spec.storage_class_name,
+                size=volume.spec.capacity.get("storage", ""),
+                state=volume_state(volume, assumed=believed is not None),
+                reach=reach_of(volume, every_node),
+                claim=_claim_ref(written),
+                assumed_claim=_claim_ref(believed),
+                reclaim=volume.spec.persistent_volume_reclaim_policy,
+            )
+        )
+    return tuple(rows)
+
+
+def volume_state(volume: Any, *, assumed: bool) -> str:
+    """Return one of VOLUME_STATES."""
+    if volume.metadata.deletion_timestamp is not None:
+        return "terminating"
+    phase = str(volume.status.phase).lower()
+    if phase in ("released", "failed"):
+        return phase
+    if volume.spec.claim_ref is not None:
+        return "bound" if phase == "bound" else "reserved"
+    return "assumed" if assumed else phase or "pending"
+
+
+def _claim_ref(reference: Any) -> str:
+    return ref(Key("PersistentVolumeClaim", reference.namespace, reference.name)) if reference is not None else ""
+
+
+def reach_of(volume: PersistentVolume, every_node: Iterable[Any]) -> str:
+    """Return from where a volume can be reached: `node:`, `zone:`, `zones:`, `all` or `nowhere`."""
+    affinity = volume.spec.node_affinity
+    if affinity is None or affinity.required is None:
+        return "all"
+    terms = affinity.required.node_selector_terms
+    words = {(e.key, e.operator, e.values) for term in terms for e in term.match_expressions}
+    if len(terms) == 1 and len(words) == 1:
+        ((key, operator, values),) = words
+        if operator == "In":
+            if key == HOSTNAME and len(values) == 1:
+                return f"node:{values[0]}"
+            return f"zone:{values[0]}" if len(values) == 1 else f"zones:{','.join(values)}"
+    names = [node.metadata.name for node in every_node if rules.volume_fits_node(volume, node)]
+    zoned = [values for key, operator, values in words if short(key) == "zone" and operator == "In" and values]
+    zones = sorted({values[0] for values in zoned})
+    if not names:
+        return "nowhere"
+    if len(names) == 1:
+        return f"node:{names[0]}"
+    return f"zones:{','.join(zones)}" if len(zones) > 1 else f"zone:{zones[0]}" if zones else "all"
+
+
+def short(key: str) -> str:
+    """Return a topology key as people say it: `zone` for topology.kubernetes.io/zone."""
+    return key.rpartition("/")[2]
+
+
+def classes(here: FrameContext) -> tuple[f.ClassRow, ...]:
+    """Return a row a storage class, its allowed topologies in words."""
+    rows = []
+    for key, storage_class in here.of("StorageClass"):
+        words = " or ".join(
+            " and ".join(f"{short(e.key)} {', '.join(e.values)}" for e in term.match_label_expressions)
+            for term in storage_class.allowed_topologies
+        )
+        mode = storage_class.volume_binding_mode or "Immediate"
+        rows.append(f.ClassRow(ref(key), key.name, mode, words or "any", storage_class.provisioner))
+    return tuple(rows)

@@ -1,0 +1,124 @@
+"""What leaves the notebook: the still picture of a bundle, and a run as one page that steps by itself.
+
+A page holds the host, a pool of the distinct fragments of all views, and which of them make
+each step; it needs no kernel and no network. A picture is sentence, map and timeline as SVG
+with its colours resolved, and the same as PNG where vl-convert is there.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from kvolsched.views.drawing import figure, text
+from kvolsched.views.frame import Frame
+from kvolsched.views.panel.host import ROOT, read, script, style
+from kvolsched.views.pictures import headline, lanes, map  # noqa: A004 - a view named map is a map
+
+if TYPE_CHECKING:
+    from kvolsched.views.panel.lab import Driver
+
+Views = Callable[[Frame, int, str, str], dict[str, str]]
+_PARTS = re.compile(r"(?=<g data-|<text|<rect)")
+ORDER = ("sentence", "map", "side", "lanes")
+PAGE_TABS = (("verdicts", "Verdicts"), ("domains", "Domains"), ("events", "Events"))
+
+
+def picture(frame: Frame, width: int, selection: str = "", key: str = map.ZONE) -> str:
+    """Draw sentence, map and timeline under each other as one SVG, classes unresolved."""
+    first, high = headline.draw_svg(frame, width)
+    parts = [(first, high)]
+    for svg in (map.draw(frame, width, selection, key), lanes.draw(frame, width, selection)):
+        height = svg.partition('height="')[2].partition('"')[0]
+        parts.append((svg, float(height)))
+    return headline.stacked(parts, width, headline.reading(frame))
+
+
+def bundle(frame: Frame, width: int, selection: str = "", key: str = map.ZONE) -> dict[str, Any]:
+    """Give the MIME forms of a still picture: SVG for a trusted notebook, PNG for any other."""
+    still = figure.resolve(picture(frame, width, selection, key))
+    forms: dict[str, Any] = {"image/svg+xml": still}
+    png = figure.svg_png(still)
+    return forms | ({"image/png": base64.b64encode(png).decode()} if png else {})
+
+
+def save_page(driver: Driver, path: Path, views: Views, width: int) -> Path:
+    """Write every known step of the driver's branch as one page; the driver ends where it was."""
+    here = driver.frame().head
+    pool: dict[str, int] = {}
+    steps: list[dict[str, Any]] = []
+    try:
+        for step in range(max(here.steps_known, here.step) + 1):
+            driver.goto(step)
+            steps.append(_row(driver.frame(), views, width, pool))
+    finally:
+        driver.goto(here.step)
+    path.write_text(_page(here.scenario, steps, list(pool), here.step, width), "utf-8")
+    return path
+
+
+def _row(frame: Frame, views: Views, width: int, pool: dict[str, int]) -> dict[str, Any]:
+    drawn = views(frame, width, "", PAGE_TABS[0][0])
+    bodies = {name: views(frame, width, "", name)["body"] for name, _ in PAGE_TABS[1:]}
+    bodies[PAGE_TABS[0][0]] = drawn["body"]
+    chips = "".join(
+        f'<span class="k-chip-b{" k-default" if row.default else ""}" title="{text.escape(row.words)}">'
+        f"<b>{text.escape(row.label)}</b> {text.escape(headline.chip_words(row))}</span>"
+        for row in frame.next
+    )
+    strings = {
+        **{name: drawn[name] for name in ORDER},
+        **bodies,
+        "chips": chips or f'<span class="k-q-label">{headline.IDLE}</span>',
+        "place": headline.place_html(frame),
+        "badge": headline.badge_html(frame),
+    }
+    return {
+        name: [pool.setdefault(part, len(pool)) for part in _PARTS.split(string)] for name, string in strings.items()
+    }
+
+
+def _page(title: str, steps: list[dict[str, Any]], pool: list[str], at: int, width: int) -> str:
+    data = json.dumps({"steps": steps, "pool": pool, "at": at, "root": ROOT}, ensure_ascii=False, separators=(",", ":"))
+    data = data.replace("</", "<\\/").replace("<!", "\\u003c!")
+    tabs = "".join(f'<button class="k-tab" data-tab="{name}">{label}</button>' for name, label in PAGE_TABS)
+    buttons = "".join(
+        f'<button class="k-btn k-{name}" data-cmd="{name}">{name.capitalize()}</button>'
+        for name in ("reset", "back", "step", "run")
+    )
+    return _TEMPLATE.format(
+        title=text.escape(title or "kvolsched"),
+        style=style(),
+        root=ROOT,
+        width=width + 20,
+        buttons=buttons,
+        tabs=tabs,
+        last=len(steps) - 1,
+        data=data,
+        host=script().replace("export default { render };", ""),
+        glue=read("page.js"),
+    )
+
+
+_TEMPLATE = """<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">
+<title>{title}</title><style>{style}
+body{{margin:0}}
+body[data-jp-theme-light=false]{{background:#14181f}}.k-page{{margin:auto}}</style></head>
+<body><div class="{root} k-lab k-page" style="max-width:{width}px"><div class="k-grid">
+<div class="k-toolbar">{buttons}
+<input type="range" class="k-slider" aria-label="timeline" min="0" max="{last}" value="0">
+<div class="k-html" data-show="place"></div><div class="k-html" data-show="badge"></div></div>
+<div class="k-chips"><span class="k-q-label">May act next</span>
+<span class="k-html" data-show="chips"></span></div>
+<div class="k-tabs">{tabs}</div><div id="host"></div></div></div>
+<script type="application/json" id="run">{data}</script>
+<script>
+{host}
+{glue}
+</script></body></html>
+"""

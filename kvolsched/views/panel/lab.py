@@ -1,0 +1,349 @@
+"""The panel: what a person presses and drags is ipywidgets, what they look at is shown by one thin host.
+
+`Lab.do` is the only entrance: clicks, keys, the slider, a lesson and a test all end there.
+It asks the driver, takes a new frame, and writes one string a view; only strings that
+changed travel. The panel mutates; it knows the engine through `Driver` alone, and it never
+decides anything about Kubernetes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any, Protocol
+
+import ipywidgets as widgets
+import traitlets
+from attrs import evolve
+
+from kvolsched.views.drawing.text import escape
+from kvolsched.views.frame import CapacityLedger, CellDetail, Frame, NextActor, ObjectStoryRow, SkewLedger
+from kvolsched.views.panel.export import bundle, save_page
+from kvolsched.views.panel.host import ROOT, Host
+from kvolsched.views.pictures import charts, headline, lanes, log, map, matrix, scores, story  # noqa: A004 - a view named map is a map
+from kvolsched.views.pictures.ledgers import capacity_sheet, skew_sheet
+
+WIDE, BROAD, SIDE, GAP = 880, 1280, 300, 10
+"""From these widths on: a side column; timeline and tabs side by side. Width of the column, and gaps, px."""
+FEW_NODES = 6
+TABS = (
+    ("verdicts", "Verdicts"), ("skew", "Skew"), ("capacity", "Capacity"), ("domains", "Domains"), ("events", "Events"),
+    ("story", "Story"),
+)  # fmt: skip
+
+
+class Driver(Protocol):
+    """The engine as the panel sees it: one place that can be moved, and questions about it."""
+
+    def frame(self) -> Frame:
+        """Give the tables of the present place."""
+
+    def step(self, actor: str | None = None) -> None:
+        """Let the default actor, or the one named, make one step."""
+
+    def back(self) -> None:
+        """Go one step back; at the start do nothing."""
+
+    def goto(self, step: int) -> None:
+        """Go to a known step of this branch."""
+
+    def run(self) -> None:
+        """Step until nobody has anything to do, or a bound is met."""
+
+    def reset(self) -> None:
+        """Go to the start; what is known of this branch stays known."""
+
+    def gear(self, unit: str) -> None:
+        """Count in "steps" or in "turns"."""
+
+    def story(self, ref: str) -> Sequence[ObjectStoryRow]:
+        """Give every change in the life of an object up to here."""
+
+    def cell(self, node: str, plugin: str) -> CellDetail | None:
+        """Give the rule's words for one cell of the last pass; None when there is none."""
+
+    def ledgers(self) -> tuple[Sequence[SkewLedger], Sequence[CapacityLedger]]:
+        """Count for the ledgers of the pod in focus: asked only while one of their tabs is open."""
+
+
+def reading(frame: Frame) -> str:
+    """Read the whole panel as text: sentence, who may act, map, what changed, timeline, verdicts, events."""
+    parts = (
+        headline.reading(frame) + "\n" + headline.next_reading(frame),
+        map.reading(frame),
+        log.changes_reading(frame),
+        lanes.reading(frame),
+        matrix.reading(frame),
+        log.events_reading(frame),
+    )
+    return "\n\n".join(parts)
+
+
+class Lab(widgets.VBox):  # type: ignore[misc,unused-ignore] # ipywidgets ships no types
+    """The laboratory of one run: step it forward and back, point at anything, ask why.
+
+    From top to bottom it shows the step in a sentence; who may act next and what each would do; the map
+    (solid: written to the API, dashed: only assumed or half done) beside what the step changed; a lane an actor,
+    with who has not seen what yet; and, in tabs, the verdicts of the last pass, its ledgers of skew and capacity, the
+    domains, the events and the story of the object selected. A click on a node, pod, claim, volume or verdict
+    selects it everywhere; a click on a number or mark of the lanes goes to that step.
+
+    Keys, with the focus in the panel: → or `.` step, ← or `,` back, Home to the start, r run, 1-9 let that actor
+    act, Esc select nothing. Inside a view arrows go to the nearest object, Enter selects it.
+
+        lab = c.lab()
+        lab                                 # shows it, in as many cells as you like
+        lab.do("step")                      # what a click does, without one: back, run, goto, act, select, ...
+        lab.selection = "pod/web-0"         # readable, settable, and to be observed
+        lab.topology = "example.com/rack"   # the label by which the map groups the nodes
+        lab.save("run.html")                # the whole run in one file that steps without a kernel
+        lab.reading()                       # the same in text
+
+    It moves the cluster it was opened on: what cells do with that, the panel shows at its next command. A notebook
+    that is reopened without a kernel shows a picture of where it was.
+    """
+
+    selection = traitlets.Unicode(help="ref of what is selected; empty: nothing")
+    topology = traitlets.Unicode(map.ZONE, help="topology key by which the map groups nodes")
+    tab = traitlets.Enum([name for name, _ in TABS], "verdicts", help="the open tab")
+
+    def __init__(self, driver: Driver, *, width: int = 1000) -> None:
+        self.driver = driver
+        self.host = Host()
+        self._frame = driver.frame()
+        self._width, self._scores, self._quiet = width, False, False
+        self._unfolded: frozenset[str] = frozenset()
+        self.buttons = {
+            name: _button(name.capitalize(), f"k-btn k-{name}", hint, partial(self._press, name))
+            for name, hint in (
+                ("reset", "go to the start (Home)"),
+                ("back", "one step back (←)"),
+                ("step", "one step (→)"),
+                ("run", "step until the cluster is idle (r)"),
+            )
+        }
+        self.slider = widgets.IntSlider(0, 0, 0, readout=False, description="", layout={"width": "auto"})
+        self.slider.add_class("k-slider").tooltip = "timeline"
+        self.slider.observe(self._slid, "value")
+        self.gear = widgets.ToggleButtons(
+            options=["steps", "turns"], tooltips=["one cause at a time", "one API write at a time"]
+        )
+        self.gear.add_class("k-gear")
+        self.gear.observe(self._geared, "value")
+        self.place, self.badge = widgets.HTML(), widgets.HTML()
+        self.chips = widgets.Box()
+        self._chip_label = widgets.Label("May act next").add_class("k-q-label")
+        self._nobody = widgets.Label(headline.IDLE).add_class("k-q-label")
+        self._chip_pool: list[Any] = []
+        self.tabs = {name: _button(label, "k-tab", "", partial(self._press, "tab", name=name)) for name, label in TABS}
+        toolbar = widgets.Box([*self.buttons.values(), self.slider, self.place, self.gear, self.badge])
+        tabs = widgets.Box(list(self.tabs.values()))
+        grid = widgets.Box([
+            toolbar.add_class("k-toolbar"), self.chips.add_class("k-chips"), tabs.add_class("k-tabs"),
+            self.host,
+        ])  # fmt: skip
+        super().__init__([grid.add_class("k-grid")])
+        self.add_class(ROOT).add_class("k-lab")
+        self.host.on_msg(self._message)
+        self.observe(lambda _: self._draw(), ["selection", "topology", "tab"])
+        self._draw()
+
+    @property
+    def frame(self) -> Frame:
+        """Give the tables that are shown."""
+        return self._frame
+
+    def do(self, cmd: str, **what: Any) -> None:
+        """Obey one command: step, back, reset, run, goto, act, gear, select, clear, tab or width.
+
+        An error of the engine is shown in the sentence and raised; the panel then shows
+        the place at which the engine is.
+        """
+        act = self._commands().get(cmd)
+        if act is None:
+            raise ValueError(f"no command {cmd!r}: {', '.join(sorted(self._commands()))}")
+        try:
+            act(**what)
+        except Exception as error:
+            self._frame = self.driver.frame()
+            self._draw(f"{type(error).__name__}: {error}")
+            raise
+        finally:
+            self.host.tick += 1
+
+    def reading(self) -> str:
+        """Read what is shown as text."""
+        return reading(self._frame)
+
+    def save(self, path: str | Path, *, width: int | None = None) -> Path:
+        """Write this run as one page that steps by itself, from a file, without a kernel; the place stays."""
+        return save_page(self.driver, Path(path), self.views, width or self._width)
+
+    def views(self, frame: Frame, width: int, selection: str = "", tab: str = "") -> dict[str, str]:
+        """Draw every view of a frame for a panel of `width` px; give one string a view."""
+        few = len(frame.nodes) <= FEW_NODES
+        aside = few and width >= WIDE
+        map_width = width - SIDE - GAP if aside else width
+        side = SIDE if aside else (width - GAP) // 2
+        half = (width - GAP) // 2 if width >= BROAD else width
+        unfolded = self._unfolded
+        return {
+            "sentence": headline.draw(frame, width, selection),
+            "map": map.draw(frame, map_width, selection, self.topology),
+            "side": f'<div class="k-sides{" k-aside" if aside else ""}">'
+            f'<div class="k-box">{log.draw_changes(frame, side - 22, selection)}</div>'
+            f'<div class="k-box">{log.draw_latest(frame, side - 22, selection)}</div></div>',
+            "lanes": f'<div class="k-box">{lanes.draw(frame, half - 22, selection, unfolded=unfolded)}</div>',
+            "body": self._body(frame, half, selection, tab or self.tab),
+        }
+
+    def _body(self, frame: Frame, width: int, selection: str, tab: str) -> str:
+        if tab == "verdicts":
+            drawn: str = (scores if self._scores else matrix).draw(frame, width, selection)
+            return drawn
+        if tab == "events":
+            return log.draw_events(frame, width, selection)
+        if tab in ("skew", "capacity"):
+            skew, capacity = self.driver.ledgers()
+            counted = evolve(frame, skew=tuple(skew), capacity=tuple(capacity))
+            sheet, height = (skew_sheet if tab == "skew" else capacity_sheet)(counted, width, refs=True)
+            return sheet.svg(height, f"{tab} ledger", selection)
+        if tab == "domains":
+            return charts.draw(frame, width, selection, self.topology)
+        ref = selection if _is_object(selection) else frame.head.focus
+        if not ref:
+            return '<p class="k-empty">Select an object to read its story.</p>'
+        return story.draw_story(self.driver.story(ref), ref, width, frame.head.step)
+
+    def _commands(self) -> dict[str, Callable[..., None]]:
+        return {
+            "step": lambda actor=None: self._drive(self.driver.step, actor) if self._frame.next else None,
+            "back": lambda: self._drive(self.driver.back),
+            "reset": lambda: self._drive(self.driver.reset),
+            "run": lambda: self._drive(self.driver.run) if self._frame.next else None,
+            "goto": lambda step: self._drive(self.driver.goto, step),
+            "gear": lambda unit: self._drive(self.driver.gear, unit),
+            "act": self._act,
+            "select": self._select,
+            "clear": lambda: self._select(""),
+            "tab": lambda name: self.set_trait("tab", name),
+            "width": self._resize,
+            "ping": lambda: None,
+        }
+
+    def _drive(self, order: Callable[..., None], *arguments: Any) -> None:
+        order(*arguments)
+        self._frame = self.driver.frame()
+        self._draw()
+
+    def _act(self, number: int) -> None:
+        if 1 <= number <= len(self._frame.next):
+            self._drive(self.driver.step, self._frame.next[number - 1].actor)
+
+    def _select(self, ref: str) -> None:
+        kind, _, rest = ref.partition("/")
+        if kind in ("step", "mark"):
+            self._drive(self.driver.goto, int(rest.partition("/")[0]))
+        elif kind == "lane":
+            self._unfolded = self._unfolded ^ {rest}
+            self._draw()
+        elif kind == "matrix":
+            self._scores = rest == "scores"
+            self._draw()
+        else:
+            self.selection = "" if ref == self.selection else ref
+
+    def _resize(self, px: int) -> None:
+        width = max(320, min(4000, int(px)))
+        if width != self._width:
+            self._width = width
+            self._draw()
+
+    def _slid(self, change: dict[str, Any]) -> None:
+        if not self._quiet and change["new"] != self._frame.head.step:
+            self.do("goto", step=change["new"])
+
+    def _geared(self, change: dict[str, Any]) -> None:
+        if not self._quiet:
+            self.do("gear", unit=change["new"])
+
+    def _press(self, cmd: str, _button: Any, **what: Any) -> None:
+        self.do(cmd, **what)
+
+    def _message(self, _host: Any, content: dict[str, Any], _buffers: Any) -> None:
+        said = dict(content)
+        cmd = said.pop("cmd", "")
+        if cmd in self._commands():
+            self.do(cmd, **said)
+
+    def _draw(self, error: str = "") -> None:
+        frame = self._with_cell(self._frame)
+        views = self.views(frame, self._width, self.selection)
+        if error:
+            views["sentence"] = f'<p class="k-say k-error" role="alert"><b>{escape(error)}</b></p>'
+        self._quiet = True
+        try:
+            with self.host.hold_sync():
+                for name, drawn in views.items():
+                    setattr(self.host, name, drawn)
+            self._toolbar(frame)
+            self._chips(frame.next)
+        finally:
+            self._quiet = False
+
+    def _with_cell(self, frame: Frame) -> Frame:
+        """Ask for the rule's words when a verdict is selected."""
+        kind, _, rest = self.selection.partition("/")
+        if kind != "verdict":
+            return frame
+        node, _, plugin = rest.rpartition("/")
+        return evolve(frame, verdicts=evolve(frame.verdicts, cell=self.driver.cell(node, plugin)))
+
+    def _toolbar(self, frame: Frame) -> None:
+        head = frame.head
+        self.slider.max = max(head.steps_known, head.step)
+        self.slider.value = head.step
+        self.gear.value = head.gear
+        self.place.value = headline.place_html(frame)
+        self.badge.value = headline.badge_html(frame)
+        for name, off in (("reset", head.step == 0), ("back", head.step == 0), ("step", not frame.next),
+                          ("run", not frame.next)):  # fmt: skip
+            self.buttons[name].disabled = off
+        events = len(frame.events)
+        self.tabs["events"].description = f"Events {events}" if events else "Events"
+        for name, button in self.tabs.items():
+            (button.add_class if name == self.tab else button.remove_class)("k-on")
+
+    def _chips(self, rows: tuple[NextActor, ...]) -> None:
+        while len(self._chip_pool) < len(rows):
+            number = len(self._chip_pool) + 1
+            self._chip_pool.append(_button("", "k-chip-b", "", partial(self._press, "act", number=number)))
+        shown = self._chip_pool[: len(rows)]
+        for button, row in zip(shown, rows, strict=True):
+            button.description = f"{row.label}\u2002{headline.chip_words(row)}"
+            button.tooltip = row.words + (" (nothing would change)" if row.changes_nothing else "")
+            (button.add_class if row.default else button.remove_class)("k-default")
+            (button.add_class if row.changes_nothing else button.remove_class)("k-idle")
+        children = (self._chip_label, *(shown or [self._nobody]))
+        if children != self.chips.children:
+            self.chips.children = children
+
+    def __repr__(self) -> str:
+        return self.reading()
+
+    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None, **more: Any) -> dict[str, Any]:
+        live: dict[str, Any] = super()._repr_mimebundle_(include=include, exclude=exclude, **more)
+        return live | bundle(self._frame, self._width, self.selection, self.topology) | {"text/plain": self.reading()}
+
+
+def _button(label: str, classes: str, hint: str, pressed: Callable[[Any], None]) -> Any:
+    button = widgets.Button(description=label, tooltip=hint)
+    for name in classes.split():
+        button.add_class(name)
+    button.on_click(pressed)
+    return button
+
+
+def _is_object(ref: str) -> bool:
+    return ref.partition("/")[0] not in ("", "zone", "verdict", "domain", "pool", "mark")

@@ -1,0 +1,132 @@
+"""A recorded verdict beside a learner's: node by node what both say, and both sides of the first that differs.
+
+A pure function of `Sides`, in the colours of the matrix: a Yes is pale, a No strong, the line that differs ringed.
+"""
+
+from __future__ import annotations
+
+from attrs import frozen
+
+from kvolsched.results import hanging
+from kvolsched.views.drawing import text as t
+from kvolsched.views.drawing.marks import n as num
+from kvolsched.views.drawing.marks import rect, word
+from kvolsched.views.drawing.tables import ROW, columns, path, picture, rule
+
+LINES = 40  # of YAML, at most
+LINE = 15.0
+
+
+@frozen
+class SideRow:
+    """One node: what was recorded and what the learner's rule says, "" for a Yes; `differs`: not the same."""
+
+    node: str
+    recorded: str
+    yours: str
+    differs: bool
+    failed: bool = False
+
+
+@frozen
+class Sides:
+    """One case, as far as the rule is concerned.
+
+    Args:
+        title: which case, and how it differs.
+        node: the first node that differs.
+        family: the plugin's colour.
+        recorded, yours: the two answers in full, a line each.
+        pod, placed: what the rule reads of the pod and of the node, as YAML.
+        head: how the learner's rule does over all cases; "": not said.
+    """
+
+    title: str
+    node: str
+    family: str
+    rows: tuple[SideRow, ...]
+    recorded: tuple[str, ...]
+    yours: tuple[str, ...]
+    pod: str
+    placed: str
+    head: str = ""
+
+
+def draw(sides: Sides, width: int) -> str:
+    """Draw the nodes, then both answers for the one that differs, then what the rule reads."""
+    left, half = 150.0, (width - 150.0) / 2
+    parts = [word(2, 16, "k-cap k-b", t.end(sides.title, width - 4, 13, bold=True))]
+    y = 36.0
+    if sides.head:
+        parts.append(word(2, y, "k-m", t.end(sides.head, width - 4, 12)))
+        y += 24
+    parts += [
+        word(2, y, "k-q", "node"),
+        word(left + 2, y, "k-q", "recorded: kube-scheduler"),
+        word(left + half + 2, y, "k-q", "your rule"),
+    ]
+    y += 6
+    for row in sides.rows:
+        parts.append(word(5, y + 17, "k-n", t.middle(row.node, left - 12, 12, bold=True)))
+        for x, said in ((left, row.recorded), (left + half, row.yours)):
+            parts.append(_cell(x, y, half - 2, said, sides.family, failed=row.failed and x > left))
+        if row.node == sides.node:
+            parts.append(rect(0.5, y - 1, width - 2, 27, "k-ring", 3))
+        elif row.differs:
+            parts.append(rect(0, y, 3, 25, "k-s-accent"))
+        y += ROW
+    y += 8
+    for head, lines in (("kube-scheduler", sides.recorded), ("your rule", sides.yours)):
+        wrapped = [part for line in lines for part in t.wrap(line, width - 160, 12, 3)]
+        high = 12 + 17 * len(wrapped)
+        parts.append(rect(0, y, width, high, "k-p-none", 4) + rect(0, y, 4, high, "k-s-accent"))
+        parts.append(word(16, y + 18, "k-n", head))
+        parts += [word(150, y + 18 + 17 * i, "k-m", part) for i, part in enumerate(wrapped)]
+        y += high + 6
+    y += 12
+    wide = (width - 20) / 2
+    ends = []
+    for x, head, text in ((0.0, "the pod", sides.pod), (wide + 20, f"node {sides.node}", sides.placed)):
+        parts.append(word(x + 2, y, "k-q", f"what the rule reads of {head}") + rule(x, y + 6, wide))
+        shown = _lines(text)
+        for i, line in enumerate(shown):
+            indent = len(line) - len(line.lstrip(" "))
+            parts.append(word(x + 2 + 6.7 * indent, y + 22 + LINE * i, "k-code", t.end(line.strip(), wide - 10, 12)))
+        ends.append(y + 22 + LINE * len(shown))
+    return picture(width, max(ends), "".join(parts), sides.title)
+
+
+def reading(sides: Sides) -> str:
+    """Say the same in lines."""
+    marks = {True: "→", False: " "}
+    table = [["", "node", "recorded", "your rule"]]
+    table += [
+        [marks[row.differs], row.node, f"{_glyph(row.recorded)} {row.recorded or 'passes'}",
+         f"{_glyph(row.yours, failed=row.failed)} {row.yours or 'passes'}"]
+        for row in sides.rows
+    ]  # fmt: skip
+    said = [*([sides.head] if sides.head else []), sides.title, columns(table)]
+    for head, lines in (("recorded", sides.recorded), ("your rule", sides.yours)):
+        said += [f"{head} of {sides.node}: {lines[0]}", *(f"  {hanging([line], 4)}" for line in lines[1:])]
+    for head, text in (("the pod", sides.pod), (f"node {sides.node}", sides.placed)):
+        said += [f"{head}:", *(f"  {line}" for line in _lines(text))] if text else []
+    return "\n".join(said)
+
+
+def _cell(x: float, y: float, wide: float, said: str, family: str, *, failed: bool = False) -> str:
+    ground, ink = (f"k-s-{family}", " k-on") if said else ("k-p-ok", " k-t-ok")
+    if failed:
+        ground, ink = "k-s-ink", " k-on"
+    place = path(f"M{num(x)} {num(y)}h{num(wide)}v25h-{num(wide)}z", ground)
+    words = t.end(said or "passes", wide - 34, 12)
+    glyph = word(x + 13, y + 17, f"k-g{ink}", _glyph(said, failed=failed))
+    return place + glyph + word(x + 27, y + 17, f"k-m{ink}", words)
+
+
+def _glyph(said: str, *, failed: bool = False) -> str:
+    return "!" if failed else "✕" if said else "✓"
+
+
+def _lines(text: str) -> list[str]:
+    lines = text.splitlines()
+    return lines if len(lines) <= LINES else [*lines[: LINES - 1], f"… {len(lines) - LINES + 1} more lines"]

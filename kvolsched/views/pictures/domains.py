@@ -1,0 +1,274 @@
+"""Domains of a topology key, side by side: which nodes, pods and volumes each has, and what the verdicts are.
+
+One row a domain, three columns of the same units: a chip with its name where there are
+few, a square with its letter where there are more, a bar of counts where there are many.
+Below a rule stands what is in no domain: nodes without the key, pods without a node,
+volumes that no node reaches.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from math import ceil
+
+from attrs import field, frozen
+
+from kvolsched.views import frame as f
+from kvolsched.views.drawing import text as t
+from kvolsched.views.drawing.figure import palette
+from kvolsched.views.drawing.marks import POD_GLYPHS, VOLUME_GLYPHS
+from kvolsched.views.drawing.sheet import Sheet
+from kvolsched.views.drawing.tables import columns
+
+ZONE = "topology.kubernetes.io/zone"
+NO_LABEL, NO_PLACE = "(no label)", "(no place yet)"
+MOST_CHIPS, MOST_UNITS = 6, 36
+"""More of a kind in one domain than this are drawn as squares; more than that, as a bar."""
+
+_CHIPS = {"chip": 2, "line": 1}  # chips to a line
+_UNIT, _CHIP, _GAP = 22.0, 20.0, 4.0
+
+
+@frozen
+class _Item:
+    """A node, pod or volume as one unit."""
+
+    name: str
+    sign: str
+    kind: str
+    fill: str
+    stroke: str
+    ink: str
+    ref: str
+    dashed: bool = False
+
+
+@frozen
+class _Domain:
+    name: str
+    nodes: tuple[_Item, ...] = ()
+    pods: tuple[_Item, ...] = ()
+    volumes: tuple[_Item, ...] = ()
+    verdicts: tuple[tuple[str, int], ...] = field(default=())
+
+
+def domains_sheet(frame: f.Frame, key: str, width: int, *, refs: bool = False) -> tuple[Sheet, float]:
+    """Lay out the domains of `key` with their nodes, pods, volumes and verdict counts; give the height."""
+    rows = _domains(frame, key)
+    c = palette()
+    sheet = Sheet(width, refs)
+    label = max(110.0, min(max((t.width(r.name, 12.5, bold=True) for r in rows), default=0) + 20, 0.22 * width))
+    words = 0.19 * width
+    column = (width - label - words - 30) / 3
+    spans = [(label + i * (column + 10), column) for i in range(3)]
+    sheet.word(0, 8, f"Domains of {key}", c["ink"], size=13, bold=True, room=width)
+    heads = ("nodes", "pods", "volumes reachable")
+    for (x, wide), said in zip(spans, heads, strict=True):
+        sheet.word(x, 32, said, c["soft"], room=wide)
+    verdict_x = spans[2][0] + column + 10
+    if frame.verdicts.pod:
+        sheet.word(verdict_x, 32, f"verdicts for {t.name_in_ref(frame.verdicts.pod)}", c["soft"], room=words, name=False)
+    inks = {"chosen": "ok", "fits": "ok"}
+    inks |= {p.name.partition(" (")[0]: p.family if p.family in f.FAMILIES else "node" for p in frame.verdicts.plugins}
+    y = 46.0
+    if not rows:
+        sheet.word(0, y + 10, "No nodes. Apply some, or load a scenario.", c["soft"])
+    forms = [_form([_kind(row, i) for row in rows], column) for i in range(3)]
+    for n, row in enumerate(rows):
+        loose = row.name in {NO_LABEL, NO_PLACE}
+        edge = c["soft"] if loose and n and rows[n - 1].name != NO_LABEL else c["line"]
+        sheet.rule(0, y, width, y, edge)
+        verdicts = [f"{count} {said}" for said, count in row.verdicts]
+        high = max(*(_height(len(_kind(row, i)), forms[i], column) for i in range(3)), 17.0 * len(verdicts) + 6, 30)
+        ink = c["soft"] if loose else c["ink"]
+        sheet.word(0, y + 20, row.name, ink, size=12.5, bold=True, room=label - 12, name=True)
+        for i, (x, wide) in enumerate(spans):
+            _units(sheet, _kind(row, i), forms[i], x, y + 9, wide)
+        for j, said in enumerate(verdicts):
+            ink, bold = inks.get(row.verdicts[j][0], "ink"), row.verdicts[j][0] in {"chosen", "fits"}
+            sheet.word(verdict_x, y + 20 + 17 * j, said, c[ink], bold=bold, room=words - 4)
+        y += high + 16
+    y = _legend(sheet, rows, y + 14, width)
+    return sheet, y
+
+
+def domains_reading(frame: f.Frame, key: str = ZONE) -> str:
+    """Say the domains in lines: counts, and names where there are few."""
+    table = [["domain", "nodes", "pods", "volumes", "verdicts"]]
+    for row in _domains(frame, key):
+        verdicts = ", ".join(f"{count} {said}" for said, count in row.verdicts) or "not judged yet"
+        table += [[row.name, *(_said(_kind(row, i)) for i in range(3)), verdicts if row.nodes else "–"]]
+    return f"domains of {key}\n" + (columns(table) if len(table) > 1 else "No nodes. Apply some, or load a scenario.")
+
+
+def _said(items: Sequence[_Item]) -> str:
+    few = ", ".join(i.name for i in items)
+    return f"{len(items)}: {few}" if 0 < len(items) <= MOST_CHIPS else str(len(items))
+
+
+def _kind(row: _Domain, i: int) -> tuple[_Item, ...]:
+    return (row.nodes, row.pods, row.volumes)[i]
+
+
+def _domains(frame: f.Frame, key: str) -> list[_Domain]:
+    """Sort everything into domains: by name, then what lacks the key, then what has no place."""
+    home = {n.name: dict(n.topology).get(key, NO_LABEL) for n in frame.nodes}
+    names = sorted(set(home.values()) - {NO_LABEL})
+    names += [NO_LABEL] * (NO_LABEL in home.values())
+    nodes: dict[str, list[_Item]] = {name: [] for name in (*names, NO_PLACE)}
+    pods: dict[str, list[_Item]] = {name: [] for name in (*names, NO_PLACE)}
+    volumes: dict[str, list[_Item]] = {name: [] for name in (*names, NO_PLACE)}
+    counts: dict[str, Counter[str]] = {name: Counter() for name in (*names, NO_PLACE)}
+    for node in frame.nodes:
+        nodes[home[node.name]].append(_node(frame, node))
+        said = _verdict(frame, node)
+        if said:
+            counts[home[node.name]][said] += 1
+    for pod in sorted(frame.pods, key=lambda p: (not p.in_focus, p.namespace, p.name)):
+        pods[home.get(pod.node or pod.assumed_node, NO_PLACE)].append(_pod(pod))
+    for volume in frame.volumes:
+        for name in sorted({home[n] for n in reached(frame, volume)}) or [NO_PLACE]:
+            volumes[name].append(_volume(volume))
+    found = []
+    for name in (*names, NO_PLACE):
+        order = sorted(counts[name].items(), key=lambda i: (i[0] != "chosen", i[0] != "fits", -i[1], i[0]))
+        row = _Domain(name, tuple(nodes[name]), tuple(pods[name]), tuple(volumes[name]), tuple(order))
+        if name != NO_PLACE or row.pods or row.volumes:
+            found.append(row)
+    return found
+
+
+def reached(frame: f.Frame, volume: f.VolumeRow) -> list[str]:
+    """Give the nodes from which a volume can be reached."""
+    kind, _, rest = volume.reach.partition(":")
+    if kind == "all":
+        return [n.name for n in frame.nodes]
+    if kind == "node":
+        return [n.name for n in frame.nodes if n.name == rest]
+    zones = set(rest.split(","))
+    return [n.name for n in frame.nodes if any(k.endswith("/zone") and v in zones for k, v in n.topology)]
+
+
+def _verdict(frame: f.Frame, node: f.NodeRow) -> str:
+    if node.verdict == "rejected" and 0 <= node.first < len(frame.verdicts.plugins):
+        return frame.verdicts.plugins[node.first].name.partition(" (")[0]
+    return "" if node.verdict == "not judged" else node.verdict
+
+
+def _node(frame: f.Frame, node: f.NodeRow) -> _Item:
+    c, ref = palette(), node.ref
+    if node.verdict == "chosen":
+        return _Item(node.name, "★", "chosen", c["ok"], c["ink"], c["paper"], ref)
+    if node.verdict == "fits":
+        return _Item(node.name, "✓", "fits", c["ok-pale"], c["ok"], c["ok"], ref)
+    if node.verdict == "rejected" and 0 <= node.first < len(frame.verdicts.plugins):
+        plugin = frame.verdicts.plugins[node.first]
+        family = plugin.family if plugin.family in f.FAMILIES else "node"
+        return _Item(
+            node.name, plugin.letter, plugin.name.partition(" (")[0], c[f"{family}-pale"], c[family], c[family], ref
+        )
+    sign, said = ("·", "not asked") if node.verdict == "not asked" else ("○", "not judged yet")
+    return _Item(node.name, sign, said, c["panel"], c["line"], c["soft"], ref)
+
+
+def _pod(pod: f.PodRow) -> _Item:
+    c, sign = palette(), POD_GLYPHS[pod.state]
+    if not pod.node:
+        return _Item(pod.name, sign, "assumed or waiting", c["paper"], c["ink"], c["ink"], pod.ref, dashed=True)
+    if pod.in_focus:
+        return _Item(pod.name, sign, "pod with claims, or judged", c["ink"], c["ink"], c["paper"], pod.ref)
+    return _Item(pod.name, sign, "other pod", c["track"], c["track"], c["ink"], pod.ref)
+
+
+def _volume(volume: f.VolumeRow) -> _Item:
+    c, sign = palette(), VOLUME_GLYPHS[volume.state]
+    if volume.state == "bound":
+        return _Item(volume.name, sign, "bound", c["storage-pale"], c["storage"], c["storage"], volume.ref)
+    loose = volume.state in {"available", "pending"}
+    edge = c["soft"] if volume.state in {"released", "terminating"} else c["storage"]
+    return _Item(volume.name, sign, volume.state, c["paper"], edge, edge, volume.ref, dashed=not loose)
+
+
+def _form(cells: Sequence[Sequence[_Item]], wide: float) -> str:
+    """Choose how a column is drawn: chips, one a line where a few long names need it, squares, or bars."""
+    most = max((len(items) for items in cells), default=0)
+    if most > MOST_CHIPS:
+        return "unit" if most <= MOST_UNITS else "bar"
+    longest = max((t.width(item.name, 10.5) for items in cells for item in items), default=0)
+    return "line" if most <= MOST_CHIPS // 2 and longest > wide / 2 - 28 else "chip"
+
+
+def _per_line(form: str, wide: float) -> int:
+    if form in _CHIPS:
+        return _CHIPS[form]
+    return max(1, int((wide + _GAP) // (_UNIT + _GAP / 2)))
+
+
+def _height(count: int, form: str, wide: float) -> float:
+    if form == "bar" or not count:
+        return 24
+    lines = ceil(count / _per_line(form, wide))
+    return lines * ((_CHIP if form in _CHIPS else _UNIT - 2) + _GAP)
+
+
+def _units(sheet: Sheet, items: Sequence[_Item], form: str, x: float, y: float, wide: float) -> None:
+    c = palette()
+    if not items:
+        sheet.word(x, y + 11, "none", c["soft"])
+        return
+    if form == "bar":
+        _bar(sheet, items, x, y, wide)
+        return
+    per = _per_line(form, wide)
+    size = (wide - _GAP * (per - 1)) / per if form in _CHIPS else _UNIT - 2
+    for i, item in enumerate(items):
+        left, top = (
+            x + (i % per) * (size + _GAP),
+            y + (i // per) * ((_CHIP if form in _CHIPS else _UNIT - 2) + _GAP),
+        )
+        thick = 2.5 if item.kind == "chosen" else 1.4
+        dash = (4.0, 3.0) if item.dashed else ()
+        tip = f"{item.name}: {item.kind}"
+        sheet.rect(left, top, size, 20, item.fill, stroke=item.stroke, dash=dash, thick=thick, ref=item.ref, tip=tip)
+        if form in _CHIPS:
+            sheet.word(left + 11, top + 10.5, item.sign, item.ink, size=11, bold=True, align="center")
+            sheet.word(left + 21, top + 10.5, item.name, item.ink, size=10.5, room=size - 25, name=True)
+        else:
+            sheet.word(left + size / 2, top + 10.5, item.sign, item.ink, size=10.5, bold=True, align="center")
+
+
+def _bar(sheet: Sheet, items: Sequence[_Item], x: float, y: float, wide: float) -> None:
+    """Draw a bar of counts, its parts in the order of their size, what fits first."""
+    counts = Counter((i.kind, i.sign, i.fill, i.stroke, i.ink) for i in items)
+    order = sorted(counts.items(), key=lambda p: (p[0][0] not in {"chosen", "fits"}, -p[1], p[0][0]))
+    number = f"{len(items)}"
+    room = wide - t.width(number, 11, bold=True) - 8
+    for (kind, sign, fill, stroke, ink), count in order:
+        part = room * count / len(items)
+        sheet.rect(x, y, max(part - 1.5, 1), 20, fill, stroke=stroke, radius=2, tip=f"{count} {kind}")
+        if part > 14:
+            sheet.word(x + part / 2, y + 10.5, sign, ink, size=10.5, bold=True, align="center")
+        x += part
+    sheet.word(x + 5, y + 10.5, number, palette()["ink"], bold=True)
+
+
+def _legend(sheet: Sheet, rows: Sequence[_Domain], y: float, width: float) -> float:
+    seen: dict[str, _Item] = {}
+    for i in range(3):
+        for row in rows:
+            for item in _kind(row, i):
+                if item.kind not in {"chosen", "fits"} or i == 0:
+                    seen.setdefault(item.kind, item)
+    x = 0.0
+    for kind, item in seen.items():
+        said = kind if kind not in f.VOLUME_STATES else f"volume {kind}"
+        wide = 22 + t.width(said, 10) + 18
+        if x + wide > width and x:
+            x, y = 0.0, y + 20
+        dash = (3.0, 2.0) if item.dashed else ()
+        sheet.rect(x, y - 7, 14, 14, item.fill, stroke=item.stroke, radius=2, dash=dash, thick=1.2)
+        sheet.word(x + 7, y + 0.5, item.sign, item.ink, size=9, bold=True, align="center")
+        sheet.word(x + 20, y, said, palette()["soft"], size=10)
+        x += wide
+    return y + 14

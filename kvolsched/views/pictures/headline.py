@@ -1,0 +1,113 @@
+"""The first thing read: which step this is, who made it, and one sentence about it; then who may act next.
+
+The sentence is the engine's; this module only sets it, as HTML for the panel, as SVG for
+a saved picture, and as the line of text that a notebook compares.
+"""
+
+from __future__ import annotations
+
+from kvolsched.views.drawing import text
+from kvolsched.views.drawing.marks import n, rect, word
+from kvolsched.views.frame import Frame, NextActor
+
+START = "This is the start. Press Step."
+IDLE = "nobody: the cluster is idle"
+KEYS = (
+    "Keys, with the focus in the panel: → or . step, ← or , back, Home to the start, r run, 1-9 let that actor act, "
+    "Esc select nothing. Inside a view: arrows go to the nearest object, Enter selects it."
+)
+SOURCES = {
+    "upstream": "Kubernetes v1.36",
+    "design": "the design documents, where they are silent Kubernetes 1.11 to 1.16",
+    "draft": "the early draft of the design",
+}
+
+
+def draw(frame: Frame, width: float, selection: str = "") -> str:
+    """Draw the sentence as HTML, with the number of its step and its actor."""
+    head = frame.head
+    who = f'<span class="k-who">{text.escape(head.actor)}</span>' if head.actor else ""
+    sentence = text.escape(head.sentence or START)
+    return f'<p class="k-say"><span class="k-step-no">{head.step}</span>{who}<b>{sentence}</b></p>'
+
+
+def draw_svg(frame: Frame, width: float) -> tuple[str, float]:
+    """Draw the same as marks of an SVG; give them and their height, px."""
+    head = frame.head
+    number = str(head.step)
+    pill = text.width(number, 13, bold=True) + 14
+    body = rect(0, 4, pill, 20, "k-s-accent", 10) + word(pill / 2, 18.5, "k-b k-on k-mid k-say-s", number)
+    x = pill + 10
+    if head.actor:
+        who = text.end(head.actor, width * 0.3, 12)
+        body += word(x, 18.5, "k-q k-who-s", who)
+        x += text.width(who, 12) + 10
+    rows = text.wrap(head.sentence or START, width - x, 14, 3, bold=True)
+    for i, row in enumerate(rows):
+        body += word(x, 18.5 + i * 19, "k-b k-say-s", row)
+    return body, 30 + 19.0 * (max(1, len(rows)) - 1)
+
+
+def reading(frame: Frame) -> str:
+    """Read place, branch, rules, actor and sentence as one line."""
+    head = frame.head
+    by = f", by {head.actor}" if head.actor else ""
+    return (
+        f"step {head.step} of {head.steps_known}, t={head.time:.4g} s, branch {head.branch}, "
+        f"rules {head.revision}{by}: {head.sentence or START}"
+    )
+
+
+def next_reading(frame: Frame) -> str:
+    """Read who may act next and what that would do, the default first."""
+    if not frame.next:
+        return f"next  {IDLE}"
+    lines = [f"{i}  {row.label}: {row.words}{_idle(row)}" for i, row in enumerate(frame.next, 1)]
+    return "\n".join(f"{'next' if i == 0 else '':4}  {line}" for i, line in enumerate(lines))
+
+
+def chip_words(row: NextActor) -> str:
+    """Give what an actor would do as its chip says it: one sentence, without the subject that the label names."""
+    when, found, words = row.words.rpartition(" s: ") if row.words.startswith("in ") else ("", "", row.words)
+    words = words.partition(". ")[0].removesuffix(".")
+    for subject in (row.label, row.label.partition(" · ")[0], row.label.rpartition(" ")[0]):
+        if subject and words.lower().startswith(subject.lower() + " "):
+            words = words[len(subject) + 1 :]
+            break
+    return when + found + words
+
+
+def place_html(frame: Frame) -> str:
+    """Give step, last known step and clock as HTML for the toolbar."""
+    head = frame.head
+    return (
+        f'<span class="k-place"><b>{head.step}</b> / {head.steps_known}</span>'
+        f'<span class="k-clock">t = {text.escape(f"{head.time:.4g}")} s</span>'
+    )
+
+
+def badge_html(frame: Frame) -> str:
+    """Give branch and revision as HTML for the toolbar; the revision names its sources."""
+    head = frame.head
+    source = text.escape(SOURCES.get(head.revision, ""))
+    return (
+        f'<span class="k-branch">branch <b>{text.escape(head.branch)}</b></span>'
+        f'<span class="k-badge" title="{source}">rules <b>{text.escape(head.revision)}</b></span>'
+        f'<span class="k-badge" role="note" title="{KEYS}" aria-label="{KEYS}">?</span>'
+    )
+
+
+def stacked(parts: list[tuple[str, float]], width: float, label: str) -> str:
+    """Put marks with their heights under each other in one SVG."""
+    body, y = "", 10.0
+    for marks, height in parts:
+        body += f'<g transform="translate(10,{n(y)})">{marks}</g>'
+        y += height + 10
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{n(width + 20)}" height="{n(y)}" '
+        f'viewBox="0 0 {n(width + 20)} {n(y)}" role="img" aria-label="{text.escape(label)}">{body}</svg>'
+    )
+
+
+def _idle(row: NextActor) -> str:
+    return " (nothing would change)" if row.changes_nothing else ""

@@ -1,0 +1,305 @@
+"""The timeline by component: who wrote what and when, and who has not seen it yet.
+
+A pure function of `Frame.lanes` and `Frame.head`: one lane an actor, one column a step.
+A filled square is a write to the API, a ring is only notes, a crossed outline a refused
+write, a zigzag a crash. The line is solid as far as the actor's component has seen every
+kind that it watches, hatched from there to the playhead; the words at its end say by how
+many changes it is behind. What is known from an earlier visit stands pale at the right.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Set as AbstractSet
+
+from attrs import evolve, frozen
+
+from kvolsched.views import frame as f
+from kvolsched.views.drawing import text as t
+from kvolsched.views.drawing.marks import n as num
+from kvolsched.views.drawing.marks import rect, word
+from kvolsched.views.drawing.tables import columns, nothing, path, pick, picture
+
+EMPTY = "No actor yet. Load a scenario, or apply some objects."
+LEAST_COLUMN = 14.0
+"""Narrower columns than this, px, are shown through a window around the playhead."""
+
+LETTERS = {
+    "create": "C", "patch": "P", "update": "U", "status": "S", "bind": "B", "delete": "D", "event": "e",
+}  # fmt: skip
+_PITCH, _HALF = 22.0, 6.5
+
+
+@frozen
+class _Axis:
+    """Where the steps stand: `first` to `last` in columns of `col` px from `x0` on."""
+
+    x0: float
+    col: float
+    first: int
+    last: int
+    now: int
+    top: float
+
+    def x(self, step: float) -> float:
+        return self.x0 + (min(max(step, self.first), self.last) - self.first) * self.col
+
+    def holds(self, step: int) -> bool:
+        return self.first <= step <= self.last
+
+
+def draw(frame: f.Frame, width: int, selection: str = "", *, unfolded: AbstractSet[str] = frozenset()) -> str:
+    """Draw the lanes; those whose actor is in `unfolded` show one row for each kind watched."""
+    if not frame.lanes:
+        return nothing(width, EMPTY)
+    left = min(max(t.width(lane.label, 11, bold=True) for lane in frame.lanes) + 30, 0.22 * width + 10)
+    axis, parts = _axis(frame, width, left)
+    bottom = axis.top
+    rows: list[str] = []
+    for lane in frame.lanes:
+        rows.append(_lane(frame, lane, axis, bottom, width, left, selection, open_=lane.actor in unfolded))
+        bottom += _PITCH
+        for cursor in lane.cursors if lane.actor in unfolded else ():
+            rows.append(_kind(cursor, axis, bottom, width))
+            bottom += _PITCH - 5
+    head = _column(axis, bottom) + _numbers(axis, width)
+    legend, y = _legend(frame, bottom + 2, width)
+    label = f"timeline by component, step {frame.head.step} of {max(frame.head.steps_known, frame.head.step)}"
+    return picture(width, y, "".join([*parts, head, *rows, legend]), label)
+
+
+def reading(frame: f.Frame) -> str:
+    """Say the lanes in lines: how far seen, how far behind, and the marks up to now."""
+    if not frame.lanes:
+        return EMPTY
+    rows = []
+    for lane in frame.lanes:
+        now = [_mark_words(m) for m in lane.marks if m.step <= frame.head.step]
+        later = [_mark_words(m) for m in lane.marks if m.step > frame.head.step]
+        said = " ".join(now) + (f" (later {' '.join(later)})" if later else "")
+        rows.append([lane.label, _seen_words(lane, frame.head.step), said.strip()])
+    return columns(rows)
+
+
+def _mark_words(mark: f.Mark) -> str:
+    if mark.kind == "crash":
+        return f"{mark.step}:crash"
+    if mark.kind == "refused":
+        return f"{mark.step}:{mark.verb} {mark.ref} refused {mark.outcome}"
+    kind = "note " if mark.kind == "note" else ""
+    return f"{mark.step}:{kind}{mark.verb} {mark.ref}".rstrip()
+
+
+def _behind(lane: f.Lane) -> int:
+    return sum(c.pending for c in lane.cursors)
+
+
+def _seen(lane: f.Lane, now: int) -> int:
+    """Give the place of the slowest cursor: one that nothing waits for is not slow."""
+    return min((c.position for c in lane.cursors if c.pending), default=now)
+
+
+def _seen_words(lane: f.Lane, now: int) -> str:
+    if not lane.cursors:
+        return "watches nothing"
+    behind = _behind(lane)
+    return f"seen {_seen(lane, now)}" + (f", {behind} behind" if behind else "")
+
+
+def _axis(frame: f.Frame, width: int, left: float) -> tuple[_Axis, list[str]]:
+    now, last = frame.head.step, max(frame.head.steps_known, frame.head.step, 1)
+    x0, room = left + 14, width - left - 14 - 86
+    col = room / last
+    if col >= LEAST_COLUMN:
+        return _Axis(x0, min(col, 90.0), 0, last, now, 42), []
+    count = max(4, int(room // 20))
+    first = min(max(0, now - count * 2 // 3), last - count)
+    axis = _Axis(x0, room / count, first, first + count, now, 68)
+    return axis, [_overview(frame, axis, last, x0, room, left)]
+
+
+def _overview(frame: f.Frame, axis: _Axis, last: int, x0: float, room: float, left: float) -> str:
+    """Draw the whole run as one strip of ticks, with the window that is shown below it."""
+    past: set[int] = set()
+    later: set[int] = set()
+    for lane in frame.lanes:
+        for mark in lane.marks:
+            (past if mark.step <= frame.head.step else later).add(round(mark.step / last * room))
+    # a step's tick is one px wide: at most `room` of them, however long the run
+    ticks = [
+        path("".join(f"M{num(x0 + at)} 7v9" for at in sorted(places)), kind)
+        for places, kind in ((past, "k-tick"), (later - past, "k-tick k-later")) if places
+    ]  # fmt: skip
+    start, end = x0 + axis.first / last * room, x0 + axis.last / last * room
+    now = x0 + frame.head.step / last * room
+    window = rect(start, 3, end - start, 17, "k-window", 3) + path(f"M{num(now)} 1v21", "k-now")
+    said = word(10, 15, "k-w", t.end(f"all {last} {frame.head.gear}", left - 14, 10))
+    return said + rect(x0, 5, room, 13, "k-p-none", 2) + "".join(ticks) + window
+
+
+def _column(axis: _Axis, bottom: float) -> str:
+    wide = min(axis.col, 52.0)
+    start = max(axis.x(axis.now) - wide / 2, axis.x0 - 13)  # not over the names
+    end = axis.x(axis.now) + wide / 2
+    return rect(start, axis.top - 14, end - start, bottom - axis.top + 10, "k-p-accent", 3)
+
+
+def _numbers(axis: _Axis, width: int) -> str:
+    """Draw the steps' numbers; each can be clicked to go there."""
+    widest = t.width(str(axis.last), 11, bold=True) + 8
+    every = next(k for k in (1, 2, 5, 10, 20, 50, 100, 500, 1000, 10**9) if k * axis.col >= widest)
+    parts = []
+    for step in range(axis.first, axis.last + 1):
+        near = step != axis.now and abs(step - axis.now) * axis.col < widest
+        if (step % every and step != axis.now) or near:
+            continue
+        kind = "k-c k-mid" + (" k-b k-t-accent" if step == axis.now else "")
+        said = word(axis.x(step), axis.top - 22, kind, str(step))
+        parts.append(pick(said, f"step/{step}", f"n{step}", f"go to step {step}", pressed=step == axis.now))
+    return "".join(parts)
+
+
+def _lane(
+    frame: f.Frame,
+    lane: f.Lane,
+    axis: _Axis,
+    y: float,
+    width: int,
+    left: float,
+    selection: str,
+    *,
+    open_: bool,
+) -> str:
+    active = bool(frame.head.actor_id) and lane.actor == frame.head.actor_id
+    back = rect(2, y - 10, left - 2, 20, "k-p-accent" if active else "k-hit", 4)
+    fold = ("▾" if open_ else "▸") if lane.cursors else ""
+    name = t.middle(lane.label, left - 28, 11, bold=active)
+    said = (
+        back
+        + word(left - 15, y + 4, "k-z k-live", fold) * bool(fold)
+        + word(8, y + 4, "k-b k-t-accent" if active else "", name)
+    )
+    more = f' aria-expanded="{"true" if open_ else "false"}"' if lane.cursors else ""
+    label = f"{lane.label}, {_seen_words(lane, axis.now)}"
+    parts = [
+        pick(said, f"lane/{lane.actor}", "name", label, pressed=selection == f"lane/{lane.actor}", more=more)
+    ]
+    parts.append(_line(axis, y, _seen(lane, axis.now) if lane.cursors else axis.now))
+    parts.append(_marks(frame, lane, axis, y, selection))
+    if lane.cursors:
+        behind = _behind(lane)
+        kind = "k-c k-b k-end" if behind else "k-w k-end"
+        parts.append(word(width - 6, y + 4, kind, f"{behind} behind" if behind else "up to date"))
+    return f'<g data-key="lane-{t.escape(lane.actor)}">{"".join(parts)}</g>'
+
+
+def _line(axis: _Axis, y: float, seen: int) -> str:
+    """Draw what was seen as a solid line, what was not as hatching up to the playhead."""
+    end, now, start = axis.x(axis.last), axis.x(axis.now), axis.x(axis.first)
+    to = axis.x(min(seen, axis.now))
+    parts = [path(f"M{num(start)} {num(y)}H{num(end)}", "k-rest")]
+    if to > start:
+        parts.append(path(f"M{num(start)} {num(y)}H{num(to)}", "k-done"))
+    if to < now - 1:
+        lines, x = [], to + 3
+        while x <= now:
+            reach = min(8.0, x - to)  # strokes lean back and must not cross the cursor
+            lines.append(f"M{num(x)} {num(y - 4)}l{num(-reach)} {num(reach)}")
+            x += 6
+        parts.append(path("".join(lines), "k-hatch"))
+        parts.append(path(f"M{num(to)} {num(y - 7)}v14", "k-cursor"))
+    return "".join(parts)
+
+
+def _kind(cursor: f.Cursor, axis: _Axis, y: float, width: int) -> str:
+    y -= 2
+    seen = cursor.position if cursor.pending else axis.now
+    name = word(20, y + 3.5, "k-w", t.end(cursor.kind, axis.x0 - 30, 10))
+    said = f"{cursor.pending} behind" if cursor.pending else "up to date"
+    kind = "k-z k-end k-strong" if cursor.pending else "k-z k-end"
+    return name + _line(axis, y, seen) + word(width - 6, y + 3.5, kind, said)
+
+
+def _marks(frame: f.Frame, lane: f.Lane, axis: _Axis, y: float, selection: str) -> str:
+    by_step: dict[int, list[f.Mark]] = {}
+    for mark in lane.marks:
+        if axis.holds(mark.step):
+            by_step.setdefault(mark.step, []).append(mark)
+    parts = []
+    for step, marks in by_step.items():
+        ref = f"mark/{step}/{lane.actor}"
+        fit = max(1, int((axis.col - 2) // (2 * _HALF + 1)))
+        shown = _gathered(marks, fit)
+        start = axis.x(step) - (len(shown) - 1) * (_HALF + 0.5)
+        drawn = "".join(
+            sign(mark, start + i * (2 * _HALF + 1), y, now=step == frame.head.step, count=count)
+            for i, (mark, count) in enumerate(shown)
+        )
+        wrote = any(m.ref == selection for m in marks) and bool(selection)
+        if wrote or ref == selection:
+            wide = len(shown) * (2 * _HALF + 1) + 4
+            drawn += rect(axis.x(step) - wide / 2, y - 9.5, wide, 19, "k-ring", 4)
+        label = "; ".join(_mark_words(m).partition(":")[2] for m in marks)
+        more = ' class="k-later"' if step > frame.head.step else ""
+        parts.append(
+            pick(drawn, ref, f"m{step}", f"step {step}, {lane.label}: {label}", pressed=wrote, more=more)
+        )
+    return "".join(parts)
+
+
+def _gathered(marks: list[f.Mark], fit: int) -> list[tuple[f.Mark, int]]:
+    """Give the marks of one step that have room, the last one standing for the rest with their count."""
+    wrote = [m for m in marks if m.kind != "note"]
+    telling = wrote or marks[:1]  # a write says more than a note beside it
+    kept = telling[:fit]
+    return [(m, 1) for m in kept[:-1]] + [(kept[-1], len(telling) - len(kept) + 1)]
+
+
+def sign(mark: f.Mark, x: float, y: float, *, now: bool, count: int = 1) -> str:
+    """Draw one mark around (x, y): square, ring, crossed outline or zigzag; a square may stand for `count` writes."""
+    on = "k-s-accent" if now else "k-s-ink"
+    if mark.kind == "note":
+        kind = "k-o k-o-now" if now else "k-o"
+        return f'<circle cx="{num(x)}" cy="{num(y)}" r="4.5" class="{kind}"/>'
+    if mark.kind == "crash":
+        zig = path(f"M{num(x - 9)} {num(y)}l3 -5 3 10 3 -10 3 10 3 -10 3 5", "k-zig")
+        return rect(x - 10, y - 7, 20, 14, "k-blank") + zig
+    if mark.kind == "refused":
+        cross = path(f"M{num(x - 3)} {num(y - 3)}l6 6m0 -6l-6 6", "k-cross")
+        return rect(x - 6, y - 6, 12, 12, "k-no", 2) + cross
+    letter = LETTERS.get(mark.verb, mark.verb[:1].upper() or "?")
+    square = rect(x - _HALF, y - _HALF, 2 * _HALF, 2 * _HALF, f"k-edge {on}", 2.5)
+    drawn = square + word(x, y + 3.6, "k-c k-b k-mid k-on", letter)
+    return drawn + word(x + 7, y - 4, "k-tiny", str(count)) if count > 1 else drawn
+
+
+def _legend(frame: f.Frame, y: float, width: int) -> tuple[str, float]:
+    kinds = {m.kind for lane in frame.lanes for m in lane.marks}
+    letters = ", ".join(f"{letter} {verb}" for verb, letter in LETTERS.items())
+    mid = y + 4.0
+    entries = [
+        ("write", f"API write ({letters})"),
+        ("note", "only notes (queue, caches)"),
+        ("lag", "has not seen it yet"),
+    ]
+    entries += [("refused", "refused: nothing was written")] * ("refused" in kinds)
+    entries += [("crash", "crash and restart")] * ("crash" in kinds)
+    if any(m.step > frame.head.step for lane in frame.lanes for m in lane.marks):
+        entries.append(("later", "known from an earlier visit"))
+    parts, x = [], 8.0
+    for kind, said in entries:
+        wide = 24 + t.width(said, 10) + 22
+        if x + wide - 20 > width and x > 8:
+            x, mid = 8.0, mid + 20
+        if kind == "lag":
+            mark = path(f"M{num(x)} {num(mid - 6)}v12", "k-cursor")
+            mark += path(
+                "".join(f"M{num(x + 4 + 5 * i)} {num(mid - 4)}l-{3 + i * 2} {3 + i * 2}" for i in range(3)),
+                "k-hatch",
+            )
+        else:
+            shown = f.Mark(0, "write" if kind == "later" else kind)
+            mark = sign(evolve(shown, verb=" "), x + 6, mid, now=False)
+            mark = f'<g class="k-later">{mark}</g>' if kind == "later" else mark
+        parts.append(mark + word(x + 22, mid + 3.5, "k-w", t.end(said, width - x - 24, 10)))
+        x += wide
+    return "".join(parts), mid + 14

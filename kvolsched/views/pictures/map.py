@@ -1,0 +1,130 @@
+"""The cluster map: where everything is, what the scheduler believes, who is bound to whom.
+
+This module chooses how much can be shown (cards, cells or tallies), groups the nodes by
+a topology key, and reads the same tables as lines of text. It draws nothing itself.
+"""
+
+from __future__ import annotations
+
+from kvolsched.views.drawing import text
+from kvolsched.views.drawing.marks import claim_words, n, plugin, pod_words, reason, verdict_glyph, volume_words
+from kvolsched.views.frame import ClaimRow, Frame, NodeRow, PodRow, VolumeRow
+from kvolsched.views.pictures.map_cards import draw_cards, volume_places
+from kvolsched.views.pictures.map_cells import draw_cells, tally_words
+from kvolsched.views.pictures.map_tray import about_words
+
+ZONE = "topology.kubernetes.io/zone"
+NO_LABEL = "(no label)"
+MOST_CARDS, MOST_IN_DOMAIN = 24, 8
+EMPTY = "No nodes. Apply some, or load a scenario."
+Domain = tuple[str, tuple[NodeRow, ...]]
+
+
+def draw(frame: Frame, width: float, selection: str = "", key: str = ZONE) -> str:
+    """Draw the map as SVG, `width` px wide, with the nodes grouped by the topology `key`."""
+    if not frame.nodes:
+        return (
+            f'<svg xmlns="http://www.w3.org/2000/svg" width="{n(width)}" height="60" role="group" '
+            f'aria-label="cluster map"><text class="k-q" x="10" y="34">{EMPTY}</text></svg>'
+        )
+    domains = group_by(frame, key)
+    cards = len(frame.nodes) <= MOST_CARDS and all(len(nodes) <= MOST_IN_DOMAIN for _, nodes in domains)
+    return (draw_cards if cards else draw_cells)(frame, width, selection, domains, key_word(key))
+
+
+def reading(frame: Frame, key: str = ZONE) -> str:
+    """Read the map as lines of text: what waits, then each domain with its nodes, pods and volumes."""
+    if not frame.nodes:
+        return EMPTY
+    domains = group_by(frame, key)
+    claims = {claim.ref: claim for claim in frame.claims}
+    lines = [*_waiting_lines(frame, claims), *filter(None, [about_words(frame)])]
+    if len(frame.nodes) > MOST_CARDS:
+        for name, nodes in domains:
+            lines.append(f"{_title(key, name)}  {len(nodes)} nodes  {tally_words(frame, nodes)}")
+        return "\n".join(lines)
+    places = volume_places(frame, domains)
+    for name, nodes in domains:
+        lines.append(_title(key, name))
+        for node in nodes:
+            lines.append(_node_line(frame, node))
+            lines += [f"    {_pod_line(pod, claims)}" for pod in frame.pods if pod.node == node.name]
+            lines += [
+                f"    pod {pod.name} {'assumed (cache)' if pod.assumed_node == node.name else 'nominated'}"
+                for pod in frame.pods if not pod.node and node.name in (pod.assumed_node, pod.nominated_node)
+            ]  # fmt: skip
+        lines += [f"  {_volume_line(volume)}" for volume in places.get(name, ())]
+    lines += [f"{_volume_line(volume)}, reach {volume.reach}" for volume in places.get("", ())]
+    return "\n".join(lines)
+
+
+def group_by(frame: Frame, key: str) -> tuple[Domain, ...]:
+    """Group the nodes by a topology key, sorted by value; nodes without it stand last."""
+    found: dict[str, list[NodeRow]] = {}
+    for node in frame.nodes:
+        value = node.name if key in ("kubernetes.io/hostname", "hostname") else dict(node.topology).get(key)
+        found.setdefault(NO_LABEL if value is None else value, []).append(node)
+    ordered = sorted(found, key=lambda value: (value == NO_LABEL, value))
+    return tuple((value, tuple(found[value])) for value in ordered)
+
+
+def key_word(key: str) -> str:
+    """Give a topology key's last part: "zone" of "topology.kubernetes.io/zone"."""
+    return key.rpartition("/")[2]
+
+
+def _title(key: str, name: str) -> str:
+    return name if name == NO_LABEL else f"{key_word(key)} {name}"
+
+
+def _waiting_lines(frame: Frame, claims: dict[str, ClaimRow]) -> list[str]:
+    lines, shown = [], {ref for pod in frame.pods for ref in pod.claims}
+    for pod in frame.pods:
+        if not pod.node:
+            lines.append(f"pod {_full(pod)} {pod_words(pod).capitalize()}")
+            lines += [f"  {_claim_line(claims[ref])}" for ref in pod.claims if ref in claims]
+    lines += [
+        _claim_line(claim) for claim in frame.claims if claim.ref not in shown and claim.state != "bound"
+    ]
+    if not lines:
+        return ["waiting  nothing"]
+    return [f"{'waiting' if i == 0 else '':7}  {line}" for i, line in enumerate(lines)]
+
+
+def _full(pod: PodRow) -> str:
+    return text.name_in_ref(pod.ref)
+
+
+def _claim_line(claim: ClaimRow) -> str:
+    return f"claim {claim.name} {claim.size} {claim.class_name or 'no class'}: {claim_words(claim)}"
+
+
+def _node_line(frame: Frame, node: NodeRow) -> str:
+    parts = [
+        f"  node {node.name}",
+        f"cpu {node.cpu_used}m/{node.cpu}m",
+        f"mem {text.amount(node.memory_used)}/{text.amount(node.memory)}",
+    ]
+    said = {
+        "chosen": "✓ fits, chosen",
+        "fits": "✓ fits",
+        "not judged": "not judged yet",
+        "not asked": "· not asked",
+    }
+    if node.verdict == "rejected":
+        parts.append(f"{verdict_glyph(node)} {plugin(node, frame.verdicts.plugins).name}: {reason(node)}")
+    else:
+        parts.append(said[node.verdict])
+    return "  ".join(parts)
+
+
+def _pod_line(pod: PodRow, claims: dict[str, ClaimRow]) -> str:
+    words = [claim_words(claims[ref]) for ref in pod.claims if ref in claims]
+    return f"pod {_full(pod)} {pod.state.capitalize()}" + (f"  {', '.join(words)}" if words else "")
+
+
+def _volume_line(volume: VolumeRow) -> str:
+    claim = f", claimRef {text.name_in_ref(volume.claim)}" if volume.claim else ""
+    return (
+        f"volume {volume.name} {volume.size} {volume.class_name or 'no class'}: {volume_words(volume)}{claim}"
+    )

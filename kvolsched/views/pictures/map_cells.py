@@ -1,0 +1,270 @@
+"""The cluster map over 24 nodes: one cell a node, or only tallies where cells would be too small.
+
+A cell's place follows from its name alone, so that it stands still from step to step;
+letters say what colour says, and the counts below say it in words.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from math import ceil, floor, sqrt
+
+from kvolsched.views.drawing import text
+from kvolsched.views.drawing.marks import (
+    Box,
+    Scene,
+    n,
+    node_facts,
+    plugin,
+    reason,
+    rect,
+    selection_refs,
+    verdict_glyph,
+    word,
+)
+from kvolsched.views.frame import Frame, NodeRow
+from kvolsched.views.pictures.map_pods import button_chip, draw_line, ghost
+from kvolsched.views.pictures.map_tray import draw_strip
+
+GAP, PAD, TOP, DETAIL, SMALLEST = 10, 10, 44, 62, 12
+Domain = tuple[str, tuple[NodeRow, ...]]
+CellKind = tuple[str, str, str]
+"""What cells share: letter, colour role, words."""
+
+
+def pitch_of(width: float, nodes: int) -> int:
+    """Give the distance of two cells, px; under 12 a cell would be too small to point at."""
+    return min(30, floor(sqrt(width * 230 / max(1, nodes))))
+
+
+def draw_cells(
+    frame: Frame, width: float, selection: str, domains: tuple[Domain, ...], word_of_key: str
+) -> str:
+    """Give the picture as SVG: a line of what waits, one tile a domain, then the nodes of interest."""
+    scene = Scene(selection_refs(frame, selection), frozenset(frame.head.hot))
+    pitch = pitch_of(width, len(frame.nodes))
+    cells = pitch >= SMALLEST
+    y = draw_strip(scene, frame, width, _fits(frame.nodes)) + GAP
+    fit = max(1, int((width + GAP) // (215 + GAP)))
+    rows = ceil(len(domains) / fit)
+    per_row = ceil(len(domains) / rows)
+    wide = (width - (per_row - 1) * GAP) / per_row
+    columns = max(1, int((wide - 2 * PAD) // pitch))
+    homes = Counter(pod.node for pod in frame.pods if pod.in_focus and pod.node)
+    volumes = Counter(volume.reach.partition(":")[2] for volume in frame.volumes)
+    for row in range(rows):
+        shown = domains[row * per_row : (row + 1) * per_row]
+        lines = max(ceil(len(nodes) / columns) for _, nodes in shown) if cells else 0
+        counts = max(ceil(len(_tally(frame, nodes)) / _count_columns(wide)) for _, nodes in shown)
+        height = TOP + lines * pitch + (8 if lines else 0) + counts * 17 + 8
+        for i, (name, nodes) in enumerate(shown):
+            box = Box(i * (wide + GAP), y, wide, height)
+            placed = sum(homes[node.name] for node in nodes)
+            held = volumes[name] + sum(volumes[node.name] for node in nodes)
+            words = [f"{len(nodes)} nodes", _fits(nodes), f"{placed} placed", f"{held} volumes"]
+            _tile(scene, frame, box, name, nodes, words, word_of_key)
+            if cells:
+                _cells(scene, frame, box, nodes, columns, pitch, homes)
+            _counts(scene, frame, box, nodes, TOP + lines * pitch + (8 if lines else 0))
+        y += height + GAP
+    for node in interesting(frame, selection, 1 if cells else 4):
+        _detail(scene, frame, Box(0, y, width, DETAIL), node)
+        y += DETAIL + GAP
+    return scene.svg(width, y - GAP + 2, "cluster map")
+
+
+def interesting(frame: Frame, selection: str, most: int) -> tuple[NodeRow, ...]:
+    """Give the nodes that get a row of their own: selected, chosen, assumed, nominated, just changed."""
+    wanted = {ref.partition("/")[2] for ref in selection_refs(frame, selection) if ref.startswith("node/")}
+    wanted |= {pod.node or pod.assumed_node for pod in frame.pods if pod.ref == selection}
+    nominated = {pod.assumed_node for pod in frame.pods} | {pod.nominated_node for pod in frame.pods}
+    ranked = sorted(
+        frame.nodes,
+        key=lambda node: (
+            node.name not in wanted, node.verdict != "chosen", node.name not in nominated,
+            node.ref not in frame.head.hot, node.verdict != "fits", node.name,
+        ),
+    )  # fmt: skip
+    wanted |= nominated
+    hot = frame.head.hot
+    picked = [node for node in ranked if node.name in wanted or node.verdict == "chosen" or node.ref in hot]
+    return tuple((picked or ranked)[:most])
+
+
+def _fits(nodes: tuple[NodeRow, ...]) -> str:
+    if all(node.verdict == "not judged" for node in nodes):
+        return "not judged yet"
+    return f"{sum(node.verdict in ('fits', 'chosen') for node in nodes)} fit"
+
+
+def _kind(frame: Frame, node: NodeRow) -> CellKind:
+    if node.verdict in ("fits", "chosen"):
+        return ("✓", "ok", "fits")
+    if node.verdict == "rejected":
+        first = plugin(node, frame.verdicts.plugins)
+        return (first.letter, first.family, first.name)
+    return ("·" if node.verdict == "not asked" else "", "none", node.verdict)
+
+
+def _tally(frame: Frame, nodes: tuple[NodeRow, ...]) -> list[tuple[CellKind, int]]:
+    """Count the kinds of verdict: what fits, then plugins in profile order, then the rest."""
+    order = {head.name: i for i, head in enumerate(frame.verdicts.plugins)} | {"fits": -1}
+    counted = Counter(_kind(frame, node) for node in nodes)
+    return sorted(counted.items(), key=lambda item: (order.get(item[0][2], len(order)), item[0]))
+
+
+def tally_words(frame: Frame, nodes: tuple[NodeRow, ...]) -> str:
+    """Give the counts of a domain in words: "152 fits, 11 NodeUnschedulable"."""
+    return ", ".join(f"{count} {kind[2]}" for kind, count in _tally(frame, nodes))
+
+
+def _tile(
+    scene: Scene,
+    frame: Frame,
+    box: Box,
+    name: str,
+    nodes: tuple[NodeRow, ...],
+    facts: list[str],
+    word_of_key: str,
+) -> None:
+    body = rect(0.5, 0.5, box.w - 1, box.h - 1, "k-panel", 8)
+    room = box.w - 2 * PAD - min(90, text.width(name, 11, bold=True)) - 10
+    while len(facts) > 1 and text.width(" · ".join(facts), 10) > room:
+        facts = facts[:-1]
+    words = text.end(" · ".join(facts), room, 10)
+    body += word(box.w - PAD, 18, "k-w k-end", words)
+    body += word(
+        PAD, 18, "k-b", text.middle(name, box.w - 2 * PAD - text.width(words, 10) - 8, 11, bold=True)
+    )
+    x, room = float(PAD), box.w - 2 * PAD
+    for (letter, role, _), count in _tally(frame, nodes):
+        wide = room * count / len(nodes)
+        body += rect(x, 25, wide, 12, f"k-s-{role}" if letter else "k-rail")
+        if wide >= 11 and letter:
+            body += word(x + wide / 2, 34.5, "k-letters k-on", letter)
+        x += wide
+    label = f"{word_of_key} {name}, {words}"
+    scene.put(f"1:zone/{name}", box, body, ref=f"zone/{name}", label=label, radius=8)
+
+
+def _cells(
+    scene: Scene,
+    frame: Frame,
+    box: Box,
+    nodes: tuple[NodeRow, ...],
+    columns: int,
+    pitch: int,
+    homes: Counter[str],
+) -> None:
+    """Draw one path a node, gathered by kind (the host adds role and name), and one text for each ink."""
+    side = pitch - 5
+    dot = max(2.6, side * 0.13)
+    above: list[str] = []
+    grounds: dict[tuple[str, str], list[str]] = {}
+    letters: dict[str, list[tuple[str, int, int]]] = {}
+    size = 12 if side >= 14 else 9
+    for i, node in enumerate(nodes):
+        x, y = PAD + (i % columns) * pitch + 2, TOP + (i // columns) * pitch + 2
+        letter, role, words = _kind(frame, node)
+        chosen, picked = node.verdict == "chosen", node.ref in scene.selected
+        ground = "k-s-ink k-l-ink" if chosen else "k-s-ok k-l-ok" if role == "ok" else f"k-p-{role} k-l-p-{role}"
+        if role == "none":  # the tile has the pale ground itself
+            ground = "k-blank k-l-none"
+        state = ' aria-pressed="true"' if picked else ""
+        grounds.setdefault((ground, "chosen" if chosen else words), []).append(
+            f'<path d="M{x} {y}h{side}v{side}h-{side}z" data-ref="{text.escape(node.ref)}"{state}/>'
+        )
+        shown = "★" if chosen else letter[:1]
+        if shown:
+            ink = "k-on" if role == "ok" else f"k-t-{role}"
+            letters.setdefault(ink, []).append((shown, x + side // 2, y + side // 2 + size // 3))
+        ring = "k-cell-ring" if picked else "k-cell-hot" if node.ref in scene.hot else ""
+        if ring:
+            above.append(rect(x - 2.5, y - 2.5, side + 5, side + 5, ring, 3))
+        if homes[node.name]:
+            above.append(f'<circle class="k-home" cx="{n(x + side - 0.5)}" cy="{n(y + 0.5)}" r="{n(dot)}"/>')
+    body = [
+        f'<g class="k-cell {ground}" data-key="{said}" data-say="{said}">{"".join(paths)}</g>'
+        for (ground, words), paths in grounds.items()
+        for said in [text.escape(words)]
+    ]
+    for ink, places in letters.items():
+        xs, ys = " ".join(str(x) for _, x, _ in places), " ".join(str(y) for _, _, y in places)
+        big = " k-big" if size == 12 else ""
+        shown = text.escape("".join(letter for letter, _, _ in places))
+        body.append(f'<text class="k-letters {ink}{big}" x="{xs}" y="{ys}">{shown}</text>')
+    scene.put(f"2:cells {box.x:.0f}/{box.y:.0f}", box, "".join(body) + "".join(above))
+
+
+def _count_columns(wide: float) -> int:
+    return 2 if wide >= 310 else 1
+
+
+def _counts(scene: Scene, frame: Frame, box: Box, nodes: tuple[NodeRow, ...], y: float) -> None:
+    columns = _count_columns(box.w)
+    body, half = "", (box.w - 2 * PAD) / columns
+    for i, ((letter, role, words), count) in enumerate(_tally(frame, nodes)):
+        x, line = PAD + (i % columns) * half, y + (i // columns) * 17
+        ground = "k-s-ok" if role == "ok" else "k-blank k-l-none" if role == "none" else f"k-p-{role}"
+        body += rect(x, line, 13, 13, ground, 3)
+        body += word(x + 6.5, line + 10, f"k-letters {'k-on' if role == 'ok' else 'k-t-' + role}", letter)
+        body += word(x + 19, line + 10.5, "k-c", text.end(f"{count} {words}", half - 24, 10))
+    scene.put(f"2:counts {box.x:.0f}/{box.y:.0f}", box, body)
+
+
+def _detail(scene: Scene, frame: Frame, box: Box, node: NodeRow) -> None:
+    """Open one node as a row: name, verdict in words, bars, its pods."""
+    _, role, _ = _kind(frame, node)
+    body = rect(0.5, 0.5, box.w - 1, box.h - 1, "k-panel", 6)
+    body += rect(0.5, 0.5, 5, box.h - 1, f"k-s-{role}" if role != "none" else "k-rail")
+    left = box.w * 0.42
+    shown = text.middle(node.name, left - 120, 12.5, bold=True)
+    body += word(16, 20, "k-h", shown)
+    where = text.middle(", ".join(value for _, value in node.topology if value != node.name), 105, 10)
+    body += word(22 + text.width(shown, 12.5, bold=True), 20, "k-w", where)
+    first = plugin(node, frame.verdicts.plugins).name
+    words = f"{first}: {reason(node)}" if node.verdict == "rejected" else node.verdict
+    facts = node_facts(node)
+    sign = verdict_glyph(node)
+    tone = f"k-t-{role}" if role != "none" else ""
+    body += word(16, 38, f"k-b {tone}".strip(), sign)
+    for i, row in enumerate(text.wrap(words + (f" · {facts}" if facts else ""), left - 44, 11, 2, bold=True)):
+        body += word(30 if sign else 16, 38 + i * 14, f"k-b {tone}".strip(), row)
+    x = left
+    for label, share in (
+        (f"cpu {text.cpu(node.cpu_used)}/{text.cpu(node.cpu)}", node.cpu_used / node.cpu if node.cpu else 0),
+        (
+            f"mem {text.used_of(node.memory_used, node.memory)}",
+            node.memory_used / node.memory if node.memory else 0,
+        ),
+        (f"pods {node.pods_used}/{node.pods}", node.pods_used / node.pods if node.pods else 0),
+    ):
+        body += word(x, 16, "k-z", text.end(label, 92, 9.5)) + rect(x, 21, 90, 5, "k-rail", 2.5)
+        body += rect(x, 21, 90 * min(1.0, share), 5, "k-fill", 2.5)
+        x += 104
+    scene.put(
+        f"2:detail {box.y:.0f}", box, body, ref=node.ref, label=f"node {node.name}: {words}", quiet=True
+    )
+    _pods(scene, frame, Box(box.x + left, box.y + 34, box.w - left - 10, 18), node)
+
+
+def _pods(scene: Scene, frame: Frame, box: Box, node: NodeRow) -> None:
+    claims = {claim.ref: claim for claim in frame.claims}
+    x, rest = box.x, 0
+    mine = [pod for pod in frame.pods if node.name in (pod.node, pod.assumed_node, pod.nominated_node)]
+    for pod in sorted(mine, key=lambda pod: not pod.in_focus):
+        shown = text.middle(pod.name, 110, 10)
+        wide = 124.0 if pod.in_focus or not pod.node else text.width(shown, 10) + 12
+        if x + wide > box.right - 34:
+            rest += 1
+            continue
+        place = Box(x, box.y, wide, 18)
+        if not pod.node:
+            ghost(scene, place, pod, node.name)
+        elif pod.in_focus:
+            draw_line(scene, place, pod, claims)
+        else:
+            button_chip(scene, place, pod, shown, node.name)
+        x += wide + 5
+    if rest:
+        button_chip(scene, Box(x, box.y, 32, 18), None, f"+{rest}", node.name)

@@ -1,0 +1,373 @@
+"""The verdict matrix: what every plugin says about every node, and in which words.
+
+A pure function of `Frame.verdicts` (and the reasons and zones of its nodes): rows are
+nodes, columns are plugins in profile order, and no cell is ever blank, because every code
+has a glyph. The first rejection is strong, later ones are outlined: kube-scheduler would
+not have asked them. Over 24 nodes, equal rows are one row with their count.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from itertools import groupby
+
+from attrs import frozen
+
+from kvolsched.views import frame as f
+from kvolsched.views.drawing import text as t
+from kvolsched.views.drawing.marks import n as num
+from kvolsched.views.drawing.marks import rect, word
+from kvolsched.views.drawing.tables import ROW, columns, nothing, pick, picture
+
+EMPTY = "No node has been judged for this pod yet. The next scheduling pass fills this table."
+MOST_ROWS = 24
+"""Above so many nodes, rows are patterns; above so many patterns, the rest is a count."""
+
+GLYPHS = {f.PASS: "✓", f.NOTHING: "–", f.REJECT: "✕", f.UNRESOLVABLE: "⊘", f.ERROR: "!", f.NOT_ASKED: "·"}
+WORDS = {
+    f.PASS: "passes", f.NOTHING: "nothing to ask", f.REJECT: "rejects first",
+    f.UNRESOLVABLE: "rejects first; removing pods cannot help", f.ERROR: "error", f.NOT_ASKED: "not asked",
+}  # fmt: skip
+_ALSO = "would also reject"
+_REJECTING = frozenset((f.REJECT, f.UNRESOLVABLE, f.ERROR))
+_SLANT = 0.669, 0.743
+_HALF = 12.5
+
+
+@frozen
+class _Line:
+    """One drawn row: a node, or all nodes with the same codes."""
+
+    row: f.VerdictRow
+    nodes: tuple[str, ...]
+
+
+def draw(frame: f.Frame, width: int, selection: str = "") -> str:
+    """Draw the matrix of the last pass over the pod in focus."""
+    if not frame.verdicts.rows:
+        return nothing(width, EMPTY)
+    table, y = _table(frame, width, selection)
+    return picture(width, y, caption(frame, width) + table, sentence(frame), "grid")
+
+
+def reading(frame: f.Frame) -> str:
+    """Say the matrix in lines: letters, glyphs, and the first rejection in words."""
+    verdicts = frame.verdicts
+    if not verdicts.rows:
+        return EMPTY
+    title = sentence(frame) + (" (the rules have changed since)" if verdicts.rules_changed else "")
+    rows = [["node", " ".join(p.letter for p in verdicts.plugins), ""]]
+    lines = _lines(frame, "")
+    for line in lines[:MOST_ROWS]:
+        cells = " ".join(_text_glyph(line.row, i) for i in range(len(verdicts.plugins)))
+        rows.append([_name(line), cells, _outcome_words(frame, line.row)])
+    said = [title, columns(rows)]
+    if len(lines) > MOST_ROWS:
+        said.append(_more(lines))
+    if verdicts.prefilter:
+        said.append(f"⊘ {verdicts.prefilter_plugin} rejected the pod before any node: {verdicts.prefilter}")
+    return "\n".join(said + ([] if verdicts.cell is None else cell_lines(verdicts.cell)))
+
+
+def sentence(frame: f.Frame) -> str:
+    """Say in one line which pass it was and how many nodes fit."""
+    v = frame.verdicts
+    fit = sum(r.first < 0 and not v.prefilter for r in v.rows)
+    return f"pass {v.number} of {v.pod}: {fit} of {len(v.rows)} node{'s' * (len(v.rows) != 1)} fit"
+
+
+def caption(frame: f.Frame, width: int, *, scores: bool = False) -> str:
+    """Draw what the table is about, and the switch between verdicts and scores."""
+    verdicts = frame.verdicts
+    first, _, rest = sentence(frame).partition(" of ")
+    room = width - 150 if verdicts.scores else width - 4
+    said = t.escape(t.end(f"of {rest}", room - 60, 13))
+    parts = [f'<text x="2" y="16" class="k-cap"><tspan class="k-b">{t.escape(first)}</tspan> {said}</text>']
+    if verdicts.rules_changed:
+        parts.append(word(2, 33, "k-w k-warn", "the rules have changed since: judged again here, the codes differ"))
+    if verdicts.scores or scores:
+        for x, name, on in ((width - 132, "Verdicts", not scores), (width - 64, "Scores", scores)):
+            back = rect(x, 2, 64, 20, "k-tog-on" if on else "k-tog", 5)
+            front = word(x + 32, 16, "k-c k-b k-mid" + " k-on" * on, name)
+            parts.append(pick(back + front, f"matrix/{name.lower()}", name, name, pressed=on, more=' class="k-live"'))
+    return "".join(parts)
+
+
+def _lines(frame: f.Frame, selection: str) -> list[_Line]:
+    rows = sorted(frame.verdicts.rows, key=lambda r: r.node)
+    if len(rows) <= MOST_ROWS:
+        return [_Line(r, (r.node,)) for r in rows]
+    selected = selection.split("/")[1] if selection.startswith(("node/", "verdict/")) else ""
+    chosen = [_Line(r, (r.node,)) for r in rows if r.chosen]
+    rest = sorted((r for r in rows if not r.chosen), key=lambda r: (r.codes, r.first))
+    grouped = []
+    for _, same in groupby(rest, key=lambda r: (r.codes, r.first)):
+        members = sorted(same, key=lambda r: r.node)
+        shown = next((r for r in members if r.node == selected), members[0])
+        grouped.append(_Line(shown, tuple(r.node for r in members)))
+    grouped.sort(key=lambda g: (g.row.first >= 0, -len(g.nodes), g.row.codes))
+    return chosen + grouped
+
+
+def _more(lines: list[_Line]) -> str:
+    rest = lines[MOST_ROWS:]
+    return f"… {len(rest)} more pattern{'s' * (len(rest) != 1)}, {sum(len(g.nodes) for g in rest)} nodes"
+
+
+def _name(line: _Line) -> str:
+    return line.row.node if len(line.nodes) == 1 else f"{len(line.nodes)} nodes e.g. {line.row.node}"
+
+
+def _text_glyph(row: f.VerdictRow, i: int) -> str:
+    code = row.codes[i] if i < len(row.codes) else f.NOT_ASKED
+    return "×" if code in {f.REJECT, f.UNRESOLVABLE} and i != row.first else GLYPHS[code]
+
+
+def _outcome_words(frame: f.Frame, row: f.VerdictRow) -> str:
+    verdicts = frame.verdicts
+    if verdicts.prefilter:
+        return "not asked"
+    if row.first < 0:
+        return "fits, chosen" if row.chosen else "fits"
+    reason = next((n.reason for n in frame.nodes if n.name == row.node), "")
+    plugin = verdicts.plugins[row.first].name
+    return f"{plugin}: {reason}" if reason else plugin
+
+
+def _table(frame: f.Frame, width: int, selection: str) -> tuple[str, float]:
+    verdicts = frame.verdicts
+    plugins, lines = verdicts.plugins, _lines(frame, selection)
+    shown = lines[:MOST_ROWS]
+    left = _left(shown, width)
+    right = _right(frame, shown, width)
+    pitch = float(min(88, int(width - left - right) // max(1, len(plugins))))
+    drawn, top = heads([f"{p.letter} {p.name}" for p in plugins], left, pitch)
+    parts = [drawn, word(2, top - 6, "k-q", "node")]
+    concerned = marked(frame, selection)
+    y = top
+    for line in shown:
+        cells = _cells(frame, line.row, left, y, pitch, selection)
+        end = _outcome(frame, line.row, left + len(plugins) * pitch + 10, y, right - 12)
+        name = row_name(line.row.node, len(line.nodes), y, left, on=bool(concerned & set(line.nodes)))
+        parts.append(
+            f'<g role="row" data-key="{t.escape(line.row.node)}" class="k-p-ok" data-say="passes">'
+            f"{name}{cells}{end}</g>"
+        )
+        y += ROW
+    if len(lines) > MOST_ROWS:
+        parts.append(word(2, y + 17, "k-q", _more(lines)))
+        y += ROW
+    if verdicts.prefilter:
+        parts.append(_prefilter(verdicts, y, width))
+        y += 38
+    else:
+        counts = Counter(r.first for r in verdicts.rows)
+        centres = [(left + (i + 0.5) * pitch, str(counts.get(i, 0))) for i in range(len(plugins))]
+        feet = "".join(word(x, y + 17, "k-q k-mid" + " k-b k-strong" * (n != "0"), n) for x, n in centres)
+        parts.append(word(4, y + 17, "k-q", "first to reject") + feet)
+        y += ROW
+    detail, y = _detail(frame, y + 6, width, selection)
+    legend, y = _legend(verdicts, y + 4, width)
+    return "".join([*parts, detail, legend]), y
+
+
+def _left(lines: list[_Line], width: int) -> float:
+    longest = max((t.width(_name(line), 12, bold=True) for line in lines), default=0)
+    return max(96.0, min(longest + 18, 150 if width < 900 else 190))
+
+
+def _right(frame: f.Frame, lines: list[_Line], width: int) -> float:
+    names = [_short_outcome(frame, line.row)[1] for line in lines]
+    longest = max((t.width(name, 12, bold=True) for name in names), default=0)
+    return max(110.0, min(longest + 34, 0.24 * width))
+
+
+def heads(names: list[str], left: float, pitch: float) -> tuple[str, float]:
+    """Draw slanted column heads, their first word bold; give them and where the rows begin."""
+    longest = max((t.width(name, 11, bold=True) for name in names), default=0)
+    base = 34 + longest * _SLANT[0]
+    parts = []
+    for i, name in enumerate(names):
+        x = left + (i + 0.5) * pitch - 2
+        letter, _, rest = name.partition(" ")
+        turned = f' transform="rotate(-42 {num(x)} {num(base)})" role="columnheader"'
+        parts.append(
+            f'<text x="{num(x)}" y="{num(base)}"{turned} aria-label="{t.escape(rest)}">'
+            f'<tspan class="k-b">{t.escape(letter)}</tspan> {t.escape(rest)}</text>'
+        )
+    return "".join(parts), base + 8
+
+
+def marked(frame: f.Frame, selection: str) -> set[str]:
+    """Give the nodes that a selection concerns."""
+    kind, _, name = selection.partition("/")
+    if kind == "verdict":
+        return {name.split("/")[0]}
+    if kind == "zone":
+        return {n.name for n in frame.nodes if any(k.endswith("/zone") and v == name for k, v in n.topology)}
+    if kind == "domain":
+        return {n.name for n in frame.nodes if any(f"{k}/{v}" == name for k, v in n.topology)}
+    return {name} if kind == "node" else set()
+
+
+def row_name(node: str, count: int, y: float, left: float, *, on: bool) -> str:
+    """Draw the head of a row: a node, or how many nodes are like this one."""
+    bar = rect(0, y, 3, 25, "k-s-accent") if on else ""
+    colour = " k-t-accent" if on else ""
+    if count == 1:
+        said = word(5, y + 17, f"k-n{colour}", t.middle(node, left - 12, 12, bold=True))
+    else:
+        many = f"{count} nodes"
+        start = t.width(many, 12, bold=True) + 10
+        said = word(5, y + 17, f"k-n{colour}", many)
+        said += word(start, y + 17, "k-w", t.middle(f"e.g. {node}", left - start - 6, 10))
+    label = f"node {node}" if count == 1 else f"{count} nodes, for example {node}"
+    return pick(bar + said, f"node/{node}", "", label, role="rowheader")
+
+
+def _cells(frame: f.Frame, row: f.VerdictRow, left: float, y: float, pitch: float, selection: str) -> str:
+    """Draw a row's cells: grounds that can be selected, then the glyphs, a run of one ink in one text."""
+    inks: list[tuple[str, float, str]] = []
+    grounds, rings = [], []
+    wide = num(pitch - 2)
+    for i, plugin in enumerate(frame.verdicts.plugins):
+        code = row.codes[i] if i < len(row.codes) else f.NOT_ASKED
+        ground, ink, said = _style(code, plugin, first=i == row.first)
+        x, ref = left + i * pitch, f"verdict/{row.node}/{plugin.name}"
+        inks.append((ink, x + pitch / 2 - 1, GLYPHS[code]))
+        on = ""
+        if ref == selection:
+            on = ' aria-selected="true"'
+            rings.append(rect(x - 1.5, y - 1.5, pitch + 1, 28, "k-ring", 3))
+        # what passes has its ground and its word from the row; a key of its own makes the host replace the others
+        more = (
+            f' class="{ground}" data-key="{t.escape(plugin.letter)}{code}" aria-label="{t.escape(said)}"'
+            if ground
+            else ""
+        )
+        place = f"M{num(x)} {num(y)}h{wide}v25h-{wide}z"
+        grounds.append(f'<path d="{place}" data-ref="{t.escape(ref)}" role="gridcell"{more}{on}/>')
+    glyphs = ""
+    for ink, same in groupby(inks, key=lambda item: item[0]):
+        at = list(same)
+        places = " ".join(num(x) for _, x, _ in at)
+        glyphs += f'<text x="{places}" y="{num(y + 17)}" class="k-g {ink}">{"".join(g for _, _, g in at)}</text>'
+    return "".join(grounds) + glyphs + "".join(rings)
+
+
+def _style(code: str, plugin: f.PluginHead, *, first: bool) -> tuple[str, str, str]:
+    """Give a cell's ground, ink and name; a row's own class gives the ground of what passes."""
+    family = plugin.family if plugin.family in f.FAMILIES else "node"
+    if code == f.PASS:
+        return "", "k-t-ok", GLYPHS[code]
+    if code in _REJECTING and first:
+        return f"k-s-{family}", "k-on", f"{plugin.name} {WORDS[code]}"
+    if code in _REJECTING:
+        return f"k-also k-l-{family}", f"k-t-{family}", f"{plugin.name} {_ALSO}"
+    return "k-p-none", "k-q", GLYPHS[code]
+
+
+def _short_outcome(frame: f.Frame, row: f.VerdictRow) -> tuple[str, str, str]:
+    verdicts = frame.verdicts
+    if verdicts.prefilter:
+        return "·", "not asked", "k-q"
+    if row.first < 0:
+        return ("★", "chosen", "k-t-ok") if row.chosen else ("✓", "fits", "k-t-ok")
+    plugin = verdicts.plugins[row.first]
+    family = plugin.family if plugin.family in f.FAMILIES else "node"
+    # the head shows both names of a renamed plugin, here there is room for one
+    return GLYPHS[row.codes[row.first]], plugin.name.partition(" (")[0], f"k-t-{family}"
+
+
+def _outcome(frame: f.Frame, row: f.VerdictRow, x: float, y: float, room: float) -> str:
+    glyph, name, ink = _short_outcome(frame, row)
+    short = t.end(name, room - 15, 12, bold=True)
+    said = word(x, y + 17, f"k-n {ink}", glyph) + word(x + 15, y + 17, f"k-n {ink}", short)
+    return f'<g role="gridcell" aria-label="{t.escape(_outcome_words(frame, row))}">{said}</g>'
+
+
+def _prefilter(verdicts: f.Verdicts, y: float, width: int) -> str:
+    back = rect(0, y + 4, width, 26, "k-p-none", 3) + rect(0, y + 4, 4, 26, "k-s-ink")
+    glyph = word(14, y + 21, "k-n", "⊘")
+    first = verdicts.prefilter_plugin
+    x = 30 + t.width(first, 12, bold=True)
+    rest = t.end(f"rejected the pod before any node: {verdicts.prefilter}", width - x - 16, 12)
+    return back + glyph + word(30, y + 21, "k-n", first) + word(x + 4, y + 21, "k-m", rest)
+
+
+def _selected_cell(frame: f.Frame, selection: str) -> f.CellDetail | None:
+    verdicts = frame.verdicts
+    kind, _, rest = selection.partition("/")
+    node, _, plugin = rest.partition("/")
+    cell = verdicts.cell
+    # a plugin that the document renamed shows both names, its rule has one
+    if cell is not None and (
+        kind != "verdict" or (cell.node, cell.plugin.partition(" (")[0]) == (node, plugin.partition(" (")[0])
+    ):
+        return cell
+    index = next((i for i, p in enumerate(verdicts.plugins) if p.name == plugin), -1)
+    row = next((r for r in verdicts.rows if r.node == node), None)
+    if kind != "verdict" or index < 0 or row is None:
+        return None
+    return f.CellDetail(node, plugin, row.codes[index])
+
+
+def cell_lines(cell: f.CellDetail) -> list[str]:
+    """Say one cell: what the plugin says of the node, then both sides of the comparison."""
+    said = ", ".join(cell.reasons) or WORDS[cell.code].partition(" first")[0]
+    lines = [
+        f"{GLYPHS[cell.code]} {cell.plugin} on {cell.node}: {said}",
+        *(f"  {line}" for line in cell.evidence),
+    ]
+    return [*lines, f"  {cell.rule}"] if cell.rule else lines
+
+
+def _detail(frame: f.Frame, y: float, width: int, selection: str) -> tuple[str, float]:
+    cell = _selected_cell(frame, selection)
+    if cell is None:
+        return "", y
+    said = ", ".join(cell.reasons) or WORDS[cell.code].partition(" first")[0]
+    room = width - 36
+    evidence = [line for e in cell.evidence for line in t.wrap(e, room, 11, 3)]
+    node = t.middle(cell.node, room / 3, 13, bold=True)
+    start = 34 + t.width(cell.plugin, 13, bold=True) + 24 + t.width(node, 13, bold=True)
+    inline = t.wrap(said, width - start - 22, 13, 1) if t.width(said, 13) <= width - start - 22 else ()
+    body = [] if inline else list(t.wrap(said, room, 12, 3))
+    high = 26 + 17 * (len(body) + len(evidence)) + (18 if cell.rule else 0) + 8
+    parts = [rect(0, y, width, high, "k-p-none", 4), rect(0, y, 4, high, "k-s-accent")]
+    parts.append(word(16, y + 21, "k-cap k-b", GLYPHS[cell.code]))
+    tail = f"</tspan>: {t.escape(inline[0])}" if inline else "</tspan>:"
+    parts.append(
+        f'<text x="32" y="{num(y + 21)}" class="k-cap"><tspan class="k-b">{t.escape(cell.plugin)}</tspan> on '
+        f'<tspan class="k-b">{t.escape(node)}{tail}</text>'
+    )
+    line = y + 21
+    for kind, rows in (("k-m", body), ("k-q", evidence)):
+        for row in rows:
+            line += 17
+            parts.append(word(16, line, kind, row))
+    if cell.rule:
+        parts.append(word(16, line + 18, "k-code", t.end(cell.rule.strip(), room * 0.84, 11)))
+    return "".join(parts), y + high + 6
+
+
+def _legend(verdicts: f.Verdicts, y: float, width: int) -> tuple[str, float]:
+    seen = {code for row in verdicts.rows for code in row.codes}
+    entries = [
+        ("k-p-ok", "k-t-ok", "✓", WORDS[f.PASS]), ("k-p-none", "k-q", "–", WORDS[f.NOTHING]),
+        ("k-s-resources", "k-on", "✕", WORDS[f.REJECT]), ("k-s-storage", "k-on", "⊘", WORDS[f.UNRESOLVABLE]),
+        ("k-also k-l-storage", "k-t-storage", "✕", _ALSO),
+    ]  # fmt: skip
+    if f.ERROR in seen:
+        entries.append(("k-s-node", "k-on", "!", WORDS[f.ERROR]))
+    if f.NOT_ASKED in seen:
+        entries.append(("k-p-none", "k-q", "·", WORDS[f.NOT_ASKED]))
+    parts, x = [], 2.0
+    for ground, ink, glyph, said in entries:
+        wide = 26 + t.width(said, 10.5) + 16
+        if x + wide > width:
+            x, y = 2.0, y + 22
+        parts.append(rect(x + 0.5, y + 0.5, 17, 15, ground, 2) + word(x + 9, y + 12, f"k-g {ink}", glyph))
+        parts.append(word(x + 24, y + 12, "k-w", said))
+        x += wide
+    return "".join(parts), y + 22

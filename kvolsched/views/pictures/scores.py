@@ -1,0 +1,200 @@
+"""The scores of a pass: raw, normalised, weighted, the sum that decided, and what other weights would decide.
+
+A pure function of `Frame.verdicts.scores`, in the same grid as the verdicts: rows are the
+nodes that were scored, best first, columns the plugins that score with their weight. The last
+row says from which weight of that plugin alone the chosen node is no longer the best.
+"""
+
+from __future__ import annotations
+
+from attrs import frozen
+
+from kvolsched.views import frame as f
+from kvolsched.views.drawing import text as t
+from kvolsched.views.drawing.marks import n as num
+from kvolsched.views.drawing.marks import rect, word
+from kvolsched.views.drawing.tables import ROW, columns, nothing, path, picture
+from kvolsched.views.pictures.matrix import EMPTY, MOST_ROWS, caption, heads, marked, row_name, sentence
+
+MANY = 60  # nodes; of more, only those have rows that tell how it was decided
+WIDE = 80.0  # px of a column in which a score's three numbers find room
+UNSCORED = "No node has been scored: a pass scores only when more than one node fits."
+
+
+@frozen
+class Flip:
+    """A weight of one plugin at which another node wins, all other weights being as they are."""
+
+    weight: int
+    """A positive integer: the nearest to today's weight, on its side of it."""
+    winners: tuple[str, ...]
+    """The best nodes at that weight; of several a draw decides."""
+
+
+@frozen
+class Decides:
+    """What the weight of one plugin decides: where the chosen node loses, above today's weight and below it."""
+
+    plugin: str
+    weight: int
+    chosen: str
+    above: Flip | None = None
+    below: Flip | None = None
+
+    def __str__(self) -> str:
+        ways = [
+            f"{said}: {' or '.join(flip.winners)}"
+            for flip, said in (
+                (self.below, f"at weight {self.below.weight} or less" if self.below else ""),
+                (self.above, f"from weight {self.above.weight} on" if self.above else ""),
+            )
+            if flip is not None
+        ]
+        return f"{self.plugin} × {self.weight}: " + ("; ".join(ways) or f"at any weight {self.chosen} wins")
+
+
+def draw(frame: f.Frame, width: int, selection: str = "") -> str:
+    """Draw the scores of the last pass over the pod in focus."""
+    if not frame.verdicts.rows:
+        return nothing(width, EMPTY)
+    head = caption(frame, width, scores=True)
+    if not frame.verdicts.scores:
+        return picture(width, 68, head + word(2, 46, "k-q", UNSCORED), UNSCORED)
+    table, y = _scores(frame, width, selection)
+    return picture(width, y, head + table, f"{sentence(frame)}, scores", "grid")
+
+
+def reading(frame: f.Frame) -> str:
+    """Say the scores in lines: raw → normalised × weight = total, and the sum, best first."""
+    verdicts = frame.verdicts
+    if not verdicts.scores:
+        return UNSCORED
+    rows = []
+    for node, sum_, parts in ranked(verdicts):
+        said = ", ".join(f"{s.plugin} {s.raw} → {s.normalised} × {s.weight} = {s.total}" for s in parts)
+        rows.append([node, str(sum_), said])
+    said = f"scores of pass {verdicts.number} of {verdicts.pod}\n" + columns(rows)
+    found = decides(verdicts)
+    if found:
+        said += f"\nwho would win in place of {found[0].chosen} if one weight were another (positive integers)\n"
+        said += columns([[head, rest] for head, _, rest in (str(one).partition(": ") for one in found)])
+    return said
+
+
+def ranked(verdicts: f.Verdicts) -> list[tuple[str, int, list[f.ScoreRow]]]:
+    """Give each scored node with its sum and its parts, best first."""
+    nodes = sorted({s.node for s in verdicts.scores})
+    parts = {node: [s for s in verdicts.scores if s.node == node] for node in nodes}
+    sums = [(node, sum(s.total for s in parts[node]), parts[node]) for node in nodes]
+    return sorted(sums, key=lambda item: (-item[1], item[0]))
+
+
+def decides(verdicts: f.Verdicts) -> list[Decides]:
+    """Say of each plugin at which weights of it alone another node would win; nothing where one node was scored.
+
+    The chosen node is beaten by another with more of this score from some weight on, by one with less of it from some
+    weight down: sums are linear in a weight, so the first such integers are exact.
+    """
+    best = ranked(verdicts)
+    if len(best) < 2:
+        return []
+    marked_chosen = {row.node for row in verdicts.rows if row.chosen}
+    chosen = next((node for node, _, _ in best if node in marked_chosen), best[0][0])
+    sums = {node: total for node, total, _ in best}
+    weights = dict.fromkeys((score.plugin, score.weight) for score in verdicts.scores)
+    found = []
+    for plugin, weight in weights:
+        own = {score.node: score.normalised for score in verdicts.scores if score.plugin == plugin}
+        rest = {node: total - weight * own.get(node, 0) for node, total in sums.items()}
+        above, below = [], []
+        for node in sums:
+            more, behind = own.get(node, 0) - own.get(chosen, 0), rest[chosen] - rest[node]
+            if more > 0:  # it wins where weight × more > behind
+                above.append(behind // more + 1)
+            elif more < 0:
+                below.append(-(-behind // more) - 1)
+        found.append(
+            Decides(
+                plugin, weight, chosen,
+                _flip(min(above), own, rest) if above else None,
+                _flip(max(below), own, rest) if below and max(below) > 0 else None,
+            )
+        )  # fmt: skip
+    return found
+
+
+def _flip(weight: int, own: dict[str, int], rest: dict[str, int]) -> Flip:
+    totals = {node: total + weight * own.get(node, 0) for node, total in rest.items()}
+    most = max(totals.values())
+    return Flip(weight, tuple(sorted(node for node, total in totals.items() if total == most)))
+
+
+def _scores(frame: f.Frame, width: int, selection: str) -> tuple[str, float]:
+    verdicts = frame.verdicts
+    plugins = list(dict.fromkeys((s.plugin, s.weight) for s in verdicts.scores))
+    best = ranked(verdicts)
+    chosen = {r.node for r in verdicts.rows if r.chosen}
+    left = max(96.0, min(max(t.width(n, 12, bold=True) for n, _, _ in best) + 18, 190.0))
+    pitch = min(110.0, (width - left - 150) / max(1, len(plugins)))
+    drawn, top = heads([f"×{weight} {name}" for name, weight in plugins], left, pitch)
+    parts = [drawn, word(2, top - 6, "k-q", "node")]
+    concerned, y = marked(frame, selection), top
+    for node, total, scores in best[:MOST_ROWS]:
+        row = [row_name(node, 1, y, left, on=node in concerned)]
+        by_name = {s.plugin: s for s in scores}
+        row += [_cell(by_name.get(name), name, left + i * pitch, y, pitch) for i, (name, _) in enumerate(plugins)]
+        x = left + len(plugins) * pitch + 12
+        star = "★" if node in chosen else "="
+        row.append(word(x, y + 17, "k-n k-t-ok", star) + word(x + 16, y + 17, "k-n k-t-ok", str(total)))
+        at = x + 20 + t.width(str(total), 12, bold=True)
+        row.append(word(at, y + 17, "k-w", "chosen" if node in chosen else ""))
+        parts.append(f'<g role="row" data-key="{t.escape(node)}">{"".join(row)}</g>')
+        y += ROW
+    found = decides(verdicts)
+    if found:
+        parts.append(_weights(found, left, pitch, y))
+        y += ROW
+    rest = len(verdicts.rows) - len(best)
+    more = len(best) - MOST_ROWS
+    unseen = "rejected or not scored" if len(verdicts.rows) <= MANY else "rejected, or scored less"
+    notes = [f"… {more} more nodes"] * (more > 0) + [f"{rest} node{'s' * (rest != 1)} {unseen}"] * (rest > 0)
+    notes.append(f"cell: {'raw, normalised 0 to 100, weighted' if pitch > WIDE else 'normalised'}; right: the sum")
+    if found:
+        notes.append(f"last row: the weight of that plugin at which {found[0].chosen} no longer wins")
+    parts.append(word(2, y + 18, "k-w", t.end(" · ".join(notes), width - 4, 10)))
+    return "".join(parts), y + 28
+
+
+def _cell(score: f.ScoreRow | None, plugin: str, x: float, y: float, pitch: float) -> str:
+    """Draw one score: the normalised in the middle, raw left and weighted right where they differ and find room."""
+    said = "–" if score is None else str(score.normalised)
+    share = 0.0 if score is None else max(0, min(100, score.normalised)) / 100
+    cell = path(f"M{num(x)} {num(y)}h{num(pitch - 2)}v25h-{num(pitch - 2)}z", "k-p-none")
+    cell += rect(x, y, (pitch - 2) * share, 25, "k-p-ok") + word(x + pitch / 2 - 1, y + 17, "k-g k-num", said)
+    words = "nothing to score"
+    if score is not None:
+        words = f"{score.raw} → {score.normalised} × {score.weight} = {score.total}"
+        half = (pitch - t.width(said, 12, bold=True)) / 2 - 6
+        raw = f"{score.raw}→" if score.raw != score.normalised else ""
+        weighted = f"={score.total}" if score.total != score.normalised else ""
+        if raw and t.width(raw, 10) < half:
+            cell += word(x + 3, y + 16, "k-w", raw)
+        wide = t.width(weighted, 10)
+        if weighted and wide < half:
+            cell += word(x + pitch - 5 - wide, y + 16, "k-w", weighted)
+    return f'<g role="gridcell" aria-label="{t.escape(f"{plugin} {words}")}">{cell}</g>'
+
+
+def _weights(found: list[Decides], left: float, pitch: float, y: float) -> str:
+    """Draw the row of the weights at which another node wins."""
+    row = [word(2, y + 17, "k-w", "another wins")]
+    for i, one in enumerate(found):
+        flips = [(sign, flip) for sign, flip in (("≤", one.below), ("≥", one.above)) if flip is not None]
+        said = " ".join(f"{sign}{flip.weight}" for sign, flip in flips) or "never"
+        if len(flips) == 1:
+            named = f"{said} {flips[0][1].winners[0]}"
+            said = named if t.width(named, 10) < pitch - 5 else said
+        short = said if flips or t.width(said, 10) < pitch - 5 else "–"
+        cell = word(left + i * pitch + 3, y + 17, "k-w", t.end(short, pitch - 5, 10))
+        row.append(f'<g role="gridcell" aria-label="{t.escape(str(one))}">{cell}</g>')
+    return f'<g role="row" data-key="weights">{"".join(row)}</g>'

@@ -1,0 +1,29 @@
+"""What has just failed is not run again at once: half a second of pause for each operation."""
+
+from __future__ import annotations
+
+import attrs
+
+from .component import TurnContext
+from .digest import WAIT
+
+
+@attrs.frozen
+class OperationBackoff:
+    """A note: an operation failed and is not run again before this moment."""
+
+    until: float = attrs.field(metadata=WAIT)
+
+
+def back_off_operation(ctx: TurnContext, operation: str, seconds: float = 0.5) -> None:
+    """Note that an operation has failed: it is not run again for half a second."""
+    ctx.remember("pause", operation, OperationBackoff(ctx.now + seconds))
+
+
+def is_backing_off(ctx: TurnContext, operation: str) -> bool:
+    """Say whether an operation failed a moment ago; the note is forgotten when its time is over."""
+    note: OperationBackoff | None = ctx.note("pause", operation)
+    if note is not None and note.until > ctx.now:
+        return True
+    ctx.remember("pause", operation, None)
+    return False

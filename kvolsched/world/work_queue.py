@@ -1,0 +1,79 @@
+"""What waits to be done, in order: notes of one sort, the first found at once."""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import attrs
+
+from .digest import SILENT, WAIT
+from .log import LogKey
+
+
+@attrs.frozen
+class WorkItem:
+    """A note that an actor has something to do; `order` is the place in the log where it learned so."""
+
+    order: int = attrs.field(metadata=SILENT)
+
+
+@attrs.frozen
+class WakeUp:
+    """A note that an actor wants to be woken at a simulated time (s); a periodic one does not keep a run going."""
+
+    at: float = attrs.field(metadata=WAIT)
+    order: int = attrs.field(metadata=SILENT)
+    periodic: bool = False
+
+
+class WorkQueue:
+    """Notes of one sort by their order: a view that finds the first at once. Mutable."""
+
+    def __init__(self, sort: str, order: Callable[[Any], Any] = lambda note: note.order) -> None:
+        self.follows = frozenset([sort])
+        self.order = order
+        self.items: dict[str, Any] = {}
+        self._heap: list[tuple[Any, str]] = []
+
+    def apply(self, key: LogKey, old: Any, new: Any) -> None:
+        """Add, replace or drop one note."""
+        name = key[2]
+        if new is None:
+            self.items.pop(name, None)
+            return
+        self.items[name] = new
+        if len(self._heap) > 64 + 4 * len(self.items):  # travelling to and fro leaves what `first` never met
+            self._heap = [(self.order(note), name) for name, note in self.items.items()]
+            heapq.heapify(self._heap)
+        else:
+            heapq.heappush(self._heap, (self.order(new), name))
+
+    def next(self, *, every: bool = False) -> Sequence[tuple[int, str]]:
+        """Return what may be taken up: the first alone, or all of it."""
+        if every:
+            return self.all()
+        first = self.first()
+        return (first,) if first else ()
+
+    def first(self) -> tuple[Any, str] | None:
+        """Return (order, name) of the first note, or None."""
+        if not self.items:
+            return None
+        heap = self._heap
+        while True:
+            order, name = heap[0]
+            note = self.items.get(name)
+            if note is not None and self.order(note) == order:
+                return heap[0]
+            heapq.heappop(heap)
+
+    def all(self) -> list[tuple[Any, str]]:
+        """Return (order, name) of every note, sorted."""
+        return sorted((self.order(note), name) for name, note in self.items.items())
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, WorkQueue) and self.items == other.items
+
+    __hash__ = None  # type: ignore[assignment]
