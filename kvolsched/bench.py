@@ -23,7 +23,7 @@ from typing import Any
 
 import attrs
 
-from .api.kinds.meta import Frozen, ObjectMeta
+from .api.kinds.meta import Frozen, ObjectMeta, evolve_parts
 from .api.kinds.pod import Pod, PodSchedulingGate, TopologySpreadConstraint
 from .api.kinds.selector import LabelSelector, NodeSelector, NodeSelectorTerm, Requirement
 from .api.kinds.storage_class import NO_PROVISIONER
@@ -92,7 +92,7 @@ class PassTimer:
         for number, pod in enumerate(self.pods):
             ranking = rank(judge(pod, self.seen, profile))
             node = ranking.tied(number * 7919 % ranking.ties)
-            there = attrs.evolve(pod, spec=attrs.evolve(pod.spec, node_name=node))
+            there = evolve_parts(pod, spec={"node_name": node})
             self.seen.apply(key_of(pod), pod, there)
             placed.append((pod, there))
         taken = time.process_time() - start
@@ -139,7 +139,7 @@ def spreading(when: str, skew: int) -> Callable[[Pod], Pod]:
     constraint = TopologySpreadConstraint(
         max_skew=skew, topology_key=ZONE, when_unsatisfiable=when, label_selector=selector
     )
-    return lambda pod: attrs.evolve(pod, spec=attrs.evolve(pod.spec, topology_spread_constraints=(constraint,)))
+    return lambda pod: evolve_parts(pod, spec={"topology_spread_constraints": (constraint,)})
 
 
 def with_disks(each: int) -> PassTimer:
@@ -183,7 +183,7 @@ def the_frame(count: int) -> float:
         pod = ctx.seen.get("Pod", cause, "default")  # type: ignore[attr-defined]
         if pod is None or pod.status.phase == "Running":
             return []
-        running = attrs.evolve(pod, status=attrs.evolve(pod.status, phase="Running"))
+        running = evolve_parts(pod, status={"phase": "Running"})
         return [Write("update_status", key_of(pod), running)]
 
     worker = Component("worker", ("Pod",), (Reconciler("worker", lambda _h, key, _o, _n: [key.name], sync),))

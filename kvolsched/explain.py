@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import attrs
 
 from . import volumes
+from .api.kinds.meta import evolve_parts
 from .api.text import manifest
 from .cluster import Cluster
 from .controllers import kubelet
@@ -396,7 +397,7 @@ def judged(cluster: Cluster, pod: Key) -> Pass | None:
     if asked is None:
         return None
     if turn is None:
-        asked = attrs.evolve(asked, spec=attrs.evolve(asked.spec, node_name=""))
+        asked = evolve_parts(asked, spec={"node_name": ""})
     snapshot: Any = process.views["cache"].behind  # type: ignore[attr-defined]
     snapshot.moment = moment(world.log)
     judgement = judge(asked, snapshot, cluster.revision.profile)

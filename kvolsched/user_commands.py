@@ -10,10 +10,8 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-import attrs
-
 from .api.kinds.kind import BY_NAME
-from .api.kinds.meta import Frozen, evolve
+from .api.kinds.meta import Frozen, evolve_parts
 from .api.text import manifest, patches
 
 LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
@@ -53,7 +51,7 @@ def created(obj: Any, written: Mapping[str, Any]) -> Any:
     """Return the object that a manifest creates: with the manifest in its annotation."""
     applied = _spelled(obj, _configuration(obj, written))
     annotations = Frozen({**obj.metadata.annotations, LAST_APPLIED: applied})
-    return evolve(obj, metadata=evolve(obj.metadata, annotations=annotations))
+    return evolve_parts(obj, metadata={"annotations": annotations})
 
 
 def merged(old: Any, new: Any, written: Mapping[str, Any]) -> Any:
@@ -105,12 +103,12 @@ def _read(applied: str | None) -> dict[str, Any] | None:
 
 def cordoned(node: Any) -> Any:
     """Return a node that takes no more pods."""
-    return attrs.evolve(node, spec=attrs.evolve(node.spec, unschedulable=True))
+    return evolve_parts(node, spec={"unschedulable": True})
 
 
 def uncordoned(node: Any) -> Any:
     """Return a node that takes pods again."""
-    return attrs.evolve(node, spec=attrs.evolve(node.spec, unschedulable=False))
+    return evolve_parts(node, spec={"unschedulable": False})
 
 
 def tainted(node: Any, text: str) -> Any:

@@ -14,7 +14,7 @@ from typing import Any
 import attrs
 
 from .api.kinds.csi import CSIDriver
-from .api.kinds.meta import Frozen, ObjectReference
+from .api.kinds.meta import Frozen, ObjectReference, evolve_parts
 from .api.kinds.node import Node
 from .api.kinds.pod import Pod
 from .api.kinds.pod_volume import CSIVolumeSource
@@ -165,7 +165,7 @@ def is_clean(claim: PersistentVolumeClaim) -> bool:
 def with_content(claim: PersistentVolumeClaim, content: str) -> PersistentVolumeClaim:
     """Return a claim whose status says that its volume is clean or dirty."""
     rest = claim.status.rest.merged({CONTENT: content})
-    return attrs.evolve(claim, status=attrs.evolve(claim.status, rest=rest))
+    return evolve_parts(claim, status={"rest": rest})
 
 
 # -- does this volume suit this claim --------------------------------------------------------------
@@ -312,7 +312,7 @@ def with_zone_affinity(volume: PersistentVolume) -> PersistentVolume:
     if not found:
         return volume
     selector = NodeSelector(node_selector_terms=(NodeSelectorTerm(match_expressions=tuple(found)),))
-    return attrs.evolve(volume, spec=attrs.evolve(volume.spec, node_affinity=VolumeNodeAffinity(required=selector)))
+    return evolve_parts(volume, spec={"node_affinity": VolumeNodeAffinity(required=selector)})
 
 
 def term_allows(term: TopologySelectorTerm, labels: Mapping[str, str]) -> bool:
@@ -371,11 +371,7 @@ def bind_volume_to_claim(volume: PersistentVolume, claim: PersistentVolumeClaim)
     wanted = claim_ref_of(claim)
     if ref is not None and prebound and ref.uid == wanted.uid:
         return volume
-    return attrs.evolve(
-        volume,
-        metadata=attrs.evolve(volume.metadata, annotations=annotations),
-        spec=attrs.evolve(volume.spec, claim_ref=wanted),
-    )
+    return evolve_parts(volume, metadata={"annotations": annotations}, spec={"claim_ref": wanted})
 
 
 def with_selected_node(
@@ -386,7 +382,7 @@ def with_selected_node(
     if node:
         keys = {options.selected_node_key: node}
     annotations = claim.metadata.annotations.merged(keys)
-    return attrs.evolve(claim, metadata=attrs.evolve(claim.metadata, annotations=annotations))
+    return evolve_parts(claim, metadata={"annotations": annotations})
 
 
 # -- inline volumes, as a driver's node service meets them ----------------------------------------
@@ -434,4 +430,4 @@ def with_reported_topology(node: Node, services: Iterable[NodeService]) -> Node:
     told = {key: value for each in services for key, value in each.segments.get(node.metadata.name, {}).items()}
     if told.items() <= node.metadata.labels.items():
         return node
-    return attrs.evolve(node, metadata=attrs.evolve(node.metadata, labels=node.metadata.labels.merged(told)))
+    return evolve_parts(node, metadata={"labels": node.metadata.labels.merged(told)})

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from test_conform import RECORDED
 
 from kvolsched import admission
+from kvolsched.api.kinds.meta import evolve_parts
 from kvolsched.api.text.fault import ManifestError
 from kvolsched.api.text.manifest import to_plain
 from kvolsched.api.validation.validate import validate
@@ -46,9 +47,7 @@ def test_created_configured_unchanged():
 
 def with_label(obj, key, value):
     """The object with a label more."""
-    from kvolsched.api.kinds.meta import evolve
-
-    return evolve(obj, metadata=evolve(obj.metadata, labels=obj.metadata.labels.merged({key: value})))
+    return evolve_parts(obj, metadata={"labels": obj.metadata.labels.merged({key: value})})
 
 
 def test_other_kinds_are_left_out_with_a_word():

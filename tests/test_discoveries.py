@@ -8,7 +8,7 @@ import attrs
 import pytest
 
 import kvolsched
-from kvolsched.api.kinds.meta import ObjectReference
+from kvolsched.api.kinds.meta import ObjectReference, evolve_parts
 from kvolsched.explore import Crash, UserAct, claims_and_volumes_match, explore, pods_stay, versions_grow
 from kvolsched.explore.invariants import nodes_hold_what_they_run
 from kvolsched.revision import revision_named
@@ -222,7 +222,7 @@ class Take:
     def apply(self, old):
         """Return the volume with its claimRef set."""
         ref = ObjectReference(api_version="v1", kind="PersistentVolumeClaim", namespace="default", name="outsiders")
-        return attrs.evolve(old, spec=attrs.evolve(old.spec, claim_ref=ref))
+        return evolve_parts(old, spec={"claim_ref": ref})
 
 
 def thief(name):

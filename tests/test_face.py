@@ -3,6 +3,7 @@
 import pytest
 
 import kvolsched
+from kvolsched.api.kinds.meta import evolve_parts
 from kvolsched.explain import net
 from kvolsched.results import WIDE, hanging, sentence
 from kvolsched.world.log import Change, Key, Note
@@ -103,10 +104,8 @@ def test_acts_of_the_user_answer_in_kubectls_words(cluster):
 
 def test_an_edit_that_the_server_refuses_is_an_error(cluster):
     """What may not change is refused with the server's words, and nothing is changed."""
-    import attrs
-
     with pytest.raises(kvolsched.ApplyRefused, match="spec"):
-        cluster.edit("pvc/my-pvc", lambda old: attrs.evolve(old, spec=attrs.evolve(old.spec, storage_class_name="x")))
+        cluster.edit("pvc/my-pvc", lambda old: evolve_parts(old, spec={"storage_class_name": "x"}))
     assert cluster["pvc/my-pvc"].spec.storage_class_name == "zonal-class"
 
 

@@ -7,12 +7,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kvolsched import volumes
+from kvolsched.api.kinds.meta import evolve_parts
 from kvolsched.volumes import find_matching_volume, topology_allows, volume_fits_node
 
 
 def available(made, **spec):
     """Return a volume in phase Available, with parts of its spec replaced."""
-    return attrs.evolve(made, status=attrs.evolve(made.status, phase="Available"), spec=attrs.evolve(made.spec, **spec))
+    return evolve_parts(made, status={"phase": "Available"}, spec=attrs.evolve(made.spec, **spec))
 
 
 def found(*candidates, asked=None, **how):
@@ -62,7 +63,7 @@ def test_phase_selector_deletion_and_exclusion():
     assert found(available(volume()), excluded={"disk"}) is None
     assert found(available(volume()), asked=claim(selector={"matchLabels": {"tier": "gold"}})) is None
     gone = available(volume())
-    gone = attrs.evolve(gone, metadata=attrs.evolve(gone.metadata, deletion_timestamp="2026-01-01T00:00:00Z"))
+    gone = evolve_parts(gone, metadata={"deletion_timestamp": "2026-01-01T00:00:00Z"})
     assert found(gone) is None
 
 
@@ -76,8 +77,12 @@ def test_access_modes_count_on_the_schedulers_path():
 def test_affinity_nil_empty_and_matching():
     """No affinity reaches everywhere, an empty one nowhere."""
     anywhere, here = volume(), volume(zone="zone-a")
-    nowhere = attrs.evolve(here, spec=attrs.evolve(here.spec, node_affinity=attrs.evolve(
-        here.spec.node_affinity, required=attrs.evolve(here.spec.node_affinity.required, node_selector_terms=()))))
+    nowhere = evolve_parts(
+        here,
+        spec={
+            "node_affinity": attrs.evolve( here.spec.node_affinity, required=attrs.evolve(here.spec.node_affinity.required, node_selector_terms=())),
+        },
+    )
     for made, fits in ((anywhere, True), (here, True), (nowhere, False)):
         assert volume_fits_node(made, node("node-a")) is fits
     assert not volume_fits_node(here, node("node-b"))
@@ -128,11 +133,11 @@ def test_the_choice_is_the_least_that_suffices(sizes, asked):
 @given(st.booleans(), st.booleans())
 def test_binding_a_volume_twice_changes_nothing_more(prebound, own_uid):
     """The write is skipped if it is already so; the mark is put only where the user had not prebound."""
-    asked = attrs.evolve(claim(), metadata=attrs.evolve(claim().metadata, uid="u1"))
+    asked = evolve_parts(claim(), metadata={"uid": "u1"})
     disk = volume(ref="data" if prebound else None)
     if prebound and own_uid:
         ref = attrs.evolve(disk.spec.claim_ref, uid="u1")
-        disk = attrs.evolve(disk, spec=attrs.evolve(disk.spec, claim_ref=ref))
+        disk = evolve_parts(disk, spec={"claim_ref": ref})
     once = volumes.bind_volume_to_claim(disk, asked)
     assert volumes.bind_volume_to_claim(once, asked) is once
     assert ("pv.kubernetes.io/bound-by-controller" in once.metadata.annotations) is (not prebound)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from ..api.kinds.meta import Condition, evolve
+from ..api.kinds.meta import Condition, evolve, evolve_parts
 from ..world.apiserver import Deny
 from ..world.log import Key
 from .plugins import with_topology_labels
@@ -31,7 +31,7 @@ def bind(*, zone_labels: bool) -> Callable[[Any, Any, Mapping[Key, Any]], Any]:
         if zone_labels:
             pod = with_topology_labels(pod, objects.get(Key("Node", "", node_name)))
             status = evolve(status, nominated_node_name="")
-        return evolve(pod, spec=evolve(pod.spec, node_name=node_name), status=status)
+        return evolve_parts(pod, spec={"node_name": node_name}, status=status)
 
     return store
 

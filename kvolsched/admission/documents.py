@@ -15,6 +15,7 @@ from typing import Any
 import attrs
 
 from ..api.kinds.csi import CSIDriver, CSIDriverStatus
+from ..api.kinds.meta import evolve_parts
 from ..api.kinds.pod import Pod
 from ..api.kinds.selector import NodeSelector, NodeSelectorTerm
 from ..api.kinds.storage_class import StorageClass
@@ -42,7 +43,7 @@ def zone_affinity(_old: PersistentVolume | None, new: PersistentVolume, _stored:
 
 def no_directives(old: Pod, new: Pod, _stored: Stored) -> Any:
     """A pod's node selector and node affinity stay, gated or not."""
-    before, after = (attrs.evolve(pod, spec=attrs.evolve(pod.spec, scheduling_gates=())) for pod in (old, new))
+    before, after = (evolve_parts(pod, spec={"scheduling_gates": ()}) for pod in (old, new))
     faults = immutable(before, after)
     return invalid(new, faults) if faults else new
 
@@ -63,7 +64,7 @@ def _pod_without(new: Pod, off: frozenset[str]) -> Pod:
 
 
 def _untold(_old: CSIDriver | None, new: CSIDriver, _stored: Stored) -> Any:
-    return attrs.evolve(new, spec=attrs.evolve(new.spec, capacity_tracking=None), status=CSIDriverStatus())
+    return evolve_parts(new, spec={"capacity_tracking": None}, status=CSIDriverStatus())
 
 
 def dropping(gates: Iterable[str]) -> tuple[AdmissionPlugin, ...]:
@@ -77,7 +78,7 @@ def dropping(gates: Iterable[str]) -> tuple[AdmissionPlugin, ...]:
 def without_volume(old: Any, new: Any) -> Any:
     """Return a claim that is being rolled back as one that names no volume: it may lose it (S0, one transaction)."""
     if isinstance(old, PersistentVolumeClaim) and under_rollback(old) and not new.spec.volume_name:
-        return attrs.evolve(old, spec=attrs.evolve(old.spec, volume_name=""))
+        return evolve_parts(old, spec={"volume_name": ""})
     return old
 
 
@@ -95,7 +96,7 @@ def inserted_anywhere(old: Any, new: Any) -> Any:
     assert affinity is not None
     assert affinity.node_affinity is not None
     node = attrs.evolve(affinity.node_affinity, required=attrs.evolve(before, node_selector_terms=terms))
-    return attrs.evolve(old, spec=attrs.evolve(old.spec, affinity=attrs.evolve(affinity, node_affinity=node)))
+    return evolve_parts(old, spec={"affinity": attrs.evolve(affinity, node_affinity=node)})
 
 
 def _required(pod: Pod) -> NodeSelector | None:

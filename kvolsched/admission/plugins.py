@@ -12,7 +12,7 @@ from typing import Any, Protocol
 import attrs
 
 from ..api.kinds.kind import BY_NAME
-from ..api.kinds.meta import evolve
+from ..api.kinds.meta import evolve, evolve_parts
 from ..api.kinds.node import Node
 from ..api.kinds.pod import Pod
 from ..api.kinds.policy import PriorityClass
@@ -65,7 +65,7 @@ def taint_nodes_by_condition(_old: Node | None, new: Node, _stored: Stored) -> A
     """A new node is not ready until somebody finds it ready."""
     if any((taint.key, taint.effect) == (NOT_READY.key, NOT_READY.effect) for taint in new.spec.taints):
         return new
-    return evolve(new, spec=evolve(new.spec, taints=(*new.spec.taints, NOT_READY)))
+    return evolve_parts(new, spec={"taints": (*new.spec.taints, NOT_READY)})
 
 
 def priority(old: Pod | None, new: Pod, stored: Stored) -> Any:
@@ -146,7 +146,7 @@ def default_storage_class(_old: PersistentVolumeClaim | None, new: PersistentVol
         return new
     newest = max(found.metadata.creation_timestamp or "" for found in defaults)
     chosen = next(found for found in defaults if (found.metadata.creation_timestamp or "") == newest)
-    return evolve(new, spec=evolve(new.spec, storage_class_name=chosen.metadata.name))
+    return evolve_parts(new, spec={"storage_class_name": chosen.metadata.name})
 
 
 def runtime_class(_old: Pod | None, new: Pod, _stored: Stored) -> Any:
@@ -168,7 +168,7 @@ def with_topology_labels(pod: Pod, node: Node | None) -> Pod:
     copied = {key: labels[key] for key in TOPOLOGY_LABELS if key in labels}
     if not copied:
         return pod
-    return evolve(pod, metadata=evolve(pod.metadata, labels=pod.metadata.labels.merged(copied)))
+    return evolve_parts(pod, metadata={"labels": pod.metadata.labels.merged(copied)})
 
 
 def claim_resize(old: PersistentVolumeClaim, new: PersistentVolumeClaim, stored: Stored) -> Any:
@@ -205,7 +205,7 @@ def protected(new: Any) -> Any:
     name = PROTECTION[new.kind]
     if name in new.metadata.finalizers:
         return new
-    return evolve(new, metadata=evolve(new.metadata, finalizers=(*new.metadata.finalizers, name)))
+    return evolve_parts(new, metadata={"finalizers": (*new.metadata.finalizers, name)})
 
 
 WRITTEN = ("create", "update")

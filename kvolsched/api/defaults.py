@@ -12,7 +12,7 @@ from typing import Any
 
 from .kinds.csi import CSIDriver, VolumeAttachment
 from .kinds.kind import BY_NAME
-from .kinds.meta import Condition, Frozen, ObjectMeta, evolve
+from .kinds.meta import Condition, Frozen, ObjectMeta, evolve, evolve_parts
 from .kinds.node import Node
 from .kinds.pod import Container, ContainerPort, Pod, PodSpec
 from .kinds.pod_volume import EphemeralVolumeSource, RBDVolumeSource, Volume
@@ -46,7 +46,7 @@ def defaulted(found: Any) -> Any:
     if kind is None:
         return found
     if kind.namespaced and not found.metadata.namespace:
-        found = evolve(found, metadata=evolve(found.metadata, namespace=NAMESPACE))
+        found = evolve_parts(found, metadata={"namespace": NAMESPACE})
     fill = _FILLS.get(type(found))
     return found if fill is None else fill(found)
 
@@ -141,7 +141,7 @@ def _container(found: Container) -> Container:
 def _node(found: Node) -> Node:
     capacity = found.status.capacity
     if capacity and not found.status.allocatable:
-        return evolve(found, status=evolve(found.status, allocatable=capacity))
+        return evolve_parts(found, status={"allocatable": capacity})
     return found
 
 
@@ -254,7 +254,7 @@ def _csi_driver(found: CSIDriver) -> CSIDriver:
 def _volume_attachment(found: VolumeAttachment) -> VolumeAttachment:
     if found.status.attached is not None:
         return found
-    return evolve(found, status=evolve(found.status, attached=False))
+    return evolve_parts(found, status={"attached": False})
 
 
 _FILLS: Mapping[type[Any], Callable[[Any], Any]] = {

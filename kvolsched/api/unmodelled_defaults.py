@@ -11,7 +11,7 @@ import hashlib
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from .kinds.meta import EMPTY, Frozen, evolve
+from .kinds.meta import EMPTY, Frozen, evolve, evolve_parts
 from .kinds.node import Node
 from .kinds.pod import Container, Pod, PodSpec, PodTemplateSpec
 from .kinds.pod_volume import Volume
@@ -102,7 +102,7 @@ def _volume(found: Volume) -> Volume:
         return evolve(found, rest=rest, azure_disk=disk)
     if found.ephemeral is not None and found.ephemeral.volume_claim_template is not None:
         template = found.ephemeral.volume_claim_template
-        source: Any = evolve(template, spec=evolve(template.spec, rest=_sources(template.spec.rest)))
+        source: Any = evolve_parts(template, spec={"rest": _sources(template.spec.rest)})
         return evolve(found, ephemeral=evolve(found.ephemeral, volume_claim_template=source))
     return found if rest is found.rest else evolve(found, rest=rest)
 
@@ -176,7 +176,7 @@ def _stateful_set(found: StatefulSet) -> StatefulSet:
 
 
 def _templated(found: Deployment | ReplicaSet | DaemonSet) -> Any:
-    return evolve(found, spec=evolve(found.spec, template=_template(found.spec.template)))
+    return evolve_parts(found, spec={"template": _template(found.spec.template)})
 
 
 # --- storage ---------------------------------------------------------------------------------------------------------
@@ -184,7 +184,7 @@ def _templated(found: Deployment | ReplicaSet | DaemonSet) -> Any:
 
 def _claim(found: PersistentVolumeClaim) -> PersistentVolumeClaim:
     rest = _sources(found.spec.rest)
-    return found if rest is found.spec.rest else evolve(found, spec=evolve(found.spec, rest=rest))
+    return found if rest is found.spec.rest else evolve_parts(found, spec={"rest": rest})
 
 
 def _sources(rest: Frozen) -> Frozen:

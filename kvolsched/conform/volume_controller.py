@@ -26,6 +26,7 @@ from kvolsched.world.mutation_cache import ABSENT, MutationCache
 from kvolsched.world.reconciler import Reconciler
 from kvolsched.world.simulation import Simulation
 
+from ..api.kinds.meta import evolve_parts
 from .recording import Case
 from .steps import CLAIM, VOLUME, name_of, refused, told
 
@@ -217,7 +218,7 @@ def _stored(plain: Mapping[str, Any]) -> Any:
     """Return an object as the API server has it, defaults filled in."""
     obj = defaults.defaulted(from_plain(dict(plain)))
     version = int(plain["metadata"]["resourceVersion"])
-    return attrs.evolve(obj, metadata=attrs.evolve(obj.metadata, resource_version=version))
+    return evolve_parts(obj, metadata={"resource_version": version})
 
 
 def _key(plain: Mapping[str, str]) -> Key:

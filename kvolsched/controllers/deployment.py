@@ -13,7 +13,7 @@ from typing import Any
 
 import attrs
 
-from ..api.kinds.meta import EMPTY, Frozen, ObjectMeta
+from ..api.kinds.meta import EMPTY, Frozen, ObjectMeta, evolve_parts
 from ..api.kinds.pod import Pod, PodTemplateSpec
 from ..api.kinds.workload import Deployment, DeploymentStatus, ReplicaSet, ReplicaSetSpec
 from ..api.unmodelled_defaults import completed
@@ -180,9 +180,7 @@ class Rollout:
         condition = None
         if self.new is not None:
             noted = self._noted(self.new, number, fresh=False)
-            noted = attrs.evolve(
-                noted, spec=attrs.evolve(noted.spec, min_ready_seconds=self.owner.spec.min_ready_seconds)
-            )
+            noted = evolve_parts(noted, spec={"min_ready_seconds": self.owner.spec.min_ready_seconds})
             if noted != self.new:
                 self._write_set(self.new, noted, f"Deployment controller marks {reference_of(noted)} as revision {number}")
                 return
@@ -198,7 +196,7 @@ class Rollout:
         else:
             return
         annotations = self.owner.metadata.annotations.merged({REVISION: str(number)})
-        told = attrs.evolve(self.owner, metadata=attrs.evolve(self.owner.metadata, annotations=annotations))
+        told = evolve_parts(self.owner, metadata={"annotations": annotations})
         if condition is not None:
             told = attrs.evolve(told, status=_with(told.status, condition))
         words = f"Deployment controller notes revision {number} on {reference_of(self.owner)}"
@@ -222,7 +220,7 @@ class Rollout:
             spec=ReplicaSetSpec(
                 replicas=self._allowed(0),
                 selector=selector,
-                template=attrs.evolve(template, metadata=attrs.evolve(template.metadata, labels=labels)),
+                template=evolve_parts(template, metadata={"labels": labels}),
                 min_ready_seconds=self.owner.spec.min_ready_seconds,
             ),
         )
@@ -265,7 +263,7 @@ class Rollout:
                 annotations = annotations.merged({HISTORY: ",".join([*history, str(was)])})
         if fresh:
             annotations = annotations.merged(self._sizes())
-        return attrs.evolve(one, metadata=attrs.evolve(one.metadata, annotations=annotations))
+        return evolve_parts(one, metadata={"annotations": annotations})
 
     def _sizes(self) -> dict[str, str]:
         return {DESIRED: str(self.replicas), MOST: str(self.replicas + self.surge)}
@@ -357,7 +355,7 @@ class Rollout:
         if was == wanted and not note:
             return False
         meta = attrs.evolve(one.metadata, annotations=one.metadata.annotations.merged(self._sizes()))
-        sized = attrs.evolve(one, metadata=meta, spec=attrs.evolve(one.spec, replicas=wanted))
+        sized = evolve_parts(one, metadata=meta, spec={"replicas": wanted})
         words = f"Deployment controller scales {reference_of(one)} from {was} to {wanted}"
         self._write_set(one, sized, words)
         if was != wanted:
@@ -480,7 +478,7 @@ def _same(one: ReplicaSet, template: PodTemplateSpec) -> bool:
 
 def _plain(template: PodTemplateSpec) -> PodTemplateSpec:
     labels = template.metadata.labels.merged({TEMPLATE_LABEL: None})
-    return attrs.evolve(template, metadata=attrs.evolve(template.metadata, labels=labels))
+    return evolve_parts(template, metadata={"labels": labels})
 
 
 __all__ = ["NAME", "component"]

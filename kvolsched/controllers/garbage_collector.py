@@ -11,10 +11,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-import attrs
-
 from ..api.kinds.kind import KINDS
-from ..api.kinds.meta import OwnerReference, without_finalizers
+from ..api.kinds.meta import OwnerReference, evolve_parts, without_finalizers
 from ..world.apiserver import Write, key_of
 from ..world.component import Component, TurnContext
 from ..world.log import Key, LogKey, Note
@@ -189,7 +187,7 @@ def _is_gone(ctx: TurnContext, owner: OwnerReference, namespace: str) -> bool:
 
 def _disown(decision: PlanBuilder, obj: Any, uids: set[str]) -> None:
     kept = tuple(owner for owner in obj.metadata.owner_references if owner.uid not in uids)
-    left = attrs.evolve(obj, metadata=attrs.evolve(obj.metadata, owner_references=kept))
+    left = evolve_parts(obj, metadata={"owner_references": kept})
     decision.update(obj, left, f"garbage collector frees {reference_of(obj)} of an owner")
 
 

@@ -14,7 +14,7 @@ from functools import partial
 
 import attrs
 
-from ..api.kinds.meta import EMPTY, Frozen, ObjectMeta, OwnerReference
+from ..api.kinds.meta import EMPTY, Frozen, ObjectMeta, OwnerReference, evolve_parts
 from ..api.kinds.pod import Pod, PodTemplateSpec
 from ..api.kinds.pod_volume import PersistentVolumeClaimVolumeSource, Volume
 from ..api.kinds.volume import PersistentVolumeClaim
@@ -260,9 +260,9 @@ class Replicas:
         template, revision = self.revisions.template, self.revisions.current
         if template is None or ordinal >= self.wanted.start + partition:
             template, revision = self.owner.spec.template, self.revisions.update
-        pod = pod_for(attrs.evolve(self.owner, spec=attrs.evolve(self.owner.spec, template=template)), ordinal)
+        pod = pod_for(evolve_parts(self.owner, spec={"template": template}), ordinal)
         labels = pod.metadata.labels.merged({REVISION_LABEL: revision})
-        return attrs.evolve(pod, metadata=attrs.evolve(pod.metadata, labels=labels))
+        return evolve_parts(pod, metadata={"labels": labels})
 
     def _delete(self, pod: Pod) -> None:
         what = f"Pod {pod.metadata.name} in StatefulSet {self.owner.metadata.name}"

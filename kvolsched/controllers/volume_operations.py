@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import attrs
 
-from ..api.kinds.meta import EMPTY, Frozen, ObjectMeta, without_finalizers
+from ..api.kinds.meta import EMPTY, Frozen, ObjectMeta, evolve_parts, without_finalizers
 from ..api.kinds.pod import Pod
 from ..api.kinds.storage_class import StorageClass, TopologySelectorTerm
 from ..api.kinds.volume import (
@@ -214,7 +214,7 @@ class Operations:
     ) -> None:
         """Write the plugin's name on the claim, then go on."""
         annotations = claim.metadata.annotations.merged(dict.fromkeys(self.keys, provisioner))
-        asked = attrs.evolve(claim, metadata=attrs.evolve(claim.metadata, annotations=annotations))
+        asked = evolve_parts(claim, metadata={"annotations": annotations})
         decision.update(claim, asked, f"PV controller names {provisioner} on {reference_of(claim)}")
         decision.ask(NAME, cause)
 
@@ -331,7 +331,7 @@ class Operations:
         elif ref is not None:
             ref = attrs.evolve(ref, uid="")
         meta = attrs.evolve(volume.metadata, annotations=annotations)
-        freed = attrs.evolve(volume, metadata=meta, spec=attrs.evolve(volume.spec, claim_ref=ref))
+        freed = evolve_parts(volume, metadata=meta, spec={"claim_ref": ref})
         decision.update(volume, freed, f"PV controller unbinds {reference_of(volume)}, which was recycled")
         status = attrs.evolve(freed.status, phase="Available", message="")
         available = attrs.evolve(freed, status=status)

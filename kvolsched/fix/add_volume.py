@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import attrs
 
 from kvolsched import volumes
-from kvolsched.api.kinds.meta import EMPTY, Frozen, ObjectMeta
+from kvolsched.api.kinds.meta import EMPTY, Frozen, ObjectMeta, evolve_parts
 from kvolsched.api.kinds.node import Node
 from kvolsched.api.kinds.selector import NodeSelector, NodeSelectorTerm, Requirement
 from kvolsched.api.kinds.volume import (
@@ -60,12 +60,8 @@ def one_more(
     words = f"add a volume {name} of {size}{where} for claim {claim.metadata.name}"
     expected = [ObjectChange(volume, there)]
     if bind:
-        taken = attrs.evolve(there, spec=attrs.evolve(there.spec, claim_ref=volumes.claim_ref_of(claim)))
+        taken = evolve_parts(there, spec={"claim_ref": volumes.claim_ref_of(claim)})
         annotations = claim.metadata.annotations.merged({BIND_COMPLETED: "yes"})
-        done = attrs.evolve(
-            claim,
-            metadata=attrs.evolve(claim.metadata, annotations=annotations),
-            spec=attrs.evolve(claim.spec, volume_name=name),
-        )
+        done = evolve_parts(claim, metadata={"annotations": annotations}, spec={"volume_name": name})
         expected = [ObjectChange(volume, taken), ObjectChange(claim, done)]
     yield Edit(words, VOLUME, (ObjectChange(None, volume),), tuple(expected), "it must be a disk that exists")

@@ -11,7 +11,7 @@ import attrs
 
 from kvolsched import volumes
 from kvolsched.api.kinds.csi import CSIStorageCapacity
-from kvolsched.api.kinds.meta import Frozen, ObjectMeta
+from kvolsched.api.kinds.meta import Frozen, ObjectMeta, evolve_parts
 from kvolsched.api.kinds.node import Node
 from kvolsched.api.kinds.selector import LabelSelector
 from kvolsched.api.kinds.storage_class import TopologySelectorLabelRequirement, TopologySelectorTerm
@@ -137,7 +137,7 @@ def _unselect(claim: PersistentVolumeClaim) -> Iterator[Edit]:
     selected = volumes.selected_node(claim)
     if selected:
         annotations = claim.metadata.annotations.merged(dict.fromkeys(SELECTED_NODE_KEYS))
-        new = attrs.evolve(claim, metadata=attrs.evolve(claim.metadata, annotations=annotations))
+        new = evolve_parts(claim, metadata={"annotations": annotations})
         yield Edit(f"remove the selected node {selected} from claim {claim.metadata.name}", 1, (ObjectChange(claim, new),))
 
 
@@ -149,7 +149,7 @@ def _release(claim: PersistentVolumeClaim, situation: Situation) -> Iterator[Edi
         if volumes.is_bound_to(volume, claim)
     ]
     if reserved:
-        changes = tuple(ObjectChange(one, attrs.evolve(one, spec=attrs.evolve(one.spec, claim_ref=None))) for one in reserved)
+        changes = tuple(ObjectChange(one, evolve_parts(one, spec={"claim_ref": None})) for one in reserved)
         names = ", ".join(one.metadata.name for one in reserved)
         yield Edit(f"release {names} from claim {claim.metadata.name}", VOLUME - 1 + len(changes), changes)
 

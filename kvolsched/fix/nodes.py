@@ -21,6 +21,7 @@ from kvolsched.scheduler.spread_constraints import HOSTNAME, ZONE
 from kvolsched.why.demands import Demand
 from kvolsched.world.apiserver import key_of
 
+from ..api.kinds.meta import evolve_parts
 from .edit import Edit, ObjectChange
 from .situation import Situation
 
@@ -35,7 +36,7 @@ def uncordon(demand: Demand, situation: Situation, near: Sequence[Node]) -> Iter
     for node in near:
         if node.spec.unschedulable:
             left = tuple(taint for taint in node.spec.taints if taint.key != CORDONED)
-            new = attrs.evolve(node, spec=attrs.evolve(node.spec, unschedulable=False, taints=left))
+            new = evolve_parts(node, spec={"unschedulable": False, "taints": left})
             yield Edit(f"uncordon {node.metadata.name}", UNCORDON, (ObjectChange(node, new),))
 
 
@@ -44,7 +45,7 @@ def untaint(demand: Demand, situation: Situation, near: Sequence[Node]) -> Itera
     for node in near:
         left = tuple(taint for taint in node.spec.taints if taint.key != demand.about)
         if left != node.spec.taints:
-            new = attrs.evolve(node, spec=attrs.evolve(node.spec, taints=left))
+            new = evolve_parts(node, spec={"taints": left})
             words = f"remove the taint {demand.about} from {node.metadata.name}"
             yield Edit(words, UNTAINT, (ObjectChange(node, new),), note="it keeps other pods away, too")
 
@@ -70,7 +71,7 @@ def labelled(node: Node, wanted: dict[str, Any], note: str = "") -> Iterator[Edi
     if labels.get(HOSTNAME) != node.metadata.labels.get(HOSTNAME):
         return  # that label is the kubelet's
     if wanted and labels != node.metadata.labels:
-        new = attrs.evolve(node, metadata=attrs.evolve(node.metadata, labels=labels))
+        new = evolve_parts(node, metadata={"labels": labels})
         said = ", ".join(f"{key}={value}" if value is not None else f"{key}-" for key, value in sorted(wanted.items()))
         yield Edit(f"label {node.metadata.name} {said}", LABEL, (ObjectChange(node, new),), note=note)
 
@@ -145,7 +146,7 @@ def _raised(here: Any, evidence: Evidence) -> Iterator[tuple[Any, str]]:
             need, limit = evidence.values
             more = attrs.evolve(driver, allocatable=attrs.evolve(driver.allocatable, count=need))
             drivers = (*here.spec.drivers[:place], more, *here.spec.drivers[place + 1 :])
-            new = attrs.evolve(here, spec=attrs.evolve(here.spec, drivers=drivers))
+            new = evolve_parts(here, spec={"drivers": drivers})
             yield new, f"{need} volumes of {driver.name} instead of {limit}"
 
 
@@ -230,7 +231,7 @@ def another(situation: Situation, near: Sequence[Node]) -> Iterator[Edit]:
     for node in near:
         name = _free_name(situation, f"{node.metadata.name}-more")
         labels = node.metadata.labels.merged({HOSTNAME: name, **pod.spec.node_selector})
-        like = attrs.evolve(node, metadata=attrs.evolve(node.metadata, labels=labels))
+        like = evolve_parts(node, metadata={"labels": labels})
         labels = labels.merged(labels_for(required(pod), like))
         total = requests.allocatable(node.status.allocatable)
         more = {

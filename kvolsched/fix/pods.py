@@ -10,7 +10,7 @@ from typing import Any
 
 import attrs
 
-from kvolsched.api.kinds.meta import Frozen
+from kvolsched.api.kinds.meta import Frozen, evolve_parts
 from kvolsched.api.kinds.node import Node
 from kvolsched.api.kinds.pod import Affinity, Pod
 from kvolsched.api.kinds.quantity import parse
@@ -44,12 +44,12 @@ def tolerate(demand: Demand, situation: Situation, near: Sequence[Node]) -> Iter
         exact = Toleration(
             key=taint.key, operator="Equal" if taint.value else "Exists", value=taint.value, effect=taint.effect
         )
-        more = attrs.evolve(pod, spec=attrs.evolve(pod.spec, tolerations=(*pod.spec.tolerations, exact)))
+        more = evolve_parts(pod, spec={"tolerations": (*pod.spec.tolerations, exact)})
         yield Edit(f"let the pod tolerate {taint}", 1, (ObjectChange(pod, more),))
     several = {taint.effect for taint in seen}
     if len(seen) > 1 or len(several) > 1:
         every = Toleration(key=demand.about, operator="Exists")
-        more = attrs.evolve(pod, spec=attrs.evolve(pod.spec, tolerations=(*pod.spec.tolerations, every)))
+        more = evolve_parts(pod, spec={"tolerations": (*pod.spec.tolerations, every)})
         yield Edit(f"let the pod tolerate every taint {demand.about}", 1, (ObjectChange(pod, more),))
 
 
@@ -145,7 +145,7 @@ def spread_less(demand: Demand, situation: Situation, near: Sequence[Node]) -> I
         attrs.evolve(one, max_skew=2**31 - 1, min_domains=None) if place != number else one
         for place, one in enumerate(every)
     )
-    asked = attrs.evolve(pod, spec=attrs.evolve(pod.spec, topology_spread_constraints=alone))
+    asked = evolve_parts(pod, spec={"topology_spread_constraints": alone})
     needed: set[int] = set()
     for node in near:
         answer = plugin.rule(asked, node, situation.seen)
@@ -185,6 +185,6 @@ def ungate(situation: Situation) -> Iterator[Edit]:
     pod = situation.pod
     if pod.spec.scheduling_gates:
         gates = ", ".join(gate.name for gate in pod.spec.scheduling_gates)
-        new = attrs.evolve(pod, spec=attrs.evolve(pod.spec, scheduling_gates=()))
+        new = evolve_parts(pod, spec={"scheduling_gates": ()})
         note = "whoever set them waits for something: look there first"
         yield Edit(f"remove the scheduling gates {gates}", 1, (ObjectChange(pod, new),), note=note)

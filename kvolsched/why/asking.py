@@ -27,6 +27,7 @@ from kvolsched.why.demands import Demand, demands, failing_alike, minimal_unsati
 from kvolsched.world.apiserver import key_for
 from kvolsched.world.log import Key, Note
 
+from ..api.kinds.meta import evolve_parts
 from . import sentences, supplies
 from .answer import DemandRow, FailureRow, Holding, Why, Whys
 
@@ -166,7 +167,7 @@ def judged_now(cluster: Cluster, key: Key) -> Judgement:
 
 def judged_on(pod: Pod, seen: Snapshot, profile: Profile) -> Judgement:
     """Judge a pod as if it had no node yet."""
-    return judge(attrs.evolve(pod, spec=attrs.evolve(pod.spec, node_name="")), seen, profile)
+    return judge(evolve_parts(pod, spec={"node_name": ""}), seen, profile)
 
 
 def told_by_nobody(cluster: Cluster) -> tuple[str, ...]:

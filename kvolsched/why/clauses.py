@@ -16,6 +16,7 @@ from kvolsched.api.kinds.pod import Affinity, Pod, PodAffinity, TopologySpreadCo
 from kvolsched.api.kinds.selector import NodeSelector, NodeSelectorTerm, Toleration
 from kvolsched.volumes import REGION_LABELS, ZONE_LABELS
 
+from ..api.kinds.meta import evolve_parts
 from ..scheduler.columns.pod_counts import (
     AffinityTerm,
     PodsPerRow,
@@ -113,7 +114,7 @@ def _volumes(pod: Pod, at: ColumnContext) -> Iterator[Clause]:
         else:
             name = source.claim_name if source is not None else f"{pod.metadata.name}-{volume.name}"
             sort, words = "claim", _claim_words(pod, name, at)
-        yield Clause(sort, name, words, attrs.evolve(pod, spec=attrs.evolve(pod.spec, volumes=(volume,))), number)
+        yield Clause(sort, name, words, evolve_parts(pod, spec={"volumes": (volume,)}), number)
 
 
 def _claim_words(pod: Pod, name: str, at: ColumnContext) -> str:
@@ -147,7 +148,7 @@ def _spreads(pod: Pod, at: ColumnContext) -> Iterator[Clause]:
         lacks = np.zeros(len(has), bool)
         for other in hard:
             lacks |= at.nodes.labels(other.topology_key).codes.now < 0
-        variant = attrs.evolve(pod, spec=attrs.evolve(pod.spec, topology_spread_constraints=kept))
+        variant = evolve_parts(pod, spec={"topology_spread_constraints": kept})
         yield Clause("spread", constraint.topology_key, _spread_words(constraint), variant, number, has & lacks)
 
 
@@ -194,7 +195,7 @@ def _carriers(term: AffinityTerm, counts: PodsPerRow, at: ColumnContext) -> str:
 
 
 def _with(pod: Pod, wanted: Any) -> Pod:
-    return attrs.evolve(pod, spec=attrs.evolve(pod.spec, affinity=wanted))
+    return evolve_parts(pod, spec={"affinity": wanted})
 
 
 def _shared(pod: Pod, at: ColumnContext) -> Iterator[Clause]:

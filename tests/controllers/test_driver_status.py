@@ -1,11 +1,10 @@
 """Under `design` a driver's room stands in the status of its CSIDriver, as S2 has it: pools, each patched by itself."""
 
-import attrs
 import pytest
 from controllers.test_pools import BASE, EBS, MIRROR, claim, later, objects, on, pod, said
 
 from kvolsched.api.kinds.csi import CSIStoragePool
-from kvolsched.api.kinds.meta import Frozen
+from kvolsched.api.kinds.meta import Frozen, evolve_parts
 from kvolsched.cluster import Cluster
 from kvolsched.controllers.provisioner.driver_status import PoolPatch
 from kvolsched.world.apiserver import Refused, Write
@@ -139,7 +138,7 @@ def test_two_writers_of_different_pools_never_conflict():
     assert {("<ephemeral>", "node-a"): "1Gi", ("<ephemeral>", "node-b"): "2Gi"} == told(made)
 
     version = driver(made).metadata.resource_version
-    whole = [Write("update", key, attrs.evolve(before, metadata=attrs.evolve(before.metadata, labels=Frozen(by=name))), version)
+    whole = [Write("update", key, evolve_parts(before, metadata={"labels": Frozen(by=name)}), version)
              for name in ("one", "other")]  # fmt: skip
     assert "Conflict" in [getattr(each, "reason", "") for each in made.world.perform("user", whole)]
 

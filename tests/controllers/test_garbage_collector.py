@@ -3,6 +3,7 @@
 import attrs
 from controllers.workloads import cluster, pods, running, workload
 
+from kvolsched.api.kinds.meta import evolve_parts
 from kvolsched.world.apiserver import Write, key_of
 from kvolsched.world.log import Key
 
@@ -95,7 +96,7 @@ def test_foreground_the_owner_goes_last():
     owner = made["rs/web"]
     for finalizer, left in (("orphan", 2), ("foregroundDeletion", 0)):
         here = made.fork()
-        marked = attrs.evolve(owner, metadata=attrs.evolve(owner.metadata, finalizers=(finalizer,)))
+        marked = evolve_parts(owner, metadata={"finalizers": (finalizer,)})
         here.world.perform("user", [Write("update", key_of(owner), marked), Write("delete", key_of(owner))])
         assert here["rs/web"].metadata.deletion_timestamp
         here.run(seconds=100)

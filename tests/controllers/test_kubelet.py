@@ -1,9 +1,9 @@
 """The kubelets: what starts, what waits, what is refused, and how a pod ends."""
 
-import attrs
 import pytest
 from controllers.small import Small, claim, node, pod, storage_class, volume
 
+from kvolsched.api.kinds.meta import evolve_parts
 from kvolsched.controllers import kubelet, persistent_volume
 
 
@@ -34,7 +34,7 @@ def test_a_volume_out_of_reach_is_not_mounted(block, verb):
     kind = {"volumeMode": "Block"} if block else {}
     disk = volume(zone="zone-b")
 
-    disk = attrs.evolve(disk, spec=attrs.evolve(disk.spec, volume_mode="Block" if block else None))
+    disk = evolve_parts(disk, spec={"volume_mode": "Block" if block else None})
     made.create(disk).run().create(claim(**kind)).run().create(pod(claims=["data"], on="node-a")).run()
     words = f'{verb}.NodeAffinity check failed for volume "disk" : no matching NodeSelectorTerms'
     assert words in [message for _, message in made.events("app")]

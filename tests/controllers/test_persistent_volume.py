@@ -4,6 +4,7 @@ import attrs
 import pytest
 from controllers.small import Small, claim, node, pod, storage_class, volume
 
+from kvolsched.api.kinds.meta import evolve_parts
 from kvolsched.api.kinds.volume import SELECTED_NODE_KEYS
 from kvolsched.cluster import Cluster
 from kvolsched.controllers import persistent_volume, volume_operations
@@ -86,8 +87,10 @@ def test_a_pod_that_waits_is_named_today_but_not_in_the_design_era():
 def test_the_selected_node_is_the_signal_to_provision_in_every_spelling(options, key):
     """The annotation by which the scheduler hands a claim over: the driver is named on the claim."""
     world = binder(options).create(storage_class(), claim()).run()
-    world.change("pvc/data", lambda c: attrs.evolve(
-        c, metadata=attrs.evolve(c.metadata, annotations=c.metadata.annotations.merged({key: "node-a"})))).run()
+    world.change("pvc/data", lambda c: evolve_parts(
+        c,
+        metadata={"annotations": c.metadata.annotations.merged({key: "node-a"})},
+    )).run()
     annotations = world["pvc/data"].metadata.annotations
     assert {annotations[k] for k in annotations if "storage-provisioner" in k} == {"ebs.example.com"}
 
@@ -127,7 +130,7 @@ def test_a_default_class_is_assigned_late():
     assert world.events("data")[0][0] == "FailedBinding"
     default = storage_class("standard")
     notes = default.metadata.annotations.merged({"storageclass.kubernetes.io/is-default-class": "true"})
-    world.create(attrs.evolve(default, metadata=attrs.evolve(default.metadata, annotations=notes))).run()
+    world.create(evolve_parts(default, metadata={"annotations": notes})).run()
     assert world["pvc/data"].spec.storage_class_name == "standard"
 
 
@@ -143,7 +146,7 @@ def test_retain_keeps_a_released_volume_until_its_claim_ref_is_removed(options):
     world = binder(options).create(storage_class(delayed=False), volume()).run().create(claim()).run().delete("pvc/data").run()
     assert world["pv/disk"].status.phase == "Released"
     assert world["pv/disk"].spec.claim_ref.name == "data"
-    world.change("pv/disk", lambda v: attrs.evolve(v, spec=attrs.evolve(v.spec, claim_ref=None))).run()
+    world.change("pv/disk", lambda v: evolve_parts(v, spec={"claim_ref": None})).run()
     assert world["pv/disk"].status.phase == "Available"
     assert "pv.kubernetes.io/bound-by-controller" in world["pv/disk"].metadata.annotations
 
@@ -162,7 +165,7 @@ def prebound_and_waiting(options):
     world = Small(persistent_volume.component(options)).create(storage_class("fast", delayed=False)).run().create(made)
     bound = volume(cls="fast", ref="data", policy="Delete")
     ref = attrs.evolve(bound.spec.claim_ref, uid=world["pvc/data"].metadata.uid)
-    return world.create(attrs.evolve(bound, spec=attrs.evolve(bound.spec, claim_ref=ref)))
+    return world.create(evolve_parts(bound, spec={"claim_ref": ref}))
 
 
 @pytest.mark.checklist("275")

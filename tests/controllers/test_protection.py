@@ -1,11 +1,11 @@
 """Protection: a claim stays while a pod on a node uses it, a volume while it is bound; nobody else is bothered."""
 
-import attrs
 import pytest
 from controllers.small import Small, claim, pod, volume
 from controllers.workloads import cluster
 
 from kvolsched import Cluster
+from kvolsched.api.kinds.meta import evolve_parts
 from kvolsched.controllers import pv_protection, pvc_protection
 
 POD = """
@@ -43,7 +43,7 @@ def test_a_claim_in_use_stays_until_its_pod_is_gone():
     """It is Terminating meanwhile; an ended pod still holds it, one without a node does not."""
     made = world().create(claim(), pod(claims=["data"], on="node-a")).delete("pvc/data").run()
     assert made["pvc/data"].metadata.deletion_timestamp
-    ended = attrs.evolve(made["pod/app"], status=attrs.evolve(made["pod/app"].status, phase="Succeeded"))
+    ended = evolve_parts(made["pod/app"], status={"phase": "Succeeded"})
     made.write("update_status", ended, ended)
     assert made.run()["pvc/data"] is not None
     made.delete("pod/app", grace=0).run()
@@ -57,18 +57,18 @@ def test_a_volume_stays_while_it_is_bound():
     """Released or never used, it goes."""
     made = world().create(volume("free"), volume("held"))
     held = made["pv/held"]
-    made.write("update_status", held, attrs.evolve(held, status=attrs.evolve(held.status, phase="Bound")))
+    made.write("update_status", held, evolve_parts(held, status={"phase": "Bound"}))
     made.delete("pv/free").delete("pv/held").run()
     assert made["pv/free"] is None
     assert made["pv/held"].metadata.deletion_timestamp
     held = made["pv/held"]
-    made.write("update_status", held, attrs.evolve(held, status=attrs.evolve(held.status, phase="Released")))
+    made.write("update_status", held, evolve_parts(held, status={"phase": "Released"}))
     assert made.run()["pv/held"] is None
 
 
 def test_a_finalizer_of_somebody_else_keeps_it_further():
     """Only the own finalizer is taken off."""
-    guarded = attrs.evolve(claim(), metadata=attrs.evolve(claim().metadata, finalizers=("example.com/backup",)))
+    guarded = evolve_parts(claim(), metadata={"finalizers": ("example.com/backup",)})
     made = world().create(guarded).delete("pvc/data").run()
     assert ("example.com/backup",) == made["pvc/data"].metadata.finalizers
 

@@ -5,6 +5,7 @@ import pytest
 from controllers.small import ZONE, Small, claim, node, objects, storage_class, topologies
 
 from kvolsched.api import examples
+from kvolsched.api.kinds.meta import evolve_parts
 from kvolsched.controllers import persistent_volume, provisioner
 from kvolsched.controllers.provisioner import Failure, NoTopology, choose_topology
 
@@ -98,7 +99,7 @@ def zoned(name, zone, region="", **more):
     labels = {OLD_ZONE: zone, "kubernetes.io/hostname": name} | more
     if region:
         labels["failure-domain.beta.kubernetes.io/region"] = region
-    return attrs.evolve(made, metadata=attrs.evolve(made.metadata, labels=type(made.metadata.labels)(labels)))
+    return evolve_parts(made, metadata={"labels": type(made.metadata.labels)(labels)})
 
 
 GCE = [zoned(f"n-{z}", f"us-central1-{z}", "us-central1") for z in "abc"]
@@ -244,7 +245,7 @@ def relabelled(world, name, zone):
     """Let the user move a node to another zone."""
     def change(old):
         labels = old.metadata.labels.merged({ZONE: zone})
-        return attrs.evolve(old, metadata=attrs.evolve(old.metadata, labels=labels))
+        return evolve_parts(old, metadata={"labels": labels})
 
     return world.change(f"node/{name}", change)
 

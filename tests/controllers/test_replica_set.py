@@ -1,10 +1,9 @@
 """ReplicaSets: as many pods as asked for, successors for what has ended, and who goes first when there are too many."""
 
-import attrs
 import pytest
 from controllers.workloads import cluster, events, pods, running, workload
 
-from kvolsched.api.kinds.meta import Condition
+from kvolsched.api.kinds.meta import Condition, evolve_parts
 from kvolsched.controllers.kubelet import StatusPatch
 from kvolsched.explore import Crash, explore
 from kvolsched.world.apiserver import Write, key_of
@@ -68,7 +67,7 @@ def test_who_goes_first_when_there_are_too_many():
     unready = Condition(type="Ready", status="False")
     made.world.perform("kubelet", [Write("patch", key_of(first), StatusPatch("Running", (unready,)))])
     cheap = second.metadata.annotations.merged({"controller.kubernetes.io/pod-deletion-cost": "-5"})
-    marked = attrs.evolve(second, metadata=attrs.evolve(second.metadata, annotations=cheap))
+    marked = evolve_parts(second, metadata={"annotations": cheap})
     made.world.perform("user", [Write("update", key_of(second), marked)])
     made.apply(workload("ReplicaSet", 15))
     made.run(seconds=100)
@@ -85,7 +84,7 @@ def test_a_cost_that_is_no_number_costs_nothing(text):
     odd, cheap = pods(made)
     for pod, cost in ((odd, text), (cheap, "-1")):
         noted = pod.metadata.annotations.merged({"controller.kubernetes.io/pod-deletion-cost": cost})
-        marked = attrs.evolve(pod, metadata=attrs.evolve(pod.metadata, annotations=noted))
+        marked = evolve_parts(pod, metadata={"annotations": noted})
         made.world.perform("user", [Write("update", key_of(pod), marked)])
     made.apply(workload("ReplicaSet", 1))
     made.run(seconds=100)

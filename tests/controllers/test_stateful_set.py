@@ -1,10 +1,10 @@
 """The StatefulSet controller: order, claims before pods, what stays when it shrinks, and its two spellings."""
 
-import attrs
 import pytest
 from controllers.small import Small, node, objects
 from controllers.workloads import cluster, events, most_and_least, pods, running, workload
 
+from kvolsched.api.kinds.meta import evolve_parts
 from kvolsched.api.text.manifest import from_plain, to_plain
 from kvolsched.controllers import kubelet, stateful_set
 
@@ -91,7 +91,7 @@ def test_events_in_both_spellings():
 
 def scale(made, replicas):
     """Let the user change the number of replicas."""
-    made.change("sts/web", lambda s: attrs.evolve(s, spec=attrs.evolve(s.spec, replicas=replicas)))
+    made.change("sts/web", lambda s: evolve_parts(s, spec={"replicas": replicas}))
     return made.run()
 
 

@@ -5,6 +5,7 @@ import pytest
 from documents.made import HOST, ZONE, claim, cluster, events, node, pod, storage_class, volume, where
 
 from kvolsched import Cluster, volumes
+from kvolsched.api.kinds.meta import evolve_parts
 from kvolsched.api.kinds.volume import BIND_COMPLETED
 from kvolsched.api.text import manifest
 from kvolsched.revision import revision_named
@@ -57,12 +58,14 @@ def late_binder(*, two_way=False):
         return decision.writes
 
     def both(decision, bound, asked):
-        decision.update_status(bound, attrs.evolve(bound, status=attrs.evolve(bound.status, phase="Bound")), "PV Bound")
-        named = attrs.evolve(
-            asked, spec=attrs.evolve(asked.spec, volume_name=bound.metadata.name),
-            metadata=attrs.evolve(asked.metadata, annotations=asked.metadata.annotations.merged({BIND_COMPLETED: "yes"})))
+        decision.update_status(bound, evolve_parts(bound, status={"phase": "Bound"}), "PV Bound")
+        named = evolve_parts(
+            asked,
+            spec={"volume_name": bound.metadata.name},
+            metadata={"annotations": asked.metadata.annotations.merged({BIND_COMPLETED: "yes"})},
+        )
         decision.update(asked, named, "it names the volume")
-        decision.update_status(named, attrs.evolve(named, status=attrs.evolve(named.status, phase="Bound")), "PVC Bound")
+        decision.update_status(named, evolve_parts(named, status={"phase": "Bound"}), "PVC Bound")
 
     kinds = ("Pod", "Node", "PersistentVolume", "PersistentVolumeClaim")
     return Component(BINDER, kinds, (Reconciler(BINDER, pods, sync, report_refused, report_done),))
@@ -207,7 +210,7 @@ def test_the_whole_binding_in_the_scheduler_has_no_pod_to_drive_the_rest(control
     c.apply(pod("one", "one"), pod("two", "two", nodeSelector={HOST: "n2"}))
     c.run(seconds=60)
     assert ["Running", "Running"] == [c[f"pod/{name}"].status.phase for name in ("one", "two")]
-    c.edit("pv/d1", lambda old: attrs.evolve(old, metadata=attrs.evolve(old.metadata, finalizers=())))
+    c.edit("pv/d1", lambda old: evolve_parts(old, metadata={"finalizers": ()}))
     c.delete("pv/d1")
     c.delete("pod/two")
     c.run(seconds=60)

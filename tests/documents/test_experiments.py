@@ -27,6 +27,7 @@ import kvolsched
 from kvolsched import volumes
 from kvolsched.admission import AdmissionPlugin
 from kvolsched.admission.plugins import forbidden
+from kvolsched.api.kinds.meta import evolve_parts
 from kvolsched.api.kinds.selector import NodeSelectorTerm
 from kvolsched.revision import revision_named
 from kvolsched.scheduler.columns.snapshot import Snapshot
@@ -168,8 +169,10 @@ def test_affinity_is_evaluated_when_a_volume_comes(monkeypatch):
     walked = tuple(each.metadata.name for each in seen.all_nodes() if plugin.rule(c["pod/app"], each, seen))
     assert walked == fit
     old = c["node/n3"]
-    seen.apply(key_of(old), old, attrs.evolve(old, metadata=attrs.evolve(
-        old.metadata, labels=old.metadata.labels.merged({HOST: "elsewhere"}))))
+    seen.apply(key_of(old), old, evolve_parts(
+        old,
+        metadata={"labels": old.metadata.labels.merged({HOST: "elsewhere"})},
+    ))
     for number in (4, 24):
         gone = c[f"pv/d{number}"]
         seen.apply(key_of(gone), gone, None)

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kvolsched.api.kinds.meta import Condition
+from kvolsched.api.kinds.meta import Condition, evolve_parts
 from kvolsched.api.text.manifest import from_plain
 from kvolsched.scheduler.columns.snapshot import Snapshot
 from kvolsched.scheduler.loop.assume_cache import (
@@ -28,14 +28,14 @@ def volume(name="disk", version=1, claim=""):
     if claim:
         spec["claimRef"] = {"namespace": "default", "name": claim}
     made = from_plain({"apiVersion": "v1", "kind": "PersistentVolume", "metadata": {"name": name}, "spec": spec})
-    return attrs.evolve(made, metadata=attrs.evolve(made.metadata, resource_version=version))
+    return evolve_parts(made, metadata={"resource_version": version})
 
 
 def pod(name="app", node="", version=1):
     """Make a pod, placed or not."""
     made = from_plain({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": name, "namespace": "default"}, "spec": {}})
-    made = attrs.evolve(made, spec=attrs.evolve(made.spec, node_name=node))
-    return attrs.evolve(made, metadata=attrs.evolve(made.metadata, resource_version=version))
+    made = evolve_parts(made, spec={"node_name": node})
+    return evolve_parts(made, metadata={"resource_version": version})
 
 
 def note(key):

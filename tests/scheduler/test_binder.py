@@ -4,6 +4,7 @@ import attrs
 import pytest
 
 from kvolsched import volumes
+from kvolsched.api.kinds.meta import evolve_parts
 from kvolsched.cluster import Cluster
 from kvolsched.scheduler.loop import volume_binder as binder
 from kvolsched.scheduler.loop.scheduling_cycle import PASS
@@ -45,7 +46,7 @@ def cluster():
     pod = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "app", "namespace": "default"}, "spec": app}
     cluster = Cluster.from_manifests([node, disk(), disk("big", "50Gi"), claim(), claim("more", "40Gi"), pod])
     for reference in ("pv/disk", "pv/big", "pvc/data", "pvc/more"):  # nobody here takes the protection off again
-        cluster.edit(reference, lambda old: attrs.evolve(old, metadata=attrs.evolve(old.metadata, finalizers=())))
+        cluster.edit(reference, lambda old: evolve_parts(old, metadata={"finalizers": ()}))
     return cluster
 
 
@@ -91,7 +92,7 @@ def test_what_has_changed_since_is_not_assumed(cluster):
     """A volume seen newer than found: an error, and nothing at all is assumed."""
     ctx, cache = scheduler(cluster)
     what = found(cluster, ("data", "disk"), ("more", "big"))
-    cluster.edit("pv/big", lambda old: attrs.evolve(old, metadata=attrs.evolve(old.metadata, finalizers=("example.com/x",))))
+    cluster.edit("pv/big", lambda old: evolve_parts(old, metadata={"finalizers": ("example.com/x",)}))
     scheduler(cluster)
     with pytest.raises(CannotAssume, match=r'"big" is out of sync \(stored: \d+, assume: \d+\)'):
         binder.assume_pod_volumes(ctx, cache, what, "node-1", volumes.UPSTREAM, writes_all=True)
@@ -118,7 +119,7 @@ def test_what_the_checks_find(cluster):
     assert answer() == 'ClaimRef got reset for pv "disk"'
     lately = attrs.evolve(binding, written=((DISK, 10_000),))
     assert binder.check_bindings(lately, scheduler(cluster)[0]) is False
-    cluster.edit("node/node-1", lambda old: attrs.evolve(old, metadata=attrs.evolve(old.metadata, labels={})))
+    cluster.edit("node/node-1", lambda old: evolve_parts(old, metadata={"labels": {}}))
     assert answer() == 'pv "disk" node affinity doesn\'t match node "node-1": no matching NodeSelectorTerms'
     cluster.delete("pvc/data")
     assert answer() == 'failed to check binding: persistentvolumeclaims "default/data" not found'

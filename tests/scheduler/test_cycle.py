@@ -4,6 +4,7 @@ import attrs
 import pytest
 
 from kvolsched import scenario
+from kvolsched.api.kinds.meta import evolve_parts
 from kvolsched.cluster import Cluster
 from kvolsched.revision import revision_named
 from kvolsched.world.log import Note
@@ -53,7 +54,7 @@ def test_a_change_between_choice_and_assumption(revision, words):
     """What was chosen has changed: an error, the back-off is waited for, and the next pass succeeds."""
     cluster = fine("zonal-example", revision)
     cluster.step("scheduling pass", turns=True)
-    cluster.edit("pvc/my-pvc", lambda old: attrs.evolve(old, metadata=attrs.evolve(old.metadata, labels=old.metadata.labels.with_(a="b"))))
+    cluster.edit("pvc/my-pvc", lambda old: evolve_parts(old, metadata={"labels": old.metadata.labels.with_(a="b")}))
     cluster.step("scheduling pass", turns=True)
     condition = cluster["pod/my-pod"].status.condition("PodScheduled")
     assert condition.reason == "SchedulerError"

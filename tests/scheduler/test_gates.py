@@ -1,8 +1,8 @@
 """Gated pods in the loop: created, narrowed and let go through the API server, with the scheduler behind it (S4)."""
 
-import attrs
 import pytest
 
+from kvolsched.api.kinds.meta import evolve_parts
 from kvolsched.cluster import Cluster
 from kvolsched.results import ApplyRefused
 from kvolsched.scheduler.loop import scheduling_queue as queue
@@ -120,6 +120,6 @@ def test_nobody_binds_a_gated_pod(cluster):
     assert outcome.message == (
         'Operation cannot be fulfilled on pods/binding "app": pod app has non-empty .spec.schedulingGates'
     )
-    free = attrs.evolve(pod, spec=attrs.evolve(pod.spec, scheduling_gates=()))
+    free = evolve_parts(pod, spec={"scheduling_gates": ()})
     cluster.edit("pod/app", lambda _old: free)
     assert not isinstance(cluster.world.commit("kube-scheduler", Write("bind", key_of(pod), "fast")), Refused)

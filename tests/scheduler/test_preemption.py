@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kvolsched.api.kinds.meta import Frozen, ObjectMeta
+from kvolsched.api.kinds.meta import Frozen, ObjectMeta, evolve_parts
 from kvolsched.api.kinds.pod import Container, Pod, PodSpec, PodStatus, Resources
 from kvolsched.api.text.manifest import from_plain
 from kvolsched.scheduler.columns.hypothetical_snapshot import HypotheticalSnapshot
@@ -211,7 +211,7 @@ def test_a_copy_without_pods_is_a_snapshot_without_them(strategy):
 @st.composite
 def crowded(draw):
     """Give nodes full of pods of several priorities, and a pod that asks for much."""
-    found = [attrs.evolve(one, status=attrs.evolve(one.status, allocatable=Frozen(cpu="4", pods="9"))) for one in _nodes(draw)]
+    found = [evolve_parts(one, status={"allocatable": Frozen(cpu="4", pods="9")}) for one in _nodes(draw)]
     names = [one.metadata.name for one in found]
 
     def asking(cpu):
@@ -272,10 +272,10 @@ def test_a_promised_node_has_room_for_both(strategy):
             on = data.draw(st.sampled_from(names))
             one = next((item for item in objects if item.kind == "Pod"), wanted)
             promised.append(
-                attrs.evolve(
+                evolve_parts(
                     one,
-                    metadata=attrs.evolve(one.metadata, name=f"q{index}", deletion_timestamp=None),
-                    spec=attrs.evolve(one.spec, node_name="", priority=data.draw(st.sampled_from([0, 5, 9]))),
+                    metadata={"name": f"q{index}", "deletion_timestamp": None},
+                    spec={"node_name": "", "priority": data.draw(st.sampled_from([0, 5, 9]))},
                     status=PodStatus(nominated_node_name=on),
                 )
             )
@@ -285,7 +285,7 @@ def test_a_promised_node_has_room_for_both(strategy):
         plain = judge(wanted, snapshot(objects), upstream())
         for name in names:
             there = [one for one in first if one.status.nominated_node_name == name]
-            placed = [attrs.evolve(one, spec=attrs.evolve(one.spec, node_name=name)) for one in there]
+            placed = [evolve_parts(one, spec={"node_name": name}) for one in there]
             beside = judge(wanted, snapshot([*objects, *placed]), upstream())
             assert (name in judgement.feasible) == (name in plain.feasible and name in beside.feasible)
 

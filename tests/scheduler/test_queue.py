@@ -1,10 +1,10 @@
 """Who is tried next, who waits, and for how long."""
 
-import attrs
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from kvolsched.api.kinds.meta import evolve_parts
 from kvolsched.cluster import Cluster
 from kvolsched.scheduler.loop.scheduling_queue import (
     ACTIVE,
@@ -149,6 +149,6 @@ def test_a_gated_pod_has_no_pass():
     cluster.run()
     assert entry(cluster, "app").part == "gated"
     assert cluster.world.log.notes.get(Note("kube-scheduler", "pass", "default/app")) is None
-    cluster.edit("pod/app", lambda old: attrs.evolve(old, spec=attrs.evolve(old.spec, scheduling_gates=())))
+    cluster.edit("pod/app", lambda old: evolve_parts(old, spec={"scheduling_gates": ()}))
     cluster.run()
     assert cluster["pod/app"].spec.node_name

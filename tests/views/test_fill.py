@@ -6,6 +6,7 @@ import attrs
 import pytest
 
 import kvolsched
+from kvolsched.api.kinds.meta import evolve_parts
 from kvolsched.views import frame as f
 from kvolsched.views.fill import frame_of
 from kvolsched.views.fill.history import seconds
@@ -280,8 +281,10 @@ def test_an_owner_is_one_change():
     """That an object gets an owner is one line, however many fields a reference has."""
     cluster = kvolsched.scenario("rolling-update", "upstream")
     cluster.step()
-    cluster.edit("rs/" + cluster.objects("rs")[0].metadata.name, lambda rs: attrs.evolve(
-        rs, metadata=attrs.evolve(rs.metadata, owner_references=())))
+    cluster.edit("rs/" + cluster.objects("rs")[0].metadata.name, lambda rs: evolve_parts(
+        rs,
+        metadata={"owner_references": ()},
+    ))
     told = [(row.field, row.new) for row in frame_of(cluster).changes if "owner" in row.field]
 
     assert [("metadata.ownerReferences[web]", "")] == told

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 from world.toys import Annotate
 
-from kvolsched.api.kinds.meta import Frozen, ObjectMeta, OwnerReference
+from kvolsched.api.kinds.meta import Frozen, ObjectMeta, OwnerReference, evolve_parts
 from kvolsched.api.kinds.pod import Pod, PodSpec
 from kvolsched.api.kinds.volume import PersistentVolume, PersistentVolumeSpec, PersistentVolumeStatus
 from kvolsched.world.apiserver import ApiServer, Deny, Done, Refused, Write, key_of, ref, timestamp, uid_of
@@ -115,7 +115,7 @@ class Server(RuleBasedStateMachine):
         if life and life.deleting:
             finalizers = tuple(f for f in finalizers if f in life.finalizers)
         new = fresh(key, labels, finalizers)
-        new = attrs.evolve(new, status=attrs.evolve(new.status, phase="Lied"))
+        new = evolve_parts(new, status={"phase": "Lied"})
         version, wanted = self.version(key, how), "0" * 8 if uid else ""
         outcome = self.commit(Write("update", key, new, version=version, uid=wanted))
         reason = self.refusal(key, version, wanted)
@@ -129,7 +129,7 @@ class Server(RuleBasedStateMachine):
     def update_status(self, key, phase, how):
         """A status update changes the status only."""
         new = fresh(key, Frozen(lied="yes"), ())
-        new = attrs.evolve(new, status=attrs.evolve(new.status, phase=phase))
+        new = evolve_parts(new, status={"phase": phase})
         version = self.version(key, how)
         outcome = self.commit(Write("update_status", key, new, version=version))
         reason = self.refusal(key, version, "")
@@ -217,7 +217,7 @@ def test_admission_may_change_or_refuse():
     def admit(verb, _old, new, _objects):
         if verb == "create" and new.metadata.name == "bad":
             return Deny("Invalid", 'Pod "bad" is invalid')
-        return attrs.evolve(new, metadata=attrs.evolve(new.metadata, labels=Frozen(seen=verb)))
+        return evolve_parts(new, metadata={"labels": Frozen(seen=verb)})
 
     server, log = ApiServer(admit), Log()
     bad, good = (Pod(metadata=ObjectMeta(name=name, namespace="default")) for name in ("bad", "good"))
@@ -235,7 +235,7 @@ def test_a_subresource_is_a_write_of_its_own():
     def bind(old, node, _objects):
         if old.spec.node_name:
             return Deny("Conflict", f"pod {old.metadata.name} is already assigned to node {old.spec.node_name!r}")
-        return attrs.evolve(old, spec=attrs.evolve(old.spec, node_name=node))
+        return evolve_parts(old, spec={"node_name": node})
 
     server, log = ApiServer(subresources={"bind": bind}), Log()
     pod = Pod(metadata=ObjectMeta(name="p", namespace="default"))

@@ -1,7 +1,7 @@
 """Events as their recorders keep them: told again is counted up, much that is similar is told together."""
 
-import attrs
 
+from kvolsched.api.kinds.meta import evolve_parts
 from kvolsched.api.text.manifest import from_plain
 from kvolsched.world.apiserver import CLOCK
 from kvolsched.world.events import record_event
@@ -11,7 +11,7 @@ from kvolsched.world.log import Log
 def pod(version):
     """Return a pod at a version."""
     made = from_plain({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p", "uid": "u"}, "spec": {"containers": []}})
-    return attrs.evolve(made, metadata=attrs.evolve(made.metadata, namespace="default", resource_version=version))
+    return evolve_parts(made, metadata={"namespace": "default", "resource_version": version})
 
 
 def told(*sentences, series=False):

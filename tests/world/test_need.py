@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 from world.moves import live, lives
 from world.toys import CLAIMER, COUNTER, GREETER, create, picture, pod
 
+from kvolsched.api.kinds.meta import evolve_parts
 from kvolsched.world.activation import Exists
 from kvolsched.world.log import Key
 from kvolsched.world.simulation import Simulation
@@ -69,7 +70,7 @@ def test_it_begins_with_the_need_and_sees_everything_then():
     process = sim.processes[LATE.name]
     assert not process.listening
     plain = pod("b")
-    marked = attrs.evolve(plain, metadata=attrs.evolve(plain.metadata, labels=plain.metadata.labels.with_(x="1")))
+    marked = evolve_parts(plain, metadata={"labels": plain.metadata.labels.with_(x="1")})
     sim.perform("user", [create(marked)])
     assert process.listening
     for _ in sim.run():

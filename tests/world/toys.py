@@ -8,7 +8,7 @@ from collections.abc import Mapping
 
 import attrs
 
-from kvolsched.api.kinds.meta import Frozen, ObjectMeta
+from kvolsched.api.kinds.meta import Frozen, ObjectMeta, evolve_parts
 from kvolsched.api.kinds.pod import Pod
 from kvolsched.api.kinds.volume import PersistentVolumeClaim
 from kvolsched.api.kinds.workload import Namespace
@@ -47,7 +47,7 @@ class Annotate:
 
     def apply(self, old):
         """Return the object with them."""
-        return attrs.evolve(old, metadata=attrs.evolve(old.metadata, annotations=old.metadata.annotations.merged(self.items)))
+        return evolve_parts(old, metadata={"annotations": old.metadata.annotations.merged(self.items)})
 
 
 def name_in(key):

@@ -76,10 +76,21 @@ def evolve(value: Value, **changes: Any) -> Value:
     return type(value)(**{**dict(zip(names, read(value), strict=True)), **changes})
 
 
+def evolve_parts(value: Value, **changes: Any) -> Value:
+    """Return a copy with these attributes changed; a mapping for metadata, spec or status changes fields inside it.
+
+    `evolve_parts(pod, spec={"node_name": "node-a"})` keeps the rest of the spec.
+    """
+    for name in ("metadata", "spec", "status"):
+        if isinstance(fields := changes.get(name), Mapping):
+            changes[name] = evolve(getattr(value, name), **fields)
+    return evolve(value, **changes)
+
+
 def without_finalizers(value: Value, *names: str) -> Value:
     """Return an object without these finalizers: who holds it by them lets it go."""
     meta: ObjectMeta = value.metadata  # type: ignore[attr-defined]
-    return evolve(value, metadata=evolve(meta, finalizers=tuple(one for one in meta.finalizers if one not in names)))
+    return evolve_parts(value, metadata={"finalizers": tuple(name for name in meta.finalizers if name not in names)})
 
 
 @cache

@@ -14,6 +14,7 @@ from typing import Any
 
 import attrs
 
+from ...api.kinds.meta import evolve_parts
 from ...api.kinds.storage_class import StorageClass
 from ...api.kinds.volume import (
     BIND_COMPLETED,
@@ -263,7 +264,7 @@ class PVController:
             return False
         newest = max(found.metadata.creation_timestamp or "" for found in defaults)
         chosen = next(c for c in defaults if (c.metadata.creation_timestamp or "") == newest).metadata.name
-        given = attrs.evolve(claim, spec=attrs.evolve(claim.spec, storage_class_name=chosen))
+        given = evolve_parts(claim, spec={"storage_class_name": chosen})
         failed = f'can\'t update PersistentVolumeClaim["{claim_key(claim)}"]: {{error}}'
         # Kubernetes does not take this write into its own cache: the next sync waits for the watch.
         lane = f"PV controller gives {reference_of(claim)} the default class {chosen}"
@@ -370,7 +371,7 @@ class PVController:
             annotations = self.migration.marked(
                 claim.metadata.annotations.merged(dict.fromkeys(keys, provisioner)), provisioner
             )
-            asked = attrs.evolve(claim, metadata=attrs.evolve(claim.metadata, annotations=annotations))
+            asked = evolve_parts(claim, metadata={"annotations": annotations})
         said = words.waiting_for(provisioner, today=self.options.today)
         key = Key(CLAIM, claim.metadata.namespace or "default", claim.metadata.name)
         failed = (PlannedEvent(key, "Warning", "ProvisioningFailed", "Error saving claim: {error}", SOURCE),)

@@ -10,7 +10,7 @@ from typing import Any
 
 import attrs
 
-from ...api.kinds.meta import EMPTY, Frozen
+from ...api.kinds.meta import EMPTY, Frozen, evolve_parts
 from ...api.kinds.quantity import value
 from ...api.kinds.volume import BIND_COMPLETED, BOUND_BY_CONTROLLER, PersistentVolume, PersistentVolumeClaim
 from ...volumes import CLEAN, bind_volume_to_claim, claim_key, with_content
@@ -38,11 +38,7 @@ class BindingWrites:
             marks[BOUND_BY_CONTROLLER] = "yes"  # the controller chose; a user's own choice bears no such mark
         known = claim.metadata.annotations
         annotations = known.merged({key: mark for key, mark in marks.items() if key not in known})
-        bound = attrs.evolve(
-            claim,
-            metadata=attrs.evolve(claim.metadata, annotations=annotations),
-            spec=attrs.evolve(claim.spec, volume_name=name),
-        )
+        bound = evolve_parts(claim, metadata={"annotations": annotations}, spec={"volume_name": name})
         decision.update(claim, bound, f"PV controller sets volumeName={name} on {reference_of(claim)}")
         untouched = self.tells_clean and volume.status.phase == "Available"
         self.claim_phase(decision, bound, "Bound", ours, untouched=untouched)
@@ -54,11 +50,7 @@ class BindingWrites:
             annotations, ref = annotations.merged({BOUND_BY_CONTROLLER: None}), None
         elif ref is not None:
             ref = attrs.evolve(ref, uid="")
-        freed = attrs.evolve(
-            volume,
-            metadata=attrs.evolve(volume.metadata, annotations=annotations),
-            spec=attrs.evolve(volume.spec, claim_ref=ref),
-        )
+        freed = evolve_parts(volume, metadata={"annotations": annotations}, spec={"claim_ref": ref})
         decision.update(volume, freed, f"PV controller unbinds {reference_of(volume)}: {why}")
         self.volume_phase(decision, freed, "Available")
 

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 
 import attrs
 
-from ...api.kinds.meta import Frozen
+from ...api.kinds.meta import Frozen, evolve_parts
 from ...api.kinds.volume import (
     BETA_STORAGE_PROVISIONER,
     PROVISIONED_BY,
@@ -48,7 +48,7 @@ class Migration:
         annotations = self.marked(known, by)
         if annotations is known:
             return claim
-        new = attrs.evolve(claim, metadata=attrs.evolve(claim.metadata, annotations=annotations))
+        new = evolve_parts(claim, metadata={"annotations": annotations})
         words = f"PV controller notes on {reference_of(claim)} which driver acts for its plugin"
         decision.update(claim, new, words, error=FAILED)
         return new

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import attrs
 
-from ...api.kinds.meta import EMPTY
+from ...api.kinds.meta import EMPTY, evolve_parts
 from ...api.kinds.volume import (
     BIND_COMPLETED,
     BOUND_BY_CONTROLLER,
@@ -42,12 +42,12 @@ def roll_back(
     status = attrs.evolve(claim.status, phase="Pending", access_modes=(), capacity=EMPTY)
     pending = attrs.evolve(claim, status=status)
     decision.update_status(claim, pending, f"PV controller sets {reference_of(claim)} Pending")
-    freed = attrs.evolve(pending, spec=attrs.evolve(pending.spec, volume_name=""))
+    freed = evolve_parts(pending, spec={"volume_name": ""})
     freed = _without(decision, pending, UNBOUND, f"PV controller takes its volume from {reference_of(claim)}", freed)
     for volume in held:
         writes.unbind(decision, volume, f"{claim_key(claim)} is rolled back")
     rest = freed.status.rest.merged({CONTENT: None})
-    empty = attrs.evolve(freed, status=attrs.evolve(freed.status, rest=rest))
+    empty = evolve_parts(freed, status={"rest": rest})
     decision.update_status(freed, empty, f"PV controller has nothing to say of the volume of {reference_of(claim)}")
     _without(decision, empty, (ROLLBACK,), f"PV controller has rolled {reference_of(claim)} back")
     decision.event(claim, "Normal", "RolledBack", "the claim is unbound again: its pod fits no node")
@@ -63,6 +63,6 @@ def _without(
     """Mean to write a claim without these annotations; return it."""
     annotations = old.metadata.annotations.merged(dict.fromkeys(keys))
     new = old if new is None else new
-    changed = attrs.evolve(new, metadata=attrs.evolve(new.metadata, annotations=annotations))
+    changed = evolve_parts(new, metadata={"annotations": annotations})
     decision.update(old, changed, words)
     return changed

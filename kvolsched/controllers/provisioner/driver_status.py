@@ -13,7 +13,7 @@ from typing import Any
 import attrs
 
 from ...api.kinds.csi import EPHEMERAL, CSIDriver, CSIStorage, CSIStoragePool
-from ...api.kinds.meta import EMPTY
+from ...api.kinds.meta import EMPTY, evolve_parts
 from ...api.kinds.node import Node
 from ...api.kinds.quantity import of_bytes, value
 from ...api.kinds.selector import NodeSelector, NodeSelectorTerm, Requirement
@@ -48,7 +48,7 @@ class PoolPatch:
             pools[self.name] = self.pool
         others[self.storage_class] = attrs.evolve(entry, pools=tuple(pools.values()))
         storage = tuple(each for each in others.values() if each.pools or each.storage_class_name != self.storage_class)
-        return attrs.evolve(old, status=attrs.evolve(old.status, storage=storage))
+        return evolve_parts(old, status={"storage": storage})
 
 
 @attrs.frozen

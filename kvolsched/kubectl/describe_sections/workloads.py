@@ -8,9 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-import attrs
-
-from ...api.kinds.meta import EMPTY, Frozen
+from ...api.kinds.meta import EMPTY, Frozen, evolve_parts
 from ...api.kinds.pod import PodTemplateSpec
 from ...api.kinds.workload import DaemonSet, Deployment, ReplicaSet, ReplicationController, StatefulSet
 from ...api.text.convert import to_plain
@@ -147,7 +145,7 @@ def _conditions(status: Frozen) -> Iterator[str]:
 def _as_written(template: PodTemplateSpec) -> Any:
     """Return a template as its Deployment wrote it: the controller adds the hash to a ReplicaSet's labels."""
     labels = {key: value for key, value in template.metadata.labels.items() if key != HASH}
-    return to_plain(attrs.evolve(template, metadata=attrs.evolve(template.metadata, labels=Frozen(labels))))
+    return to_plain(evolve_parts(template, metadata={"labels": Frozen(labels)}))
 
 
 def _replica_sets(found: Sequence[ReplicaSet]) -> str:

@@ -9,11 +9,10 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import TYPE_CHECKING
 
-import attrs
-
 from kvolsched.api.kinds.pod import Pod
 from kvolsched.world.log import Key
 
+from ...api.kinds.meta import evolve_parts
 from .node_table import NodeInfo
 from .snapshot import Snapshot
 
@@ -49,7 +48,7 @@ class HypotheticalSnapshot(Snapshot):
 
     def place(self, pod: Pod, node: str) -> None:
         """Put a pod on a node where it is not."""
-        placed = attrs.evolve(pod, spec=attrs.evolve(pod.spec, node_name=node))
+        placed = evolve_parts(pod, spec={"node_name": node})
         self._move(self._room(node), _key(pod), placed, 1)
 
     def _room(self, name: str) -> NodeInfo:

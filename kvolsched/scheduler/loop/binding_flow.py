@@ -13,7 +13,7 @@ from typing import Any
 import attrs
 
 from ... import volumes
-from ...api.kinds.meta import evolve
+from ...api.kinds.meta import evolve_parts
 from ...api.kinds.pod import Pod
 from ...api.kinds.volume import PersistentVolumeClaim
 from ...world.apiserver import Done, Refused, Write, key_of, ref
@@ -262,7 +262,7 @@ def _start(ctx: TurnContext, name: str, binding: BindingInProgress) -> None:
 
 
 def _assume_pod(ctx: TurnContext, pod: Pod, node: str) -> Pod:
-    placed = evolve(pod, spec=evolve(pod.spec, node_name=node))
+    placed = evolve_parts(pod, spec={"node_name": node})
     assume(ctx, placed, key_of(pod))
     return placed
 
@@ -300,7 +300,7 @@ def _give_up(ctx: TurnContext, name: str, binding: BindingInProgress, profile: P
         forget(ctx, key)
     forget(ctx, key_of(pod))
     ctx.remember(BINDING, name, None)
-    placed = attrs.evolve(pod, spec=attrs.evolve(pod.spec, node_name=binding.node))
+    placed = evolve_parts(pod, spec={"node_name": binding.node})
     move_pods_on_event(ctx, profile, key_of(pod), placed, None)
     if ctx.seen.at(key_of(pod)) is None:
         remove_from_queue(ctx, name)

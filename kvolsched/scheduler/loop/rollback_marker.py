@@ -13,6 +13,7 @@ from typing import Any, ClassVar
 import attrs
 
 from ... import volumes
+from ...api.kinds.meta import evolve_parts
 from ...api.kinds.pod import Pod
 from ...api.kinds.volume import PersistentVolumeClaim
 from ...world.apiserver import Write, key_of, ref
@@ -66,4 +67,4 @@ def _bound(ctx: TurnContext, pod: Pod) -> list[PersistentVolumeClaim]:
 
 def _marked(claim: PersistentVolumeClaim) -> PersistentVolumeClaim:
     annotations = claim.metadata.annotations.merged({volumes.ROLLBACK: "yes"})
-    return attrs.evolve(claim, metadata=attrs.evolve(claim.metadata, annotations=annotations))
+    return evolve_parts(claim, metadata={"annotations": annotations})

@@ -11,7 +11,7 @@ from typing import Any, Protocol
 
 import attrs
 
-from ...api.kinds.meta import Condition
+from ...api.kinds.meta import Condition, evolve_parts
 from ...api.kinds.pod import Pod
 from ...world.apiserver import Write, key_of
 from ...world.component import TurnContext
@@ -269,7 +269,7 @@ def report_failure(
 
 
 def _ungated(pod: Pod | None) -> Pod | None:
-    return pod and attrs.evolve(pod, spec=attrs.evolve(pod.spec, scheduling_gates=()))
+    return pod and evolve_parts(pod, spec={"scheduling_gates": ()})
 
 
 __all__ = ["KINDS", "PASS", "RECORDER", "SCHEDULER", "CycleState", "Flow", "PassNote", "SchedulingPass"]
