@@ -6,7 +6,8 @@ differs lies in the profile's options, in one flow, and in the controllers' opti
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from types import ModuleType
 from typing import Any
 
 import attrs
@@ -49,6 +50,17 @@ from .world.view import Index, InformerCache, View
 
 # Admission plugins that are off in the loop: nobody there finds a new node ready and lifts the taint again.
 OFF = ("TaintNodesByCondition",)
+# Each begins to watch when there is something for it to do.
+OTHERS = (
+    deployment,
+    replica_set,
+    daemon_set,
+    ephemeral_volume,
+    disruption,
+    pvc_protection,
+    pv_protection,
+    garbage_collector,
+)
 
 
 @attrs.frozen
@@ -63,8 +75,13 @@ class Revision:
         provisioning: options of provisioners, before a scenario's dials.
         zone_labels: binding copies the node's zone to the pod and clears its nomination.
         pops_backoff: with no active pod, one in back-off is tried at once.
-        today: controllers do what came after the documents: ephemeral volumes, revisions of StatefulSets, daemons that
-            are scheduled, claims and volumes that are protected.
+        stateful_sets: options of the StatefulSet controller.
+        daemon_sets: options of the DaemonSet controller.
+        controllers: the controllers that have something to do in few worlds: workloads, protection, garbage collection.
+        protects_in_use: claims and volumes get the finalizer that protects them while they are in use.
+        admission_plugins: plugins of the API server beyond Kubernetes' own.
+        old_object_views: how the API server sees the old object when an update is validated.
+        event_series: sources that write Events by today's API: by object version, not by sentence.
         fine: a scheduling pass is two turns, so that others may act between its choice and what it assumes.
         disabled: admission plugins of the API server that are off.
         gates: the feature gates that were set, by process (see `with_gates`).
@@ -79,7 +96,13 @@ class Revision:
     provisioning: provisioner.ProvisionerOptions
     zone_labels: bool = True
     pops_backoff: bool = True
-    today: bool = True
+    stateful_sets: stateful_set.StatefulSetOptions = stateful_set.StatefulSetOptions()
+    daemon_sets: daemon_set.DaemonSetOptions = daemon_set.DaemonSetOptions()
+    controllers: tuple[ModuleType, ...] = OTHERS
+    protects_in_use: bool = True
+    admission_plugins: tuple[admission.AdmissionPlugin, ...] = ()
+    old_object_views: tuple[Callable[[Any, Any], Any], ...] = ()
+    event_series: tuple[str, ...] = (RECORDER,)
     fine: bool = False
     disabled: tuple[str, ...] = OFF
     gates: Mapping[str, Mapping[str, bool]] = EMPTY
@@ -187,7 +210,7 @@ class Revision:
         binder = _dialled(persistent_volume.NAME, self.binder, dials.get(persistent_volume.NAME))
         made = [
             user.component(),
-            stateful_set.component(stateful_set.StatefulSetOptions(revisions=self.today)),
+            stateful_set.component(self.stateful_sets),
             *self.others(),
             rules.scheduler(),
             persistent_volume.component(binder),
@@ -201,33 +224,27 @@ class Revision:
 
     def others(self) -> Iterator[Component]:
         """Yield the controllers that have something to do in few worlds: workloads, protection, garbage collection."""
-        for module in OTHERS:
-            if module is daemon_set:
-                yield daemon_set.component(daemon_set.DaemonSetOptions(places=not self.today))
-            elif self.today or module is not ephemeral_volume:
-                yield module.component()
+        for module in self.controllers:
+            yield daemon_set.component(self.daemon_sets) if module is daemon_set else module.component()
 
     def server(self, denied: Mapping[str, Iterable[str]] = EMPTY) -> ApiServer:
         """Return an API server with this revision's admission and subresources."""
         subresources = {"bind": admission.bind(zone_labels=self.zone_labels)}
-        off = tuple(name for name in self.disabled if name != admission.CLASS_ZONES.name)
+        added = {plugin.name for plugin in self.admission_plugins}
+        off = tuple(name for name in self.disabled if name not in added)
         off = off if self.zone_labels else (*off, "PodTopologyLabels")
-        off = off if self.today else (*off, "StorageObjectInUseProtection")
+        off = off if self.protects_in_use else (*off, "StorageObjectInUseProtection")
         more = (admission.ZONE_AFFINITY,) if self.zonal_phase else ()
         gates = self.gates.get(API_SERVER, {})
         if not gates.get(DIRECTIVES, True):
             more = (*more, admission.NO_DIRECTIVES)
-        if not self.today and admission.CLASS_ZONES.name not in self.disabled:
-            more = (*more, admission.CLASS_ZONES)
+        more = (*more, *(plugin for plugin in self.admission_plugins if plugin.name not in self.disabled))
         more = (*admission.dropping(gate for gate, on in sorted(gates.items()) if not on), *more)
         admit = admission.admit.without(*off)
         admit = attrs.evolve(admit, plugins=(*admit.plugins, *more))
-        looks = (admission.without_volume,) if self.rolls_back else ()
-        if not self.today:
-            looks = (*looks, admission.inserted_anywhere)
-        admit = attrs.evolve(admit, seen_as=admission.seen_through(*looks)) if looks else admit
-        series = (RECORDER,) if self.today else ()
-        return ApiServer(admit, subresources, admission.permits(denied), WORKLOADS, series)
+        views = (*((admission.without_volume,) if self.rolls_back else ()), *self.old_object_views)
+        admit = attrs.evolve(admit, seen_as=admission.seen_through(*views)) if views else admit
+        return ApiServer(admit, subresources, admission.permits(denied), WORKLOADS, self.event_series)
 
     def _kubelet(self) -> kubelet.KubeletOptions:
         reaches = self.gates.get(kubelet.NAME, {}).get(GATES[0], True)
@@ -236,7 +253,7 @@ class Revision:
     def found(self, obj: Any, stored: admission.Stored) -> Any:
         """Return an object as it is found in a cluster, defaulted; one written by hand was admitted there."""
         obj = defaults.defaulted(admission.with_class(obj, stored))
-        by_hand = self.today and not obj.metadata.uid and obj.kind in admission.PROTECTION
+        by_hand = self.protects_in_use and not obj.metadata.uid and obj.kind in admission.PROTECTION
         return admission.protected(obj) if by_hand else obj
 
     def scheduler(self) -> Component:
@@ -319,17 +336,6 @@ LATER_GATES = (CAPACITY, SPREADING, DIRECTIVES)
 GATES_OF = {SCHEDULER: (*GATES, *LATER_GATES), MANAGER: GATES, kubelet.NAME: GATES[:1], API_SERVER: LATER_GATES}
 PHASES = ("labels", "admitting", "converting")
 LEVELS = ("alpha", "beta", "ga")
-# Each begins to watch when there is something for it to do.
-OTHERS = (
-    deployment,
-    replica_set,
-    daemon_set,
-    ephemeral_volume,
-    disruption,
-    pvc_protection,
-    pv_protection,
-    garbage_collector,
-)
 NOT_DRIVERS = frozenset(
     {"user", SCHEDULER, persistent_volume.NAME, kubelet.NAME, stateful_set.NAME, *(one.NAME for one in OTHERS)}
 )
@@ -359,7 +365,13 @@ def design() -> Revision:
         provisioning=provisioner.DESIGN,
         zone_labels=False,
         pops_backoff=False,
-        today=False,
+        stateful_sets=stateful_set.StatefulSetOptions(revisions=False),
+        daemon_sets=daemon_set.DaemonSetOptions(places=True),
+        controllers=tuple(module for module in OTHERS if module is not ephemeral_volume),
+        protects_in_use=False,
+        admission_plugins=(admission.CLASS_ZONES,),
+        old_object_views=(admission.inserted_anywhere,),
+        event_series=(),
     )
 
 
