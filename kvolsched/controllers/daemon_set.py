@@ -106,15 +106,15 @@ def sync(options: DaemonSetOptions, ctx: TurnContext, cause: str) -> Sequence[Wr
     if owner.metadata.deletion_timestamp is not None:
         return ()
     daemons = Daemons(ctx, owner)
-    decision = PlanBuilder(ctx, NAME)
+    plan = PlanBuilder(ctx, NAME)
     processed = has_seen_write(ctx, cause, "Pod")
     if processed:
-        daemons.manage(decision, cause, options)
+        daemons.manage(plan, cause, options)
     status = daemons.status(processed=processed)
     told = attrs.evolve(owner, status=status)
-    decision.update_status(owner, told, f"DaemonSet controller counts {reference_of(owner)}")
+    plan.update_status(owner, told, f"DaemonSet controller counts {reference_of(owner)}")
     daemons.wait(cause)
-    return decision.writes
+    return plan.writes
 
 
 class Daemons:
@@ -144,7 +144,7 @@ class Daemons:
         self.ctx.remember("template", cause, (own, found))
         return str(found)
 
-    def manage(self, decision: PlanBuilder, cause: str, options: DaemonSetOptions) -> None:
+    def manage(self, plan: PlanBuilder, cause: str, options: DaemonSetOptions) -> None:
         """Make and delete daemons after the nodes; when all is in place, go on with an update."""
         missing: list[str] = []
         unneeded: list[Pod] = []
@@ -156,7 +156,7 @@ class Daemons:
                 if pod.metadata.deletion_timestamp is not None:
                     continue
                 if pod.status.phase == "Failed" or (stays and pod.status.phase == "Succeeded"):
-                    self._replace(decision, pod, node)
+                    self._replace(plan, pod, node)
                 elif stays:
                     living.append(pod)
                 else:
@@ -169,26 +169,26 @@ class Daemons:
         unneeded += [pod for pod in lost if pod.metadata.deletion_timestamp is None]
         first: int = self.ctx.note("made", cause) or 0
         for number, name in enumerate(missing, first):
-            self._create(decision, name, number, options)
+            self._create(plan, name, number, options)
         if missing:
             self.ctx.remember("made", cause, first + len(missing))
         for pod in unneeded:
-            self._delete(decision, pod)
-        if not decision.writes:
-            self._update(decision)
+            self._delete(plan, pod)
+        if not plan.writes:
+            self._update(plan)
 
-    def _replace(self, decision: PlanBuilder, pod: Pod, node: Node) -> None:
+    def _replace(self, plan: PlanBuilder, pod: Pod, node: Node) -> None:
         """Delete a daemon that has ended, so that another is made."""
         failed = pod.status.phase == "Failed"
         what = f"daemon pod {pod.metadata.namespace or 'default'}/{pod.metadata.name} on node {node.metadata.name}"
         if failed:
-            decision.event(self.owner, "Warning", "FailedDaemonPod", f"Found failed {what}, will try to kill it")
+            plan.event(self.owner, "Warning", "FailedDaemonPod", f"Found failed {what}, will try to kill it")
         else:
             words = f"Found succeeded {what}, will try to delete it"
-            decision.event(self.owner, "Normal", "SucceededDaemonPod", words)
-        self._delete(decision, pod)
+            plan.event(self.owner, "Normal", "SucceededDaemonPod", words)
+        self._delete(plan, pod)
 
-    def _update(self, decision: PlanBuilder) -> None:
+    def _update(self, plan: PlanBuilder) -> None:
         """Delete old daemons, as many as may be unavailable; those that do not work anyway do not count."""
         strategy = self.owner.spec.rest.get("updateStrategy", EMPTY)
         if strategy.get("type", "RollingUpdate") != "RollingUpdate":
@@ -209,13 +209,13 @@ class Daemons:
             if old:
                 (sound if works else sick).append(pods[0])
         for pod in [*sick, *sound[: max(0, most - missing)]]:
-            self._delete(decision, pod)
+            self._delete(plan, pod)
 
     def is_new(self, pod: Pod) -> bool:
         """Say whether a daemon is of the present template."""
         return pod.metadata.labels.get(REVISION_LABEL) == self.hash
 
-    def _create(self, decision: PlanBuilder, node: str, number: int, options: DaemonSetOptions) -> None:
+    def _create(self, plan: PlanBuilder, node: str, number: int, options: DaemonSetOptions) -> None:
         owner, template = self.owner, self.owner.spec.template
         pod = Pod(
             metadata=ObjectMeta(
@@ -229,16 +229,16 @@ class Daemons:
             spec=spec_for(template.spec, node, placed=options.places),
         )
         about = key_of(owner)
-        decision.create(
+        plan.create(
             pod,
             f"DaemonSet controller creates {reference_of(pod)} for {node}",
             then=(PlannedEvent(about, "Normal", "SuccessfulCreate", f"Created pod: {pod.metadata.name}", NAME),),
             otherwise=(PlannedEvent(about, "Warning", "FailedCreate", "Error creating: {error}", NAME),),
         )
 
-    def _delete(self, decision: PlanBuilder, pod: Pod) -> None:
-        decision.delete(pod, f"DaemonSet controller deletes {reference_of(pod)}")
-        decision.event(self.owner, "Normal", "SuccessfulDelete", f"Deleted pod: {pod.metadata.name}")
+    def _delete(self, plan: PlanBuilder, pod: Pod) -> None:
+        plan.delete(pod, f"DaemonSet controller deletes {reference_of(pod)}")
+        plan.event(self.owner, "Normal", "SuccessfulDelete", f"Deleted pod: {pod.metadata.name}")
 
     def status(self, *, processed: bool) -> DaemonSetStatus:
         """Count the nodes and their daemons as they were seen; a generation is observed once it was processed."""

@@ -80,14 +80,14 @@ def sync(ctx: TurnContext, cause: str) -> Sequence[Write]:
     assert isinstance(index, Index)
     rollout = Rollout(PlanBuilder(ctx, NAME), owner, sorted_by_age(index.get(owner.metadata.uid)))
     rollout.go_on()
-    return rollout.decision.writes
+    return rollout.plan.writes
 
 
 class Rollout:
     """One sync of one Deployment. Mutable: what it means to write is as if written from then on."""
 
-    def __init__(self, decision: PlanBuilder, owner: Deployment, sets: Sequence[ReplicaSet]) -> None:
-        self.decision = decision
+    def __init__(self, plan: PlanBuilder, owner: Deployment, sets: Sequence[ReplicaSet]) -> None:
+        self.plan = plan
         self.owner = owner
         self.sets = {one.metadata.name: one for one in sets}
         self.counted = dict(self.sets)  # sizes as they were at the beginning: the status tells of these
@@ -155,10 +155,10 @@ class Rollout:
 
     def _recreate(self) -> None:
         self._revise(create=False)
-        before = len(self.decision.writes)
+        before = len(self.plan.writes)
         for one in self.old:
             self._scale(one, 0)
-        if len(self.decision.writes) == before and not self._old_pods_run():
+        if len(self.plan.writes) == before and not self._old_pods_run():
             self._revise(create=True)
             if self.new is not None:
                 self._scale(self.new, self.replicas)
@@ -167,7 +167,7 @@ class Rollout:
         self._tell()
 
     def _old_pods_run(self) -> bool:
-        index = self.decision.ctx.views["pods"]
+        index = self.plan.ctx.views["pods"]
         assert isinstance(index, Index)
         pods: list[Pod] = [pod for one in self.old for pod in index.get(one.metadata.uid)]
         return any(not pod.terminal for pod in pods)
@@ -200,7 +200,7 @@ class Rollout:
         if condition is not None:
             told = attrs.evolve(told, status=_with(told.status, condition))
         words = f"Deployment controller notes revision {number} on {reference_of(self.owner)}"
-        self.owner = self.decision.update_status(self.owner, told, words)
+        self.owner = self.plan.update_status(self.owner, told, words)
 
     def _create(self, number: int) -> ReplicaSet:
         """Create the ReplicaSet of the present template, as large as the strategy allows at once."""
@@ -229,7 +229,7 @@ class Rollout:
         if size(made):
             said = (self._scaled_event("up", made, 0, size(made)),)
         failed = f'Failed to create new replica set "{made.metadata.name}": {{error}}'
-        self.decision.create(
+        self.plan.create(
             made,
             f"Deployment controller creates {reference_of(made)} with {size(made)} replica{'' if size(made) == 1 else 's'}",
             then=said,
@@ -243,7 +243,7 @@ class Rollout:
     def _free_hash(self) -> str:
         """Return the template's hash; where a ReplicaSet of somebody else has its name, another, and count that."""
         space, count = self.owner.metadata.namespace or "default", int(self.owner.status.rest.get("collisionCount", 0))
-        there = self.decision.ctx.seen
+        there = self.plan.ctx.seen
         while there.get("ReplicaSet", f"{self.owner.metadata.name}-{template_hash(self.template, count)}", space):
             count += 1
         if count:
@@ -294,7 +294,7 @@ class Rollout:
         most = sum(map(size, self.sets.values())) - least - missing
         if most <= 0:
             return False
-        before = len(self.decision.writes)
+        before = len(self.plan.writes)
         for one in self.old:
             sick = min(most, size(one) - one.status.available_replicas)
             if sick > 0:
@@ -306,7 +306,7 @@ class Rollout:
             if taken > 0:
                 spare -= taken
                 self._scale(one, size(one) - taken)
-        return len(self.decision.writes) > before
+        return len(self.plan.writes) > before
 
     def _resize(self) -> None:
         """Follow a Deployment that was scaled: its one ReplicaSet, or all in proportion during a roll-out."""
@@ -360,11 +360,11 @@ class Rollout:
         self._write_set(one, sized, words)
         if was != wanted:
             said = self._scaled_event("up" if wanted > was else "down", one, was, wanted)
-            self.decision.event(self.owner, said.type, said.reason, said.message)
+            self.plan.event(self.owner, said.type, said.reason, said.message)
         return was != wanted
 
     def _write_set(self, old: ReplicaSet, new: ReplicaSet, words: str) -> None:
-        self.sets[new.metadata.name] = self.decision.update(old, new, words)
+        self.sets[new.metadata.name] = self.plan.update(old, new, words)
 
     def _scaled_event(self, how: str, one: ReplicaSet, was: int, wanted: int) -> PlannedEvent:
         words = f"Scaled {how} replica set {one.metadata.name} from {was} to {wanted}"
@@ -379,7 +379,7 @@ class Rollout:
             if not size(one) and not one.status.replicas and one.metadata.deletion_timestamp is None
         ]
         for one in idle[: max(0, len(idle) - limit)]:
-            self.decision.delete(one, f"Deployment controller deletes {reference_of(one)}, which is past its history")
+            self.plan.delete(one, f"Deployment controller deletes {reference_of(one)}, which is past its history")
 
     # -- status -------------------------------------------------------------------------------------------------------
 
@@ -410,7 +410,7 @@ class Rollout:
                 condition = Frozen(type="Progressing", status="True", reason="ReplicaSetUpdated", message=words)
                 status = _with(status, condition, anew=True)
         told = attrs.evolve(self.owner, status=status)
-        self.decision.update_status(self.owner, told, f"Deployment controller tells how far {reference_of(self.owner)} is")
+        self.plan.update_status(self.owner, told, f"Deployment controller tells how far {reference_of(self.owner)} is")
 
     def _has_progressed(self, status: DeploymentStatus) -> bool:
         before = self.owner.status

@@ -73,15 +73,15 @@ def sync(ctx: TurnContext, cause: str) -> Sequence[Write]:
     space = budget.metadata.namespace or "default"
     every: list[Pod] = ctx.seen.all("Pod")
     pods = [pod for pod in every if (pod.metadata.namespace or "default") == space and _is_of(pod, budget)]
-    decision = PlanBuilder(ctx, SOURCE)
+    plan = PlanBuilder(ctx, SOURCE)
     if not pods:
-        decision.event(budget, "Normal", "NoPods", "No matching pods found")
+        plan.event(budget, "Normal", "NoPods", "No matching pods found")
     try:
-        expected, desired = _wanted(decision, budget, pods)
+        expected, desired = _wanted(plan, budget, pods)
     except ExpectedCountUnknown as why:
-        decision.event(budget, "Warning", "CalculateExpectedPodCountFailed", f"{FAILED}: {why}")
-        _fail_safe(decision, budget, f"{FAILED}: {why}")
-        return decision.writes
+        plan.event(budget, "Warning", "CalculateExpectedPodCountFailed", f"{FAILED}: {why}")
+        _fail_safe(plan, budget, f"{FAILED}: {why}")
+        return plan.writes
     healthy = sum(is_ready(pod) and pod.metadata.deletion_timestamp is None for pod in pods)
     spare = max(0, healthy - desired) if expected > 0 else 0
     reason = "SufficientPods" if spare else "InsufficientPods"
@@ -95,26 +95,26 @@ def sync(ctx: TurnContext, cause: str) -> Sequence[Write]:
         conditions=_with(budget, "True" if spare else "False", reason, "", ctx.moment),
     )
     words = f"disruption controller lets {spare} pods of {reference_of(budget)} be taken away"
-    decision.update_status(budget, attrs.evolve(budget, status=status), words)
-    return decision.writes
+    plan.update_status(budget, attrs.evolve(budget, status=status), words)
+    return plan.writes
 
 
 FAILED = "Failed to calculate the number of expected pods"
 
 
-def _wanted(decision: PlanBuilder, budget: PodDisruptionBudget, pods: Sequence[Pod]) -> tuple[int, int]:
+def _wanted(plan: PlanBuilder, budget: PodDisruptionBudget, pods: Sequence[Pod]) -> tuple[int, int]:
     """Return how many pods there ought to be, and how many of them have to be healthy."""
     most, least = budget.spec.max_unavailable, budget.spec.min_available
     if most is not None:
-        expected = _scale(decision, budget, pods)
+        expected = _scale(plan, budget, pods)
         return expected, max(0, expected - scaled(most, expected, up=True))
     if isinstance(least, str):
-        expected = _scale(decision, budget, pods)
+        expected = _scale(plan, budget, pods)
         return expected, scaled(least, expected, up=True)
     return len(pods), 0 if least is None else least
 
 
-def _scale(decision: PlanBuilder, budget: PodDisruptionBudget, pods: Sequence[Pod]) -> int:
+def _scale(plan: PlanBuilder, budget: PodDisruptionBudget, pods: Sequence[Pod]) -> int:
     """Return the sizes of all that made these pods together."""
     sizes: dict[str, int] = {}
     alone = False
@@ -123,10 +123,10 @@ def _scale(decision: PlanBuilder, budget: PodDisruptionBudget, pods: Sequence[Po
         if owner is None:
             alone = True
             continue
-        above: Any = _owner(decision.ctx, owner.kind, owner.name, owner.uid, pod)
+        above: Any = _owner(plan.ctx, owner.kind, owner.name, owner.uid, pod)
         higher = above.metadata.controller
         if owner.kind == "ReplicaSet" and higher is not None and higher.kind == "Deployment":
-            above = _owner(decision.ctx, higher.kind, higher.name, higher.uid, pod)
+            above = _owner(plan.ctx, higher.kind, higher.name, higher.uid, pod)
         sizes[above.metadata.uid] = 1 if above.spec.replicas is None else above.spec.replicas
     if alone:
         words = (
@@ -135,7 +135,7 @@ def _scale(decision: PlanBuilder, budget: PodDisruptionBudget, pods: Sequence[Po
             "undefined behavior. To account for these pods please set "
             '".spec.minAvailable" field of the PDB to an integer value.'
         )
-        decision.event(budget, "Warning", "UnmanagedPods", words)
+        plan.event(budget, "Warning", "UnmanagedPods", words)
     return sum(sizes.values())
 
 
@@ -165,12 +165,12 @@ def _go(selector: LabelSelector | None) -> str:
     )
 
 
-def _fail_safe(decision: PlanBuilder, budget: PodDisruptionBudget, why: str) -> None:
+def _fail_safe(plan: PlanBuilder, budget: PodDisruptionBudget, why: str) -> None:
     """Let nothing be taken away while nobody knows how much."""
-    conditions = _with(budget, "False", "SyncFailed", why, decision.ctx.moment)
+    conditions = _with(budget, "False", "SyncFailed", why, plan.ctx.moment)
     status = attrs.evolve(budget.status, disruptions_allowed=0, conditions=conditions)
     words = f"disruption controller lets no pod of {reference_of(budget)} be taken away"
-    decision.update_status(budget, attrs.evolve(budget, status=status), words)
+    plan.update_status(budget, attrs.evolve(budget, status=status), words)
 
 
 def _with(budget: PodDisruptionBudget, status: str, reason: str, message: str, now: str) -> tuple[Condition, ...]:

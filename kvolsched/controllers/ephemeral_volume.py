@@ -39,7 +39,7 @@ def _has_volumes(pod: Pod) -> bool:
     return any(volume.ephemeral is not None for volume in pod.spec.volumes)
 
 
-def _pods_of(_hand: TurnContext, key: Key, old: Any, new: Any) -> Iterator[str]:
+def _pods_of(_ctx: TurnContext, key: Key, old: Any, new: Any) -> Iterator[str]:
     """Yield a pod that is new, or whose claim has gone."""
     if key.kind == "Pod":
         if old is None and new is not None and _has_volumes(new):
@@ -53,7 +53,7 @@ def sync(ctx: TurnContext, cause: str) -> Sequence[Write]:
     pod: Pod | None = ctx.seen.at(Key("Pod", *cause.split("/")))
     if pod is None or pod.metadata.deletion_timestamp is not None:
         return ()
-    decision = PlanBuilder(ctx, SOURCE)
+    plan = PlanBuilder(ctx, SOURCE)
     for volume in pod.spec.volumes:
         template = volume.ephemeral.volume_claim_template if volume.ephemeral is not None else None
         if template is None:
@@ -61,15 +61,15 @@ def sync(ctx: TurnContext, cause: str) -> Sequence[Write]:
         claim = claim_for(pod, volume.name, template)
         there: PersistentVolumeClaim | None = ctx.seen.get(CLAIM, claim.metadata.name, claim.metadata.namespace)
         if there is None:
-            decision.create(claim, f"ephemeral volume controller creates {reference_of(claim)}")
+            plan.create(claim, f"ephemeral volume controller creates {reference_of(claim)}")
         elif not _is_for(there, pod):
             space, name = claim.metadata.namespace, claim.metadata.name
             words = (
                 f"ephemeral volume {volume.name}: PVC {space}/{name} was not created for pod "
                 f"{space}/{pod.metadata.name} (pod is not owner)"
             )
-            decision.event(pod, "Warning", "FailedBinding", words)
-    return decision.writes
+            plan.event(pod, "Warning", "FailedBinding", words)
+    return plan.writes
 
 
 def _is_for(claim: PersistentVolumeClaim, pod: Pod) -> bool:

@@ -153,20 +153,20 @@ def sync(ctx: TurnContext, cause: str) -> Sequence[Write]:
     obj = ctx.seen.at(key)
     if obj is None:
         return ()
-    decision = PlanBuilder(ctx, NAME)
+    plan = PlanBuilder(ctx, NAME)
     if obj.metadata.deletion_timestamp is not None:
         if _finishing(obj):
-            _finish(ctx, decision, obj)
-        return decision.writes
+            _finish(ctx, plan, obj)
+        return plan.writes
     owners = obj.metadata.owner_references
     gone = [owner for owner in owners if _is_gone(ctx, owner, key.namespace)]
     if not gone:
         return ()
     if len(gone) == len(owners):
-        decision.delete(obj, f"garbage collector deletes {reference_of(obj)}: its owner {_called(gone[0])} is gone")
+        plan.delete(obj, f"garbage collector deletes {reference_of(obj)}: its owner {_called(gone[0])} is gone")
     else:
-        _disown(decision, obj, {owner.uid for owner in gone})
-    return decision.writes
+        _disown(plan, obj, {owner.uid for owner in gone})
+    return plan.writes
 
 
 def _called(owner: OwnerReference) -> str:
@@ -185,13 +185,13 @@ def _is_gone(ctx: TurnContext, owner: OwnerReference, namespace: str) -> bool:
     return bool(ctx.sim.log.notes.get(Note("world", GONE, "/".join(key))))
 
 
-def _disown(decision: PlanBuilder, obj: Any, uids: set[str]) -> None:
+def _disown(plan: PlanBuilder, obj: Any, uids: set[str]) -> None:
     kept = tuple(owner for owner in obj.metadata.owner_references if owner.uid not in uids)
     left = evolve_parts(obj, metadata={"owner_references": kept})
-    decision.update(obj, left, f"garbage collector frees {reference_of(obj)} of an owner")
+    plan.update(obj, left, f"garbage collector frees {reference_of(obj)} of an owner")
 
 
-def _finish(ctx: TurnContext, decision: PlanBuilder, owner: Any) -> None:
+def _finish(ctx: TurnContext, plan: PlanBuilder, owner: Any) -> None:
     """Delete (or free) the dependents of an owner, then let the owner go."""
     uid = owner.metadata.uid
     orphaned = ORPHAN in owner.metadata.finalizers
@@ -199,15 +199,15 @@ def _finish(ctx: TurnContext, decision: PlanBuilder, owner: Any) -> None:
     for key in _dependents(ctx, uid):
         dependent = ctx.seen.at(key)
         if orphaned:
-            _disown(decision, dependent, {uid})
+            _disown(plan, dependent, {uid})
             continue
         blocking = any(one.uid == uid and one.block_owner_deletion for one in dependent.metadata.owner_references)
         waits = waits or blocking
         if dependent.metadata.deletion_timestamp is None:
-            decision.delete(dependent, f"garbage collector deletes {reference_of(dependent)} before its owner {reference_of(owner)}")
+            plan.delete(dependent, f"garbage collector deletes {reference_of(dependent)} before its owner {reference_of(owner)}")
     if not waits:
         freed = without_finalizers(owner, FOREGROUND, ORPHAN)
-        decision.update(owner, freed, f"garbage collector lets {reference_of(owner)} go")
+        plan.update(owner, freed, f"garbage collector lets {reference_of(owner)} go")
 
 
 __all__ = ["FOREGROUND", "NAME", "ORPHAN", "component"]

@@ -159,15 +159,15 @@ class Kubelet:
         pod: Pod | None = ctx.seen.at(Key("Pod", *cause.split("/")))
         if pod is None or not pod.spec.node_name:
             return ()
-        decision = PlanBuilder(ctx, NAME)
+        plan = PlanBuilder(ctx, NAME)
         if pod.metadata.deletion_timestamp is not None:
             if self._waited(ctx, cause, f"stop {pod.metadata.uid}", self.options.stop_delay):
-                self._end(decision, pod)
+                self._end(plan, pod)
         elif pod.status.phase in ("", "Pending"):
             node = ctx.seen.get("Node", pod.spec.node_name)
             if node is not None:
-                self._start(decision, cause, pod, node)
-        return decision.writes
+                self._start(plan, cause, pod, node)
+        return plan.writes
 
     def _waited(self, ctx: TurnContext, cause: str, what: str, delay: float) -> bool:
         """Say whether something that takes its time is over; the first time asked, ask to be woken then."""
@@ -185,29 +185,29 @@ class Kubelet:
 
     # -- the start of a pod -------------------------------------------------------------------------------
 
-    def _start(self, decision: PlanBuilder, cause: str, pod: Pod, node: Node) -> None:
+    def _start(self, plan: PlanBuilder, cause: str, pod: Pod, node: Node) -> None:
         """Admit a pod, wait for its volumes, and run it."""
-        refused = self._out_of(decision.ctx, pod, node) if self.options.admits else None
+        refused = self._out_of(plan.ctx, pod, node) if self.options.admits else None
         if refused is None and self.options.marks_dirty:
-            refused = self._rolled_back(decision.ctx, pod)
+            refused = self._rolled_back(plan.ctx, pod)
         if refused is not None:
             reason, message = refused
-            patch = StatusPatch("Failed", reason=reason, message=message, start_time=decision.ctx.moment)
-            self._patch(decision, pod, patch, f"kubelet refuses {reference_of(pod)}: {message}")
-            decision.event(pod, "Warning", reason, message)
+            patch = StatusPatch("Failed", reason=reason, message=message, start_time=plan.ctx.moment)
+            self._patch(plan, pod, patch, f"kubelet refuses {reference_of(pod)}: {message}")
+            plan.event(pod, "Warning", reason, message)
             return
-        why = self._volumes_missing(decision, pod, node)
+        why = self._volumes_missing(plan, pod, node)
         if why:
-            decision.say(f"kubelet on {node.metadata.name} waits with {reference_of(pod)}: {why}")
+            plan.say(f"kubelet on {node.metadata.name} waits with {reference_of(pod)}: {why}")
             return
-        if not self._waited(decision.ctx, cause, f"start {pod.metadata.uid}", self.options.start_delay):
+        if not self._waited(plan.ctx, cause, f"start {pod.metadata.uid}", self.options.start_delay):
             return
         if self.options.marks_dirty:
-            self._mark_dirty(decision, pod)
-        now = decision.ctx.moment
+            self._mark_dirty(plan, pod)
+        now = plan.ctx.moment
         conditions = tuple(Condition(type=type_, status="True", last_transition_time=now) for type_ in STARTED)
         patch = StatusPatch("Running", conditions, start_time=now)
-        self._patch(decision, pod, patch, f"kubelet on {node.metadata.name} runs {reference_of(pod)}")
+        self._patch(plan, pod, patch, f"kubelet on {node.metadata.name} runs {reference_of(pod)}")
 
     @staticmethod
     def _rolled_back(ctx: TurnContext, pod: Pod) -> tuple[str, str] | None:
@@ -218,20 +218,20 @@ class Kubelet:
         return None
 
     @staticmethod
-    def _mark_dirty(decision: PlanBuilder, pod: Pod) -> None:
+    def _mark_dirty(plan: PlanBuilder, pod: Pod) -> None:
         """Say of every clean claim of a pod that its volume may hold data from now on."""
-        for claim in _claims(decision.ctx, pod):
+        for claim in _claims(plan.ctx, pod):
             if is_clean(claim):
-                decision.update_status(claim, with_content(claim, DIRTY), f"kubelet marks {reference_of(claim)} dirty")
+                plan.update_status(claim, with_content(claim, DIRTY), f"kubelet marks {reference_of(claim)} dirty")
 
     @staticmethod
-    def _patch(decision: PlanBuilder, pod: Pod, patch: StatusPatch, words: str) -> None:
+    def _patch(plan: PlanBuilder, pod: Pod, patch: StatusPatch, words: str) -> None:
         key = Key("Pod", pod.metadata.namespace or "default", pod.metadata.name)
-        decision.patch(key, patch, words, uid=pod.metadata.uid)
+        plan.patch(key, patch, words, uid=pod.metadata.uid)
 
-    def _volumes_missing(self, decision: PlanBuilder, pod: Pod, node: Node) -> str:
+    def _volumes_missing(self, plan: PlanBuilder, pod: Pod, node: Node) -> str:
         """Return why a pod's volumes are not at hand, or ""; a volume out of reach is also an Event."""
-        ctx = decision.ctx
+        ctx = plan.ctx
         for name in pod.claim_names():
             claim = ctx.seen.get("PersistentVolumeClaim", name, pod.metadata.namespace or "default")
             if claim is None:
@@ -248,13 +248,13 @@ class Kubelet:
                     "no matching NodeSelectorTerms"
                 )
                 reason = "FailedMapVolume" if mode(volume) == "Block" else "FailedMount"
-                decision.event(pod, "Warning", reason, words)
+                plan.event(pod, "Warning", reason, words)
                 return words
-        return self._unpublished(decision, pod)
+        return self._unpublished(plan, pod)
 
     # -- what node services say ---------------------------------------------------------------------------
 
-    def nodes_of(self, _hand: TurnContext, key: Key, _old: Any, new: Any) -> Iterator[str]:
+    def nodes_of(self, _ctx: TurnContext, key: Key, _old: Any, new: Any) -> Iterator[str]:
         """Yield a node that lacks labels which some driver's node service reports."""
         if key.kind == "Node" and new is not None and with_reported_topology(new, self.options.services.values()) is not new:
             yield key.name
@@ -262,24 +262,24 @@ class Kubelet:
     def register(self, ctx: TurnContext, cause: str) -> Sequence[Write]:
         """Copy the topology that node services report into a node's labels (S2, Central provisioning)."""
         node: Node | None = ctx.seen.get("Node", cause)
-        decision = PlanBuilder(ctx, NAME)
+        plan = PlanBuilder(ctx, NAME)
         if node is not None:
             words = f"kubelet copies topology into the labels of {reference_of(node)}"
-            decision.update(node, with_reported_topology(node, self.options.services.values()), words)
-        return decision.writes
+            plan.update(node, with_reported_topology(node, self.options.services.values()), words)
+        return plan.writes
 
-    def _unpublished(self, decision: PlanBuilder, pod: Pod) -> str:
+    def _unpublished(self, plan: PlanBuilder, pod: Pod) -> str:
         """Return why a driver does not publish one of a pod's inline volumes, or ""; it is also an Event."""
         for each in pod.spec.volumes:
             if each.csi is None:
                 continue
             service = self.options.services.get(each.csi.driver, NodeService())
-            context = publish_context(pod, each.csi, decision.ctx.seen.get("CSIDriver", each.csi.driver))
+            context = publish_context(pod, each.csi, plan.ctx.seen.get("CSIDriver", each.csi.driver))
             why = service.refuses(each.csi, context)
             if why:
                 failed = f'MountVolume.SetUp failed for volume "{each.name}"'
                 words = f"{failed} : rpc error: code = InvalidArgument desc = {why}"
-                decision.event(pod, "Warning", "FailedMount", words)
+                plan.event(pod, "Warning", "FailedMount", words)
                 return words
         return ""
 
@@ -308,15 +308,15 @@ class Kubelet:
 
     # -- the end of a pod -----------------------------------------------------------------------------------
 
-    def _end(self, decision: PlanBuilder, pod: Pod) -> None:
+    def _end(self, plan: PlanBuilder, pod: Pod) -> None:
         """Stop a terminating pod's containers, report it, and delete it for good."""
         if pod.status.phase == "Running":
             done = tuple(
-                Condition(type=type_, status="False", reason="PodCompleted", last_transition_time=decision.ctx.moment)
+                Condition(type=type_, status="False", reason="PodCompleted", last_transition_time=plan.ctx.moment)
                 for type_ in ("Ready", "ContainersReady")
             )
-            self._patch(decision, pod, StatusPatch("Succeeded", done), f"kubelet has stopped {reference_of(pod)}")
-        decision.delete(pod, f"kubelet removes {reference_of(pod)}", grace=0)
+            self._patch(plan, pod, StatusPatch("Succeeded", done), f"kubelet has stopped {reference_of(pod)}")
+        plan.delete(pod, f"kubelet removes {reference_of(pod)}", grace=0)
 
 
 def _claims(ctx: TurnContext, pod: Pod) -> list[PersistentVolumeClaim]:

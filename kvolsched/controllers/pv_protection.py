@@ -36,7 +36,7 @@ def _is_going(volume: PersistentVolume) -> bool:
     return volume.metadata.deletion_timestamp is not None and FINALIZER in volume.metadata.finalizers
 
 
-def _volumes_of(_hand: TurnContext, key: Key, _old: Any, new: Any) -> Iterator[str]:
+def _volumes_of(_ctx: TurnContext, key: Key, _old: Any, new: Any) -> Iterator[str]:
     if new is not None and _is_going(new):
         yield key.name
 
@@ -46,13 +46,13 @@ def sync(ctx: TurnContext, cause: str) -> Sequence[Write]:
     volume: PersistentVolume | None = ctx.seen.get(VOLUME, cause)
     if volume is None or not _is_going(volume):
         return ()
-    decision = PlanBuilder(ctx, NAME)
+    plan = PlanBuilder(ctx, NAME)
     if volume.status.phase == "Bound":
-        decision.say(f"PV protection keeps {reference_of(volume)}: it is bound")
+        plan.say(f"PV protection keeps {reference_of(volume)}: it is bound")
         return ()
     freed = without_finalizers(volume, FINALIZER)
-    decision.update(volume, freed, f"PV protection lets {reference_of(volume)} go: it is not bound")
-    return decision.writes
+    plan.update(volume, freed, f"PV protection lets {reference_of(volume)} go: it is not bound")
+    return plan.writes
 
 
 __all__ = ["FINALIZER", "NAME", "component"]

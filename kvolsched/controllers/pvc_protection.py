@@ -69,14 +69,14 @@ def sync(ctx: TurnContext, cause: str) -> Sequence[Write]:
     assert isinstance(users, Index)
     if claim is None or not _is_going(claim):
         return ()
-    decision = PlanBuilder(ctx, NAME)
+    plan = PlanBuilder(ctx, NAME)
     pods = users.get(cause)
     if pods:
-        decision.say(f"PVC protection keeps {reference_of(claim)}: {', '.join(map(reference_of, pods))} uses it")
+        plan.say(f"PVC protection keeps {reference_of(claim)}: {', '.join(map(reference_of, pods))} uses it")
         return ()
     freed = without_finalizers(claim, FINALIZER)
-    decision.update(claim, freed, f"PVC protection lets {reference_of(claim)} go: no pod uses it")
-    return decision.writes
+    plan.update(claim, freed, f"PVC protection lets {reference_of(claim)} go: no pod uses it")
+    return plan.writes
 
 
 __all__ = ["FINALIZER", "NAME", "component"]

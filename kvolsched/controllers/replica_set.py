@@ -61,7 +61,7 @@ def _views(_seen: InformerCache) -> dict[str, View]:
     return {"pods": Index("Pod", controller_of(KIND)), "siblings": Index(KIND, controller_of("Deployment"))}
 
 
-def _sets_of(_hand: TurnContext, key: Key, old: Any, new: Any) -> Iterator[str]:
+def _sets_of(_ctx: TurnContext, key: Key, old: Any, new: Any) -> Iterator[str]:
     """Yield the ReplicaSet that has changed, or that owns the pod which has."""
     if key.kind == KIND:
         if new is not None:
@@ -80,24 +80,24 @@ def sync(ctx: TurnContext, cause: str) -> Sequence[Write]:
     assert isinstance(index, Index)
     pods: list[Pod] = index.get(owner.metadata.uid)
     living = [pod for pod in pods if active(pod)]
-    decision = PlanBuilder(ctx, NAME)
+    plan = PlanBuilder(ctx, NAME)
     if has_seen_write(ctx, cause, "Pod") and owner.metadata.deletion_timestamp is None:
         wanted = 1 if owner.spec.replicas is None else owner.spec.replicas
         missing = min(wanted - len(living), BURST)
         if missing > 0:
-            _create(decision, owner, cause, missing)
+            _create(plan, owner, cause, missing)
         elif missing < 0:
             for pod in _chosen(ctx, owner, living, min(-missing, BURST)):
-                _delete(decision, owner, pod)
+                _delete(plan, owner, pod)
     status = _status(ctx, owner, living, pods)
     told = attrs.evolve(owner, status=status)
-    decision.update_status(owner, told, f"ReplicaSet controller counts {reference_of(owner)}")
+    plan.update_status(owner, told, f"ReplicaSet controller counts {reference_of(owner)}")
     _wait(ctx, cause, owner, living)
-    return decision.writes
+    return plan.writes
 
 
-def _create(decision: PlanBuilder, owner: ReplicaSet, cause: str, count: int) -> None:
-    ctx, template = decision.ctx, owner.spec.template
+def _create(plan: PlanBuilder, owner: ReplicaSet, cause: str, count: int) -> None:
+    ctx, template = plan.ctx, owner.spec.template
     first: int = ctx.note("made", cause) or 0
     for number in range(first, first + count):
         pod = Pod(
@@ -112,7 +112,7 @@ def _create(decision: PlanBuilder, owner: ReplicaSet, cause: str, count: int) ->
             spec=template.spec,
         )
         about = key_of(owner)
-        decision.create(
+        plan.create(
             pod,
             f"ReplicaSet controller creates {reference_of(pod)}",
             then=(PlannedEvent(about, "Normal", "SuccessfulCreate", f"Created pod: {pod.metadata.name}", NAME),),
@@ -121,9 +121,9 @@ def _create(decision: PlanBuilder, owner: ReplicaSet, cause: str, count: int) ->
     ctx.remember("made", cause, first + count)
 
 
-def _delete(decision: PlanBuilder, owner: ReplicaSet, pod: Pod) -> None:
-    decision.delete(pod, f"ReplicaSet controller deletes {reference_of(pod)}")
-    decision.event(owner, "Normal", "SuccessfulDelete", f"Deleted pod: {pod.metadata.name}")
+def _delete(plan: PlanBuilder, owner: ReplicaSet, pod: Pod) -> None:
+    plan.delete(pod, f"ReplicaSet controller deletes {reference_of(pod)}")
+    plan.event(owner, "Normal", "SuccessfulDelete", f"Deleted pod: {pod.metadata.name}")
 
 
 def _chosen(ctx: TurnContext, owner: ReplicaSet, living: Sequence[Pod], count: int) -> list[Pod]:

@@ -81,7 +81,7 @@ def _views(_seen: InformerCache) -> dict[str, View]:
     return {"pods": Index("Pod", controller_of(KIND))}
 
 
-def _sets_of(_hand: TurnContext, key: Key, old: object, new: object) -> Iterator[str]:
+def _sets_of(_ctx: TurnContext, key: Key, old: object, new: object) -> Iterator[str]:
     """Yield the StatefulSet that has changed, or that owns the pod which has."""
     if key.kind == KIND:
         if new is not None:
@@ -104,7 +104,7 @@ def sync(options: StatefulSetOptions, ctx: TurnContext, cause: str) -> Sequence[
             taken = replicas.update()
     replicas.tell(taken)
     replicas.wait(cause)
-    return replicas.decision.writes
+    return replicas.plan.writes
 
 
 # -- revisions --------------------------------------------------------------------------------------------------------
@@ -138,12 +138,12 @@ def _revision(pod: Pod, otherwise: str) -> str:
 class Replicas:
     """The replicas of one StatefulSet as they were seen, and what is to become of them. Mutable for one sync."""
 
-    def __init__(self, decision: PlanBuilder, owner: StatefulSet, revisions: Revisions, options: StatefulSetOptions) -> None:
-        self.decision = decision
+    def __init__(self, plan: PlanBuilder, owner: StatefulSet, revisions: Revisions, options: StatefulSetOptions) -> None:
+        self.plan = plan
         self.owner = owner
         self.revisions = revisions
         self.options = options
-        self.pods = _pods(decision.ctx, owner)
+        self.pods = _pods(plan.ctx, owner)
         start = int(owner.spec.rest.get("ordinals", EMPTY).get("start", 0))
         self.wanted = range(start, start + (1 if owner.spec.replicas is None else owner.spec.replicas))
         self.one_by_one = owner.spec.pod_management_policy != "Parallel"
@@ -155,7 +155,7 @@ class Replicas:
         return pod.metadata.deletion_timestamp is None and self._serves(pod)
 
     def _serves(self, pod: Pod) -> bool:
-        return running_and_ready(pod) and available(pod, self.least, self.decision.ctx.moment)
+        return running_and_ready(pod) and available(pod, self.least, self.plan.ctx.moment)
 
     def fill(self) -> bool:
         """Make what is missing, and replace what has ended; say whether to stop here for now."""
@@ -169,14 +169,14 @@ class Replicas:
                 if pod.metadata.deletion_timestamp is None:
                     where = f"{self.owner.metadata.namespace or 'default'}/{self.owner.metadata.name}"
                     words = f"StatefulSet {where} is recreating failed Pod {pod.metadata.name}"
-                    self.decision.event(self.owner, "Warning", "RecreatingFailedPod", words)
+                    self.plan.event(self.owner, "Warning", "RecreatingFailedPod", words)
                     self._delete(pod)
                 return True
             elif self.one_by_one and not self._works(pod):
                 return True
             elif self._retain(ordinal, pod):
                 what = f"Pod {pod.metadata.name} in StatefulSet {self.owner.metadata.name}"
-                self.decision.event(self.owner, "Normal", "SuccessfulUpdate", f"Update {what} successful")
+                self.plan.event(self.owner, "Normal", "SuccessfulUpdate", f"Update {what} successful")
         return False
 
     def shrink(self) -> bool:
@@ -225,16 +225,16 @@ class Replicas:
 
     def _create(self, ordinal: int) -> None:
         """Create a replica's claims that do not exist yet, then its pod."""
-        decision, owner = self.decision, self.owner
+        plan, owner = self.plan, self.owner
         about, set_name = key_of(owner), owner.metadata.name
         pod = self._pod(ordinal)
         name = pod.metadata.name
         for claim in claims_for(owner, ordinal):
-            if decision.ctx.seen.at(key_of(claim)) is not None:
+            if plan.ctx.seen.at(key_of(claim)) is not None:
                 continue
             what = f"Claim {claim.metadata.name} Pod {name} in StatefulSet {set_name}"
             failed = f"create {what} failed error: {{error}}"
-            decision.create(
+            plan.create(
                 claim,
                 f"StatefulSet controller creates {reference_of(claim)}",
                 then=(PlannedEvent(about, "Normal", "SuccessfulCreate", f"Create {what} success", NAME),),
@@ -242,7 +242,7 @@ class Replicas:
                 otherwise=(PlannedEvent(about, "Warning", "FailedCreate", failed, NAME),),
             )
         what = f"Pod {name} in StatefulSet {set_name}"
-        decision.create(
+        plan.create(
             pod,
             f"StatefulSet controller creates {reference_of(pod)}",
             then=(PlannedEvent(about, "Normal", "SuccessfulCreate", f"Create {what} successful", NAME),),
@@ -266,8 +266,8 @@ class Replicas:
 
     def _delete(self, pod: Pod) -> None:
         what = f"Pod {pod.metadata.name} in StatefulSet {self.owner.metadata.name}"
-        self.decision.delete(pod, f"StatefulSet controller deletes {reference_of(pod)}")
-        self.decision.event(self.owner, "Normal", "SuccessfulDelete", f"Delete {what} successful")
+        self.plan.delete(pod, f"StatefulSet controller deletes {reference_of(pod)}")
+        self.plan.event(self.owner, "Normal", "SuccessfulDelete", f"Delete {what} successful")
 
     def let_claims_go(self) -> None:
         """Make the claims of replicas that are too many belong to whom the retention policy says."""
@@ -277,14 +277,14 @@ class Replicas:
 
     def _retain(self, ordinal: int, pod: Pod) -> bool:
         """Make a replica's claims belong to whom the retention policy says: their set, or a pod that is scaled away."""
-        before = len(self.decision.writes)
+        before = len(self.plan.writes)
         for wanted in claims_for(self.owner, ordinal) if self.options.revisions else ():
-            claim: PersistentVolumeClaim | None = self.decision.ctx.seen.at(key_of(wanted))
+            claim: PersistentVolumeClaim | None = self.plan.ctx.seen.at(key_of(wanted))
             if claim is not None:
                 meta = _kept_for(claim.metadata, self.owner, None if ordinal in self.wanted else pod)
                 words = f"StatefulSet controller changes whom {reference_of(claim)} goes with"
-                self.decision.update(claim, attrs.evolve(claim, metadata=meta), words)
-        return len(self.decision.writes) > before
+                self.plan.update(claim, attrs.evolve(claim, metadata=meta), words)
+        return len(self.plan.writes) > before
 
     # -- status -------------------------------------------------------------------------------------------------------
 
@@ -306,15 +306,15 @@ class Replicas:
             status = attrs.evolve(status, current_revision=revisions.current, update_revision=revisions.update)
             status = _completed(status)
         told = attrs.evolve(owner, status=status)
-        self.decision.update_status(owner, told, f"StatefulSet controller counts {reference_of(owner)}")
+        self.plan.update_status(owner, told, f"StatefulSet controller counts {reference_of(owner)}")
 
     def wait(self, cause: str) -> None:
         """Ask to be woken when the next ready replica has been so for long enough."""
-        now = self.decision.ctx.moment
+        now = self.plan.ctx.moment
         pods = [pod for pod in self.pods.values() if running_and_ready(pod)] if self.least else []
         waits = [wait for pod in pods if (wait := remaining(pod, self.least, now)) > 0]
         if waits:
-            self.decision.ctx.wake(cause, min(waits))
+            self.plan.ctx.wake(cause, min(waits))
 
 
 def _completed(status: StatefulSetStatus) -> StatefulSetStatus:

@@ -33,11 +33,11 @@ def schedule_writes(name: str, writes: Sequence[Write], order: int = 0) -> tuple
     return Note(NAME, f"plan {NAME}", name), RemainingWrites(tuple(writes), order)
 
 
-def _nothing_dirty(_hand: TurnContext, _key: Key, _old: Any, _new: Any) -> Iterator[str]:
+def _nothing_dirty(_ctx: TurnContext, _key: Key, _old: Any, _new: Any) -> Iterator[str]:
     yield from ()
 
 
-def _nothing_to_decide(_hand: TurnContext, _cause: str) -> Sequence[Write]:
+def _nothing_to_decide(_ctx: TurnContext, _cause: str) -> Sequence[Write]:
     return ()
 
 

@@ -25,7 +25,7 @@ def component() -> Component:
     return Component(NAME, ("PersistentVolume",), (Reconciler(NAME, _volumes, sync, report_refused, report_done),))
 
 
-def _volumes(_hand: TurnContext, key: Key, _old: Any, new: Any) -> Iterator[str]:
+def _volumes(_ctx: TurnContext, key: Key, _old: Any, new: Any) -> Iterator[str]:
     """Yield a volume that is not converted yet."""
     if new is not None and with_zone_affinity(new) is not new:
         yield key.name
@@ -34,11 +34,11 @@ def _volumes(_hand: TurnContext, key: Key, _old: Any, new: Any) -> Iterator[str]
 def sync(ctx: TurnContext, cause: str) -> Sequence[Write]:
     """Give one volume the affinity that its zone labels mean."""
     volume: PersistentVolume | None = ctx.seen.get("PersistentVolume", cause)
-    decision = PlanBuilder(ctx, NAME)
+    plan = PlanBuilder(ctx, NAME)
     if volume is not None:
         words = f"zonal PV upgrade controller gives {reference_of(volume)} the node affinity of its zone labels"
-        decision.update(volume, with_zone_affinity(volume), words)
-    return decision.writes
+        plan.update(volume, with_zone_affinity(volume), words)
+    return plan.writes
 
 
 __all__ = ["NAME", "component"]

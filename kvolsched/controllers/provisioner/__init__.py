@@ -275,13 +275,13 @@ class Provisioner:
         if self.options.pools:
             self.storage.take(ctx.sim.log, self._parameters(ctx, volume), volume)
             self._refresh(ctx, volume)
-        decision = PlanBuilder(ctx, self.source)
-        decision.create(volume, f"{self.name} creates {reference_of(volume)} for {cause.removeprefix('default/')}")
+        plan = PlanBuilder(ctx, self.source)
+        plan.create(volume, f"{self.name} creates {reference_of(volume)} for {cause.removeprefix('default/')}")
         if claim is not None:
             using = f" using {self.name}" if self.in_tree else ""
             words = f"Successfully provisioned volume {volume.metadata.name}{using}"
-            decision.event(claim, "Normal", "ProvisioningSucceeded", words)
-        return decision.writes
+            plan.event(claim, "Normal", "ProvisioningSucceeded", words)
+        return plan.writes
 
     def _failure(self, ctx: TurnContext, cause: str, attempt: Attempt) -> Failure | None:
         """Return the failure that strikes this attempt, and count it."""
@@ -324,7 +324,7 @@ class Provisioner:
     ) -> Sequence[Write]:
         """Say why an attempt failed; give the node back to the scheduler, or try again later on the same one."""
         assert failure is not None
-        decision = PlanBuilder(ctx, self.source)
+        plan = PlanBuilder(ctx, self.source)
         if claim is None:
             ctx.remember("attempt", cause, None)
             return ()
@@ -342,16 +342,16 @@ class Provisioner:
             ctx.remember("attempt", cause, None)
             asked = with_selected_node(claim, "")
             lane = f"{self.name} cannot provision for {attempt.node}: takes selected-node off {reference_of(claim)}"
-            decision.update(claim, asked, lane)
+            plan.update(claim, asked, lane)
         else:
             number = min(attempt.number, 9)  # the wait grows no more after that
             kept = attempt.remembered if attempt.volume is None or failure.code in UNFINISHED else FirstAttempt()
             uid = attempt.claim if kept != FirstAttempt() else ""
             ctx.remember("attempt", cause, Attempt(number, attempt.node, claim=uid, remembered=kept))
             ctx.wake(cause, self.backoff(number))
-            decision.say(f"{self.name} cannot provision for {reference_of(claim)}: {failure.desc}")
-        decision.event(claim, "Warning", "ProvisioningFailed", words)
-        return decision.writes
+            plan.say(f"{self.name} cannot provision for {reference_of(claim)}: {failure.desc}")
+        plan.event(claim, "Warning", "ProvisioningFailed", words)
+        return plan.writes
 
     # -- deletion -----------------------------------------------------------------------------------------
 
@@ -385,17 +385,17 @@ class Provisioner:
     def delete(self, ctx: TurnContext, cause: str) -> Sequence[Write]:
         """Delete a released volume; once it is being deleted, take the driver's finalizer off."""
         volume: PersistentVolume | None = ctx.seen.get("PersistentVolume", cause)
-        decision = PlanBuilder(ctx, self.source)
+        plan = PlanBuilder(ctx, self.source)
         if volume is not None and self._is_to_go(volume):
-            decision.delete(volume, f"{self.name} deletes {reference_of(volume)}, which was released")
+            plan.delete(volume, f"{self.name} deletes {reference_of(volume)}, which was released")
             if self.options.pools:
                 self.storage.give_back(ctx.sim.log, volume)
                 if volume.spec.node_affinity is not None:
                     self._refresh(ctx, volume)
         elif volume is not None and self._is_to_free(volume):
             freed = without_finalizers(volume, FINALIZER)
-            decision.update(volume, freed, f"{self.name} lets {reference_of(volume)} go: its storage is gone")
-        return decision.writes
+            plan.update(volume, freed, f"{self.name} lets {reference_of(volume)} go: its storage is gone")
+        return plan.writes
 
 
 def _nodes(ctx: TurnContext) -> Iterator[Node]:

@@ -95,7 +95,7 @@ class StatusPublisher:
 
     # -- what is wanted -------------------------------------------------------------------------------------
 
-    def causes(self, _hand: TurnContext, key: Key, old: Any, new: Any) -> Iterator[str]:
+    def causes(self, _ctx: TurnContext, key: Key, old: Any, new: Any) -> Iterator[str]:
         """Yield that things are to be put in order, when a change may matter to it."""
         mine = False
         match key.kind:
