@@ -146,7 +146,7 @@ class Revision:
         return attrs.evolve(
             self,
             profile=attrs.evolve(self.profile, plugins=tuple(plugins)),
-            provisioning=attrs.evolve(self.provisioning, heeds_node=reached > 0),
+            provisioning=attrs.evolve(self.provisioning, uses_selected_node=reached > 0),
         )
 
     def with_gates(self, gates: Mapping[str, Mapping[str, bool]]) -> Revision:
@@ -294,7 +294,7 @@ class Revision:
         if "pools" in told:
             keys = told.get("topology_keys", self.provisioning.topology_keys)
             try:
-                told["pools"] = provisioner.storage_pools.read_pools(told["pools"], keys[0] if keys else "")
+                told["pools"] = provisioner.read_pools(told["pools"], keys[0] if keys else "")
             except ValueError as why:
                 raise ValueError(f"{name}: {why}") from None
         if "publishing" in told:
@@ -386,7 +386,7 @@ def draft() -> Revision:
         profile=attrs.evolve(rules.profile, name="draft", plugins=tuple(plugins)),
         flow=TwoPasses(plugin, volumes.DRAFT),
         binder=attrs.evolve(rules.binder, rules=volumes.DRAFT),
-        provisioning=attrs.evolve(rules.provisioning, heeds_node=False, on_failure="retry"),
+        provisioning=attrs.evolve(rules.provisioning, uses_selected_node=False, on_failure="retry"),
     )
 
 

@@ -81,7 +81,7 @@ def _accessible(told: str | list[dict[str, str]], wanted: TopologyRequirement | 
 
 def _affinity(accessible: Sequence[Topology]) -> dict[str, Any] | None:
     """Return a volume's node affinity as recordings write it: a list without terms is null."""
-    affinity = topology.reach(accessible)
+    affinity = topology.node_affinity_of(accessible)
     if affinity is None or affinity.required is None:
         return None
     terms = [to_plain(term) for term in affinity.required.node_selector_terms]

@@ -148,7 +148,7 @@ class _CasePlayer:
         self.events.append(event)
 
     def deliver(self) -> None:
-        """Deliver all that the API has; the mutation cache keeps claims and volumes as they were until they are synced."""
+        """Deliver all that the API has; the mutation cache keeps what it had of an object until that is synced."""
         keys = {**self.cache.watched, **self.cache.kept}
         before = {key: self.cache.at(key) for key in keys if key.kind in (CLAIM, VOLUME)}
         self.sim.deliver(self.process)

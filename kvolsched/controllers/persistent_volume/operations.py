@@ -221,7 +221,7 @@ class Operations:
         plan.event(claim, "Normal", "ProvisioningSucceeded", message)
 
     def _clean_up(self, ctx: TurnContext, write: PlannedWrite) -> None:
-        """Delete storage whose volume could not be saved; this fails if a finalizer is to be removed from that volume."""
+        """Delete storage whose volume could not be saved; it fails if that volume should lose a finalizer."""
         volume: PersistentVolume = write.new
         plugin = self._by_name(volume.metadata.annotations[PROVISIONED_BY])
         why = plugin.fails.get("delete", "")

@@ -329,7 +329,7 @@ def _driver_now(here: FrameContext, storage_class: StorageClass, labels: Mapping
     storage = here.cluster.revision.storage(storage_class.provisioner, here.cluster.components)
     if storage is None:
         return None
-    return storage.room(here.world.log, storage_class.parameters, tuple(sorted(labels.items()))).available
+    return storage.get_capacity(here.world.log, storage_class.parameters, tuple(sorted(labels.items()))).available
 
 
 def _pool(capacity: CSIStorageCapacity) -> str:
