@@ -37,6 +37,11 @@ MAX_FAILURES = 9  # the back-off grows no more after that
 GetCapacity = Callable[[TurnContext, Mapping[str, str], Topology], CapacityResponse]
 
 
+def backoff(failures: int) -> float:
+    """Return the seconds until a driver is asked again after so many failures: 1 s, doubled up to 5 minutes."""
+    return float(min(2 ** (failures - 1), 300))
+
+
 @attrs.frozen(kw_only=True)
 class PublishingOptions:
     """How a driver's capacity is published.
@@ -102,12 +107,7 @@ class CapacityPublisher:
 
     def routine(self) -> Reconciler:
         """Return the routine."""
-        return Reconciler(self.name, self.causes, self.sync, self.refused, self.done, self.backoff)
-
-    @staticmethod
-    def backoff(failures: int) -> float:
-        """Return the seconds between two attempts: 1 s, doubled up to 5 minutes."""
-        return float(min(2 ** (failures - 1), 300))
+        return Reconciler(self.name, self.causes, self.sync, self.refused, self.done, backoff)
 
     # -- which capacities are wanted, and which objects there are -------------------------------------------
 
@@ -238,7 +238,7 @@ class CapacityPublisher:
         except DriverFailed as why:
             failures = min((ctx.note("unanswered", cause) or 0) + 1, MAX_FAILURES)
             ctx.remember("unanswered", cause, failures)
-            ctx.wake(cause, self.backoff(failures))
+            ctx.wake(cause, backoff(failures))
             ctx.say(f"provisioner {self.driver} learns no capacity for class {item.storage_class}: GetCapacity: {why}")
             return ()
         ctx.remember("unanswered", cause, None)

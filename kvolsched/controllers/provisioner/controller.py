@@ -31,7 +31,7 @@ def component(name: str, options: ProvisionerOptions = UPSTREAM) -> Component:
     driver = Driver(name, name if in_tree else MIGRATED.get(name, name), in_tree, options)
     provisioning, deletion = VolumeProvisioning(driver), VolumeDeletion(driver)
     routines = [
-        Reconciler(label, routine.enqueue, routine.sync, report_refused, report_done, driver.backoff)
+        Reconciler(label, routine.enqueue, routine.sync, report_refused, report_done, capacity.backoff)
         for label, routine in ((f"{name} provisioner", provisioning), (f"{name} deleter", deletion))
     ]
     watches: tuple[str, ...] = WATCHES

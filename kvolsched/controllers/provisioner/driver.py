@@ -70,8 +70,3 @@ class Driver:
         segments = segments_of(volume) if volume.spec.node_affinity is not None and not failed else None
         for cause in self.publisher.causes_to_refresh(ctx, segments, volume.spec.storage_class_name):
             enqueue(ctx, self.publisher.name, cause)
-
-    @staticmethod
-    def backoff(failures: int) -> float:
-        """Return the seconds between two attempts: 1 s, doubled up to 5 minutes."""
-        return float(min(2 ** (failures - 1), 300))

@@ -22,7 +22,7 @@ from ...world.apiserver import Write, moment
 from ...world.component import TurnContext
 from ...world.log import Key
 from ...world.reconciler import Reconciler
-from .capacity import ARRANGE, POLL, GetCapacity, PublishingOptions
+from .capacity import ARRANGE, POLL, GetCapacity, PublishingOptions, backoff
 from .storage_pools import CapacityResponse, DriverFailed
 
 CENTRAL, NODE = "central", "node"
@@ -86,12 +86,7 @@ class StatusPublisher:
 
     def routine(self) -> Reconciler:
         """Return the routine."""
-        return Reconciler(self.name, self.causes, self.sync, backoff=self.backoff)
-
-    @staticmethod
-    def backoff(failures: int) -> float:
-        """Return the seconds between two attempts: 1 s, doubled up to 5 minutes."""
-        return float(min(2 ** (failures - 1), 300))
+        return Reconciler(self.name, self.causes, self.sync, backoff=backoff)
 
     # -- which pools are wanted -----------------------------------------------------------------------------
 
@@ -166,7 +161,7 @@ class StatusPublisher:
         try:
             response = self._capacity(ctx, item)
         except DriverFailed as why:
-            ctx.wake(cause, self.backoff(1))
+            ctx.wake(cause, backoff(1))
             ctx.say(f"provisioner {self.driver} learns no capacity for {cause}: GetCapacity: {why}")
             return ()
         pool = self._pool(ctx, item, response)

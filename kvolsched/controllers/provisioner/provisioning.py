@@ -25,6 +25,7 @@ from ...world.component import TurnContext
 from ...world.log import Key
 from ...world.plan import PlanBuilder, reference_of
 from . import topology
+from .capacity import MAX_FAILURES, backoff
 from .driver import Driver
 from .in_tree_topology import choose_topology
 from .new_volume import chooses_zones, domain_of, volume_for, volume_name
@@ -32,7 +33,6 @@ from .options import UNFINISHED, Failure
 from .topology import DriverTopology, FirstAttempt, NodeTopologies, NoTopology, NoTopologyYet, TopologyRequest
 
 TOPOLOGIES = "topologies"  # the view that counts the nodes' topologies
-MAX_COUNTED = 9  # attempts: the back-off grows no more after that
 
 
 @attrs.frozen
@@ -259,11 +259,11 @@ class VolumeProvisioning:
             words = f"{driver.label} cannot provision on node {attempt.node} and removes the selected node of "
             plan.update(claim, with_selected_node(claim, ""), f"{words}{reference_of(claim)}")
         else:
-            number = min(attempt.number, MAX_COUNTED)
+            number = min(attempt.number, MAX_FAILURES)
             kept = attempt.remembered if attempt.volume is None or failure.code in UNFINISHED else FirstAttempt()
             uid = attempt.claim if kept != FirstAttempt() else ""
             ctx.remember("attempt", cause, Attempt(number, attempt.node, claim=uid, remembered=kept))
-            ctx.wake(cause, driver.backoff(number))
+            ctx.wake(cause, backoff(number))
             plan.say(f"{driver.label} cannot provision a volume for {reference_of(claim)}: {failure.desc}")
         plan.event(claim, "Warning", "ProvisioningFailed", self._failure_message(claim, failure))
         return plan.writes

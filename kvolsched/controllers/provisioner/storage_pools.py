@@ -131,7 +131,7 @@ class DriverStorage:
         return CapacityResponse(available, largest if limited else None)
 
     def has_room(self, log: Log, parameters: Mapping[str, str], segment: Topology, size: int, volume: str = "") -> bool:
-        """Say whether a volume of this size can be made in a segment; a volume of this name that exists needs no room."""
+        """Say whether a volume of this size fits into a segment; an existing one of this name needs no room."""
         return self._pool_for(log, parameters, segment, size, volume) is not None
 
     def fits(self, log: Log, parameters: Mapping[str, str], volume: PersistentVolume) -> bool:

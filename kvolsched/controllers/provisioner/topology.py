@@ -32,7 +32,7 @@ class NoTopology(ValueError):
 
 @attrs.frozen
 class TopologyRequirement:
-    """What a driver is asked: the volume must be reachable from one of `requisite`, tried in the order of `preferred`."""
+    """What a driver is asked: a volume reachable from one of `requisite`, tried in the order of `preferred`."""
 
     requisite: tuple[Topology, ...]
     preferred: tuple[Topology, ...]
@@ -68,7 +68,7 @@ class TopologyRequest:
 
 
 class NodeTopologies:
-    """Counts the topologies of the nodes that are seen, by label keys, so that no claim looks for them. Mutable view."""
+    """Counts the topologies of the seen nodes by label keys, so that no claim looks for them. Mutable view."""
 
     follows = frozenset({"Node"})
 
@@ -187,8 +187,8 @@ def accessibility(
         if request.strict:
             allowed = flattened(request.allowed)
             if request.allowed and not any(set(segment) <= set(selected) for segment in allowed):
-                message = f"selected node '\"{request.node}\"' topology '{go_segment(selected)}' is not in allowed topologies"
-                raise NoTopologyYet(f"{message}: {go_segments(allowed)}", remembered)
+                message = f"selected node '\"{request.node}\"' topology '{go_segment(selected)}' is not in allowed"
+                raise NoTopologyYet(f"{message} topologies: {go_segments(allowed)}", remembered)
             only = (selected,)
             return TopologyRequirement(only, only), attrs.evolve(remembered, requisite=only, preferred=only)
     if remembered.preferred:
