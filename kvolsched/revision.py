@@ -366,7 +366,7 @@ def design() -> Revision:
         zone_labels=False,
         pops_backoff=False,
         stateful_sets=stateful_set.StatefulSetOptions(revisions=False),
-        daemon_sets=daemon_set.DaemonSetOptions(places=True),
+        daemon_sets=daemon_set.DaemonSetOptions(sets_node_name=True),
         controllers=tuple(module for module in OTHERS if module is not ephemeral_volume),
         protects_in_use=False,
         admission_plugins=(admission.CLASS_ZONES,),
