@@ -91,7 +91,8 @@ def sync(ctx: TurnContext, cause: str) -> Sequence[Write]:
         expected_pods=expected,
         conditions=_conditions(budget, "True" if allowed else "False", reason, "", ctx.moment),
     )
-    words = f"disruption controller allows {allowed} disruption{'' if allowed == 1 else 's'} of {reference_of(budget)}"
+    count = f"{allowed} disruption{'' if allowed == 1 else 's'}"
+    words = f"disruption controller allows {count} of {reference_of(budget)}"
     plan.update_status(budget, attrs.evolve(budget, status=status), words)
     return plan.writes
 
@@ -129,8 +130,8 @@ def _expected_scale(plan: PlanBuilder, budget: PodDisruptionBudget, pods: Sequen
         replicas[workload.metadata.uid] = 1 if workload.spec.replicas is None else workload.spec.replicas
     if unmanaged:
         message = (
-            f"Pods selected by this PodDisruptionBudget (selector: {_go_selector(budget.spec.selector)}) were found to be "
-            "unmanaged. As a result, the status of the PDB cannot be calculated correctly, which may result in "
+            f"Pods selected by this PodDisruptionBudget (selector: {_go_selector(budget.spec.selector)}) were found "
+            "to be unmanaged. As a result, the status of the PDB cannot be calculated correctly, which may result in "
             "undefined behavior. To account for these pods please set "
             '".spec.minAvailable" field of the PDB to an integer value.'
         )

@@ -287,20 +287,20 @@ class StatefulSetReplicas:
 
     def write_status(self, replaced: int) -> None:
         """Count the replicas as they were seen, without those of the current revision that this sync replaces."""
-        owner, revisions = self.owner, self.revisions
+        owner, current, update = self.owner, self.revisions.current, self.revisions.update
         pods = list(self.pods.values())
         live_pods = [pod for pod in pods if pod.metadata.deletion_timestamp is None]
         status = attrs.evolve(
             owner.status,
             observed_generation=generation(owner),
             replicas=len(pods),
-            current_replicas=sum(_revision(pod, revisions.current) == revisions.current for pod in live_pods) - replaced,
-            updated_replicas=sum(_revision(pod, revisions.update) == revisions.update for pod in live_pods),
+            current_replicas=sum(_revision(pod, current) == current for pod in live_pods) - replaced,
+            updated_replicas=sum(_revision(pod, update) == update for pod in live_pods),
             ready_replicas=sum(map(running_and_ready, pods)),
             available_replicas=sum(map(self._is_available, pods)),
         )
         if self.options.revisions:
-            status = attrs.evolve(status, current_revision=revisions.current, update_revision=revisions.update)
+            status = attrs.evolve(status, current_revision=current, update_revision=update)
             status = _with_update_completed(status)
         words = f"StatefulSet controller updates the status of {reference_of(owner)}: "
         words += f"{status.ready_replicas} of {len(self.ordinals)} ready"

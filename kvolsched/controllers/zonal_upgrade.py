@@ -1,7 +1,7 @@
-"""The zonal PV upgrade controller of S0: it gives volumes that have only zone labels the node affinity that they mean.
+"""The zonal PV upgrade controller of S0: it converts the zone labels of volumes without node affinity into one.
 
-Labels stay, what has an affinity is left alone, so a second run changes nothing. It lives from the document's second
-phase (`VolumeZone` deprecated) to its third (`VolumeZone` gone). Kubernetes never got it.
+Labels stay and volumes with an affinity are left alone, so a second run changes nothing. It runs from the document's
+second phase (`VolumeZone` deprecated) to its third (`VolumeZone` removed). Kubernetes never had it.
 """
 
 from __future__ import annotations
@@ -32,11 +32,11 @@ def _volumes(_ctx: TurnContext, key: Key, _old: Any, new: Any) -> Iterator[str]:
 
 
 def sync(ctx: TurnContext, cause: str) -> Sequence[Write]:
-    """Give one volume the affinity that its zone labels mean."""
+    """Convert the zone labels of one volume into a node affinity."""
     volume: PersistentVolume | None = ctx.seen.get("PersistentVolume", cause)
     plan = PlanBuilder(ctx, NAME)
     if volume is not None:
-        words = f"zonal PV upgrade controller gives {reference_of(volume)} the node affinity of its zone labels"
+        words = f"zonal PV upgrade controller sets the node affinity of {reference_of(volume)} from its zone labels"
         plan.update(volume, with_zone_affinity(volume), words)
     return plan.writes
 
