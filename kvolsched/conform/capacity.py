@@ -23,7 +23,7 @@ from kvolsched.controllers.provisioner.capacity import CapacityPublisher, Publis
 from kvolsched.controllers.provisioner.storage_pools import CapacityResponse, DriverFailed, places
 from kvolsched.revision import Revision
 from kvolsched.volumes import Topology
-from kvolsched.world.apiserver import Done, Refused, Write, key_of
+from kvolsched.world.apiserver import CommittedWrite, RefusedWrite, Write, key_of
 from kvolsched.world.component import Component, TurnContext
 from kvolsched.world.log import Key
 from kvolsched.world.simulation import Simulation
@@ -105,13 +105,13 @@ class _Play:
             raise DriverFailed(rule["error"])
         return CapacityResponse(rule["availableCapacity"], rule.get("maximumVolumeSize"))
 
-    def take_down(self, component: str, write: Write) -> Done | Refused:
+    def take_down(self, component: str, write: Write) -> CommittedWrite | RefusedWrite:
         """Carry a write out and write it down."""
         old = self.sim.log.objects.get(write.key)
         outcome = self.commit(component, write)
         name = write.key.name if write.key.name in self.stored else "new"
         about: CSIStorageCapacity | None = old if write.verb == "delete" else write.new
-        if isinstance(outcome, Refused):
+        if isinstance(outcome, RefusedWrite):
             self.writes.append(f"{write.verb}! {write.key.name}")
         elif about is not None:
             segments = json.dumps(_segments(about), separators=(",", ":"))

@@ -18,7 +18,7 @@ from kvolsched.api.text.patches import merge_patch
 from kvolsched.revision import Revision
 from kvolsched.scheduler.loop.assume_cache import AssumeCache
 from kvolsched.scheduler.loop.scheduling_cycle import PASS, SCHEDULER
-from kvolsched.world.apiserver import Done, Refused, Write, conflict, key_of
+from kvolsched.world.apiserver import CommittedWrite, RefusedWrite, Write, conflict_message, key_of
 from kvolsched.world.component import TurnContext
 from kvolsched.world.log import Key
 
@@ -129,7 +129,7 @@ class Stage:
 
     # -- taking down --------------------------------------------------------------------------------------
 
-    def commit(self, component: str, write: Write) -> Done | Refused:
+    def commit(self, component: str, write: Write) -> CommittedWrite | RefusedWrite:
         """Carry out a write, or let the fault strike that the case has for it."""
         if write.key.kind not in VOLUMES:
             return self._commit(component, write)
@@ -158,23 +158,23 @@ def name_of(key: Key) -> str:
     return f"{key.namespace}/{key.name}" if key.namespace else key.name
 
 
-def refused(write: Write, fault: str) -> Refused:
+def refused(write: Write, fault: str) -> RefusedWrite:
     """Return the refusal that a case's word stands for."""
     if fault == "conflict":
-        return Refused(write, "Conflict", conflict(write.key))
+        return RefusedWrite(write, "Conflict", conflict_message(write.key))
     if fault == "notFound":
-        return Refused(write, "NotFound", f'{write.key.kind.lower()}s "{write.key.name}" not found')
-    return Refused(write, "Timeout", fault)
+        return RefusedWrite(write, "NotFound", f'{write.key.kind.lower()}s "{write.key.name}" not found')
+    return RefusedWrite(write, "Timeout", fault)
 
 
-def told(outcome: Done | Refused) -> dict[str, Any]:
+def told(outcome: CommittedWrite | RefusedWrite) -> dict[str, Any]:
     """Return the outcome of a write as recordings write it."""
     write = outcome.write
     verb = {"update_status": "updateStatus"}.get(write.verb, write.verb)
     said: dict[str, Any] = {"verb": verb, "kind": write.key.kind, "key": name_of(write.key)}
     if verb != "delete":
         said["fields"] = fields_of(verb, write.new)
-    if isinstance(outcome, Refused):
+    if isinstance(outcome, RefusedWrite):
         said["error"] = {"Conflict": "conflict", "NotFound": "notFound"}.get(outcome.reason, outcome.message)
     elif not outcome.changed and verb != "delete":
         said["noop"] = True

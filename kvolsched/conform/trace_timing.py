@@ -16,7 +16,7 @@ from kvolsched.controllers import kubelet
 from kvolsched.scheduler.loop.binding_flow import WORKER
 from kvolsched.scheduler.loop.scheduling_cycle import SCHEDULER
 from kvolsched.world.apiserver import CLOCK
-from kvolsched.world.component import Actor, Process, TurnContext, seeded
+from kvolsched.world.component import Actor, Process, TurnContext, seeded_draw
 from kvolsched.world.history import Turn
 from kvolsched.world.simulation import Simulation
 
@@ -96,7 +96,7 @@ class TraceClock:
 
     def draw(self, purpose: str, among: int, where: int | None = None) -> int:
         """Return a number below `among`, drawn at this place of the log (or at `where`)."""
-        return seeded(self.luck.seed, purpose, str(self.world.place if where is None else where), 0, among)
+        return seeded_draw(self.luck.seed, purpose, str(self.world.place if where is None else where), 0, among)
 
     def told(self, word: str, plain: float, drawn: float) -> float:
         """Return what is told of luck; else what the plain order has, or, where there is a seed, what was drawn."""
@@ -105,7 +105,7 @@ class TraceClock:
 
     def _lucky(self, purpose: str, where: int | None = None) -> bool:
         """Say whether something goes otherwise than in the plain order; how often it does is luck of the whole run."""
-        chance = CHANCES[seeded(self.luck.seed, purpose, "chance", 0, len(CHANCES))] if self.luck.seed else 0
+        chance = CHANCES[seeded_draw(self.luck.seed, purpose, "chance", 0, len(CHANCES))] if self.luck.seed else 0
         return bool(chance) and self.draw(purpose, 100, where) < chance
 
     # -- who goes next --------------------------------------------------------------------------------------------

@@ -32,7 +32,7 @@ from ..volumes import (
 )
 from ..world.apiserver import Write
 from ..world.component import Component, TurnContext
-from ..world.digest import WAIT
+from ..world.digest import DIGEST_WAIT
 from ..world.log import Key
 from ..world.plan import PlanBuilder, reference_of, report_done, report_refused
 from ..world.reconciler import Reconciler
@@ -74,7 +74,7 @@ class TimedAction:
     """A note: something that takes its time, and when it is over."""
 
     what: str
-    until: float = attrs.field(metadata=WAIT)
+    until: float = attrs.field(metadata=DIGEST_WAIT)
 
 
 @attrs.frozen

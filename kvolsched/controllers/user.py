@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from ..world.apiserver import Refused, Write
+from ..world.apiserver import RefusedWrite, Write
 from ..world.component import Component, TurnContext
 from ..world.log import Key, Note
 from ..world.reconciler import Reconciler, RemainingWrites
@@ -41,7 +41,7 @@ def _nothing_to_decide(_hand: TurnContext, _cause: str) -> Sequence[Write]:
     return ()
 
 
-def _refused(ctx: TurnContext, cause: str, outcome: Refused) -> None:
+def _refused(ctx: TurnContext, cause: str, outcome: RefusedWrite) -> None:
     """A person reads the refusal and does not try again."""
     ctx.cancel_wake(cause)
     ctx.remember("failures", f"{NAME}|{cause}", None)

@@ -24,7 +24,7 @@ from ..api.kinds.volume import (
     PersistentVolumeStatus,
 )
 from ..volumes import claim_key, claim_ref_key, claim_ref_of, class_of_claim, selected_node, with_selected_node
-from ..world.apiserver import Done, Refused, Write, key_of
+from ..world.apiserver import CommittedWrite, RefusedWrite, Write, key_of
 from ..world.component import TurnContext
 from ..world.log import Key
 from ..world.mutation_cache import MutationCache, record_written
@@ -124,14 +124,14 @@ class Operations:
             self._recycle(decision, subject)
         return decision.writes
 
-    def done(self, ctx: TurnContext, cause: str, outcome: Done, *, last: bool) -> None:
+    def done(self, ctx: TurnContext, cause: str, outcome: CommittedWrite, *, last: bool) -> None:
         """Take what was written into the own cache."""
         if outcome.stored is not None and outcome.changed:
             record_written(ctx, outcome.stored)
         ctx.remember("unsaved", cause, None)
         report_outcome(ctx, outcome)
 
-    def refused(self, ctx: TurnContext, cause: str, outcome: Refused) -> None:
+    def refused(self, ctx: TurnContext, cause: str, outcome: RefusedWrite) -> None:
         """Try again to save a provisioned volume; any other refusal ends the operation."""
         write = outcome.write
         unsaved: UnsavedVolume | None = ctx.note("unsaved", cause)
@@ -144,7 +144,7 @@ class Operations:
             self._clean_up(ctx, write)  # Kubernetes does not count this as a failure of the operation
         elif write.verb == "create":
             assert isinstance(write, PlannedWrite)
-            report_outcome(ctx, Done(write, write.new))  # it had been saved after all
+            report_outcome(ctx, CommittedWrite(write, write.new))  # it had been saved after all
         else:
             report_outcome(ctx, outcome)
             self._ended(ctx, cause)

@@ -11,7 +11,7 @@ from typing import Any
 
 import attrs
 
-from kvolsched.world.apiserver import CLOCK, Done, Write
+from kvolsched.world.apiserver import CLOCK, CommittedWrite, Write
 from kvolsched.world.component import Actor, Process, TurnContext
 from kvolsched.world.log import Key, Note
 from kvolsched.world.simulation import Simulation
@@ -300,7 +300,7 @@ class TransitionSystem:
         elif isinstance(fault, UserAct):
             write = fault.writes[used[move.fault]]
             made = write(self.sim.log.objects) if callable(write) else write
-            if made is None or not isinstance(self.sim.commit(fault.component, made), Done):
+            if made is None or not isinstance(self.sim.commit(fault.component, made), CommittedWrite):
                 raise NotPossibleError
             self.words = made.words or f"{fault.words}: {made.verb} {made.subject}"
         if self.sim.log.place == place:

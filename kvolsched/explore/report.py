@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import attrs
 
-from kvolsched.results import hanging, sentence
+from kvolsched.results import as_sentence, hanging_indent
 from kvolsched.world.history import Turn
 from kvolsched.world.log import Key
 from kvolsched.world.simulation import Simulation
@@ -35,7 +35,7 @@ class Counterexample:
     objects: Mapping[Key, Any] = attrs.field(eq=False)
 
     def __repr__(self) -> str:
-        lines = [f"{number:3}. {hanging([sentence(line)], 5)}" for number, line in enumerate(self.story, 1)]
+        lines = [f"{number:3}. {hanging_indent([as_sentence(line)], 5)}" for number, line in enumerate(self.story, 1)]
         return "\n".join([self.wrong[:1].upper() + self.wrong[1:] + ":", *lines])
 
 
@@ -78,7 +78,7 @@ class Exploration:
             lines.append(f"Not exhausted: {size}; nothing wrong in those visited.")
         ends = [] if self.found else self.outcomes
         lines += [f"Ends {end.count:,} time{'s' if end.count != 1 else ''}: {end.words}" for end in ends]
-        lines += [f"Assumed: {hanging([assumption], 9)}" for assumption in self.assumptions]
+        lines += [f"Assumed: {hanging_indent([assumption], 9)}" for assumption in self.assumptions]
         return "\n".join(lines)
 
     def replay(self, world: Any, name: str = "found") -> Any:

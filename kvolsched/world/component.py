@@ -17,8 +17,8 @@ import attrs
 from kvolsched.api.kinds.meta import EMPTY, Frozen
 
 from .activation import ActivationCondition
-from .apiserver import CLOCK, ApiServer, Done, Refused, Write, moment
-from .digest import MODULUS, SILENT_KINDS, meaning
+from .apiserver import CLOCK, ApiServer, CommittedWrite, RefusedWrite, Write, moment
+from .digest import IGNORED_KINDS, MODULUS, object_fingerprint
 from .log import Key, Log, LogKey, Note
 from .view import InformerCache, View
 from .work_queue import WakeUp, WorkItem, WorkQueue
@@ -203,8 +203,8 @@ class Process:
 
     def see(self, kind: str, key: Key, old: Any, new: Any) -> None:
         """Put one object in place of another in everything that follows what is seen."""
-        if self.tracking and kind not in SILENT_KINDS:
-            self.sum = (self.sum + meaning(key, new) - meaning(key, old)) % MODULUS
+        if self.tracking and kind not in IGNORED_KINDS:
+            self.sum = (self.sum + object_fingerprint(key, new) - object_fingerprint(key, old)) % MODULUS
         for apply in self.listeners.get(kind, ()):
             apply(key, old, new)
 
@@ -235,7 +235,7 @@ class World(Protocol):
     log: Log
     server: ApiServer
 
-    def commit(self, component: str, write: Write) -> Done | Refused: ...
+    def commit(self, component: str, write: Write) -> CommittedWrite | RefusedWrite: ...
     def record_event(self, source: str, about: Any, type_: str, reason: str, message: str) -> None: ...
     def draw(self, purpose: str, key: str, among: int, attempt: int) -> int: ...
 
@@ -249,7 +249,7 @@ class TurnContext:
         self.actor = actor
         self.seen = process.seen
         self.views = process.views
-        self.outcomes: list[Done | Refused] = []
+        self.outcomes: list[CommittedWrite | RefusedWrite] = []
         self.reads: list[Key] = []
         self.events = 0
         self.words = ""
@@ -296,7 +296,7 @@ class TurnContext:
         """Take the wish of this name back."""
         self.remember("wake", f"{actor or self.actor.name}|{name}", None)
 
-    def commit(self, write: Write) -> Done | Refused:
+    def commit(self, write: Write) -> CommittedWrite | RefusedWrite:
         """Have the API server carry out one write, or learn why it refuses.
 
         Raises:
@@ -327,7 +327,7 @@ class TurnContext:
         self.words = words
 
 
-def seeded(seed: int, purpose: str, key: str, attempt: int, among: int) -> int:
+def seeded_draw(seed: int, purpose: str, key: str, attempt: int, among: int) -> int:
     """Return hash(seed, purpose, key, attempt) mod `among`."""
     text = f"{seed}|{purpose}|{key}|{attempt}"
     return int.from_bytes(hashlib.blake2b(text.encode(), digest_size=8).digest()) % among

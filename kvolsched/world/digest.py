@@ -20,8 +20,8 @@ from kvolsched.api.kinds.meta import ObjectMeta
 from .log import Key, Log, LogKey, Note
 from .view import InformerCache
 
-SILENT_SORTS = frozenset({"cursor", "clock", "origin", "gone", "similar"})
-SILENT_KINDS = frozenset({"Event"})
+IGNORED_SORTS = frozenset({"cursor", "clock", "origin", "gone", "similar"})
+IGNORED_KINDS = frozenset({"Event"})
 MODULUS = 1 << 128
 CLOCK_SORT = "clock"
 
@@ -29,13 +29,13 @@ CLOCK_SORT = "clock"
 # (what has passed counts as now; of what is periodic only that it comes); RANK its
 # order among notes of the same sort; VERSION the version of the object at the value's `key`; SILENT not at all;
 # and in API objects "presence": only whether it is set.
-WAIT = {"digest": "wait"}
-RANK = {"digest": "rank"}
-VERSION = {"digest": "version"}
-SILENT = {"digest": "silent"}
+DIGEST_WAIT = {"digest": "wait"}
+DIGEST_RANK = {"digest": "rank"}
+DIGEST_VERSION = {"digest": "version"}
+DIGEST_IGNORES = {"digest": "silent"}
 
 # What a note says that depends on the world around it: ("wait", at), ("rank", order), ("version", key, version).
-Slot = tuple[Any, ...]
+RelativeValue = tuple[Any, ...]
 
 
 _known_fields: dict[Any, tuple[tuple[str, str], ...]] = {}
@@ -58,7 +58,7 @@ def _fields(cls: Any) -> tuple[tuple[str, str], ...]:
 _texts: dict[Any, str] = {}
 
 
-def encode(value: Any, slots: list[Slot] | None = None) -> str:
+def canonical_text(value: Any, slots: list[RelativeValue] | None = None) -> str:
     """Return a text that equal meanings share and different ones do not.
 
     Args:
@@ -68,11 +68,11 @@ def encode(value: Any, slots: list[Slot] | None = None) -> str:
     if value is None or isinstance(value, bool | int | float | str | bytes):
         return repr(value)
     if isinstance(value, Mapping):
-        return "{" + ",".join(f"{key!r}:{encode(value[key], slots)}" for key in sorted(value)) + "}"
+        return "{" + ",".join(f"{key!r}:{canonical_text(value[key], slots)}" for key in sorted(value)) + "}"
     if isinstance(value, tuple):
-        return "(" + ",".join([encode(item, slots) for item in value]) + ")"
+        return "(" + ",".join([canonical_text(item, slots) for item in value]) + ")"
     if isinstance(value, frozenset):
-        return "<" + ",".join(sorted(encode(item, slots) for item in value)) + ">"
+        return "<" + ",".join(sorted(canonical_text(item, slots) for item in value)) + ">"
     if isinstance(value, Enum):
         return f"{type(value).__name__}.{value.name}"
     meta = getattr(value, "metadata", None)
@@ -88,14 +88,14 @@ def encode(value: Any, slots: list[Slot] | None = None) -> str:
     return text
 
 
-def _encode_fields(value: Any, slots: list[Slot] | None) -> str:
+def _encode_fields(value: Any, slots: list[RelativeValue] | None) -> str:
     parts = [type(value).__name__]
     for name, how in _fields(type(value)):
         item = getattr(value, name)
         if how == "presence":
             parts.append("set" if item is not None else "unset")
         elif not how or slots is None:
-            parts.append(encode(item, slots))
+            parts.append(canonical_text(item, slots))
         elif how == "wait" and getattr(value, "periodic", False):
             parts.append("some day")  # that it comes is all that matters
         elif how == "version":
@@ -125,14 +125,14 @@ def _remember(key: LogKey, value: Any, found: Any) -> Any:
     return found
 
 
-def meaning(key: Key, value: Any) -> int:
+def object_fingerprint(key: Key, value: Any) -> int:
     """Return the 128-bit number of one object at one key, 0 if absent; sums of these describe whole contents."""
     if value is None:
         return 0
     known = _known.get((id(value), key))
     if known is not None:
         return int(known[1])
-    return int(_remember(key, value, _number(f"{tuple(key)}={encode(value)}")))
+    return int(_remember(key, value, _number(f"{tuple(key)}={canonical_text(value)}")))
 
 
 class DigestSource(Protocol):
@@ -145,7 +145,7 @@ class DigestSource(Protocol):
     listening: bool
 
 
-class Sums:
+class IncrementalDigest:
     """The parts of the digest, moved along with the log. Mutable.
 
     What changes is only marked; it is added up when the digest is asked for, so that what is tried and taken back
@@ -158,15 +158,15 @@ class Sums:
         self.numbers: dict[LogKey, int] = {}
         self.objects = 0
         self.notes: dict[str, int] = {}
-        self.relative: dict[str, dict[Note, tuple[str, tuple[Slot, ...]]]] = {}
+        self.relative: dict[str, dict[Note, tuple[str, tuple[RelativeValue, ...]]]] = {}
         self.touched: dict[LogKey, None] = dict.fromkeys((*log.objects, *log.notes))
         for watcher in watchers.values():
             if not watcher.tracking:
                 watcher.tracking = True
                 watcher.sum = sum(
-                    meaning(key, obj)
+                    object_fingerprint(key, obj)
                     for kind, objects in watcher.seen.kinds.items()
-                    if kind not in SILENT_KINDS
+                    if kind not in IGNORED_KINDS
                     for key, obj in objects.items()
                 ) % MODULUS
 
@@ -180,10 +180,10 @@ class Sums:
             gone = self.numbers.pop(key, 0)
             if type(key) is Key:
                 number = 0
-                if key[0] not in SILENT_KINDS and key in self.log.objects:
-                    number = self.numbers[key] = meaning(key, self.log.objects[key])
+                if key[0] not in IGNORED_KINDS and key in self.log.objects:
+                    number = self.numbers[key] = object_fingerprint(key, self.log.objects[key])
                 self.objects = (self.objects + number - gone) % MODULUS
-            elif key[1] not in SILENT_SORTS:
+            elif key[1] not in IGNORED_SORTS:
                 self._note(key, gone)  # type: ignore[arg-type]
         self.touched.clear()
 
@@ -221,7 +221,7 @@ class Sums:
             sorted(
                 key
                 for kind in watcher.pending
-                if kind not in SILENT_KINDS
+                if kind not in IGNORED_KINDS
                 for key, here in watcher.seen.kinds[kind].items()
                 if here is not (there := objects.get(key)) and here == there
             )
@@ -263,7 +263,7 @@ def _sign(version: int, obj: Any) -> str:
     return "=" if version == there else "<" if version < there else ">"
 
 
-def _ranks(relative: Mapping[Note, tuple[str, tuple[Slot, ...]]]) -> dict[Any, list[Any]]:
+def _ranks(relative: Mapping[Note, tuple[str, tuple[RelativeValue, ...]]]) -> dict[Any, list[Any]]:
     """Return, sorted, the orders in each sort of a component's notes, and the versions of each key in them."""
     found: dict[Any, set[Any]] = {}
     for note, (_, slots) in relative.items():
@@ -275,8 +275,8 @@ def _ranks(relative: Mapping[Note, tuple[str, tuple[Slot, ...]]]) -> dict[Any, l
     return {where: sorted(values) for where, values in found.items()}
 
 
-def _skeleton(note: Note, value: Any) -> tuple[str, tuple[Slot, ...], int]:
+def _skeleton(note: Note, value: Any) -> tuple[str, tuple[RelativeValue, ...], int]:
     """Return what a note says, what of it depends on the world around it, and its number."""
-    slots: list[Slot] = []
-    text = f"{tuple(note)}={encode(value, slots)}"
+    slots: list[RelativeValue] = []
+    text = f"{tuple(note)}={canonical_text(value, slots)}"
     return text, tuple(slots), _number(text)

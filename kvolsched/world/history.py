@@ -14,7 +14,7 @@ from typing import Self
 
 import attrs
 
-from .apiserver import Done, Refused
+from .apiserver import CommittedWrite, RefusedWrite
 from .log import Change, Key, Log
 
 _END = attrgetter("end")
@@ -36,7 +36,7 @@ class Turn:
     end: int
     time: float
     words: str
-    outcomes: tuple[Done | Refused, ...] = ()
+    outcomes: tuple[CommittedWrite | RefusedWrite, ...] = ()
     reads: tuple[Key, ...] = ()
     events: int = 0
     goes_on: bool = False
@@ -188,7 +188,7 @@ class History:
         ]
 
 
-class Recording:
+class StepTransaction:
     """One step being made: cuts the future off first, and finds it again when the step came out alike.
 
     Args:

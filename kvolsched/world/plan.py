@@ -11,7 +11,7 @@ from typing import Any
 
 import attrs
 
-from .apiserver import Done, Refused, Write, key_of, ref
+from .apiserver import CommittedWrite, RefusedWrite, Write, key_of, ref
 from .component import TurnContext
 from .log import Key
 
@@ -117,16 +117,16 @@ def enqueue(ctx: TurnContext, actor: str, cause: str) -> None:
         ctx.todo(cause, other)
 
 
-def report_outcome(ctx: TurnContext, outcome: Done | Refused) -> None:
+def report_outcome(ctx: TurnContext, outcome: CommittedWrite | RefusedWrite) -> None:
     """Say and ask for what goes with the outcome of a write."""
     write = outcome.write
     if not isinstance(write, PlannedWrite):
         return
-    error = outcome.message if isinstance(outcome, Refused) else ""
+    error = outcome.message if isinstance(outcome, RefusedWrite) else ""
     if error:
         ctx.say(f"{write.words}: refused, {write.error.replace('{error}', error)}")
-    sunk = isinstance(outcome, Refused) and outcome.reason == write.sunk
-    for what in () if sunk else write.otherwise if isinstance(outcome, Refused) else write.then:
+    sunk = isinstance(outcome, RefusedWrite) and outcome.reason == write.sunk
+    for what in () if sunk else write.otherwise if isinstance(outcome, RefusedWrite) else write.then:
         if isinstance(what, PlannedEnqueue):
             enqueue(ctx, what.actor, what.cause)
             continue
@@ -136,12 +136,12 @@ def report_outcome(ctx: TurnContext, outcome: Done | Refused) -> None:
             ctx.event(about, what.type, what.reason, message, what.source)
 
 
-def report_done(ctx: TurnContext, _cause: str, outcome: Done, *, last: bool) -> None:
+def report_done(ctx: TurnContext, _cause: str, outcome: CommittedWrite, *, last: bool) -> None:
     """Fill a routine's `done`."""
     report_outcome(ctx, outcome)
 
 
-def report_refused(ctx: TurnContext, _cause: str, outcome: Refused) -> None:
+def report_refused(ctx: TurnContext, _cause: str, outcome: RefusedWrite) -> None:
     """Fill a routine's `refused`."""
     report_outcome(ctx, outcome)
 

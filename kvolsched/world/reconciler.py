@@ -12,9 +12,9 @@ from typing import Any
 
 import attrs
 
-from .apiserver import Done, Refused, Write
+from .apiserver import CommittedWrite, RefusedWrite, Write
 from .component import TurnContext
-from .digest import SILENT
+from .digest import DIGEST_IGNORES
 from .log import Key
 
 
@@ -23,14 +23,14 @@ class RemainingWrites:
     """A note: the writes that remain of one decision, and where in the log it was taken."""
 
     writes: tuple[Write, ...]
-    order: int = attrs.field(metadata=SILENT)
+    order: int = attrs.field(metadata=DIGEST_IGNORES)
 
 
-def _no_refusal(_hand: TurnContext, _cause: str, _refused: Refused) -> None:
+def _no_refusal(_hand: TurnContext, _cause: str, _refused: RefusedWrite) -> None:
     return None
 
 
-def _no_done(_hand: TurnContext, _cause: str, _done: Done, *, last: bool) -> None:
+def _no_done(_hand: TurnContext, _cause: str, _done: CommittedWrite, *, last: bool) -> None:
     return None
 
 
@@ -51,7 +51,7 @@ class Reconciler:
     name: str
     enqueue: Callable[[TurnContext, Key, Any, Any], Iterable[str]]
     sync: Callable[[TurnContext, str], Sequence[Write]]
-    refused: Callable[[TurnContext, str, Refused], None] = _no_refusal
+    refused: Callable[[TurnContext, str, RefusedWrite], None] = _no_refusal
     done: Callable[..., None] = _no_done
     backoff: Callable[[int], float] = lambda failures: min(0.005 * 2 ** (failures - 1), 1000.0)
     most_failures: int = 6
@@ -85,7 +85,7 @@ class Reconciler:
             return False
         write, *rest = plan.writes
         outcome = ctx.commit(write)
-        if isinstance(outcome, Refused):
+        if isinstance(outcome, RefusedWrite):
             ctx.remember(sort, cause, None)
             self._fail(ctx, cause)
             self.refused(ctx, cause, outcome)

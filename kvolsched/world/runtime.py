@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from .apiserver import CLOCK, ApiServer, Done, Refused, Write
-from .checkpoint import Checkpoint, restore, take
-from .component import WORLD, Actor, Component, Process, TurnContext, seeded
-from .digest import Sums
+from .apiserver import CLOCK, ApiServer, CommittedWrite, RefusedWrite, Write
+from .checkpoint import Checkpoint, restore_checkpoint, take_checkpoint
+from .component import WORLD, Actor, Component, Process, TurnContext, seeded_draw
+from .digest import IncrementalDigest
 from .events import record_event
 from .log import Key, Log, LogKey, Note
 
@@ -42,7 +42,7 @@ class Runtime:
         self.conditional: dict[str, list[Process]] = {}
         for process in self.processes.values():
             self._introduce(process)
-        self.sums: Sums | None = None
+        self.sums: IncrementalDigest | None = None
         self._looks: dict[tuple[str, str], TurnContext] = {}
         log.listener = self._hear
 
@@ -120,7 +120,7 @@ class Runtime:
         for process in self.processes.values():
             process.rebuild()
         if self.sums is not None:
-            self.sums = Sums(self.log, self.processes)
+            self.sums = IncrementalDigest(self.log, self.processes)
 
     def _undo(self, place: int) -> None:
         """Cut the log back to a place, wherever an error or interrupt struck."""
@@ -130,7 +130,7 @@ class Runtime:
 
     # -- what hands reach -------------------------------------------------------------------------------------
 
-    def commit(self, component: str, write: Write) -> Done | Refused:
+    def commit(self, component: str, write: Write) -> CommittedWrite | RefusedWrite:
         """Have the API server carry out a write of a component, unless a fault notes that it is to be refused."""
         note = Note("world", "refuse", component)
         faults: tuple[tuple[int, str], ...] | None = self.log.notes.get(note)
@@ -140,7 +140,7 @@ class Runtime:
                 self.log.write(note, ((left - 1, reason), *others))
             else:
                 self.log.write(note, tuple(others) or None)
-                return Refused(write, reason, f"{reason}: injected fault, the write of {write.subject} was refused")
+                return RefusedWrite(write, reason, f"{reason}: injected fault, the write of {write.subject} was refused")
         return self.server.commit(self.log, write, component)
 
     def record_event(self, source: str, about: Any, type_: str, reason: str, message: str) -> None:
@@ -154,7 +154,7 @@ class Runtime:
             return 0
         if self.chooser is not None:
             return self.chooser(purpose, key, attempt, among)
-        return seeded(self.seed, purpose, key, attempt, among)
+        return seeded_draw(self.seed, purpose, key, attempt, among)
 
     # -- the parts of a turn ----------------------------------------------------------------------------------
 
@@ -214,11 +214,11 @@ class Runtime:
 
     def snapshot(self, like: Checkpoint | None = None) -> Checkpoint:
         """Put the present place away without its past; what is as in `like` is shared with it."""
-        return take(self.log, self.processes, like)
+        return take_checkpoint(self.log, self.processes, like)
 
     def restore(self, snapshot: Checkpoint) -> None:
         """Be where a snapshot of this world was taken; there is no way back from here but another snapshot."""
-        restore(self.log, self.processes, self.sums, snapshot)
+        restore_checkpoint(self.log, self.processes, self.sums, snapshot)
 
     def digest(self) -> str:
         """Return the digest of meaning of the present place (see `digest`)."""
@@ -228,7 +228,7 @@ class Runtime:
         """Return what a component can know now, hashable: equal where it means the same to it."""
         return self._summed().local(component)
 
-    def _summed(self) -> Sums:
+    def _summed(self) -> IncrementalDigest:
         if self.sums is None:
-            self.sums = Sums(self.log, self.processes)
+            self.sums = IncrementalDigest(self.log, self.processes)
         return self.sums

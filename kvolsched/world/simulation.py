@@ -12,10 +12,10 @@ from contextlib import suppress
 
 import attrs
 
-from .apiserver import CLOCK, ApiServer, Done, Refused, Write
+from .apiserver import CLOCK, ApiServer, CommittedWrite, RefusedWrite, Write
 from .checkpoint import Checkpoint
 from .component import Actor, Component, Process, TurnContext
-from .history import Branch, History, Recording, Turn
+from .history import Branch, History, StepTransaction, Turn
 from .log import Note
 from .runtime import Runtime
 
@@ -134,7 +134,7 @@ class Simulation(Runtime):
         Turns that would show nothing are left out; the first may lie in the future (its `time`), as a plain step waits.
         """
         trials: list[Turn] = []
-        with Recording(self.history, self._undo) as trial:
+        with StepTransaction(self.history, self._undo) as trial:
             first = self._first(trial)
             self._undo(trial.start)
             for process in self.processes.values():
@@ -196,9 +196,9 @@ class Simulation(Runtime):
             len(self.history.ends), component, "", "", start, self.log.place, self.now, words, fault=fault, quiet=quiet
         )
 
-    def record(self) -> Recording:
+    def record(self) -> StepTransaction:
         """Return a context: what is done inside it is one step, an error inside it undoes it."""
-        return Recording(self.history, self._undo)
+        return StepTransaction(self.history, self._undo)
 
     def _choose(self, process: Process, actor: Actor | None, cause: str | None) -> tuple[Actor, str] | None:
         best: tuple[int, int, Actor, str] | None = None
@@ -232,7 +232,7 @@ class Simulation(Runtime):
                 last = step.add(self.turn(process, who, last.cause))
         return step.done
 
-    def _first(self, step: Recording) -> Turn | None:
+    def _first(self, step: StepTransaction) -> Turn | None:
         """Let whoever has waited longest go, and time pass, until something visible happens or nothing is left."""
         while True:
             waiting = self._default()
@@ -246,7 +246,7 @@ class Simulation(Runtime):
                     return None
                 step.add(self.record_of(start, "world", f"t = {self.now:g} s", quiet=True))
 
-    def _first_of(self, actor: str, cause: str | None, step: Recording) -> Turn | None:
+    def _first_of(self, actor: str, cause: str | None, step: StepTransaction) -> Turn | None:
         """Let one actor go, or those of a component, until something visible happens; else nothing has happened."""
         process = self.processes.get(actor)
         who: Actor | None = None
@@ -262,12 +262,12 @@ class Simulation(Runtime):
 
     def perform(
         self, component: str, writes: Sequence[Write], words: str = "", *, whole: bool = False
-    ) -> list[Done | Refused]:
+    ) -> list[CommittedWrite | RefusedWrite]:
         """Carry out writes in the name of a component as one step, a turn each (a person at kubectl).
 
         With `whole` it is all or nothing: is one of them refused, nothing has happened.
         """
-        outcomes: list[Done | Refused] = []
+        outcomes: list[CommittedWrite | RefusedWrite] = []
         with suppress(_TakenBack), self.record() as step:
             for write in writes:
                 start = self.log.place
@@ -276,7 +276,7 @@ class Simulation(Runtime):
                 said = words or _words([outcome])
                 place = len(self.history.ends), component, component, words, start, self.log.place, self.now, said
                 step.add(Turn(*place, outcomes=(outcome,)))
-            if whole and any(isinstance(outcome, Refused) for outcome in outcomes):
+            if whole and any(isinstance(outcome, RefusedWrite) for outcome in outcomes):
                 raise _TakenBack
         return outcomes
 
@@ -355,10 +355,10 @@ class Simulation(Runtime):
         self.history = History(self.log)
 
 
-def _words(outcomes: Sequence[Done | Refused]) -> str:
+def _words(outcomes: Sequence[CommittedWrite | RefusedWrite]) -> str:
     for outcome in outcomes:
         write = outcome.write
-        if isinstance(outcome, Refused):
+        if isinstance(outcome, RefusedWrite):
             return f"{write.words or f'{write.verb} {write.subject}'}: refused ({outcome.reason})"
         return write.words or f"{write.verb} {write.subject}"
     return ""

@@ -41,7 +41,7 @@ from ...volumes import (
     selected_node,
     under_rollback,
 )
-from ...world.apiserver import Done, Refused, Write
+from ...world.apiserver import CommittedWrite, RefusedWrite, Write
 from ...world.component import Actor, Component, TurnContext
 from ...world.log import Key
 from ...world.mutation_cache import MutationCache, drop_outdated_writes, drop_written, record_written
@@ -133,14 +133,14 @@ class PVController:
         elif key.kind == CLAIM and new is None and old.spec.volume_name:
             yield old.spec.volume_name
 
-    def done(self, ctx: TurnContext, _cause: str, outcome: Done, *, last: bool) -> None:
+    def done(self, ctx: TurnContext, _cause: str, outcome: CommittedWrite, *, last: bool) -> None:
         """Take what was written into the own cache, and say what goes with it."""
         write = outcome.write
         if outcome.stored is not None and outcome.changed and getattr(write, "keep", True):
             record_written(ctx, outcome.stored)
         report_outcome(ctx, outcome)
 
-    def refused(self, ctx: TurnContext, _cause: str, outcome: Refused) -> None:
+    def refused(self, ctx: TurnContext, _cause: str, outcome: RefusedWrite) -> None:
         """Say what goes with a refused write."""
         operation = getattr(outcome.write, "operation", "")
         if operation and self.options.today:  # 1.11 did not count it as a failure

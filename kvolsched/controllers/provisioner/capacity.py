@@ -19,7 +19,7 @@ from ...api.kinds.quantity import of_bytes, value
 from ...api.kinds.selector import LabelSelector
 from ...api.kinds.storage_class import StorageClass
 from ...volumes import Topology
-from ...world.apiserver import Done, Refused, Write
+from ...world.apiserver import CommittedWrite, RefusedWrite, Write
 from ...world.component import TurnContext
 from ...world.log import Key
 from ...world.reconciler import Reconciler
@@ -301,10 +301,10 @@ class CapacityPublisher:
             return ()
         return (Write("delete", key, uid=uid, words=f"{self.driver} deletes csistoragecapacity/{name}: not wanted"),)
 
-    def done(self, ctx: TurnContext, _cause: str, outcome: Done, *, last: bool) -> None:
+    def done(self, ctx: TurnContext, _cause: str, outcome: CommittedWrite, *, last: bool) -> None:
         """Nothing is kept: what was written counts when the watch shows it."""
 
-    def refused(self, ctx: TurnContext, cause: str, outcome: Refused) -> None:
+    def refused(self, ctx: TurnContext, cause: str, outcome: RefusedWrite) -> None:
         """An object that is gone already is no failure."""
         if outcome.write.verb == "delete" and outcome.reason == "NotFound":
             ctx.cancel_wake(cause)

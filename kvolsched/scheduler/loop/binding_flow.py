@@ -16,7 +16,7 @@ from ... import volumes
 from ...api.kinds.meta import evolve_parts
 from ...api.kinds.pod import Pod
 from ...api.kinds.volume import PersistentVolumeClaim
-from ...world.apiserver import Done, Refused, Write, key_of, ref
+from ...world.apiserver import CommittedWrite, RefusedWrite, Write, key_of, ref
 from ...world.component import TurnContext
 from ...world.log import Key
 from ...world.view import Index
@@ -101,7 +101,7 @@ class TwoPasses:
                 self._wait(ctx, name, binding.pod)
             return False
         outcome = ctx.commit(binding.writes[0])
-        if isinstance(outcome, Refused):
+        if isinstance(outcome, RefusedWrite):
             _forget_unwritten(ctx, binding)
             ctx.remember(BINDING, name, attrs.evolve(binding, stage="tell", message=outcome.message))
             return True
@@ -159,13 +159,13 @@ class WaitInPreBind:
                 return self._wait(ctx, name, binding)
         write = binding.writes[0]
         outcome = ctx.commit(write)
-        if isinstance(outcome, Refused) and write.verb == "update":
+        if isinstance(outcome, RefusedWrite) and write.verb == "update":
             _forget_unwritten(ctx, binding)
             message = f'running PreBind plugin "VolumeBinding": {outcome.message}'
             ctx.remember(BINDING, name, attrs.evolve(binding, stage="bind", message=message))
             return True
         version = 0  # a nomination that is refused is no obstacle, and its version of no interest
-        if isinstance(outcome, Done) and write.verb == "update":
+        if isinstance(outcome, CommittedWrite) and write.verb == "update":
             version = outcome.stored.metadata.resource_version
         left = binder.after_write(binding, write, version)
         if not left.writes:
@@ -282,7 +282,7 @@ def _bind(ctx: TurnContext, name: str, binding: BindingInProgress, profile: Prof
         return False
     words = f"Scheduler binds {pod.metadata.name} to {binding.node}"
     outcome = ctx.commit(Write("bind", key_of(pod), binding.node, uid=pod.metadata.uid, words=words))
-    if isinstance(outcome, Refused):
+    if isinstance(outcome, RefusedWrite):
         message = f'running Bind plugin "DefaultBinder": {outcome.message}'
         ctx.remember(BINDING, name, attrs.evolve(binding, message=message))
         return True

@@ -13,7 +13,7 @@ import attrs
 
 from ...api.kinds.meta import Condition
 from ...api.kinds.pod import Pod
-from ...world.apiserver import Refused, Write, ref
+from ...world.apiserver import RefusedWrite, Write, ref
 from ...world.component import TurnContext
 from ...world.log import Key
 from .assume_cache import PodStatusPatch
@@ -88,10 +88,10 @@ class Evictor:
             patch = PodStatusPatch(Condition(type=TARGET, status="True", reason=REASON, message=MESSAGE))
             words = f"Scheduler marks {victim.metadata.name} as a victim of preemption"
             outcome = ctx.commit(Write("patch", key, patch, uid=victim.metadata.uid, words=words))
-            return after if isinstance(outcome, Refused) else attrs.evolve(eviction, told=True)
+            return after if isinstance(outcome, RefusedWrite) else attrs.evolve(eviction, told=True)
         words = f"Scheduler evicts {victim.metadata.name} from {eviction.node} for {eviction.pod}"
         outcome = ctx.commit(Write("delete", key, uid=victim.metadata.uid, words=words))
-        if not isinstance(outcome, Refused):
+        if not isinstance(outcome, RefusedWrite):
             message = f"Preempted by pod {eviction.uid} on node {eviction.node}"
             ctx.event(victim, "Normal", "Preempted", message, RECORDER)
         return after

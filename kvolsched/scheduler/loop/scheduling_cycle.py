@@ -15,7 +15,7 @@ from ...api.kinds.meta import Condition, evolve_parts
 from ...api.kinds.pod import Pod
 from ...world.apiserver import Write, key_of
 from ...world.component import TurnContext
-from ...world.digest import SILENT
+from ...world.digest import DIGEST_IGNORES
 from ...world.log import Key
 from ..framework.extension_points import PostFilter, PostFilterResult
 from ..framework.judgement import Judgement, judge
@@ -48,12 +48,12 @@ class PassNote:
     `fit` of the `judged` nodes passed every filter.
     """
 
-    number: int = attrs.field(metadata=SILENT)
-    place: int = attrs.field(metadata=SILENT)
-    node: str = attrs.field(metadata=SILENT)
-    fingerprint: str = attrs.field(metadata=SILENT)
-    fit: int = attrs.field(default=0, metadata=SILENT)
-    judged: int = attrs.field(default=0, metadata=SILENT)
+    number: int = attrs.field(metadata=DIGEST_IGNORES)
+    place: int = attrs.field(metadata=DIGEST_IGNORES)
+    node: str = attrs.field(metadata=DIGEST_IGNORES)
+    fingerprint: str = attrs.field(metadata=DIGEST_IGNORES)
+    fit: int = attrs.field(default=0, metadata=DIGEST_IGNORES)
+    judged: int = attrs.field(default=0, metadata=DIGEST_IGNORES)
 
 
 @attrs.frozen

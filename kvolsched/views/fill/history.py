@@ -11,7 +11,7 @@ from ...cluster import Cluster
 from ...controllers import stateful_set
 from ...explain import about, changed_fields, changes_of, net, note_words, told
 from ...scheduler.loop.scheduling_cycle import PASS
-from ...world.apiserver import Refused, ref
+from ...world.apiserver import RefusedWrite, ref
 from ...world.component import Process
 from ...world.history import Turn
 from ...world.log import Change, Key, Note
@@ -33,7 +33,7 @@ def changes(here: FrameContext) -> tuple[f.ChangeRow, ...]:
     made: list[Change] = []
     for turn in here.turns:
         for outcome in turn.outcomes:
-            if isinstance(outcome, Refused):
+            if isinstance(outcome, RefusedWrite):
                 write = outcome.write
                 refusal = (outcome.reason, outcome.message)
                 rows.append(f.ChangeRow("api", turn.component, "~", write.subject, write.verb, "", "", *refusal))
@@ -157,7 +157,7 @@ def _mark(here: FrameContext, turn: Turn) -> f.Mark:
     for outcome in turn.outcomes:
         write = outcome.write
         verb = VERBS.get(write.verb, write.verb)
-        if isinstance(outcome, Refused):
+        if isinstance(outcome, RefusedWrite):
             return f.Mark(turn.step, "refused", verb, write.subject, outcome.reason)
         if outcome.changed:
             return f.Mark(turn.step, "write", verb, write.subject)
