@@ -101,8 +101,8 @@ class Cluster:
                 classes[filled.provisioner] = {}
         added = self.revision.provisioners(sorted(classes), self.components)
         if added:
-            self.world.add(added)
-        self.world.begin()
+            self.world.add_components(added)
+        self.world.reset_history()
 
     # -- the user acts ----------------------------------------------------------------------------------------
 
@@ -128,12 +128,12 @@ class Cluster:
                 writes.append(Write(verb, key, new, words=f"user {word} {ref(key)}"))
         words = writes[0].words if len(writes) == 1 else f"user applies {len(writes)} objects"
         with seldom_collected():
-            outcomes = self.world.perform(USER, writes, words, whole=True)
+            outcomes = self.world.perform(USER, writes, words, atomic=True)
         if refusals := [outcome for outcome in outcomes if isinstance(outcome, RefusedWrite)]:
             raise ApplyRefused(refusals)
         known, classes = self.world.processes, [obj.provisioner for obj in read.objects if obj.kind == "StorageClass"]
         if missing := [c for c in self.revision.provisioners(classes, self.components) if c.name not in known]:
-            self.world.add(missing)
+            self.world.add_components(missing)
         return ApplyResult((*(f"{BY_NAME[k.kind].singular}/{k.name} {word}" for k, word in done.items()), *skipped_objects(read)))
 
     def delete(self, *references: str) -> ApplyResult:
@@ -272,7 +272,7 @@ class Cluster:
         other = self.fork()
         other.revision = self.revision.with_plugin(custom_plugin(rule, prefer, name), weight)
         other.name = f"{self.name}, {other.revision.name}"
-        other.world.exchange(other.revision.simulation(components=self.components).components)
+        other.world.replace_components(other.revision.simulation(components=self.components).components)
         if self.world.step_number:
             other.crash(COMPONENT_NAMES["scheduler"])
         return other

@@ -391,7 +391,7 @@ def judged(cluster: Cluster, pod: Key) -> Pass | None:
         note = world.log.notes.get(Note(SCHEDULER, "pass", turn.cause))
         world.log.seek(turn.start)
     process = world.processes[SCHEDULER]
-    world.log.cut()
+    world.log.truncate()
     world.deliver(process)
     asked = process.seen.at(pod)
     if asked is None:

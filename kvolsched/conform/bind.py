@@ -193,12 +193,12 @@ def _bound(stage: BindStage, case: Case) -> dict[str, Any]:
     while stage.note("binding", stage.pod).stage == "write":
         stage.sim.act(process, worker, stage.pod)
     while (binding := stage.note("binding", stage.pod)).stage == "wait":
-        stage.sim.pass_time()
+        stage.sim.advance_clock()
         if stage.sim.now < binding.deadline:
             if polls < len(case["beforePoll"]):
                 stage.changes(case["beforePoll"][polls])
             polls += 1
-        stage.sim.wake(process)
+        stage.sim.fire_due_wake_ups(process)
         stage.sim.act(process, worker, stage.pod)
     said = {"writes": brief(stage.writes), "caches": short(stage.caches()), "polls": polls}
     message = stage.note("binding", stage.pod).message

@@ -127,9 +127,9 @@ class _Play:
         if then is not None:
             ctx = TurnContext(self.sim, self.process, self.actor)
             if then.get("poll"):
-                self.actor.due(ctx, capacity.POLL)
+                self.actor.on_wake_up(ctx, capacity.POLL)
             for cause in self.refreshed(ctx, then.get("refresh") or {}):
-                ctx.todo(cause)
+                ctx.enqueue(cause)
             self.go()
         said = {
             "capacities": self.capacities(),
@@ -144,7 +144,7 @@ class _Play:
         """Let the routine do what is due now."""
         while True:
             self.sim.deliver(self.process)
-            ready = self.actor.ready(self.sim.look(self.process, self.actor))
+            ready = self.actor.ready_causes(self.sim.read_only_context(self.process, self.actor))
             if not ready:
                 return
             ctx, _ = self.sim.act(self.process, self.actor, ready[0][1])

@@ -105,7 +105,7 @@ class Stage:
     def ready(self, actor: str) -> list[str]:
         """List the causes that an actor may take up."""
         process, who = self.sim.find(actor)
-        return [cause for _, cause in who.ready(TurnContext(self.sim, process, who), every=True)]
+        return [cause for _, cause in who.ready_causes(TurnContext(self.sim, process, who), every=True)]
 
     def note(self, sort: str, name: str) -> Any:
         """Return a note of the scheduler."""

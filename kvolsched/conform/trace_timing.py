@@ -76,14 +76,14 @@ class TraceClock:
                 self._take(*turn)
                 continue
             wakes = self.wakes()
-            with self.world.record():
+            with self.world.transaction():
                 self.world.log.write(CLOCK, max(self.world.now, min([moment, *wakes])))
             if not wakes or min(wakes) > moment:
                 return
 
     def wakes(self) -> list[float]:
         """Return the moments at which somebody wants to be woken."""
-        return [wake.at for process in self._running() for wake in process.wakes.items.values()]
+        return [wake.at for process in self._running() for wake in process.wake_ups.items.values()]
 
     def let_time_pass(self) -> None:
         """Let those act, after a write of the user, who have waited for longer than it."""
@@ -126,7 +126,7 @@ class TraceClock:
     def _writers(self) -> list[tuple[int, bool, int, Process, Actor, str]] | None:
         """Return who would write, longest waiting first; None where somebody did what needs no write: look again."""
         self._see()
-        with self.world.record() as step:
+        with self.world.transaction() as step:
             found = [
                 (self._since(process, actor, since, cause), process.name != SCHEDULER, lane, process, actor, cause)
                 for lane, process in enumerate(self._running())
@@ -141,19 +141,19 @@ class TraceClock:
                     step.add(turn)
                     return None
                 self.world.log.seek(start)
-                self.world.log.cut()
+                self.world.log.truncate()
         return found
 
     def _ready(self, process: Process, actor: Actor) -> Sequence[tuple[int, str]]:
         """List what an actor may take up: one thing after the other, or all at once."""
         if self._side_by_side(process, actor):
-            return [*process.plans[actor.name].all(), *process.todo[actor.name].all()]
-        return actor.ready(TurnContext(self.world, process, actor))
+            return [*process.plans[actor.name].all(), *process.work_queues[actor.name].all()]
+        return actor.ready_causes(TurnContext(self.world, process, actor))
 
     def _turn(self, process: Process, actor: Actor, cause: str) -> Turn:
         start = self.world.place
         ctx, more = self.world.act(process, actor, cause)
-        return self.world.turn_of(ctx, cause, start, goes_on=more)
+        return self.world.actor_turn(ctx, cause, start, goes_on=more)
 
     def _since(self, process: Process, actor: Actor, since: int, cause: str) -> int:
         """Return since when a writer waits: it was told at the same time as all others, or wrote later than that."""
@@ -171,11 +171,11 @@ class TraceClock:
         start = self.world.place
         if start > self.moments[-1]:
             self.moments.append(start)
-        with self.world.record():
+        with self.world.transaction():
             for process in self._running():
                 kinds = [kind for kind in process.pending if everything or not self._late(process, kind)]
                 self.world.deliver(process, kinds)
-                self.world.wake(process)
+                self.world.fire_due_wake_ups(process)
         return self.world.place > start
 
     def _late(self, process: Process, kind: str) -> bool:
@@ -189,7 +189,7 @@ class TraceClock:
 
     def _take(self, process: Process, actor: Actor, cause: str) -> None:
         """Let one write be made; whoever made it makes the next one after those who are told of this one."""
-        with self.world.record() as step:
+        with self.world.transaction() as step:
             turn = step.add(self._turn(process, actor, cause))
             while self._goes_along(process, actor, cause, turn):
                 turn = step.add(self._turn(process, actor, cause))

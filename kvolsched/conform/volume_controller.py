@@ -205,13 +205,13 @@ class _Play:
 
     def todo(self, routine: str) -> set[str]:
         """Return what a routine was asked to take up."""
-        return set(self.process.todo[routine].items)
+        return set(self.process.work_queues[routine].items)
 
     def clear(self) -> None:
         """Forget what deliveries have put on the lists: the case says itself what is called."""
         for routine in self.routines:
             for cause in self.todo(routine):
-                self.ctx(routine).done(cause)
+                self.ctx(routine).dequeue(cause)
 
 
 def _stored(plain: Mapping[str, Any]) -> Any:

@@ -73,7 +73,7 @@ class DaemonSetOptions:
 def component(options: DaemonSetOptions | None = None) -> Component:
     """Return the DaemonSet controller."""
     routine = Reconciler(NAME, _sets_of, partial(sync, options or DaemonSetOptions()), report_refused, wait_until_seen("Pod"))
-    return Component(NAME, (KIND, "Pod", "Node"), (routine,), _views, need=_need)
+    return Component(NAME, (KIND, "Pod", "Node"), (routine,), _views, activation=_need)
 
 
 def _need() -> ActivationCondition:
@@ -232,8 +232,8 @@ class Daemons:
         decision.create(
             pod,
             f"DaemonSet controller creates {reference_of(pod)} for {node}",
-            then=(PlannedEvent(about, "Normal", "SuccessfulCreate", f"Created pod: {pod.metadata.name}", NAME),),
-            otherwise=(PlannedEvent(about, "Warning", "FailedCreate", "Error creating: {error}", NAME),),
+            on_success=(PlannedEvent(about, "Normal", "SuccessfulCreate", f"Created pod: {pod.metadata.name}", NAME),),
+            on_failure=(PlannedEvent(about, "Warning", "FailedCreate", "Error creating: {error}", NAME),),
         )
 
     def _delete(self, decision: PlanBuilder, pod: Pod) -> None:
@@ -274,7 +274,7 @@ class Daemons:
         pods = [pod for pods in self.on.values() for pod in pods if is_ready(pod)] if least else []
         waits = [wait for pod in pods if (wait := seconds_until_available(pod, least, self.ctx.moment)) > 0]
         if waits:
-            self.ctx.wake(cause, min(waits))
+            self.ctx.wake_after(cause, min(waits))
 
 
 def node_of(pod: Pod) -> str:

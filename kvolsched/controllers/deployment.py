@@ -47,7 +47,7 @@ OWN = frozenset({REVISION, HISTORY, DESIRED, MOST, "kubectl.kubernetes.io/last-a
 def component() -> Component:
     """Return the Deployment controller."""
     routine = Reconciler(NAME, _deployments_of, sync, report_refused, report_done)
-    return Component(NAME, (KIND, "ReplicaSet", "Pod"), (routine,), _views, need=_need)
+    return Component(NAME, (KIND, "ReplicaSet", "Pod"), (routine,), _views, activation=_need)
 
 
 def _need() -> ActivationCondition:
@@ -232,9 +232,9 @@ class Rollout:
         self.decision.create(
             made,
             f"Deployment controller creates {reference_of(made)} with {size(made)} replica{'' if size(made) == 1 else 's'}",
-            then=said,
-            sunk="AlreadyExists",  # made before, and not yet seen
-            otherwise=(PlannedEvent(key_of(self.owner), "Warning", "ReplicaSetCreateError", failed, NAME),),
+            on_success=said,
+            silent_reason="AlreadyExists",  # made before, and not yet seen
+            on_failure=(PlannedEvent(key_of(self.owner), "Warning", "ReplicaSetCreateError", failed, NAME),),
         )
         self.current = made.metadata.name
         self.sets[self.current] = self.counted[self.current] = made

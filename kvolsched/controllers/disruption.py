@@ -39,7 +39,7 @@ class ExpectedCountUnknown(ValueError):
 def component() -> Component:
     """Return the disruption controller."""
     routine = Reconciler(NAME, _budgets_of, sync, report_refused, report_done)
-    return Component(NAME, (KIND, "Pod", *SIZED), (routine,), need=_need)
+    return Component(NAME, (KIND, "Pod", *SIZED), (routine,), activation=_need)
 
 
 def _need() -> ActivationCondition:

@@ -28,7 +28,7 @@ CLAIM = "PersistentVolumeClaim"
 
 def component() -> Component:
     """Return the ephemeral volume controller."""
-    return Component(NAME, ("Pod", CLAIM), (Reconciler(NAME, _pods_of, sync, report_refused, report_done),), need=_need)
+    return Component(NAME, ("Pod", CLAIM), (Reconciler(NAME, _pods_of, sync, report_refused, report_done),), activation=_need)
 
 
 def _need() -> ActivationCondition:

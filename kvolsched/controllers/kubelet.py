@@ -176,7 +176,7 @@ class Kubelet:
         taking: TimedAction | None = ctx.note("takes", cause)
         if taking is None or taking.what != what:
             ctx.remember("takes", cause, TimedAction(what, ctx.now + delay))
-            ctx.wake(cause, delay)
+            ctx.wake_after(cause, delay)
             return False
         if ctx.now < taking.until:
             return False
@@ -198,7 +198,7 @@ class Kubelet:
             return
         why = self._volumes_missing(decision, pod, node)
         if why:
-            decision.say(f"kubelet on {node.metadata.name} waits with {reference_of(pod)}: {why}")
+            decision.describe(f"kubelet on {node.metadata.name} waits with {reference_of(pod)}: {why}")
             return
         if not self._waited(decision.ctx, cause, f"start {pod.metadata.uid}", self.options.start_delay):
             return

@@ -50,7 +50,7 @@ _PHASES = {"Pending": 0, "": 0, "Unknown": 1, "Running": 2}
 def component() -> Component:
     """Return the ReplicaSet controller."""
     routine = Reconciler(NAME, _sets_of, sync, report_refused, wait_until_seen("Pod"))
-    return Component(NAME, (KIND, "Pod"), (routine,), _views, need=_need)
+    return Component(NAME, (KIND, "Pod"), (routine,), _views, activation=_need)
 
 
 def _need() -> ActivationCondition:
@@ -115,8 +115,8 @@ def _create(decision: PlanBuilder, owner: ReplicaSet, cause: str, count: int) ->
         decision.create(
             pod,
             f"ReplicaSet controller creates {reference_of(pod)}",
-            then=(PlannedEvent(about, "Normal", "SuccessfulCreate", f"Created pod: {pod.metadata.name}", NAME),),
-            otherwise=(PlannedEvent(about, "Warning", "FailedCreate", "Error creating: {error}", NAME),),
+            on_success=(PlannedEvent(about, "Normal", "SuccessfulCreate", f"Created pod: {pod.metadata.name}", NAME),),
+            on_failure=(PlannedEvent(about, "Warning", "FailedCreate", "Error creating: {error}", NAME),),
         )
     ctx.remember("made", cause, first + count)
 
@@ -182,7 +182,7 @@ def _wait(ctx: TurnContext, cause: str, owner: ReplicaSet, living: Sequence[Pod]
     least = owner.spec.min_ready_seconds
     waits = [seconds_until_available(pod, least, ctx.moment) for pod in living if is_ready(pod)] if least else []
     if any(wait > 0 for wait in waits):
-        ctx.wake(cause, min(wait for wait in waits if wait > 0))
+        ctx.wake_after(cause, min(wait for wait in waits if wait > 0))
 
 
 __all__ = ["NAME", "component"]

@@ -70,7 +70,7 @@ class Revisions:
 def component(options: StatefulSetOptions | None = None) -> Component:
     """Return the StatefulSet controller."""
     routine = Reconciler(NAME, _sets_of, partial(sync, options or StatefulSetOptions()), report_refused, report_done)
-    return Component(NAME, (KIND, "Pod", "PersistentVolumeClaim"), (routine,), _views, need=_need)
+    return Component(NAME, (KIND, "Pod", "PersistentVolumeClaim"), (routine,), _views, activation=_need)
 
 
 def _need() -> ActivationCondition:
@@ -237,17 +237,17 @@ class Replicas:
             decision.create(
                 claim,
                 f"StatefulSet controller creates {reference_of(claim)}",
-                then=(PlannedEvent(about, "Normal", "SuccessfulCreate", f"Create {what} success", NAME),),
-                sunk="AlreadyExists",  # made before, and not yet seen
-                otherwise=(PlannedEvent(about, "Warning", "FailedCreate", failed, NAME),),
+                on_success=(PlannedEvent(about, "Normal", "SuccessfulCreate", f"Create {what} success", NAME),),
+                silent_reason="AlreadyExists",  # made before, and not yet seen
+                on_failure=(PlannedEvent(about, "Warning", "FailedCreate", failed, NAME),),
             )
         what = f"Pod {name} in StatefulSet {set_name}"
         decision.create(
             pod,
             f"StatefulSet controller creates {reference_of(pod)}",
-            then=(PlannedEvent(about, "Normal", "SuccessfulCreate", f"Create {what} successful", NAME),),
-            sunk="AlreadyExists",  # made before, and not yet seen
-            otherwise=(PlannedEvent(about, "Warning", "FailedCreate", f"create {what} failed error: {{error}}", NAME),),
+            on_success=(PlannedEvent(about, "Normal", "SuccessfulCreate", f"Create {what} successful", NAME),),
+            silent_reason="AlreadyExists",  # made before, and not yet seen
+            on_failure=(PlannedEvent(about, "Warning", "FailedCreate", f"create {what} failed error: {{error}}", NAME),),
         )
         self._retain(ordinal, pod)
 
@@ -314,7 +314,7 @@ class Replicas:
         pods = [pod for pod in self.pods.values() if is_running_and_ready(pod)] if self.least else []
         waits = [wait for pod in pods if (wait := seconds_until_available(pod, self.least, now)) > 0]
         if waits:
-            self.decision.ctx.wake(cause, min(waits))
+            self.decision.ctx.wake_after(cause, min(waits))
 
 
 def _completed(status: StatefulSetStatus) -> StatefulSetStatus:

@@ -43,9 +43,9 @@ def _nothing_to_decide(_hand: TurnContext, _cause: str) -> Sequence[Write]:
 
 def _refused(ctx: TurnContext, cause: str, outcome: RefusedWrite) -> None:
     """A person reads the refusal and does not try again."""
-    ctx.cancel_wake(cause)
+    ctx.cancel_wake_up(cause)
     ctx.remember("failures", f"{NAME}|{cause}", None)
-    ctx.say(f"{outcome.write.words or cause}: refused, {outcome.message}")
+    ctx.describe(f"{outcome.write.words or cause}: refused, {outcome.message}")
 
 
 __all__ = ["NAME", "component", "schedule_writes"]

@@ -103,11 +103,11 @@ def play_trace(
     moves, shown = list(trace), []
     try:
         while moves:
-            with sim.record() as step:
+            with sim.transaction() as step:
                 while moves:
                     start = sim.place
                     game.at_once()
-                    step.add(sim.record_of(start, "world", quiet=True))
+                    step.add(sim.actorless_turn(start, "world", quiet=True))
                     move, start = moves.pop(0), sim.place
                     used = game.make(move, used)
                     turn = step.add(_turn(game, move, start))
@@ -123,7 +123,7 @@ def _turn(game: TransitionSystem, move: Transition, start: int) -> Turn:
     """Return the record of a move that was just made."""
     sim = game.sim
     if game.ctx is not None:
-        return sim.turn_of(game.ctx, move.cause, start, goes_on=game.goes_on)
+        return sim.actor_turn(game.ctx, move.cause, start, goes_on=game.goes_on)
     if move.fault >= 0:
-        return sim.record_of(start, move.component, game.words, "chosen")
-    return sim.record_of(start, move.component or "world", game.words, quiet=True)
+        return sim.actorless_turn(start, move.component, game.words, "chosen")
+    return sim.actorless_turn(start, move.component or "world", game.words, quiet=True)

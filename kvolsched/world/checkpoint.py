@@ -38,7 +38,7 @@ def take_checkpoint(log: Log, processes: Processes, like: Checkpoint | None = No
     seen: dict[str, Mapping[str, Mapping[Key, Any]]] = {}
     slowest = log.place
     for name, process in processes.items():
-        if not process.listening:
+        if not process.watching:
             seen[name] = NOTHING_SEEN
             continue
         before = like.seen[name] if like is not None else {}
@@ -61,21 +61,21 @@ def restore_checkpoint(log: Log, processes: Processes, sums: IncrementalDigest |
     notes = _differences(log.notes, snapshot.notes)
     log.restore(snapshot.objects, snapshot.notes, snapshot.tail, snapshot.place)
     for name, process in processes.items():
-        if process.listening or snapshot.seen[name] is not NOTHING_SEEN:
+        if process.watching or snapshot.seen[name] is not NOTHING_SEEN:
             for kind, here in process.seen.kinds.items():
                 for key, old, new in _differences(here, snapshot.seen[name].get(kind, NOTHING_SEEN)):
-                    process.see(kind, key, old, new)
-        if process.need is not None:
+                    process.apply_seen(kind, key, old, new)
+        if process.activation is not None:
             process.rebuild_condition([*objects, *(change for change in notes if change[0][0] == WORLD)])
         process.pending.clear()
         process.pending.update(snapshot.pending[name])
     for note, old, new in notes:
         owner = processes.get(note[0])
         if owner is not None and note[1] != "cursor":
-            owner.hear(note, old, new)
+            owner.on_note_change(note, old, new)
     if sums is not None:
         for key, _, _ in (*objects, *notes):
-            sums.hear(key)
+            sums.mark_changed(key)
 
 
 def _same(old: Mapping[Key, Any], new: Mapping[Key, Any]) -> bool:

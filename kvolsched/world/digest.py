@@ -140,9 +140,9 @@ class DigestSource(Protocol):
 
     seen: InformerCache
     pending: dict[str, int]
-    sum: int
+    seen_sum: int
     tracking: bool
-    listening: bool
+    watching: bool
 
 
 class IncrementalDigest:
@@ -163,14 +163,14 @@ class IncrementalDigest:
         for watcher in watchers.values():
             if not watcher.tracking:
                 watcher.tracking = True
-                watcher.sum = sum(
+                watcher.seen_sum = sum(
                     object_fingerprint(key, obj)
                     for kind, objects in watcher.seen.kinds.items()
                     if kind not in IGNORED_KINDS
                     for key, obj in objects.items()
                 ) % MODULUS
 
-    def hear(self, key: LogKey) -> None:
+    def mark_changed(self, key: LogKey) -> None:
         """Mark a place of the map that has changed."""
         self.touched[key] = None
 
@@ -204,15 +204,15 @@ class IncrementalDigest:
     def digest(self) -> str:
         """Return the digest of the present place, 32 hex digits."""
         self.catch_up()
-        seen = [(name, w.sum, self._stale(w)) for name, w in self.watchers.items() if w.listening]
+        seen = [(name, w.seen_sum, self._stale(w)) for name, w in self.watchers.items() if w.watching]
         said = ((owner, self.notes[owner], self._relative(owner)) for owner in sorted(self.notes))
         notes = [parts for parts in said if any(parts[1:])]  # who has forgotten everything says nothing
         return f"{_number(f'{self.objects}|{seen!r}|{notes!r}'):032x}"
 
-    def local(self, component: str) -> tuple[Any, ...]:
+    def local_state(self, component: str) -> tuple[Any, ...]:
         """Return what a component can know: equal where all that it has seen and noted means the same."""
         self.catch_up()
-        return component, self.watchers[component].sum, self.notes.get(component, 0), self._relative(component)
+        return component, self.watchers[component].seen_sum, self.notes.get(component, 0), self._relative(component)
 
     def _stale(self, watcher: DigestSource) -> tuple[Key, ...]:
         """Return the keys of which a component holds an old version that means the same as the new one."""

@@ -124,7 +124,7 @@ def lanes(here: FrameContext) -> tuple[f.Lane, ...]:
     for process in sorted(here.world.processes.values(), key=lambda process: process.name == "kubelet"):
         if process.name == "user" or (process.name in SERVES and not here.of(SERVES[process.name])):
             continue
-        seldom = process.need is not None and process.name not in SERVES  # most worlds have nothing for it to do
+        seldom = process.activation is not None and process.name not in SERVES  # most worlds have nothing for it to do
         cursors = _cursors(here, process)
         for place, actor in enumerate(process.component.actors):
             mine = marks.get(actor.name, [])
@@ -144,7 +144,7 @@ def _cursors(here: FrameContext, process: Process) -> tuple[f.Cursor, ...]:
         if first is None:
             rows.append(f.Cursor(kind, here.step, 0))
             continue
-        behind = sum(1 for _ in here.world.log.between(kind, first, here.world.place))
+        behind = sum(1 for _ in here.world.log.changes_between(kind, first, here.world.place))
         position = bisect_left(here.world.history.ends, first + 1) - 1
         rows.append(f.Cursor(kind, min(here.step, max(0, position)), behind))
     return tuple(rows)

@@ -49,7 +49,7 @@ def names(cluster: Cluster) -> Mapping[str, str]:
 def components(cluster: Cluster) -> tuple[str, ...]:
     """Return whose columns are shown, ordered as the lanes: who the loop is made of, who else has acted or is due."""
     acted = {turn.component for turn in _turns(cluster) if not turn.quiet or turn.fault}
-    acted |= {name for name, process in cluster.world.processes.items() if process.listening and process.pending}
+    acted |= {name for name, process in cluster.world.processes.items() if process.watching and process.pending}
     core = {*CORE, *(name for name in cluster.world.processes if name not in NOT_DRIVERS)}
     shown = [name for name in cluster.world.processes if name in (core | acted) and name not in ("kubelet", USER)]
     last = ["kubelet"] if "kubelet" in cluster.world.processes else []
@@ -206,7 +206,7 @@ class _Sight:
         """Return by component at which step it saw the change at this place of the log."""
         found = {}
         for name, process in self.cluster.world.processes.items():
-            if name == writer or kind not in process.component.watches or not process.listening:
+            if name == writer or kind not in process.component.watches or not process.watching:
                 continue
             moves = self.moves.get((name, kind), [])
             after = moves[bisect_left(moves, (place, 0)) :]
