@@ -131,7 +131,7 @@ def interrupted(sim, line, do):
     def trace(frame, event, _arg):
         if "kvolsched/world" not in frame.f_code.co_filename.replace("\\", "/"):
             return None
-        if frame.f_code.co_name in ("_undo", "_take_back", "_forget", "extend", "rebuild", "recover", "truncate", "reset", "_put"):
+        if frame.f_code.co_name in ("_undo", "_roll_back", "_restore_history", "extend", "rebuild", "recover", "truncate", "reset", "_put"):
             return None  # mending is not itself interrupted here: a second Ctrl-C is another story
         if frame.f_code.co_name in ("step", "__exit__", "__enter__"):
             return trace_calls  # Python itself leaves the lines around a `with` unguarded

@@ -123,7 +123,7 @@ def views(sim):
             "seen": process.seen.kinds, "todo": {a: w.items for a, w in process.work_queues.items()},
             "plans": {a: w.items for a, w in process.plans.items()}, "wakes": process.wake_ups.items,
             "pending": dict(process.pending),
-            **{view: vars(made).get("found") for view, made in process.views.items()},
+            **{label: vars(index).get("objects") for label, index in process.views.items()},
         }.items()
     }  # fmt: skip
 
