@@ -17,7 +17,7 @@ from .api.kinds.kind import BY_NAME, KINDS, kind_named
 from .api.text import manifest
 from .api.text import newest_time as moments
 from .api.text.garbage_collection import seldom_collected
-from .results import COMPONENT_NAMES, ApplyRefused, ApplyResult, PossibleTurns, Run, Step
+from .results import COMPONENT_NAMES, ApplyRefused, CommandResult, PossibleTurns, Run, Step
 from .revision import Revision, revision_named
 from .scheduler.framework.custom_plugin import custom_plugin
 from .user_commands import (
@@ -106,7 +106,7 @@ class Cluster:
 
     # -- the user acts ----------------------------------------------------------------------------------------
 
-    def apply(self, *sources: Any) -> ApplyResult:
+    def apply(self, *sources: Any) -> CommandResult:
         """Create or change objects as `kubectl apply` does, strictly and all or none; each is a write of the user.
 
         What a manifest says is set, what it said last time and says no longer goes, what others wrote stays.
@@ -134,9 +134,9 @@ class Cluster:
         known, classes = self.world.processes, [obj.provisioner for obj in read.objects if obj.kind == "StorageClass"]
         if missing := [c for c in self.revision.provisioners(classes, self.components) if c.name not in known]:
             self.world.add_components(missing)
-        return ApplyResult((*(f"{BY_NAME[k.kind].singular}/{k.name} {word}" for k, word in done.items()), *skipped_objects(read)))
+        return CommandResult((*(f"{BY_NAME[k.kind].singular}/{k.name} {word}" for k, word in done.items()), *skipped_objects(read)))
 
-    def delete(self, *references: str) -> ApplyResult:
+    def delete(self, *references: str) -> CommandResult:
         """Delete objects by reference, such as `pod/web-0` or `pvc/shop/data-0`.
 
         Raises:
@@ -149,9 +149,9 @@ class Cluster:
         refusals = [outcome for outcome in outcomes if isinstance(outcome, RefusedWrite)]
         if refusals:
             raise ApplyRefused(refusals)
-        return ApplyResult(tuple(f'{kind_named(key.kind).singular} "{key.name}" deleted' for key in keys))
+        return CommandResult(tuple(f'{kind_named(key.kind).singular} "{key.name}" deleted' for key in keys))
 
-    def edit(self, reference: str, change: Callable[[Any], Any], words: str = "", done: str = "edited") -> ApplyResult:
+    def edit(self, reference: str, change: Callable[[Any], Any], words: str = "", done: str = "edited") -> CommandResult:
         """Change one object as the user, by a function from its present value to the wanted one.
 
         Raises:
@@ -164,17 +164,17 @@ class Cluster:
         outcome = self.world.perform(USER, [write], write.words)[0]
         if isinstance(outcome, RefusedWrite):
             raise ApplyRefused([outcome])
-        return ApplyResult((f"{kind_named(key.kind).singular}/{key.name} {done if outcome.changed else 'unchanged'}",))
+        return CommandResult((f"{kind_named(key.kind).singular}/{key.name} {done if outcome.changed else 'unchanged'}",))
 
-    def cordon(self, node: str) -> ApplyResult:
+    def cordon(self, node: str) -> CommandResult:
         """Mark a node unschedulable, as `kubectl cordon` does."""
         return self.edit(f"node/{node}", cordon, f"user cordons {node}", "cordoned")
 
-    def uncordon(self, node: str) -> ApplyResult:
+    def uncordon(self, node: str) -> CommandResult:
         """Let a node take pods again, as `kubectl uncordon` does."""
         return self.edit(f"node/{node}", uncordon, f"user uncordons {node}", "uncordoned")
 
-    def taint(self, node: str, taint: str) -> ApplyResult:
+    def taint(self, node: str, taint: str) -> CommandResult:
         """Put a taint `key=value:Effect` on a node, as `kubectl taint` does."""
         return self.edit(f"node/{node}", lambda old: add_taint(old, taint), f"user taints {node} {taint}", "tainted")
 

@@ -108,7 +108,7 @@ def _printed(refused: RefusedWrite) -> str:
 
 
 @attrs.frozen(repr=False)
-class ApplyResult:
+class CommandResult:
     """What a user's command did: a line for each object, in kubectl's words."""
 
     lines: tuple[str, ...]
