@@ -18,7 +18,7 @@ from kvolsched.conform.trace_rows import trace_of
 from kvolsched.conform.trace_timing import TimingDraws
 from kvolsched.conform.traces import ASPECTS, recorded_variants, variants_shown
 from kvolsched.revision import upstream
-from kvolsched.world.apiserver import Refused
+from kvolsched.world.apiserver import RefusedWrite
 from kvolsched.world.log import Key
 
 TRACES = Path(__file__).parent / "conformance" / "traces"
@@ -231,7 +231,7 @@ def test_no_timing_reverses_cause_and_effect(name, seed):
 def test_what_was_made_and_not_yet_seen_is_no_failure(name, lags):
     """A controller whose informers lag tries to make again what it made, is refused, and says nothing of it."""
     story = TracePlayer(case(name)["steps"], upstream(), TimingDraws(lags=lags))
-    refused = {outcome.reason for turn in story.world.turns for outcome in turn.outcomes if isinstance(outcome, Refused)}
+    refused = {outcome.reason for turn in story.world.turns for outcome in turn.outcomes if isinstance(outcome, RefusedWrite)}
     said = {event.reason for key, event in story.world.log.objects.items() if key.kind == "Event"}
 
     assert "AlreadyExists" in refused

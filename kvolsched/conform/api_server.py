@@ -19,7 +19,7 @@ from kvolsched.api.text.manifest import from_plain, to_plain
 from kvolsched.api.text.patches import json_patch, merge_patch
 from kvolsched.api.validation.invalid import ABSENT, Invalid
 from kvolsched.revision import Revision
-from kvolsched.world.apiserver import Done, Refused, Write, key_of
+from kvolsched.world.apiserver import CommittedWrite, RefusedWrite, Write, key_of
 from kvolsched.world.log import Key, Log
 
 from .recording import Case
@@ -43,7 +43,7 @@ class RecordedServer:
         self.server = attrs.evolve(revision, disabled=()).server()
         self.log = Log()
 
-    def put(self, obj: Any, verb: str = "") -> Done | Refused:
+    def put(self, obj: Any, verb: str = "") -> CommittedWrite | RefusedWrite:
         """Create an object, or replace it if it exists."""
         key = key_of(obj)
         verb = verb or ("update" if key in self.log.objects else "create")
@@ -72,7 +72,7 @@ def answer(case: Case, revision: Revision) -> Mapping[str, Any]:
     if "old" in case:
         server.put(from_plain(case["old"]))
     outcome = server.put(found)
-    if isinstance(outcome, Done):
+    if isinstance(outcome, CommittedWrite):
         stored = without_server_values(to_plain(outcome.stored), case["new"])
         return {"code": 200 if "old" in case else 201, "stored": stored}
     said: dict[str, Any] = {"code": CODES[outcome.reason]}
@@ -154,9 +154,9 @@ def pod_answer(case: Case, revision: Revision) -> Mapping[str, Any]:
     if "old" in case:
         server.hold(from_plain(case["old"]))
     outcome = server.put(from_plain(case["new"]))
-    if isinstance(outcome, Refused) and outcome.reason != "Invalid":
+    if isinstance(outcome, RefusedWrite) and outcome.reason != "Invalid":
         return {"errors": [outcome.message]}
-    causes = outcome.causes if isinstance(outcome, Refused) else ()
+    causes = outcome.causes if isinstance(outcome, RefusedWrite) else ()
     return {"errors": _alone([f"{one.path}: FieldValue{one.type}: {one.detail}" for one in causes])}
 
 
@@ -178,7 +178,7 @@ def probe_answer(case: Case, revision: Revision) -> Mapping[str, Any]:
     for probe in case["probes"][: case["place"]]:
         _probe(server, probe)
     outcome = _probe(server, case["probes"][case["place"]])
-    if isinstance(outcome, Done):
+    if isinstance(outcome, CommittedWrite):
         return {"code": 201 if outcome.write.verb == "create" else 200, "message": None}
     said: dict[str, Any] = {"code": CODES[outcome.reason], "message": _DIFFERENCE.sub("", outcome.message)}
     if outcome.causes:
@@ -198,7 +198,7 @@ def probe_expected(case: Case) -> Mapping[str, Any]:
     return recorded
 
 
-def _probe(server: RecordedServer, probe: Mapping[str, Any]) -> Done | Refused:
+def _probe(server: RecordedServer, probe: Mapping[str, Any]) -> CommittedWrite | RefusedWrite:
     """Create an object, replacing one of its name, or patch one; unknown fields are dropped."""
     if "create" in probe:
         found, _ = decode(probe["create"])

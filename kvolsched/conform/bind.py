@@ -194,12 +194,12 @@ def _bound(stage: RecordedBinding, case: Case) -> dict[str, Any]:
     while stage.note("binding", stage.pod).stage == "write":
         stage.sim.act(process, worker, stage.pod)
     while (binding := stage.note("binding", stage.pod)).stage == "wait":
-        stage.sim.pass_time()
+        stage.sim.advance_clock()
         if stage.sim.now < binding.deadline:
             if polls < len(case["beforePoll"]):
                 stage.changes(case["beforePoll"][polls])
             polls += 1
-        stage.sim.wake(process)
+        stage.sim.fire_due_wake_ups(process)
         stage.sim.act(process, worker, stage.pod)
     caches = recorded_cache_fields(stage.caches())
     said = {"writes": recorded_write_fields(stage.writes), "caches": caches, "polls": polls}

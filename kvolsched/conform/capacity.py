@@ -23,7 +23,7 @@ from kvolsched.controllers.provisioner.capacity import CapacityPublisher, Publis
 from kvolsched.controllers.provisioner.storage_pools import CapacityResponse, DriverFailed, places
 from kvolsched.revision import Revision
 from kvolsched.volumes import Topology
-from kvolsched.world.apiserver import Done, Refused, Write, key_of
+from kvolsched.world.apiserver import CommittedWrite, RefusedWrite, Write, key_of
 from kvolsched.world.component import Component, TurnContext
 from kvolsched.world.log import Key
 from kvolsched.world.simulation import Simulation
@@ -105,13 +105,13 @@ class _Play:
             raise DriverFailed(rule["error"])
         return CapacityResponse(rule["availableCapacity"], rule.get("maximumVolumeSize"))
 
-    def take_down(self, component: str, write: Write) -> Done | Refused:
+    def take_down(self, component: str, write: Write) -> CommittedWrite | RefusedWrite:
         """Commit and record a write."""
         old = self.sim.log.objects.get(write.key)
         outcome = self.commit(component, write)
         name = write.key.name if write.key.name in self.stored else "new"
         about: CSIStorageCapacity | None = old if write.verb == "delete" else write.new
-        if isinstance(outcome, Refused):
+        if isinstance(outcome, RefusedWrite):
             self.writes.append(f"{write.verb}! {write.key.name}")
         elif about is not None:
             segments = json.dumps(_segments(about), separators=(",", ":"))
@@ -127,9 +127,9 @@ class _Play:
         if then is not None:
             ctx = TurnContext(self.sim, self.process, self.actor)
             if then.get("poll"):
-                self.actor.due(ctx, capacity.POLL)
+                self.actor.on_wake_up(ctx, capacity.POLL)
             for cause in self.refreshed(ctx, then.get("refresh") or {}):
-                ctx.todo(cause)
+                ctx.enqueue(cause)
             self.go()
         said = {
             "capacities": self.capacities(),
@@ -144,7 +144,7 @@ class _Play:
         """Run all work of the reconciler that is ready."""
         while True:
             self.sim.deliver(self.process)
-            ready = self.actor.ready(self.sim.look(self.process, self.actor))
+            ready = self.actor.ready_causes(self.sim.read_only_context(self.process, self.actor))
             if not ready:
                 return
             ctx, _ = self.sim.act(self.process, self.actor, ready[0][1])

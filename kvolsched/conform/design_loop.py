@@ -16,7 +16,7 @@ from kvolsched.revision import Revision
 from kvolsched.scheduler.framework.extension_points import EnabledPlugin
 from kvolsched.scheduler.loop.binding_flow import WORKER
 from kvolsched.scheduler.loop.scheduling_cycle import PASS
-from kvolsched.world.apiserver import Refused
+from kvolsched.world.apiserver import RefusedWrite
 from kvolsched.world.log import Key, Note
 from kvolsched.world.mutation_cache import ABSENT, MutationCache
 
@@ -125,7 +125,7 @@ class RecordedDesignLoop(RecordedLoop):
         for kind, actor in ((CLAIM, persistent_volume.CLAIMS), (VOLUME, persistent_volume.VOLUMES)):
             for key in sorted(set(process.seen.kinds[kind]) | {key for key in before if key.kind == kind}):
                 for ctx in self.act(actor, recorded_key(key)):
-                    refusals = [out for out in ctx.outcomes if isinstance(out, Refused) and _is_told(out)]
+                    refusals = [out for out in ctx.outcomes if isinstance(out, RefusedWrite) and _is_told(out)]
                     errors += [f"{recorded_key(key)}: {out.message}" for out in refusals]
         self.known_volumes = {key: own.at(key) for key in process.seen.kinds[VOLUME]}
         return {"errors": errors}
@@ -156,7 +156,7 @@ class RecordedDesignLoop(RecordedLoop):
         return {"deselected": volumes.selected_node(before)} if objects[claim] != before else {"skipped": True}
 
 
-def _is_told(refused: Refused) -> bool:
+def _is_told(refused: RefusedWrite) -> bool:
     """Return whether a sync reports a refusal as its error: those of asynchronous operations are only logged."""
     write = refused.write
     return write.key.kind != CLAIM or write.verb != "update" or bool(write.new.spec.volume_name)

@@ -18,7 +18,7 @@ from kvolsched.api.text.patches import merge_patch
 from kvolsched.revision import Revision
 from kvolsched.scheduler.loop.assume_cache import AssumeCache
 from kvolsched.scheduler.loop.scheduling_cycle import PASS, SCHEDULER
-from kvolsched.world.apiserver import Done, Refused, Write, conflict, key_of
+from kvolsched.world.apiserver import CommittedWrite, RefusedWrite, Write, conflict_message, key_of
 from kvolsched.world.component import TurnContext
 from kvolsched.world.log import Key
 
@@ -105,7 +105,7 @@ class RecordedLoop:
     def ready(self, actor: str) -> list[str]:
         """Return the causes that an actor may process now."""
         process, who = self.sim.find(actor)
-        return [cause for _, cause in who.ready(TurnContext(self.sim, process, who), every=True)]
+        return [cause for _, cause in who.ready_causes(TurnContext(self.sim, process, who), every=True)]
 
     def note(self, sort: str, name: str) -> Any:
         """Return a note of the scheduler, or None."""
@@ -129,7 +129,7 @@ class RecordedLoop:
 
     # -- recording -----------------------------------------------------------------------------------------
 
-    def commit(self, component: str, write: Write) -> Done | Refused:
+    def commit(self, component: str, write: Write) -> CommittedWrite | RefusedWrite:
         """Commit a write, or refuse it if the case has a fault for it."""
         if write.key.kind not in VOLUMES:
             return self._commit(component, write)
@@ -158,23 +158,23 @@ def recorded_key(key: Key) -> str:
     return f"{key.namespace}/{key.name}" if key.namespace else key.name
 
 
-def refusal_of_fault(write: Write, fault: str) -> Refused:
+def refusal_of_fault(write: Write, fault: str) -> RefusedWrite:
     """Return the refusal that a recorded fault stands for."""
     if fault == "conflict":
-        return Refused(write, "Conflict", conflict(write.key))
+        return RefusedWrite(write, "Conflict", conflict_message(write.key))
     if fault == "notFound":
-        return Refused(write, "NotFound", f'{write.key.kind.lower()}s "{write.key.name}" not found')
-    return Refused(write, "Timeout", fault)
+        return RefusedWrite(write, "NotFound", f'{write.key.kind.lower()}s "{write.key.name}" not found')
+    return RefusedWrite(write, "Timeout", fault)
 
 
-def outcome_as_recorded(outcome: Done | Refused) -> dict[str, Any]:
+def outcome_as_recorded(outcome: CommittedWrite | RefusedWrite) -> dict[str, Any]:
     """Return the outcome of a write in the recordings' format."""
     write = outcome.write
     verb = {"update_status": "updateStatus"}.get(write.verb, write.verb)
     said: dict[str, Any] = {"verb": verb, "kind": write.key.kind, "key": recorded_key(write.key)}
     if verb != "delete":
         said["fields"] = fields_of(verb, write.new)
-    if isinstance(outcome, Refused):
+    if isinstance(outcome, RefusedWrite):
         said["error"] = {"Conflict": "conflict", "NotFound": "notFound"}.get(outcome.reason, outcome.message)
     elif not outcome.changed and verb != "delete":
         said["noop"] = True

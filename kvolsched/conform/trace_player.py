@@ -16,7 +16,7 @@ from kvolsched.cluster import Cluster
 from kvolsched.controllers import kubelet, persistent_volume
 from kvolsched.revision import NOT_DRIVERS, Revision
 from kvolsched.scheduler.loop.scheduling_cycle import SCHEDULER
-from kvolsched.world.apiserver import Refused, Write, key_of
+from kvolsched.world.apiserver import RefusedWrite, Write, key_of
 from kvolsched.world.log import Key
 
 from .trace_timing import TimingDraws, TraceClock
@@ -178,7 +178,7 @@ class TracePlayer:
     def _write(self, write: Write) -> None:
         """Write as the user, record refusals, and run actors that have waited longer."""
         (outcome,) = self.world.perform("user", [write])
-        if isinstance(outcome, Refused):
+        if isinstance(outcome, RefusedWrite):
             self.refused.append(f"{CODES.get(outcome.reason, 500)} {outcome.message}")
         self.clock.let_time_pass()
 

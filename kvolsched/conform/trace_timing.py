@@ -15,7 +15,7 @@ from kvolsched.controllers import kubelet
 from kvolsched.scheduler.loop.binding_flow import WORKER
 from kvolsched.scheduler.loop.scheduling_cycle import SCHEDULER
 from kvolsched.world.apiserver import CLOCK
-from kvolsched.world.component import Actor, Process, TurnContext, seeded
+from kvolsched.world.component import Actor, Process, TurnContext, seeded_draw
 from kvolsched.world.history import Turn
 from kvolsched.world.simulation import Simulation
 
@@ -75,14 +75,14 @@ class TraceClock:
                 self._take(*turn)
                 continue
             wakes = self.wakes()
-            with self.world.record():
+            with self.world.transaction():
                 self.world.log.write(CLOCK, max(self.world.now, min([moment, *wakes])))
             if not wakes or min(wakes) > moment:
                 return
 
     def wakes(self) -> list[float]:
         """Return the times of all pending timers."""
-        return [wake.at for process in self._running() for wake in process.wakes.items.values()]
+        return [wake.at for process in self._running() for wake in process.wake_ups.items.values()]
 
     def let_time_pass(self) -> None:
         """Run the actors that have waited longer than the user's last write."""
@@ -95,7 +95,7 @@ class TraceClock:
 
     def draw(self, purpose: str, among: int, where: int | None = None) -> int:
         """Return a number below `among`, drawn at this log position (or at `where`)."""
-        return seeded(self.timing.seed, purpose, str(self.world.place if where is None else where), 0, among)
+        return seeded_draw(self.timing.seed, purpose, str(self.world.place if where is None else where), 0, among)
 
     def timing_of(self, field: str, default: float, drawn: float) -> float:
         """Return the given timing; else the drawn value if there is a seed, else the default."""
@@ -105,7 +105,7 @@ class TraceClock:
     def _deviates(self, purpose: str, where: int | None = None) -> bool:
         """Return whether this draw deviates from the default order; the chance is drawn once per run."""
         seed = self.timing.seed
-        chance = CHANCE_PERCENTS[seeded(seed, purpose, "chance", 0, len(CHANCE_PERCENTS))] if seed else 0
+        chance = CHANCE_PERCENTS[seeded_draw(seed, purpose, "chance", 0, len(CHANCE_PERCENTS))] if seed else 0
         return bool(chance) and self.draw(purpose, 100, where) < chance
 
     # -- next write ----------------------------------------------------------------------------------------------
@@ -126,7 +126,7 @@ class TraceClock:
     def _writers(self) -> list[tuple[int, bool, int, Process, Actor, str]] | None:
         """Return the actors that would write, longest waiting first; None after a turn without a write: call again."""
         self._see()
-        with self.world.record() as step:
+        with self.world.transaction() as step:
             found = [
                 (self._since(process, actor, since, cause), process.name != SCHEDULER, lane, process, actor, cause)
                 for lane, process in enumerate(self._running())
@@ -141,19 +141,19 @@ class TraceClock:
                     step.add(turn)
                     return None
                 self.world.log.seek(start)
-                self.world.log.cut()
+                self.world.log.truncate()
         return found
 
     def _ready(self, process: Process, actor: Actor) -> Sequence[tuple[int, str]]:
         """Return the causes that an actor may process: all of them if it works in parallel."""
         if self._is_parallel(process, actor):
-            return [*process.plans[actor.name].all(), *process.todo[actor.name].all()]
-        return actor.ready(TurnContext(self.world, process, actor))
+            return [*process.plans[actor.name].all(), *process.work_queues[actor.name].all()]
+        return actor.ready_causes(TurnContext(self.world, process, actor))
 
     def _turn(self, process: Process, actor: Actor, cause: str) -> Turn:
         start = self.world.place
         ctx, more = self.world.act(process, actor, cause)
-        return self.world.turn_of(ctx, cause, start, goes_on=more)
+        return self.world.actor_turn(ctx, cause, start, goes_on=more)
 
     def _since(self, process: Process, actor: Actor, since: int, cause: str) -> int:
         """Return the log position since which an actor waits: the delivery, or its own later write."""
@@ -171,11 +171,11 @@ class TraceClock:
         start = self.world.place
         if start > self.moments[-1]:
             self.moments.append(start)
-        with self.world.record():
+        with self.world.transaction():
             for process in self._running():
                 kinds = [kind for kind in process.pending if everything or not self._late(process, kind)]
                 self.world.deliver(process, kinds)
-                self.world.wake(process)
+                self.world.fire_due_wake_ups(process)
         return self.world.place > start
 
     def _late(self, process: Process, kind: str) -> bool:
@@ -189,7 +189,7 @@ class TraceClock:
 
     def _take(self, process: Process, actor: Actor, cause: str) -> None:
         """Make one write; its actor waits behind all actors that see this write."""
-        with self.world.record() as step:
+        with self.world.transaction() as step:
             turn = step.add(self._turn(process, actor, cause))
             while self._is_parallel_deletion(process, actor, cause, turn):
                 turn = step.add(self._turn(process, actor, cause))

@@ -19,7 +19,7 @@ from kvolsched.controllers import persistent_volume, volume_operations
 from kvolsched.controllers.persistent_volume import CLAIMS, NAME, OPERATIONS, VOLUMES
 from kvolsched.controllers.persistent_volume.cache import views
 from kvolsched.revision import Revision
-from kvolsched.world.apiserver import ApiServer, Done, Refused, Write, key_of
+from kvolsched.world.apiserver import ApiServer, CommittedWrite, RefusedWrite, Write, key_of
 from kvolsched.world.component import Component, TurnContext
 from kvolsched.world.log import Key, Log
 from kvolsched.world.mutation_cache import ABSENT, MutationCache
@@ -53,7 +53,7 @@ class _Recorder(ApiServer):
         self.faults: dict[int, str] = {fault["write"]: fault["error"] for fault in case.get("faults", ())}
         self.writes: list[dict[str, Any]] = []
 
-    def commit(self, log: Log, write: Write, by: str) -> Done | Refused:
+    def commit(self, log: Log, write: Write, by: str) -> CommittedWrite | RefusedWrite:
         """Carry out or refuse one write, and take it down."""
         fault = self.faults.get(len(self.writes) + 1)
         outcome = super().commit(log, write, by) if fault is None else refusal_of_fault(write, fault)
@@ -195,7 +195,7 @@ class _Play:
             ctx = self.ctx(routine)
             more = self.routines[routine].act(ctx, cause)
             reads += [f"{key.kind} {recorded_key(key)}" for key in ctx.reads]
-            refusals = [outcome for outcome in ctx.outcomes if isinstance(outcome, Refused)]
+            refusals = [outcome for outcome in ctx.outcomes if isinstance(outcome, RefusedWrite)]
             # A failed operation is no error of the handler.
             if refusals and not getattr(refusals[0].write, "operation", ""):
                 error = ctx.words.partition(": refused, ")[2]
@@ -205,13 +205,13 @@ class _Play:
 
     def todo(self, routine: str) -> set[str]:
         """Return what a routine was asked to take up."""
-        return set(self.process.todo[routine].items)
+        return set(self.process.work_queues[routine].items)
 
     def clear(self) -> None:
         """Forget what deliveries have put on the lists: the case says itself what is called."""
         for routine in self.routines:
             for cause in self.todo(routine):
-                self.ctx(routine).done(cause)
+                self.ctx(routine).dequeue(cause)
 
 
 def _stored(plain: Mapping[str, Any]) -> Any:
