@@ -28,7 +28,7 @@ from kvolsched.world.simulation import Simulation
 
 from ..api.kinds.meta import evolve_parts
 from .recording import Case
-from .steps import CLAIM, VOLUME, name_of, refused, told
+from .steps import CLAIM, VOLUME, outcome_as_recorded, recorded_key, refusal_of_fault
 
 ASPECTS = ("writes", "events", "error", "reads", "operations", "enqueued", "provisioner", "then")
 HOST_PATH = "kubernetes.io/host-path"
@@ -56,8 +56,8 @@ class _Recorder(ApiServer):
     def commit(self, log: Log, write: Write, by: str) -> CommittedWrite | RefusedWrite:
         """Carry out or refuse one write, and take it down."""
         fault = self.faults.get(len(self.writes) + 1)
-        outcome = super().commit(log, write, by) if fault is None else refused(write, fault)
-        self.writes.append(told(outcome))
+        outcome = super().commit(log, write, by) if fault is None else refusal_of_fault(write, fault)
+        self.writes.append(outcome_as_recorded(outcome))
         return outcome
 
 
@@ -153,7 +153,7 @@ class _Play:
         """Take an Event down; who says it is not in these recordings."""
         key = key_of(about)
         message = re.sub(r"(waiting for pods )(\S+)", lambda m: m[1] + ",".join(sorted(m[2].split(","))), message)
-        said = {"kind": key.kind, "key": name_of(key), "type": type_, "reason": reason, "message": message}
+        said = {"kind": key.kind, "key": recorded_key(key), "type": type_, "reason": reason, "message": message}
         self.events.append(said)
 
     def deliver(self) -> None:
@@ -194,7 +194,7 @@ class _Play:
         while more:
             ctx = self.ctx(routine)
             more = self.routines[routine].act(ctx, cause)
-            reads += [f"{key.kind} {name_of(key)}" for key in ctx.reads]
+            reads += [f"{key.kind} {recorded_key(key)}" for key in ctx.reads]
             refusals = [outcome for outcome in ctx.outcomes if isinstance(outcome, RefusedWrite)]
             # A failed operation is no error of the handler.
             if refusals and not getattr(refusals[0].write, "operation", ""):
