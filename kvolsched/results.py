@@ -77,7 +77,8 @@ class Run:
         if not count:
             return self.ended
         steps = [f"{step!r}" for step in self.steps] if count <= MAX_PRINTED else []
-    """Raised when the API server refuses a user's write; nothing is written then. `refusals` holds every one."""
+        end = f"{count} step{'s' if count != 1 else ''}, t={self.steps[-1].time:g} s: {self.ended}"
+        return "\n".join([*steps, end])
 
 
 class ApplyRefused(Exception):
