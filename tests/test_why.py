@@ -17,8 +17,8 @@ from kvolsched.conform import judged, read
 from kvolsched.revision import upstream
 from kvolsched.scheduler.framework.verdict import OK, Evidence, Reason
 from kvolsched.why import explain_judgement
-from kvolsched.why.demands import Demand, demands, minimal_unsatisfiable_core, nodes_by_failures
-from kvolsched.why.sentences import older_words
+from kvolsched.why.demands import Demand, demands, group_nodes_by_demands, minimal_unsatisfiable_core
+from kvolsched.why.sentences import translate_older_words
 
 RECORDED = Path(__file__).parent / "conformance"
 SCHEDULER = (
@@ -46,7 +46,7 @@ def test_the_set_is_unsatisfiable_and_minimal(family):
     """On every node some demand of the set fails, and each is the only one to fail on some node."""
     for name, judgement in stuck(family):
         chosen = minimal_unsatisfiable_core(demands(judgement))
-        patterns = [group.failing for group in nodes_by_failures(chosen, ())]
+        patterns = [group.failing for group in group_nodes_by_demands(chosen, ())]
 
         assert all(patterns), name
         assert patterns, name
@@ -63,7 +63,7 @@ def test_demands_say_what_the_plugins_say(family):
             assert ["before filtering"] == [demand.sort for demand in found], name
             continue
         outside = {restriction.plugin: restriction.names for restriction in judgement.restrictions}
-        for group in nodes_by_failures(found, judgement.nodes):
+        for group in group_nodes_by_demands(found, judgement.nodes):
             for node in group.nodes:
                 expected = {
                     plugin
@@ -287,7 +287,7 @@ def test_what_a_dump_cannot_tell():
 ])
 def test_older_words_are_recognised(said, today):
     """What older releases said is translated into today's words."""
-    words, = older_words(said)
+    words, = translate_older_words(said)
 
     assert today in words
 

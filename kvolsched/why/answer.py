@@ -8,9 +8,9 @@ import attrs
 
 from kvolsched.results import WIDE, hanging
 
-NAMED = 4  # so many nodes of a group are named
-LISTED = 8  # so many groups of nodes are listed
-COLUMN = 32  # the widest column of node names
+MAX_NODE_NAMES = 4  # so many nodes of a group are named
+MAX_GROUPS = 8  # so many groups of nodes are listed
+MAX_NAME_WIDTH = 32  # the widest column of node names
 
 
 @attrs.frozen
@@ -112,24 +112,24 @@ class Why:
     def __repr__(self) -> str:
         lines = [hanging([f"{self.pod}: {self.headline}"], 0, WIDE)]
         if len(self.demands) == 1:
-            lines += ["", "One demand alone leaves no node:", *_listed(self.demands, self.size)]
+            lines += ["", "One demand alone leaves no node:", *_demand_lines(self.demands, self.size)]
         elif self.demands:
             head = f"{len(self.demands)} demands together leave no node; but for any of them, some node would do:"
-            lines += ["", head, *_listed(self.demands, self.size)]
+            lines += ["", head, *_demand_lines(self.demands, self.size)]
         if self.rows:
             lines += ["", "What fails first, node by node:"]
-            wide = min(COLUMN, max(len(row.names) for row in self.rows[:LISTED]))
-            for row in self.rows[:LISTED]:
+            wide = min(MAX_NAME_WIDTH, max(len(row.names) for row in self.rows[:MAX_GROUPS]))
+            for row in self.rows[:MAX_GROUPS]:
                 long = len(row.names) > wide  # the names then have a line of their own
                 lines += [f"  {hanging([row.names], 2)}"] if long else []
                 front = f"  {'' if long else row.names:<{wide}}  "
                 lines.append(front + hanging([row.clause or ", ".join(row.reasons)], len(front)))
-            if len(self.rows) > LISTED:
-                lines.append(f"  … and {len(self.rows) - LISTED} more groups of nodes (`.rows`)")
+            if len(self.rows) > MAX_GROUPS:
+                lines.append(f"  … and {len(self.rows) - MAX_GROUPS} more groups of nodes (`.rows`)")
         if self.holdings:
             lines += ["", "Who holds it:", *(f"  {hanging([str(held)], 4)}" for held in self.holdings)]
         if self.also:
-            lines += ["", "Also in the way:", *_listed(self.also, self.size)]
+            lines += ["", "Also in the way:", *_demand_lines(self.also, self.size)]
         if self.sentence:
             lines += ["", "kube-scheduler's words:", f"  {hanging([self.sentence], 2)}"]
         if self.notes:
@@ -161,19 +161,19 @@ class Whys:
 
 def node_names_text(nodes: Sequence[str]) -> str:
     """Return node names, the first few of many and how many more."""
-    if len(nodes) <= NAMED + 1:
+    if len(nodes) <= MAX_NODE_NAMES + 1:
         return ", ".join(nodes)
-    return f"{', '.join(nodes[:NAMED])} and {len(nodes) - NAMED} more"
+    return f"{', '.join(nodes[:MAX_NODE_NAMES])} and {len(nodes) - MAX_NODE_NAMES} more"
 
 
-def _listed(demands: Sequence[DemandRow], size: int) -> list[str]:
+def _demand_lines(demands: Sequence[DemandRow], size: int) -> list[str]:
     lines = []
     for demand in demands:
-        where = "before any node is looked at" if demand.sort == "before filtering" else _where(demand.nodes, size)
+        where = "before any node is looked at" if demand.sort == "before filtering" else _excluded_nodes(demand.nodes, size)
         lines.append(f"  • {hanging([f'{demand.words} – {where}'], 4)}")
         lines += [f"      {hanging([detail], 8)}" for detail in demand.details]
     return lines
 
 
-def _where(nodes: int, size: int) -> str:
+def _excluded_nodes(nodes: int, size: int) -> str:
     return "fails on every node" if nodes == size else f"fails on {nodes} of {size} nodes"

@@ -23,19 +23,26 @@ from kvolsched.scheduler.loop.assume_cache import ASSUMED, key_of_note
 from kvolsched.scheduler.loop.scheduling_cycle import RECORDER, SCHEDULER, post_filter_message
 from kvolsched.scheduler.loop.scheduling_queue import QUEUE
 from kvolsched.scheduler.requests import PODS
-from kvolsched.why.demands import Demand, demands, failing_alike, minimal_unsatisfiable_core, node_with_most_left
+from kvolsched.why.demands import (
+    Demand,
+    demands,
+    group_nodes_by_first_rejection,
+    minimal_unsatisfiable_core,
+    node_with_most_left,
+)
 from kvolsched.world.apiserver import key_for
 from kvolsched.world.log import Key, Note
 
 from ..api.kinds.meta import evolve_parts
-from . import sentences, supplies
+from . import claim_problems as supplies
+from . import sentences
 from .answer import DemandRow, FailureRow, Holding, Why, Whys
 
-COMPARED = 12  # nodes of a group that are each compared; of a larger group one speaks for all
-HOLDERS = 4  # pods named on a node that is short of something
-SHORT = 2  # nodes whose holders are named, for each resource
-UNSUPPLIED = ("NodeVolumeLimits", "VolumeRestrictions")  # a claim fails here whatever volume it has or gets
-APART = 4  # different comparisons of one group that are shown apart
+MAX_COMPARED = 12  # nodes of a group that are each compared; of a larger group one speaks for all
+MAX_HOLDERS = 4  # pods named on a node that is short of something
+MAX_SHORT_NODES = 2  # nodes whose holders are named, for each resource
+VOLUME_USE_PLUGINS = ("NodeVolumeLimits", "VolumeRestrictions")  # a claim fails here whatever volume it has or gets
+MAX_CLAUSES = 4  # different comparisons of one group that are shown apart
 
 
 def why(cluster: ClusterCore, pod: str) -> Why:
@@ -50,11 +57,11 @@ def why(cluster: ClusterCore, pod: str) -> Why:
     """
     key = pod_key(cluster, pod)
     asked: Pod = cluster.world.log.objects[key]
-    missing = told_by_nobody(cluster)
-    plain = _not_pending(cluster, key, asked)
+    missing = effects_of_missing_kinds(cluster)
+    plain = _answer_if_not_pending(cluster, key, asked)
     if plain is not None:
         return attrs.evolve(plain, missing=missing if plain.state in ("gated", "waiting") else ())
-    judgement = judged_now(cluster, key)
+    judgement = judge_now(cluster, key)
     condition = asked.status.condition("PodScheduled")
     said = condition.message if condition is not None and condition.status == "False" else ""
     answer = explain_judgement(judgement, f"{key.namespace}/{key.name}", cluster.revision.name, said)
@@ -64,10 +71,10 @@ def why(cluster: ClusterCore, pod: str) -> Why:
         behind = f"{len(judgement.feasible)} of {answer.size} nodes would fit" if judgement.any_feasible else (
             "without its gates no node would fit either")  # fmt: skip
         head = f"it is not tried at all: its scheduling gates [{gates}] must be removed first ({behind})."
-        return attrs.evolve(answer, state="gated", headline=head, sentence=gated_words(asked))
+        return attrs.evolve(answer, state="gated", headline=head, sentence=gated_message(asked))
     if answer.state == "fits":
-        return _untried(answer, judgement, said)
-    return attrs.evolve(answer, notes=(*answer.notes, *sentences.compared(said, answer.sentence)))
+        return _fitting_answer(answer, judgement, said)
+    return attrs.evolve(answer, notes=(*answer.notes, *sentences.compare_with_condition(said, answer.sentence)))
 
 
 def why_all(cluster: ClusterCore) -> Whys:
@@ -87,7 +94,7 @@ def explain_judgement(judgement: Judgement, name: str, revision: str, said: str 
     found = demands(judgement)
     chosen = minimal_unsatisfiable_core(found, said)
     rejected = judgement.rejected_by
-    rows = () if rejected is not None else tuple(_rows(judgement))
+    rows = () if rejected is not None else tuple(_failure_rows(judgement))
     hidden = 0 if rejected is not None else int(((judgement.codes != 0).sum(axis=0) > 1).sum())
     if rejected is not None:
         head = f"rejected before any node is looked at: {rejected.message}."
@@ -100,12 +107,12 @@ def explain_judgement(judgement: Judgement, name: str, revision: str, said: str 
         "unschedulable",
         head,
         size,
-        tuple(_demanded(demand, judgement) for demand in chosen),
-        tuple(_demanded(demand, judgement, short=True) for demand in also),
+        tuple(_demand_row(demand, judgement) for demand in chosen),
+        tuple(_demand_row(demand, judgement, short=True) for demand in also),
         rows,
         tuple(_holdings(judgement, found)),
         sentence,
-        tuple(sentences.explained(sentence, hidden, rejected is not None)),
+        tuple(sentences.explain_sentence(sentence, hidden, rejected is not None)),
     )
 
 
@@ -140,16 +147,16 @@ def pod_key(cluster: ClusterCore, pod: str) -> Key:
 
 def pending(cluster: ClusterCore) -> tuple[str, ...]:
     """Return the pods that have no node and have not ended, as `namespace/name`, sorted."""
-    found = (key for key, obj in cluster.world.log.objects.items() if key.kind == "Pod" and waits(obj))
+    found = (key for key, obj in cluster.world.log.objects.items() if key.kind == "Pod" and is_pending(obj))
     return tuple(f"{key.namespace}/{key.name}" for key in sorted(found))
 
 
-def waits(pod: Pod) -> bool:
+def is_pending(pod: Pod) -> bool:
     """Say whether a pod still waits for a node."""
     return not pod.spec.node_name and not pod.terminal
 
 
-def seen_objects(cluster: ClusterCore) -> dict[Key, Any]:
+def objects_seen_by_scheduler(cluster: ClusterCore) -> dict[Key, Any]:
     """Return what a scheduler that is up to date would see: the API's objects, and over them what is assumed."""
     log = cluster.world.log
     objects = dict(log.objects)
@@ -159,25 +166,25 @@ def seen_objects(cluster: ClusterCore) -> dict[Key, Any]:
     return objects
 
 
-def judged_now(cluster: ClusterCore, key: Key) -> Judgement:
+def judge_now(cluster: ClusterCore, key: Key) -> Judgement:
     """Judge a pod on the nodes as they are, by the cluster's revision."""
-    seen = snapshot(seen_objects(cluster).values())
-    return judged_on(cluster.world.log.objects[key], seen, cluster.revision.profile)
+    seen = snapshot(objects_seen_by_scheduler(cluster).values())
+    return judge_without_node(cluster.world.log.objects[key], seen, cluster.revision.profile)
 
 
-def judged_on(pod: Pod, seen: Snapshot, profile: Profile) -> Judgement:
+def judge_without_node(pod: Pod, seen: Snapshot, profile: Profile) -> Judgement:
     """Judge a pod as if it had no node yet."""
     return judge(evolve_parts(pod, spec={"node_name": ""}), seen, profile)
 
 
-def told_by_nobody(cluster: ClusterCore) -> tuple[str, ...]:
+def effects_of_missing_kinds(cluster: ClusterCore) -> tuple[str, ...]:
     """Return what cannot be told, as what was loaded lacks a kind."""
     if cluster.loaded is None:
         return ()
     return tuple(f"no {one.kind.plural}: {one.cannot_tell}" for one in cluster.loaded.missing_kinds())
 
 
-def gated_words(pod: Pod) -> str:
+def gated_message(pod: Pod) -> str:
     """Return what the API says of a gated pod."""
     condition = pod.status.condition("PodScheduled")
     if condition is not None and condition.reason == "SchedulingGated":
@@ -185,14 +192,14 @@ def gated_words(pod: Pod) -> str:
     return "Scheduling is blocked due to non-empty scheduling gates"
 
 
-def _not_pending(cluster: ClusterCore, key: Key, pod: Pod) -> Why | None:
+def _answer_if_not_pending(cluster: ClusterCore, key: Key, pod: Pod) -> Why | None:
     """Answer for a pod that waits for no node: it has one, has ended, is leaving, or its volumes are being bound."""
     name, rules = f"{key.namespace}/{key.name}", cluster.revision.name
     if pod.terminal:
         return Why(name, rules, "ended", f"it has ended ({pod.status.phase}): nothing is left to schedule.")
     if pod.spec.node_name:
         gone = "" if f"node/{pod.spec.node_name}" in cluster else ", a node that does not exist"
-        notes = tuple(_what_it_waits_for(cluster, pod)) if pod.status.phase in ("", "Pending") else ()
+        notes = tuple(_claims_waited_for(cluster, pod)) if pod.status.phase in ("", "Pending") else ()
         phase = pod.status.phase or "Pending"
         head = f"it is not waiting for a node: it is on {pod.spec.node_name}{gone}, and {phase}."
         return Why(name, rules, "bound", head, notes=notes)
@@ -213,7 +220,7 @@ def _not_pending(cluster: ClusterCore, key: Key, pod: Pod) -> Why | None:
     if binding or (selected and selected == {chosen}):
         node = ", ".join(sorted(selected)) or chosen or "its node"
         head = f"a node is chosen ({node}); it waits for its volumes to be bound."
-        return Why(name, rules, "waiting", head, notes=tuple(_what_it_waits_for(cluster, pod)))
+        return Why(name, rules, "waiting", head, notes=tuple(_claims_waited_for(cluster, pod)))
     return None
 
 
@@ -221,7 +228,7 @@ def _claim(cluster: ClusterCore, pod: Pod, name: str) -> Any:
     return cluster.world.log.objects.get(Key("PersistentVolumeClaim", pod.metadata.namespace or "default", name))
 
 
-def _what_it_waits_for(cluster: ClusterCore, pod: Pod) -> Iterator[str]:
+def _claims_waited_for(cluster: ClusterCore, pod: Pod) -> Iterator[str]:
     """Tell of each claim that is not bound who is to act, and what was last said of it."""
     for name in dict.fromkeys(pod.claim_names()):
         claim = _claim(cluster, pod, name)
@@ -261,32 +268,32 @@ def last_event(cluster: ClusterCore, obj: Any) -> str:
     return f"{last.reason}: {last.message}"
 
 
-def _untried(answer: Why, judgement: Judgement, said: str) -> Why:
+def _fitting_answer(answer: Why, judgement: Judgement, said: str) -> Why:
     some = ", ".join(judgement.feasible[:4]) + (" …" if len(judgement.feasible) > 4 else "")
     if not said:
         head = f"it has not been tried yet: {len(judgement.feasible)} of {answer.size} nodes would take it ({some})."
         return attrs.evolve(answer, headline=head)
     head = f"{len(judgement.feasible)} of {answer.size} nodes would take it now ({some}), though its last try failed."
     notes = (f"Its last try said: “{said}”. The cluster has changed since, or the dump does not show all.",)
-    return attrs.evolve(answer, headline=head, notes=(*notes, *sentences.older_words(said)))
+    return attrs.evolve(answer, headline=head, notes=(*notes, *sentences.translate_older_words(said)))
 
 
 # --- rows and demands ------------------------------------------------------------------------------------------------
 
 
-def _rows(judgement: Judgement) -> Iterator[FailureRow]:
+def _failure_rows(judgement: Judgement) -> Iterator[FailureRow]:
     """Give the nodes that fail alike in one row; in a small group every node is compared, in a large one, one."""
-    for plugin, reasons, nodes in failing_alike(judgement):
-        if len(nodes) > COMPARED:
-            short = _resources(reasons)
+    for plugin, reasons, nodes in group_nodes_by_first_rejection(judgement):
+        if len(nodes) > MAX_COMPARED:
+            short = _short_resources(reasons)
             example = node_with_most_left(judgement, short[0], nodes) if short else nodes[0]
-            clause = _clause(judgement, plugin, example, reasons)
+            clause = _failure_clause(judgement, plugin, example, reasons)
             yield FailureRow(nodes, plugin, reasons, f"{clause} (node {example}, for example)", example)
             continue
         alike: dict[str, list[str]] = {}
         for node in nodes:
-            alike.setdefault(_clause(judgement, plugin, node, reasons), []).append(node)
-        if len(alike) > APART:
+            alike.setdefault(_failure_clause(judgement, plugin, node, reasons), []).append(node)
+        if len(alike) > MAX_CLAUSES:
             clause, (example, *_) = next(iter(alike.items()))
             yield FailureRow(nodes, plugin, reasons, f"{clause} (node {example}, for example)", example)
             continue
@@ -294,36 +301,36 @@ def _rows(judgement: Judgement) -> Iterator[FailureRow]:
             yield FailureRow(tuple(members), plugin, reasons, clause, members[0])
 
 
-def _clause(judgement: Judgement, plugin: str, node: str, reasons: Sequence[str]) -> str:
+def _failure_clause(judgement: Judgement, plugin: str, node: str, reasons: Sequence[str]) -> str:
     """Return both sides of what a plugin rejects a node for, or its reasons if it shows none."""
     evidence = judgement.cell(node, plugin).evidence
     words = "; ".join(map(str, evidence))
     return words.replace(f"node {node}", "the node") if words else ", ".join(reasons)
 
 
-def _resources(reasons: Sequence[str]) -> list[str]:
+def _short_resources(reasons: Sequence[str]) -> list[str]:
     found = [reason.removeprefix("Insufficient ") for reason in reasons if reason.startswith("Insufficient ")]
     return found + [PODS] * ("Too many pods" in reasons)
 
 
-def _demanded(demand: Demand, judgement: Judgement, *, short: bool = False) -> DemandRow:
-    details = () if short else tuple(_details(demand, judgement))
+def _demand_row(demand: Demand, judgement: Judgement, *, short: bool = False) -> DemandRow:
+    details = () if short else tuple(_demand_details(demand, judgement))
     return DemandRow(
         demand.plugin, demand.sort, demand.about, demand.words, demand.nodes, demand.number, details
     )
 
 
-def _details(demand: Demand, judgement: Judgement) -> Iterator[str]:
+def _demand_details(demand: Demand, judgement: Judgement) -> Iterator[str]:
     """Tell what is behind a demand about claims; of a rejection before filtering, behind each claim of the pod."""
     pod, seen = judgement.pod, judgement.seen
-    wanted = demand.about.split(",") if demand.sort == "claim" and demand.plugin not in UNSUPPLIED else []
+    wanted = demand.about.split(",") if demand.sort == "claim" and demand.plugin not in VOLUME_USE_PLUGINS else []
     whole = demand.sort == "before filtering"
     for name, claim in supplies.claims_of(pod, seen) if wanted or whole else ():
         if claim is None:
             if whole or name in wanted:
                 yield f"claim {name} does not exist in namespace {pod.metadata.namespace}"
         elif name in wanted or (whole and (supplies.should_be_bound(claim, seen) or f'"{name}"' in demand.words)):
-            yield from (f"claim {name}: {words}" for words in supplies.claim_details(claim, seen))
+            yield from (f"claim {name}: {words}" for words in supplies.describe_claim(claim, seen))
 
 
 def _holdings(judgement: Judgement, found: Sequence[Demand]) -> Iterator[Holding]:
@@ -335,7 +342,7 @@ def _holdings(judgement: Judgement, found: Sequence[Demand]) -> Iterator[Holding
         resource = demand.about
         ask = 1 if resource == PODS else asked.get(resource, 0)
         short = [name for name, fails in zip(judgement.nodes, demand.fails.tolist(), strict=True) if fails]
-        for _ in range(min(SHORT, len(short))):
+        for _ in range(min(MAX_SHORT_NODES, len(short))):
             node = node_with_most_left(judgement, resource, short)
             short.remove(node)
             room = judgement.seen.room(node)
@@ -355,7 +362,7 @@ def _holdings(judgement: Judgement, found: Sequence[Demand]) -> Iterator[Holding
                 requests.written(resource, room.free(resource)),
                 tuple(
                     (f"{pod.metadata.namespace}/{pod.metadata.name}", requests.written(resource, -amount))
-                    for amount, pod in holders[:HOLDERS]
+                    for amount, pod in holders[:MAX_HOLDERS]
                 ),
-                max(0, len(holders) - HOLDERS),
+                max(0, len(holders) - MAX_HOLDERS),
             )

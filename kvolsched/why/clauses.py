@@ -29,7 +29,7 @@ from ..scheduler.framework.verdict import Mask
 from ..scheduler.node_selection import node_affinity
 from ..scheduler.spread_constraints import HARD
 
-NAMED = 3  # pods that object
+MAX_CARRIERS = 3  # pods that object
 
 
 @attrs.frozen
@@ -49,7 +49,7 @@ def clauses_of(plugin: str, pod: Pod, at: ColumnContext) -> Iterator[Clause]:
     yield from CLAUSES[plugin](pod, at) if plugin in CLAUSES else ()
 
 
-def _taints(pod: Pod, at: ColumnContext) -> Iterator[Clause]:
+def _taint_clauses(pod: Pod, at: ColumnContext) -> Iterator[Clause]:
     """One demand a taint key: the pod would tolerate every other."""
     keys = sorted({taint.key for taints in at.nodes.taint_sets for taint in taints})
     for key in keys:
@@ -59,7 +59,7 @@ def _taints(pod: Pod, at: ColumnContext) -> Iterator[Clause]:
         yield Clause("taint", key, words, attrs.evolve(pod, spec=spec))
 
 
-def _selection(pod: Pod, at: ColumnContext) -> Iterator[Clause]:
+def _node_selection_clauses(pod: Pod, at: ColumnContext) -> Iterator[Clause]:
     """Each entry of nodeSelector; each expression of the only required term, or all terms as one."""
     for number, (key, value) in enumerate(sorted(pod.spec.node_selector.items())):
         alone = attrs.evolve(
@@ -74,8 +74,8 @@ def _selection(pod: Pod, at: ColumnContext) -> Iterator[Clause]:
     parts: list[tuple[str, NodeSelector]] = []
     if len(terms) == 1:
         only = terms[0]
-        parts += [(part.key, _only(NodeSelectorTerm(match_expressions=(part,)))) for part in only.match_expressions]
-        parts += [(part.key, _only(NodeSelectorTerm(match_fields=(part,)))) for part in only.match_fields]
+        parts += [(part.key, _selector_of_term(NodeSelectorTerm(match_expressions=(part,)))) for part in only.match_expressions]
+        parts += [(part.key, _selector_of_term(NodeSelectorTerm(match_fields=(part,)))) for part in only.match_fields]
     if len(parts) < 2:
         parts = [(parts[0][0] if parts else "", wishes.required)]
     for number, (key, selector) in enumerate(parts):
@@ -86,7 +86,7 @@ def _selection(pod: Pod, at: ColumnContext) -> Iterator[Clause]:
         yield Clause("node affinity", key, words, attrs.evolve(pod, spec=alone), number)
 
 
-def _only(term: NodeSelectorTerm) -> NodeSelector:
+def _selector_of_term(term: NodeSelectorTerm) -> NodeSelector:
     return NodeSelector(node_selector_terms=(term,))
 
 
@@ -94,7 +94,7 @@ def _without_node_affinity(pod: Pod) -> Any:
     return None if pod.spec.affinity is None else attrs.evolve(pod.spec.affinity, node_affinity=None)
 
 
-def _ports(pod: Pod, at: ColumnContext) -> Iterator[Clause]:
+def _port_clauses(pod: Pod, at: ColumnContext) -> Iterator[Clause]:
     """Each host port that the pod asks for."""
     containers = [*pod.spec.containers, *pod.spec.init_containers]
     ports = [(container, port) for container in containers for port in container.ports if port.host_port]
@@ -104,7 +104,7 @@ def _ports(pod: Pod, at: ColumnContext) -> Iterator[Clause]:
         yield Clause("port", name, f"host port {name} is free on its node", attrs.evolve(pod, spec=spec), number)
 
 
-def _volumes(pod: Pod, at: ColumnContext) -> Iterator[Clause]:
+def _volume_clauses(pod: Pod, at: ColumnContext) -> Iterator[Clause]:
     """Each volume of the pod alone: whether it can be had."""
     for number, volume in enumerate(pod.spec.volumes):
         source = volume.persistent_volume_claim
@@ -132,7 +132,7 @@ def _claim_words(pod: Pod, name: str, at: ColumnContext) -> str:
     return f"claim {name} ({words}) finds a volume that its node reaches, or one can be made for it there"
 
 
-def _spreads(pod: Pod, at: ColumnContext) -> Iterator[Clause]:
+def _spread_clauses(pod: Pod, at: ColumnContext) -> Iterator[Clause]:
     """Each hard constraint; the others stay, as they decide which nodes count, but allow any skew."""
     every = pod.spec.topology_spread_constraints
     hard = [constraint for constraint in every if constraint.when_unsatisfiable in (HARD, "")]
@@ -159,28 +159,28 @@ def _spread_words(constraint: TopologySpreadConstraint) -> str:
     return f"spread {whom} over {constraint.topology_key}, maxSkew {constraint.max_skew or 1}{more}"
 
 
-def _company(pod: Pod, at: ColumnContext) -> Iterator[Clause]:
+def _pod_affinity_clauses(pod: Pod, at: ColumnContext) -> Iterator[Clause]:
     """Each required term of the pod, for company and against it; and what pods that are there object to."""
     none = attrs.evolve(pod.spec.affinity, pod_affinity=None, pod_anti_affinity=None) if pod.spec.affinity else None
     for number, term in enumerate(required_affinity(pod)):
         assert none is not None
         mine = pod.spec.affinity.pod_affinity.required[number]  # type: ignore[union-attr]
         variant = attrs.evolve(none, pod_affinity=PodAffinity(required=(mine,)))
-        yield Clause("affinity", term.topology_key, f"near {term}", _with(pod, variant), number)
+        yield Clause("affinity", term.topology_key, f"near {term}", _with_affinity(pod, variant), number)
     for number, term in enumerate(required_anti_affinity(pod)):
         assert none is not None
         mine = pod.spec.affinity.pod_anti_affinity.required[number]  # type: ignore[union-attr]
         variant = attrs.evolve(none, pod_anti_affinity=PodAffinity(required=(mine,)))
-        yield Clause("anti-affinity", term.topology_key, f"away from {term}", _with(pod, variant), number)
+        yield Clause("anti-affinity", term.topology_key, f"away from {term}", _with_affinity(pod, variant), number)
     labels = at.seen.namespace_labels(pod.metadata.namespace)
     objecting = [(term, counts) for term, counts in at.seen.tallies.carried() if term.meets(pod, labels)]
     for number, (term, counts) in enumerate(sorted(objecting, key=lambda one: str(one[0]))):
-        words = f"out of the way of {_carriers(term, counts, at)}, which must be away from {term}"
+        words = f"out of the way of {_carrier_names(term, counts, at)}, which must be away from {term}"
         elsewhere = ~in_domain(at.nodes, term.topology_key, counts)
-        yield Clause("objection", term.topology_key, words, _with(pod, none), number, elsewhere)
+        yield Clause("objection", term.topology_key, words, _with_affinity(pod, none), number, elsewhere)
 
 
-def _carriers(term: AffinityTerm, counts: PodsPerRow, at: ColumnContext) -> str:
+def _carrier_names(term: AffinityTerm, counts: PodsPerRow, at: ColumnContext) -> str:
     """Return the first pods by name that carry a term against others, and how many more there are."""
     nodes = (at.nodes.names[row] for row in np.flatnonzero(counts > 0).tolist())
     found = sorted(
@@ -190,30 +190,30 @@ def _carriers(term: AffinityTerm, counts: PodsPerRow, at: ColumnContext) -> str:
         for pod in at.seen.pods_on(node)
         if term in required_anti_affinity(pod)
     )
-    more = f" and {len(found) - NAMED} more" if len(found) > NAMED else ""
-    return f"{', '.join(found[:NAMED])}{more}"
+    more = f" and {len(found) - MAX_CARRIERS} more" if len(found) > MAX_CARRIERS else ""
+    return f"{', '.join(found[:MAX_CARRIERS])}{more}"
 
 
-def _with(pod: Pod, wanted: Any) -> Pod:
+def _with_affinity(pod: Pod, wanted: Any) -> Pod:
     return evolve_parts(pod, spec={"affinity": wanted})
 
 
-def _shared(pod: Pod, at: ColumnContext) -> Iterator[Clause]:
+def _shared_volume_clauses(pod: Pod, at: ColumnContext) -> Iterator[Clause]:
     """Each volume alone: whether other pods leave it to this one."""
-    for clause in _volumes(pod, at):
+    for clause in _volume_clauses(pod, at):
         yield attrs.evolve(clause, words=f"no other pod keeps {clause.sort} {clause.about} from it")
 
 
-def _attached(pod: Pod, at: ColumnContext) -> Iterator[Clause]:
+def _attach_limit_clauses(pod: Pod, at: ColumnContext) -> Iterator[Clause]:
     """Each volume alone: whether the node may attach one volume more."""
-    for clause in _volumes(pod, at):
+    for clause in _volume_clauses(pod, at):
         words = f"its node may attach one volume more, that of {clause.sort} {clause.about}"
         yield attrs.evolve(clause, words=words)
 
 
-def _zoned(pod: Pod, at: ColumnContext) -> Iterator[Clause]:
+def _volume_zone_clauses(pod: Pod, at: ColumnContext) -> Iterator[Clause]:
     """Each volume alone: whether the node carries the zone and region labels of the volume."""
-    for clause in _volumes(pod, at):
+    for clause in _volume_clauses(pod, at):
         claim = at.seen.claim(pod.metadata.namespace, clause.about)
         volume = at.seen.volume(claim.spec.volume_name) if claim is not None else None
         labels = volume.metadata.labels if volume is not None else {}
@@ -223,13 +223,13 @@ def _zoned(pod: Pod, at: ColumnContext) -> Iterator[Clause]:
 
 
 CLAUSES: Mapping[str, Callable[[Pod, ColumnContext], Iterator[Clause]]] = {
-    "TaintToleration": _taints,
-    "NodeAffinity": _selection,
-    "NodePorts": _ports,
-    "VolumeRestrictions": _shared,
-    "NodeVolumeLimits": _attached,
-    "VolumeBinding": _volumes,
-    "VolumeZone": _zoned,
-    "PodTopologySpread": _spreads,
-    "InterPodAffinity": _company,
+    "TaintToleration": _taint_clauses,
+    "NodeAffinity": _node_selection_clauses,
+    "NodePorts": _port_clauses,
+    "VolumeRestrictions": _shared_volume_clauses,
+    "NodeVolumeLimits": _attach_limit_clauses,
+    "VolumeBinding": _volume_clauses,
+    "VolumeZone": _volume_zone_clauses,
+    "PodTopologySpread": _spread_clauses,
+    "InterPodAffinity": _pod_affinity_clauses,
 }

@@ -24,7 +24,7 @@ from ..scheduler.framework.judgement import Judgement
 from ..scheduler.framework.verdict import Mask, PreFilterReject, PreFilterResult, Skip
 from .clauses import clauses_of
 
-MOST_TRIED = 200_000  # sets of demands; beyond that the set is found greedily: minimal still, perhaps not the smallest
+MAX_TRIED_SETS = 200_000  # sets of demands; beyond that the set is found greedily: minimal still, perhaps not the smallest
 
 
 @attrs.frozen
@@ -79,22 +79,22 @@ def demands(judgement: Judgement) -> tuple[Demand, ...]:
         rejects = judgement.codes[index] != 0
         for restriction in judgement.restrictions:
             if restriction.plugin == enabled.name:
-                rejects = rejects | ~_named(restriction, judgement)
+                rejects = rejects | ~_allowed_nodes(restriction, judgement)
         if not rejects.any():
             continue
         explained = np.zeros(size, bool)
         for clause in clauses_of(enabled.name, judgement.pod, at):
-            fails = _fails(enabled.plugin, clause.pod, at)
+            fails = _rejected_rows(enabled.plugin, clause.pod, at)
             if clause.holds_on is not None:
                 fails = fails & ~clause.holds_on
             fails = fails[rows] & rejects
             if fails.any():
                 explained |= fails
-                said = _said(judgement, index, fails)
+                said = _reasons_given(judgement, index, fails)
                 found.append(
                     Demand(enabled.name, clause.sort, clause.about, clause.words, said, fails, clause.number)
                 )
-        found += _by_reason(judgement, index, rejects & ~explained, at)
+        found += _demands_by_reason(judgement, index, rejects & ~explained, at)
     return tuple(found)
 
 
@@ -108,7 +108,7 @@ def minimal_unsatisfiable_core(found: Sequence[Demand], said: str = "") -> tuple
         return -found[index].nodes, not any(reason in said for reason in found[index].reasons), index
 
     order = sorted(range(len(found)), key=place)
-    patterns = _minimal(frozenset(group.failing) for group in nodes_by_failures(found, ()))
+    patterns = _minimal_patterns(frozenset(group.failing) for group in group_nodes_by_demands(found, ()))
     if not patterns or frozenset() in patterns:
         return ()
     tried = 0
@@ -117,12 +117,12 @@ def minimal_unsatisfiable_core(found: Sequence[Demand], said: str = "") -> tuple
             tried += 1
             if all(not pattern.isdisjoint(chosen) for pattern in patterns):
                 return tuple(found[index] for index in chosen)
-            if tried > MOST_TRIED:
-                return _greedy(found, order, patterns)
+            if tried > MAX_TRIED_SETS:
+                return _reduce_greedily(found, order, patterns)
     return ()
 
 
-def nodes_by_failures(found: Sequence[Demand], names: Sequence[str]) -> tuple[FailureGroup, ...]:
+def group_nodes_by_demands(found: Sequence[Demand], names: Sequence[str]) -> tuple[FailureGroup, ...]:
     """Return the nodes in groups on which the same demands fail, largest first; without names, the groups alone."""
     if not found or not len(found[0].fails):
         return ()
@@ -138,7 +138,7 @@ def nodes_by_failures(found: Sequence[Demand], names: Sequence[str]) -> tuple[Fa
     return tuple(made)
 
 
-def failing_alike(judgement: Judgement) -> list[tuple[str, tuple[str, ...], tuple[str, ...]]]:
+def group_nodes_by_first_rejection(judgement: Judgement) -> list[tuple[str, tuple[str, ...], tuple[str, ...]]]:
     """Return (plugin, reasons, nodes) for the nodes that the same plugin rejects first and with the same reasons."""
     codes = judgement.codes
     names = np.array(judgement.nodes, object)
@@ -154,7 +154,7 @@ def failing_alike(judgement: Judgement) -> list[tuple[str, tuple[str, ...], tupl
     left = first == len(codes)
     outside = np.zeros(len(names), bool)
     for restriction in judgement.restrictions:
-        outside |= ~_named(restriction, judgement)
+        outside |= ~_allowed_nodes(restriction, judgement)
     if (left & outside).any():
         plugin = judgement.restrictions[0].plugin
         made.append((plugin, ("outside the nodes that the pod names",), tuple(sorted(names[left & outside].tolist()))))
@@ -171,7 +171,7 @@ def node_with_most_left(judgement: Judgement, resource: str, nodes: Sequence[str
 # --- inside ----------------------------------------------------------------------------------------------------------
 
 
-def _minimal(patterns: Iterator[frozenset[int]]) -> list[frozenset[int]]:
+def _minimal_patterns(patterns: Iterator[frozenset[int]]) -> list[frozenset[int]]:
     """Return the patterns that contain no other: who hits these hits all."""
     kept: list[frozenset[int]] = []
     for pattern in sorted(set(patterns), key=lambda one: (len(one), sorted(one))):
@@ -180,7 +180,7 @@ def _minimal(patterns: Iterator[frozenset[int]]) -> list[frozenset[int]]:
     return kept
 
 
-def _greedy(
+def _reduce_greedily(
     found: Sequence[Demand], order: Sequence[int], patterns: Sequence[frozenset[int]]
 ) -> tuple[Demand, ...]:
     """Return a set that cannot be made smaller by leaving one out, found by leaving out one after the other."""
@@ -192,7 +192,7 @@ def _greedy(
     return tuple(found[index] for index in chosen)
 
 
-def _fails(plugin: Any, pod: Pod, at: ColumnContext) -> Mask:
+def _rejected_rows(plugin: Any, pod: Pod, at: ColumnContext) -> Mask:
     """Return, by row, where one plugin rejects a pod."""
     size = len(at.nodes.names)
     mask = np.zeros(size, bool)
@@ -213,11 +213,11 @@ def _fails(plugin: Any, pod: Pod, at: ColumnContext) -> Mask:
     return mask
 
 
-def _named(restriction: PreFilterResult, judgement: Judgement) -> Mask:
+def _allowed_nodes(restriction: PreFilterResult, judgement: Judgement) -> Mask:
     return np.array([name in restriction.names for name in judgement.nodes], bool)
 
 
-def _said(judgement: Judgement, index: int, fails: Mask) -> tuple[str, ...]:
+def _reasons_given(judgement: Judgement, index: int, fails: Mask) -> tuple[str, ...]:
     """Return the reasons that a plugin gives on these nodes."""
     codes, where = np.unique(judgement.codes[index][fails], return_index=True)
     rows = np.flatnonzero(fails)[where]
@@ -226,7 +226,7 @@ def _said(judgement: Judgement, index: int, fails: Mask) -> tuple[str, ...]:
     return tuple(dict.fromkeys(reason for reasons in said for reason in reasons))
 
 
-def _by_reason(judgement: Judgement, index: int, left: Mask, at: ColumnContext) -> Iterator[Demand]:
+def _demands_by_reason(judgement: Judgement, index: int, left: Mask, at: ColumnContext) -> Iterator[Demand]:
     """Give one demand a reason for the nodes that no clause explains."""
     if not left.any():
         return
@@ -240,11 +240,11 @@ def _by_reason(judgement: Judgement, index: int, left: Mask, at: ColumnContext) 
         for reason in reasons:
             masks[reason] = masks.get(reason, False) | here
     for reason, mask in masks.items():
-        sort, about, words = _worded(plugin, reason, judgement.pod, at)
+        sort, about, words = _describe_reason(plugin, reason, judgement.pod, at)
         yield Demand(plugin, sort, about, words, (reason,), mask)
 
 
-def _worded(plugin: str, reason: str, pod: Pod, at: ColumnContext) -> tuple[str, str, str]:
+def _describe_reason(plugin: str, reason: str, pod: Pod, at: ColumnContext) -> tuple[str, str, str]:
     """Return sort, subject and words of a demand that is one reason of a plugin."""
     resource = reason.removeprefix("Insufficient ")
     if plugin == "NodeResourcesFit" and resource != reason:

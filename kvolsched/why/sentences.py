@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-ODD = (
+ODD_PHRASES = (
     # what is in the sentence, and what it means
     (
         re.compile(r"\. not found$"),
@@ -49,7 +49,7 @@ ODD = (
         "“Too many pods”: the node's allocatable pods are used up, whatever cpu and memory are left.",
     ),
 )
-OLDER = (
+OLDER_PHRASES = (
     # what older releases wrote, which ones, and today's words
     (
         re.compile(r"had volume node affinity conflict"),
@@ -77,7 +77,7 @@ OLDER = (
 )
 
 
-def explained(sentence: str, hidden: int, before: bool) -> list[str]:  # noqa: FBT001 - a fact, not a switch
+def explain_sentence(sentence: str, hidden: int, before: bool) -> list[str]:  # noqa: FBT001 - a fact, not a switch
     """Return how to read a sentence: its odd words, and that each node counts for the first plugin only.
 
     Args:
@@ -85,7 +85,7 @@ def explained(sentence: str, hidden: int, before: bool) -> list[str]:  # noqa: F
         hidden: on how many nodes more fails than the sentence tells.
         before: the pod was rejected before any node was looked at.
     """
-    notes = [words for pattern, words in ODD if pattern.search(sentence)]
+    notes = [words for pattern, words in ODD_PHRASES if pattern.search(sentence)]
     if before:
         notes.insert(0, "The pod was rejected before any node was looked at, so no node is counted.")
     if hidden:
@@ -95,26 +95,26 @@ def explained(sentence: str, hidden: int, before: bool) -> list[str]:  # noqa: F
     return notes
 
 
-def older_words(said: str) -> list[str]:
+def translate_older_words(said: str) -> list[str]:
     """Return what today's words are for what an older release said."""
     return [
         f"The cluster's words are those of {since}; today the same is called “{today}”."
-        for pattern, since, today in OLDER
+        for pattern, since, today in OLDER_PHRASES
         if pattern.search(said)
     ]
 
 
-def compared(said: str, ours: str) -> list[str]:
+def compare_with_condition(said: str, ours: str) -> list[str]:
     """Return how the words in the pod's condition differ from ours, if they do."""
-    if not said or _first_part(said) == _first_part(ours):
+    if not said or _counted_reasons(said) == _counted_reasons(ours):
         return []
-    older = older_words(said)
+    older = translate_older_words(said)
     if older:
         return [f"The pod's condition says: {said}", *older]
     when = "It was written at the pod's last try; the cluster has changed since, or the dump does not show all."
     return [f"The pod's condition says otherwise: “{said}”. {when}"]
 
 
-def _first_part(sentence: str) -> Sequence[str]:
+def _counted_reasons(sentence: str) -> Sequence[str]:
     """Return the counted reasons of a sentence, without what preemption says behind them."""
     return sorted(sentence.partition(" no new claims")[0].partition(" preemption:")[0].rstrip(". ").split(", "))

@@ -17,7 +17,7 @@ from kvolsched.scheduler.columns.snapshot import Snapshot
 from kvolsched.scheduler.columns.storage_capacities import is_capacity_checked, limit_of
 from kvolsched.scheduler.spread_constraints import HOSTNAME
 
-SHOWN = 6  # volumes
+MAX_SHOWN = 6  # volumes
 
 
 def claims_of(pod: Pod, seen: Snapshot) -> list[tuple[str, PersistentVolumeClaim | None]]:
@@ -33,31 +33,31 @@ def should_be_bound(claim: PersistentVolumeClaim, seen: Snapshot) -> bool:
     return bool(claim.spec.volume_name) or storage_class is None or not storage_class.delayed
 
 
-def claim_details(claim: PersistentVolumeClaim, seen: Snapshot) -> Iterator[str]:
+def describe_claim(claim: PersistentVolumeClaim, seen: Snapshot) -> Iterator[str]:
     """Tell what is behind a claim: its volume, or its class and every volume that might have served it."""
     name = volumes.class_of_claim(claim)
     storage_class = seen.storage_class(name) if name else None
     volume_name = claim.spec.volume_name
     if volume_name:
-        yield from _its_volume(claim, volume_name, seen)
+        yield from _describe_volume(claim, volume_name, seen)
         return
     selected = volumes.selected_node(claim)
     if selected:
         there = "" if seen.node(selected) is not None else ", which does not exist any more"
         yield f"the scheduler selected node {selected} for it{there}: its volume is made for that node alone"
-    yield from _its_class(name, storage_class)
+    yield from _describe_class(name, storage_class)
     if storage_class is not None:
-        yield from _room(claim, storage_class, seen)
+        yield from _describe_capacity(claim, storage_class, seen)
     several = seen.volumes_of_class(name)
-    for volume in several[:SHOWN]:
+    for volume in several[:MAX_SHOWN]:
         yield f"volume {volume.metadata.name}: {volume_objections(claim, volume)}"
-    if len(several) > SHOWN:
-        yield f"and {len(several) - SHOWN} more volumes of the class"
+    if len(several) > MAX_SHOWN:
+        yield f"and {len(several) - MAX_SHOWN} more volumes of the class"
     if not several and (storage_class is None or storage_class.provisioner == NO_PROVISIONER):
         yield f"there is no volume {f'of class {name}' if name else 'without a class'}"
 
 
-def _its_volume(claim: PersistentVolumeClaim, name: str, seen: Snapshot) -> Iterator[str]:
+def _describe_volume(claim: PersistentVolumeClaim, name: str, seen: Snapshot) -> Iterator[str]:
     volume = seen.volume(name)
     if volume is None:
         yield f"claim {claim.metadata.name} names volume {name}, which does not exist"
@@ -67,10 +67,10 @@ def _its_volume(claim: PersistentVolumeClaim, name: str, seen: Snapshot) -> Iter
         yield f"volume {name} belongs to claim {volumes.claim_ref_key(ref)}"
     elif not volumes.is_bound(claim):
         yield f"claim {claim.metadata.name} names volume {name}, but is not bound to it yet ({volume_objections(claim, volume)})"
-    yield from _nowhere(volume, seen)
+    yield from _describe_unreachable_volume(volume, seen)
 
 
-def _nowhere(volume: PersistentVolume, seen: Snapshot) -> Iterator[str]:
+def _describe_unreachable_volume(volume: PersistentVolume, seen: Snapshot) -> Iterator[str]:
     """Tell of a volume that no node of the cluster reaches, above all if its node has gone."""
     wanted = volume.spec.node_affinity.required if volume.spec.node_affinity is not None else None
     if wanted is None or any(wanted.matches(node.metadata.labels, node.metadata.name) for node in seen.all_nodes()):
@@ -84,7 +84,7 @@ def _nowhere(volume: PersistentVolume, seen: Snapshot) -> Iterator[str]:
         yield f"no node reaches volume {volume.metadata.name}: {wanted}"
 
 
-def _its_class(name: str, storage_class: StorageClass | None) -> Iterator[str]:
+def _describe_class(name: str, storage_class: StorageClass | None) -> Iterator[str]:
     if storage_class is None:
         if name:
             yield f"class {name} does not exist"
@@ -102,7 +102,7 @@ def _its_class(name: str, storage_class: StorageClass | None) -> Iterator[str]:
         yield f"class {name} allows only {' or '.join(terms)}"
 
 
-def _room(claim: PersistentVolumeClaim, storage_class: StorageClass, seen: Snapshot) -> Iterator[str]:
+def _describe_capacity(claim: PersistentVolumeClaim, storage_class: StorageClass, seen: Snapshot) -> Iterator[str]:
     """Tell where a driver says that it has room for the claim, and where it has not."""
     name = storage_class.metadata.name
     if not is_capacity_checked(claim, seen.csi_driver(storage_class.provisioner)):
@@ -110,14 +110,14 @@ def _room(claim: PersistentVolumeClaim, storage_class: StorageClass, seen: Snaps
     pools, asked = seen.capacities.of_class(name), claim.spec.resources.requests.get("storage", "0")
     if not pools:
         yield f"{storage_class.provisioner} publishes how much room it has, and none for class {name}"
-    for pool in pools[:SHOWN]:
+    for pool in pools[:MAX_SHOWN]:
         largest = pool.capacity if pool.maximum_volume_size is None else pool.maximum_volume_size
         where = f"where {pool.node_topology}" if pool.node_topology is not None else "for no node"
         words = "no room told" if largest is None else f"{largest} at most"
         short = limit_of(pool) < volumes.requested(claim)
         yield f"room for class {name} {where}: {words}{f', {asked} asked: too little' if short else ', enough'}"
-    if len(pools) > SHOWN:
-        yield f"and {len(pools) - SHOWN} more CSIStorageCapacity objects of the class"
+    if len(pools) > MAX_SHOWN:
+        yield f"and {len(pools) - MAX_SHOWN} more CSIStorageCapacity objects of the class"
 
 
 def volume_objections(claim: PersistentVolumeClaim, volume: PersistentVolume) -> str:
