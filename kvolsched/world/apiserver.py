@@ -268,11 +268,11 @@ class ApiServer:
             return self._refuse(write, Denial("Conflict", conflict_message(write.key)))
         grace = write.new if write.new is not None else self._grace(old)
         meta = old.metadata
-        left = meta.deletion_grace_period_seconds or 0
-        if meta.deletion_timestamp is not None and (grace >= left if left else meta.finalizers):
+        remaining = meta.deletion_grace_period_seconds or 0
+        if meta.deletion_timestamp is not None and (grace >= remaining if remaining else meta.finalizers):
             return CommittedWrite(write, old, changed=False)  # a grace period can only be shortened
         first = meta.deletion_timestamp is None and (meta.finalizers or grace or old.kind == "Pod")
-        if first or left:  # the end of a grace period is a separate change
+        if first or remaining:  # the end of a grace period is a separate change
             marked = attrs.evolve(
                 meta,
                 deletion_timestamp=moment(log, grace or 0),

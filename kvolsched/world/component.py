@@ -239,7 +239,7 @@ class World(Protocol):
 
     def commit(self, component: str, write: Write) -> CommittedWrite | RefusedWrite: ...
     def record_event(self, source: str, about: Any, type_: str, reason: str, message: str) -> None: ...
-    def draw(self, purpose: str, key: str, among: int, attempt: int) -> int: ...
+    def draw(self, purpose: str, key: str, bound: int, attempt: int) -> int: ...
 
 
 class TurnContext:
@@ -290,9 +290,9 @@ class TurnContext:
         if cause in self.process.work_queues[self.actor.name].items:
             self.remember(f"todo {self.actor.name}", cause, None)
 
-    def wake_after(self, name: str, after: float, *, periodic: bool = False, actor: str = "") -> None:
-        """Schedule a wake-up of this actor (or another of the component) in `after` seconds, replacing the old one."""
-        self.remember("wake", f"{actor or self.actor.name}|{name}", WakeUp(self.now + after, self.place, periodic))
+    def wake_after(self, name: str, seconds: float, *, periodic: bool = False, actor: str = "") -> None:
+        """Schedule a wake-up of this actor (or another of the component) in some seconds, replacing the old one."""
+        self.remember("wake", f"{actor or self.actor.name}|{name}", WakeUp(self.now + seconds, self.place, periodic))
 
     def cancel_wake_up(self, name: str, actor: str = "") -> None:
         """Remove the wake-up of a name."""
@@ -320,19 +320,19 @@ class TurnContext:
         self.events += 1
         self.sim.record_event(source or self.process.name, about, type_, reason, message)
 
-    def draw(self, purpose: str, key: str, among: int, attempt: int = 0) -> int:
-        """Return a number below `among` that depends on seed, purpose, key and attempt only."""
-        return self.sim.draw(purpose, key, among, attempt)
+    def draw(self, purpose: str, key: str, bound: int, attempt: int = 0) -> int:
+        """Return a number below `bound` that depends on seed, purpose, key and attempt only."""
+        return self.sim.draw(purpose, key, bound, attempt)
 
     def describe(self, words: str) -> None:
         """Set the sentence that describes this turn."""
         self.words = words
 
 
-def seeded_draw(seed: int, purpose: str, key: str, attempt: int, among: int) -> int:
-    """Return hash(seed, purpose, key, attempt) mod `among`."""
+def seeded_draw(seed: int, purpose: str, key: str, attempt: int, bound: int) -> int:
+    """Return hash(seed, purpose, key, attempt) mod `bound`."""
     text = f"{seed}|{purpose}|{key}|{attempt}"
-    return int.from_bytes(hashlib.blake2b(text.encode(), digest_size=8).digest()) % among
+    return int.from_bytes(hashlib.blake2b(text.encode(), digest_size=8).digest()) % bound
 
 
 def _delivery_order(delivery: Delivery) -> tuple[int, Key]:

@@ -25,10 +25,9 @@ IGNORED_KINDS = frozenset({"Event"})
 MODULUS = 1 << 128
 CLOCK_SORT = "clock"
 
-# Metadata of a field says how it enters the digest. WAIT: a moment on the simulated clock, as seconds from now (0 if
-# past; a periodic one without its time). RANK: its order among the notes of the same sort. VERSION: how the version
-# compares with those of the object at the value's `key`. IGNORES: not at all. In API objects "presence": only whether
-# it is set.
+# Metadata of a field: how it enters the digest. WAIT: a moment on the simulated clock, as seconds from now (0 if past;
+# without its time if periodic). RANK: its order among the notes of one sort. VERSION: how it compares with the versions
+# of the object at the value's `key`. IGNORES: not at all. In API objects "presence": only whether it is set.
 DIGEST_WAIT = {"digest": "wait"}
 DIGEST_RANK = {"digest": "rank"}
 DIGEST_VERSION = {"digest": "version"}

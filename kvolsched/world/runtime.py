@@ -149,13 +149,13 @@ class Runtime:
         if self.records_events:
             record_event(self.log, source, about, type_, reason, message, series=source in self.server.series)
 
-    def draw(self, purpose: str, key: str, among: int, attempt: int) -> int:
-        """Return a number below `among`, determined by the chooser if there is one, else by the seed."""
-        if among <= 1:
+    def draw(self, purpose: str, key: str, bound: int, attempt: int) -> int:
+        """Return a number below `bound`, determined by the chooser if there is one, else by the seed."""
+        if bound <= 1:
             return 0
         if self.chooser is not None:
-            return self.chooser(purpose, key, attempt, among)
-        return seeded_draw(self.seed, purpose, key, attempt, among)
+            return self.chooser(purpose, key, attempt, bound)
+        return seeded_draw(self.seed, purpose, key, attempt, bound)
 
     # -- the parts of a turn ----------------------------------------------------------------------------------
 

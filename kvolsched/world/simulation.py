@@ -304,7 +304,7 @@ class Simulation(Runtime):
         with self.transaction() as step:
             start = self.log.place
             self.log.write(note, faults)
-            words = f"the {nth}. write of {component} will be refused: {reason}"
+            words = f"injected fault: write {nth} of {component} will be refused with {reason}"
             step.add(self.actorless_turn(start, "world", words, "refuse"))
 
     def crash(self, component: str) -> None:
