@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import attrs
 
 from kvolsched.api.kinds.pod import Pod
-from kvolsched.cluster import Cluster
+from kvolsched.cluster_core import ClusterCore
 from kvolsched.results import ApplyRefused, hanging
 from kvolsched.why.answer import node_names_text
 from kvolsched.why.asking import judged_now, pod_key, seen_objects, why
@@ -61,7 +61,7 @@ class Fix:
         """The changes as a unified diff of manifests."""
         return manifest_diff(self.changes)
 
-    def apply(self, cluster: Cluster) -> None:
+    def apply(self, cluster: ClusterCore) -> None:
         """Make the changes in a cluster, as its user.
 
         Raises:
@@ -105,7 +105,7 @@ class Fixes:
         return "\n".join([*lines, "", f"(rules: {self.revision})"])
 
 
-def fix(cluster: Cluster, pod: str) -> Fixes:
+def fix(cluster: ClusterCore, pod: str) -> Fixes:
     """Return the nearest fixes of a pending pod, each applied to a fork and proved there; nothing is changed here.
 
     Args:
@@ -150,7 +150,7 @@ def _without(unmet: tuple[Demand, ...]) -> str:
     return "each demand could be met, but no three edits of the catalogue meet them all on one node."
 
 
-def _proved(cluster: Cluster, key: Key, found: FoundFix) -> Fix | str:
+def _proved(cluster: ClusterCore, key: Key, found: FoundFix) -> Fix | str:
     """Try a fix on a fork: judge the pod there, or, where volumes are at stake, run the loop; or say why it is none."""
     name = f"{key.namespace}/{key.name}"
     changes = merge_changes(found.edits)

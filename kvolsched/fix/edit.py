@@ -13,7 +13,7 @@ import attrs
 
 from kvolsched.api.kinds.kind import kind_named
 from kvolsched.api.text import manifest
-from kvolsched.cluster import USER, Cluster
+from kvolsched.cluster_core import USER, ClusterCore
 from kvolsched.results import ApplyRefused
 from kvolsched.world.apiserver import Refused, Write, key_of
 from kvolsched.world.log import Key
@@ -102,7 +102,7 @@ def plain_object(plain: dict[str, Any]) -> Any:
     return manifest.from_plain(plain)
 
 
-def carry_out(cluster: Cluster, changes: Iterable[ObjectChange]) -> None:
+def carry_out(cluster: ClusterCore, changes: Iterable[ObjectChange]) -> None:
     """Make changes in a cluster as its user: deletions first, then what is new, then what changes in place.
 
     Raises:
@@ -123,7 +123,7 @@ def carry_out(cluster: Cluster, changes: Iterable[ObjectChange]) -> None:
             _edit(cluster, change)
 
 
-def _edit(cluster: Cluster, change: ObjectChange) -> None:
+def _edit(cluster: ClusterCore, change: ObjectChange) -> None:
     """Change one object in place: what its user may write, and, of a node, what its kubelet reports."""
     where = reference(change.key)
     cluster.edit(where, lambda now: _onto(now, change), f"user edits {change.key.name}")

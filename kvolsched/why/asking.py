@@ -13,7 +13,7 @@ import attrs
 from kvolsched import volumes
 from kvolsched.api.kinds.kind import kind_named
 from kvolsched.api.kinds.pod import Pod
-from kvolsched.cluster import Cluster
+from kvolsched.cluster_core import ClusterCore
 from kvolsched.scheduler import requests
 from kvolsched.scheduler.columns.snapshot import Snapshot, snapshot
 from kvolsched.scheduler.framework.judgement import Judgement, judge
@@ -38,7 +38,7 @@ UNSUPPLIED = ("NodeVolumeLimits", "VolumeRestrictions")  # a claim fails here wh
 APART = 4  # different comparisons of one group that are shown apart
 
 
-def why(cluster: Cluster, pod: str) -> Why:
+def why(cluster: ClusterCore, pod: str) -> Why:
     """Say why a pod is pending, or what else it is: gated, waiting for a volume, on its node, ended.
 
     Args:
@@ -70,7 +70,7 @@ def why(cluster: Cluster, pod: str) -> Why:
     return attrs.evolve(answer, notes=(*answer.notes, *sentences.compared(said, answer.sentence)))
 
 
-def why_all(cluster: Cluster) -> Whys:
+def why_all(cluster: ClusterCore) -> Whys:
     """Say of each pod that has no node why that is."""
     return Whys(tuple(why(cluster, pod) for pod in pending(cluster)))
 
@@ -112,7 +112,7 @@ def explain_judgement(judgement: Judgement, name: str, revision: str, said: str 
 # --- who and when ----------------------------------------------------------------------------------------------------
 
 
-def pod_key(cluster: Cluster, pod: str) -> Key:
+def pod_key(cluster: ClusterCore, pod: str) -> Key:
     """Return the key of a pod called `web-0`, `NAMESPACE/web-0` or `pod/web-0`; a plain name is looked for everywhere.
 
     Raises:
@@ -138,7 +138,7 @@ def pod_key(cluster: Cluster, pod: str) -> Key:
     return key
 
 
-def pending(cluster: Cluster) -> tuple[str, ...]:
+def pending(cluster: ClusterCore) -> tuple[str, ...]:
     """Return the pods that have no node and have not ended, as `namespace/name`, sorted."""
     found = (key for key, obj in cluster.world.log.objects.items() if key.kind == "Pod" and waits(obj))
     return tuple(f"{key.namespace}/{key.name}" for key in sorted(found))
@@ -149,7 +149,7 @@ def waits(pod: Pod) -> bool:
     return not pod.spec.node_name and not pod.terminal
 
 
-def seen_objects(cluster: Cluster) -> dict[Key, Any]:
+def seen_objects(cluster: ClusterCore) -> dict[Key, Any]:
     """Return what a scheduler that is up to date would see: the API's objects, and over them what is assumed."""
     log = cluster.world.log
     objects = dict(log.objects)
@@ -159,7 +159,7 @@ def seen_objects(cluster: Cluster) -> dict[Key, Any]:
     return objects
 
 
-def judged_now(cluster: Cluster, key: Key) -> Judgement:
+def judged_now(cluster: ClusterCore, key: Key) -> Judgement:
     """Judge a pod on the nodes as they are, by the cluster's revision."""
     seen = snapshot(seen_objects(cluster).values())
     return judged_on(cluster.world.log.objects[key], seen, cluster.revision.profile)
@@ -170,7 +170,7 @@ def judged_on(pod: Pod, seen: Snapshot, profile: Profile) -> Judgement:
     return judge(evolve_parts(pod, spec={"node_name": ""}), seen, profile)
 
 
-def told_by_nobody(cluster: Cluster) -> tuple[str, ...]:
+def told_by_nobody(cluster: ClusterCore) -> tuple[str, ...]:
     """Return what cannot be told, as what was loaded lacks a kind."""
     if cluster.loaded is None:
         return ()
@@ -185,7 +185,7 @@ def gated_words(pod: Pod) -> str:
     return "Scheduling is blocked due to non-empty scheduling gates"
 
 
-def _not_pending(cluster: Cluster, key: Key, pod: Pod) -> Why | None:
+def _not_pending(cluster: ClusterCore, key: Key, pod: Pod) -> Why | None:
     """Answer for a pod that waits for no node: it has one, has ended, is leaving, or its volumes are being bound."""
     name, rules = f"{key.namespace}/{key.name}", cluster.revision.name
     if pod.terminal:
@@ -217,11 +217,11 @@ def _not_pending(cluster: Cluster, key: Key, pod: Pod) -> Why | None:
     return None
 
 
-def _claim(cluster: Cluster, pod: Pod, name: str) -> Any:
+def _claim(cluster: ClusterCore, pod: Pod, name: str) -> Any:
     return cluster.world.log.objects.get(Key("PersistentVolumeClaim", pod.metadata.namespace or "default", name))
 
 
-def _what_it_waits_for(cluster: Cluster, pod: Pod) -> Iterator[str]:
+def _what_it_waits_for(cluster: ClusterCore, pod: Pod) -> Iterator[str]:
     """Tell of each claim that is not bound who is to act, and what was last said of it."""
     for name in dict.fromkeys(pod.claim_names()):
         claim = _claim(cluster, pod, name)
@@ -247,7 +247,7 @@ def _what_it_waits_for(cluster: Cluster, pod: Pod) -> Iterator[str]:
         yield f"claim {name} is {phase}: {who}" + (f"; last event: {said}" if said else "")
 
 
-def last_event(cluster: Cluster, obj: Any) -> str:
+def last_event(cluster: ClusterCore, obj: Any) -> str:
     """Return the last thing said of an object, or ""."""
     about = (obj.kind, obj.metadata.namespace or "", obj.metadata.name)
     told = [

@@ -6,7 +6,7 @@ are judged again where the pass was made (`fill_verdicts`), changes and marks ar
 
 from __future__ import annotations
 
-from ...cluster import Cluster
+from ...cluster_core import ClusterCore
 from ...results import sentence
 from ...world.apiserver import ref
 from .. import frame as f
@@ -18,7 +18,8 @@ from .context import FrameContext, label_of
 
 
 def frame_of(
-    cluster: Cluster, *, focus: str = "", gear: str = "steps", chips: bool = True, cell: str = "", ledgers: bool = False
+    cluster: ClusterCore, *, focus: str = "", gear: str = "steps", chips: bool = True, cell: str = "",
+    ledgers: bool = False,
 ) -> f.Frame:
     """Fill a frame from the present place of a cluster.
 

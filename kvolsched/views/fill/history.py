@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from datetime import datetime
 from typing import Any
 
-from ...cluster import Cluster
+from ...cluster_core import ClusterCore
 from ...controllers import stateful_set
 from ...explain import about, changed_fields, changes_of, net, note_words, told
 from ...scheduler.loop.scheduling_cycle import PASS
@@ -101,7 +101,7 @@ def events(here: FrameContext) -> tuple[f.EventRow, ...]:
     return tuple(sorted(rows, key=lambda row: (row.step, row.ref, row.reason)))
 
 
-def seconds(timestamp: str | None, cluster: Cluster) -> float:
+def seconds(timestamp: str | None, cluster: ClusterCore) -> float:
     """Return a manifest's timestamp as seconds of a cluster's clock; 0 for what lies before its start."""
     if not timestamp:
         return 0.0
