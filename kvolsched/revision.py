@@ -14,6 +14,7 @@ import attrs
 from . import admission, volumes
 from .api import defaults
 from .api.kinds.meta import EMPTY, freeze
+from .api.kinds.node import HOSTNAME_LABEL, ZONE_LABEL
 from .api.kinds.storage_class import NO_PROVISIONER
 from .controllers import (
     daemon_set,
@@ -307,7 +308,7 @@ def _dialled(name: str, options: Any, dials: Mapping[str, Any] | None) -> Any:
     return attrs.evolve(options, **told)
 
 
-TOPOLOGY_KEYS = {"zonal": ("topology.kubernetes.io/zone",), "local": ("kubernetes.io/hostname",)}
+TOPOLOGY_KEYS = {"zonal": (ZONE_LABEL,), "local": (HOSTNAME_LABEL,)}
 MANAGER = "kube-controller-manager"
 API_SERVER = "kube-apiserver"
 GATES = ("VolumeScheduling", "DynamicProvisioningScheduling")

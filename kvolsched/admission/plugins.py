@@ -13,7 +13,7 @@ import attrs
 
 from ..api.kinds.kind import BY_NAME
 from ..api.kinds.meta import evolve, evolve_parts
-from ..api.kinds.node import Node
+from ..api.kinds.node import REGION_LABEL, ZONE_LABEL, Node
 from ..api.kinds.pod import Pod
 from ..api.kinds.policy import PriorityClass
 from ..api.kinds.quantity import parse
@@ -25,7 +25,7 @@ from ..volumes import class_of_claim, has_class
 from ..world.apiserver import Deny
 from ..world.log import Key
 
-TOPOLOGY_LABELS = ("topology.kubernetes.io/zone", "topology.kubernetes.io/region")
+TOPOLOGY_LABELS = (ZONE_LABEL, REGION_LABEL)
 NOT_READY = Taint(key="node.kubernetes.io/not-ready", effect="NoSchedule")
 PREEMPTS = "PreemptLowerPriority"
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from attrs import evolve
 
+from ..api.kinds.node import HOSTNAME_LABEL, ZONE_LABELS
 from ..cluster_core import ClusterCore
 from ..explain import changes_of, concerns, cpu_held, words_of
 from ..results import hanging
@@ -191,7 +192,7 @@ class Text(str):
 def zone_key(cluster: ClusterCore) -> str:
     """Return the topology key that most nodes carry: today's zone label, the beta one, else the host name."""
     labels = [node.metadata.labels for node in cluster.objects("nodes")]
-    keys = ("topology.kubernetes.io/zone", "failure-domain.beta.kubernetes.io/zone", "kubernetes.io/hostname")
+    keys = (*ZONE_LABELS, HOSTNAME_LABEL)
     counts = {key: sum(key in here for here in labels) for key in keys}
     return max(keys, key=lambda key: counts[key]) if any(counts.values()) else keys[0]
 

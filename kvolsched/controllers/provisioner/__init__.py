@@ -46,7 +46,7 @@ from .capacity import ITEM, WATCHES, CapacityPublisher, PublishedCapacities, Pub
 from .driver_status import StatusPublisher
 from .in_tree_topology import allowed, choose_topology
 from .new_volume import FINALIZER, chooses, domain_of, volume_for, volume_name
-from .options import DESIGN, EXHAUSTED, HOSTNAME, UNFINISHED, UPSTREAM, Failure, ProvisionerOptions
+from .options import DESIGN, EXHAUSTED, UNFINISHED, UPSTREAM, Failure, ProvisionerOptions
 from .storage_pools import CapacityResponse, DriverStorage, places
 from .topology import DriverTopology, FirstAttempt, NoTopology, NoTopologyYet, TopologyRequest
 
@@ -405,7 +405,6 @@ def _nodes(ctx: TurnContext) -> Iterator[Node]:
 __all__ = [
     "DESIGN",
     "EXHAUSTED",
-    "HOSTNAME",
     "UPSTREAM",
     "DriverStorage",
     "Failure",
