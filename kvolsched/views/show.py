@@ -22,7 +22,7 @@ from .fill.verdicts import FAMILIES, LETTERS
 from .fill.writes import RecordedWrites
 from .pictures import disagreement as sides
 from .pictures import lanes, log, matrix
-from .pictures import map as cluster_map_view
+from .pictures import cluster_map as cluster_map_view
 from .pictures import scores as score_table
 from .pictures import writes as order
 from .pictures.writes import Writes

@@ -9,9 +9,9 @@ from attrs import evolve
 
 import kvolsched
 from kvolsched.views import frame as f
-from kvolsched.views.drawing import marks, text
+from kvolsched.views.drawing import svg as marks, text
 from kvolsched.views.fill import frame_of
-from kvolsched.views.pictures import map as cluster_map
+from kvolsched.views.pictures import cluster_map
 
 from . import frames
 

@@ -16,7 +16,7 @@ from attrs import define, field
 
 from kvolsched.views.drawing import text as t
 from kvolsched.views.drawing.figure import palette
-from kvolsched.views.drawing.marks import n as num
+from kvolsched.views.drawing.svg import num
 from kvolsched.views.drawing.tables import picture
 
 ORDER = ("rect", "rule", "text")

@@ -8,8 +8,8 @@ stands here: a class of the style sheet gives it.
 from __future__ import annotations
 
 from kvolsched.views.drawing import text as t
-from kvolsched.views.drawing.marks import n as num
-from kvolsched.views.drawing.marks import word
+from kvolsched.views.drawing.svg import num
+from kvolsched.views.drawing.svg import word
 
 ROW = 27.0
 """Pitch of a table's rows, px."""

@@ -19,7 +19,7 @@ from ...revision import NOT_DRIVERS
 from ...world.apiserver import Refused, ref
 from ...world.history import Turn
 from ...world.log import Change, Key, Note
-from ..pictures.writes import NOT_YET, Written
+from ..pictures.writes import NOT_YET, WriteRow
 
 VERBS = {"update_status": "status", "update/status": "status", "patch/status": "patch", "create/binding": "bind"}
 ORDER = ("spec.claimRef", "spec.nodeName", "spec.volumeName", "spec.", "status.phase", "status.nominated",
@@ -61,7 +61,7 @@ def components(cluster: ClusterCore) -> tuple[str, ...]:
     return tuple(called.get(name, name) for name in [*([USER] if USER in acted else []), *shown, *last])
 
 
-def rows_of(cluster: ClusterCore, kinds: Sequence[str] = ()) -> tuple[Written, ...]:
+def rows_of(cluster: ClusterCore, kinds: Sequence[str] = ()) -> tuple[WriteRow, ...]:
     """Return what was written up to now, in order: of these kinds alone, or of all but Events."""
     uids = _claims_of_uids(cluster)
     called = names(cluster)
@@ -73,19 +73,19 @@ def rows_of(cluster: ClusterCore, kinds: Sequence[str] = ()) -> tuple[Written, .
         place = f"{turn.step}|{round(turn.time, 2):g} s"
         now = turn.step == here
         if turn.fault == "crash":
-            rows.append(Written(place, who, "crash", "crash", "", now=now))
+            rows.append(WriteRow(place, who, "crash", "crash", "", now=now))
         for outcome in turn.outcomes:
             if isinstance(outcome, Refused):
                 verb = VERBS.get(outcome.write.verb, outcome.write.verb)
                 about = _about(outcome.write.key, uids)
                 said = f"refused: {outcome.reason}"
-                rows.append(Written(place, who, "refused", verb, short(outcome.write.subject), said, about, now=now))
+                rows.append(WriteRow(place, who, "refused", verb, short(outcome.write.subject), said, about, now=now))
         for number, change in enumerate(changes_of(cluster, turn), turn.start):
             key = change.key
             if not isinstance(key, Key) or key.kind == "Event" or (kinds and key.kind not in kinds):
                 continue
             changed = _fields(change)
-            row = Written(
+            row = WriteRow(
                 place, who, "write", _verb(turn, change), short(ref(key)), words(change, changed), _about(key, uids),
                 frozenset(_name(each.path) for each in changed) if change.old and change.new else frozenset(),
                 sight.of(number, key.kind, turn.component), now,
@@ -94,7 +94,7 @@ def rows_of(cluster: ClusterCore, kinds: Sequence[str] = ()) -> tuple[Written, .
     return tuple(rows)
 
 
-def rows_of_trace(trace: RecordedWrites) -> tuple[Written, ...]:
+def rows_of_trace(trace: RecordedWrites) -> tuple[WriteRow, ...]:
     """Return the writes of a recorded run in the order in which they were seen."""
     rows = []
     for line in trace.timeline:
@@ -106,11 +106,11 @@ def rows_of_trace(trace: RecordedWrites) -> tuple[Written, ...]:
         what = _joined(list(dict.fromkeys(_name(path) for path in paths)))
         fields = frozenset(map(_name, paths))
         who, verb = CALLED.get(who, who), VERBS.get(verb, verb)
-        rows.append(Written(f"|{time} s", who, "write", verb, about, what, about, fields))
+        rows.append(WriteRow(f"|{time} s", who, "write", verb, about, what, about, fields))
     return tuple(rows)
 
 
-def told_kinds(cluster: ClusterCore) -> tuple[Written, ...]:
+def told_kinds(cluster: ClusterCore) -> tuple[WriteRow, ...]:
     """Return what was written of the kinds that recordings tell of."""
     return rows_of(cluster, TOLD)
 

@@ -18,7 +18,7 @@ from kvolsched.api.kinds.node import ZONE_LABEL
 from kvolsched.views.drawing import figure, text
 from kvolsched.views.frame import Frame
 from kvolsched.views.panel.host import ROOT, read, script, style
-from kvolsched.views.pictures import headline, lanes, map  # noqa: A004 - a view named map is a map
+from kvolsched.views.pictures import cluster_map as map, headline, lanes  # noqa: A004 - a view named map is a map
 
 if TYPE_CHECKING:
     from kvolsched.views.panel.lab import Driver

@@ -22,7 +22,7 @@ from kvolsched.views.drawing.text import escape
 from kvolsched.views.frame import CapacityLedger, CellDetail, Frame, NextActor, ObjectStoryRow, SkewLedger
 from kvolsched.views.panel.export import bundle, save_page
 from kvolsched.views.panel.host import ROOT, Host
-from kvolsched.views.pictures import charts, headline, lanes, log, map, matrix, scores, story  # noqa: A004 - a view named map is a map
+from kvolsched.views.pictures import charts, cluster_map as map, headline, lanes, log, matrix, scores, story  # noqa: A004 - a view named map is a map
 from kvolsched.views.pictures.ledgers import capacity_sheet, skew_sheet
 
 WIDE, BROAD, SIDE, GAP = 880, 1280, 300, 10

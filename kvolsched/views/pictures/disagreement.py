@@ -9,8 +9,8 @@ from attrs import frozen
 
 from kvolsched.results import hanging
 from kvolsched.views.drawing import text as t
-from kvolsched.views.drawing.marks import n as num
-from kvolsched.views.drawing.marks import rect, word
+from kvolsched.views.drawing.svg import num
+from kvolsched.views.drawing.svg import rect, word
 from kvolsched.views.drawing.tables import ROW, columns, path, picture, rule
 
 LINES = 40  # of YAML, at most

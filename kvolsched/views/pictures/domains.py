@@ -18,7 +18,7 @@ from kvolsched.api.kinds.node import ZONE_LABEL
 from kvolsched.views import frame as f
 from kvolsched.views.drawing import text as t
 from kvolsched.views.drawing.figure import palette
-from kvolsched.views.drawing.marks import POD_GLYPHS, VOLUME_GLYPHS
+from kvolsched.views.drawing.svg import POD_GLYPHS, VOLUME_GLYPHS
 from kvolsched.views.drawing.sheet import Sheet
 from kvolsched.views.drawing.tables import columns
 

@@ -11,7 +11,7 @@ from itertools import groupby
 
 from kvolsched.views import frame as f
 from kvolsched.views.drawing import text as t
-from kvolsched.views.drawing.marks import rect, word
+from kvolsched.views.drawing.svg import rect, word
 from kvolsched.views.drawing.tables import columns, nothing, path, pick, picture, rule
 
 ONLY_NOTES = "Nothing: this step only changed notes."

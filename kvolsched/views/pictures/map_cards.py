@@ -11,7 +11,7 @@ from math import ceil
 from attrs import frozen
 
 from kvolsched.views.drawing import text
-from kvolsched.views.drawing.marks import (
+from kvolsched.views.drawing.svg import (
     VOLUME_LEVEL,
     Box,
     Scene,

@@ -10,11 +10,11 @@ from collections import Counter
 from math import ceil, floor, sqrt
 
 from kvolsched.views.drawing import text
-from kvolsched.views.drawing.marks import (
+from kvolsched.views.drawing.svg import (
     Box,
     Scene,
-    n,
     node_facts,
+    num,
     plugin,
     reason,
     rect,
@@ -182,7 +182,7 @@ def _cells(
         if ring:
             above.append(rect(x - 2.5, y - 2.5, side + 5, side + 5, ring, 3))
         if homes[node.name]:
-            above.append(f'<circle class="k-home" cx="{n(x + side - 0.5)}" cy="{n(y + 0.5)}" r="{n(dot)}"/>')
+            above.append(f'<circle class="k-home" cx="{num(x + side - 0.5)}" cy="{num(y + 0.5)}" r="{num(dot)}"/>')
     body = [
         f'<g class="k-cell {ground}" data-key="{said}" data-say="{said}">{"".join(paths)}</g>'
         for (ground, words), paths in grounds.items()

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from kvolsched.views.drawing import text
-from kvolsched.views.drawing.marks import (
+from kvolsched.views.drawing.svg import (
     CLAIM_GLYPHS,
     Box,
     Scene,
     button,
     claim_words,
-    n,
+    num,
     pod_glyph,
     pod_words,
     rect,
@@ -66,7 +66,7 @@ def draw_claim(scene: Scene, box: Box, claim: ClaimRow) -> None:
 
 def _placed(key: str, box: Box, body: str) -> str:
     return (
-        f'<g data-key="{text.escape(key)}" style="transform:translate({n(box.x)}px,{n(box.y)}px)">{body}</g>'
+        f'<g data-key="{text.escape(key)}" style="transform:translate({num(box.x)}px,{num(box.y)}px)">{body}</g>'
     )
 
 
@@ -81,8 +81,8 @@ def _ticket(scene: Scene, ref: str, claim: ClaimRow | None, box: Box, *, notched
     body = rect(0.75, 0.75, box.w - 1.5, box.h - 1.5, f"k-ticket{bound}{dashed}", 4)
     if notched:
         body += (
-            f'<path class="k-s-ink" d="M-1 {n(box.h / 2 - 5)}a5 5 0 0 1 0 10z'
-            f'M{n(box.w + 1)} {n(box.h / 2 - 5)}a5 5 0 0 0 0 10z"/>'
+            f'<path class="k-s-ink" d="M-1 {num(box.h / 2 - 5)}a5 5 0 0 1 0 10z'
+            f'M{num(box.w + 1)} {num(box.h / 2 - 5)}a5 5 0 0 0 0 10z"/>'
         )
     body += word(14, 13.5, "k-t-storage k-mid", CLAIM_GLYPHS[state])
     room = box.w - 34 - text.width(size, 10) - 4
@@ -93,7 +93,7 @@ def _ticket(scene: Scene, ref: str, claim: ClaimRow | None, box: Box, *, notched
     label = f"claim {name}, {size}, {words}".replace(", ,", ",")
     chosen = ref in scene.selected
     body += ring(box.w, box.h, 4) if chosen else ""
-    return f'<g transform="translate({n(box.x)} {n(box.y)})"{button(ref, label, pressed=chosen)}>{body}</g>'
+    return f'<g transform="translate({num(box.x)} {num(box.y)})"{button(ref, label, pressed=chosen)}>{body}</g>'
 
 
 def draw_line(scene: Scene, box: Box, pod: PodRow, claims: ClaimRows) -> None:

@@ -11,8 +11,8 @@ from attrs import frozen
 
 from kvolsched.views import frame as f
 from kvolsched.views.drawing import text as t
-from kvolsched.views.drawing.marks import n as num
-from kvolsched.views.drawing.marks import rect, word
+from kvolsched.views.drawing.svg import num
+from kvolsched.views.drawing.svg import rect, word
 from kvolsched.views.drawing.tables import ROW, columns, nothing, path, picture
 from kvolsched.views.pictures.matrix import EMPTY, MOST_ROWS, caption, heads, marked, row_name, sentence
 

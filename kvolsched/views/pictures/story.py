@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from kvolsched.views import frame as f
 from kvolsched.views.drawing import text as t
-from kvolsched.views.drawing.marks import rect, word
+from kvolsched.views.drawing.svg import rect, word
 from kvolsched.views.drawing.tables import columns, nothing, pick, picture, rule
 from kvolsched.views.pictures.log import field_words
 

@@ -84,13 +84,13 @@ class Scene:
         """Give the whole picture; siblings stand in the order of their keys, which begin with their layer."""
         body = "".join(part for _, part in sorted(self.parts))
         return (
-            f'<svg xmlns="http://www.w3.org/2000/svg" width="{n(width)}" height="{n(height)}" '
-            f'viewBox="0 0 {n(width)} {n(height)}" role="group" aria-label="{text.escape(label)}">'
+            f'<svg xmlns="http://www.w3.org/2000/svg" width="{num(width)}" height="{num(height)}" '
+            f'viewBox="0 0 {num(width)} {num(height)}" role="group" aria-label="{text.escape(label)}">'
             f"{body}</svg>"
         )
 
 
-def n(value: float) -> str:
+def num(value: float) -> str:
     """Write a coordinate in as few characters as a tenth of a px allows."""
     return f"{value:.1f}".removesuffix(".0")
 
@@ -101,7 +101,7 @@ def group(
     """Give a keyed, movable group; its position is a style, so that a browser lets it glide."""
     extra = button(ref, label, pressed=pressed) if ref else ""
     return (
-        f'<g data-key="{text.escape(key)}" style="transform:translate({n(x)}px,{n(y)}px)"{extra}>{body}</g>'
+        f'<g data-key="{text.escape(key)}" style="transform:translate({num(x)}px,{num(y)}px)"{extra}>{body}</g>'
     )
 
 
@@ -114,14 +114,14 @@ def button(ref: str, label: str, *, pressed: bool = False) -> str:
 def word(x: float, y: float, classes: str, content: str) -> str:
     """Give one line of text, escaped."""
     name = f' class="{classes}"' if classes else ""
-    return f'<text x="{n(x)}" y="{n(y)}"{name}>{text.escape(content)}</text>' if content else ""
+    return f'<text x="{num(x)}" y="{num(y)}"{name}>{text.escape(content)}</text>' if content else ""
 
 
 def rect(x: float, y: float, w: float, h: float, classes: str, radius: float = 0) -> str:
     """Give one rectangle."""
-    round_ = f' rx="{n(radius)}"' if radius else ""
-    size = f'width="{n(max(w, 0))}" height="{n(max(h, 0))}"{round_}'
-    return f'<rect class="{classes}" x="{n(x)}" y="{n(y)}" {size}/>'
+    round_ = f' rx="{num(radius)}"' if radius else ""
+    size = f'width="{num(max(w, 0))}" height="{num(max(h, 0))}"{round_}'
+    return f'<rect class="{classes}" x="{num(x)}" y="{num(y)}" {size}/>'
 
 
 def halo(w: float, h: float, radius: float) -> str:

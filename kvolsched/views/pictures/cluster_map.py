@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from kvolsched.api.kinds.node import HOSTNAME_LABEL, ZONE_LABEL
 from kvolsched.views.drawing import text
-from kvolsched.views.drawing.marks import claim_words, n, plugin, pod_words, reason, verdict_glyph, volume_words
+from kvolsched.views.drawing.svg import claim_words, num, plugin, pod_words, reason, verdict_glyph, volume_words
 from kvolsched.views.frame import ClaimRow, Frame, NodeRow, PodRow, VolumeRow
 from kvolsched.views.pictures.map_cards import draw_cards, volume_places
 from kvolsched.views.pictures.map_cells import draw_cells, tally_words
@@ -24,7 +24,7 @@ def draw(frame: Frame, width: float, selection: str = "", key: str = ZONE_LABEL)
     """Draw the map as SVG, `width` px wide, with the nodes grouped by the topology `key`."""
     if not frame.nodes:
         return (
-            f'<svg xmlns="http://www.w3.org/2000/svg" width="{n(width)}" height="60" role="group" '
+            f'<svg xmlns="http://www.w3.org/2000/svg" width="{num(width)}" height="60" role="group" '
             f'aria-label="cluster map"><text class="k-q" x="10" y="34">{EMPTY}</text></svg>'
         )
     domains = group_by(frame, key)
