@@ -9,7 +9,8 @@ from attrs import evolve
 
 import kvolsched
 from kvolsched.views import frame as f
-from kvolsched.views.drawing import svg as marks, text
+from kvolsched.views.drawing import svg as marks
+from kvolsched.views.drawing import text
 from kvolsched.views.fill import frame_of
 from kvolsched.views.pictures import cluster_map
 

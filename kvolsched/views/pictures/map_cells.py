@@ -10,24 +10,15 @@ from collections import Counter
 from math import ceil, floor, sqrt
 
 from kvolsched.views.drawing import text
-from kvolsched.views.drawing.svg import (
-    Box,
-    Scene,
-    node_facts,
-    num,
-    plugin,
-    reason,
-    rect,
-    selection_refs,
-    verdict_glyph,
-    word,
-)
+from kvolsched.views.drawing.scene import Box, Scene
+from kvolsched.views.drawing.svg import num, rect, word
 from kvolsched.views.frame import Frame, NodeRow
+from kvolsched.views.pictures.map_domains import Domain
 from kvolsched.views.pictures.map_pods import button_chip, draw_line, ghost
 from kvolsched.views.pictures.map_tray import draw_strip
+from kvolsched.views.pictures.states import node_facts, plugin, reason, selection_refs, verdict_glyph
 
 GAP, PAD, TOP, DETAIL, SMALLEST = 10, 10, 44, 62, 12
-Domain = tuple[str, tuple[NodeRow, ...]]
 CellKind = tuple[str, str, str]
 """What cells share: letter, colour role, words."""
 

@@ -8,72 +8,23 @@ a listing of differences: one line for what both hold, with its place in each.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from math import cos, radians, sin
 
-from attrs import field, frozen
+from attrs import frozen
 
 from kvolsched.views import frame as f
 from kvolsched.views.drawing import text as t
 from kvolsched.views.drawing.figure import Figure
-from kvolsched.views.drawing.svg import num
-from kvolsched.views.drawing.svg import rect, word
-from kvolsched.views.drawing.tables import columns, nothing, path, picture, rule
+from kvolsched.views.drawing.svg import nothing, num, path, picture, rect, rule, word
+from kvolsched.views.drawing.text import columns
 from kvolsched.views.pictures.lanes import LETTERS, sign
+from kvolsched.views.write_rows import NOT_YET, WriteRow
 
 EMPTY = "Nobody has written anything yet."
 PITCH = 24.0
 SLANT = 42
 SIN, COS = sin(radians(SLANT)), cos(radians(SLANT))
-NOT_YET = -1
-"""In place of a step: the write has not been seen yet."""
-
-
-@frozen
-class WriteRow:
-    """One write, or what befell a writer.
-
-    Args:
-        place: where it stands: the step, or a recorded time.
-        who: the component as people call it.
-        kind: "write", "refused" or "crash".
-        verb: create, patch, update, status, bind, delete.
-        ref: the object.
-        words: what was written, in a few words.
-        about: the object as recordings name it; fields: what was written, by the last part of each path. The same
-            author, verb and object with a field in common are the same write in two runs.
-        seen: component -> the step at which it saw the write, or `NOT_YET`; without those that do not watch the kind.
-        now: this is of the present step.
-    """
-
-    place: str
-    who: str
-    kind: str
-    verb: str
-    ref: str
-    words: str = ""
-    about: str = ""
-    fields: frozenset[str] = frozenset()
-    seen: Mapping[str, int] = field(factory=dict)
-    now: bool = False
-
-    def same(self, other: WriteRow) -> bool:
-        """Say whether both are the same write, each in its run."""
-        alike = (self.who, self.kind, self.verb, self.about) == (other.who, other.kind, other.verb, other.about)
-        mine, theirs = _spelt_alike(self.fields), _spelt_alike(other.fields)
-        return alike and (mine == theirs or bool(mine & theirs))
-
-    @property
-    def said(self) -> str:
-        """What was done, in words."""
-        if self.kind == "crash":
-            return f"{self.who} crashes, and starts anew"
-        return f"{self.verb} {self.ref}" + (f": {self.words}" if self.words else "")
-
-
-def _spelt_alike(fields: frozenset[str]) -> frozenset[str]:
-    """Return fields without what differs between the document's spelling and today's: selectedNode, selected-node."""
-    return frozenset(name.replace("-", "").lower() for name in fields)
 
 
 @frozen(repr=False)
@@ -135,7 +86,7 @@ def _heads(components: Sequence[str], col: float, width: int) -> tuple[list[str]
 
 def _said(row: WriteRow, x: float, y: float, room: float) -> str:
     if row.kind == "crash":
-        return word(x, y + 16.5, "k-m k-soft", t.end(row.said, room, 12))
+        return word(x, y + 16.5, "k-m k-soft", t.end(row.sentence, room, 12))
     name = t.middle(row.ref, min(room, 190), 12, bold=True)
     at = x + t.width(name, 12, bold=True) + 8
     return word(x, y + 16.5, "k-n", name) + word(at, y + 16.5, "k-m", t.end(row.words, x + room - at, 12))
@@ -164,7 +115,7 @@ def reading(rows: Sequence[WriteRow], components: Sequence[str]) -> str:
         seen = [f"{name} {row.seen[name]}" for name in components if row.seen.get(name, NOT_YET) != NOT_YET]
         late = [name for name in components if row.seen.get(name) == NOT_YET]
         said = ", ".join(seen) + ("; " if seen and late else "") + (f"not yet: {', '.join(late)}" if late else "")
-        table.append([*row.place.split("|"), row.who, row.said, said])
+        table.append([*row.place.split("|"), row.who, row.sentence, said])
     return columns(table)
 
 
@@ -179,7 +130,7 @@ def paired(ours: Sequence[WriteRow], theirs: Sequence[WriteRow]) -> list[Pair]:
     left = list(theirs)
     found: list[Pair] = []
     for mine in ours:
-        twin = next((other for other in left if mine.same(other)), None)
+        twin = next((other for other in left if mine.is_same_write(other)), None)
         if twin is not None:
             left.remove(twin)
         found.append((mine, twin))
@@ -243,7 +194,7 @@ def pairs_reading(pairs: Sequence[Pair], names: tuple[str, str]) -> str:
     for pair in pairs:
         row = pair[0] or pair[1]
         assert row is not None
-        table.append([*(_place(one) if one is not None else "–" for one in pair), row.who, row.said])
+        table.append([*(_place(one) if one is not None else "–" for one in pair), row.who, row.sentence])
     return columns(table) if len(table) > 1 else EMPTY
 
 
