@@ -9,7 +9,7 @@ from attrs import evolve
 from ..api.kinds.node import HOSTNAME_LABEL, ZONE_LABELS
 from ..cluster_core import ClusterCore
 from ..explain import cpu_held
-from ..results import hanging
+from ..results import hanging_indent
 from ..world.apiserver import key_of, ref
 from . import frame as f
 from .drawing.figure import ChartFigure, Figure
@@ -60,7 +60,7 @@ def verdict(cluster: ClusterCore, pod: str, node: str, plugin: str) -> Text:
         known = f"nodes {', '.join(nodes)}; plugins {', '.join(plugins)}" if found.rows else "no pass has been made"
         raise LookupError(f"{pod}: nothing is known of {plugin} on {node}; there are: {known}")
     first, *rest = matrix.cell_lines(found.cell)
-    return Text("\n".join([hanging([first], 4), *(f"  {hanging([line.strip()], 4)}" for line in rest)]))
+    return Text("\n".join([hanging_indent([first], 4), *(f"  {hanging_indent([line.strip()], 4)}" for line in rest)]))
 
 
 def ref_of_pod(pod: str) -> str:

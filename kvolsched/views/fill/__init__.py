@@ -13,7 +13,7 @@ from typing import Any
 from attrs import evolve
 
 from ...cluster_core import ClusterCore
-from ...results import sentence
+from ...results import as_sentence
 from ...world.apiserver import ref
 from .. import frame as f
 from . import history as fill_history
@@ -89,7 +89,7 @@ def _head(context: FrameContext, gear: str, changes: tuple[f.ChangeRow, ...]) ->
 def _next(context: FrameContext) -> tuple[f.NextActor, ...]:
     rows = []
     for place, trial in enumerate(context.cluster.next):
-        words = sentence(trial.words or f"look at {trial.cause}")
+        words = as_sentence(trial.words or f"look at {trial.cause}")
         wait = trial.time - context.world.now
         rows.append(
             f.NextActor(

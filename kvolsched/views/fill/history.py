@@ -11,7 +11,7 @@ from ...cluster_core import ClusterCore
 from ...controllers import stateful_set
 from ...explain import about, changed_fields, changes_of, concerns, net, note_words, told, words_of
 from ...scheduler.loop.scheduling_cycle import PASS
-from ...world.apiserver import Refused, key_for, ref
+from ...world.apiserver import RefusedWrite, key_for, ref
 from ...world.component import Process
 from ...world.history import Turn
 from ...world.log import Change, Key, Note
@@ -33,7 +33,7 @@ def changes(context: FrameContext) -> tuple[f.ChangeRow, ...]:
     notes: list[Change] = []
     for turn in context.turns:
         for outcome in turn.outcomes:
-            if isinstance(outcome, Refused):
+            if isinstance(outcome, RefusedWrite):
                 write = outcome.write
                 refusal = (outcome.reason, outcome.message)
                 rows.append(f.ChangeRow("api", turn.component, "~", write.subject, write.verb, "", "", *refusal))
@@ -158,7 +158,7 @@ def lanes(context: FrameContext) -> tuple[f.Lane, ...]:
     for process in sorted(context.world.processes.values(), key=lambda process: process.name == "kubelet"):
         if process.name == "user" or (process.name in SERVES and not context.of(SERVES[process.name])):
             continue
-        seldom = process.need is not None and process.name not in SERVES  # most worlds have no work for it
+        seldom = process.activation is not None and process.name not in SERVES  # most worlds have no work for it
         cursors = _cursors(context, process)
         for place, actor in enumerate(process.component.actors):
             actor_marks = marks.get(actor.name, [])
@@ -179,7 +179,7 @@ def _cursors(context: FrameContext, process: Process) -> tuple[f.Cursor, ...]:
         if first is None:
             rows.append(f.Cursor(kind, context.step, 0))
             continue
-        pending = sum(1 for _ in context.world.log.between(kind, first, context.world.place))
+        pending = sum(1 for _ in context.world.log.changes_between(kind, first, context.world.place))
         position = bisect_left(context.world.history.ends, first + 1) - 1
         rows.append(f.Cursor(kind, min(context.step, max(0, position)), pending))
     return tuple(rows)
@@ -192,7 +192,7 @@ def _mark(context: FrameContext, turn: Turn) -> f.Mark:
     for outcome in turn.outcomes:
         write = outcome.write
         verb = VERBS.get(write.verb, write.verb)
-        if isinstance(outcome, Refused):
+        if isinstance(outcome, RefusedWrite):
             return f.Mark(turn.step, "refused", verb, write.subject, outcome.reason)
         if outcome.changed:
             return f.Mark(turn.step, "write", verb, write.subject)

@@ -14,9 +14,9 @@ from typing import Protocol
 from ...api.kinds.kind import BY_NAME
 from ...cluster_core import USER, ClusterCore
 from ...explain import FieldChange, changed_fields, changes_of
-from ...results import CALLED, COMPONENTS
+from ...results import COMPONENT_NAMES, DISPLAY_NAMES
 from ...revision import NOT_DRIVERS
-from ...world.apiserver import Refused, ref
+from ...world.apiserver import RefusedWrite, ref
 from ...world.history import Turn
 from ...world.log import Change, Key, Note
 from ..write_rows import NOT_YET, WriteRow
@@ -25,7 +25,7 @@ VERBS = {"update_status": "status", "update/status": "status", "patch/status": "
 FIELD_ORDER = ("spec.claimRef", "spec.nodeName", "spec.volumeName", "spec.", "status.phase", "status.nominated",
          "metadata.annotations", "status.conditions", "metadata.labels")  # fmt: skip
 # Always have a column, also when they have nothing to do.
-CORE = (COMPONENTS["scheduler"], COMPONENTS["PV controller"], "kubelet")
+CORE = (COMPONENT_NAMES["scheduler"], COMPONENT_NAMES["PV controller"], "kubelet")
 PROVISIONER = "provisioner"  # as recordings call every driver
 RECORDED_KINDS = ("Pod", "PersistentVolume", "PersistentVolumeClaim", "StatefulSet")
 AT_CREATION = ("spec.claimRef", "spec.nodeAffinity")
@@ -47,13 +47,13 @@ class RecordedWrites(Protocol):
 def names(cluster: ClusterCore) -> Mapping[str, str]:
     """Return the components' names as people call them; a single driver is "provisioner"."""
     drivers = [name for name in cluster.world.processes if name not in NOT_DRIVERS]
-    return {**CALLED, **(dict.fromkeys(drivers, PROVISIONER) if len(drivers) == 1 else {})}
+    return {**DISPLAY_NAMES, **(dict.fromkeys(drivers, PROVISIONER) if len(drivers) == 1 else {})}
 
 
 def components(cluster: ClusterCore) -> tuple[str, ...]:
     """Return the components that have a column: those of the loop, and others that acted or have changes to see."""
     acted = {turn.component for turn in _turns(cluster) if not turn.quiet or turn.fault}
-    acted |= {name for name, process in cluster.world.processes.items() if process.listening and process.pending}
+    acted |= {name for name, process in cluster.world.processes.items() if process.watching and process.pending}
     always = {*CORE, *(name for name in cluster.world.processes if name not in NOT_DRIVERS)}
     shown = [name for name in cluster.world.processes if name in (always | acted) and name not in ("kubelet", USER)]
     kubelet = ["kubelet"] if "kubelet" in cluster.world.processes else []
@@ -75,7 +75,7 @@ def rows_of(cluster: ClusterCore, kinds: Sequence[str] = ()) -> tuple[WriteRow, 
         if turn.fault == "crash":
             rows.append(WriteRow(place, who, "crash", "crash", "", now=now))
         for outcome in turn.outcomes:
-            if isinstance(outcome, Refused):
+            if isinstance(outcome, RefusedWrite):
                 verb = VERBS.get(outcome.write.verb, outcome.write.verb)
                 subject, reason = short(outcome.write.subject), f"refused: {outcome.reason}"
                 recorded_ref = _recorded_ref(outcome.write.key, uids)
@@ -104,7 +104,7 @@ def rows_of_trace(trace: RecordedWrites) -> tuple[WriteRow, ...]:
             continue
         time, who, verb, subject, paths, _ = match.groups()
         fields = [_field_name(path) for path in paths.split(", ")] if paths else []
-        who, verb, what = CALLED.get(who, who), VERBS.get(verb, verb), _joined(list(dict.fromkeys(fields)))
+        who, verb, what = DISPLAY_NAMES.get(who, who), VERBS.get(verb, verb), _joined(list(dict.fromkeys(fields)))
         rows.append(WriteRow(f"|{time} s", who, "write", verb, subject, what, subject, frozenset(fields)))
     return tuple(rows)
 
@@ -213,7 +213,7 @@ class _CursorMoves:
         """Return, by component, the step at which it saw the change at this place of the log."""
         found = {}
         for name, process in self.cluster.world.processes.items():
-            if name == writer or kind not in process.component.watches or not process.listening:
+            if name == writer or kind not in process.component.watches or not process.watching:
                 continue
             moves = self.moves.get((name, kind), [])
             after = moves[bisect_left(moves, (place, 0)) :]
