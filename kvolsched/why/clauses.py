@@ -13,7 +13,7 @@ import attrs
 import numpy as np
 
 from kvolsched.api.kinds.node import REGION_LABELS, ZONE_LABELS
-from kvolsched.api.kinds.pod import Affinity, Pod, PodAffinity, TopologySpreadConstraint
+from kvolsched.api.kinds.pod import DO_NOT_SCHEDULE, Affinity, Pod, PodAffinity, TopologySpreadConstraint
 from kvolsched.api.kinds.selector import NodeSelector, NodeSelectorTerm, Toleration
 
 from ..api.kinds.meta import evolve_parts
@@ -27,7 +27,6 @@ from ..scheduler.columns.pod_counts import (
 from ..scheduler.framework.extension_points import ColumnContext
 from ..scheduler.framework.verdict import Mask
 from ..scheduler.node_selection import node_affinity
-from ..scheduler.spread_constraints import HARD
 
 NAMED = 3  # pods that object
 
@@ -135,7 +134,7 @@ def _claim_words(pod: Pod, name: str, at: ColumnContext) -> str:
 def _spreads(pod: Pod, at: ColumnContext) -> Iterator[Clause]:
     """Each hard constraint; the others stay, as they decide which nodes count, but allow any skew."""
     every = pod.spec.topology_spread_constraints
-    hard = [constraint for constraint in every if constraint.when_unsatisfiable in (HARD, "")]
+    hard = [constraint for constraint in every if constraint.when_unsatisfiable in (DO_NOT_SCHEDULE, "")]
     loose = 2**31 - 1
     for number, constraint in enumerate(every):
         if constraint not in hard:

@@ -27,6 +27,7 @@ from ..plugins.node_resources_fit import NodeResourcesFit
 from ..plugins.node_unschedulable import NodeUnschedulable
 from ..plugins.node_volume_limits import NodeVolumeLimits
 from ..plugins.pod_topology_spread import PodTopologySpread
+from ..plugins.pod_topology_spread.releases import EVEN_PODS_SPREAD
 from ..plugins.taint_toleration import TaintToleration
 from ..plugins.volume_binding import VolumeBinding
 from ..plugins.volume_restrictions import VolumeRestrictions
@@ -204,7 +205,7 @@ def design() -> Profile:
             EnabledPlugin(NodeVolumeLimits(counts_unbound=False, document_name="MaxPDVolumeCount")),
             EnabledPlugin(VolumeBinding.of_the_design(), 1),
             EnabledPlugin(VolumeZone(asks_first=False, document_name="NoVolumeZoneConflict")),
-            EnabledPlugin(PodTopologySpread.of_the_design(), 1),
+            EnabledPlugin(EVEN_PODS_SPREAD, 1),
             EnabledPlugin(InterPodAffinity.of_the_design(), 1),
             EnabledPlugin(NodeResourcesBalancedAllocation(by_change=False), 1),
         ),

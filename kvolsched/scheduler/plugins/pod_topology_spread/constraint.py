@@ -1,214 +1,160 @@
-"""Spread constraints made ready for a pod: whom each counts, on which nodes, and in which domains.
+"""A spread constraint prepared for one pod: which pods it counts, on which nodes, and why it does not count others.
 
-Read by PodTopologySpread, which asks the hard ones and ranks by the soft ones: the readable count of one domain after
-the other (`domains`), and its shadow over columns (`domain_rows`).
+`prepare_constraint` reads a manifest's constraint as v1.36.2 does; `releases` reads it as earlier releases did. Mirrors
+`plugins/podtopologyspread/common.go`.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import lru_cache
-from typing import Any
 
 import attrs
-import numpy as np
-from numpy.typing import NDArray
 
 from kvolsched.api.kinds.meta import Frozen
 from kvolsched.api.kinds.node import HOSTNAME_LABEL, ZONE_LABEL, Node
-from kvolsched.api.kinds.pod import Pod, TopologySpreadConstraint
+from kvolsched.api.kinds.pod import DO_NOT_SCHEDULE, SCHEDULE_ANYWAY, Pod, TopologySpreadConstraint
 from kvolsched.api.kinds.selector import LabelSelector, untolerated
+from kvolsched.scheduler.columns.owner_selectors import Selectors
+from kvolsched.scheduler.columns.pod_counts import PodMatcher
+from kvolsched.scheduler.columns.snapshot import Snapshot
+from kvolsched.scheduler.node_selection import admitted
 
-from .columns.node_table import NodeTable
-from .columns.owner_selectors import Selectors
-from .columns.pod_counts import PodMatcher
-from .columns.snapshot import Snapshot
-from .framework.verdict import Mask
-from .node_selection import admitted, admitted_rows, required
-
-HARD, SOFT = "DoNotSchedule", "ScheduleAnyway"
-# What kube-scheduler spreads by where a pod says nothing, among the pods of its services and its owner.
+NO_KEY = "lacks the topology key"
+# kube-scheduler's defaults for pods without constraints, over the pods of their services and their owner.
 SYSTEM_DEFAULTS = (
-    TopologySpreadConstraint(max_skew=3, topology_key=HOSTNAME_LABEL, when_unsatisfiable=SOFT),
-    TopologySpreadConstraint(max_skew=5, topology_key=ZONE_LABEL, when_unsatisfiable=SOFT),
+    TopologySpreadConstraint(max_skew=3, topology_key=HOSTNAME_LABEL, when_unsatisfiable=SCHEDULE_ANYWAY),
+    TopologySpreadConstraint(max_skew=5, topology_key=ZONE_LABEL, when_unsatisfiable=SCHEDULE_ANYWAY),
 )
-
-
-@attrs.frozen
-class CountingOptions:
-    """What Kubernetes' releases did differently in counting.
-
-    Args:
-        today: minDomains, inclusion policies and matchLabelKeys are heeded (v1.36.2; S3 has none of them).
-        empty_counts_none: the empty selector counts no pod that exists (v1.36.2; 1.16 and 1.18: every pod).
-        terminating: pods being deleted are counted (1.16; not 1.18 and later).
-        everywhere: pods of every namespace are counted (1.16, where it ranks).
-    """
-
-    today: bool = True
-    empty_counts_none: bool = True
-    terminating: bool = False
-    everywhere: bool = False
 
 
 @attrs.define(frozen=True, cache_hash=True)
 class SpreadConstraint:
-    """One constraint made ready for a pod.
+    """A topology spread constraint with its selectors, policies and defaults settled for one pod.
 
     Args:
-        matcher: which pods count; None: no pod.
-        itself: 1 if the pod would count, where it goes.
-        leaving: whom preemption counts down where it takes them away; it does not ask whether they had been counted,
-            so that terminating pods, and those of an empty selector, bring a domain below what it holds.
-        heeds_affinity, heeds_taints: only nodes that the pod selects, or tolerates, are counted.
+        stated: the constraint as the manifest states it.
+        matcher: which pods are counted; None: no pod.
+        self_match: 1 if the pod itself is counted once it is placed, else 0.
+        min_domains: with fewer domains than this, the minimum is 0.
+        honors_node_affinity, honors_node_taints: only nodes that the pod selects, or tolerates, are counted.
+        removal_matcher: which pods preemption subtracts when it removes them in a dry run; it subtracts terminating
+            pods, and those of an empty selector, although they were never counted.
+        skipped_below: with fewer domains than this, the constraint rejects no node.
     """
 
-    topology_key: str
-    max_skew: int
+    stated: TopologySpreadConstraint
     matcher: PodMatcher | None
-    itself: int
-    least_domains: int
-    heeds_affinity: bool
-    heeds_taints: bool
-    leaving: PodMatcher | None = None
+    self_match: int
+    min_domains: int = 1
+    honors_node_affinity: bool = True
+    honors_node_taints: bool = False
+    removal_matcher: PodMatcher | None = None
+    skipped_below: int = 0
 
-    def holds(self, node: Node, seen: Snapshot) -> int:
-        """Return how many pods count on a node; in a dry run, after some have left."""
-        matcher, leaving = self.matcher, self.leaving
-        here = 0 if matcher is None else sum(map(matcher.matches, seen.pods_on(node.metadata.name)))
-        gone = [pod for pod in seen.removed if pod.spec.node_name == node.metadata.name]
-        return here - sum(leaving is not None and leaving.matches(pod) and not self._counted(pod) for pod in gone)
+    @property
+    def topology_key(self) -> str:
+        """The label whose values are the domains."""
+        return self.stated.topology_key
 
-    def counts(self, seen: Snapshot) -> NDArray[np.int32] | None:
-        """Return the same by row; None if nowhere any."""
-        counts = None if self.matcher is None else seen.matched(self.matcher)
-        if self.leaving is None or not seen.removed:
-            return counts
-        gone = np.zeros(len(seen.nodes.names), np.int32)
-        for pod in seen.removed:
-            if self.leaving.matches(pod) and not self._counted(pod):
-                gone[seen.nodes.row_of[pod.spec.node_name]] += 1
-        return -gone if counts is None else counts - gone
+    @property
+    def max_skew(self) -> int:
+        """The limit of the skew; 1 if not given."""
+        return self.stated.max_skew or 1
 
-    def _counted(self, pod: Pod) -> bool:
+    def matches(self, pod: Pod) -> bool:
+        """Say whether a pod is counted where its node is."""
         return self.matcher is not None and self.matcher.matches(pod)
 
+    def match_num(self, node: Node, seen: Snapshot) -> int:
+        """Return how many pods are counted on a node; in a dry run, after some were removed."""
+        name = node.metadata.name
+        removed = sum(self.is_subtracted(pod) for pod in seen.removed if pod.spec.node_name == name)
+        return sum(map(self.matches, seen.pods_on(name))) - removed
 
-@attrs.frozen(eq=False)
-class Domains:
-    """Where a constraint counts: by row the code of the node's domain, `size` where the node is not counted.
+    def is_subtracted(self, pod: Pod) -> bool:
+        """Say whether removing a pod in a dry run subtracts one although the pod was not counted."""
+        return self.removal_matcher is not None and self.removal_matcher.matches(pod) and not self.matches(pod)
 
-    `exists`: which codes have a counted node. Depends on names, labels and taints alone.
-    """
+    def node_exclusion(self, pod: Pod, node: Node, constraints: tuple[SpreadConstraint, ...] = ()) -> str:
+        """Return why the pods of a node are not counted, "" if they are.
 
-    code: NDArray[np.intp]
-    size: int
-    exists: Mask
-    number: int
+        Args:
+            pod: the pod that is to be placed.
+            node: the node.
+            constraints: all constraints that are asked together; a counted node has the topology keys of all.
+        """
+        labels = node.metadata.labels
+        if self.topology_key not in labels:
+            return NO_KEY
+        missing = [other.topology_key for other in constraints if other.topology_key not in labels]
+        if missing:
+            return f"no {', '.join(missing)}, which another constraint asks for"
+        if self.honors_node_affinity and not admitted(pod, node):
+            return "not among the nodes that the pod selects, nodeAffinityPolicy: Honor"
+        taint = untolerated(node.spec.taints, pod.spec.tolerations) if self.honors_node_taints else None
+        return "" if taint is None else f"tainted {taint.key}, nodeTaintsPolicy: Honor"
 
-    def sums(self, counts: NDArray[np.int32] | None) -> NDArray[Any]:
-        """Return how many pods each domain holds."""
-        if counts is None:
-            return np.zeros(self.size)
-        return np.bincount(self.code, counts, self.size + 1)[: self.size]
+    def pod_exclusion(self, pod: Pod, other: Pod) -> str:
+        """Return why another pod is not counted although the label selector matches it; "" if it does not match."""
+        selector, labels = self.stated.label_selector, other.metadata.labels
+        if self.matches(other) or selector is None or not selector.matches(labels):
+            return ""
+        if other.metadata.namespace != pod.metadata.namespace:
+            return f"in namespace {other.metadata.namespace}"
+        if self.matcher is None:
+            return "an empty selector counts no pod"
+        own = pod.metadata.labels
+        keys = [key for key in self.stated.match_label_keys if key in own and labels.get(key) != own[key]]
+        return f"another {', '.join(keys)}" if keys else "Terminating"
+
+
+Preparation = Callable[[TopologySpreadConstraint, str, Frozen, Selectors], SpreadConstraint]
+"""How a release reads a constraint: of a pod with this namespace, these labels and the selectors of its group."""
+
+
+def prepare_constraint(
+    stated: TopologySpreadConstraint, namespace: str, labels: Frozen, selectors: Selectors = ()
+) -> SpreadConstraint:
+    """Prepare a constraint for a pod as v1.36.2 does; `selectors` stand in if it has no labelSelector."""
+    if stated.label_selector is not None:
+        selectors = (stated.label_selector,)
+    shared_labels = Frozen({key: labels[key] for key in stated.match_label_keys if key in labels})
+    if shared_labels:
+        selectors = (*selectors, LabelSelector(match_labels=shared_labels))
+    matches_nothing = not any(selector.match_labels or selector.match_expressions for selector in selectors)
+    matcher = PodMatcher(frozenset((namespace,)), selectors)
+    return SpreadConstraint(
+        stated,
+        matcher=None if matches_nothing else attrs.evolve(matcher, terminating=False),
+        self_match=int(bool(selectors) and all(selector.matches(labels) for selector in selectors)),
+        min_domains=stated.min_domains or 1,
+        honors_node_affinity=stated.node_affinity_policy != "Ignore",
+        honors_node_taints=stated.node_taints_policy == "Honor",
+        removal_matcher=matcher if selectors else None,
+    )
 
 
 @lru_cache(maxsize=1 << 12)
 def prepare_constraints(
-    counting: CountingOptions,
-    constraints: tuple[TopologySpreadConstraint, ...],
+    prepare: Preparation,
+    stated: tuple[TopologySpreadConstraint, ...],
     namespace: str,
     labels: Frozen,
     selectors: Selectors = (),
 ) -> tuple[SpreadConstraint, ...]:
-    """Make these constraints ready for a pod with these labels; `selectors` stand in for those that defaults lack."""
-    return tuple(_ready(counting, constraint, namespace, labels, selectors) for constraint in constraints)
+    """Prepare constraints for a pod with this namespace and these labels; the answers are cached."""
+    return tuple(prepare(constraint, namespace, labels, selectors) for constraint in stated)
 
 
-def _ready(
-    counting: CountingOptions,
-    constraint: TopologySpreadConstraint,
-    namespace: str,
-    labels: Frozen,
-    selectors: Selectors,
-) -> SpreadConstraint:
-    keys = constraint.match_label_keys if counting.today else ()
-    extra = Frozen({key: labels[key] for key in keys if key in labels})
-    if constraint.label_selector is not None:
-        selectors = (constraint.label_selector,)
-    if extra:
-        selectors = (*selectors, LabelSelector(match_labels=extra))
-    empty = bool(selectors) and not any(one.match_labels or one.match_expressions for one in selectors)
-    counts_none = not selectors or (empty and counting.empty_counts_none)
-    where = None if counting.everywhere else frozenset((namespace,))
-    return SpreadConstraint(
-        constraint.topology_key,
-        constraint.max_skew or 1,
-        None if counts_none else PodMatcher(where, selectors, counting.terminating),
-        int(bool(selectors) and all(selector.matches(labels) for selector in selectors)),
-        (constraint.min_domains or 1) if counting.today else 1,
-        constraint.node_affinity_policy != "Ignore" if counting.today else True,
-        constraint.node_taints_policy == "Honor" if counting.today else False,
-        PodMatcher(where, selectors) if selectors else None,
-    )
+@lru_cache(maxsize=1 << 12)
+def stated_constraints(
+    stated: tuple[TopologySpreadConstraint, ...], when: str
+) -> tuple[TopologySpreadConstraint, ...]:
+    """Return the constraints with this whenUnsatisfiable; not given means DoNotSchedule."""
+    return tuple(constraint for constraint in stated if (constraint.when_unsatisfiable or DO_NOT_SCHEDULE) == when)
 
 
-def has_all(node: Node, constraints: tuple[SpreadConstraint, ...]) -> bool:
-    """Say whether a node carries the topology keys of all constraints."""
-    return all(constraint.topology_key in node.metadata.labels for constraint in constraints)
-
-
-def is_counted(pod: Pod, constraint: SpreadConstraint, node: Node) -> bool:
-    """Say whether a constraint's policies let a node's pods count."""
-    return (not constraint.heeds_affinity or admitted(pod, node)) and (
-        not constraint.heeds_taints or untolerated(node.spec.taints, pod.spec.tolerations) is None
-    )
-
-
-def pods_per_domain(
-    pod: Pod, constraint: SpreadConstraint, constraints: tuple[SpreadConstraint, ...], seen: Snapshot
-) -> dict[str, int]:
-    """Return how many pods count in each domain, over the nodes that have all keys and pass the policies."""
-    found: dict[str, int] = {}
-    for node in seen.all_nodes():
-        if has_all(node, constraints) and is_counted(pod, constraint, node):
-            value = node.metadata.labels[constraint.topology_key]
-            found[value] = found.get(value, 0) + constraint.holds(node, seen)
-    return found
-
-
-def rows_with(keys: tuple[str, ...], nodes: NodeTable) -> Mask:
-    """Return, by row, whether the node carries all these labels."""
-
-    def make() -> Mask:
-        have: Mask = nodes.live.now.copy()
-        for key in keys:
-            have &= nodes.labels(key).codes.now >= 0
-        return have
-
-    return nodes.kept(("rows with", keys), make)
-
-
-def domain_rows(pod: Pod, constraint: SpreadConstraint, keys: tuple[str, ...], nodes: NodeTable) -> Domains:
-    """Return where a constraint counts, over the nodes that carry all of `keys` (and its own)."""
-    heeded = (pod.spec.node_selector, required(pod)) if constraint.heeds_affinity else None
-    tolerated = pod.spec.tolerations if constraint.heeds_taints else None
-
-    def make() -> Domains:
-        labels = nodes.labels(constraint.topology_key)
-        counted = rows_with(keys, nodes) & (labels.codes.now >= 0)
-        if heeded is not None and (heeded[0] or heeded[1] is not None):
-            counted = counted & admitted_rows(pod, nodes)
-        if tolerated is not None:
-            passes = [untolerated(taints, tolerated) is None for taints in nodes.taint_sets]
-            counted = counted & np.array(passes)[nodes.taints.now]
-        size = len(labels.values)
-        exists = np.bincount(labels.codes.now[counted], minlength=size) > 0
-        code = np.where(counted, labels.codes.now, size).astype(np.intp)
-        return Domains(code, size, exists, int(exists.sum()))
-
-    return nodes.kept(("domains", constraint.topology_key, keys, heeded, tolerated), make)
-
-
-def touched(constraints: tuple[SpreadConstraint, ...]) -> tuple[str, ...]:
-    """Return the topology keys of these constraints."""
+def topology_keys(constraints: tuple[SpreadConstraint, ...]) -> tuple[str, ...]:
+    """Return the topology keys of constraints, in their order."""
     return tuple(constraint.topology_key for constraint in constraints)
