@@ -1,11 +1,11 @@
-"""InterPodAffinity: which pods want to be near each other and which do not, required or preferred, asked both ways.
+"""The plugin InterPodAffinity: its three checks of a node, its preference, and which events are worth another try.
 
 Mirrors `plugins/interpodaffinity` (v1.36.2).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable
 from typing import Any, ClassVar
 
 import attrs
@@ -14,15 +14,7 @@ from numpy.typing import NDArray
 
 from kvolsched.api.kinds.node import Node
 from kvolsched.api.kinds.pod import Pod
-from kvolsched.scheduler.columns.pod_counts import (
-    AffinityTerm,
-    PodMatcher,
-    PodsPerRow,
-    in_domain,
-    preferred_terms,
-    required_affinity,
-    required_anti_affinity,
-)
+from kvolsched.scheduler.columns.pod_counts import AffinityTerm, required_affinity, required_anti_affinity
 from kvolsched.scheduler.columns.snapshot import Snapshot
 from kvolsched.scheduler.framework.cluster_event import Action, is_itself
 from kvolsched.scheduler.framework.extension_points import ColumnContext, QueueingHint
@@ -40,261 +32,202 @@ from kvolsched.scheduler.framework.verdict import (
     Skip,
 )
 
+from .column import (
+    meets,
+    meets_all,
+    preference_sums,
+    rows_with_objecting_pods,
+    rows_with_unwanted_pods,
+    rows_without_wanted_pods,
+)
+
+# --- the checks -----------------------------------------------------------------------------------------------------
+
+
+def lacks_wanted_pods(pod: Pod, node: Node, seen: Snapshot) -> Evidence | None:
+    """Return the required affinity term that no pod in the node's domain meets; the first pod of its kind passes."""
+    terms = required_affinity(pod)
+    labels = node.metadata.labels
+    for term in terms:
+        if term.topology_key not in labels:
+            return Evidence(str(term), "needs the label", f"{term.topology_key} on the node")
+    wanted = [(other, there) for other, there in _pods_with_labels_of_nodes(seen) if meets_all(terms, other, seen)]
+    if terms and not any(term.topology_key in there for _, there in wanted for term in terms):
+        # No pod to be near to: allowed if the pod meets its own terms (S3's chicken and egg).
+        return None if meets_all(terms, pod, seen) else Evidence(str(terms[0]), "is met by", "no pod")
+    for term in terms:
+        value = labels[term.topology_key]
+        if not any(there.get(term.topology_key) == value for _, there in wanted):
+            return Evidence(str(term), "is met by no pod in", f"{term.topology_key}={value}")
+    return None
+
+
+def holds_unwanted_pods(pod: Pod, node: Node, seen: Snapshot) -> Evidence | None:
+    """Return the required anti-affinity term that a pod in the node's domain meets."""
+    for term in required_anti_affinity(pod):
+        value = node.metadata.labels.get(term.topology_key)
+        for other, there in _pods_with_labels_of_nodes(seen):
+            if value is not None and there.get(term.topology_key) == value and meets(term, other, seen):
+                return Evidence(str(term), "excludes", f"{_reference(other)} in {term.topology_key}={value}")
+    return None
+
+
+def holds_objecting_pods(pod: Pod, node: Node, seen: Snapshot) -> Evidence | None:
+    """Return the required anti-affinity term of a pod in the node's domain that this pod meets."""
+    labels = seen.namespace_labels(pod.metadata.namespace)
+    for other, there in _pods_with_labels_of_nodes(seen):
+        for term in required_anti_affinity(other):
+            value = node.metadata.labels.get(term.topology_key)
+            if value is not None and there.get(term.topology_key) == value and term.meets(pod, labels):
+                return Evidence(str(term), "carried by", f"{_reference(other)} in {term.topology_key}={value}")
+    return None
+
+
+@attrs.frozen
+class AffinityCheck:
+    """One check: its reason, the evidence against one node, and the rejected nodes by row (None: none)."""
+
+    reason: Reason
+    evidence: Callable[[Pod, Node, Snapshot], Evidence | None]
+    rejected_rows: Callable[[Pod, ColumnContext], Mask | None]
+
+
+AFFINITY = AffinityCheck(
+    Reason(1, "node(s) didn't match pod affinity rules"), lacks_wanted_pods, rows_without_wanted_pods
+)
+ANTI_AFFINITY = AffinityCheck(
+    Reason(2, "node(s) didn't match pod anti-affinity rules", Code.UNSCHEDULABLE),
+    holds_unwanted_pods,
+    rows_with_unwanted_pods,
+)
+EXISTING_ANTI_AFFINITY = AffinityCheck(
+    Reason(3, "node(s) didn't satisfy existing pods anti-affinity rules", Code.UNSCHEDULABLE),
+    holds_objecting_pods,
+    rows_with_objecting_pods,
+)
+
+
+# --- hints ----------------------------------------------------------------------------------------------------------
+
+
+def _matching_pod_changed(pod: Pod, old: Pod | None, new: Pod | None) -> bool:
+    """Say whether a pod came that all affinity terms match, or one went that an anti-affinity term speaks of."""
+    if is_itself(pod, new):
+        return True
+    affinity, anti_affinity = (
+        [_all_may_match(terms, other) for other in (old, new)]
+        for terms in (required_affinity(pod), required_anti_affinity(pod))
+    )
+    if new is None and old is not None and any(_may_match(term, pod) for term in required_anti_affinity(old)):
+        return True
+    return affinity == [False, True] or anti_affinity == [True, False]
+
+
+def _all_may_match(terms: tuple[AffinityTerm, ...], pod: Pod | None) -> bool:
+    return pod is not None and bool(terms) and all(_may_match(term, pod) for term in terms)
+
+
+def _may_match(term: AffinityTerm, pod: Pod) -> bool:
+    """Say whether a term may match a pod; hints do not know the labels of namespaces."""
+    selector = term.label_selector
+    in_namespace = pod.metadata.namespace in term.namespaces or term.namespace_selector is not None
+    return in_namespace and selector is not None and selector.matches(pod.metadata.labels)
+
+
+def _domain_changed(pod: Pod, old: Node | None, new: Node) -> bool:
+    """Say whether a node came with a wanted domain, or without unwanted pods, or changed its domain."""
+    affinity, anti_affinity = (
+        [term.topology_key for term in terms] for terms in (required_affinity(pod), required_anti_affinity(pod))
+    )
+    after = new.metadata.labels
+    if old is None:
+        return bool(anti_affinity) or not affinity or any(key in after for key in affinity)
+    before = old.metadata.labels
+    entered = any(key in after and after[key] != before.get(key) for key in affinity)
+    left = any(key in before and before[key] != after.get(key) for key in anti_affinity)
+    return entered or left
+
+
+# --- the plugin -----------------------------------------------------------------------------------------------------
+
 
 @attrs.frozen
 class InterPodAffinity:
     """Rejects nodes whose domain lacks a wanted pod, holds an unwanted one, or holds one that does not want this pod.
 
-    Of the others it prefers those whose domains hold pods that this one would like to be near, or that would like it.
+    It prefers nodes whose domains hold pods that this pod prefers to be near, or that prefer to be near it.
 
     Args:
-        affinity, own, existing: the reasons, in the order in which they are looked at.
-        family: an extra reason before each of them (1.11 gave two).
-        existing_first: whether the pods already there are asked first (1.11).
-        hard_weight: what a required affinity of a pod already there weighs for a pod that meets it.
-        ranks: whether preferences make a score.
+        checks: what is checked, in order; a node is rejected by the first.
+        family: a reason before that of each check (1.11 gave two).
     """
 
     name: ClassVar[str] = "InterPodAffinity"
     needs: ClassVar[tuple[str, ...]] = ("affinity", "has_company")
     wide: ClassVar[bool] = True
+    wakes: ClassVar[tuple[QueueingHint, ...]] = (
+        QueueingHint(
+            "Pod",
+            "a wanted pod comes or an unwanted one goes, or its own labels change",
+            _matching_pod_changed,
+            Action.ADD | Action.DELETE | Action.POD_LABEL,
+        ),
+        QueueingHint("Node", "a node appears or changes its domain", _domain_changed, Action.ADD | Action.NODE_LABEL),
+    )
+
+    checks: tuple[AffinityCheck, ...] = (AFFINITY, ANTI_AFFINITY, EXISTING_ANTI_AFFINITY)
     family: Reason = Reason(0, "")
-    affinity: Reason = Reason(1, "node(s) didn't match pod affinity rules")
-    own: Reason = Reason(2, "node(s) didn't match pod anti-affinity rules", Code.UNSCHEDULABLE)
-    existing: Reason = Reason(3, "node(s) didn't satisfy existing pods anti-affinity rules", Code.UNSCHEDULABLE)
-    existing_first: bool = False
-    hard_weight: int = 1
-    ranks: bool = True
 
-    @classmethod
-    def of_the_design(cls) -> InterPodAffinity:
-        """Return the words and the order of 1.11."""
-        return cls(
-            family=Reason(0, "node(s) didn't match pod affinity/anti-affinity", Code.UNSCHEDULABLE),
-            existing_first=True,
-            ranks=False,
-        )
-
-    @property
-    def wakes(self) -> tuple[QueueingHint, ...]:
-        """Pods that are wanted or not, and nodes that make domains."""
-        return (
-            QueueingHint(
-                "Pod",
-                "a wanted pod comes or an unwanted one goes, or its own labels change",
-                _concerns,
-                Action.ADD | Action.DELETE | Action.POD_LABEL,
-            ),
-            QueueingHint(
-                "Node",
-                "a node appears or changes its domain",
-                _moves,
-                Action.ADD | Action.NODE_LABEL,
-            ),
-        )
+    def reasons(self, pod: Pod) -> tuple[Reason, ...]:
+        """Return the reasons by bit."""
+        return (self.family, *sorted((check.reason for check in self.checks), key=lambda reason: reason.bit))
 
     def prefilter(self, pod: Pod, seen: Snapshot) -> Skip | None:
-        """Nothing to do where neither the pod nor any pod on a node has required terms."""
+        """Skip if neither the pod nor any pod on a node has required terms."""
         return None if required_affinity(pod) or required_anti_affinity(pod) or any(seen.tallies.carried()) else SKIP
 
     def rule(self, pod: Pod, node: Node, seen: Snapshot) -> Ok | Reject:
-        """Wanted pods are in the node's domain, unwanted ones are not, and no pod there objects to this one."""
-        questions = [self._affinity, self._own, self._existing]
-        if self.existing_first:
-            questions = [self._existing, self._affinity, self._own]
-        for question in questions:
-            answer = question(pod, node, seen)
-            if answer is not None:
-                return answer
+        """Reject a node if one of the checks finds evidence against it."""
+        for check in self.checks:
+            evidence = check.evidence(pod, node, seen)
+            if evidence is not None:
+                texts = tuple(part.text for part in (self.family, check.reason) if part.text)
+                return Reject(texts, check.reason.status, (evidence,))
         return OK
 
-    def _affinity(self, pod: Pod, node: Node, seen: Snapshot) -> Reject | None:
-        terms = required_affinity(pod)
-        labels = node.metadata.labels
-        for term in terms:
-            if term.topology_key not in labels:
-                return self._no(self.affinity, term, "needs the label", f"{term.topology_key} on the node")
-        wanted = [(other, there) for other, there in _others(seen) if _all_meet(terms, other, seen)]
-        if terms and not any(term.topology_key in there for _, there in wanted for term in terms):
-            # The first of its kind: nobody to be near to, and it would be near itself (S3's chicken and egg).
-            return None if _all_meet(terms, pod, seen) else self._no(self.affinity, terms[0], "is met by", "no pod")
-        for term in terms:
-            value = labels[term.topology_key]
-            if not any(there.get(term.topology_key) == value for _, there in wanted):
-                return self._no(self.affinity, term, "is met by no pod in", f"{term.topology_key}={value}")
-        return None
-
-    def _own(self, pod: Pod, node: Node, seen: Snapshot) -> Reject | None:
-        for term in required_anti_affinity(pod):
-            value = node.metadata.labels.get(term.topology_key)
-            for other, there in _others(seen):
-                if value is not None and there.get(term.topology_key) == value and _meets(term, other, seen):
-                    return self._no(self.own, term, "excludes", f"{_called(other)} in {term.topology_key}={value}")
-        return None
-
-    def _existing(self, pod: Pod, node: Node, seen: Snapshot) -> Reject | None:
-        labels = seen.namespace_labels(pod.metadata.namespace)
-        for other, there in _others(seen):
-            for term in required_anti_affinity(other):
-                value = node.metadata.labels.get(term.topology_key)
-                if value is not None and there.get(term.topology_key) == value and term.meets(pod, labels):
-                    return self._no(
-                        self.existing, term, "carried by", f"{_called(other)} in {term.topology_key}={value}"
-                    )
-        return None
-
-    def _no(self, reason: Reason, term: AffinityTerm, relation: str, found: str) -> Reject:
-        texts = tuple(part.text for part in (self.family, reason) if part.text)
-        return Reject(texts, reason.status, (Evidence(str(term), relation, found),))
-
-    def column(self, pod: Pod, at: ColumnContext) -> Codes | None:
-        """The same for all nodes, over counts per node that are gathered into domains."""
-        steps: list[tuple[Reason, Mask | None]] = [
-            (self.affinity, self._lacks_wanted(pod, at)),
-            (self.own, self._has_unwanted(pod, at)),
-        ]
-        steps.insert(0 if self.existing_first else 2, (self.existing, self._is_unwanted(pod, at)))
+    def column(self, pod: Pod, columns: ColumnContext) -> Codes | None:
+        """Apply the rule to all nodes at once."""
         codes: Codes | None = None
         family = np.uint16(1 if self.family.text else 0)
-        for reason, mask in steps:
+        for check in self.checks:
+            mask = check.rejected_rows(pod, columns)
             if mask is not None:
-                here = mask * (np.uint16(1 << reason.bit) | family)
-                codes = here if codes is None else np.where(codes == 0, here, codes)
+                rejected = mask * (np.uint16(1 << check.reason.bit) | family)
+                codes = rejected if codes is None else np.where(codes == 0, rejected, codes)
         return codes
 
-    def _lacks_wanted(self, pod: Pod, at: ColumnContext) -> Mask | None:
-        terms = required_affinity(pod)
-        if not terms:
-            return None
-        matchers = _matchers(terms, at.seen)
-        lacks = ~at.nodes.live.now
-        somewhere = False
-        missing = lacks
-        for term in terms:
-            codes = at.nodes.labels(term.topology_key).codes.now
-            missing = missing | (codes < 0)
-            if matchers is not None:
-                near = in_domain(at.nodes, term.topology_key, at.seen.matched(*matchers))
-                somewhere = somewhere or bool(near.any())
-                lacks = lacks | ~near
-        if not somewhere:
-            return missing if _all_meet(terms, pod, at.seen) else np.ones(len(lacks), bool)
-        rejected: Mask = lacks | missing
-        return rejected
-
-    def _has_unwanted(self, pod: Pod, at: ColumnContext) -> Mask | None:
-        mask: Mask | None = None
-        for term in required_anti_affinity(pod):
-            matcher = term.matcher(at.seen.namespaces())
-            if matcher is not None:
-                here = in_domain(at.nodes, term.topology_key, at.seen.matched(matcher))
-                mask = here if mask is None else mask | here
-        return mask
-
-    def _is_unwanted(self, pod: Pod, at: ColumnContext) -> Mask | None:
-        mask: Mask | None = None
-        labels = at.seen.namespace_labels(pod.metadata.namespace)
-        for term, counts in at.seen.tallies.carried():
-            if term.meets(pod, labels):
-                here = in_domain(at.nodes, term.topology_key, counts)
-                mask = here if mask is None else mask | here
-        return mask
-
-
-    # --- what is preferred ------------------------------------------------------------------------------------------
-
-    def score(self, pod: Pod, at: ColumnContext) -> Integers | None:
-        """Σ weight over what this pod would like of pods in the node's domain, and what they would like of it."""
-        if not self.ranks:
-            return None
-        total: Integers | None = None
-        for term, weight, counts in self._liked(pod, at):
-            labels = at.nodes.labels(term.topology_key)
-            codes, size = labels.codes.now, len(labels.values)
-            if total is None and not (counts[codes >= 0] > 0).any():
-                continue  # nobody is met: if that goes for every term, there is nothing to rank by
-            held = np.bincount(np.where(codes < 0, size, codes), counts, size + 1)
-            held[size] = 0
-            here: Integers = weight * held.astype(np.int64)[codes]
-            total = here if total is None else total + here
-        return total
+    def score(self, pod: Pod, columns: ColumnContext) -> Integers | None:
+        """Score by the weights of preferred terms, the pod's own and those of pods on nodes."""
+        return preference_sums(pod, columns)
 
     def normalise(self, raw: NDArray[Any]) -> Integers:
-        """The share of the way from the least to the most liked node; 0 for all if they are liked alike."""
+        """Return 100 · (raw − least) / (most − least); 0 for all if they are equal."""
         least, most = int(raw.min()), int(raw.max())
         if least == most:
             return np.zeros(len(raw), np.int64)
         return (100.0 * ((raw - least) / (most - least))).astype(np.int64)
 
-    def _liked(self, pod: Pod, at: ColumnContext) -> Iterator[tuple[AffinityTerm, int, PodsPerRow]]:
-        """Yield each term that speaks for or against a node: with its weight, and by row how many pods it counts."""
-        for wish in preferred_terms(pod):
-            matcher = wish.term.matcher(at.seen.namespaces()) if wish.weight is not None else None
-            if matcher is not None and wish.weight is not None:
-                yield wish.term, wish.weight, at.seen.matched(matcher)
-        labels = at.seen.namespace_labels(pod.metadata.namespace)
-        for wish, counts in at.seen.tallies.wished():
-            weight = self.hard_weight if wish.weight is None else wish.weight
-            if wish.term.meets(pod, labels) and (wish.weight is not None or weight):
-                yield wish.term, weight, counts
+
+INTER_POD_AFFINITY_1_11 = InterPodAffinity(
+    checks=(EXISTING_ANTI_AFFINITY, AFFINITY, ANTI_AFFINITY),
+    family=Reason(0, "node(s) didn't match pod affinity/anti-affinity", Code.UNSCHEDULABLE),
+)
 
 
-def _others(seen: Snapshot) -> list[tuple[Pod, dict[str, str]]]:
+def _pods_with_labels_of_nodes(seen: Snapshot) -> list[tuple[Pod, dict[str, str]]]:
     """Return every pod on a known node with that node's labels."""
     return [(pod, node.metadata.labels) for node in seen.all_nodes() for pod in seen.pods_on(node.metadata.name)]
 
 
-def _meets(term: AffinityTerm, pod: Pod, seen: Snapshot) -> bool:
-    """Say whether an own term means a pod: a namespace selector chooses among the namespaces that were seen."""
-    matcher = term.matcher(seen.namespaces())
-    return matcher is not None and matcher.matches(pod)
-
-
-def _all_meet(terms: tuple[AffinityTerm, ...], pod: Pod, seen: Snapshot) -> bool:
-    return all(_meets(term, pod, seen) for term in terms)
-
-
-def _matchers(terms: tuple[AffinityTerm, ...], seen: Snapshot) -> tuple[PodMatcher, ...] | None:
-    """Return what a pod must be to meet every term, or None if no pod can."""
-    found = [term.matcher(seen.namespaces()) for term in terms]
-    matchers = tuple(matcher for matcher in found if matcher is not None)
-    return matchers if len(matchers) == len(found) else None
-
-
-def _called(pod: Pod) -> str:
+def _reference(pod: Pod) -> str:
     return f"pod {pod.metadata.namespace}/{pod.metadata.name}"
-
-
-def _concerns(pod: Pod, old: Pod | None, new: Pod | None) -> bool:
-    """Whether all own terms speak of a pod that comes or goes; or its terms of this one, which then goes unopposed."""
-    if is_itself(pod, new):
-        return True
-    wanted, unwanted = (
-        [_all_speak_of(terms, other) for other in (old, new)] for terms in (required_affinity(pod), required_anti_affinity(pod))
-    )
-    if new is None and old is not None and any(_speaks_of(term, pod) for term in required_anti_affinity(old)):
-        return True
-    return wanted == [False, True] or unwanted == [True, False]
-
-
-def _all_speak_of(terms: tuple[AffinityTerm, ...], pod: Pod | None) -> bool:
-    return pod is not None and bool(terms) and all(_speaks_of(term, pod) for term in terms)
-
-
-def _speaks_of(term: AffinityTerm, pod: Pod) -> bool:
-    """Whether a term may mean a pod; of a namespace that it chooses by labels nothing is known here."""
-    selector = term.label_selector
-    there = pod.metadata.namespace in term.namespaces or term.namespace_selector is not None
-    return there and selector is not None and selector.matches(pod.metadata.labels)
-
-
-def _moves(pod: Pod, old: Node | None, new: Node) -> bool:
-    """Whether a node has come with a wanted domain, or without unwanted pods, or has changed its domain."""
-    wanted, unwanted = ([term.topology_key for term in terms] for terms in (required_affinity(pod), required_anti_affinity(pod)))
-    after = new.metadata.labels
-    if old is None:
-        return bool(unwanted) or not wanted or any(key in after for key in wanted)
-    before = old.metadata.labels
-    entered = any(key in after and after[key] != before.get(key) for key in wanted)
-    left = any(key in before and before[key] != after.get(key) for key in unwanted)
-    return entered or left
