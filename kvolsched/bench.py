@@ -193,7 +193,7 @@ def the_frame(count: int) -> float:
     world = Simulation([worker, *others])
     for pod in pods(count):
         world.log.write(key_of(pod), pod)
-    world.begin()
+    world.reset_history()
     turns: list[int] = []
     taken = seconds(lambda: turns.extend(len(step) for step in world.run(steps=10_000_000)), runs=1)
     return taken / max(1, sum(turns))

@@ -22,7 +22,7 @@ from kvolsched.scheduler.plugins.pod_topology_spread.releases import (
 )
 
 from .recording import Case
-from .verdicts import judged
+from .verdicts import judge_case
 
 ASPECTS = ("feasible", "first", "words", "message", "raw", "scores", "beta")
 NAME = "PodTopologySpread"
@@ -40,7 +40,7 @@ def expected(case: Case) -> Mapping[str, Any]:
 def answer(case: Case, revision: Revision) -> Mapping[str, Any]:
     """Return what our scheduler answers, in the form of `expected`."""
     alpha, beta = (
-        judged(case, with_spreading(revision.profile, plugin))
+        judge_case(case, with_spreading(revision.profile, plugin))
         for plugin in (EVEN_PODS_SPREAD_1_16, EVEN_PODS_SPREAD_1_18)
     )
     firsts = {node: alpha.first[node] for node in alpha.nodes}

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from kvolsched.conform import judged, read
+from kvolsched.conform import judge_case, read
 from kvolsched.conform.spread import with_spreading
 from kvolsched.scheduler.framework.judgement import check
 from kvolsched.scheduler.framework.profile import design
@@ -24,4 +24,4 @@ RECORDED = Path(__file__).parents[1] / "conformance" / "design-spread.jsonl.gz"
 def test_columns_say_what_rules_say_in_the_design(plugin):
     """In all 290 cases, in S3's form and those of the releases."""
     for recorded in read(RECORDED):
-        check(judged(recorded.case, with_spreading(design(), plugin)))
+        check(judge_case(recorded.case, with_spreading(design(), plugin)))

@@ -53,6 +53,7 @@ def any_node(_terms: NodeSelector) -> None:
 @attrs.frozen
 class NodeAffinity:
     """Rejects nodes that the pod's nodeSelector or required node affinity does not match.
+    Not to be confused with the field of that name, `api.kinds.pod.NodeAffinity`.
 
     Args:
         unmatched: the reason.
