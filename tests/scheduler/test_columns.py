@@ -16,7 +16,7 @@ from kvolsched.scheduler.framework.judgement import check, judge
 from kvolsched.scheduler.framework.profile import Profile, design, upstream
 from kvolsched.scheduler.framework.ranking import rank
 from kvolsched.scheduler.framework.verdict import OK, Code, Reject
-from kvolsched.scheduler.plugins.pod_topology_spread import PodTopologySpread
+from kvolsched.scheduler.plugins.pod_topology_spread.releases import EVEN_PODS_SPREAD_LITERALLY
 from kvolsched.scheduler.plugins.volume_binding import VolumeBinding
 from scheduler.strategies import clusters, company, pending, spread, stores, worlds
 
@@ -26,7 +26,7 @@ PROFILES = [
     Profile(
         "mixed",
         (
-            EnabledPlugin(PodTopologySpread.of_the_design(literal=True)),
+            EnabledPlugin(EVEN_PODS_SPREAD_LITERALLY),
             EnabledPlugin(VolumeBinding(largest_first=True, prioritises=True)),
             EnabledPlugin(VolumeBinding.of_the_design(selected_is_pinned=True, unbound_is_error=False)),
         ),
