@@ -1,7 +1,6 @@
-"""What the releases of the design's time did otherwise than the documents say, as options of revision `design`.
+"""Kubernetes 1.11 as a variant of revision `design`: what this release did otherwise than the documents say.
 
-The documents are that revision's rule; recordings of 1.11 are played with these options, so that what is compared is
-all the rest.
+Recordings of 1.11 are played with this variant, so that they test everything in which release and documents agree.
 """
 
 from __future__ import annotations
@@ -15,14 +14,15 @@ from kvolsched.api.kinds.pod import Pod
 from kvolsched.revision import Revision
 from kvolsched.scheduler.framework.extension_points import ColumnContext, EnabledPlugin
 from kvolsched.scheduler.framework.verdict import Integers
+from kvolsched.scheduler.plugins.volume_binding.claims import smallest_first
 
 RULES_OF_1_11 = attrs.evolve(
-    volumes.DESIGN, selected_node_key="volume.alpha.kubernetes.io/selected-node", lists_by_field=True
+    volumes.DESIGN, selected_node_key="volume.alpha.kubernetes.io/selected-node", is_listed=volumes.has_class_field
 )
 
 
 def as_in_1_11(revision: Revision, *extra: EnabledPlugin, only: tuple[str, ...] = (), **options: Any) -> Revision:
-    """Return the design's rules with what 1.11 did otherwise: claims by rising size, no priority, its annotation key.
+    """Return a revision with 1.11's volume rules and no scores.
 
     Args:
         revision: the design's rules.
@@ -34,7 +34,7 @@ def as_in_1_11(revision: Revision, *extra: EnabledPlugin, only: tuple[str, ...] 
     for enabled in revision.profile.plugins:
         plugin = enabled.plugin
         if enabled.name == binding.name:
-            binding = attrs.evolve(binding, rules=rules, largest_first=False, prioritises=False, **options)
+            binding = attrs.evolve(binding, rules=rules, claim_order=smallest_first, **options)
             plugin = binding
         if not only or enabled.name in only:
             plugins.append(attrs.evolve(enabled, plugin=plugin, weight=0))

@@ -17,7 +17,6 @@ from kvolsched.api.kinds.selector import LabelSelector
 from kvolsched.api.kinds.storage_class import TopologySelectorLabelRequirement, TopologySelectorTerm
 from kvolsched.api.kinds.volume import SELECTED_NODE_KEYS, PersistentVolume, PersistentVolumeClaim
 from kvolsched.scheduler.columns.storage_capacities import is_capacity_checked, reaches
-from kvolsched.scheduler.pod_claims import has_provisioner
 from kvolsched.scheduler.spread_constraints import HOSTNAME
 from kvolsched.why.demands import Demand
 
@@ -157,7 +156,7 @@ def _release(claim: PersistentVolumeClaim, situation: Situation) -> Iterator[Edi
 def _allow(claim: PersistentVolumeClaim, situation: Situation, near: Sequence[Node]) -> Iterator[Edit]:
     """Let a class make volumes where a near node is."""
     storage_class = situation.get("StorageClass", volumes.class_of_claim(claim))
-    if storage_class is None or not storage_class.allowed_topologies or not has_provisioner(storage_class):
+    if storage_class is None or not storage_class.allowed_topologies or not volumes.has_provisioner(storage_class):
         return
     keys = dict.fromkeys(
         part.key for term in storage_class.allowed_topologies for part in term.match_label_expressions

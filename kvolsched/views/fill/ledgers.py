@@ -21,14 +21,20 @@ from ...api.kinds.selector import untolerated
 from ...api.kinds.storage_class import StorageClass
 from ...api.kinds.volume import PersistentVolumeClaim
 from ...explain import changes_of, judged
-from ...scheduler import driver_pools as pools
 from ...scheduler.columns.snapshot import Snapshot
 from ...scheduler.columns.storage_capacities import is_capacity_checked, limit_of, reaches
 from ...scheduler.framework.judgement import Judgement
 from ...scheduler.node_selection import admitted
-from ...scheduler.pod_claims import has_provisioner, volume_key
+from ...scheduler.plugins.volume_binding.capacity import (
+    CapacityCheck,
+    DriverPoolCheck,
+    StorageCapacityCheck,
+    entry_for,
+    reachable_pools,
+    tracks_capacity,
+)
 from ...scheduler.spread_constraints import HARD, SOFT, SpreadConstraint, is_counted, pods_per_domain
-from ...world.apiserver import ref
+from ...world.apiserver import key_of, ref
 from ...world.log import Key
 from .. import frame as f
 from .context import FrameContext
@@ -231,15 +237,15 @@ def capacity_ledgers(
     for name in dict.fromkeys(pod.claim_names()):
         claim = seen.claim(pod.metadata.namespace, name)
         storage_class = None if claim is None else seen.storage_class(volumes.class_of_claim(claim))
-        if claim is None or claim.spec.volume_name or storage_class is None or not has_provisioner(storage_class):
+        if plugin is None or claim is None or claim.spec.volume_name or storage_class is None:
             continue
-        if plugin is None or not plugin.provisions:
+        if plugin.provisioning(storage_class) is None:
             continue
-        unchecked = _unchecked(claim, storage_class, plugin, seen)
-        told = _status_pools if plugin.heeds_pools else _pools
-        rows = () if unchecked else tuple(told(claim, storage_class, seen, age, now))
+        unchecked = _unchecked(claim, storage_class, plugin.capacity, seen)
+        rows_of = _driver_pools if isinstance(plugin.capacity, DriverPoolCheck) else _published_capacities
+        rows = () if unchecked else tuple(rows_of(claim, storage_class, seen, age, now))
         yield f.CapacityLedger(
-            claim=ref(volume_key(claim)),
+            claim=ref(key_of(claim)),
             class_name=storage_class.metadata.name,
             request=volumes.requested(claim),
             unchecked=unchecked,
@@ -247,15 +253,17 @@ def capacity_ledgers(
         )
 
 
-def _unchecked(claim: PersistentVolumeClaim, storage_class: StorageClass, plugin: Any, seen: Snapshot) -> str:
-    """Return why nobody looks at the room for a claim, or ""."""
+def _unchecked(
+    claim: PersistentVolumeClaim, storage_class: StorageClass, check: CapacityCheck, seen: Snapshot
+) -> str:
+    """Return why capacity is not checked for a claim, or ""."""
     driver = seen.csi_driver(storage_class.provisioner)
     if not storage_class.delayed:
         return f"Class {storage_class.metadata.name} is Immediate: its volumes are made before a node is chosen"
-    if plugin.heeds_pools:
+    if isinstance(check, DriverPoolCheck):
         silent = f"Driver {storage_class.provisioner} does not track capacity: not checked"
-        return "" if pools.tracks(driver) else silent
-    if not plugin.heeds_capacity:
+        return "" if tracks_capacity(driver) else silent
+    if not isinstance(check, StorageCapacityCheck):
         return "These rules do not look at capacity"
     if is_capacity_checked(claim, driver):
         return ""
@@ -264,7 +272,7 @@ def _unchecked(claim: PersistentVolumeClaim, storage_class: StorageClass, plugin
     return f"Driver {storage_class.provisioner} does not publish capacity: not checked"
 
 
-def _pools(
+def _published_capacities(
     claim: PersistentVolumeClaim, storage_class: StorageClass, seen: Snapshot, age: Callable[[Key], float], now: Now
 ) -> Iterator[f.CapacityRow]:
     need, name = volumes.requested(claim), storage_class.metadata.name
@@ -295,16 +303,16 @@ def _pools(
             yield f.CapacityRow(pool=node.metadata.name, reach="1 node", driver_now=there)
 
 
-def _status_pools(
+def _driver_pools(
     claim: PersistentVolumeClaim, storage_class: StorageClass, seen: Snapshot, age: Callable[[Key], float], now: Now
 ) -> Iterator[f.CapacityRow]:
     """Yield what a driver tells in its own status (S2): the pools of the class's entry, then the nodes without one."""
     driver = seen.csi_driver(storage_class.provisioner)
-    entry = pools.entry_for(driver, storage_class.metadata.name) if driver is not None else None
+    entry = entry_for(driver, storage_class.metadata.name) if driver is not None else None
     need, left = volumes.requested(claim), {node.metadata.name: node for node in seen.all_nodes()}
     for pool in entry.pools if entry is not None and driver is not None else ():
-        near = [node for node in seen.all_nodes() if pools.reachable_pools([pool], node, "")]
-        over = any(not pools.reachable_pools([pool], node, seen.moment) for node in near)
+        near = [node for node in seen.all_nodes() if reachable_pools([pool], node, "")]
+        over = any(not reachable_pools([pool], node, seen.moment) for node in near)
         size = None if pool.capacity is None else value(pool.capacity)
         for node in near:
             left.pop(node.metadata.name, None)
