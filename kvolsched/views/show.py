@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 from attrs import evolve
 
-from ..cluster import Cluster
+from ..api.kinds.node import HOSTNAME_LABEL, ZONE_LABELS
+from ..cluster_core import ClusterCore
 from ..explain import changes_of, concerns, cpu_held, words_of
-from ..results import hanging
+from ..results import hanging_indent
 from ..world.apiserver import key_for, key_of, ref
 from . import frame as f
 from .drawing.figure import ChartFigure, Figure
@@ -18,6 +19,7 @@ from .fill import ledgers as fill_ledgers
 from .fill import writes as fill_writes
 from .fill.context import FrameContext, label_of
 from .fill.verdicts import FAMILIES, LETTERS
+from .fill.writes import RecordedWrites
 from .pictures import disagreement as sides
 from .pictures import lanes, log, matrix
 from .pictures import map as cluster_map_view
@@ -31,19 +33,19 @@ if TYPE_CHECKING:
 WIDTH = 828  # px, of figures in a notebook: with its margins it fits beside the file browser on a screen of 1280
 
 
-def cluster_map(cluster: Cluster, topology_key: str = "") -> Figure:
+def cluster_map(cluster: ClusterCore, topology_key: str = "") -> Figure:
     """Draw nodes by domain, with pods, claims and volumes."""
     frame, key = frame_of(cluster, chips=False), topology_key or zone_key(cluster)
     return Figure(cluster_map_view.draw(frame, WIDTH, key=key), cluster_map_view.reading(frame, key))
 
 
-def verdicts(cluster: Cluster, pod: str) -> Figure:
+def verdicts(cluster: ClusterCore, pod: str) -> Figure:
     """Draw every plugin's word about every node for a pod."""
     frame = frame_of(cluster, focus=ref_of_pod(pod), chips=False)
     return Figure(matrix.draw(frame, WIDTH, ""), matrix.reading(frame))
 
 
-def verdict(cluster: Cluster, pod: str, node: str, plugin: str) -> Text:
+def verdict(cluster: ClusterCore, pod: str, node: str, plugin: str) -> Text:
     """Say what one plugin thinks of one node for a pod, with both sides of the comparison.
 
     Raises:
@@ -55,10 +57,10 @@ def verdict(cluster: Cluster, pod: str, node: str, plugin: str) -> Text:
         there = f"nodes {', '.join(nodes)}; plugins {', '.join(plugins)}" if found.rows else "no pass has been made"
         raise LookupError(f"{pod}: nothing is known of {plugin} on {node}; there are: {there}")
     said, *sides = matrix.cell_lines(found.cell)
-    return Text("\n".join([hanging([said], 4), *(f"  {hanging([side.strip()], 4)}" for side in sides)]))
+    return Text("\n".join([hanging_indent([said], 4), *(f"  {hanging_indent([side.strip()], 4)}" for side in sides)]))
 
 
-def scores(cluster: Cluster, pod: str) -> Figure:
+def scores(cluster: ClusterCore, pod: str) -> Figure:
     """Draw how the last pass ranked the nodes that fit: each plugin's score times its weight, and the sum."""
     frame = frame_of(cluster, focus=ref_of_pod(pod), chips=False)
     return Figure(score_table.draw(frame, WIDTH), score_table.reading(frame))
@@ -69,21 +71,19 @@ def ref_of_pod(pod: str) -> str:
     return pod if "/" in pod else f"pod/{pod}"
 
 
-def timeline(cluster: Cluster) -> Figure:
+def timeline(cluster: ClusterCore) -> Figure:
     """Draw who wrote what, and who has not seen it yet."""
     frame = frame_of(cluster, chips=False)
     return Figure(lanes.draw(frame, WIDTH), lanes.reading(frame))
 
 
-def writes(cluster: Cluster, other: Any = None) -> Writes:
+def writes(cluster: ClusterCore, other: ClusterCore | RecordedWrites | None = None) -> Writes:
     """Draw the writes in their order, and who saw each when; or beside those of another cluster or a recorded trace."""
-    from ..conform.recorded_trace import Trace  # noqa: PLC0415 - only who lays a recording beside needs that room
-
     if other is None:
         rows, columns = fill_writes.rows_of(cluster), fill_writes.components(cluster)
         return Writes(order.draw(rows, columns, WIDTH), order.reading(rows, columns), rows=rows)
     rows = fill_writes.told_kinds(cluster)
-    if isinstance(other, Trace):
+    if not isinstance(other, ClusterCore):
         theirs, names = fill_writes.rows_of_trace(other), ("here", f"Kubernetes {other.version}")
         made = (row for row in rows if row.kind == "write")  # a recording tells of nothing else
         rows = tuple(evolve(row, place="|" + row.place.partition("|")[2]) for row in made)
@@ -94,26 +94,26 @@ def writes(cluster: Cluster, other: Any = None) -> Writes:
     return order.beside(rows, theirs, names, WIDTH)
 
 
-def changes(cluster: Cluster) -> Figure:
+def changes(cluster: ClusterCore) -> Figure:
     """Draw what the last step changed."""
     frame = frame_of(cluster, chips=False)
     return Figure(log.draw_changes(frame, WIDTH // 2), log.changes_reading(frame))
 
 
-def events(cluster: Cluster) -> Figure:
+def events(cluster: ClusterCore) -> Figure:
     """Draw the events, newest first."""
     frame = frame_of(cluster, chips=False)
     return Figure(log.draw_events(frame, WIDTH), log.events_reading(frame))
 
 
-def domains(cluster: Cluster, topology_key: str = "") -> ChartFigure:
+def domains(cluster: ClusterCore, topology_key: str = "") -> ChartFigure:
     """Chart nodes, pods, volumes and verdicts by the domains of a topology key."""
     from .pictures.charts import domains as chart  # noqa: PLC0415 - altair takes a second to import
 
     return chart(frame_of(cluster, chips=False), topology_key or zone_key(cluster))
 
 
-def skew(cluster: Cluster, pod: str) -> ChartFigure:
+def skew(cluster: ClusterCore, pod: str) -> ChartFigure:
     """Chart each spread constraint of a pod, as its last pass counted; without a pass, as of now.
 
     Raises:
@@ -125,7 +125,7 @@ def skew(cluster: Cluster, pod: str) -> ChartFigure:
     return chart(frame_of(cluster, focus=focus, chips=False, ledgers=True))
 
 
-def capacity(cluster: Cluster, pod: str = "") -> ChartFigure:
+def capacity(cluster: ClusterCore, pod: str = "") -> ChartFigure:
     """Chart the room for each claim of a pod that is to be provisioned: of the one judged last if none is named.
 
     Raises:
@@ -137,7 +137,7 @@ def capacity(cluster: Cluster, pod: str = "") -> ChartFigure:
     return chart(frame_of(cluster, focus=focus, chips=False, ledgers=True))
 
 
-def held(*clusters: Cluster) -> ChartFigure:
+def held(*clusters: ClusterCore) -> ChartFigure:
     """Chart how much cpu pods hold over simulated time: a line a cluster, named by its rules, or if alike its name."""
     from .pictures.charts import held as chart  # noqa: PLC0415 - altair takes a second to import
 
@@ -147,7 +147,7 @@ def held(*clusters: Cluster) -> ChartFigure:
     return chart(points, until=max(cluster.now for cluster in clusters))
 
 
-def lab(cluster: Cluster, *, text: bool = False) -> Lab | Text:
+def lab(cluster: ClusterCore, *, text: bool = False) -> Lab | Text:
     """Open the panel, or read it as text."""
     from .panel.lab import Lab, reading  # noqa: PLC0415 - ipywidgets, only when a panel is wanted
 
@@ -189,10 +189,10 @@ class Text(str):
         return str(self)
 
 
-def zone_key(cluster: Cluster) -> str:
+def zone_key(cluster: ClusterCore) -> str:
     """Return the topology key that most nodes carry: today's zone label, the beta one, else the host name."""
     labels = [node.metadata.labels for node in cluster.objects("nodes")]
-    keys = ("topology.kubernetes.io/zone", "failure-domain.beta.kubernetes.io/zone", "kubernetes.io/hostname")
+    keys = (*ZONE_LABELS, HOSTNAME_LABEL)
     counts = {key: sum(key in here for here in labels) for key in keys}
     return max(keys, key=lambda key: counts[key]) if any(counts.values()) else keys[0]
 
@@ -200,7 +200,7 @@ def zone_key(cluster: Cluster) -> str:
 class ClusterDriver:
     """A cluster as the panel drives it. Mutable: it moves the cluster."""
 
-    def __init__(self, cluster: Cluster) -> None:
+    def __init__(self, cluster: ClusterCore) -> None:
         self.cluster = cluster
         self.unit = "steps"
         self.focus = ""

@@ -41,6 +41,8 @@ class PreferredSchedulingTerm:
 
 @attrs.define(frozen=True, kw_only=True, cache_hash=True)
 class NodeAffinity:
+    """A pod's `affinity.nodeAffinity`. Not to be confused with the scheduler's plugin NodeAffinity."""
+
     required: NodeSelector | None = attrs.field(
         default=None, metadata={"name": "requiredDuringSchedulingIgnoredDuringExecution"}
     )

@@ -34,6 +34,7 @@ from kvolsched.scheduler.node_selection import admitted, admitted_rows, node_aff
 @attrs.frozen
 class NodeAffinity:
     """Rejects nodes that the pod's nodeSelector or required node affinity does not match.
+    Not to be confused with the field of that name, `api.kinds.pod.NodeAffinity`.
 
     `restricts`: whether terms that all name nodes restrict the pass before filtering, as today (not in 1.11).
     """

@@ -14,7 +14,7 @@ import attrs
 import numpy as np
 
 from kvolsched import volumes
-from kvolsched.api.kinds.node import Node
+from kvolsched.api.kinds.node import BETA_REGION_LABEL, BETA_ZONE_LABEL, REGION_LABEL, ZONE_LABEL, Node
 from kvolsched.api.kinds.pod import Pod
 from kvolsched.api.kinds.storage_class import StorageClass
 from kvolsched.api.kinds.volume import PersistentVolume
@@ -38,10 +38,7 @@ from kvolsched.scheduler.framework.verdict import (
 from kvolsched.scheduler.pod_claims import is_claim_of_pod, named_claims
 
 # Beta label of a volume -> the label that is read on nodes without this one.
-GA_LABELS = {
-    "failure-domain.beta.kubernetes.io/zone": "topology.kubernetes.io/zone",
-    "failure-domain.beta.kubernetes.io/region": "topology.kubernetes.io/region",
-}
+GA_LABELS = {BETA_ZONE_LABEL: ZONE_LABEL, BETA_REGION_LABEL: REGION_LABEL}
 LABELS = (*GA_LABELS, *GA_LABELS.values())
 
 

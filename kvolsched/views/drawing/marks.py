@@ -154,8 +154,8 @@ def verdict_glyph(node: NodeRow) -> str:
 
 
 def reason(node: NodeRow) -> str:
-    """Give a node's reason without the "node(s) " that events put before it."""
-    return node.reason.replace("node(s) ", "")
+    """Return a node's reason without its subject: events say "node(s) had ..." and "node(s) were ..."."""
+    return node.reason.replace("node(s) were ", "").replace("node(s) ", "")
 
 
 def node_facts(node: NodeRow) -> str:

@@ -9,9 +9,9 @@ from __future__ import annotations
 from functools import cached_property
 from typing import Any
 
-from ...cluster import Cluster
+from ...cluster_core import ClusterCore
 from ...explain import Pass, judged, last_pass
-from ...results import CALLED
+from ...results import DISPLAY_NAMES
 from ...scheduler.loop.assume_cache import ASSUMED, key_of_note
 from ...scheduler.loop.binding_flow import WORKER
 from ...scheduler.loop.evictor import EVICTOR
@@ -19,7 +19,7 @@ from ...scheduler.loop.scheduling_cycle import PASS
 from ...world.apiserver import key_for
 from ...world.log import Key
 
-LABELS = CALLED | {
+LABELS = DISPLAY_NAMES | {
     PASS: "scheduler · pass",
     WORKER: f"scheduler · {WORKER}",
     EVICTOR: f"scheduler · {EVICTOR}",
@@ -42,7 +42,7 @@ class FrameContext:
         focus: ref of the pod that the verdicts are about; by default the one judged last, else the first that waits.
     """
 
-    def __init__(self, cluster: Cluster, focus: str = "") -> None:
+    def __init__(self, cluster: ClusterCore, focus: str = "") -> None:
         self.cluster = cluster
         self.world = cluster.world
         self.objects = self.world.log.objects

@@ -9,26 +9,23 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 from ...api.kinds.kind import BY_NAME
-from ...cluster import USER, Cluster
+from ...cluster_core import USER, ClusterCore
 from ...explain import FieldChange, changed_fields, changes_of
-from ...results import CALLED, COMPONENTS
+from ...results import COMPONENT_NAMES, DISPLAY_NAMES
 from ...revision import NOT_DRIVERS
-from ...world.apiserver import Refused, ref
+from ...world.apiserver import RefusedWrite, ref
 from ...world.history import Turn
 from ...world.log import Change, Key, Note
 from ..pictures.writes import NOT_YET, Written
-
-if TYPE_CHECKING:
-    from ...conform.recorded_trace import Trace
 
 VERBS = {"update_status": "status", "update/status": "status", "patch/status": "patch", "create/binding": "bind"}
 ORDER = ("spec.claimRef", "spec.nodeName", "spec.volumeName", "spec.", "status.phase", "status.nominated",
          "metadata.annotations", "status.conditions", "metadata.labels")  # fmt: skip
 # The loop: shown also where one of them has nothing to do.
-CORE = (COMPONENTS["scheduler"], COMPONENTS["PV controller"], "kubelet")
+CORE = (COMPONENT_NAMES["scheduler"], COMPONENT_NAMES["PV controller"], "kubelet")
 PROVISIONER = "provisioner"  # as recordings call whatever driver there is
 TOLD = ("Pod", "PersistentVolume", "PersistentVolumeClaim", "StatefulSet")  # what a recording tells of
 AT_CREATION = ("spec.claimRef", "spec.nodeAffinity")
@@ -40,16 +37,23 @@ _MADE = re.compile(r"(pvc-[0-9a-f]{8})(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 _LINE = re.compile(r"([\d.]+) (?:kcm/)?(\S+) (\S+) ([^\s:]+)(?:: (.*)| (\w+))?$")
 
 
-def names(cluster: Cluster) -> Mapping[str, str]:
+class RecordedWrites(Protocol):
+    """The writes of a recorded trace (`conform.Trace`): the release of Kubernetes, and a line for each write."""
+
+    version: str
+    timeline: tuple[str, ...]
+
+
+def names(cluster: ClusterCore) -> Mapping[str, str]:
     """Return the components' names as people call them: a driver that is the only one is *the* provisioner."""
     drivers = [name for name in cluster.world.processes if name not in NOT_DRIVERS]
-    return {**CALLED, **(dict.fromkeys(drivers, PROVISIONER) if len(drivers) == 1 else {})}
+    return {**DISPLAY_NAMES, **(dict.fromkeys(drivers, PROVISIONER) if len(drivers) == 1 else {})}
 
 
-def components(cluster: Cluster) -> tuple[str, ...]:
+def components(cluster: ClusterCore) -> tuple[str, ...]:
     """Return whose columns are shown, ordered as the lanes: who the loop is made of, who else has acted or is due."""
     acted = {turn.component for turn in _turns(cluster) if not turn.quiet or turn.fault}
-    acted |= {name for name, process in cluster.world.processes.items() if process.listening and process.pending}
+    acted |= {name for name, process in cluster.world.processes.items() if process.watching and process.pending}
     core = {*CORE, *(name for name in cluster.world.processes if name not in NOT_DRIVERS)}
     shown = [name for name in cluster.world.processes if name in (core | acted) and name not in ("kubelet", USER)]
     last = ["kubelet"] if "kubelet" in cluster.world.processes else []
@@ -57,7 +61,7 @@ def components(cluster: Cluster) -> tuple[str, ...]:
     return tuple(called.get(name, name) for name in [*([USER] if USER in acted else []), *shown, *last])
 
 
-def rows_of(cluster: Cluster, kinds: Sequence[str] = ()) -> tuple[Written, ...]:
+def rows_of(cluster: ClusterCore, kinds: Sequence[str] = ()) -> tuple[Written, ...]:
     """Return what was written up to now, in order: of these kinds alone, or of all but Events."""
     uids = _claims_of_uids(cluster)
     called = names(cluster)
@@ -71,7 +75,7 @@ def rows_of(cluster: Cluster, kinds: Sequence[str] = ()) -> tuple[Written, ...]:
         if turn.fault == "crash":
             rows.append(Written(place, who, "crash", "crash", "", now=now))
         for outcome in turn.outcomes:
-            if isinstance(outcome, Refused):
+            if isinstance(outcome, RefusedWrite):
                 verb = VERBS.get(outcome.write.verb, outcome.write.verb)
                 about = _about(outcome.write.key, uids)
                 said = f"refused: {outcome.reason}"
@@ -90,7 +94,7 @@ def rows_of(cluster: Cluster, kinds: Sequence[str] = ()) -> tuple[Written, ...]:
     return tuple(rows)
 
 
-def rows_of_trace(trace: Trace) -> tuple[Written, ...]:
+def rows_of_trace(trace: RecordedWrites) -> tuple[Written, ...]:
     """Return the writes of a recorded run in the order in which they were seen."""
     rows = []
     for line in trace.timeline:
@@ -101,12 +105,12 @@ def rows_of_trace(trace: Trace) -> tuple[Written, ...]:
         paths = said.split(", ") if said else []
         what = _joined(list(dict.fromkeys(_name(path) for path in paths)))
         fields = frozenset(map(_name, paths))
-        who, verb = CALLED.get(who, who), VERBS.get(verb, verb)
+        who, verb = DISPLAY_NAMES.get(who, who), VERBS.get(verb, verb)
         rows.append(Written(f"|{time} s", who, "write", verb, about, what, about, fields))
     return tuple(rows)
 
 
-def told_kinds(cluster: Cluster) -> tuple[Written, ...]:
+def told_kinds(cluster: ClusterCore) -> tuple[Written, ...]:
     """Return what was written of the kinds that recordings tell of."""
     return rows_of(cluster, TOLD)
 
@@ -180,19 +184,19 @@ def _about(key: Key, uids: Mapping[str, str]) -> str:
     return f"{BY_NAME[key.kind].alias}/{uids.get(key.name, key.name)}"
 
 
-def _claims_of_uids(cluster: Cluster) -> Mapping[str, str]:
+def _claims_of_uids(cluster: ClusterCore) -> Mapping[str, str]:
     claims = cluster.world.log.of_kind("PersistentVolumeClaim")
     return {f"pvc-{claim.metadata.uid}": f"pvc-uid({claim.metadata.name})" for claim in claims}
 
 
-def _turns(cluster: Cluster) -> Iterable[Turn]:
+def _turns(cluster: ClusterCore) -> Iterable[Turn]:
     return [turn for turn in cluster.world.turns if turn.end <= cluster.world.place]
 
 
 class _Sight:
     """Where in the log each component's cursors moved, and so at which step it saw a write."""
 
-    def __init__(self, cluster: Cluster, called: Mapping[str, str]) -> None:
+    def __init__(self, cluster: ClusterCore, called: Mapping[str, str]) -> None:
         self.cluster = cluster
         self.called = called
         log = cluster.world.log
@@ -206,7 +210,7 @@ class _Sight:
         """Return by component at which step it saw the change at this place of the log."""
         found = {}
         for name, process in self.cluster.world.processes.items():
-            if name == writer or kind not in process.component.watches or not process.listening:
+            if name == writer or kind not in process.component.watches or not process.watching:
                 continue
             moves = self.moves.get((name, kind), [])
             after = moves[bisect_left(moves, (place, 0)) :]
