@@ -18,7 +18,7 @@ from kvolsched.scheduler.framework.ranking import rank
 from kvolsched.scheduler.framework.verdict import OK, Code, Reject
 from kvolsched.scheduler.plugins.pod_topology_spread import PodTopologySpread
 from kvolsched.scheduler.plugins.volume_binding import VolumeBinding
-from kvolsched.scheduler.plugins.volume_binding.claims import RejectFailures, waits_for_consumer
+from kvolsched.scheduler.plugins.volume_binding.claims import ClaimFailures, waits_for_consumer
 from kvolsched.scheduler.plugins.volume_binding.matching import by_index, by_walk
 from kvolsched.scheduler.plugins.volume_binding.releases import CHECK_VOLUME_BINDING, largest_first
 from scheduler.strategies import clusters, company, pending, spread, stores, worlds
@@ -32,7 +32,7 @@ PROFILES = [
             EnabledPlugin(PodTopologySpread.of_the_design(literal=True)),
             EnabledPlugin(VolumeBinding(claim_order=largest_first)),
             EnabledPlugin(
-                attrs.evolve(CHECK_VOLUME_BINDING, waits=waits_for_consumer, failures=RejectFailures())
+                attrs.evolve(CHECK_VOLUME_BINDING, waits=waits_for_consumer, claim_failures=ClaimFailures())
             ),
         ),
     ),

@@ -44,7 +44,6 @@ from .claims import (
     ClaimTest,
     PodClaims,
     Provisioning,
-    RejectFailures,
     VolumeDecision,
     WaitingTest,
     provisioned_where_allowed,
@@ -71,7 +70,7 @@ class VolumeBinding:
         claim_order: the order in which claims are matched.
         is_bound: whether a claim counts as bound.
         waits: whether an unbound claim waits for a consumer.
-        failures: how unbound claims that do not wait, and volumes that do not exist, are answered.
+        claim_failures: how unbound claims that do not wait, and volumes that do not exist, are answered.
         node_affinity: the affinity by which a bound volume is judged on the node of a CSINode.
         provisioning: by which class a claim's volume is provisioned.
         capacity: how published capacity is compared with what is to be provisioned.
@@ -90,7 +89,7 @@ class VolumeBinding:
     claim_order: ClaimOrder = smallest_first
     is_bound: ClaimTest = volumes.is_bound
     waits: WaitingTest = waits_for_consumer
-    failures: ClaimFailures = RejectFailures()
+    claim_failures: ClaimFailures = ClaimFailures()
     node_affinity: AffinityReading = affinity_on
     provisioning: Provisioning = provisioned_where_allowed
     capacity: CapacityCheck = StorageCapacityCheck()
@@ -113,7 +112,7 @@ class VolumeBinding:
             for volume in pod.spec.volumes
         ):
             return SKIP
-        message = unusable_claim(pod, seen) or self.failures.pod_rejection(self.claims(pod, seen))
+        message = unusable_claim(pod, seen) or self.claim_failures.pod_rejection(self.claims(pod, seen))
         return PreFilterReject(self.name, Code.UNSCHEDULABLE_AND_UNRESOLVABLE, message) if message else None
 
     def claims(self, pod: Pod, seen: Snapshot) -> PodClaims:
@@ -160,7 +159,7 @@ class VolumeBinding:
         self, pod: Pod, claims: PodClaims, node: Node, seen: Snapshot, find: FindVolume
     ) -> VolumeDecision:
         """Check the bound claims, then match or provision the waiting ones; reasons of both are given."""
-        if error := self.failures.node_error(claims):
+        if error := self.claim_failures.node_error(claims):
             return VolumeDecision(error=error)
         bound = self._check_bound(claims.bound, node, seen)
         if bound.error:
@@ -178,7 +177,7 @@ class VolumeBinding:
         for claim in claims:
             volume = seen.volume(claim.spec.volume_name)
             if volume is None:
-                return self.failures.missing_volume(claim.spec.volume_name)
+                return self.claim_failures.missing_volume(claim.spec.volume_name)
             required = self.node_affinity(volume, seen.csi_node(node.metadata.name))
             if required is not None and not required.matches(node.metadata.labels):
                 return _reject(self.node_conflict, evidence.conflicting_affinity(volume, required, node))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import ClassVar, Protocol
+from typing import ClassVar
 
 import attrs
 
@@ -28,56 +28,40 @@ from kvolsched.scheduler.requests import written
 from . import evidence
 
 
-class CapacityCheck(Protocol):
-    """Compares what is to be provisioned with what a driver publishes; `watches` are the kinds that it reads."""
+@attrs.frozen
+class CapacityCheck:
+    """Checks nothing (S1; or the gate CSIStorageCapacity is off); the checks below override it.
 
-    @property
-    def watches(self) -> frozenset[str]: ...
+    `watches` are the kinds in which capacity is published.
+    """
+
+    watches: ClassVar[frozenset[str]] = frozenset()
 
     def covers_inline(self, volume: Volume) -> bool:
         """Say whether a pod's inline volume may be checked."""
+        return False
 
     def is_checked(self, claim: PersistentVolumeClaim, storage_class: StorageClass, seen: Snapshot) -> bool:
         """Say whether a claim is checked, if a volume of this class is to be provisioned for it."""
+        return False
 
     def needs_rule(self, pod: Pod, *, claims_checked: bool) -> bool:
         """Say whether there is no column of capacity, so that each node is judged by the rule."""
+        return False
 
     def lacking(
         self, claim: PersistentVolumeClaim, storage_class: StorageClass, node: Node, seen: Snapshot
     ) -> Evidence | None:
         """Return why a claim's volume cannot be made for a node; None if it can."""
+        return None
 
     def lacking_inline(self, pod: Pod, node: Node, seen: Snapshot) -> Evidence | None:
         """Return why a pod's inline volumes cannot be made on a node; None if they can."""
-
-
-@attrs.frozen
-class NoCapacityCheck:
-    """Checks nothing (S1; or the gate CSIStorageCapacity is off)."""
-
-    watches: ClassVar[frozenset[str]] = frozenset()
-
-    def covers_inline(self, volume: Volume) -> bool:
-        return False
-
-    def is_checked(self, claim: PersistentVolumeClaim, storage_class: StorageClass, seen: Snapshot) -> bool:
-        return False
-
-    def needs_rule(self, pod: Pod, *, claims_checked: bool) -> bool:
-        return False
-
-    def lacking(
-        self, claim: PersistentVolumeClaim, storage_class: StorageClass, node: Node, seen: Snapshot
-    ) -> Evidence | None:
-        return None
-
-    def lacking_inline(self, pod: Pod, node: Node, seen: Snapshot) -> Evidence | None:
         return None
 
 
 @attrs.frozen
-class StorageCapacityCheck(NoCapacityCheck):
+class StorageCapacityCheck(CapacityCheck):
     """Checks claims by the CSIStorageCapacity objects that reach a node, if the driver publishes any (v1.36.2)."""
 
     watches: ClassVar[frozenset[str]] = frozenset({"CSIDriver", "CSIStorageCapacity"})
@@ -96,7 +80,7 @@ class StorageCapacityCheck(NoCapacityCheck):
 
 
 @attrs.frozen
-class DriverPoolCheck:
+class DriverPoolCheck(CapacityCheck):
     """Checks claims and inline volumes by the pools in a CSIDriver's status (S2).
 
     The lookup has three steps: the driver's object, its entry for the class (or for inline volumes, or else the

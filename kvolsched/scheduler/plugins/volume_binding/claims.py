@@ -7,7 +7,6 @@ decided by `kvolsched.volumes`.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Protocol
 
 import attrs
 
@@ -87,30 +86,20 @@ def provisioned_where_allowed(storage_class: StorageClass) -> StorageClass | Non
     return storage_class if volumes.has_provisioner(storage_class) else None
 
 
-class ClaimFailures(Protocol):
-    """How a release answers unbound claims that do not wait, and claims bound to a volume that does not exist."""
+@attrs.frozen
+class ClaimFailures:
+    """Rejects the pod if a claim that should be bound is not, and every node if its volume is missing (v1.36.2)."""
 
     def pod_rejection(self, claims: PodClaims) -> str:
         """Return why PreFilter rejects the pod, or ""."""
-
-    def node_error(self, claims: PodClaims) -> str:
-        """Return the error of Filter on every node, or ""."""
-
-    def missing_volume(self, name: str) -> VolumeDecision:
-        """Return the decision on a node for a claim bound to a volume that does not exist."""
-
-
-@attrs.frozen
-class RejectFailures:
-    """Rejects: the pod in PreFilter if claims are unbound, each node if a volume does not exist (v1.36.2)."""
-
-    def pod_rejection(self, claims: PodClaims) -> str:
         return "pod has unbound immediate PersistentVolumeClaims" if claims.immediate else ""
 
     def node_error(self, claims: PodClaims) -> str:
+        """Return the error of Filter on every node, or ""."""
         return ""
 
     def missing_volume(self, name: str) -> VolumeDecision:
+        """Return the decision on a node for a claim bound to a volume that does not exist."""
         return VolumeDecision(reasons=(PV_NOT_EXIST.text,))
 
 

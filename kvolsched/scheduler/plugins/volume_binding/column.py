@@ -67,7 +67,7 @@ class WaitingClaim:
 def filter_nodes(plugin: VolumeBinding, pod: Pod, columns: ColumnContext) -> Any:
     """Return the reasons by row; None: no node is rejected; NotImplemented: the rule is to be asked node by node."""
     pod_claims = plugin.claims(pod, columns.seen)
-    if plugin.failures.node_error(pod_claims):
+    if plugin.claim_failures.node_error(pod_claims):
         return plugin.unbound_claims.where(columns.nodes.live.now)
     claims = [WaitingClaim.of(claim, plugin, columns.seen) for claim in pod_claims.delayed]
     if plugin.capacity.needs_rule(pod, claims_checked=any(waiting.checks_capacity for waiting in claims)):

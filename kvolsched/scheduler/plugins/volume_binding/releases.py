@@ -16,8 +16,15 @@ from kvolsched.scheduler.csi_migration import affinity_of
 from kvolsched.scheduler.framework.verdict import Reason
 
 from . import VolumeBinding
-from .capacity import DriverPoolCheck, NoCapacityCheck
-from .claims import UNBOUND_CLAIMS, PodClaims, VolumeDecision, provisioned_where_allowed, waits_for_consumer
+from .capacity import CapacityCheck, DriverPoolCheck
+from .claims import (
+    UNBOUND_CLAIMS,
+    ClaimFailures,
+    PodClaims,
+    VolumeDecision,
+    provisioned_where_allowed,
+    waits_for_consumer,
+)
 
 
 def largest_first(claim: PersistentVolumeClaim) -> int:
@@ -63,7 +70,7 @@ def never_provisioned(_class: StorageClass) -> StorageClass | None:
 
 
 @attrs.frozen
-class FailWithErrors:
+class ClaimErrors(ClaimFailures):
     """Answers with an error on each node, which ends the pass (1.11)."""
 
     def pod_rejection(self, claims: PodClaims) -> str:
@@ -82,7 +89,7 @@ CHECK_VOLUME_BINDING = VolumeBinding(
     claim_order=largest_first,
     is_bound=has_volume_name,
     waits=waits_until_selected,
-    failures=FailWithErrors(),
+    claim_failures=ClaimErrors(),
     node_affinity=stored_affinity,
     capacity=DriverPoolCheck(),
     document_name="CheckVolumeBinding",
@@ -94,7 +101,7 @@ MATCH_UNBOUND_PVCS = attrs.evolve(
     CHECK_VOLUME_BINDING,
     rules=volumes.DRAFT,
     provisioning=provisioned_anywhere,
-    capacity=NoCapacityCheck(),
+    capacity=CapacityCheck(),
     document_name="MatchUnboundPVCs",
     document_score_name="PrioritizeUnboundPVCs",
 )
@@ -103,7 +110,7 @@ MATCH_UNBOUND_PVCS = attrs.evolve(
 WITHOUT_GATE: Mapping[str, Mapping[str, Any]] = {
     "DynamicProvisioningScheduling": {"provisioning": never_provisioned, "waits": waits_for_consumer},
     "VolumeScheduling": {"waits": never_waits, "node_affinity": no_affinity},
-    "CSIStorageCapacity": {"capacity": NoCapacityCheck()},
+    "CSIStorageCapacity": {"capacity": CapacityCheck()},
 }
 """Feature gate -> what VolumeBinding does instead if the gate is off; a later entry wins."""
 
