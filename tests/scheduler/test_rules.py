@@ -10,6 +10,7 @@ from kvolsched.scheduler.framework.ranking import rank
 from kvolsched.scheduler.framework.verdict import Code
 from kvolsched.scheduler.plugins.pod_topology_spread.releases import EVEN_PODS_SPREAD_LITERALLY as LITERAL
 from kvolsched.scheduler.plugins.volume_binding import VolumeBinding
+from kvolsched.scheduler.plugins.volume_binding.releases import largest_first
 from kvolsched.world.log import Key
 
 BIG = {"cpu": "8", "memory": "16Gi", "pods": "110"}
@@ -155,7 +156,7 @@ def test_words_for_a_volume_out_of_reach():
 @pytest.mark.parametrize(
     ("plugin", "found"),
     [
-        (VolumeBinding(largest_first=True), {"c15": "v20", "c8": "v10"}),
+        (VolumeBinding(claim_order=largest_first), {"c15": "v20", "c8": "v10"}),
         (VolumeBinding(), {"c5": "v10", "c8": "v20"}),
     ],
 )

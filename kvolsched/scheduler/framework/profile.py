@@ -25,13 +25,14 @@ from ..plugins.node_ports import NodePorts
 from ..plugins.node_resources_balanced_allocation import NodeResourcesBalancedAllocation, score_balance
 from ..plugins.node_resources_fit import NodeResourcesFit, is_any_asked_for
 from ..plugins.node_unschedulable import NodeUnschedulable
-from ..plugins.node_volume_limits import NodeVolumeLimits
+from ..plugins.node_volume_limits import NodeVolumeLimits, bound_volumes
 from ..plugins.pod_topology_spread import PodTopologySpread
 from ..plugins.pod_topology_spread.releases import EVEN_PODS_SPREAD
 from ..plugins.taint_toleration import TaintToleration
 from ..plugins.volume_binding import VolumeBinding
+from ..plugins.volume_binding.releases import CHECK_VOLUME_BINDING
 from ..plugins.volume_restrictions import VolumeRestrictions
-from ..plugins.volume_zone import VolumeZone
+from ..plugins.volume_zone import VolumeZone, ignore_claims
 from .extension_points import ColumnFilter, EnabledPlugin, EventWording, Filter, PostFilter, PreFilter, Score
 from .verdict import Code, Reason
 
@@ -202,9 +203,9 @@ def design() -> Profile:
             EnabledPlugin(
                 TaintToleration(untolerated=Reason(0, "node(s) had taints that the pod didn't tolerate")), 1
             ),
-            EnabledPlugin(NodeVolumeLimits(counts_unbound=False, document_name="MaxPDVolumeCount")),
-            EnabledPlugin(VolumeBinding.of_the_design(), 1),
-            EnabledPlugin(VolumeZone(asks_first=False, document_name="NoVolumeZoneConflict")),
+            EnabledPlugin(NodeVolumeLimits(counted=bound_volumes, document_name="MaxPDVolumeCount")),
+            EnabledPlugin(CHECK_VOLUME_BINDING, 1),
+            EnabledPlugin(VolumeZone(claim_error=ignore_claims, document_name="NoVolumeZoneConflict")),
             EnabledPlugin(EVEN_PODS_SPREAD, 1),
             EnabledPlugin(INTER_POD_AFFINITY_1_11, 0),  # preferred terms do not rank
             EnabledPlugin(NodeResourcesBalancedAllocation(score_of=score_balance), 1),

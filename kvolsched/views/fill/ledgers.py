@@ -15,19 +15,26 @@ from attrs import define, field
 
 from ... import volumes
 from ...api.kinds.csi import CSIStorageCapacity
+from ...api.kinds.node import Node
 from ...api.kinds.pod import DO_NOT_SCHEDULE, SCHEDULE_ANYWAY, Pod
 from ...api.kinds.quantity import value
 from ...api.kinds.storage_class import StorageClass
 from ...api.kinds.volume import PersistentVolumeClaim
 from ...explain import changes_of, judged
-from ...scheduler import driver_pools as pools
 from ...scheduler.columns.snapshot import Snapshot
 from ...scheduler.columns.storage_capacities import is_capacity_checked, limit_of, reaches
 from ...scheduler.framework.judgement import Judgement
 from ...scheduler.plugins.pod_topology_spread.constraint import NO_KEY, SpreadConstraint
 from ...scheduler.plugins.pod_topology_spread.skew import match_domains
-from ...scheduler.pod_claims import has_provisioner, volume_key
-from ...world.apiserver import ref
+from ...scheduler.plugins.volume_binding.capacity import (
+    CapacityCheck,
+    DriverPoolCheck,
+    StorageCapacityCheck,
+    entry_for,
+    reachable_pools,
+    tracks_capacity,
+)
+from ...world.apiserver import key_of, ref
 from ...world.log import Key
 from .. import frame as f
 from .context import FrameContext
@@ -188,15 +195,15 @@ def capacity_ledgers(
     for name in dict.fromkeys(pod.claim_names()):
         claim = seen.claim(pod.metadata.namespace, name)
         storage_class = None if claim is None else seen.storage_class(volumes.class_of_claim(claim))
-        if claim is None or claim.spec.volume_name or storage_class is None or not has_provisioner(storage_class):
+        if plugin is None or claim is None or claim.spec.volume_name or storage_class is None:
             continue
-        if plugin is None or not plugin.provisions:
+        if plugin.provisioning(storage_class) is None:
             continue
-        unchecked = _unchecked(claim, storage_class, plugin, seen)
-        pool_rows = _status_pools if plugin.heeds_pools else _pools
-        rows = () if unchecked else tuple(pool_rows(claim, storage_class, seen, age, now))
+        unchecked = _unchecked(claim, storage_class, plugin.capacity, seen)
+        rows_of = _driver_pools if isinstance(plugin.capacity, DriverPoolCheck) else _published_capacities
+        rows = () if unchecked else tuple(rows_of(claim, storage_class, seen, age, now))
         yield f.CapacityLedger(
-            claim=ref(volume_key(claim)),
+            claim=ref(key_of(claim)),
             class_name=storage_class.metadata.name,
             request=volumes.requested(claim),
             unchecked=unchecked,
@@ -204,15 +211,17 @@ def capacity_ledgers(
         )
 
 
-def _unchecked(claim: PersistentVolumeClaim, storage_class: StorageClass, plugin: Any, seen: Snapshot) -> str:
-    """Return why the scheduler does not check the capacity for a claim, or ""."""
+def _unchecked(
+    claim: PersistentVolumeClaim, storage_class: StorageClass, check: CapacityCheck, seen: Snapshot
+) -> str:
+    """Return why capacity is not checked for a claim, or ""."""
     driver = seen.csi_driver(storage_class.provisioner)
     if not storage_class.delayed:
         return f"Class {storage_class.metadata.name} is Immediate: its volumes are made before a node is chosen"
-    if plugin.heeds_pools:
+    if isinstance(check, DriverPoolCheck):
         silent = f"Driver {storage_class.provisioner} does not track capacity: not checked"
-        return "" if pools.tracks(driver) else silent
-    if not plugin.heeds_capacity:
+        return "" if tracks_capacity(driver) else silent
+    if not isinstance(check, StorageCapacityCheck):
         return "These rules do not look at capacity"
     if is_capacity_checked(claim, driver):
         return ""
@@ -221,7 +230,7 @@ def _unchecked(claim: PersistentVolumeClaim, storage_class: StorageClass, plugin
     return f"Driver {storage_class.provisioner} does not publish capacity: not checked"
 
 
-def _pools(
+def _published_capacities(
     claim: PersistentVolumeClaim, storage_class: StorageClass, seen: Snapshot, age: Callable[[Key], float], now: Now
 ) -> Iterator[f.CapacityRow]:
     need, name = volumes.requested(claim), storage_class.metadata.name
@@ -243,16 +252,16 @@ def _pools(
     yield from _unpublished([node for node in allowed if not seen.capacities.on(name, node)], storage_class, now)
 
 
-def _status_pools(
+def _driver_pools(
     claim: PersistentVolumeClaim, storage_class: StorageClass, seen: Snapshot, age: Callable[[Key], float], now: Now
 ) -> Iterator[f.CapacityRow]:
     """Yield what a driver publishes in its status (S2): the pools of the class's entry, then nodes without one."""
     driver = seen.csi_driver(storage_class.provisioner)
-    entry = pools.entry_for(driver, storage_class.metadata.name) if driver is not None else None
+    entry = entry_for(driver, storage_class.metadata.name) if driver is not None else None
     need, unreached = volumes.requested(claim), {node.metadata.name: node for node in seen.all_nodes()}
     for pool in entry.pools if entry is not None and driver is not None else ():
-        nodes = [node for node in seen.all_nodes() if pools.reachable_pools([pool], node, "")]
-        expired = any(not pools.reachable_pools([pool], node, seen.moment) for node in nodes)
+        nodes = [node for node in seen.all_nodes() if reachable_pools([pool], node, "")]
+        expired = any(not reachable_pools([pool], node, seen.moment) for node in nodes)
         size = None if pool.capacity is None else value(pool.capacity)
         for node in nodes:
             unreached.pop(node.metadata.name, None)
