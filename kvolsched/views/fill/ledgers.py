@@ -7,7 +7,8 @@ shows; this module adds what the rules leave out, and why: that is where people 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from attrs import define, field
@@ -36,30 +37,31 @@ MAX_NAMED = 3  # nodes that a reason names
 APART = 6  # nodes that no published capacity reaches and that have a row each
 
 
-def skew(here: FrameContext) -> tuple[f.SkewLedger, ...]:
+def skew(context: FrameContext) -> tuple[f.SkewLedger, ...]:
     """Return one ledger for each spread constraint of the pod in focus."""
-    judgement = _judgement(here)
+    judgement = _judgement(context)
     return () if judgement is None else tuple(skew_ledgers(judgement))
 
 
-def capacity(here: FrameContext) -> tuple[f.CapacityLedger, ...]:
+def capacity(context: FrameContext) -> tuple[f.CapacityLedger, ...]:
     """Return one ledger for each claim of the pod in focus that is to be provisioned."""
-    judgement = _judgement(here)
+    judgement = _judgement(context)
     if judgement is None:
         return ()
-    return tuple(capacity_ledgers(judgement, lambda key: _age(here, key), lambda *where: _driver_now(here, *where)))
+    age, now = partial(_age, context), partial(_driver_now, context)
+    return tuple(capacity_ledgers(judgement, age, now))
 
 
-def _judgement(here: FrameContext) -> Judgement | None:
+def _judgement(context: FrameContext) -> Judgement | None:
     """Return the judgement of the last pass; of a pod that never had one, as if it were scheduled now."""
-    if here.passed is not None:
-        return here.passed.judgement
-    now = judged(here.cluster, here.focus) if here.focus in here.objects else None
+    if context.passed is not None:
+        return context.passed.judgement
+    now = judged(context.cluster, context.focus) if context.focus in context.objects else None
     if now is None:
         return None
-    itself = now.judgement.seen.pod(now.pod)
-    if itself is not None and itself.spec.node_name:  # found on its node when all began: it counts as itself alone
-        now.judgement.seen.apply(now.pod, itself, None)
+    pod = now.judgement.seen.pod(now.pod)
+    if pod is not None and pod.spec.node_name:  # loaded on its node: its own place must not count
+        now.judgement.seen.apply(now.pod, pod, None)
     return now.judgement
 
 
@@ -175,12 +177,12 @@ Now = Callable[[StorageClass, Mapping[str, str]], int | None]
 def capacity_ledgers(
     judgement: Judgement, age: Callable[[Key], float], now: Now = lambda _class, _labels: None
 ) -> Iterator[f.CapacityLedger]:
-    """Yield a ledger for each claim for which a volume is to be made.
+    """Yield a ledger for each claim of the pod that is to be provisioned.
 
     Args:
-        judgement: what the scheduler made of the pod.
-        age: how old an object is, in seconds.
-        now: what the driver of a class has at a place with these labels, in bytes; None: nobody knows.
+        judgement: of the pod, with the scheduler's snapshot.
+        age: key of an object -> seconds since it was written.
+        now: class and labels of a place -> bytes that the driver has there now; None: unknown.
     """
     plugin, pod, seen = _plugin(judgement, "VolumeBinding"), judgement.pod, judgement.seen
     for name in dict.fromkeys(pod.claim_names()):
@@ -191,8 +193,8 @@ def capacity_ledgers(
         if plugin is None or not plugin.provisions:
             continue
         unchecked = _unchecked(claim, storage_class, plugin, seen)
-        told = _status_pools if plugin.heeds_pools else _pools
-        rows = () if unchecked else tuple(told(claim, storage_class, seen, age, now))
+        pool_rows = _status_pools if plugin.heeds_pools else _pools
+        rows = () if unchecked else tuple(pool_rows(claim, storage_class, seen, age, now))
         yield f.CapacityLedger(
             claim=ref(volume_key(claim)),
             class_name=storage_class.metadata.name,
@@ -203,7 +205,7 @@ def capacity_ledgers(
 
 
 def _unchecked(claim: PersistentVolumeClaim, storage_class: StorageClass, plugin: Any, seen: Snapshot) -> str:
-    """Return why nobody looks at the room for a claim, or ""."""
+    """Return why the scheduler does not check the capacity for a claim, or ""."""
     driver = seen.csi_driver(storage_class.provisioner)
     if not storage_class.delayed:
         return f"Class {storage_class.metadata.name} is Immediate: its volumes are made before a node is chosen"
@@ -224,79 +226,77 @@ def _pools(
 ) -> Iterator[f.CapacityRow]:
     need, name = volumes.requested(claim), storage_class.metadata.name
     nodes = seen.all_nodes()
-    for key, one in seen.capacities.meaning().get(name, {}).items():
-        near = sum(reaches(one, node) for node in nodes)
-        most = one.maximum_volume_size
+    for key, entry in seen.capacities.meaning().get(name, {}).items():
+        reached = sum(reaches(entry, node) for node in nodes)
+        largest = entry.maximum_volume_size
         yield f.CapacityRow(
-            pool=_pool(one),
-            reach=f"{near} node{'s' * (near != 1)}",
-            published=None if one.capacity is None else value(one.capacity),
-            largest_volume=None if most is None else value(most),
+            pool=_pool_name(entry),
+            reach=f"{reached} node{'s' * (reached != 1)}",
+            published=None if entry.capacity is None else value(entry.capacity),
+            largest_volume=None if largest is None else value(largest),
             age=age(key),
-            driver_now=None if one.node_topology is None else now(storage_class, one.node_topology.match_labels),
-            fits=limit_of(one) >= need,
-            reason="" if one.capacity is not None else "capacity is not given",
+            driver_now=None if entry.node_topology is None else now(storage_class, entry.node_topology.match_labels),
+            fits=limit_of(entry) >= need,
+            reason="" if entry.capacity is not None else "capacity is not given",
         )
-    bare = [
-        node
-        for node in nodes
-        if volumes.topology_allows(storage_class, node) and not seen.capacities.on(name, node)
-    ]
-    if len(bare) > APART:
-        yield f.CapacityRow(pool="all others", reach=f"{len(bare)} nodes")
-    else:
-        for node in bare:
-            there = now(storage_class, node.metadata.labels)
-            yield f.CapacityRow(pool=node.metadata.name, reach="1 node", driver_now=there)
+    allowed = (node for node in nodes if volumes.topology_allows(storage_class, node))
+    yield from _unpublished([node for node in allowed if not seen.capacities.on(name, node)], storage_class, now)
 
 
 def _status_pools(
     claim: PersistentVolumeClaim, storage_class: StorageClass, seen: Snapshot, age: Callable[[Key], float], now: Now
 ) -> Iterator[f.CapacityRow]:
-    """Yield what a driver tells in its own status (S2): the pools of the class's entry, then the nodes without one."""
+    """Yield what a driver publishes in its status (S2): the pools of the class's entry, then nodes without one."""
     driver = seen.csi_driver(storage_class.provisioner)
     entry = pools.entry_for(driver, storage_class.metadata.name) if driver is not None else None
-    need, left = volumes.requested(claim), {node.metadata.name: node for node in seen.all_nodes()}
+    need, unreached = volumes.requested(claim), {node.metadata.name: node for node in seen.all_nodes()}
     for pool in entry.pools if entry is not None and driver is not None else ():
-        near = [node for node in seen.all_nodes() if pools.reachable_pools([pool], node, "")]
-        over = any(not pools.reachable_pools([pool], node, seen.moment) for node in near)
+        nodes = [node for node in seen.all_nodes() if pools.reachable_pools([pool], node, "")]
+        expired = any(not pools.reachable_pools([pool], node, seen.moment) for node in nodes)
         size = None if pool.capacity is None else value(pool.capacity)
-        for node in near:
-            left.pop(node.metadata.name, None)
+        for node in nodes:
+            unreached.pop(node.metadata.name, None)
         yield f.CapacityRow(
             pool=pool.name,
-            reach=f"{len(near)} node{'s' * (len(near) != 1)}",
+            reach=f"{len(nodes)} node{'s' * (len(nodes) != 1)}",
             published=size,
             age=age(Key("CSIDriver", "", storage_class.provisioner)),
-            expired=over,
-            driver_now=now(storage_class, near[0].metadata.labels) if near else None,
-            fits=size is not None and size >= need and not over,
-            reason="expired" if over else "" if size is not None else "capacity is not given",
+            expired=expired,
+            driver_now=now(storage_class, nodes[0].metadata.labels) if nodes else None,
+            fits=size is not None and size >= need and not expired,
+            reason="expired" if expired else "" if size is not None else "capacity is not given",
         )
-    for name, node in left.items() if len(left) <= APART else ():
-        yield f.CapacityRow(pool=name, reach="1 node", driver_now=now(storage_class, node.metadata.labels))
-    if len(left) > APART:
-        yield f.CapacityRow(pool="all others", reach=f"{len(left)} nodes")
+    yield from _unpublished(list(unreached.values()), storage_class, now)
 
 
-def _driver_now(here: FrameContext, storage_class: StorageClass, labels: Mapping[str, str]) -> int | None:
-    """Return how much room a driver has at a place, of its pools and not of what it published."""
-    storage = here.cluster.revision.storage(storage_class.provisioner, here.cluster.components)
+def _unpublished(nodes: Sequence[Node], storage_class: StorageClass, now: Now) -> Iterator[f.CapacityRow]:
+    """Yield a row for each node that no published capacity reaches; one row for all if they are many."""
+    if len(nodes) > APART:
+        yield f.CapacityRow(pool="all others", reach=f"{len(nodes)} nodes")
+        return
+    for node in nodes:
+        driver_now = now(storage_class, node.metadata.labels)
+        yield f.CapacityRow(pool=node.metadata.name, reach="1 node", driver_now=driver_now)
+
+
+def _driver_now(context: FrameContext, storage_class: StorageClass, labels: Mapping[str, str]) -> int | None:
+    """Return the bytes that a driver has at a place now, whatever it published; None when its pools are unknown."""
+    storage = context.cluster.revision.storage(storage_class.provisioner, context.cluster.components)
     if storage is None:
         return None
-    return storage.room(here.world.log, storage_class.parameters, tuple(sorted(labels.items()))).available
+    return storage.room(context.world.log, storage_class.parameters, tuple(sorted(labels.items()))).available
 
 
-def _pool(capacity: CSIStorageCapacity) -> str:
-    """Name a pool by the one label that its topology asks for, else by its object."""
+def _pool_name(capacity: CSIStorageCapacity) -> str:
+    """Return the name of a pool: the single label of its topology, else the name of its object."""
     topology = capacity.node_topology
     labels = {} if topology is None or topology.match_expressions else dict(topology.match_labels)
     return next(iter(labels.values())) if len(labels) == 1 else capacity.metadata.name
 
 
-def _age(here: FrameContext, key: Key) -> float:
-    """Return how long ago an object was written, or when nobody wrote it since all began: how long that is ago."""
-    for turn in reversed(here.world.turns):
-        if turn.end <= here.world.place and any(change.key == key for change in changes_of(here.cluster, turn)):
-            return here.world.now - turn.time
-    return here.world.now
+def _age(context: FrameContext, key: Key) -> float:
+    """Return the seconds since an object was last written; since the start of the run if it never was."""
+    for turn in reversed(context.world.turns):
+        if turn.end <= context.world.place and any(change.key == key for change in changes_of(context.cluster, turn)):
+            return context.world.now - turn.time
+    return context.world.now
