@@ -15,6 +15,7 @@ from attrs import define, field
 
 from ... import volumes
 from ...api.kinds.csi import CSIStorageCapacity
+from ...api.kinds.node import Node
 from ...api.kinds.pod import DO_NOT_SCHEDULE, SCHEDULE_ANYWAY, Pod
 from ...api.kinds.quantity import value
 from ...api.kinds.storage_class import StorageClass
