@@ -20,7 +20,7 @@ from kvolsched.controllers.persistent_volume.cache import cache_of, views
 from kvolsched.controllers.persistent_volume.controller import may_start_operation
 from kvolsched.controllers.persistent_volume.operations import InTreePlugin, Operations
 from kvolsched.revision import Revision
-from kvolsched.world.apiserver import ApiServer, Done, Refused, Write, key_of
+from kvolsched.world.apiserver import ApiServer, CommittedWrite, RefusedWrite, Write, key_of
 from kvolsched.world.component import Component, TurnContext
 from kvolsched.world.log import Key, Log
 from kvolsched.world.mutation_cache import ABSENT
@@ -29,7 +29,7 @@ from kvolsched.world.simulation import Simulation
 
 from ..api.kinds.meta import evolve_parts
 from .recording import Case
-from .steps import CLAIM, VOLUME, name_of, refused, told
+from .steps import CLAIM, VOLUME, outcome_as_recorded, recorded_key, refusal_of_fault
 
 ASPECTS = ("writes", "events", "error", "reads", "operations", "enqueued", "provisioner", "then")
 HOST_PATH = "kubernetes.io/host-path"
@@ -55,11 +55,11 @@ class _RecordingApiServer(ApiServer):
         self.faults: dict[int, str] = {fault["write"]: fault["error"] for fault in case.get("faults", ())}
         self.writes: list[dict[str, Any]] = []
 
-    def commit(self, log: Log, write: Write, by: str) -> Done | Refused:
+    def commit(self, log: Log, write: Write, by: str) -> CommittedWrite | RefusedWrite:
         """Carry out or refuse one write, and record it."""
         fault = self.faults.get(len(self.writes) + 1)
-        outcome = super().commit(log, write, by) if fault is None else refused(write, fault)
-        self.writes.append(told(outcome))
+        outcome = super().commit(log, write, by) if fault is None else refusal_of_fault(write, fault)
+        self.writes.append(outcome_as_recorded(outcome))
         return outcome
 
 
@@ -144,12 +144,12 @@ class _CasePlayer:
         """Record an Event; its source is not in these recordings."""
         key = key_of(about)
         message = re.sub(r"(waiting for pods )(\S+)", lambda m: m[1] + ",".join(sorted(m[2].split(","))), message)
-        event = {"kind": key.kind, "key": name_of(key), "type": type_, "reason": reason, "message": message}
+        event = {"kind": key.kind, "key": recorded_key(key), "type": type_, "reason": reason, "message": message}
         self.events.append(event)
 
     def deliver(self) -> None:
         """Deliver all that the API has; the mutation cache keeps what it had of an object until that is synced."""
-        keys = {**self.cache.watched, **self.cache.kept}
+        keys = {**self.cache.watched, **self.cache.written}
         before = {key: self.cache.at(key) for key in keys if key.kind in (CLAIM, VOLUME)}
         self.sim.deliver(self.process)
         for key in {**before, **self.cache.watched}:
@@ -185,8 +185,8 @@ class _CasePlayer:
         while more:
             ctx = self.ctx(routine)
             more = self.routines[routine].act(ctx, cause)
-            reads += [f"{key.kind} {name_of(key)}" for key in ctx.reads]
-            refusals = [outcome for outcome in ctx.outcomes if isinstance(outcome, Refused)]
+            reads += [f"{key.kind} {recorded_key(key)}" for key in ctx.reads]
+            refusals = [outcome for outcome in ctx.outcomes if isinstance(outcome, RefusedWrite)]
             # A failed operation is no error of the handler.
             if refusals and not getattr(refusals[0].write, "operation", ""):
                 error = ctx.words.partition(": refused, ")[2]
@@ -196,13 +196,13 @@ class _CasePlayer:
 
     def todo(self, routine: str) -> set[str]:
         """Return the causes that a routine is to take up."""
-        return set(self.process.todo[routine].items)
+        return set(self.process.work_queues[routine].items)
 
     def clear(self) -> None:
         """Empty the work lists: the case itself says which handler is called."""
         for routine in self.routines:
             for cause in self.todo(routine):
-                self.ctx(routine).done(cause)
+                self.ctx(routine).dequeue(cause)
 
 
 def _stored(plain: Mapping[str, Any]) -> Any:

@@ -21,16 +21,16 @@ from ..api.kinds.selector import NodeSelector, NodeSelectorTerm, Requirement, To
 from ..api.kinds.workload import DaemonSet, DaemonSetStatus
 from ..workloads import (
     REVISION_LABEL,
-    available,
-    controller_of,
+    by_controller_uid,
+    controller_cause,
+    controller_reference,
     generation,
+    is_available,
     is_ready,
-    owned_by,
-    owner_cause,
-    remaining,
-    scaled,
+    pod_name_suffix,
+    scaled_value,
+    seconds_until_available,
     sorted_by_age,
-    suffix,
     template_hash,
 )
 from ..world.activation import Exists
@@ -73,11 +73,11 @@ def component(options: DaemonSetOptions | None = None) -> Component:
     """Return the DaemonSet controller."""
     sync_set = partial(sync, options or DaemonSetOptions())
     routine = Reconciler(NAME, _sets_of, sync_set, report_refused, wait_until_seen("Pod"))
-    return Component(NAME, (KIND, "Pod", "Node"), (routine,), _views, need=partial(Exists, KIND))
+    return Component(NAME, (KIND, "Pod", "Node"), (routine,), _views, activation=partial(Exists, KIND))
 
 
 def _views(_seen: InformerCache) -> dict[str, View]:
-    return {"pods": Index("Pod", controller_of(KIND))}
+    return {"pods": Index("Pod", by_controller_uid(KIND))}
 
 
 def _sets_of(ctx: TurnContext, key: Key, old: Any, new: Any) -> Iterator[str]:
@@ -86,7 +86,7 @@ def _sets_of(ctx: TurnContext, key: Key, old: Any, new: Any) -> Iterator[str]:
         if new is not None:
             yield f"{key.namespace}/{key.name}"
     elif key.kind == "Pod":
-        yield from owner_cause(KIND, new if new is not None else old)
+        yield from controller_cause(KIND, new if new is not None else old)
     elif old is None or new is None or (old.metadata.labels, old.spec) != (new.metadata.labels, new.spec):
         for found in ctx.seen.all(KIND):
             yield f"{found.metadata.namespace or 'default'}/{found.metadata.name}"
@@ -189,7 +189,8 @@ class DaemonPods:
         if strategy.get("type", "RollingUpdate") != "RollingUpdate":
             return
         wanted = [node.metadata.name for node in self.nodes if fits(self.owner, node)[0]]
-        max_unavailable = scaled(strategy.get("rollingUpdate", EMPTY).get("maxUnavailable", 1), len(wanted), up=True)
+        rolling = strategy.get("rollingUpdate", EMPTY)
+        max_unavailable = scaled_value(rolling.get("maxUnavailable", 1), len(wanted), up=True)
         min_ready_seconds, now = self.owner.spec.min_ready_seconds, self.ctx.moment
         unavailable = 0
         old_unavailable: list[Pod] = []
@@ -199,10 +200,10 @@ class DaemonPods:
             if not pods:
                 unavailable += 1
                 continue
-            is_available = available(pods[0], min_ready_seconds, now)
-            unavailable += not is_available
+            works = is_available(pods[0], min_ready_seconds, now)
+            unavailable += not works
             if not self.is_new(pods[0]):
-                (old_available if is_available else old_unavailable).append(pods[0])
+                (old_available if works else old_unavailable).append(pods[0])
         for pod in [*old_unavailable, *old_available[: max(0, max_unavailable - unavailable)]]:
             self._delete(plan, pod)
 
@@ -214,12 +215,12 @@ class DaemonPods:
         owner, template = self.owner, self.owner.spec.template
         pod = Pod(
             metadata=ObjectMeta(
-                name=f"{owner.metadata.name}-{suffix(owner.metadata.uid, number)}",
+                name=f"{owner.metadata.name}-{pod_name_suffix(owner.metadata.uid, number)}",
                 generate_name=f"{owner.metadata.name}-",
                 namespace=owner.metadata.namespace or "default",
                 labels=template.metadata.labels.merged({REVISION_LABEL: self.hash}),
                 annotations=template.metadata.annotations,
-                owner_references=(owned_by(owner),),
+                owner_references=(controller_reference(owner),),
             ),
             spec=spec_for(template.spec, node, sets_node_name=options.sets_node_name),
         )
@@ -227,8 +228,8 @@ class DaemonPods:
         plan.create(
             pod,
             f"DaemonSet controller creates {reference_of(pod)} for node {node}",
-            then=(PlannedEvent(about, "Normal", "SuccessfulCreate", f"Created pod: {pod.metadata.name}", NAME),),
-            otherwise=(PlannedEvent(about, "Warning", "FailedCreate", "Error creating: {error}", NAME),),
+            on_success=(PlannedEvent(about, "Normal", "SuccessfulCreate", f"Created pod: {pod.metadata.name}", NAME),),
+            on_failure=(PlannedEvent(about, "Warning", "FailedCreate", "Error creating: {error}", NAME),),
         )
 
     def _delete(self, plan: PlanBuilder, pod: Pod) -> None:
@@ -249,7 +250,7 @@ class DaemonPods:
             misscheduled += not should_run
             if should_run:
                 ready += is_ready(pods[0])
-                number_available += available(pods[0], min_ready_seconds, now)
+                number_available += is_available(pods[0], min_ready_seconds, now)
                 updated += self.is_new(pods[0])
         return attrs.evolve(
             self.owner.status,
@@ -267,9 +268,9 @@ class DaemonPods:
         """Wake the DaemonSet when the next ready daemon becomes available."""
         seconds = self.owner.spec.min_ready_seconds
         pods = [pod for pods in self.pods.values() for pod in pods if is_ready(pod)] if seconds else []
-        waits = [wait for pod in pods if (wait := remaining(pod, seconds, self.ctx.moment)) > 0]
+        waits = [wait for pod in pods if (wait := seconds_until_available(pod, seconds, self.ctx.moment)) > 0]
         if waits:
-            self.ctx.wake(cause, min(waits))
+            self.ctx.wake_after(cause, min(waits))
 
 
 def node_of(pod: Pod) -> str:

@@ -19,7 +19,7 @@ from ..api.kinds.meta import Condition, Frozen, OwnerReference
 from ..api.kinds.pod import Pod
 from ..api.kinds.policy import PodDisruptionBudget
 from ..api.kinds.selector import LabelSelector
-from ..workloads import generation, is_ready, scaled
+from ..workloads import generation, is_ready, scaled_value
 from ..world.activation import Exists
 from ..world.apiserver import Write
 from ..world.component import Component, TurnContext
@@ -40,7 +40,7 @@ class ExpectedCountUnknown(ValueError):
 def component() -> Component:
     """Return the disruption controller."""
     routine = Reconciler(NAME, _budgets_of, sync, report_refused, report_done)
-    return Component(NAME, (KIND, "Pod", *SCALABLE), (routine,), need=partial(Exists, KIND))
+    return Component(NAME, (KIND, "Pod", *SCALABLE), (routine,), activation=partial(Exists, KIND))
 
 
 def _budgets_of(ctx: TurnContext, key: Key, old: Any, new: Any) -> Iterator[str]:
@@ -107,10 +107,10 @@ def _expected_and_desired(
     max_unavailable, min_available = budget.spec.max_unavailable, budget.spec.min_available
     if max_unavailable is not None:
         expected = _expected_scale(plan, budget, pods)
-        return expected, max(0, expected - scaled(max_unavailable, expected, up=True))
+        return expected, max(0, expected - scaled_value(max_unavailable, expected, up=True))
     if isinstance(min_available, str):
         expected = _expected_scale(plan, budget, pods)
-        return expected, scaled(min_available, expected, up=True)
+        return expected, scaled_value(min_available, expected, up=True)
     return len(pods), 0 if min_available is None else min_available
 
 
@@ -143,7 +143,7 @@ def _controller(ctx: TurnContext, owner: OwnerReference, pod: Pod) -> Any:
     """Return the workload that controls a pod, directly or not.
 
     Raises:
-        ExpectedCountUnknown: it cannot be scaled, or is not there.
+        ExpectedCountUnknown: it cannot be scaled_value, or is not there.
     """
     kind = owner.kind
     if kind not in SCALABLE:

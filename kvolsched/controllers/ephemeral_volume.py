@@ -14,7 +14,7 @@ from ..api.kinds.meta import ObjectMeta
 from ..api.kinds.pod import Pod
 from ..api.kinds.pod_volume import PersistentVolumeClaimTemplate
 from ..api.kinds.volume import PersistentVolumeClaim
-from ..workloads import owned_by
+from ..workloads import controller_reference
 from ..world.activation import Exists
 from ..world.apiserver import Write
 from ..world.component import Component, TurnContext
@@ -30,7 +30,7 @@ CLAIM = "PersistentVolumeClaim"
 def component() -> Component:
     """Return the ephemeral volume controller."""
     routine = Reconciler(NAME, _pods_of, sync, report_refused, report_done)
-    return Component(NAME, ("Pod", CLAIM), (routine,), need=partial(Exists, "Pod", _has_ephemeral_volumes))
+    return Component(NAME, ("Pod", CLAIM), (routine,), activation=partial(Exists, "Pod", _has_ephemeral_volumes))
 
 
 def _has_ephemeral_volumes(pod: Pod) -> bool:
@@ -83,7 +83,7 @@ def claim_for(pod: Pod, volume: str, template: PersistentVolumeClaimTemplate) ->
             namespace=pod.metadata.namespace or "default",
             labels=template.metadata.labels,
             annotations=template.metadata.annotations,
-            owner_references=(owned_by(pod),),
+            owner_references=(controller_reference(pod),),
         ),
         spec=template.spec,
     )

@@ -30,7 +30,7 @@ FOREGROUND, ORPHAN = "foregroundDeletion", "orphan"
 def component() -> Component:
     """Return the garbage collector."""
     routine = Reconciler(NAME, _causes, sync, report_refused, report_done)
-    return Component(NAME, WATCHED, (routine,), _views, need=OrphanCondition)
+    return Component(NAME, WATCHED, (routine,), _views, activation=OrphanCondition)
 
 
 class OrphanCondition:
@@ -84,7 +84,7 @@ class OrphanCondition:
             (self.missing.add if gone else self.missing.discard)((key, uid))
 
     @property
-    def met(self) -> bool:
+    def is_met(self) -> bool:
         """Whether there is something to collect."""
         return bool(self.waiting or self.missing)
 
@@ -177,7 +177,7 @@ def _is_gone(ctx: TurnContext, owner: OwnerReference, namespace: str) -> bool:
     seen = ctx.seen.kinds.get(owner.kind, {}).get(key)
     if seen is not None and seen.metadata.uid == owner.uid:
         return False
-    stored = ctx.get(key)
+    stored = ctx.get_live(key)
     if stored is not None and stored.metadata.uid == owner.uid:
         return False
     return bool(ctx.sim.log.notes.get(Note("world", GONE, "/".join(key))))

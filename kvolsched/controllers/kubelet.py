@@ -32,7 +32,7 @@ from ..volumes import (
 )
 from ..world.apiserver import Write
 from ..world.component import Component, TurnContext
-from ..world.digest import WAIT
+from ..world.digest import DIGEST_WAIT
 from ..world.log import Key
 from ..world.plan import PlanBuilder, reference_of, report_done, report_refused
 from ..world.reconciler import Reconciler
@@ -74,7 +74,7 @@ class TimedAction:
     """A note: the start or stop of a pod that takes time, and when it ends."""
 
     action: str
-    until: float = attrs.field(metadata=WAIT)
+    until: float = attrs.field(metadata=DIGEST_WAIT)
 
 
 @attrs.frozen
@@ -176,7 +176,7 @@ class Kubelet:
         running: TimedAction | None = ctx.note("takes", cause)
         if running is None or running.action != action:
             ctx.remember("takes", cause, TimedAction(action, ctx.now + delay))
-            ctx.wake(cause, delay)
+            ctx.wake_after(cause, delay)
             return False
         if ctx.now < running.until:
             return False
@@ -199,7 +199,7 @@ class Kubelet:
             return
         why = self._missing_volume(plan, pod, node)
         if why:
-            plan.say(f"{kubelet} does not start {reference_of(pod)} yet: {why}")
+            plan.describe(f"{kubelet} does not start {reference_of(pod)} yet: {why}")
             return
         if not self._is_over(plan.ctx, cause, f"start {pod.metadata.uid}", self.options.start_delay):
             return

@@ -26,7 +26,7 @@ VOLUME = "PersistentVolume"
 def component() -> Component:
     """Return the PV protection controller."""
     routine = Reconciler(NAME, _volumes_of, sync, report_refused, report_done)
-    return Component(NAME, (VOLUME,), (routine,), need=partial(Exists, VOLUME, _is_deleted))
+    return Component(NAME, (VOLUME,), (routine,), activation=partial(Exists, VOLUME, _is_deleted))
 
 
 def _is_deleted(volume: PersistentVolume) -> bool:
@@ -45,7 +45,7 @@ def sync(ctx: TurnContext, cause: str) -> Sequence[Write]:
         return ()
     plan = PlanBuilder(ctx, NAME)
     if volume.status.phase == "Bound":
-        plan.say(f"PV protection controller keeps {reference_of(volume)}: it is bound")
+        plan.describe(f"PV protection controller keeps {reference_of(volume)}: it is bound")
         return ()
     freed = without_finalizers(volume, FINALIZER)
     words = f"PV protection controller removes its finalizer from {reference_of(volume)}: it is not bound"

@@ -30,7 +30,7 @@ CLAIM = "PersistentVolumeClaim"
 def component() -> Component:
     """Return the PVC protection controller."""
     routine = Reconciler(NAME, _claims_of, sync, report_refused, report_done)
-    return Component(NAME, (CLAIM, "Pod"), (routine,), _views, need=partial(Exists, CLAIM, _is_deleted))
+    return Component(NAME, (CLAIM, "Pod"), (routine,), _views, activation=partial(Exists, CLAIM, _is_deleted))
 
 
 def _is_deleted(claim: PersistentVolumeClaim) -> bool:
@@ -70,7 +70,7 @@ def sync(ctx: TurnContext, cause: str) -> Sequence[Write]:
     pods = users.get(cause)
     if pods:
         names = ", ".join(map(reference_of, pods))
-        plan.say(f"PVC protection controller keeps {reference_of(claim)}: it is used by {names}")
+        plan.describe(f"PVC protection controller keeps {reference_of(claim)}: it is used by {names}")
         return ()
     freed = without_finalizers(claim, FINALIZER)
     words = f"PVC protection controller removes its finalizer from {reference_of(claim)}: no pod uses it"

@@ -20,16 +20,16 @@ from ..api.kinds.meta import ObjectMeta
 from ..api.kinds.pod import Pod
 from ..api.kinds.workload import ReplicaSet, ReplicaSetStatus
 from ..workloads import (
-    active,
-    available,
-    controller_of,
+    by_controller_uid,
+    controller_cause,
+    controller_reference,
     generation,
+    is_active,
+    is_available,
     is_ready,
-    owned_by,
-    owner_cause,
-    remaining,
-    suffix,
-    terminating,
+    is_terminating,
+    pod_name_suffix,
+    seconds_until_available,
 )
 from ..world.activation import Exists
 from ..world.apiserver import Write, key_of
@@ -51,11 +51,11 @@ _PHASE_ORDER = {"Pending": 0, "": 0, "Unknown": 1, "Running": 2}
 def component() -> Component:
     """Return the ReplicaSet controller."""
     routine = Reconciler(NAME, _sets_of, sync, report_refused, wait_until_seen("Pod"))
-    return Component(NAME, (KIND, "Pod"), (routine,), _views, need=partial(Exists, KIND))
+    return Component(NAME, (KIND, "Pod"), (routine,), _views, activation=partial(Exists, KIND))
 
 
 def _views(_seen: InformerCache) -> dict[str, View]:
-    return {"pods": Index("Pod", controller_of(KIND)), "siblings": Index(KIND, controller_of("Deployment"))}
+    return {"pods": Index("Pod", by_controller_uid(KIND)), "siblings": Index(KIND, by_controller_uid("Deployment"))}
 
 
 def _sets_of(_ctx: TurnContext, key: Key, old: Any, new: Any) -> Iterator[str]:
@@ -64,7 +64,7 @@ def _sets_of(_ctx: TurnContext, key: Key, old: Any, new: Any) -> Iterator[str]:
         if new is not None:
             yield f"{key.namespace}/{key.name}"
     else:
-        yield from owner_cause(KIND, new if new is not None else old)
+        yield from controller_cause(KIND, new if new is not None else old)
 
 
 def sync(ctx: TurnContext, cause: str) -> Sequence[Write]:
@@ -76,7 +76,7 @@ def sync(ctx: TurnContext, cause: str) -> Sequence[Write]:
     index = ctx.views["pods"]
     assert isinstance(index, Index)
     pods: list[Pod] = index.get(owner.metadata.uid)
-    replicas = [pod for pod in pods if active(pod)]
+    replicas = [pod for pod in pods if is_active(pod)]
     plan = PlanBuilder(ctx, NAME)
     wanted = 1 if owner.spec.replicas is None else owner.spec.replicas
     if has_seen_write(ctx, cause, "Pod") and owner.metadata.deletion_timestamp is None:
@@ -100,12 +100,12 @@ def _create(plan: PlanBuilder, owner: ReplicaSet, cause: str, count: int) -> Non
     for number in range(first, first + count):
         pod = Pod(
             metadata=ObjectMeta(
-                name=f"{owner.metadata.name}-{suffix(owner.metadata.uid, number)}",
+                name=f"{owner.metadata.name}-{pod_name_suffix(owner.metadata.uid, number)}",
                 generate_name=f"{owner.metadata.name}-",
                 namespace=owner.metadata.namespace or "default",
                 labels=template.metadata.labels,
                 annotations=template.metadata.annotations,
-                owner_references=(owned_by(owner),),
+                owner_references=(controller_reference(owner),),
             ),
             spec=template.spec,
         )
@@ -113,8 +113,8 @@ def _create(plan: PlanBuilder, owner: ReplicaSet, cause: str, count: int) -> Non
         plan.create(
             pod,
             f"ReplicaSet controller creates {reference_of(pod)}",
-            then=(PlannedEvent(about, "Normal", "SuccessfulCreate", f"Created pod: {pod.metadata.name}", NAME),),
-            otherwise=(PlannedEvent(about, "Warning", "FailedCreate", "Error creating: {error}", NAME),),
+            on_success=(PlannedEvent(about, "Normal", "SuccessfulCreate", f"Created pod: {pod.metadata.name}", NAME),),
+            on_failure=(PlannedEvent(about, "Warning", "FailedCreate", "Error creating: {error}", NAME),),
         )
     ctx.remember("made", cause, first + count)
 
@@ -156,7 +156,7 @@ def _related(ctx: TurnContext, owner: ReplicaSet) -> list[Pod]:
     assert isinstance(siblings, Index)
     deployment = owner.metadata.controller
     related = siblings.get(deployment.uid) if deployment is not None else [owner]
-    return [pod for related_set in related or [owner] for pod in pods.get(related_set.metadata.uid) if active(pod)]
+    return [pod for related_set in related or [owner] for pod in pods.get(related_set.metadata.uid) if is_active(pod)]
 
 
 def _status(ctx: TurnContext, owner: ReplicaSet, replicas: Sequence[Pod], pods: Sequence[Pod]) -> ReplicaSetStatus:
@@ -169,17 +169,17 @@ def _status(ctx: TurnContext, owner: ReplicaSet, replicas: Sequence[Pod], pods: 
         replicas=len(replicas),
         fully_labeled_replicas=sum(labels.items() <= pod.metadata.labels.items() for pod in replicas),
         ready_replicas=sum(map(is_ready, replicas)),
-        available_replicas=sum(available(pod, min_ready_seconds, now) for pod in replicas),
-        rest=owner.status.rest.with_(terminatingReplicas=sum(map(terminating, pods))),
+        available_replicas=sum(is_available(pod, min_ready_seconds, now) for pod in replicas),
+        rest=owner.status.rest.with_(terminatingReplicas=sum(map(is_terminating, pods))),
     )
 
 
 def _wake_when_available(ctx: TurnContext, cause: str, owner: ReplicaSet, replicas: Sequence[Pod]) -> None:
     """Wake the ReplicaSet when the next ready pod becomes available."""
     seconds = owner.spec.min_ready_seconds
-    waits = [remaining(pod, seconds, ctx.moment) for pod in replicas if is_ready(pod)] if seconds else []
+    waits = [seconds_until_available(pod, seconds, ctx.moment) for pod in replicas if is_ready(pod)] if seconds else []
     if any(wait > 0 for wait in waits):
-        ctx.wake(cause, min(wait for wait in waits if wait > 0))
+        ctx.wake_after(cause, min(wait for wait in waits if wait > 0))
 
 
 __all__ = ["NAME", "component"]

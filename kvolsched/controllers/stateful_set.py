@@ -22,15 +22,15 @@ from ..api.kinds.workload import StatefulSet, StatefulSetStatus
 from ..api.unmodelled_defaults import completed
 from ..workloads import (
     REVISION_LABEL,
-    available,
-    controller_of,
+    by_controller_uid,
+    controller_cause,
+    controller_reference,
     generation,
-    owned_by,
-    owner_cause,
-    remaining,
+    is_available,
+    is_running_and_ready,
     revision_hash,
-    running_and_ready,
-    scaled,
+    scaled_value,
+    seconds_until_available,
 )
 from ..world.activation import Exists
 from ..world.apiserver import Write, key_of
@@ -70,11 +70,11 @@ class StatefulSetRevisions:
 def component(options: StatefulSetOptions | None = None) -> Component:
     """Return the StatefulSet controller."""
     routine = Reconciler(NAME, _sets_of, partial(sync, options or StatefulSetOptions()), report_refused, report_done)
-    return Component(NAME, (KIND, "Pod", "PersistentVolumeClaim"), (routine,), _views, need=partial(Exists, KIND))
+    return Component(NAME, (KIND, "Pod", "PersistentVolumeClaim"), (routine,), _views, activation=partial(Exists, KIND))
 
 
 def _views(_seen: InformerCache) -> dict[str, View]:
-    return {"pods": Index("Pod", controller_of(KIND))}
+    return {"pods": Index("Pod", by_controller_uid(KIND))}
 
 
 def _sets_of(_ctx: TurnContext, key: Key, old: object, new: object) -> Iterator[str]:
@@ -83,7 +83,7 @@ def _sets_of(_ctx: TurnContext, key: Key, old: object, new: object) -> Iterator[
         if new is not None:
             yield f"{key.namespace}/{key.name}"
     elif key.kind == "Pod":
-        yield from owner_cause(KIND, new if new is not None else old)
+        yield from controller_cause(KIND, new if new is not None else old)
 
 
 def sync(options: StatefulSetOptions, ctx: TurnContext, cause: str) -> Sequence[Write]:
@@ -153,7 +153,7 @@ class StatefulSetReplicas:
         return pod.metadata.deletion_timestamp is None and self._is_available(pod)
 
     def _is_available(self, pod: Pod) -> bool:
-        return running_and_ready(pod) and available(pod, self.min_ready_seconds, self.plan.ctx.moment)
+        return is_running_and_ready(pod) and is_available(pod, self.min_ready_seconds, self.plan.ctx.moment)
 
     def scale_up(self) -> bool:
         """Create missing replicas and replace those that have ended; say whether the sync stops here."""
@@ -201,7 +201,7 @@ class StatefulSetReplicas:
         lowest = self.ordinals.start + int(rolling.get("partition") or 0)
         targets = [n for n in reversed(self.ordinals) if n >= lowest]
         missing = [n for n in targets if n not in self.pods or not self._is_healthy(self.pods[n])]
-        max_unavailable = scaled(rolling.get("maxUnavailable", 1), len(self.ordinals), up=True) or 1
+        max_unavailable = scaled_value(rolling.get("maxUnavailable", 1), len(self.ordinals), up=True) or 1
         if max_unavailable > 1:
             old = [n for n in targets if self._is_old(n)]
             replaced = old[: max(0, max_unavailable - len(missing))]
@@ -232,16 +232,16 @@ class StatefulSetReplicas:
             plan.create(
                 claim,
                 f"StatefulSet controller creates {reference_of(claim)}",
-                then=(self._event("Normal", "SuccessfulCreate", f"Create {what} success"),),
-                sunk="AlreadyExists",  # created before, and not yet seen
-                otherwise=(self._event("Warning", "FailedCreate", f"create {what} failed error: {{error}}"),),
+                on_success=(self._event("Normal", "SuccessfulCreate", f"Create {what} success"),),
+                silent_reason="AlreadyExists",  # created before, and not yet seen
+                on_failure=(self._event("Warning", "FailedCreate", f"create {what} failed error: {{error}}"),),
             )
         plan.create(
             pod,
             f"StatefulSet controller creates {reference_of(pod)}",
-            then=(self._event("Normal", "SuccessfulCreate", f"Create {in_set} successful"),),
-            sunk="AlreadyExists",  # created before, and not yet seen
-            otherwise=(self._event("Warning", "FailedCreate", f"create {in_set} failed error: {{error}}"),),
+            on_success=(self._event("Normal", "SuccessfulCreate", f"Create {in_set} successful"),),
+            silent_reason="AlreadyExists",  # created before, and not yet seen
+            on_failure=(self._event("Warning", "FailedCreate", f"create {in_set} failed error: {{error}}"),),
         )
         self._set_claim_owners(ordinal, pod)
 
@@ -296,7 +296,7 @@ class StatefulSetReplicas:
             replicas=len(pods),
             current_replicas=sum(_revision(pod, current) == current for pod in live_pods) - replaced,
             updated_replicas=sum(_revision(pod, update) == update for pod in live_pods),
-            ready_replicas=sum(map(running_and_ready, pods)),
+            ready_replicas=sum(map(is_running_and_ready, pods)),
             available_replicas=sum(map(self._is_available, pods)),
         )
         if self.options.revisions:
@@ -309,10 +309,10 @@ class StatefulSetReplicas:
     def wake_when_available(self, cause: str) -> None:
         """Wake the StatefulSet when the next ready replica becomes available."""
         now = self.plan.ctx.moment
-        pods = [pod for pod in self.pods.values() if running_and_ready(pod)] if self.min_ready_seconds else []
-        waits = [wait for pod in pods if (wait := remaining(pod, self.min_ready_seconds, now)) > 0]
+        pods = [pod for pod in self.pods.values() if is_running_and_ready(pod)] if self.min_ready_seconds else []
+        waits = [wait for pod in pods if (wait := seconds_until_available(pod, self.min_ready_seconds, now)) > 0]
         if waits:
-            self.plan.ctx.wake(cause, min(waits))
+            self.plan.ctx.wake_after(cause, min(waits))
 
 
 def _with_update_completed(status: StatefulSetStatus) -> StatefulSetStatus:
@@ -342,9 +342,9 @@ def _with_policy_owner(meta: ObjectMeta, owner: StatefulSet, scaled_away: Pod | 
     others = tuple(other for other in meta.owner_references if other.kind not in (KIND, "Pod"))
     added: tuple[OwnerReference, ...] = ()
     if scaled_away is not None and policy.get("whenScaled") == "Delete":
-        added = (owned_by(scaled_away),)
+        added = (controller_reference(scaled_away),)
     elif policy.get("whenDeleted") == "Delete":
-        added = (owned_by(owner),)
+        added = (controller_reference(owner),)
     if (*others, *added) == meta.owner_references:
         return meta
     return attrs.evolve(meta, owner_references=(*others, *added))
@@ -371,7 +371,7 @@ def pod_for(owner: StatefulSet, ordinal: int) -> Pod:
             namespace=owner.metadata.namespace or "default",
             labels=labels,
             annotations=template.metadata.annotations,
-            owner_references=(owned_by(owner),),
+            owner_references=(controller_reference(owner),),
         ),
         spec=attrs.evolve(template.spec, volumes=(*claims.values(), *others), rest=rest),
     )

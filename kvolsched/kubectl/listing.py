@@ -17,7 +17,7 @@ import attrs
 from ..api.kinds.kind import Kind, kind_named
 from ..api.text.convert import to_plain
 from ..api.text.manifest import write
-from ..cluster import Cluster
+from ..cluster_core import ClusterCore
 from ..world.apiserver import key_of
 from ..world.log import Key
 from .describe_sections.description import description, in_order
@@ -84,7 +84,7 @@ class Description:
 
 
 def get(  # noqa: PLR0913 - as many as kubectl has
-    cluster: Cluster,
+    cluster: ClusterCore,
     kind: str,
     namespace: str = "default",
     *,
@@ -140,7 +140,7 @@ def get(  # noqa: PLR0913 - as many as kubectl has
 
 
 def describe(
-    cluster: Cluster, reference: str, name: str = "", namespace: str = "default", *, now: datetime | None = None
+    cluster: ClusterCore, reference: str, name: str = "", namespace: str = "default", *, now: datetime | None = None
 ) -> Description:
     """Describe objects as `kubectl describe` prints them: `pod/web-0`, `pvc/shop/data`, or kind and name apart.
 

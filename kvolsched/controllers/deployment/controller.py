@@ -8,7 +8,7 @@ from typing import Any
 
 from ...api.kinds.pod import Pod
 from ...api.kinds.workload import Deployment
-from ...workloads import controller_of, owner_cause, sorted_by_age
+from ...workloads import by_controller_uid, controller_cause, sorted_by_age
 from ...world.activation import Exists
 from ...world.apiserver import Write
 from ...world.component import Component, TurnContext
@@ -26,11 +26,11 @@ from .scaling import follow_replicas, is_scaled
 def component() -> Component:
     """Return the Deployment controller."""
     routine = Reconciler(NAME, _deployments_of, sync, report_refused, report_done)
-    return Component(NAME, (KIND, "ReplicaSet", "Pod"), (routine,), _views, need=partial(Exists, KIND))
+    return Component(NAME, (KIND, "ReplicaSet", "Pod"), (routine,), _views, activation=partial(Exists, KIND))
 
 
 def _views(_seen: InformerCache) -> dict[str, View]:
-    return {"sets": Index("ReplicaSet", controller_of(KIND)), "pods": Index("Pod", controller_of("ReplicaSet"))}
+    return {"sets": Index("ReplicaSet", by_controller_uid(KIND)), "pods": Index("Pod", by_controller_uid("ReplicaSet"))}
 
 
 def _deployments_of(ctx: TurnContext, key: Key, old: Any, new: Any) -> Iterator[str]:
@@ -39,11 +39,11 @@ def _deployments_of(ctx: TurnContext, key: Key, old: Any, new: Any) -> Iterator[
         if new is not None:
             yield f"{key.namespace}/{key.name}"
     elif key.kind == "ReplicaSet":
-        yield from owner_cause(KIND, new if new is not None else old)
+        yield from controller_cause(KIND, new if new is not None else old)
     elif new is None and (owner := old.metadata.controller) is not None and owner.kind == "ReplicaSet":
         found = ctx.seen.get("ReplicaSet", owner.name, key.namespace)
         if found is not None:
-            yield from owner_cause(KIND, found)
+            yield from controller_cause(KIND, found)
 
 
 def sync(ctx: TurnContext, cause: str) -> Sequence[Write]:

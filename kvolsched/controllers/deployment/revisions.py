@@ -9,7 +9,7 @@ import attrs
 
 from ...api.kinds.meta import Frozen, ObjectMeta, evolve_parts
 from ...api.kinds.workload import ReplicaSet, ReplicaSetSpec
-from ...workloads import TEMPLATE_LABEL, owned_by, template_hash
+from ...workloads import TEMPLATE_LABEL, controller_reference, template_hash
 from ...world.apiserver import key_of
 from ...world.plan import PlannedEvent, reference_of
 from .progress import condition_of, has_deadline, with_condition
@@ -62,7 +62,7 @@ def _create(rollout: Rollout, number: int) -> ReplicaSet:
             name=f"{meta.name}-{label[TEMPLATE_LABEL]}",
             namespace=meta.namespace or "default",
             labels=labels,
-            owner_references=(owned_by(rollout.owner),),
+            owner_references=(controller_reference(rollout.owner),),
         ),
         spec=ReplicaSetSpec(
             replicas=rollout.new_set_size(0),
@@ -79,9 +79,9 @@ def _create(rollout: Rollout, number: int) -> ReplicaSet:
     rollout.plan.create(
         created,
         f"Deployment controller creates {reference_of(created)} with {replicas} replica{'' if replicas == 1 else 's'}",
-        then=(rollout.scaling_event(created, 0, replicas),) if replicas else (),
-        sunk="AlreadyExists",  # created before, and not yet seen
-        otherwise=(PlannedEvent(key_of(rollout.owner), "Warning", "ReplicaSetCreateError", failed, NAME),),
+        on_success=(rollout.scaling_event(created, 0, replicas),) if replicas else (),
+        silent_reason="AlreadyExists",  # created before, and not yet seen
+        on_failure=(PlannedEvent(key_of(rollout.owner), "Warning", "ReplicaSetCreateError", failed, NAME),),
     )
     rollout.new_name = name
     rollout.sets[name] = rollout.seen_sets[name] = created

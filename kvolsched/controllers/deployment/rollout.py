@@ -8,7 +8,7 @@ from ...api.kinds.meta import EMPTY, Frozen, evolve_parts
 from ...api.kinds.pod import PodTemplateSpec
 from ...api.kinds.workload import Deployment, ReplicaSet
 from ...api.unmodelled_defaults import completed
-from ...workloads import TEMPLATE_LABEL, scaled
+from ...workloads import TEMPLATE_LABEL, scaled_value
 from ...world.apiserver import key_of
 from ...world.plan import PlanBuilder, PlannedEvent, reference_of
 
@@ -60,8 +60,8 @@ class Rollout:
 
     def _limits(self) -> tuple[int, int]:
         rolling = self.strategy.get("rollingUpdate", EMPTY)
-        surge = scaled(rolling.get("maxSurge", "25%"), self.replicas, up=True)
-        unavailable = scaled(rolling.get("maxUnavailable", "25%"), self.replicas, up=False)
+        surge = scaled_value(rolling.get("maxSurge", "25%"), self.replicas, up=True)
+        unavailable = scaled_value(rolling.get("maxUnavailable", "25%"), self.replicas, up=False)
         return (surge, unavailable) if surge or unavailable else (0, 1)
 
     def new_set_size(self, present: int) -> int:

@@ -47,7 +47,7 @@ def pods_of(ctx: TurnContext, claim: str) -> list[Pod]:
 def object_to_sync(ctx: TurnContext, key: Key) -> Any:
     """Return an object as the watch shows it; None if it is gone, or while the controller's own write is newer."""
     cache = cache_of(ctx)
-    written, seen = cache.kept.get(key), cache.watched.get(key)
+    written, seen = cache.written.get(key), cache.watched.get(key)
     if written is None:
         return seen
     if seen is None:  # the deletion has just arrived

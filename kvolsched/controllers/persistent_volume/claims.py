@@ -77,7 +77,7 @@ class ClaimSync:
         cache = cache_of(ctx)
         for key in cache.indexes["pending_claims"].keys((kind, name)):
             if kind == "volume" or not self._is_delayed(ctx, cache.at(key)):
-                ctx.wake(f"{key.namespace}/{key.name}", self._until_next_tick(ctx))
+                ctx.wake_after(f"{key.namespace}/{key.name}", self._until_next_tick(ctx))
 
     def _until_next_tick(self, ctx: TurnContext) -> float:
         return self.options.resync - ctx.now % self.options.resync
@@ -86,7 +86,7 @@ class ClaimSync:
 
     def sync(self, ctx: TurnContext, cause: str) -> Sequence[Write]:
         """Bind one claim, provision for it, or say why it waits."""
-        ctx.cancel_wake(cause)  # it is looked at now, with all that is seen
+        ctx.cancel_wake_up(cause)  # it is looked at now, with all that is seen
         claim: PersistentVolumeClaim | None = object_to_sync(ctx, Key(CLAIM, *cause.split("/")))
         if claim is None:
             return ()
@@ -102,7 +102,7 @@ class ClaimSync:
         else:
             self._sync_unbound(plan, claim)
         if self.options.ticks and claim.status.phase == "Pending":
-            ctx.wake(cause, self._until_next_tick(ctx), periodic=True)
+            ctx.wake_after(cause, self._until_next_tick(ctx), periodic=True)
         return plan.writes
 
     def _sync_unbound(self, plan: PlanBuilder, claim: PersistentVolumeClaim) -> None:
@@ -123,7 +123,7 @@ class ClaimSync:
         else:
             message = "no persistent volumes available for this claim and no storage class is set"
             plan.event(claim, "Normal", "FailedBinding", message)
-            plan.say(f"PV controller leaves {reference_of(claim)} unbound: no volume matches, and it has no class")
+            plan.describe(f"PV controller leaves {reference_of(claim)} unbound: no volume matches, and it has no class")
         self.options.writes.set_claim_phase(plan, claim, "Pending")
 
     def _is_delayed(self, ctx: TurnContext, claim: PersistentVolumeClaim) -> bool:
@@ -151,7 +151,7 @@ class ClaimSync:
             candidates = [volume for volume in prebound if modes_of(volume) == modes]
             if not delayed:
                 candidates += indexes["free_volumes"].get((class_name, *modes))
-            found = find_matching_volume(claim, candidates, delayed=delayed, options=self.options.rules)
+            found = find_matching_volume(claim, candidates, delayed=delayed, rules=self.options.rules)
             if found is not None:
                 return found
         return None
@@ -161,7 +161,7 @@ class ClaimSync:
         pods = [pod for pod in pods_of(plan.ctx, claim_key(claim)) if not pod.spec.node_name]
         reason, message = self.options.messages.waiting(pods)
         plan.event(claim, "Normal", reason, message)
-        plan.say(f"PV controller leaves {reference_of(claim)} unbound: {message}")
+        plan.describe(f"PV controller leaves {reference_of(claim)} unbound: {message}")
 
     def _assign_default_class(self, plan: PlanBuilder, claim: PersistentVolumeClaim) -> bool:
         """Give a claim without class the default one, the newest of several; the sync ends there."""
@@ -176,7 +176,7 @@ class ClaimSync:
         failed = f'can\'t update PersistentVolumeClaim["{claim_key(claim)}"]: {{error}}'
         # Kubernetes does not take this write into its mutation cache: the next sync waits for the watch.
         words = f"PV controller assigns the default class {chosen} to {reference_of(claim)}"
-        plan.update(claim, changed, words, keep=False, error=failed)
+        plan.update(claim, changed, words, cached=False, refusal_words=failed)
         return True
 
     def _sync_prebound(self, plan: PlanBuilder, claim: PersistentVolumeClaim) -> None:
@@ -184,7 +184,7 @@ class ClaimSync:
         writes, name = self.options.writes, claim.spec.volume_name
         volume: PersistentVolume | None = cache_of(plan.ctx).at(Key(VOLUME, "", name))
         if volume is None:
-            plan.say(f"PV controller leaves {reference_of(claim)} unbound: there is no volume {name}")
+            plan.describe(f"PV controller leaves {reference_of(claim)} unbound: there is no volume {name}")
             writes.set_claim_phase(plan, claim, "Pending")
         elif volume.spec.claim_ref is None:
             why = next((why for check in self.options.volume_checks if (why := check(volume, claim))), "")
@@ -192,7 +192,7 @@ class ClaimSync:
                 writes.bind(plan, volume, claim)
                 return
             plan.event(claim, "Warning", "VolumeMismatch", f'Cannot bind to requested volume "{name}": {why}')
-            plan.say(f"PV controller does not bind {reference_of(claim)} to volume {name}: {why}")
+            plan.describe(f"PV controller does not bind {reference_of(claim)} to volume {name}: {why}")
             writes.set_claim_phase(plan, claim, "Pending")
         elif is_bound_to(volume, claim):
             writes.bind(plan, volume, claim)
@@ -206,11 +206,11 @@ class ClaimSync:
             plan.event(claim, "Warning", "FailedBinding", messages.volume_taken.format(volume=name))
         assert volume.spec.claim_ref is not None
         rival = claim_ref_key(volume.spec.claim_ref)
-        plan.say(f"PV controller does not bind {reference_of(claim)}: volume {name} is reserved for {rival}")
+        plan.describe(f"PV controller does not bind {reference_of(claim)}: volume {name} is reserved for {rival}")
         if BOUND_BY_CONTROLLER not in claim.metadata.annotations:
             self.options.writes.set_claim_phase(plan, claim, "Pending")
         else:
-            plan.ctx.say(messages.misbound.format(claim=claim_key(claim), volume=name, rival=rival))
+            plan.ctx.describe(messages.misbound.format(claim=claim_key(claim), volume=name, rival=rival))
 
     def _sync_bound(self, plan: PlanBuilder, claim: PersistentVolumeClaim) -> None:
         """Complete the binding of a claim that was bound before, or report that its data is lost."""
@@ -239,13 +239,13 @@ class ClaimSync:
             return
         if why or storage_class is None:
             plan.event(claim, "Warning", "ProvisioningFailed", why)
-            plan.say(f"PV controller cannot provision a volume for {reference_of(claim)}: {why}")
+            plan.describe(f"PV controller cannot provision a volume for {reference_of(claim)}: {why}")
             return
         name = storage_class.provisioner
         if name not in self.options.in_tree_plugins:
             self._hand_over(plan, claim, self.options.migration.drivers.get(name, name))
         elif has_operations(ctx):
-            plan.ask(OPERATIONS, operation)
+            plan.enqueue(OPERATIONS, operation)
 
     def _no_provisioner(self, claim: PersistentVolumeClaim, storage_class: StorageClass | None) -> str:
         """Return why nobody can provision for a class, or ""."""
@@ -271,12 +271,12 @@ class ClaimSync:
             claim,
             annotated,
             f"PV controller asks provisioner {provisioner} for a volume for {reference_of(claim)}",
-            otherwise=(failed,) if messages.claim_not_saved else (),
+            on_failure=(failed,) if messages.claim_not_saved else (),
             operation=_operation(claim),
         )
         message = messages.external_provisioner.format(provisioner=provisioner)
         plan.event(annotated, "Normal", "ExternalProvisioning", message)
-        plan.say(f"PV controller waits for provisioner {provisioner} to create a volume for {reference_of(claim)}")
+        plan.describe(f"PV controller waits for provisioner {provisioner} to create a volume for {reference_of(claim)}")
 
 
 def _operation(claim: PersistentVolumeClaim) -> str:

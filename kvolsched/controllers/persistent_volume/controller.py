@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 import attrs
 
-from ...world.apiserver import Done, Refused
+from ...world.apiserver import CommittedWrite, RefusedWrite
 from ...world.component import Actor, Component, TurnContext
 from ...world.mutation_cache import record_written
 from ...world.operation_backoff import back_off_operation, is_backing_off
@@ -48,13 +48,13 @@ class PVController:
         """Return the seconds until a failed sync is taken up again."""
         return self.options.resync
 
-    def done(self, ctx: TurnContext, _cause: str, outcome: Done, *, last: bool) -> None:
+    def done(self, ctx: TurnContext, _cause: str, outcome: CommittedWrite, *, last: bool) -> None:
         """Record what was written in the mutation cache, and report it."""
-        if outcome.stored is not None and outcome.changed and getattr(outcome.write, "keep", True):
+        if outcome.stored is not None and outcome.changed and getattr(outcome.write, "cached", True):
             record_written(ctx, outcome.stored)
         report_outcome(ctx, outcome)
 
-    def refused(self, ctx: TurnContext, _cause: str, outcome: Refused) -> None:
+    def refused(self, ctx: TurnContext, _cause: str, outcome: RefusedWrite) -> None:
         """Back off the operation that a refused write belongs to, and report the refusal."""
         operation = getattr(outcome.write, "operation", "")
         if operation and self.options.backs_off_after(operation):

@@ -49,7 +49,7 @@ class CSIMigration:
             return claim
         new = evolve_parts(claim, metadata={"annotations": annotations})
         words = f"PV controller updates the migration annotation of {reference_of(claim)}"
-        plan.update(claim, new, words, error=FAILED)
+        plan.update(claim, new, words, refusal_words=FAILED)
         return new
 
     def mark_volume(self, plan: PlanBuilder, volume: PersistentVolume) -> PersistentVolume:
@@ -64,7 +64,7 @@ class CSIMigration:
             return volume
         new = evolve_parts(volume, metadata={"annotations": annotations, "finalizers": finalizers})
         words = f"PV controller updates the migration annotation and finalizer of {reference_of(volume)}"
-        plan.update(volume, new, words, error=FAILED)
+        plan.update(volume, new, words, refusal_words=FAILED)
         return new
 
     def _finalizers(self, volume: PersistentVolume, plugin: str) -> tuple[str, ...]:

@@ -23,7 +23,7 @@ from ...api.kinds.volume import (
     PersistentVolumeStatus,
 )
 from ...volumes import claim_key, claim_ref_key, claim_ref_of, class_of_claim, selected_node, with_selected_node
-from ...world.apiserver import Done, Refused, Write, key_of
+from ...world.apiserver import CommittedWrite, RefusedWrite, Write, key_of
 from ...world.component import TurnContext
 from ...world.log import Key
 from ...world.mutation_cache import record_written
@@ -111,14 +111,14 @@ class Operations:
             self._recycle(plan, subject)
         return plan.writes
 
-    def done(self, ctx: TurnContext, cause: str, outcome: Done, *, last: bool) -> None:
+    def done(self, ctx: TurnContext, cause: str, outcome: CommittedWrite, *, last: bool) -> None:
         """Record what was written in the mutation cache, and report it."""
         if outcome.stored is not None and outcome.changed:
             record_written(ctx, outcome.stored)
         ctx.remember("unsaved", cause, None)
         report_outcome(ctx, outcome)
 
-    def refused(self, ctx: TurnContext, cause: str, outcome: Refused) -> None:
+    def refused(self, ctx: TurnContext, cause: str, outcome: RefusedWrite) -> None:
         """Try again to save a provisioned volume; any other refusal ends the operation."""
         write = outcome.write
         unsaved: UnsavedVolume | None = ctx.note("unsaved", cause)
@@ -131,12 +131,12 @@ class Operations:
             self._clean_up(ctx, write)  # Kubernetes does not count this as a failure of the operation
         elif write.verb == "create":
             assert isinstance(write, PlannedWrite)
-            report_outcome(ctx, Done(write, write.new))  # it had been saved after all
+            report_outcome(ctx, CommittedWrite(write, write.new))  # it had been saved after all
         else:
             report_outcome(ctx, outcome)
             self._back_off(ctx, cause)
         ctx.remember("unsaved", cause, None)
-        ctx.cancel_wake(cause)
+        ctx.cancel_wake_up(cause)
 
     def _back_off(self, ctx: TurnContext, cause: str) -> None:
         """Note that an operation has failed, if this release backs off after it."""
@@ -161,7 +161,7 @@ class Operations:
         if claim.metadata.annotations.get(options.provisioner_keys[0]) != plugin.name:
             self._annotate_provisioner(plan, cause, claim, plugin.name)
             return
-        if ctx.get(Key(VOLUME, "", f"pvc-{claim.metadata.uid}")) is not None:
+        if ctx.get_live(Key(VOLUME, "", f"pvc-{claim.metadata.uid}")) is not None:
             return  # an earlier operation has provisioned it
         node = selected_node(claim) if options.delayed_provisioning else ""
         why = _obstacle(ctx, storage_class, plugin, node)
@@ -182,7 +182,7 @@ class Operations:
 
     def _fail_claim(self, plan: PlanBuilder, cause: str, claim: PersistentVolumeClaim, message: str) -> None:
         plan.event(claim, "Warning", "ProvisioningFailed", message)
-        plan.say(f"PV controller cannot provision a volume for {reference_of(claim)}: {message}")
+        plan.describe(f"PV controller cannot provision a volume for {reference_of(claim)}: {message}")
         self._back_off(plan.ctx, cause)
 
     def _annotate_provisioner(
@@ -193,7 +193,7 @@ class Operations:
         annotated = evolve_parts(claim, metadata={"annotations": annotations})
         words = f"PV controller annotates {reference_of(claim)} with its provisioner {provisioner}"
         plan.update(claim, annotated, words)
-        plan.ask(OPERATIONS, cause)
+        plan.enqueue(OPERATIONS, cause)
 
     def _remove_selected_node(
         self, plan: PlanBuilder, cause: str, claim: PersistentVolumeClaim, message: str
@@ -202,10 +202,10 @@ class Operations:
         failed = PlannedEvent(key_of(claim), "Warning", "ProvisioningFailed", message, SOURCE)
         words = f"PV controller cannot provision a volume and removes the selected node of {reference_of(claim)}"
         before = len(plan.writes)
-        plan.update(claim, with_selected_node(claim, ""), words, otherwise=(failed,))
+        plan.update(claim, with_selected_node(claim, ""), words, on_failure=(failed,))
         plan.event(claim, "Warning", "ProvisioningFailed", message)
         if len(plan.writes) == before:
-            plan.say(f"PV controller cannot provision a volume for {reference_of(claim)}: {message}")
+            plan.describe(f"PV controller cannot provision a volume for {reference_of(claim)}: {message}")
         self._back_off(plan.ctx, cause)
 
     @staticmethod
@@ -215,7 +215,7 @@ class Operations:
         plan.create(
             volume,
             f"PV controller creates volume {name} with plugin {plugin.name}, reserved for {claim.metadata.name}",
-            otherwise=(PlannedEvent(key_of(claim), "Warning", "ProvisioningFailed", failed, SOURCE),),
+            on_failure=(PlannedEvent(key_of(claim), "Warning", "ProvisioningFailed", failed, SOURCE),),
         )
         message = f"Successfully provisioned volume {name} using {plugin.name}"
         plan.event(claim, "Normal", "ProvisioningSucceeded", message)
@@ -227,7 +227,7 @@ class Operations:
         why = plugin.fails.get("delete", "")
         if not why and self.options.in_tree_finalizer in volume.metadata.finalizers:
             for _ in range(SAVE_ATTEMPTS):
-                ctx.get(key_of(volume))
+                ctx.get_live(key_of(volume))
             why = f'persistentvolumes "{volume.metadata.name}" not found'
         ref = volume.spec.claim_ref
         assert ref is not None
@@ -283,7 +283,7 @@ class Operations:
             self._fail_delete(plan, cause, volume, plugin.fails["delete"])
         else:
             if options.in_tree_finalizer:
-                current: PersistentVolume = ctx.get(key_of(volume))
+                current: PersistentVolume = ctx.get_live(key_of(volume))
                 freed = without_finalizers(current, options.in_tree_finalizer)
                 plan.update(current, freed, f"PV controller removes its finalizer from {reference_of(volume)}")
             plan.delete(volume, f"PV controller deletes {reference_of(volume)}")
@@ -295,7 +295,7 @@ class Operations:
     def _recycle(self, plan: PlanBuilder, volume: PersistentVolume) -> None:
         """Wipe a released volume and make it Available; after a failure the next sync tries again."""
         ctx, writes = plan.ctx, self.options.writes
-        current: PersistentVolume | None = ctx.get(key_of(volume))
+        current: PersistentVolume | None = ctx.get_live(key_of(volume))
         if current is None or not self._is_released(ctx, current):
             return
         ref = current.spec.claim_ref
@@ -342,7 +342,7 @@ class Operations:
 
     def _is_to_delete(self, ctx: TurnContext, volume: PersistentVolume) -> bool:
         """Say whether the API server still has a volume, released and not being deleted."""
-        stored: PersistentVolume | None = ctx.get(key_of(volume))
+        stored: PersistentVolume | None = ctx.get_live(key_of(volume))
         return stored is not None and stored.metadata.deletion_timestamp is None and self._is_released(ctx, stored)
 
     @staticmethod

@@ -11,7 +11,7 @@ from typing import Any
 import attrs
 
 from ...api.kinds.volume import PROVISIONED_BY, PersistentVolume, PersistentVolumeClaim
-from ...volumes import claim_key, mode
+from ...volumes import claim_key
 from ...world.apiserver import Write
 from ...world.component import TurnContext
 from ...world.log import Key
@@ -75,21 +75,21 @@ class VolumeSync:
         if claim is None and volume.status.phase not in ("Released", "Failed"):
             claim = cache.watched.get(key)
             if claim is None:
-                claim = ctx.get(key)
+                claim = ctx.get_live(key)
         if claim is not None and claim.metadata.uid != ref.uid:
-            claim = ctx.get(key)
+            claim = ctx.get_live(key)
         return claim if claim is not None and claim.metadata.uid == ref.uid else None
 
     def _finish_binding(self, plan: PlanBuilder, volume: PersistentVolume, claim: PersistentVolumeClaim) -> None:
         """Have the claims' worker finish a binding: the claim does not name its volume yet."""
-        if self.options.rules.mode_matters and mode(volume) != mode(claim):
+        if not self.options.rules.modes_match(claim, volume):
             message = "Cannot bind PersistentVolume to requested PersistentVolumeClaim "
             message = f'{message}"{claim.metadata.name}" due to incompatible volumeMode.'
             plan.event(volume, "Warning", "VolumeMismatch", message)
             message = f'Cannot bind PersistentVolume "{volume.metadata.name}" to requested PersistentVolumeClaim '
             plan.event(claim, "Warning", "VolumeMismatch", f"{message}due to incompatible volumeMode.")
             return
-        plan.ask(CLAIMS, claim_key(claim))
+        plan.enqueue(CLAIMS, claim_key(claim))
 
     def _release(self, plan: PlanBuilder, volume: PersistentVolume) -> None:
         """Set a volume Released, then reclaim it by its policy."""
@@ -100,7 +100,7 @@ class VolumeSync:
         uid, name = volume.metadata.uid, volume.metadata.name
         match volume.spec.persistent_volume_reclaim_policy:
             case "Retain":
-                plan.say(f"PV controller keeps {reference_of(volume)}: its reclaim policy is Retain")
+                plan.describe(f"PV controller keeps {reference_of(volume)}: its reclaim policy is Retain")
             case "Delete":
                 self._start_operation(plan, volume, f"delete-{name}[{uid}]")
             case "Recycle":
@@ -115,7 +115,7 @@ class VolumeSync:
         provisioner = volume.metadata.annotations.get(PROVISIONED_BY, "")
         if has_operations(ctx):
             if self.may_start(ctx, operation):
-                plan.ask(OPERATIONS, operation)
+                plan.enqueue(OPERATIONS, operation)
         elif not operation.startswith("recycle") and not provisioner:
             why = "no volume plugin matched"
             message = self.options.messages.no_deleter.format(volume=volume.metadata.name, why=why)

@@ -19,7 +19,7 @@ from ...api.kinds.quantity import of_bytes, value
 from ...api.kinds.selector import LabelSelector
 from ...api.kinds.storage_class import StorageClass
 from ...volumes import Topology
-from ...world.apiserver import Done, Refused, Write
+from ...world.apiserver import CommittedWrite, RefusedWrite, Write
 from ...world.component import TurnContext
 from ...world.log import Key
 from ...world.reconciler import Reconciler
@@ -145,11 +145,11 @@ class CapacityPublisher:
         item = _known(ctx).get(_name_of(obj))
         if item is not None and item.published == (key, obj.metadata.uid) and not self._is_unarranged(ctx):
             ctx.remember(ITEM, item.name, attrs.evolve(item, published=None))
-            ctx.todo(item.name)
+            ctx.enqueue(item.name)
 
     def _is_unarranged(self, ctx: TurnContext) -> bool:
         """Say whether the wanted capacities are to be computed first."""
-        return ARRANGE in ctx.process.todo[self.name].items
+        return ARRANGE in ctx.process.work_queues[self.name].items
 
     def manages(self, obj: CSIStorageCapacity) -> bool:
         """Say whether an object is this controller's to change, by its labels."""
@@ -181,15 +181,15 @@ class CapacityPublisher:
             if item.name not in names:
                 ctx.remember(ITEM, item.name, None)
                 if item.published is not None:
-                    ctx.todo(_deletion(*item.published))
+                    ctx.enqueue(_deletion(*item.published))
         items = {}
         for unpublished in wanted:
             item = known.get(unpublished.name, unpublished)
             if unpublished.name not in known:
-                ctx.todo(unpublished.name)
+                ctx.enqueue(unpublished.name)
             elif item.published is not None and self._uid(stored, item.published[0]) != item.published[1]:
                 item = unpublished  # its object was deleted: it is created again
-                ctx.todo(unpublished.name)
+                ctx.enqueue(unpublished.name)
             items[item.name] = item
         published = {item.published[0] for item in items.values() if item.published is not None}
         missing = {item.name: item for item in items.values() if item.published is None}
@@ -198,7 +198,7 @@ class CapacityPublisher:
                 continue
             suiting = missing.get(_name_of(obj))
             if suiting is None or not suiting.describes(obj):
-                ctx.todo(_deletion(key, obj.metadata.uid))
+                ctx.enqueue(_deletion(key, obj.metadata.uid))
             else:
                 del missing[suiting.name]
                 items[suiting.name] = attrs.evolve(suiting, published=(key, obj.metadata.uid))
@@ -215,17 +215,17 @@ class CapacityPublisher:
     def sync(self, ctx: TurnContext, cause: str) -> Sequence[Write]:
         """Arrange, delete one object, or ask the driver about one capacity and publish the answer."""
         if cause == ARRANGE or self._is_unarranged(ctx):  # before anything else is done
-            ctx.done(ARRANGE)
+            ctx.dequeue(ARRANGE)
             self.arrange(ctx)
-            ctx.done(cause)  # it is synced now
+            ctx.dequeue(cause)  # it is synced now
         if cause == ARRANGE:
             if self.options.poll and ctx.note("wake", f"{self.name}|{POLL}") is None:
-                ctx.wake(POLL, self.options.poll, periodic=True)
+                ctx.wake_after(POLL, self.options.poll, periodic=True)
             return ()
         if cause == POLL:
-            ctx.wake(POLL, self.options.poll, periodic=True)
+            ctx.wake_after(POLL, self.options.poll, periodic=True)
             for name in self.items(ctx):
-                ctx.todo(name)
+                ctx.enqueue(name)
             return ()
         if cause.startswith("-"):
             return self._delete(ctx, cause)
@@ -238,8 +238,9 @@ class CapacityPublisher:
         except DriverFailed as why:
             failures = min((ctx.note("unanswered", cause) or 0) + 1, MAX_FAILURES)
             ctx.remember("unanswered", cause, failures)
-            ctx.wake(cause, backoff(failures))
-            ctx.say(f"provisioner {self.driver} learns no capacity for class {item.storage_class}: GetCapacity: {why}")
+            ctx.wake_after(cause, backoff(failures))
+            subject = f"the capacity for class {item.storage_class}"
+            ctx.describe(f"provisioner {self.driver} cannot publish {subject}: GetCapacity: {why}")
             return ()
         ctx.remember("unanswered", cause, None)
         return self._publish(ctx, item, response)
@@ -306,13 +307,13 @@ class CapacityPublisher:
         words = f"provisioner {self.driver} deletes csistoragecapacity/{name}: no class and topology needs it"
         return (Write("delete", key, uid=uid, words=words),)
 
-    def done(self, ctx: TurnContext, _cause: str, outcome: Done, *, last: bool) -> None:
+    def done(self, ctx: TurnContext, _cause: str, outcome: CommittedWrite, *, last: bool) -> None:
         """Record nothing: what was written counts when the watch shows it."""
 
-    def refused(self, ctx: TurnContext, cause: str, outcome: Refused) -> None:
+    def refused(self, ctx: TurnContext, cause: str, outcome: RefusedWrite) -> None:
         """Forget the failure if the object to delete is gone already."""
         if outcome.write.verb == "delete" and outcome.reason == "NotFound":
-            ctx.cancel_wake(cause)
+            ctx.cancel_wake_up(cause)
             ctx.remember("failures", f"{self.name}|{cause}", None)
 
     def causes_to_refresh(

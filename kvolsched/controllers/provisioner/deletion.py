@@ -29,7 +29,7 @@ class VolumeDeletion:
             return
         if self._is_released(new):
             if self.driver.options.delay > 0:
-                ctx.wake(key.name, self.driver.options.delay)
+                ctx.wake_after(key.name, self.driver.options.delay)
             else:
                 yield key.name
         elif self._is_going(new):

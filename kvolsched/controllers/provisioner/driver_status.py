@@ -149,11 +149,11 @@ class StatusPublisher:
         wanted = self.wanted(ctx)
         if cause in (ARRANGE, POLL):
             if wanted and self.options.poll and (cause == POLL or ctx.note("wake", f"{self.name}|{POLL}") is None):
-                ctx.wake(POLL, self.options.poll, periodic=True)
+                ctx.wake_after(POLL, self.options.poll, periodic=True)
             published = self._published(ctx)
             managed = {name for name, (storage_class, _) in published.items() if self._manages(ctx, storage_class)}
             for name in (*wanted, *sorted(managed - wanted.keys())):
-                ctx.todo(name)
+                ctx.enqueue(name)
             return ()
         item, old = wanted.get(cause), self._published(ctx).get(cause)
         if item is None:
@@ -161,8 +161,8 @@ class StatusPublisher:
         try:
             response = self._capacity(ctx, item)
         except DriverFailed as why:
-            ctx.wake(cause, backoff(1))
-            ctx.say(f"provisioner {self.driver} learns no capacity for {cause}: GetCapacity: {why}")
+            ctx.wake_after(cause, backoff(1))
+            ctx.describe(f"provisioner {self.driver} cannot publish the capacity for {cause}: GetCapacity: {why}")
             return ()
         pool = self._pool(ctx, item, response)
         if old is not None and self._is_published(old[1], pool):

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import attrs
 
-from ...volumes import ZONE_LABELS
+from ...api.kinds.node import ZONE_LABEL
 from .capacity import PublishingOptions
 from .storage_pools import Pool
 
@@ -49,7 +49,7 @@ class ProvisionerOptions:
     """
 
     serves: tuple[str, ...] = ()
-    topology_keys: tuple[str, ...] = ZONE_LABELS[:1]
+    topology_keys: tuple[str, ...] = (ZONE_LABEL,)
     strict_topology: bool = False
     immediate_topology: bool = True
     pools: tuple[Pool, ...] = ()

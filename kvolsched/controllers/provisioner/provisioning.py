@@ -101,11 +101,11 @@ class VolumeProvisioning:
         node = selected_node(claim)
         started = self._start(ctx, claim, node, attempt)
         on_node = f" on node {node}" if node else ""
-        ctx.say(f"{driver.label} starts to provision a volume for {reference_of(claim)}{on_node}")
+        ctx.describe(f"{driver.label} starts to provision a volume for {reference_of(claim)}{on_node}")
         if driver.options.delay <= 0:
             return self._finish(ctx, cause, started)
         ctx.remember("attempt", cause, started)
-        ctx.wake(cause, driver.options.delay)
+        ctx.wake_after(cause, driver.options.delay)
         return ()
 
     def _start(self, ctx: TurnContext, claim: PersistentVolumeClaim, node: str, last: Attempt | None) -> Attempt:
@@ -186,7 +186,7 @@ class VolumeProvisioning:
                 f'User "system:{self.driver.component}" cannot get resource "{resource}" in API group "{group}" '
                 "at the cluster scope"
             )
-        found = ctx.get(key)
+        found = ctx.get_live(key)
         if found is None:
             if self.driver.in_tree:
                 raise NoTopology(f'Failed to get target node: node "{key.name}" not found')
@@ -263,8 +263,8 @@ class VolumeProvisioning:
             kept = attempt.remembered if attempt.volume is None or failure.code in UNFINISHED else FirstAttempt()
             uid = attempt.claim if kept != FirstAttempt() else ""
             ctx.remember("attempt", cause, Attempt(number, attempt.node, claim=uid, remembered=kept))
-            ctx.wake(cause, backoff(number))
-            plan.say(f"{driver.label} cannot provision a volume for {reference_of(claim)}: {failure.desc}")
+            ctx.wake_after(cause, backoff(number))
+            plan.describe(f"{driver.label} cannot provision a volume for {reference_of(claim)}: {failure.desc}")
         plan.event(claim, "Warning", "ProvisioningFailed", self._failure_message(claim, failure))
         return plan.writes
 
