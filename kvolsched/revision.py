@@ -217,7 +217,7 @@ class Revision:
         more = (admission.ZONE_AFFINITY,) if self.zonal_phase else ()
         gates = self.gates.get(API_SERVER, {})
         if not gates.get(DIRECTIVES, True):
-            more = (*more, admission.NO_DIRECTIVES)
+            more = (*more, admission.NO_GATED_UPDATES)
         if not self.today and admission.CLASS_ZONES.name not in self.disabled:
             more = (*more, admission.CLASS_ZONES)
         more = (*admission.drop_disabled_fields(gate for gate, on in sorted(gates.items()) if not on), *more)
@@ -226,7 +226,7 @@ class Revision:
         looks = (admission.allow_volume_rollback,) if self.rolls_back else ()
         if not self.today:
             looks = (*looks, admission.allow_inserted_requirements)
-        admit = attrs.evolve(admit, seen_as=admission.chain_views(*looks)) if looks else admit
+        admit = attrs.evolve(admit, relax=admission.chain_relaxations(*looks)) if looks else admit
         series = (RECORDER,) if self.today else ()
         return ApiServer(admit, subresources, admission.permissions_without(denied), WORKLOADS, series)
 

@@ -16,7 +16,7 @@ from kvolsched.scheduler.framework.judgement import check, judge
 from kvolsched.scheduler.framework.profile import Profile, design, upstream
 from kvolsched.scheduler.framework.ranking import rank
 from kvolsched.scheduler.framework.verdict import OK, Code, Reject
-from kvolsched.scheduler.plugins.pod_topology_spread import PodTopologySpread
+from kvolsched.scheduler.plugins.pod_topology_spread.releases import EVEN_PODS_SPREAD_LITERALLY
 from kvolsched.scheduler.plugins.volume_binding import VolumeBinding
 from kvolsched.scheduler.plugins.volume_binding.claims import ClaimFailures, waits_for_consumer
 from kvolsched.scheduler.plugins.volume_binding.matching import by_index, by_walk
@@ -29,7 +29,7 @@ PROFILES = [
     Profile(
         "mixed",
         (
-            EnabledPlugin(PodTopologySpread.of_the_design(literal=True)),
+            EnabledPlugin(EVEN_PODS_SPREAD_LITERALLY),
             EnabledPlugin(VolumeBinding(claim_order=largest_first)),
             EnabledPlugin(
                 attrs.evolve(CHECK_VOLUME_BINDING, waits=waits_for_consumer, claim_failures=ClaimFailures())

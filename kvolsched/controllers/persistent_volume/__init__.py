@@ -150,7 +150,7 @@ class PVController:
     def _current(self, ctx: TurnContext, key: Key) -> Any:
         """Return what a worker is to look at: as last seen, or None where the own cache is ahead of the watch."""
         own = own_of(ctx)
-        kept, seen = own.kept.get(key), own.watched.get(key)
+        kept, seen = own.written.get(key), own.watched.get(key)
         if kept is None:
             return seen
         if seen is None:  # the deletion has just arrived
