@@ -200,8 +200,8 @@ def capacity_ledgers(
         if plugin.provisioning(storage_class) is None:
             continue
         unchecked = _unchecked(claim, storage_class, plugin.capacity, seen)
-        pool_rows = _driver_pools if isinstance(plugin.capacity, DriverPoolCheck) else _storage_capacities
-        rows = () if unchecked else tuple(pool_rows(claim, storage_class, seen, age, now))
+        rows_of = _driver_pools if isinstance(plugin.capacity, DriverPoolCheck) else _published_capacities
+        rows = () if unchecked else tuple(rows_of(claim, storage_class, seen, age, now))
         yield f.CapacityLedger(
             claim=ref(key_of(claim)),
             class_name=storage_class.metadata.name,
@@ -214,7 +214,7 @@ def capacity_ledgers(
 def _unchecked(
     claim: PersistentVolumeClaim, storage_class: StorageClass, check: CapacityCheck, seen: Snapshot
 ) -> str:
-    """Return why the scheduler does not check the capacity for a claim, or ""."""
+    """Return why capacity is not checked for a claim, or ""."""
     driver = seen.csi_driver(storage_class.provisioner)
     if not storage_class.delayed:
         return f"Class {storage_class.metadata.name} is Immediate: its volumes are made before a node is chosen"
@@ -230,7 +230,7 @@ def _unchecked(
     return f"Driver {storage_class.provisioner} does not publish capacity: not checked"
 
 
-def _storage_capacities(
+def _published_capacities(
     claim: PersistentVolumeClaim, storage_class: StorageClass, seen: Snapshot, age: Callable[[Key], float], now: Now
 ) -> Iterator[f.CapacityRow]:
     need, name = volumes.requested(claim), storage_class.metadata.name
