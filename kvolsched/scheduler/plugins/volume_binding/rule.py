@@ -18,17 +18,7 @@ from kvolsched.api.kinds.volume import PersistentVolume, PersistentVolumeClaim
 from kvolsched.scheduler.columns.snapshot import Snapshot
 from kvolsched.scheduler.csi_migration import affinity_on
 from kvolsched.scheduler.framework.extension_points import QueueingHint
-from kvolsched.scheduler.framework.verdict import (
-    OK,
-    SKIP,
-    Code,
-    Evidence,
-    Ok,
-    PreFilterReject,
-    Reason,
-    Reject,
-    Skip,
-)
+from kvolsched.scheduler.framework.verdict import OK, SKIP, Code, Evidence, Ok, PreFilterReject, Reason, Reject, Skip
 from kvolsched.world.apiserver import key_of
 
 from . import evidence
