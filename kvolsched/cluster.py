@@ -74,7 +74,7 @@ class Cluster:
     def load(self, objects: Iterable[Any]) -> None:
         """Set objects as they are found, before the story starts; the clock shows the newest time that they tell of."""
         log, objects = self.world.log, sorted(objects, key=lambda obj: obj.kind != "PriorityClass")  # pods name them
-        newest = moments.newest(objects)
+        newest = moments.newest_time(objects)
         if newest is not None and newest > self.moment:
             log.write(ORIGIN, newest.timestamp() - EPOCH - self.now)
         classes: dict[str, dict[str, Any]] = {}

@@ -70,7 +70,7 @@ def merged(old: Any, new: Any, written: Mapping[str, Any]) -> Any:
     metadata: dict[str, Any] = said["metadata"]
     said = {**said, "metadata": {**metadata, "annotations": {**metadata["annotations"], LAST_APPLIED: text}}}
     applied = old.metadata.annotations.get(LAST_APPLIED)
-    merge = patches.apply(_read(applied), said, manifest.to_plain(old))
+    merge = patches.apply_manifest(_read(applied), said, manifest.to_plain(old))
     return manifest.from_plain(merge.data) if merge.touched else None
 
 

@@ -24,15 +24,15 @@ from .kinds.volume import PersistentVolume, PersistentVolumeClaim
 from .kinds.workload import DaemonSet, Deployment, Namespace, ReplicaSet, StatefulSet
 from .validation.policy_rules import SYSTEM_CLASSES
 
-NAMESPACE = "default"
-SCHEDULER = "default-scheduler"
-LOST = ("node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable")
-LOST_SECONDS = 300
-GRACE_SECONDS = 30
+DEFAULT_NAMESPACE = "default"
+DEFAULT_SCHEDULER = "default-scheduler"
+LOST_NODE_TAINTS = ("node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable")
+LOST_NODE_TOLERATION_SECONDS = 300
+DEFAULT_GRACE_PERIOD_SECONDS = 30
 # Without a class, and of the two classes that every cluster has; others are for an admission that sees the
 # classes.
-PRIORITIES = {"": 0, **SYSTEM_CLASSES}
-GATED = Condition(
+BUILT_IN_PRIORITIES = {"": 0, **SYSTEM_CLASSES}
+GATED_CONDITION = Condition(
     type="PodScheduled",
     status="False",
     reason="SchedulingGated",
@@ -46,7 +46,7 @@ def defaulted(found: Any) -> Any:
     if kind is None:
         return found
     if kind.namespaced and not found.metadata.namespace:
-        found = evolve_parts(found, metadata={"namespace": NAMESPACE})
+        found = evolve_parts(found, metadata={"namespace": DEFAULT_NAMESPACE})
     fill = _FILLS.get(type(found))
     return found if fill is None else fill(found)
 
@@ -77,22 +77,22 @@ def _claim(found: PersistentVolumeClaim) -> PersistentVolumeClaim:
 
 def _pod(found: Pod) -> Pod:
     spec = _pod_spec(found.spec)
-    priority = PRIORITIES.get(spec.priority_class_name)
+    priority = BUILT_IN_PRIORITIES.get(spec.priority_class_name)
     if spec.priority is None and priority is not None:
         spec = evolve(spec, priority=priority)
     spec = _filled(spec, preemption_policy="PreemptLowerPriority")
     spec = evolve(spec, tolerations=(*spec.tolerations, *_lost(spec.tolerations)))
     status = _filled(found.status, phase="Pending")
-    if spec.scheduling_gates and status.condition(GATED.type) is None:
-        status = status.with_condition(GATED)
+    if spec.scheduling_gates and status.condition(GATED_CONDITION.type) is None:
+        status = status.with_condition(GATED_CONDITION)
     return evolve(found, spec=spec, status=status)
 
 
 def _lost(tolerations: tuple[Toleration, ...]) -> list[Toleration]:
     """Return the tolerations of lost nodes that admission adds, as far as none covers them yet."""
     return [
-        Toleration(key=key, operator="Exists", effect="NoExecute", toleration_seconds=LOST_SECONDS)
-        for key in LOST
+        Toleration(key=key, operator="Exists", effect="NoExecute", toleration_seconds=LOST_NODE_TOLERATION_SECONDS)
+        for key in LOST_NODE_TAINTS
         if not any(one.key in (key, "") and one.effect in ("NoExecute", "") for one in tolerations)
     ]
 
@@ -100,9 +100,9 @@ def _lost(tolerations: tuple[Toleration, ...]) -> list[Toleration]:
 def _pod_spec(spec: PodSpec) -> PodSpec:
     spec = _filled(
         spec,
-        scheduler_name=SCHEDULER,
+        scheduler_name=DEFAULT_SCHEDULER,
         restart_policy="Always",
-        termination_grace_period_seconds=GRACE_SECONDS,
+        termination_grace_period_seconds=DEFAULT_GRACE_PERIOD_SECONDS,
     )
     if (spec.termination_grace_period_seconds or 0) < 0:
         spec = evolve(spec, termination_grace_period_seconds=1)
@@ -196,7 +196,7 @@ def _replica_set(found: ReplicaSet) -> ReplicaSet:
     return evolve(found, spec=spec)
 
 
-GENERATION = "deprecated.daemonset.template.generation"
+TEMPLATE_GENERATION = "deprecated.daemonset.template.generation"
 
 
 def _daemon_set(found: DaemonSet) -> DaemonSet:
@@ -211,7 +211,7 @@ def _daemon_set(found: DaemonSet) -> DaemonSet:
         template=evolve(found.spec.template, spec=_pod_spec(found.spec.template.spec)),
         rest=_given(found.spec.rest, revisionHistoryLimit=10).with_(updateStrategy=strategy),
     )
-    meta = evolve(found.metadata, annotations=_given(found.metadata.annotations, **{GENERATION: "1"}))
+    meta = evolve(found.metadata, annotations=_given(found.metadata.annotations, **{TEMPLATE_GENERATION: "1"}))
     return evolve(found, spec=spec, metadata=meta)
 
 

@@ -131,11 +131,11 @@ def _on_the_host(found: Container) -> Container:
 def _pod(found: Pod) -> Pod:
     status = found.status
     if "qosClass" not in status.rest:
-        status = evolve(status, rest=status.rest.with_(qosClass=quality(found.spec)))
+        status = evolve(status, rest=status.rest.with_(qosClass=pod_qos_class(found.spec)))
     return evolve(found, spec=_pod_spec(found.spec, _POD), status=status)
 
 
-def quality(spec: PodSpec) -> str:
+def pod_qos_class(spec: PodSpec) -> str:
     """Return a pod's class of service: Guaranteed, Burstable or BestEffort (mirrors `ComputePodQOS`)."""
     containers = (*spec.containers, *spec.init_containers)
     asked = [_positive(container.resources.requests) for container in containers]

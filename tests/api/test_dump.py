@@ -13,7 +13,7 @@ from api.big_dump import big_dump, big_text
 from kvolsched.api.kinds.kind import KINDS
 from kvolsched.api.kinds.quantity import canonical
 from kvolsched.api.text import manifest
-from kvolsched.api.text.dump import COMMAND, DECIDING
+from kvolsched.api.text.dump_checks import DECIDING_KINDS, DUMP_COMMAND
 from kvolsched.api.text.manifest import ManifestError, plain, read, to_plain, write
 from kvolsched.cluster import Cluster
 from kvolsched.kubectl import get
@@ -112,7 +112,7 @@ def test_a_broken_archive_is_a_fault(content):
 
 def test_an_archive_is_unpacked_up_to_the_limit_and_no_further(monkeypatch):
     """A small archive that holds more than a source may is refused before it is all unpacked."""
-    monkeypatch.setattr(manifest.contents.__module__ + ".LIMITS", manifest.LIMITS.__class__(size=10_000))
+    monkeypatch.setattr(manifest.read_sources.__module__ + ".LIMITS", manifest.LIMITS.__class__(size=10_000))
     with pytest.raises(ManifestError, match="longer than"):
         read(gzip.compress(b"#" * 10_000_000))
 
@@ -148,14 +148,14 @@ def test_what_the_recorded_dump_does_not_tell():
 def test_nothing_tells_nothing():
     """Of an empty source every deciding kind is missing; each has words of its own."""
     missing = read("").missing_kinds()
-    assert [name for name, _ in DECIDING] == [one.kind.name for one in missing]
+    assert [name for name, _ in DECIDING_KINDS] == [one.kind.name for one in missing]
     assert len(missing) == len({one.cannot_tell for one in missing})
 
 
 def test_the_command_asks_for_every_deciding_kind():
     """What the README tells to run asks for all kinds that decide, in all namespaces, as JSON."""
-    assert all(one.kind.plural in COMMAND.split()[2].split(",") for one in read("").missing_kinds())
-    assert COMMAND.endswith(" -A -o json > dump.json")
+    assert all(one.kind.plural in DUMP_COMMAND.split()[2].split(",") for one in read("").missing_kinds())
+    assert DUMP_COMMAND.endswith(" -A -o json > dump.json")
 
 
 # -- what is wrong in it -----------------------------------------------------------------------------------------

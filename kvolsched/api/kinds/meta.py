@@ -101,9 +101,9 @@ def _attributes(cls: type[Any]) -> tuple[tuple[str, ...], Callable[[Any], tuple[
 
 # Fields whose value is a moment on the simulated clock: they are content, but two runs that differ only in
 # them mean the same, so the digest of meaning asks only whether they are set.
-MOMENT: Mapping[str, str] = {"digest": "presence"}
+TIMESTAMP: Mapping[str, str] = {"digest": "presence"}
 # Fields that a server writes even when they are 0 or false, wherever it writes what they belong to.
-ALWAYS: Mapping[str, str] = {"written": "always"}
+ALWAYS_WRITTEN: Mapping[str, str] = {"written": "always"}
 
 
 @attrs.define(frozen=True, kw_only=True, cache_hash=True)
@@ -132,8 +132,8 @@ class ObjectMeta:
     labels: Frozen = EMPTY
     annotations: Frozen = EMPTY
     uid: str = ""
-    creation_timestamp: str | None = attrs.field(default=None, metadata=MOMENT)
-    deletion_timestamp: str | None = attrs.field(default=None, metadata=MOMENT)
+    creation_timestamp: str | None = attrs.field(default=None, metadata=TIMESTAMP)
+    deletion_timestamp: str | None = attrs.field(default=None, metadata=TIMESTAMP)
     deletion_grace_period_seconds: int | None = None
     finalizers: tuple[str, ...] = ()
     owner_references: tuple[OwnerReference, ...] = ()
@@ -167,5 +167,5 @@ class Condition:
     status: str = ""
     reason: str = ""
     message: str = ""
-    last_transition_time: str | None = attrs.field(default=None, metadata=MOMENT)
+    last_transition_time: str | None = attrs.field(default=None, metadata=TIMESTAMP)
     rest: Frozen = EMPTY

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 import attrs
 
-from .meta import EMPTY, MOMENT, Condition, Frozen, ObjectMeta
+from .meta import EMPTY, TIMESTAMP, Condition, Frozen, ObjectMeta
 from .pod_volume import Volume
 from .resources import Resources
 from .selector import LabelSelector, NodeSelector, NodeSelectorTerm, Toleration
@@ -140,7 +140,7 @@ class PodStatus:
     nominated_node_name: str = ""
     reason: str = ""
     message: str = ""
-    start_time: str | None = attrs.field(default=None, metadata=MOMENT)
+    start_time: str | None = attrs.field(default=None, metadata=TIMESTAMP)
     rest: Frozen = EMPTY
 
     def condition(self, type_: str) -> Condition | None:

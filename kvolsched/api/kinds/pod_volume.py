@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import attrs
 
-from .meta import ALWAYS, EMPTY, Frozen, ObjectMeta
-from .volume import ATTACHED, PersistentVolumeClaimSpec
+from .meta import ALWAYS_WRITTEN, EMPTY, Frozen, ObjectMeta
+from .volume import ATTACHABLE_SOURCES, PersistentVolumeClaimSpec
 
 
 @attrs.define(frozen=True, kw_only=True, cache_hash=True)
@@ -91,7 +91,7 @@ class RBDVolumeSource:
 class ISCSIVolumeSource:
     target_portal: str = ""
     iqn: str = ""
-    lun: int = attrs.field(default=0, metadata=ALWAYS)
+    lun: int = attrs.field(default=0, metadata=ALWAYS_WRITTEN)
     read_only: bool = False
     rest: Frozen = EMPTY
 
@@ -113,14 +113,14 @@ class Volume:
     rest: Frozen = EMPTY
 
     @property
-    def attached_as(self) -> tuple[str, str] | None:
+    def driver_and_handle(self) -> tuple[str, str] | None:
         """The CSI driver and the handle under which an inline in-tree disk counts towards a node's limit."""
         if self.aws_elastic_block_store is not None:
-            return ATTACHED["awsElasticBlockStore"][0], self.aws_elastic_block_store.volume_id
+            return ATTACHABLE_SOURCES["awsElasticBlockStore"][0], self.aws_elastic_block_store.volume_id
         if self.gce_persistent_disk is not None:
-            return ATTACHED["gcePersistentDisk"][0], self.gce_persistent_disk.pd_name
+            return ATTACHABLE_SOURCES["gcePersistentDisk"][0], self.gce_persistent_disk.pd_name
         if self.azure_disk is not None:
-            return ATTACHED["azureDisk"][0], self.azure_disk.disk_uri
+            return ATTACHABLE_SOURCES["azureDisk"][0], self.azure_disk.disk_uri
         if self.cinder is not None:
-            return ATTACHED["cinder"][0], self.cinder.volume_id
+            return ATTACHABLE_SOURCES["cinder"][0], self.cinder.volume_id
         return None

@@ -6,7 +6,7 @@ from typing import ClassVar
 
 import attrs
 
-from .meta import ALWAYS, EMPTY, Condition, Frozen, ObjectMeta
+from .meta import ALWAYS_WRITTEN, EMPTY, Condition, Frozen, ObjectMeta
 from .selector import LabelSelector
 
 
@@ -18,7 +18,7 @@ class PriorityClass:
     api_version: ClassVar[str] = "scheduling.k8s.io/v1"
 
     metadata: ObjectMeta = ObjectMeta()
-    value: int = attrs.field(default=0, metadata=ALWAYS)
+    value: int = attrs.field(default=0, metadata=ALWAYS_WRITTEN)
     global_default: bool = False
     description: str = ""
     preemption_policy: str | None = None
@@ -41,10 +41,10 @@ class PodDisruptionBudgetStatus:
     """What the disruption controller counted; `disrupted_pods` are those already told to go."""
 
     observed_generation: int | None = None
-    disruptions_allowed: int = attrs.field(default=0, metadata=ALWAYS)
-    current_healthy: int = attrs.field(default=0, metadata=ALWAYS)
-    desired_healthy: int = attrs.field(default=0, metadata=ALWAYS)
-    expected_pods: int = attrs.field(default=0, metadata=ALWAYS)
+    disruptions_allowed: int = attrs.field(default=0, metadata=ALWAYS_WRITTEN)
+    current_healthy: int = attrs.field(default=0, metadata=ALWAYS_WRITTEN)
+    desired_healthy: int = attrs.field(default=0, metadata=ALWAYS_WRITTEN)
+    expected_pods: int = attrs.field(default=0, metadata=ALWAYS_WRITTEN)
     disrupted_pods: Frozen = EMPTY
     conditions: tuple[Condition, ...] = ()
     rest: Frozen = EMPTY

@@ -13,8 +13,8 @@ from functools import lru_cache
 _TEXT = re.compile(r"([+-]?)([0-9]+\.?[0-9]*|\.[0-9]+)(?:([numkMGTPE]|[KMGTPE]i)|[eE]([+-]?[0-9]{1,2}))?")
 _BINARY = {"Ki": 2**10, "Mi": 2**20, "Gi": 2**30, "Ti": 2**40, "Pi": 2**50, "Ei": 2**60}
 _DECIMAL = {"n": -9, "u": -6, "m": -3, "": 0, "k": 3, "M": 6, "G": 9, "T": 12, "P": 15, "E": 18}
-LONGEST = 64  # characters: a longer text is no quantity
-LARGEST = Fraction(2**63 - 1)  # of more, this much is kept
+MAX_LENGTH = 64  # characters: a longer text is no quantity
+MAX_NUMBER = Fraction(2**63 - 1)  # of more, this much is kept
 
 
 @lru_cache(maxsize=1 << 16)
@@ -24,7 +24,7 @@ def parse(text: str) -> Fraction:
     Raises:
         ValueError: the text is no quantity; the message is the API server's.
     """
-    found = _TEXT.fullmatch(text) if len(text) <= LONGEST else None
+    found = _TEXT.fullmatch(text) if len(text) <= MAX_LENGTH else None
     if found is None:
         raise ValueError(
             r"quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'"
@@ -35,7 +35,7 @@ def parse(text: str) -> Fraction:
         number *= _BINARY[suffix]
     else:
         number *= Fraction(10) ** (int(exponent) if exponent is not None else _DECIMAL[suffix or ""])
-    number = min(number, LARGEST)
+    number = min(number, MAX_NUMBER)
     return -number if sign == "-" else number
 
 

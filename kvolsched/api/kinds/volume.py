@@ -27,7 +27,7 @@ SELECTED_NODE_KEYS = (
 )
 
 # Sources that are attached to nodes: name -> the driver that counts them ("csi" names its own), the field of the id.
-ATTACHED: Mapping[str, tuple[str, str]] = {
+ATTACHABLE_SOURCES: Mapping[str, tuple[str, str]] = {
     "csi": ("", "volumeHandle"),
     "awsElasticBlockStore": ("ebs.csi.aws.com", "volumeID"),
     "gcePersistentDisk": ("pd.csi.storage.gke.io", "pdName"),
@@ -79,12 +79,12 @@ class PersistentVolume:
     rest: Frozen = EMPTY
 
     @property
-    def attached_as(self) -> tuple[str, str] | None:
+    def driver_and_handle(self) -> tuple[str, str] | None:
         """The CSI driver and the handle under which this volume counts towards a node's attach limit; None: never.
 
         In-tree disks count for the driver that replaced them, by their id as it is written.
         """
-        for source, (driver, field) in ATTACHED.items():
+        for source, (driver, field) in ATTACHABLE_SOURCES.items():
             found = self.spec.rest.get(source)
             if isinstance(found, dict):
                 return str(found.get("driver", "")) if source == "csi" else driver, str(found.get(field, ""))

@@ -6,7 +6,7 @@ from typing import ClassVar
 
 import attrs
 
-from .meta import ALWAYS, EMPTY, MOMENT, Frozen, ObjectMeta, ObjectReference
+from .meta import ALWAYS_WRITTEN, EMPTY, TIMESTAMP, Frozen, ObjectMeta, ObjectReference
 from .pod import PodTemplateSpec
 from .selector import LabelSelector
 from .volume import PersistentVolumeClaim
@@ -26,11 +26,11 @@ class StatefulSetSpec:
 @attrs.define(frozen=True, kw_only=True, cache_hash=True)
 class StatefulSetStatus:
     observed_generation: int | None = None
-    replicas: int = attrs.field(default=0, metadata=ALWAYS)
+    replicas: int = attrs.field(default=0, metadata=ALWAYS_WRITTEN)
     ready_replicas: int = 0
     current_replicas: int = 0
     updated_replicas: int = 0
-    available_replicas: int = attrs.field(default=0, metadata=ALWAYS)
+    available_replicas: int = attrs.field(default=0, metadata=ALWAYS_WRITTEN)
     current_revision: str = ""
     update_revision: str = ""
     rest: Frozen = EMPTY
@@ -59,7 +59,7 @@ class ReplicaSetSpec:
 @attrs.define(frozen=True, kw_only=True, cache_hash=True)
 class ReplicaSetStatus:
     observed_generation: int | None = None
-    replicas: int = attrs.field(default=0, metadata=ALWAYS)
+    replicas: int = attrs.field(default=0, metadata=ALWAYS_WRITTEN)
     fully_labeled_replicas: int = 0
     ready_replicas: int = 0
     available_replicas: int = 0
@@ -146,10 +146,10 @@ class DaemonSetSpec:
 @attrs.define(frozen=True, kw_only=True, cache_hash=True)
 class DaemonSetStatus:
     observed_generation: int | None = None
-    current_number_scheduled: int = attrs.field(default=0, metadata=ALWAYS)
-    number_misscheduled: int = attrs.field(default=0, metadata=ALWAYS)
-    desired_number_scheduled: int = attrs.field(default=0, metadata=ALWAYS)
-    number_ready: int = attrs.field(default=0, metadata=ALWAYS)
+    current_number_scheduled: int = attrs.field(default=0, metadata=ALWAYS_WRITTEN)
+    number_misscheduled: int = attrs.field(default=0, metadata=ALWAYS_WRITTEN)
+    desired_number_scheduled: int = attrs.field(default=0, metadata=ALWAYS_WRITTEN)
+    number_ready: int = attrs.field(default=0, metadata=ALWAYS_WRITTEN)
     updated_number_scheduled: int = 0
     number_available: int = 0
     number_unavailable: int = 0
@@ -199,6 +199,6 @@ class Event:
     message: str = ""
     source: EventSource = EventSource()
     count: int = 0
-    first_timestamp: str | None = attrs.field(default=None, metadata=MOMENT)
-    last_timestamp: str | None = attrs.field(default=None, metadata=MOMENT)
+    first_timestamp: str | None = attrs.field(default=None, metadata=TIMESTAMP)
+    last_timestamp: str | None = attrs.field(default=None, metadata=TIMESTAMP)
     rest: Frozen = EMPTY

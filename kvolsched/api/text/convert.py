@@ -23,9 +23,9 @@ import attrs
 from ..kinds import quantity
 from ..kinds.kind import BY_NAME
 from ..kinds.meta import Frozen, freeze, thaw
-from .fault import Chain, Fault, ManifestError, Problem, nearest, shown, steps
+from .fault import Fault, ManifestError, PathChain, Problem, format_value, path_steps, suggest_nearest
 
-Read = Callable[[Any, Chain, list[Problem]], Any]
+Reader = Callable[[Any, PathChain, list[Problem]], Any]
 ConversionPlan = TypeVar("ConversionPlan", bound=Callable[..., Any])
 
 
@@ -36,7 +36,7 @@ def _once(make: ConversionPlan) -> ConversionPlan:
 
 # Spellings of the design documents: accepted, reported as "spelling", and normalised to the name that
 # shipped.
-SPELLINGS: Mapping[str, Mapping[str, str]] = {
+DESIGN_SPELLINGS: Mapping[str, Mapping[str, str]] = {
     "ObjectMeta": {"Name": "name"},
     "StorageClass": {"bindingMode": "volumeBindingMode"},
     "NodeSelectorTerm": {"fieldExpressions": "matchFields"},
@@ -45,11 +45,11 @@ SPELLINGS: Mapping[str, Mapping[str, str]] = {
     "GCEPersistentDiskVolumeSource": {"diskName": "pdName"},
 }
 # What is meant where a document's spelling is used and nothing is said (S3; Kubernetes wants both written).
-DEFAULTS: Mapping[str, Mapping[str, Any]] = {
+SPELLING_DEFAULTS: Mapping[str, Mapping[str, Any]] = {
     "TopologySpreadConstraint": {"max_skew": 1, "when_unsatisfiable": "DoNotSchedule"}
 }
 # Fields of the design documents that Kubernetes never got: accepted, reported as "design".
-DESIGNED: Mapping[str, Mapping[str, Any]] = {  # the first S0's, all others S2's
+DESIGN_FIELDS: Mapping[str, Mapping[str, Any]] = {  # the first S0's, all others S2's
     "PersistentVolumeClaimStatus": {"content": {"type": "string", "enum": ["clean", "dirty"]}},
     "CSIVolumeSource": {"fsSize": "quantity"},
     "CSIDriverSpec": {"capacityTracking": "boolean"},
@@ -78,7 +78,7 @@ def schema() -> Mapping[str, Any]:
     return typing.cast(Mapping[str, Any], json.loads(text))
 
 
-def class_of(api_version: str, kind: str) -> type[Any] | None:
+def find_class(api_version: str, kind: str) -> type[Any] | None:
     """Return the class that models this kind, if one does."""
     found = BY_NAME.get(kind)
     return found.type if found is not None and found.type.api_version == api_version else None
@@ -93,7 +93,7 @@ def decode(data: Mapping[str, Any]) -> tuple[Any, list[Problem]]:
     api_version, kind = data.get("apiVersion", ""), data.get("kind", "")
     if not isinstance(api_version, str) or not isinstance(kind, str):
         return freeze(data), []
-    cls = class_of(api_version, kind)
+    cls = find_class(api_version, kind)
     type_name = schema()["kinds"].get(f"{api_version}/{kind}")
     if type_name is None:
         return freeze(data), []
@@ -111,7 +111,7 @@ def from_plain(data: Mapping[str, Any]) -> Any:
     found, problems = decode(data)
     faults = [
         Fault(
-            object=reference(data),
+            object=object_reference(data),
             path=problem.field,
             rule=problem.rule,
             value=problem.value,
@@ -135,7 +135,7 @@ def to_plain(value: Any) -> dict[str, Any]:
     return _writer(type(value))(value)
 
 
-def reference(data: Mapping[str, Any]) -> str:
+def object_reference(data: Mapping[str, Any]) -> str:
     """Return how a person refers to an object given as plain data: `pod/web-0`."""
     kind, metadata = data.get("kind"), data.get("metadata")
     if not isinstance(kind, str):
@@ -146,14 +146,14 @@ def reference(data: Mapping[str, Any]) -> str:
     return f"{known.alias if known else kind.lower()}/{name}"
 
 
-def unmodelled(value: Any, path: tuple[str | int, ...] = ()) -> Iterator[tuple[str | int, ...]]:
+def unmodelled_paths(value: Any, path: tuple[str | int, ...] = ()) -> Iterator[tuple[str | int, ...]]:
     """Yield the path of every field that is kept in some `rest` of this object."""
     if isinstance(value, tuple):
         for index, item in enumerate(value):
-            yield from unmodelled(item, (*path, index))
+            yield from unmodelled_paths(item, (*path, index))
     elif attrs.has(type(value)):
         for attribute, name in _names(type(value)).values():
-            yield from unmodelled(getattr(value, attribute), (*path, name))
+            yield from unmodelled_paths(getattr(value, attribute), (*path, name))
         for name in value.rest:
             yield (*path, name)
 
@@ -161,12 +161,12 @@ def unmodelled(value: Any, path: tuple[str | int, ...] = ()) -> Iterator[tuple[s
 
 
 def _mistyped(
-    value: Any, wants: str, words: str, path: Chain, found: list[Problem], rule: str = "type"
+    value: Any, wants: str, words: str, path: PathChain, found: list[Problem], rule: str = "type"
 ) -> Any:
     got = _go_name(value)
     if got == "number" and wants in _INTEGERS:
         got = f"number {value}"
-    found.append(Problem(steps(path), rule, value, f"wants {words}, got {shown(value)}", got, wants))
+    found.append(Problem(path_steps(path), rule, value, f"wants {words}, got {format_value(value)}", got, wants))
     return _KEEP
 
 
@@ -178,18 +178,18 @@ def _go_name(value: Any) -> str:
     return "string" if isinstance(value, str) else "object" if isinstance(value, dict) else "array"
 
 
-def _read_string(value: Any, path: Chain, found: list[Problem]) -> Any:
+def _read_string(value: Any, path: PathChain, found: list[Problem]) -> Any:
     return value if type(value) is str else _mistyped(value, "string", "a text", path, found)
 
 
-def _read_boolean(value: Any, path: Chain, found: list[Problem]) -> Any:
+def _read_boolean(value: Any, path: PathChain, found: list[Problem]) -> Any:
     return value if type(value) is bool else _mistyped(value, "bool", "true or false", path, found)
 
 
-def _read_integer(name: str) -> Read:
+def _read_integer(name: str) -> Reader:
     bound = _INTEGERS[name]
 
-    def read(value: Any, path: Chain, found: list[Problem]) -> Any:
+    def read(value: Any, path: PathChain, found: list[Problem]) -> Any:
         if type(value) is int and -bound <= value < bound:
             return value
         return _mistyped(value, name, f"an integer ({name})", path, found)
@@ -197,7 +197,7 @@ def _read_integer(name: str) -> Read:
     return read
 
 
-def _read_int_or_string(value: Any, path: Chain, found: list[Problem]) -> Any:
+def _read_int_or_string(value: Any, path: PathChain, found: list[Problem]) -> Any:
     if type(value) is str or (type(value) is int and -(2**31) <= value < 2**31):
         return value
     return _mistyped(value, "intstr.IntOrString", "an integer or a text", path, found)
@@ -208,13 +208,13 @@ def _is_time(text: str) -> bool:
     return _TIME.fullmatch(text) is not None
 
 
-def _read_time(value: Any, path: Chain, found: list[Problem]) -> Any:
+def _read_time(value: Any, path: PathChain, found: list[Problem]) -> Any:
     if type(value) is str and _is_time(value):
         return value
     return _mistyped(value, "time", "a time such as 2024-01-31T12:00:00Z", path, found)
 
 
-def _read_quantity(value: Any, path: Chain, found: list[Problem]) -> Any:
+def _read_quantity(value: Any, path: PathChain, found: list[Problem]) -> Any:
     text = value if type(value) is str else repr(value) if type(value) in (int, float) else None
     if text is None:
         return _mistyped(value, "quantity", "a quantity such as 100Gi or 500m", path, found, "quantity")
@@ -224,7 +224,7 @@ def _read_quantity(value: Any, path: Chain, found: list[Problem]) -> Any:
         return _mistyped(value, "quantity", "a quantity such as 100Gi or 500m", path, found, "quantity")
 
 
-def _read_version(value: Any, path: Chain, found: list[Problem]) -> Any:
+def _read_version(value: Any, path: PathChain, found: list[Problem]) -> Any:
     """A resource version: a text that holds an integer; a foreign one is kept as it is."""
     if type(value) is not str:
         return _mistyped(value, "string", "a text", path, found)
@@ -233,12 +233,12 @@ def _read_version(value: Any, path: Chain, found: list[Problem]) -> Any:
     )
 
 
-def _read_anything(value: Any, path: Chain, found: list[Problem]) -> Any:
+def _read_anything(value: Any, path: PathChain, found: list[Problem]) -> Any:
     return freeze(value)
 
 
 _SCALARS: Mapping[
-    str, tuple[Read, Any]
+    str, tuple[Reader, Any]
 ] = {  # type -> its reader, and what null stands for in a list or mapping
     "string": (_read_string, ""),
     "boolean": (_read_boolean, False),
@@ -251,22 +251,22 @@ _SCALARS: Mapping[
 }
 
 
-def _enumerated(read: Read, allowed: tuple[str, ...]) -> Read:
+def _enumerated(read: Reader, allowed: tuple[str, ...]) -> Reader:
     accepted = frozenset(allowed) | {""}
     words = ", ".join(f'"{word}"' for word in allowed)
 
-    def checked(value: Any, path: Chain, found: list[Problem]) -> Any:
+    def checked(value: Any, path: PathChain, found: list[Problem]) -> Any:
         result = read(value, path, found)
         if result is not _KEEP and result not in accepted:
-            message = f"{shown(value)} is none of {words}{nearest(result, allowed)}"
-            found.append(Problem(steps(path), "enum", value, message))
+            message = f"{format_value(value)} is none of {words}{suggest_nearest(result, allowed)}"
+            found.append(Problem(path_steps(path), "enum", value, message))
         return result
 
     return checked
 
 
-def _list(item: Read, null: Any, wants: str) -> Read:
-    def read(value: Any, path: Chain, found: list[Problem]) -> Any:
+def _list(item: Reader, null: Any, wants: str) -> Reader:
+    def read(value: Any, path: PathChain, found: list[Problem]) -> Any:
         if not isinstance(value, list | tuple):
             return _mistyped(value, wants, "a list", path, found)
         return tuple([null if v is None else item(v, (path, i), found) for i, v in enumerate(value)])
@@ -274,8 +274,8 @@ def _list(item: Read, null: Any, wants: str) -> Read:
     return read
 
 
-def _mapping(item: Read, null: Any, wants: str) -> Read:
-    def read(value: Any, path: Chain, found: list[Problem]) -> Any:
+def _mapping(item: Reader, null: Any, wants: str) -> Reader:
+    def read(value: Any, path: PathChain, found: list[Problem]) -> Any:
         if not isinstance(value, dict):
             return _mistyped(value, wants, "a mapping", path, found)
         return Frozen({str(k): null if v is None else item(v, (path, k), found) for k, v in value.items()})
@@ -284,7 +284,7 @@ def _mapping(item: Read, null: Any, wants: str) -> Read:
 
 
 @_once
-def _reader(type_name: str, cls: Any, enum: tuple[str, ...] = ()) -> Read:
+def _reader(type_name: str, cls: Any, enum: tuple[str, ...] = ()) -> Reader:
     """Return what reads a value of this type of fields.json, as this class where it is modelled."""
     if type_name.startswith("[]"):
         item = _reader(type_name[2:], cls, enum)
@@ -311,7 +311,7 @@ class _Fields:
     The attribute is "" for what is kept in `rest`, and "-" for a kind's own apiVersion and kind.
     """
 
-    readers: Mapping[str, tuple[str, Read]]
+    readers: Mapping[str, tuple[str, Reader]]
     collections: frozenset[str]
 
 
@@ -319,9 +319,9 @@ class _Fields:
 def _fields(type_name: str, cls: Any) -> _Fields:
     names = _names(cls) if cls is not None else {}
     hints = typing.get_type_hints(cls) if cls is not None else {}
-    readers: dict[str, tuple[str, Read]] = {}
+    readers: dict[str, tuple[str, Reader]] = {}
     collections = set()
-    designed = DESIGNED.get(type_name, {})
+    designed = DESIGN_FIELDS.get(type_name, {})
     shipped = schema()["types"].get(type_name, {})
     for name, field in {**shipped, **designed}.items():
         declared = field if isinstance(field, dict) else {"type": field}
@@ -344,20 +344,20 @@ def _fields(type_name: str, cls: Any) -> _Fields:
     return _Fields(readers, frozenset(collections))
 
 
-def _designed(read: Read) -> Read:
-    def told(value: Any, path: Chain, found: list[Problem]) -> Any:
+def _designed(read: Reader) -> Reader:
+    def told(value: Any, path: PathChain, found: list[Problem]) -> Any:
         words = "is a field of the design documents that Kubernetes does not know"
-        found.append(Problem(steps(path), "design", value, words))
+        found.append(Problem(path_steps(path), "design", value, words))
         return read(value, path, found)
 
     return told
 
 
-def _structure(type_name: str, cls: Any) -> Read:
+def _structure(type_name: str, cls: Any) -> Reader:
     """Read a mapping with known fields: into the class's attributes, the others into `rest`."""
     fields: _Fields | None = None  # made when first needed: a type may contain itself
 
-    def read(data: Any, path: Chain, found: list[Problem]) -> Any:
+    def read(data: Any, path: PathChain, found: list[Problem]) -> Any:
         nonlocal fields
         if not isinstance(data, dict):
             return _mistyped(data, type_name, "a mapping", path, found)
@@ -374,7 +374,7 @@ def _structure(type_name: str, cls: Any) -> Read:
             if value is None:
                 continue
             attribute, convert = readers[name]
-            values = values if name == given else {**DEFAULTS.get(type_name, {}), **values}
+            values = values if name == given else {**SPELLING_DEFAULTS.get(type_name, {}), **values}
             converted = convert(value if name == given else _listed(value, given, name), (path, given), found)
             if converted is _KEEP:
                 rest[name] = freeze(value)
@@ -395,19 +395,19 @@ def _listed(value: Any, given: str, name: str) -> Any:
     return [value] if name == f"{given}s" else value
 
 
-def _respelled(type_name: str, data: Any, given: str, path: Chain, found: list[Problem]) -> str | None:
+def _respelled(type_name: str, data: Any, given: str, path: PathChain, found: list[Problem]) -> str | None:
     """Return the field that an unknown name stands for in the design documents, or None with the fault
     reported.
     """
-    name, value = SPELLINGS.get(type_name, {}).get(given), data[given]
+    name, value = DESIGN_SPELLINGS.get(type_name, {}).get(given), data[given]
     if name is None:
-        words = f"unknown field{nearest(str(given), schema()['types'].get(type_name, DESIGNED.get(type_name)))}"
-        found.append(Problem(steps((path, given)), "unknown", value, words))
+        words = f"unknown field{suggest_nearest(str(given), schema()['types'].get(type_name, DESIGN_FIELDS.get(type_name)))}"
+        found.append(Problem(path_steps((path, given)), "unknown", value, words))
         return None
     if data.get(name) is not None and data[name] != value:
-        words = f"{given} {shown(value)} and {name} {shown(data[name])} say the same thing differently"
-        found.append(Problem(steps((path, given)), "conflict", value, words))
-    found.append(Problem(steps((path, given)), "spelling", value, f"read as {name}"))
+        words = f"{given} {format_value(value)} and {name} {format_value(data[name])} say the same thing differently"
+        found.append(Problem(path_steps((path, given)), "conflict", value, words))
+    found.append(Problem(path_steps((path, given)), "spelling", value, f"read as {name}"))
     return name
 
 

@@ -16,8 +16,8 @@ from ..kinds.meta import Frozen
 from ..kinds.storage_class import StorageClass
 from ..kinds.volume import PersistentVolume, PersistentVolumeClaim
 from .convert import decode, schema
-from .dump import COMMAND
-from .fault import Problem, nearest, shown, spelled
+from .dump_checks import DUMP_COMMAND
+from .fault import Problem, format_value, spelled, suggest_nearest
 
 
 @attrs.frozen
@@ -34,23 +34,23 @@ class Document:
     length: float = 0  # characters of JSON that it stands for, for whoever shows how far the reading is
 
 
-def objects(document: Document) -> Iterator[tuple[Document, Problem | None]]:
+def split_objects(document: Document) -> Iterator[tuple[Document, Problem | None]]:
     """Yield the objects of a document, itself or the items of a List or PodList, and what is none."""
     data = document.data
     if not isinstance(data, dict):
-        hint = f"; a table for people says too little: {COMMAND}" if str(data).startswith("NAME ") else ""
-        yield document, Problem((), "type", data, f"wants an object, got {shown(data)}{hint}")
+        hint = f"; a table for people says too little: {DUMP_COMMAND}" if str(data).startswith("NAME ") else ""
+        yield document, Problem((), "type", data, f"wants an object, got {format_value(data)}{hint}")
         return
     api_version, kind = data.get("apiVersion") or document.kind[0], data.get("kind") or document.kind[1]
     if isinstance(kind, str) and kind.endswith("List") and ("items" in data or kind == "List"):
         items = data.get("items")
         if items is not None and not isinstance(items, list | tuple):
-            yield document, Problem(("items",), "type", items, f"wants a list, got {shown(items)}")
+            yield document, Problem(("items",), "type", items, f"wants a list, got {format_value(items)}")
             return
         each = (str(api_version), kind.removesuffix("List")) if kind != "List" else ("", "")
         for index, item in enumerate(items or ()):
             inside = (*document.inside, "items", index)
-            yield from objects(
+            yield from split_objects(
                 Document(item, document.source, document.number, document.text, document.json, inside, each)
             )
     elif document.kind[1] and not (data.get("kind") and data.get("apiVersion")):
@@ -59,7 +59,7 @@ def objects(document: Document) -> Iterator[tuple[Document, Problem | None]]:
         yield document, None
 
 
-def decoded(data: Mapping[str, Any], *, lenient: bool) -> tuple[Any, list[Problem]]:
+def decode_object(data: Mapping[str, Any], *, lenient: bool) -> tuple[Any, list[Problem]]:
     """Return an object with what is wrong in it, its kind and name included."""
     problems = _kind(data)
     if problems:
@@ -79,7 +79,7 @@ def _unstorable(metadata: Mapping[str, Any]) -> list[Problem]:
     """Say which names no server can have stored, as they are parts of a path; other rules differ by kind."""
     words = "may not be '.' or '..' or contain '/' or '%'"
     return [
-        Problem(("metadata", key), "name", metadata[key], f"{shown(metadata[key])} {words}")
+        Problem(("metadata", key), "name", metadata[key], f"{format_value(metadata[key])} {words}")
         for key in ("name", "namespace")
         if isinstance(metadata.get(key), str) and (metadata[key] in (".", "..") or set("/%") & set(metadata[key]))
     ]
@@ -112,7 +112,7 @@ def _kind(data: Mapping[str, Any]) -> list[Problem]:
         if not value:
             problems.append(Problem((key,), "required", value, f"{key} is missing"))
         elif not isinstance(value, str):
-            problems.append(Problem((key,), "type", value, f"wants a text, got {shown(value)}"))
+            problems.append(Problem((key,), "type", value, f"wants a text, got {format_value(value)}"))
     if problems:
         return problems
     api_version, kind = data["apiVersion"], data["kind"]
@@ -131,7 +131,7 @@ def _kind(data: Mapping[str, Any]) -> list[Problem]:
         ]
     if group in _BUILT_IN and kind not in _OTHER_KINDS:
         in_group = [name.rpartition("/")[2] for name in known if name.rpartition("/")[0] == api_version]
-        hint = nearest(kind, in_group, cutoff=0.8)
+        hint = suggest_nearest(kind, in_group, cutoff=0.8)
         if hint:
             return [Problem(("kind",), "enum", kind, f"no kind {kind} in {api_version}{hint}")]
     return []
@@ -141,7 +141,7 @@ _BUILT_IN = ("", "apps", "storage.k8s.io", "policy", "scheduling.k8s.io", "exten
 _OTHER_KINDS = ("ServiceAccount", "PodTemplate", "Endpoints", "ControllerRevision")
 
 
-def duplicate(document: Document, seen: dict[Any, Document]) -> list[Problem]:
+def find_duplicate(document: Document, seen: dict[Any, Document]) -> list[Problem]:
     """Say whether an object of this kind, namespace and name stands in what was seen before."""
     data, metadata = document.data, document.data.get("metadata")
     name = metadata.get("name") or metadata.get("Name") if isinstance(metadata, dict) else None

@@ -17,12 +17,12 @@ import attrs
 
 # A path is a chain of (the path before it, key or index), None at the object itself: cheap to extend while
 # reading.
-Chain = tuple[Any, str | int] | None
-LONGEST_LINE = 200  # characters of one printed line
-MOST_LINES = 10  # lines shown in a notebook
+PathChain = tuple[Any, str | int] | None
+MAX_LINE_LENGTH = 200  # characters of one printed line
+MAX_LINES = 10  # lines shown in a notebook
 
 
-def steps(chain: Chain) -> tuple[str | int, ...]:
+def path_steps(chain: PathChain) -> tuple[str | int, ...]:
     """Return the keys and indices of a chain, outermost first."""
     found: list[str | int] = []
     while chain is not None:
@@ -44,7 +44,7 @@ def spelled(path: Iterable[str | int]) -> str:
     return text
 
 
-def shown(value: Any, longest: int = 60) -> str:
+def format_value(value: Any, longest: int = 60) -> str:
     """Return a value on one line, cut where it is long; texts in double quotes, escaped."""
     if isinstance(value, dict):
         return "a mapping"
@@ -54,7 +54,7 @@ def shown(value: Any, longest: int = 60) -> str:
     return text if len(text) <= longest else f"{text[: longest - 1]}…"
 
 
-def nearest(word: str, known: Iterable[str], cutoff: float = 0.6) -> str:
+def suggest_nearest(word: str, known: Iterable[str], cutoff: float = 0.6) -> str:
     """Return `; did you mean "…"?` for the known word nearest to this one, or nothing."""
     return _nearest(word, tuple(known), cutoff)
 
@@ -109,7 +109,7 @@ class Fault:
         line = "".join(
             character if character.isprintable() else "\N{REPLACEMENT CHARACTER}" for character in line
         )
-        return line if len(line) <= LONGEST_LINE else f"{line[: LONGEST_LINE - 1]}…"
+        return line if len(line) <= MAX_LINE_LENGTH else f"{line[: MAX_LINE_LENGTH - 1]}…"
 
 
 class ManifestError(ValueError):
@@ -122,7 +122,7 @@ class ManifestError(ValueError):
     def __str__(self) -> str:
         return "\n".join(self.lines())
 
-    def lines(self, most: int = MOST_LINES) -> list[str]:
+    def lines(self, most: int = MAX_LINES) -> list[str]:
         """Return what a person reads: a headline and one line a fault, at most so many lines."""
         count = len(self.faults)
         headline = f"{count} fault{'' if count == 1 else 's'} in the manifests; nothing was loaded"

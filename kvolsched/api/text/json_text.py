@@ -11,10 +11,10 @@ from typing import Any
 
 import attrs
 
-from .fault import Fault, shown
-from .limits import LIMITS
+from .fault import Fault, format_value
+from .input_limits import LIMITS
 
-Path = tuple[str | int, ...]
+FieldPath = tuple[str | int, ...]
 
 _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\],]|[^\s{}\[\],:"]+', re.DOTALL)
 _SURROGATE = re.compile(r"\\u[dD][89abcdefABCDEF]")
@@ -186,7 +186,7 @@ def _duplicates(text: str, start: int, document: int) -> list[Fault]:
             seen.append(set())
         if path[-1] in seen[-1]:
             line = text.count("\n", 0, place) + 1
-            message = f"the key {shown(path[-1])} stands twice in one mapping"
+            message = f"the key {format_value(path[-1])} stands twice in one mapping"
             faults.append(
                 Fault(document=document, line=line, rule="duplicate", value=path[-1], message=message)
             )
@@ -194,14 +194,14 @@ def _duplicates(text: str, start: int, document: int) -> list[Fault]:
     return faults
 
 
-def json_lines(text: str, wanted: Collection[tuple[int, Path]]) -> dict[tuple[int, Path], int]:
+def find_json_lines(text: str, wanted: Collection[tuple[int, FieldPath]]) -> dict[tuple[int, FieldPath], int]:
     """Return the line where each (document, path) stands; of the last step found, if it ends early."""
     prefixes = {(number, path[:length]) for number, path in wanted for length in range(len(path) + 1)}
-    found: dict[tuple[int, Path], int] = {}
+    found: dict[tuple[int, FieldPath], int] = {}
     number, line, counted = 1, 1, 0
     place = _SPACE.match(text).end()  # type: ignore[union-attr]
     while place < len(text):
-        steps: Iterator[tuple[int, Path]] = ((here, tuple(path)) for here, _, path in _walk(text, place))
+        steps: Iterator[tuple[int, FieldPath]] = ((here, tuple(path)) for here, _, path in _walk(text, place))
         for here, path in itertools.chain([(place, ())], steps):
             if (number, path) in prefixes and (number, path) not in found:
                 line, counted = line + text.count("\n", counted, here), here

@@ -15,16 +15,16 @@ import attrs
 from tqdm.auto import tqdm
 
 from ..kinds.meta import Frozen
-from .convert import decode, from_plain, reference, to_plain, unmodelled
-from .document import Document, decoded, duplicate
-from .document import objects as objects_of
-from .dump import MissingKind, doubts, missing_kinds
+from .convert import decode, from_plain, object_reference, to_plain, unmodelled_paths
+from .document import Document, decode_object, find_duplicate
+from .document import split_objects as objects_of
+from .dump_checks import MissingKind, find_contradictions, missing_kinds
 from .fault import Fault, ManifestError, Problem, spelled
 from .garbage_collection import uncollected
-from .json_text import JsonFault, Path, json_documents, json_lines
-from .limits import LIMITS
-from .sources import contents
-from .yaml_text import is_yaml, yaml_documents, yaml_lines, yaml_text
+from .input_limits import LIMITS
+from .json_text import FieldPath, JsonFault, find_json_lines, json_documents
+from .sources import read_sources
+from .yaml_text import find_yaml_lines, is_yaml, yaml_documents, yaml_text
 
 __all__ = [
     "LIMITS",
@@ -54,7 +54,7 @@ class Manifests:
     @cached_property
     def unmodelled(self) -> tuple[tuple[Any, str], ...]:
         """Every field that Kubernetes knows and that is kept but not modelled: (object, path)."""
-        return tuple((item, spelled(path)) for item in self.objects for path in unmodelled(item))
+        return tuple((item, spelled(path)) for item in self.objects for path in unmodelled_paths(item))
 
     def missing_kinds(self) -> tuple[MissingKind, ...]:
         """Return the kinds that decide scheduling and are not here, each with what therefore cannot be told."""
@@ -103,8 +103,8 @@ def read(source: Any, *, lenient: bool = False, name: str = "", keep: bool = Fal
                 if problem is not None:
                     wrong.append((item, problem))
                     continue
-                found, problems = decoded(item.data, lenient=lenient)
-                wrong += ((item, problem) for problem in (*problems, *duplicate(item, seen)))
+                found, problems = decode_object(item.data, lenient=lenient)
+                wrong += ((item, problem) for problem in (*problems, *find_duplicate(item, seen)))
                 if isinstance(found, Frozen):
                     others.append(found)
                 else:
@@ -119,7 +119,7 @@ def read(source: Any, *, lenient: bool = False, name: str = "", keep: bool = Fal
             raise ManifestError(sorted(faults, key=lambda one: (order[one.source], one.document, one.line)))
         doubtful = [one for one in wrong if one[1].rule in tolerated]
         if lenient:
-            doubtful += ((origins[place], problem) for place, problem in doubts(objects))
+            doubtful += ((origins[place], problem) for place, problem in find_contradictions(objects))
         warnings = _located(doubtful, longest=_LOOKED_UP)
         return Manifests(tuple(objects), tuple(others), tuple(warnings), tuple(written))
 
@@ -147,13 +147,13 @@ _LOOKED_UP = 2_000_000  # characters: in longer texts warnings are not worth fin
 
 def _located(wrong: Sequence[tuple[Document, Problem]], longest: int | None = None) -> list[Fault]:
     """Return problems with the lines where they stand; texts (up to so long) are looked at again only for this."""
-    texts: dict[int, tuple[Document, set[tuple[int, Path]]]] = {}
+    texts: dict[int, tuple[Document, set[tuple[int, FieldPath]]]] = {}
     for document, problem in wrong:
         if document.text is not None and (longest is None or len(document.text) <= longest):
             _, paths = texts.setdefault(id(document.text), (document, set()))
             paths.add((document.number, (*document.inside, *problem.path)))
     lines = {
-        key: (json_lines if document.json else yaml_lines)(str(document.text), paths)
+        key: (find_json_lines if document.json else find_yaml_lines)(str(document.text), paths)
         for key, (document, paths) in texts.items()
     }
     return [
@@ -163,7 +163,7 @@ def _located(wrong: Sequence[tuple[Document, Problem]], longest: int | None = No
             line=lines.get(id(document.text), {}).get(
                 (document.number, (*document.inside, *problem.path)), 0
             ),
-            object=reference(document.data) if isinstance(document.data, dict) else "",
+            object=object_reference(document.data) if isinstance(document.data, dict) else "",
             path=problem.field,
             rule=problem.rule,
             value=problem.value,
@@ -175,7 +175,7 @@ def _located(wrong: Sequence[tuple[Document, Problem]], longest: int | None = No
 
 def _documents(source: Any, name: str, faults: list[Fault], bar: tqdm[Any]) -> Iterator[Document]:
     """Yield every document of a source, with where it stands."""
-    for place, content in contents(source, name, faults):
+    for place, content in read_sources(source, name, faults):
         if isinstance(content, str):
             yield from _text(content, place, faults, bar)
         else:

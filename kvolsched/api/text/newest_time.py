@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Any
 
 
-def newest(objects: Iterable[Any]) -> datetime | None:
+def newest_time(objects: Iterable[Any]) -> datetime | None:
     """Return the latest time at which something had happened: births, conditions, starts, events; None without any.
 
     When an object is to be deleted lies in the future and does not count.

@@ -13,9 +13,9 @@ from typing import Any
 
 import attrs
 
-from .convert import DESIGNED, schema
+from .convert import DESIGN_FIELDS, schema
 
-Plain = dict[str, Any]
+PlainObject = dict[str, Any]
 _ABSENT: Any = object()
 
 # patchStrategy of Kubernetes' types where list keys alone do not tell it.
@@ -120,14 +120,14 @@ def _taken(data: Any, path: str) -> tuple[Any, Any]:
 
 
 @attrs.frozen
-class Merged:
+class MergeResult:
     """What a merge came to: the data, and whether kubectl has anything to send (even if it changes nothing)."""
 
     data: Any
     touched: bool
 
 
-def apply(applied: Mapping[str, Any] | None, wanted: Mapping[str, Any], current: Mapping[str, Any]) -> Merged:
+def apply_manifest(applied: Mapping[str, Any] | None, wanted: Mapping[str, Any], current: Mapping[str, Any]) -> MergeResult:
     """Merge a manifest into what is stored: what it says is set, what it no longer says goes, all else stays.
 
     Args:
@@ -144,7 +144,7 @@ def _field(type_name: str, name: str) -> tuple[str, tuple[str, ...]]:
     """Return a field's type and the keys of its list; of what is not known the type `object`."""
     if type_name.startswith("map[string]"):
         return type_name.removeprefix("map[string]"), ()
-    declared = schema()["types"].get(type_name, {}).get(name) or DESIGNED.get(type_name, {}).get(name, "object")
+    declared = schema()["types"].get(type_name, {}).get(name) or DESIGN_FIELDS.get(type_name, {}).get(name, "object")
     if isinstance(declared, str):
         return declared, ()
     keys = () if declared.get("atomic") or (type_name, name) in _WHOLE else tuple(declared.get("keys", ()))
@@ -154,7 +154,7 @@ def _field(type_name: str, name: str) -> tuple[str, tuple[str, ...]]:
 def _mapping(
     applied: Mapping[str, Any], wanted: Mapping[str, Any], current: Mapping[str, Any], type_name: str, *,
     retain: bool = False,
-) -> Merged:  # fmt: skip
+) -> MergeResult:  # fmt: skip
     """Merge one mapping; with `retain` nothing stays that the manifest does not name."""
     merged = dict(current)
     touched = False
@@ -180,7 +180,7 @@ def _mapping(
     if retain and (touched or any(name not in wanted for name in current)):
         merged = {name: value for name, value in merged.items() if name in wanted}
         touched = True
-    return Merged(merged, touched)
+    return MergeResult(merged, touched)
 
 
 def _alike(one: Any, other: Any) -> bool:
@@ -195,13 +195,13 @@ def _without_nulls(value: Any) -> Any:
     return value
 
 
-def _value(applied: Any, value: Any, current: Any, type_name: str, name: str) -> Merged:
+def _value(applied: Any, value: Any, current: Any, type_name: str, name: str) -> MergeResult:
     """Merge a field that is a mapping or a list on both sides."""
     place = (type_name, name)
     held, keys = _field(type_name, name)
     if isinstance(value, dict):
         if place in _REPLACED:
-            return Merged(value, touched=True)
+            return MergeResult(value, touched=True)
         said = applied if isinstance(applied, dict) else {}
         return _mapping(said, value, current, held, retain=place in _RETAINED)
     if isinstance(value, list):
@@ -210,7 +210,7 @@ def _value(applied: Any, value: Any, current: Any, type_name: str, name: str) ->
             return _words(before, value, current)
         if keys and _keyed(keys[0], value, current, before or ()):
             return _items(before, value, current, held.removeprefix("[]"), keys[0], retain=place in _RETAINED)
-    return Merged(value, value != current)
+    return MergeResult(value, value != current)
 
 
 def _keyed(key: str, *lists: Sequence[Any]) -> bool:
@@ -224,8 +224,8 @@ def _keyed(key: str, *lists: Sequence[Any]) -> bool:
 
 
 def _items(
-    applied: list[Plain] | None, wanted: list[Plain], current: list[Plain], type_name: str, key: str, *, retain: bool
-) -> Merged:
+    applied: list[PlainObject] | None, wanted: list[PlainObject], current: list[PlainObject], type_name: str, key: str, *, retain: bool
+) -> MergeResult:
     """Merge a list of mappings by their key (the first of its keys, as patches do)."""
     before = {item[key]: item for item in applied or ()}
     there = {item[key]: item for item in current}
@@ -233,7 +233,7 @@ def _items(
     touched = bool(before.keys() - named)  # what was applied and is no longer named goes
     if applied is not None:
         touched = touched or [item[key] for item in applied] != [item[key] for item in wanted]
-    made: list[Plain] = []
+    made: list[PlainObject] = []
     for item in wanted:
         held = there.get(item[key])
         if held is None:
@@ -244,27 +244,27 @@ def _items(
             made.append(part.data)
             touched = touched or part.touched
     if not touched:
-        return Merged(current, touched=False)
+        return MergeResult(current, touched=False)
     stays = [item for item in current if item[key] in named or item[key] not in before]
     others = [item for item in stays if item[key] not in named]
     place = {item[key]: number for number, item in enumerate(stays)}
     new = [item[key] for item in wanted if item[key] not in there]
     # Go's slices share memory: what is added takes the places of what was deleted, and counts as having stood there.
     place |= {name: number for number, name in enumerate(new[: len(current) - len(stays)], len(stays))}
-    return Merged(_interleaved(others, made, [place[item[key]] for item in others],
+    return MergeResult(_interleaved(others, made, [place[item[key]] for item in others],
                                [place.get(item[key]) for item in made]), touched=True)  # fmt: skip
 
 
-def _words(applied: list[Any] | None, wanted: list[Any], current: list[Any]) -> Merged:
+def _words(applied: list[Any] | None, wanted: list[Any], current: list[Any]) -> MergeResult:
     """Merge a list of words: those named are there, those no longer named go, others stay."""
     gone = [word for word in applied or () if word not in wanted]
     added = [word for word in wanted if word not in current]
     if not gone and not added and (applied is None or applied == wanted):
-        return Merged(current, touched=False)
+        return MergeResult(current, touched=False)
     others = [word for word in current if word not in wanted and word not in gone]
     place = {word: number for number, word in enumerate(current)}
     order = [place.get(word) for word in wanted]
-    return Merged(_interleaved(others, wanted, [place[word] for word in others], order), touched=True)
+    return MergeResult(_interleaved(others, wanted, [place[word] for word in others], order), touched=True)
 
 
 def _interleaved(left: list[Any], right: list[Any], lefts: Sequence[int], rights: Sequence[int | None]) -> list[Any]:

@@ -11,14 +11,14 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from .fault import Fault, shown
-from .limits import LIMITS
+from .fault import Fault, format_value
+from .input_limits import LIMITS
 
 SUFFIXES = (".yaml", ".yml", ".json", ".yaml.gz", ".yml.gz", ".json.gz")
 GZIP = b"\x1f\x8b"  # how every gzip file begins
 
 
-def contents(source: Any, name: str, faults: list[Fault]) -> Iterator[tuple[str, str | Mapping[str, Any]]]:
+def read_sources(source: Any, name: str, faults: list[Fault]) -> Iterator[tuple[str, str | Mapping[str, Any]]]:
     """Yield each text or mapping of a source with its name; what cannot be read becomes a fault.
 
     A text is taken for a path if it is one line without `: ` that does not begin with `{` or `[`.
@@ -36,7 +36,7 @@ def contents(source: Any, name: str, faults: list[Fault]) -> Iterator[tuple[str,
             yield from _files(Path(source), faults)
     elif isinstance(source, Iterable):
         for item in source:
-            yield from contents(item, name, faults)
+            yield from read_sources(item, name, faults)
     else:
         raise TypeError(f"cannot read manifests from {type(source).__name__}")
 
@@ -48,7 +48,7 @@ def _files(path: Path, faults: list[Fault]) -> Iterator[tuple[str, str]]:
         content = path.read_bytes() if inside is None and size <= LIMITS.size else b""
     except (OSError, ValueError) as error:  # ValueError: a NUL in the name
         said = error.strerror if isinstance(error, OSError) else ""
-        faults.append(Fault(source=shown(str(path)).strip('"'), rule="file", message=said or str(error)))
+        faults.append(Fault(source=format_value(str(path)).strip('"'), rule="file", message=said or str(error)))
         return
     if inside is not None:
         for file in inside:

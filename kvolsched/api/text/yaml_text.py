@@ -12,9 +12,9 @@ from typing import Any, NoReturn
 
 import yaml
 
-from .fault import Fault, shown
-from .json_text import Path
-from .limits import LIMITS
+from .fault import Fault, format_value
+from .input_limits import LIMITS
+from .json_text import FieldPath
 
 _Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _Dumper: Any = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
@@ -36,7 +36,7 @@ def is_yaml(text: str) -> bool:
     return len(text) < 10**6 and any(data is not None for _, data in builder.documents()) and builder.sound
 
 
-def yaml_lines(text: str, wanted: Collection[tuple[int, Path]]) -> dict[tuple[int, Path], int]:
+def find_yaml_lines(text: str, wanted: Collection[tuple[int, FieldPath]]) -> dict[tuple[int, FieldPath], int]:
     """Return the line where each (document, path) stands, or of what is nearest to it."""
     nodes: list[Any] = []
     with contextlib.suppress(yaml.YAMLError):  # a text may end in a fault: what stands before it has lines
@@ -158,7 +158,7 @@ class _Builder:
             self.stop(event, "limit", f"nested deeper than {LIMITS.nesting}")
         expected = "map" if kind is yaml.MappingStartEvent else "seq"
         if event.tag is not None and _TAGS.get(event.tag) != expected and event.tag != "!":
-            self.report(event.start_mark, "tag", f"the tag {shown(event.tag)} is not allowed", event.tag)
+            self.report(event.start_mark, "tag", f"the tag {format_value(event.tag)} is not allowed", event.tag)
         if event.anchor is None:
             if depth == 3:  # the items of a List
                 self.tell(event)
@@ -195,13 +195,13 @@ class _Builder:
         if name == "str":
             return event.value
         if name in (None, "map", "seq"):
-            self.report(event.start_mark, "tag", f"the tag {shown(event.tag)} is not allowed", event.tag)
+            self.report(event.start_mark, "tag", f"the tag {format_value(event.tag)} is not allowed", event.tag)
             return None
         data = _scalar(event.value)
         if name == "float" and type(data) is int:
             data = float(data)
         if data is not None if name == "null" else type(data).__name__ != name:
-            self.report(event.start_mark, "tag", f"{shown(event.value)} is no {name}", event.value)
+            self.report(event.start_mark, "tag", f"{format_value(event.value)} is no {name}", event.value)
         return data
 
     def alias(self, event: Any) -> Any:
@@ -248,12 +248,12 @@ class _Builder:
                     self.report(
                         event.start_mark,
                         "merge",
-                        f"<< wants a mapping or a list of them, got {shown(value)}",
+                        f"<< wants a mapping or a list of them, got {format_value(value)}",
                         value,
                     )
             elif key in data:
                 self.report(
-                    event.start_mark, "duplicate", f"the key {shown(key)} stands twice in one mapping", key
+                    event.start_mark, "duplicate", f"the key {format_value(key)} stands twice in one mapping", key
                 )
             else:
                 data[key] = value
@@ -270,11 +270,11 @@ class _Builder:
             return "true" if key else "false"
         if isinstance(key, int | float):
             return event.value if type(event) is yaml.ScalarEvent else str(key)
-        self.report(event.start_mark, "key", f"a key is a text, got {shown(key)}", None)
+        self.report(event.start_mark, "key", f"a key is a text, got {format_value(key)}", None)
         return str(key)
 
 
-def _yaml_line(node: Any, path: Path) -> int:
+def _yaml_line(node: Any, path: FieldPath) -> int:
     """Return the line where a path stands in composed YAML; where it ends early, of the last step found."""
     line = node.start_mark.line + 1
     for step in path:

@@ -7,12 +7,12 @@ from collections.abc import Iterable
 from ..kinds import quantity
 from ..kinds.pod import Container, PodSpec
 from ..kinds.resources import Resources
-from .invalid import Invalid, Refusals, dns_label, each, port_name, supported
+from .invalid import FieldErrors, Invalid, check_dns_label, check_port_name, invalid_values, validate_supported
 
 _PORTS = "must be between 1 and 65535, inclusive"
 
 
-def containers(path: str, spec: PodSpec, known: set[str]) -> Refusals:
+def validate_containers(path: str, spec: PodSpec, known: set[str]) -> FieldErrors:
     """A pod's containers, each under a name of its own; `known` are the volumes that they may mount."""
     if not spec.containers:
         yield Invalid(f"{path}.containers", "Required")
@@ -26,28 +26,28 @@ def containers(path: str, spec: PodSpec, known: set[str]) -> Refusals:
             names.add(container.name)
 
 
-def _container(path: str, container: Container, volumes: Iterable[str]) -> Refusals:
+def _container(path: str, container: Container, volumes: Iterable[str]) -> FieldErrors:
     if not container.name:
         yield Invalid(f"{path}.name", "Required")
     else:
-        yield from each(f"{path}.name", container.name, dns_label(container.name))
+        yield from invalid_values(f"{path}.name", container.name, check_dns_label(container.name))
     if not container.image:
         yield Invalid(f"{path}.image", "Required")
     yield from _ports(f"{path}.ports", container)
     if container.rest.get("imagePullPolicy"):
         policies = ("Always", "IfNotPresent", "Never")
-        yield from supported(f"{path}.imagePullPolicy", container.rest["imagePullPolicy"], policies)
-    yield from resources(f"{path}.resources", container.resources)
+        yield from validate_supported(f"{path}.imagePullPolicy", container.rest["imagePullPolicy"], policies)
+    yield from validate_resources(f"{path}.resources", container.resources)
     yield from _mounts(f"{path}.volumeMounts", container, volumes)
 
 
-def _ports(path: str, container: Container) -> Refusals:
+def _ports(path: str, container: Container) -> FieldErrors:
     """Ports: numbers, a protocol, names that are names and differ."""
     names: set[str] = set()
     for index, port in enumerate(container.ports):
         name = port.rest.get("name", "")
         if name:
-            yield from each(f"{path}[{index}].name", name, port_name(name))
+            yield from invalid_values(f"{path}[{index}].name", name, check_port_name(name))
         if name and name in names:
             yield Invalid(f"{path}[{index}].name", "Duplicate", name)
         names.add(name)
@@ -58,10 +58,10 @@ def _ports(path: str, container: Container) -> Refusals:
         if port.host_port and not 0 < port.host_port < 65536:
             yield Invalid(f"{path}[{index}].hostPort", "Invalid", port.host_port, _PORTS)
         if port.protocol:
-            yield from supported(f"{path}[{index}].protocol", port.protocol, ("SCTP", "TCP", "UDP"))
+            yield from validate_supported(f"{path}[{index}].protocol", port.protocol, ("SCTP", "TCP", "UDP"))
 
 
-def _mounts(path: str, container: Container, volumes: Iterable[str]) -> Refusals:
+def _mounts(path: str, container: Container, volumes: Iterable[str]) -> FieldErrors:
     """Mounts: of a volume that is there, each at a path of its own."""
     paths: set[str] = set()
     for index, mount in enumerate(container.rest.get("volumeMounts", ())):
@@ -80,7 +80,7 @@ def _mounts(path: str, container: Container, volumes: Iterable[str]) -> Refusals
         paths.add(mounted)
 
 
-def resources(path: str, found: Resources) -> Refusals:
+def validate_resources(path: str, found: Resources) -> FieldErrors:
     """Quantities are not negative, and a request is at most its limit."""
     for field, quantities in (("limits", found.limits), ("requests", found.requests)):
         for name, text in quantities.items():

@@ -20,29 +20,37 @@ from ..kinds.csi import (
     VolumeAttachment,
     VolumeNodeResources,
 )
-from .invalid import Invalid, Refusals, each, immutable_field, qualified_name, subdomain, supported
-from .selector_rules import label_selector
+from .invalid import (
+    FieldErrors,
+    Invalid,
+    check_qualified_name,
+    check_subdomain,
+    invalid_values,
+    validate_immutable,
+    validate_supported,
+)
+from .selector_rules import validate_label_selector
 
-LONGEST_NODE_ID = 256
-SHORTEST_TOKEN = 600  # seconds
+MAX_NODE_ID_LENGTH = 256
+MIN_TOKEN_SECONDS = 600  # seconds
 
 
-def driver_name(path: str, name: str) -> Refusals:
+def validate_driver_name(path: str, name: str) -> FieldErrors:
     """A driver's name: a subdomain of at most 63 characters, in either case."""
     if not name:
         yield Invalid(path, "Required")
         return
     if len(name) > 63:
         yield Invalid(path, "TooLong", detail="may not be more than 63 bytes")
-    yield from each(path, name, subdomain(name.lower()))
+    yield from invalid_values(path, name, check_subdomain(name.lower()))
 
 
-def csi_node(found: CSINode) -> Refusals:
+def validate_csi_node(found: CSINode) -> FieldErrors:
     """A node's drivers: each once, with the node's id and proper topology keys."""
     seen: set[str] = set()
     for index, driver in enumerate(found.spec.drivers):
         path = f"spec.drivers[{index}]"
-        yield from driver_name(f"{path}.name", driver.name)
+        yield from validate_driver_name(f"{path}.name", driver.name)
         yield from _node_id(f"{path}.nodeID", driver.node_id)
         count = driver.allocatable.count if driver.allocatable is not None else None
         if count is not None and count < 0:
@@ -53,23 +61,23 @@ def csi_node(found: CSINode) -> Refusals:
         yield from _topology_keys(path, driver)
 
 
-def _node_id(path: str, node_id: str) -> Refusals:
+def _node_id(path: str, node_id: str) -> FieldErrors:
     if not node_id:
         yield Invalid(path, "Required")
-    if len(node_id) > LONGEST_NODE_ID:
-        yield Invalid(path, "Invalid", node_id, f"must be {LONGEST_NODE_ID} characters or less")
+    if len(node_id) > MAX_NODE_ID_LENGTH:
+        yield Invalid(path, "Invalid", node_id, f"must be {MAX_NODE_ID_LENGTH} characters or less")
 
 
-def _topology_keys(path: str, driver: CSINodeDriver) -> Refusals:
+def _topology_keys(path: str, driver: CSINodeDriver) -> FieldErrors:
     for place, key in enumerate(driver.topology_keys):
         if not key:
             yield Invalid(path, "Required")
         if key in driver.topology_keys[:place]:
             yield Invalid(path, "Duplicate", key)
-        yield from each(path, key, qualified_name(key))
+        yield from invalid_values(path, key, check_qualified_name(key))
 
 
-def csi_node_change(old: CSINode, new: CSINode) -> Refusals:
+def validate_csi_node_update(old: CSINode, new: CSINode) -> FieldErrors:
     """Drivers come and go; of one that stays only the limit may change."""
     stay = {driver.name: _without_limit(driver) for driver in new.spec.drivers}
     for driver in old.spec.drivers:
@@ -82,7 +90,7 @@ def _without_limit(driver: CSINodeDriver) -> CSINodeDriver:
     return attrs.evolve(driver, allocatable=attrs.evolve(resources, count=None) if resources else VolumeNodeResources())
 
 
-def csi_driver(found: CSIDriver) -> Refusals:
+def validate_csi_driver(found: CSIDriver) -> FieldErrors:
     """A driver: what the API server fills in must be there, known words, tokens for one audience each."""
     spec, rest = found.spec, found.spec.rest
     for field, given in (
@@ -95,9 +103,9 @@ def csi_driver(found: CSIDriver) -> Refusals:
             yield Invalid(f"spec.{field}", "Required")
     if rest.get("fsGroupPolicy") is not None:
         policies = ("File", "None", "ReadWriteOnceWithFSType")
-        yield from supported("spec.fsGroupPolicy", rest["fsGroupPolicy"], policies)
+        yield from validate_supported("spec.fsGroupPolicy", rest["fsGroupPolicy"], policies)
     for mode in spec.volume_lifecycle_modes:
-        yield from supported("spec.volumeLifecycleModes", mode, ("Persistent", "Ephemeral"))
+        yield from validate_supported("spec.volumeLifecycleModes", mode, ("Persistent", "Ephemeral"))
     yield from _driver_storage(found)
     audiences: set[str] = set()
     for index, request in enumerate(rest.get("tokenRequests", ())):
@@ -106,25 +114,25 @@ def csi_driver(found: CSIDriver) -> Refusals:
             yield Invalid(f"{path}.audience", "Duplicate", audience)
         audiences.add(audience)
         seconds = request.get("expirationSeconds")
-        if seconds is not None and seconds < SHORTEST_TOKEN:
+        if seconds is not None and seconds < MIN_TOKEN_SECONDS:
             words = "may not specify a duration less than 10 minutes"
             yield Invalid(f"{path}.expirationSeconds", "Invalid", seconds, words)
 
 
-def _driver_storage(found: CSIDriver) -> Refusals:
+def _driver_storage(found: CSIDriver) -> FieldErrors:
     """What a driver tells of its room (S2): each class once, by its name or one of the two special ones."""
     named: set[str] = set()
     for index, storage in enumerate(found.status.storage):
         path, name = f"status.storage[{index}]", storage.storage_class_name
         if name not in (EPHEMERAL, FALLBACK):
-            yield from each(f"{path}.storageClassName", name, subdomain(name))
+            yield from invalid_values(f"{path}.storageClassName", name, check_subdomain(name))
         if name in named:
             yield Invalid(f"{path}.storageClassName", "Duplicate", name)
         named.add(name)
         yield from _pools(path, storage)
 
 
-def _pools(path: str, storage: CSIStorage) -> Refusals:
+def _pools(path: str, storage: CSIStorage) -> FieldErrors:
     """Pools: each name once, nodes by a list without repetition or by a selector but not both, no negative room."""
     names: set[str] = set()
     for index, pool in enumerate(storage.pools):
@@ -143,34 +151,34 @@ def _pools(path: str, storage: CSIStorage) -> Refusals:
             yield Invalid(f"{here}.capacity", "Invalid", pool.capacity, "must be greater than or equal to 0")
 
 
-def csi_driver_change(old: CSIDriver, new: CSIDriver) -> Refusals:
+def validate_csi_driver_update(old: CSIDriver, new: CSIDriver) -> FieldErrors:
     """Whether it attaches and which volumes it makes is for life (the first is misspelt in Kubernetes' path)."""
     before, after = old.spec, new.spec
-    yield from immutable_field("spec.attachedRequired", before.attach_required, after.attach_required)
-    yield from immutable_field(
+    yield from validate_immutable("spec.attachedRequired", before.attach_required, after.attach_required)
+    yield from validate_immutable(
         "spec.volumeLifecycleModes", before.volume_lifecycle_modes, after.volume_lifecycle_modes
     )
 
 
-def csi_storage_capacity(found: CSIStorageCapacity) -> Refusals:
+def validate_csi_storage_capacity(found: CSIStorageCapacity) -> FieldErrors:
     """Room: of a class, where a label selector says, not negative; the maximum size is not looked at."""
-    yield from label_selector("nodeTopology", found.node_topology)
-    yield from each("storageClassName", found.storage_class_name, subdomain(found.storage_class_name))
+    yield from validate_label_selector("nodeTopology", found.node_topology)
+    yield from invalid_values("storageClassName", found.storage_class_name, check_subdomain(found.storage_class_name))
     if found.capacity is not None and quantity.parse(found.capacity) < 0:
         yield Invalid("capacity", "Invalid", found.capacity, "must be greater than or equal to 0")
 
 
-def csi_storage_capacity_change(old: CSIStorageCapacity, new: CSIStorageCapacity) -> Refusals:
+def validate_csi_storage_capacity_update(old: CSIStorageCapacity, new: CSIStorageCapacity) -> FieldErrors:
     """Only the numbers change."""
-    yield from immutable_field("nodeTopology", old.node_topology, new.node_topology)
-    yield from immutable_field("storageClassName", old.storage_class_name, new.storage_class_name)
+    yield from validate_immutable("nodeTopology", old.node_topology, new.node_topology)
+    yield from validate_immutable("storageClassName", old.storage_class_name, new.storage_class_name)
 
 
-def volume_attachment(found: VolumeAttachment) -> Refusals:
+def validate_volume_attachment(found: VolumeAttachment) -> FieldErrors:
     """An attachment: by a driver, to a node, of a volume by name or by its own spec."""
     spec, source = found.spec, found.spec.source
-    yield from driver_name("spec.attacher", spec.attacher)
-    yield from each("spec.nodeName", spec.node_name, subdomain(spec.node_name))
+    yield from validate_driver_name("spec.attacher", spec.attacher)
+    yield from invalid_values("spec.nodeName", spec.node_name, check_subdomain(spec.node_name))
     name, inline = source.persistent_volume_name, "inlineVolumeSpec" in source.rest
     words = "must specify exactly one of inlineVolumeSpec and persistentVolumeName"
     if name is None and not inline:
@@ -181,9 +189,9 @@ def volume_attachment(found: VolumeAttachment) -> Refusals:
         if not name and not inline:
             words = "must specify non empty persistentVolumeName"
             yield Invalid("spec.source.persistentVolumeName", "Required", detail=words)
-        yield from each("spec.source.persistentVolumeName", name, subdomain(name))
+        yield from invalid_values("spec.source.persistentVolumeName", name, check_subdomain(name))
 
 
-def volume_attachment_change(old: VolumeAttachment, new: VolumeAttachment) -> Refusals:
+def validate_volume_attachment_update(old: VolumeAttachment, new: VolumeAttachment) -> FieldErrors:
     """What is attached where stays."""
-    yield from immutable_field("spec", old.spec, new.spec)
+    yield from validate_immutable("spec", old.spec, new.spec)

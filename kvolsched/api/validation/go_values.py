@@ -26,12 +26,12 @@ _INTERNAL: dict[type[Any], tuple[tuple[str, str], ...]] = {
 }  # fmt: skip
 
 
-def shown_as(value: Any) -> Any:
+def as_go_value(value: Any) -> Any:
     """Return a refused value as plain data, as the API server shows it."""
     if isinstance(value, LabelSelector):
         return _selector(value)
     if isinstance(value, tuple | list):
-        return [shown_as(item) for item in value]
+        return [as_go_value(item) for item in value]
     if not attrs.has(type(value)):
         return thaw(value)
     fields = _INTERNAL.get(type(value))
@@ -39,7 +39,7 @@ def shown_as(value: Any) -> Any:
         given = [field for field in attrs.fields(type(value)) if field.name != "rest"]
         fields = tuple((_go_name(field.name, field.metadata.get("name", "")), field.name) for field in given)
     shown = {name: getattr(value, attribute) for name, attribute in fields}
-    return {name: None if item == () else shown_as(item) for name, item in shown.items()}
+    return {name: None if item == () else as_go_value(item) for name, item in shown.items()}
 
 
 def _go_name(attribute: str, manifest: str) -> str:

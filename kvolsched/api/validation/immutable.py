@@ -20,10 +20,15 @@ from ..kinds.policy import PriorityClass
 from ..kinds.storage_class import StorageClass
 from ..kinds.volume import PersistentVolume, PersistentVolumeClaim, VolumeNodeAffinity
 from ..kinds.workload import DaemonSet, Deployment, ReplicaSet, StatefulSet
-from .csi_rules import csi_driver_change, csi_node_change, csi_storage_capacity_change, volume_attachment_change
-from .invalid import Invalid, Refusals, immutable_field
-from .pod_update_rules import pod_change
-from .policy_rules import priority_class_change
+from .csi_rules import (
+    validate_csi_driver_update,
+    validate_csi_node_update,
+    validate_csi_storage_capacity_update,
+    validate_volume_attachment_update,
+)
+from .invalid import FieldErrors, Invalid, validate_immutable
+from .pod_update_rules import validate_pod_update
+from .policy_rules import validate_priority_class_update
 
 _CLAIM_WORDS = (
     "spec is immutable after creation except resources.requests and volumeAttributesClassName "
@@ -41,7 +46,7 @@ def immutable(old: Any, new: Any) -> list[Invalid]:
     return [] if rules is None else list(rules(old, new))
 
 
-def _storage_class(old: StorageClass, new: StorageClass) -> Refusals:
+def _storage_class(old: StorageClass, new: StorageClass) -> FieldErrors:
     """Only allowedTopologies, mountOptions and allowVolumeExpansion may change."""
     for field, attribute in (
         ("parameters", "parameters"),
@@ -62,7 +67,7 @@ _GA = {  # labels that left beta: a volume's affinity may follow them
 }
 
 
-def _volume(old: PersistentVolume, new: PersistentVolume) -> Refusals:
+def _volume(old: PersistentVolume, new: PersistentVolume) -> FieldErrors:
     """The source and the mode stay; node affinity may be set once, and follow labels out of beta."""
     if _sources(old) != _sources(new):
         words = "spec.persistentvolumesource is immutable after creation"
@@ -96,7 +101,7 @@ def _out_of_beta(before: VolumeNodeAffinity, after: VolumeNodeAffinity) -> Volum
     return attrs.evolve(before, required=attrs.evolve(before.required, node_selector_terms=tuple(terms)))
 
 
-def _claim(old: PersistentVolumeClaim, new: PersistentVolumeClaim) -> Refusals:
+def _claim(old: PersistentVolumeClaim, new: PersistentVolumeClaim) -> FieldErrors:
     """The spec stays, but for volumeName once, a class if it had none, and the size of a bound claim."""
     before, after = old.spec, new.spec
     if not before.volume_name:
@@ -120,7 +125,7 @@ def _claim(old: PersistentVolumeClaim, new: PersistentVolumeClaim) -> Refusals:
     yield from _attributes_class(old, new)
 
 
-def _attributes_class(old: PersistentVolumeClaim, new: PersistentVolumeClaim) -> Refusals:
+def _attributes_class(old: PersistentVolumeClaim, new: PersistentVolumeClaim) -> FieldErrors:
     """A claim may get a class of attributes, and another one, but not lose it."""
     before, after = old.spec.volume_attributes_class_name, new.spec.volume_attributes_class_name
     if before is not None and before != after and not after:
@@ -133,7 +138,7 @@ def _with_storage(resources: Any, text: str) -> Any:
     return attrs.evolve(resources, requests=resources.requests.with_(storage=text))
 
 
-def _stateful_set(old: StatefulSet, new: StatefulSet) -> Refusals:
+def _stateful_set(old: StatefulSet, new: StatefulSet) -> FieldErrors:
     free = (
         "ordinals",
         "updateStrategy",
@@ -151,7 +156,7 @@ def _stateful_set(old: StatefulSet, new: StatefulSet) -> Refusals:
 
 
 
-def _node(old: Node, new: Node) -> Refusals:
+def _node(old: Node, new: Node) -> FieldErrors:
     """The pods' addresses and the provider's name of a node are given once."""
     for field, word in (("podCIDRs", "podCIDR"), ("providerID", "providerID")):
         before = old.spec.rest.get(field)
@@ -160,24 +165,24 @@ def _node(old: Node, new: Node) -> Refusals:
             yield Invalid(f"spec.{field}", "Forbidden", detail=words)
 
 
-def _selector(old: Deployment | ReplicaSet | DaemonSet, new: Deployment | ReplicaSet | DaemonSet) -> Refusals:
+def _selector(old: Deployment | ReplicaSet | DaemonSet, new: Deployment | ReplicaSet | DaemonSet) -> FieldErrors:
     """Which pods belong to a workload is for life."""
-    yield from immutable_field("spec.selector", old.spec.selector, new.spec.selector)
+    yield from validate_immutable("spec.selector", old.spec.selector, new.spec.selector)
 
 
-_RULES: Mapping[type[Any], Callable[[Any, Any], Refusals]] = {
+_RULES: Mapping[type[Any], Callable[[Any, Any], FieldErrors]] = {
     StorageClass: _storage_class,
     PersistentVolume: _volume,
     PersistentVolumeClaim: _claim,
     StatefulSet: _stateful_set,
     Node: _node,
-    Pod: pod_change,
+    Pod: validate_pod_update,
     Deployment: _selector,
     ReplicaSet: _selector,
     DaemonSet: _selector,
-    PriorityClass: priority_class_change,
-    CSINode: csi_node_change,
-    CSIDriver: csi_driver_change,
-    CSIStorageCapacity: csi_storage_capacity_change,
-    VolumeAttachment: volume_attachment_change,
+    PriorityClass: validate_priority_class_update,
+    CSINode: validate_csi_node_update,
+    CSIDriver: validate_csi_driver_update,
+    CSIStorageCapacity: validate_csi_storage_capacity_update,
+    VolumeAttachment: validate_volume_attachment_update,
 }

@@ -15,7 +15,7 @@ from typing import Any
 
 import attrs
 
-from .go_values import shown_as
+from .go_values import as_go_value
 
 ABSENT = object()  # the value of a refusal that names none (Required, Forbidden, TooLong)
 _WORDS = {
@@ -41,11 +41,11 @@ class Invalid:
     def __str__(self) -> str:
         parts = [self.path, _WORDS[self.type]]
         if self.value is not ABSENT:
-            parts.append(json.dumps(shown_as(self.value), default=str, separators=(",", ":")))
+            parts.append(json.dumps(as_go_value(self.value), default=str, separators=(",", ":")))
         return ": ".join([*parts, self.detail] if self.detail else parts)
 
 
-Refusals = Iterator[Invalid]
+FieldErrors = Iterator[Invalid]
 
 _PART = "[A-Za-z0-9][-A-Za-z0-9_.]*"
 _ENDS = "must start and end with an alphanumeric character"
@@ -80,18 +80,18 @@ def _longer(text: str, most: int) -> list[str]:
 
 
 @lru_cache(maxsize=1 << 14)
-def subdomain(text: str) -> list[str]:
+def check_subdomain(text: str) -> list[str]:
     """Say what keeps a text from being a DNS-1123 subdomain: most objects' names."""
     return _longer(text, 253) + ([] if _SUBDOMAIN.fullmatch(text) else [_SUBDOMAIN_WORDS])
 
 
 @lru_cache(maxsize=1 << 14)
-def dns_label(text: str) -> list[str]:
+def check_dns_label(text: str) -> list[str]:
     """Say what keeps a text from being a DNS-1123 label: names of containers, volumes, namespaces."""
     return _longer(text, 63) + ([] if _LABEL.fullmatch(text) else [_LABEL_WORDS])
 
 
-def path_segment(text: str) -> list[str]:
+def check_path_segment(text: str) -> list[str]:
     """Say what keeps a text from standing between two slashes of an address."""
     if text in (".", ".."):
         return [f"may not be '{text}'"]
@@ -99,7 +99,7 @@ def path_segment(text: str) -> list[str]:
 
 
 @lru_cache(maxsize=1 << 14)
-def qualified_name(text: str) -> list[str]:
+def check_qualified_name(text: str) -> list[str]:
     """Say what keeps a text from being a key: a name of at most 63 characters, with an optional subdomain
     before `/`.
     """
@@ -110,7 +110,7 @@ def qualified_name(text: str) -> list[str]:
     if prefixes:
         found = [
             f"prefix part {words}"
-            for words in (subdomain(prefixes[0]) if prefixes[0] else ["must be non-empty"])
+            for words in (check_subdomain(prefixes[0]) if prefixes[0] else ["must be non-empty"])
         ]
     if not name:
         found.append("name part must be non-empty")
@@ -119,12 +119,12 @@ def qualified_name(text: str) -> list[str]:
 
 
 @lru_cache(maxsize=1 << 14)
-def label_value(text: str) -> list[str]:
+def check_label_value(text: str) -> list[str]:
     """Say what keeps a text from being a label's value."""
     return _longer(text, 63) + ([] if not text or _QUALIFIED.fullmatch(text) else [_VALUE_WORDS])
 
 
-def port_name(text: str) -> list[str]:
+def check_port_name(text: str) -> list[str]:
     """Say what keeps a text from being the name of a port."""
     found = _longer(text, 15)
     if not re.fullmatch("[-a-z0-9]+", text):
@@ -138,25 +138,25 @@ def port_name(text: str) -> list[str]:
     return found
 
 
-def each(path: str, value: Any, words: Iterable[str]) -> Refusals:
+def invalid_values(path: str, value: Any, words: Iterable[str]) -> FieldErrors:
     """Yield one Invalid refusal for each of these words."""
     return (Invalid(path, "Invalid", value, said) for said in words)
 
 
-def labels(path: str, found: Mapping[str, str]) -> Refusals:
+def validate_labels(path: str, found: Mapping[str, str]) -> FieldErrors:
     """Refuse keys and values that no label may have."""
     for key, value in found.items():
-        yield from each(path, key, qualified_name(key))
-        yield from each(path, value, label_value(value))
+        yield from invalid_values(path, key, check_qualified_name(key))
+        yield from invalid_values(path, value, check_label_value(value))
 
 
-def immutable_field(path: str, before: Any, after: Any, shown: Any = ABSENT) -> Refusals:
+def validate_immutable(path: str, before: Any, after: Any, shown: Any = ABSENT) -> FieldErrors:
     """Refuse any change of a field; the value shown is the new one unless another is given."""
     if before != after:
         yield Invalid(path, "Invalid", after if shown is ABSENT else shown, "field is immutable")
 
 
-def supported(path: str, value: Any, allowed: Iterable[str]) -> Refusals:
+def validate_supported(path: str, value: Any, allowed: Iterable[str]) -> FieldErrors:
     """Refuse a word that is not among the allowed, in the order in which the API server lists them."""
     allowed = tuple(allowed)
     if value not in allowed:

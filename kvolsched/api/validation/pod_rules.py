@@ -7,53 +7,61 @@ from typing import Any
 
 from ..kinds.pod import PodSpec
 from ..kinds.pod_volume import EphemeralVolumeSource
-from .container_rules import containers
-from .invalid import Invalid, Refusals, dns_label, each, labels, subdomain, supported
-from .placement_rules import affinity, gates, spread
-from .selector_rules import tolerations
-from .volume_rules import claim_spec
+from .container_rules import validate_containers
+from .invalid import (
+    FieldErrors,
+    Invalid,
+    check_dns_label,
+    check_subdomain,
+    invalid_values,
+    validate_labels,
+    validate_supported,
+)
+from .pod_scheduling_rules import validate_affinity, validate_scheduling_gates, validate_spread_constraints
+from .selector_rules import validate_tolerations
+from .volume_rules import validate_claim_spec
 
 
-def pod_spec(path: str, spec: PodSpec) -> Refusals:
+def validate_pod_spec(path: str, spec: PodSpec) -> FieldErrors:
     """Everything that is wrong with a pod's spec, at this path."""
-    refused = list(volumes(f"{path}.volumes", spec))
+    refused = list(validate_pod_volumes(f"{path}.volumes", spec))
     yield from refused
-    yield from containers(path, spec, _mountable(f"{path}.volumes", spec, refused))
-    yield from supported(f"{path}.restartPolicy", spec.restart_policy, ("Always", "OnFailure", "Never"))
+    yield from validate_containers(path, spec, _mountable(f"{path}.volumes", spec, refused))
+    yield from validate_supported(f"{path}.restartPolicy", spec.restart_policy, ("Always", "OnFailure", "Never"))
     yield from _words(path, spec.rest)
     if spec.node_name:
-        yield from each(f"{path}.nodeName", spec.node_name, subdomain(spec.node_name))
-    yield from labels(f"{path}.nodeSelector", spec.node_selector)
-    yield from affinity(f"{path}.affinity", spec.affinity)
-    yield from tolerations(f"{path}.tolerations", spec.tolerations)
-    yield from gates(path, spec)
-    yield from spread(f"{path}.topologySpreadConstraints", spec.topology_spread_constraints)
+        yield from invalid_values(f"{path}.nodeName", spec.node_name, check_subdomain(spec.node_name))
+    yield from validate_labels(f"{path}.nodeSelector", spec.node_selector)
+    yield from validate_affinity(f"{path}.affinity", spec.affinity)
+    yield from validate_tolerations(f"{path}.tolerations", spec.tolerations)
+    yield from validate_scheduling_gates(path, spec)
+    yield from validate_spread_constraints(f"{path}.topologySpreadConstraints", spec.topology_spread_constraints)
     yield from _names(path, spec.rest)
 
 
-def _words(path: str, rest: Mapping[str, Any]) -> Refusals:
+def _words(path: str, rest: Mapping[str, Any]) -> FieldErrors:
     """How names are looked up, how long it may run, and as whom."""
     if rest.get("dnsPolicy"):
         policies = ("ClusterFirstWithHostNet", "ClusterFirst", "Default", "None")
-        yield from supported(f"{path}.dnsPolicy", rest["dnsPolicy"], policies)
+        yield from validate_supported(f"{path}.dnsPolicy", rest["dnsPolicy"], policies)
     deadline = rest.get("activeDeadlineSeconds")
     if deadline is not None and not 1 <= deadline < 2**31:
         words = "must be between 1 and 2147483647, inclusive"
         yield Invalid(f"{path}.activeDeadlineSeconds", "Invalid", deadline, words)
     account = rest.get("serviceAccountName")
     if account:
-        yield from each(f"{path}.serviceAccountName", account, subdomain(account))
+        yield from invalid_values(f"{path}.serviceAccountName", account, check_subdomain(account))
 
 
-def _names(path: str, rest: Mapping[str, Any]) -> Refusals:
+def _names(path: str, rest: Mapping[str, Any]) -> FieldErrors:
     for field in ("hostname", "subdomain"):
         if isinstance(rest.get(field), str) and rest[field]:
-            yield from each(f"{path}.{field}", rest[field], dns_label(rest[field]))
+            yield from invalid_values(f"{path}.{field}", rest[field], check_dns_label(rest[field]))
     if isinstance(rest.get("os"), dict):
-        yield from supported(f"{path}.os", rest["os"].get("name", ""), ("linux", "windows"))
+        yield from validate_supported(f"{path}.os", rest["os"].get("name", ""), ("linux", "windows"))
 
 
-def volumes(path: str, spec: PodSpec) -> Refusals:
+def validate_pod_volumes(path: str, spec: PodSpec) -> FieldErrors:
     """Volumes: a name, once; what their source requires; the claim of an ephemeral one as any claim."""
     seen: set[str] = set()
     for index, volume in enumerate(spec.volumes):
@@ -61,7 +69,7 @@ def volumes(path: str, spec: PodSpec) -> Refusals:
         if not volume.name:
             yield Invalid(f"{here}.name", "Required")
         else:
-            yield from each(f"{here}.name", volume.name, dns_label(volume.name))
+            yield from invalid_values(f"{here}.name", volume.name, check_dns_label(volume.name))
         if volume.name in seen:
             yield Invalid(f"{here}.name", "Duplicate", volume.name)
         seen.add(volume.name)
@@ -74,14 +82,14 @@ def volumes(path: str, spec: PodSpec) -> Refusals:
             yield from _ephemeral(f"{here}.ephemeral.volumeClaimTemplate", volume.ephemeral)
 
 
-def _ephemeral(path: str, source: EphemeralVolumeSource) -> Refusals:
+def _ephemeral(path: str, source: EphemeralVolumeSource) -> FieldErrors:
     template = source.volume_claim_template
     if template is None:
         yield Invalid(path, "Required")
         return
     if template.metadata.name:
         yield Invalid(f"{path}.metadata.name", "Forbidden", detail="cannot be set")
-    yield from claim_spec(f"{path}.spec", template.spec)
+    yield from validate_claim_spec(f"{path}.spec", template.spec)
 
 
 def _mountable(path: str, spec: PodSpec, refused: Iterable[Invalid]) -> set[str]:

@@ -11,7 +11,7 @@ import attrs
 
 from ..kinds.pod import Affinity, Container, NodeAffinity, Pod, PodSpec
 from ..kinds.selector import NodeSelector, NodeSelectorTerm, Toleration
-from .invalid import Invalid, Refusals
+from .invalid import FieldErrors, Invalid
 
 _TERMS = "spec.affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms"
 
@@ -22,7 +22,7 @@ _POD_WORDS = (
 )
 
 
-def pod_change(old: Pod, new: Pod) -> Refusals:
+def validate_pod_update(old: Pod, new: Pod) -> FieldErrors:
     """Images, a shorter deadline, more tolerations, fewer gates; while there are gates, narrower directives."""
     before, after = old.spec, new.spec
     for field, attribute in (("containers", "containers"), ("initContainers", "init_containers")):
@@ -49,14 +49,14 @@ def pod_change(old: Pod, new: Pod) -> Refusals:
         yield Invalid("spec", "Forbidden", detail=_POD_WORDS)
 
 
-def _images(path: str, containers: tuple[Container, ...]) -> Refusals:
+def _images(path: str, containers: tuple[Container, ...]) -> FieldErrors:
     for index, container in enumerate(containers):
         if container.image != container.image.strip():
             words = "must not have leading or trailing whitespace"
             yield Invalid(f"{path}[{index}].image", "Invalid", container.image, words)
 
 
-def _deadline(before: int | None, after: int | None) -> Refusals:
+def _deadline(before: int | None, after: int | None) -> FieldErrors:
     """A deadline may be set once, and shortened."""
     path = "spec.activeDeadlineSeconds"
     if after is None:
@@ -68,7 +68,7 @@ def _deadline(before: int | None, after: int | None) -> Refusals:
         yield Invalid(path, "Invalid", after, "must be less than or equal to previous value")
 
 
-def _tolerations(before: PodSpec, after: PodSpec) -> Refusals:
+def _tolerations(before: PodSpec, after: PodSpec) -> FieldErrors:
     kept = [_untimed(toleration) for toleration in after.tolerations]
     if any(_untimed(toleration) not in kept for toleration in before.tolerations):
         words = "existing toleration can not be modified except its tolerationSeconds"
@@ -106,7 +106,7 @@ def _required(spec: PodSpec) -> NodeSelector | None:
     return affinity.required if affinity is not None else None
 
 
-def _narrowed(before: PodSpec, after: PodSpec) -> Refusals:
+def _narrowed(before: PodSpec, after: PodSpec) -> FieldErrors:
     """A gated pod's node selector and required node affinity may only narrow (S4, Design Details)."""
     if any(after.node_selector.get(key) != value for key, value in before.node_selector.items()):
         words = "only additions to spec.nodeSelector are allowed (no mutations or deletions)"

@@ -11,15 +11,24 @@ import re
 
 from ..kinds.policy import PodDisruptionBudget, PriorityClass
 from ..kinds.service import Service, ServicePort
-from .invalid import Invalid, Refusals, dns_label, each, immutable_field, labels, port_name, supported
-from .selector_rules import label_selector
+from .invalid import (
+    FieldErrors,
+    Invalid,
+    check_dns_label,
+    check_port_name,
+    invalid_values,
+    validate_immutable,
+    validate_labels,
+    validate_supported,
+)
+from .selector_rules import validate_label_selector
 
-HIGHEST_PRIORITY = 1_000_000_000
+MAX_USER_PRIORITY = 1_000_000_000
 SYSTEM_CLASSES = {"system-cluster-critical": 2_000_000_000, "system-node-critical": 2_000_001_000}
 _PERCENT = re.compile("[0-9]+%")
 
 
-def priority_class(found: PriorityClass) -> Refusals:
+def validate_priority_class(found: PriorityClass) -> FieldErrors:
     """A priority: no more than a user may give, unless it is one of the two that every cluster has."""
     name = found.metadata.name
     if name.startswith("system-"):
@@ -34,36 +43,36 @@ def priority_class(found: PriorityClass) -> Refusals:
         if wrong:
             words = f"priority class names with 'system-' prefix are reserved for system use only. error: {wrong}"
             yield Invalid("metadata.name", "Forbidden", detail=words)
-    elif found.value > HIGHEST_PRIORITY:
-        words = f"maximum allowed value of a user defined priority is {HIGHEST_PRIORITY}"
+    elif found.value > MAX_USER_PRIORITY:
+        words = f"maximum allowed value of a user defined priority is {MAX_USER_PRIORITY}"
         yield Invalid("value", "Forbidden", detail=words)
     if found.preemption_policy is not None:
-        yield from supported("preemptionPolicy", found.preemption_policy, ("PreemptLowerPriority", "Never"))
+        yield from validate_supported("preemptionPolicy", found.preemption_policy, ("PreemptLowerPriority", "Never"))
 
 
-def priority_class_change(old: PriorityClass, new: PriorityClass) -> Refusals:
+def validate_priority_class_update(old: PriorityClass, new: PriorityClass) -> FieldErrors:
     """The number and the policy stay."""
     if old.value != new.value:
         yield Invalid("value", "Forbidden", detail="may not be changed in an update.")
-    yield from immutable_field("preemptionPolicy", old.preemption_policy, new.preemption_policy)
+    yield from validate_immutable("preemptionPolicy", old.preemption_policy, new.preemption_policy)
 
 
-def pod_disruption_budget(found: PodDisruptionBudget) -> Refusals:
+def validate_disruption_budget(found: PodDisruptionBudget) -> FieldErrors:
     """A budget: one of the two numbers, a selector, a known policy."""
     spec = found.spec
     if spec.min_available is not None and spec.max_unavailable is not None:
         yield Invalid("spec", "Invalid", spec, "minAvailable and maxUnavailable cannot be both set")
     for field, number in (("minAvailable", spec.min_available), ("maxUnavailable", spec.max_unavailable)):
         if number is not None:
-            yield from int_or_percent(f"spec.{field}", number)
-            yield from at_most_all(f"spec.{field}", number)
-    yield from label_selector("spec.selector", spec.selector)
+            yield from validate_int_or_percent(f"spec.{field}", number)
+            yield from validate_at_most_all(f"spec.{field}", number)
+    yield from validate_label_selector("spec.selector", spec.selector)
     if spec.unhealthy_pod_eviction_policy is not None:
         policies = ("AlwaysAllow", "IfHealthyBudget")
-        yield from supported("spec.unhealthyPodEvictionPolicy", spec.unhealthy_pod_eviction_policy, policies)
+        yield from validate_supported("spec.unhealthyPodEvictionPolicy", spec.unhealthy_pod_eviction_policy, policies)
 
 
-def int_or_percent(path: str, number: int | str) -> Refusals:
+def validate_int_or_percent(path: str, number: int | str) -> FieldErrors:
     """A number that is not negative, or a percentage."""
     if isinstance(number, int):
         if number < 0:
@@ -76,13 +85,13 @@ def int_or_percent(path: str, number: int | str) -> Refusals:
         yield Invalid(path, "Invalid", number, words)
 
 
-def at_most_all(path: str, number: int | str) -> Refusals:
+def validate_at_most_all(path: str, number: int | str) -> FieldErrors:
     """A percentage of at most 100."""
     if isinstance(number, str) and _PERCENT.fullmatch(number) and int(number[:-1]) > 100:
         yield Invalid(path, "Invalid", number, "must not be greater than 100%")
 
 
-def number_of(number: int | str) -> int:
+def number_of_int_or_percent(number: int | str) -> int:
     """Return the number of an integer or a percentage; what is neither counts as 0."""
     if isinstance(number, int):
         return number
@@ -90,7 +99,7 @@ def number_of(number: int | str) -> int:
     return int(digits) if digits.isascii() and digits.isdigit() else 0
 
 
-def service(found: Service) -> Refusals:
+def validate_service(found: Service) -> FieldErrors:
     """A service: an address that is one, a type, ports with names where there are several, a selector."""
     spec, rest = found.spec, found.spec.rest
     external = spec.type == "ExternalName"
@@ -101,9 +110,9 @@ def service(found: Service) -> Refusals:
             yield Invalid("spec.externalName", "Required")
     elif spec.cluster_ip != "None" and not spec.ports:
         yield Invalid("spec.ports", "Required")
-    yield from labels("spec.selector", spec.selector)
-    yield from supported("spec.type", spec.type, ("ClusterIP", "ExternalName", "LoadBalancer", "NodePort"))
-    yield from supported("spec.sessionAffinity", rest.get("sessionAffinity", ""), ("ClientIP", "None"))
+    yield from validate_labels("spec.selector", spec.selector)
+    yield from validate_supported("spec.type", spec.type, ("ClusterIP", "ExternalName", "LoadBalancer", "NodePort"))
+    yield from validate_supported("spec.sessionAffinity", rest.get("sessionAffinity", ""), ("ClientIP", "None"))
     names: set[str] = set()
     pairs: set[tuple[str, int]] = set()
     for index, port in enumerate(spec.ports):
@@ -119,7 +128,7 @@ def service(found: Service) -> Refusals:
         names.add(port.name)
 
 
-def not_an_address(found: Service) -> Refusals:
+def validate_cluster_ip(found: Service) -> FieldErrors:
     """A clusterIP that is no address: found when one is allocated, before anything else is looked at."""
     address = found.spec.cluster_ip
     if address in ("", "None") or found.spec.type == "ExternalName":
@@ -131,16 +140,16 @@ def not_an_address(found: Service) -> Refusals:
         yield Invalid("spec.clusterIPs[0]", "Invalid", address, words)
 
 
-def _port(path: str, port: ServicePort, *, alone: bool) -> Refusals:
+def _port(path: str, port: ServicePort, *, alone: bool) -> FieldErrors:
     if not port.name and not alone:
         yield Invalid(f"{path}.name", "Required")
     elif port.name:
-        yield from each(f"{path}.name", port.name, dns_label(port.name))
+        yield from invalid_values(f"{path}.name", port.name, check_dns_label(port.name))
     if not 0 < port.port < 65536:
         yield Invalid(f"{path}.port", "Invalid", port.port, "must be between 1 and 65535, inclusive")
-    yield from supported(f"{path}.protocol", port.protocol, ("SCTP", "TCP", "UDP"))
+    yield from validate_supported(f"{path}.protocol", port.protocol, ("SCTP", "TCP", "UDP"))
     target = port.target_port
     if isinstance(target, int) and not 0 < target < 65536:
         yield Invalid(f"{path}.targetPort", "Invalid", target, "must be between 1 and 65535, inclusive")
     elif isinstance(target, str):
-        yield from each(f"{path}.targetPort", target, port_name(target))
+        yield from invalid_values(f"{path}.targetPort", target, check_port_name(target))

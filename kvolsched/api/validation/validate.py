@@ -22,25 +22,39 @@ from ..kinds.service import Service
 from ..kinds.storage_class import StorageClass
 from ..kinds.volume import PersistentVolume, PersistentVolumeClaim
 from ..kinds.workload import DaemonSet, Deployment, Event, Namespace, ReplicaSet, StatefulSet
-from .csi_rules import csi_driver, csi_node, csi_storage_capacity, volume_attachment
+from .csi_rules import (
+    validate_csi_driver,
+    validate_csi_node,
+    validate_csi_storage_capacity,
+    validate_volume_attachment,
+)
 from .immutable import immutable
-from .invalid import Invalid, Refusals, dns_label, each, labels, path_segment, qualified_name, subdomain
-from .pod_rules import pod_spec
-from .policy_rules import not_an_address, pod_disruption_budget, priority_class, service
-from .selector_rules import taints
-from .volume_rules import claim, storage_class, volume
-from .workload_rules import daemon_set, deployment, replica_set, stateful_set
+from .invalid import (
+    FieldErrors,
+    Invalid,
+    check_dns_label,
+    check_path_segment,
+    check_qualified_name,
+    check_subdomain,
+    invalid_values,
+    validate_labels,
+)
+from .pod_rules import validate_pod_spec
+from .policy_rules import validate_cluster_ip, validate_disruption_budget, validate_priority_class, validate_service
+from .selector_rules import validate_taints
+from .volume_rules import validate_claim, validate_storage_class, validate_volume
+from .workload_rules import validate_daemon_set, validate_deployment, validate_replica_set, validate_stateful_set
 
 __all__ = ["Invalid", "immutable", "validate"]
 
 # What a name must be where it is no subdomain; a budget may have any that can stand in an address.
 _NAMES: Mapping[str, Callable[[str], list[str]]] = {
-    "Namespace": dns_label,
-    "Service": dns_label,
-    "PodDisruptionBudget": path_segment,
-    "Deployment": lambda text: [words.replace("bytes", "characters") for words in subdomain(text)],
+    "Namespace": check_dns_label,
+    "Service": check_dns_label,
+    "PodDisruptionBudget": check_path_segment,
+    "Deployment": lambda text: [words.replace("bytes", "characters") for words in check_subdomain(text)],
 }
-LONGEST_ANNOTATIONS = 256 * 1024  # bytes of all keys and values together
+MAX_ANNOTATIONS_SIZE = 256 * 1024  # bytes of all keys and values together
 STANDARD_FINALIZERS = frozenset({"kubernetes", "orphan", "foregroundDeletion"})
 
 
@@ -50,36 +64,36 @@ def validate(found: Any) -> list[Invalid]:
     if rules is None:
         return []
     alone = _ALONE.get(type(found))
-    return (list(alone(found)) if alone is not None else []) or [*metadata(found), *rules(found)]
+    return (list(alone(found)) if alone is not None else []) or [*validate_metadata(found), *rules(found)]
 
 
 
 
-def metadata(found: Any) -> Refusals:
+def validate_metadata(found: Any) -> FieldErrors:
     """What every kind's metadata must be: a name, labels and annotations with proper keys, owners,
     finalizers.
     """
     meta: ObjectMeta = found.metadata
     kind = BY_NAME[found.kind]
-    name_rule = _NAMES.get(kind.name, subdomain)
+    name_rule = _NAMES.get(kind.name, check_subdomain)
     if not meta.name and not meta.generate_name:
         yield Invalid("metadata.name", "Required", detail="name or generateName is required")
     if meta.generate_name:  # what is made of it ends in five more characters
-        yield from each("metadata.generateName", meta.generate_name, name_rule(_completed(meta.generate_name)))
+        yield from invalid_values("metadata.generateName", meta.generate_name, name_rule(_completed(meta.generate_name)))
     if meta.name:
-        yield from each("metadata.name", meta.name, name_rule(meta.name))
+        yield from invalid_values("metadata.name", meta.name, name_rule(meta.name))
     if kind.namespaced:
         if not meta.namespace:
             yield Invalid("metadata.namespace", "Required")
         else:
-            yield from each("metadata.namespace", meta.namespace, dns_label(meta.namespace))
+            yield from invalid_values("metadata.namespace", meta.namespace, check_dns_label(meta.namespace))
     elif meta.namespace:
         yield Invalid("metadata.namespace", "Forbidden", detail="not allowed on this type")
-    yield from labels("metadata.labels", meta.labels)
+    yield from validate_labels("metadata.labels", meta.labels)
     for key in meta.annotations:
-        yield from each("metadata.annotations", key, qualified_name(key.lower()))
-    if sum(len(key.encode()) + len(str(text).encode()) for key, text in meta.annotations.items()) > LONGEST_ANNOTATIONS:
-        words = f"may not be more than {LONGEST_ANNOTATIONS} bytes"
+        yield from invalid_values("metadata.annotations", key, check_qualified_name(key.lower()))
+    if sum(len(key.encode()) + len(str(text).encode()) for key, text in meta.annotations.items()) > MAX_ANNOTATIONS_SIZE:
+        words = f"may not be more than {MAX_ANNOTATIONS_SIZE} bytes"
         yield Invalid("metadata.annotations", "TooLong", detail=words)
     yield from _owners("metadata.ownerReferences", meta)
     for index, name in enumerate(meta.finalizers):
@@ -90,7 +104,7 @@ def _completed(prefix: str) -> str:
     return f"{prefix[:-1]}a" if len(prefix) > 1 and prefix.endswith("-") else prefix
 
 
-def _owners(path: str, meta: ObjectMeta) -> Refusals:
+def _owners(path: str, meta: ObjectMeta) -> FieldErrors:
     for owner in meta.owner_references:
         if not owner.api_version.rpartition("/")[2]:
             yield Invalid(f"{path}.apiVersion", "Invalid", owner.api_version, "version must not be empty")
@@ -105,8 +119,8 @@ def _owners(path: str, meta: ObjectMeta) -> Refusals:
         yield Invalid(path, "Invalid", [*controllers], f"{words} {controllers[0]} and {other}")
 
 
-def _finalizer(path: str, item: str, name: str) -> Refusals:
-    yield from each(path, name, qualified_name(name))
+def _finalizer(path: str, item: str, name: str) -> FieldErrors:
+    yield from invalid_values(path, name, check_qualified_name(name))
     if "/" not in name and name not in STANDARD_FINALIZERS:
         yield Invalid(
             item, "Invalid", name, "name is neither a standard finalizer name nor is it fully qualified"
@@ -115,12 +129,12 @@ def _finalizer(path: str, item: str, name: str) -> Refusals:
 
 
 
-def _pod(found: Pod) -> Refusals:
-    return pod_spec("spec", found.spec)
+def _pod(found: Pod) -> FieldErrors:
+    return validate_pod_spec("spec", found.spec)
 
 
-def _node(found: Node) -> Refusals:
-    yield from taints("metadata.taints", found.spec.taints)
+def _node(found: Node) -> FieldErrors:
+    yield from validate_taints("metadata.taints", found.spec.taints)
     for field in ("capacity", "allocatable"):
         for name, text in getattr(found.status, field).items():
             number = quantity.parse(text)
@@ -141,37 +155,37 @@ def _node(found: Node) -> Refusals:
         yield Invalid("spec.podCIDRs", "Invalid", ranges, words)
 
 
-def _namespace(found: Namespace) -> Refusals:
+def _namespace(found: Namespace) -> FieldErrors:
     for name in found.rest.get("spec", {}).get("finalizers", ()):
         yield from _finalizer("spec.finalizers", "spec.finalizers", str(name))
 
 
-def _event(found: Event) -> Refusals:
+def _event(found: Event) -> FieldErrors:
     return iter(())
 
 
 # Rules that are looked at before anything else: what they refuse is all that is told.
-_ALONE: Mapping[type[Any], Callable[[Any], Refusals]] = {
-    Service: not_an_address,
-    PodDisruptionBudget: pod_disruption_budget,
+_ALONE: Mapping[type[Any], Callable[[Any], FieldErrors]] = {
+    Service: validate_cluster_ip,
+    PodDisruptionBudget: validate_disruption_budget,
 }
-_RULES: Mapping[type[Any], Callable[[Any], Refusals]] = {
-    StorageClass: storage_class,
-    PersistentVolume: volume,
-    PersistentVolumeClaim: claim,
+_RULES: Mapping[type[Any], Callable[[Any], FieldErrors]] = {
+    StorageClass: validate_storage_class,
+    PersistentVolume: validate_volume,
+    PersistentVolumeClaim: validate_claim,
     Pod: _pod,
     Node: _node,
     Namespace: _namespace,
-    StatefulSet: stateful_set,
-    Deployment: deployment,
-    ReplicaSet: replica_set,
-    DaemonSet: daemon_set,
-    Service: service,
-    PriorityClass: priority_class,
-    PodDisruptionBudget: pod_disruption_budget,
-    CSINode: csi_node,
-    CSIDriver: csi_driver,
-    CSIStorageCapacity: csi_storage_capacity,
-    VolumeAttachment: volume_attachment,
+    StatefulSet: validate_stateful_set,
+    Deployment: validate_deployment,
+    ReplicaSet: validate_replica_set,
+    DaemonSet: validate_daemon_set,
+    Service: validate_service,
+    PriorityClass: validate_priority_class,
+    PodDisruptionBudget: validate_disruption_budget,
+    CSINode: validate_csi_node,
+    CSIDriver: validate_csi_driver,
+    CSIStorageCapacity: validate_csi_storage_capacity,
+    VolumeAttachment: validate_volume_attachment,
     Event: _event,
 }

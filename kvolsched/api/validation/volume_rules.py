@@ -14,13 +14,13 @@ from ..kinds import quantity
 from ..kinds.storage_class import StorageClass, TopologySelectorTerm
 from ..kinds.volume import PersistentVolume, PersistentVolumeClaim, PersistentVolumeClaimSpec
 from ..text.convert import schema
-from .csi_rules import driver_name
-from .invalid import Invalid, Refusals, each, qualified_name, subdomain, supported
-from .selector_rules import label_selector, node_selector
+from .csi_rules import validate_driver_name
+from .invalid import FieldErrors, Invalid, check_qualified_name, check_subdomain, invalid_values, validate_supported
+from .selector_rules import validate_label_selector, validate_node_selector
 
 ACCESS_MODES = ("ReadOnlyMany", "ReadWriteMany", "ReadWriteOnce", "ReadWriteOncePod")
 # The order in which Kubernetes looks at them: the first is the volume's type, every further one is refused.
-SOURCES = (
+VOLUME_SOURCES = (
     "hostPath",
     "gcePersistentDisk",
     "awsElasticBlockStore",
@@ -48,29 +48,29 @@ SOURCES = (
 
 
 
-def storage_class(found: StorageClass) -> Refusals:
+def validate_storage_class(found: StorageClass) -> FieldErrors:
     """A class: a provisioner, parameters with keys, one of the two modes, topologies."""
     if not found.provisioner:
         yield Invalid("provisioner", "Required")
     else:
         name = found.provisioner.lower()
-        yield from each("provisioner", name, qualified_name(name))
+        yield from invalid_values("provisioner", name, check_qualified_name(name))
     if len(found.parameters) > 512:
         yield Invalid("parameters", "TooLong", detail="may not be more than 512 bytes")
     if "" in found.parameters:
         yield Invalid("parameters", "Invalid", "", "field can not be empty.")
     if found.reclaim_policy:
-        yield from supported("reclaimPolicy", found.reclaim_policy, ("Delete", "Retain"))
+        yield from validate_supported("reclaimPolicy", found.reclaim_policy, ("Delete", "Retain"))
     if found.volume_binding_mode is None:
         yield Invalid("volumeBindingMode", "Required")
     else:
-        yield from supported(
+        yield from validate_supported(
             "volumeBindingMode", found.volume_binding_mode, ("Immediate", "WaitForFirstConsumer")
         )
     yield from _topologies("allowedTopologies", found.allowed_topologies)
 
 
-def _topologies(path: str, terms: tuple[TopologySelectorTerm, ...]) -> Refusals:
+def _topologies(path: str, terms: tuple[TopologySelectorTerm, ...]) -> FieldErrors:
     """Keys are label names, values are given and differ, no key twice in a term, no two equal terms (S0)."""
     seen: list[Mapping[str, frozenset[str]]] = [{}]  # a term without expressions equals this one
     for index, term in enumerate(terms):
@@ -78,7 +78,7 @@ def _topologies(path: str, terms: tuple[TopologySelectorTerm, ...]) -> Refusals:
         said: dict[str, frozenset[str]] = {}
         for place, requirement in enumerate(term.match_label_expressions):
             item = f"{here}[{place}]"
-            yield from each(f"{item}.key", requirement.key, qualified_name(requirement.key))
+            yield from invalid_values(f"{item}.key", requirement.key, check_qualified_name(requirement.key))
             if not requirement.values:
                 yield Invalid(f"{item}.values", "Required")
             for other, value in enumerate(requirement.values):
@@ -94,16 +94,16 @@ def _topologies(path: str, terms: tuple[TopologySelectorTerm, ...]) -> Refusals:
 
 
 
-def _access_modes(path: str, modes: tuple[str, ...], required: str) -> Refusals:
+def _access_modes(path: str, modes: tuple[str, ...], required: str) -> FieldErrors:
     if not modes:
         yield Invalid(path, "Required", detail=required)
     for mode in modes:
-        yield from supported(path, mode, ACCESS_MODES)
+        yield from validate_supported(path, mode, ACCESS_MODES)
     if "ReadWriteOncePod" in modes and len(modes) > 1:
         yield Invalid(path, "Forbidden", detail="may not use ReadWriteOncePod with other access modes")
 
 
-def _positive(path: str, text: str) -> Refusals:
+def _positive(path: str, text: str) -> FieldErrors:
     number = quantity.parse(text)
     if number < 0:
         yield Invalid(path, "Invalid", quantity.value(text), "must be a valid resource quantity")
@@ -111,7 +111,7 @@ def _positive(path: str, text: str) -> Refusals:
         yield Invalid(path, "Invalid", text, "must be greater than zero")
 
 
-def volume(found: PersistentVolume) -> Refusals:
+def validate_volume(found: PersistentVolume) -> FieldErrors:
     """A volume: access modes, a capacity of storage alone, exactly one source, node affinity that says
     something.
     """
@@ -120,12 +120,12 @@ def volume(found: PersistentVolume) -> Refusals:
     if not spec.capacity:
         yield Invalid("spec.capacity", "Required")
     if list(spec.capacity) != ["storage"]:
-        yield from supported("spec.capacity", dict(spec.capacity) or None, ("storage",))
+        yield from validate_supported("spec.capacity", dict(spec.capacity) or None, ("storage",))
     for name, text in spec.capacity.items():
         yield from _positive(f"spec.capacity[{name}]", text)
     if spec.persistent_volume_reclaim_policy:
         policies = ("Delete", "Recycle", "Retain")
-        yield from supported(
+        yield from validate_supported(
             "spec.persistentVolumeReclaimPolicy", spec.persistent_volume_reclaim_policy, policies
         )
     if spec.node_affinity is not None and spec.node_affinity.required is None:
@@ -133,16 +133,16 @@ def volume(found: PersistentVolume) -> Refusals:
             "spec.nodeAffinity.required", "Required", detail="must specify required node constraints"
         )
     elif spec.node_affinity is not None and spec.node_affinity.required is not None:
-        yield from node_selector("spec.nodeAffinity.required", spec.node_affinity.required)
+        yield from validate_node_selector("spec.nodeAffinity.required", spec.node_affinity.required)
     yield from _sources(found)
     if spec.storage_class_name:
-        yield from each("spec.storageClassName", spec.storage_class_name, subdomain(spec.storage_class_name))
+        yield from invalid_values("spec.storageClassName", spec.storage_class_name, check_subdomain(spec.storage_class_name))
     if spec.volume_mode is not None:
-        yield from supported("spec.volumeMode", spec.volume_mode, ("Block", "Filesystem"))
+        yield from validate_supported("spec.volumeMode", spec.volume_mode, ("Block", "Filesystem"))
     yield from _attributes_class(found)
 
 
-def _attributes_class(found: PersistentVolume) -> Refusals:
+def _attributes_class(found: PersistentVolume) -> FieldErrors:
     name = found.spec.volume_attributes_class_name
     if name is None:
         return
@@ -150,15 +150,15 @@ def _attributes_class(found: PersistentVolume) -> Refusals:
     if not name:
         yield Invalid(path, "Required", detail="an empty string is disallowed")
     else:
-        yield from each(path, name, subdomain(name))
+        yield from invalid_values(path, name, check_subdomain(name))
     if "csi" not in found.spec.rest:
         words = "has to be specified when using volumeAttributesClassName"
         yield Invalid("spec.csi", "Required", detail=words)
 
 
-def _sources(found: PersistentVolume) -> Refusals:
+def _sources(found: PersistentVolume) -> FieldErrors:
     """Exactly one source; what some of them require; a local volume requires node affinity."""
-    given = [name for name in SOURCES if name in found.spec.rest]
+    given = [name for name in VOLUME_SOURCES if name in found.spec.rest]
     if not given:
         yield Invalid("spec", "Required", detail="must specify a volume type")
         return
@@ -178,7 +178,7 @@ def _sources(found: PersistentVolume) -> Refusals:
         yield Invalid(f"{path}.path", "Invalid", where, "must be an absolute path")
     if given[0] == "hostPath" and source.get("type"):
         types = schema()["types"]["HostPathVolumeSource"]["type"].get("enum", ())
-        yield from supported(f"{path}.type", source["type"], ["", *(word for word in types if word)])
+        yield from validate_supported(f"{path}.type", source["type"], ["", *(word for word in types if word)])
     whole = given[0] == "hostPath" and posixpath.normpath(where or ".") in ("/", "//")
     if whole and found.spec.persistent_volume_reclaim_policy == "Recycle":
         words = "may not be 'recycle' for a hostPath mount of '/'"
@@ -187,8 +187,8 @@ def _sources(found: PersistentVolume) -> Refusals:
         yield from _csi(path, source)
 
 
-def _csi(path: str, source: Mapping[str, Any]) -> Refusals:
-    yield from driver_name(f"{path}.driver", source.get("driver", ""))
+def _csi(path: str, source: Mapping[str, Any]) -> FieldErrors:
+    yield from validate_driver_name(f"{path}.driver", source.get("driver", ""))
     for field in _SECRETS:
         if field in source:
             for part in ("name", "namespace"):
@@ -207,7 +207,7 @@ _REQUIRED_IN_SOURCE: Mapping[str, tuple[str, ...]] = {
 }
 
 
-def _data_source(path: str, found: Mapping[str, Any]) -> Refusals:
+def _data_source(path: str, found: Mapping[str, Any]) -> FieldErrors:
     """What a claim is filled from: named, of a kind, of a proper group; without a group it is a claim."""
     kind, group = found.get("kind", ""), found.get("apiGroup") or ""
     if not found.get("name"):
@@ -218,17 +218,17 @@ def _data_source(path: str, found: Mapping[str, Any]) -> Refusals:
         words = "must be 'PersistentVolumeClaim' when referencing the default apiGroup"
         yield Invalid(path, "Invalid", kind, words)
     if group:
-        yield from each(f"{path}.apiGroup", group, subdomain(group))
+        yield from invalid_values(f"{path}.apiGroup", group, check_subdomain(group))
 
 
-def claim(found: PersistentVolumeClaim) -> Refusals:
+def validate_claim(found: PersistentVolumeClaim) -> FieldErrors:
     """A claim is its spec."""
-    return claim_spec("spec", found.spec)
+    return validate_claim_spec("spec", found.spec)
 
 
-def claim_spec(path: str, spec: PersistentVolumeClaimSpec) -> Refusals:
+def validate_claim_spec(path: str, spec: PersistentVolumeClaimSpec) -> FieldErrors:
     """A claim's spec, or that of a template at this path: modes, a request for storage, proper names."""
-    yield from label_selector(f"{path}.selector", spec.selector)
+    yield from validate_label_selector(f"{path}.selector", spec.selector)
     yield from _access_modes(f"{path}.accessModes", spec.access_modes, "at least 1 access mode is required")
     storage = spec.resources.requests.get("storage")
     if storage is None:
@@ -236,11 +236,11 @@ def claim_spec(path: str, spec: PersistentVolumeClaimSpec) -> Refusals:
     else:
         yield from _positive(f"{path}.resources[storage]", storage)
     if spec.storage_class_name:
-        yield from each(
-            f"{path}.storageClassName", spec.storage_class_name, subdomain(spec.storage_class_name)
+        yield from invalid_values(
+            f"{path}.storageClassName", spec.storage_class_name, check_subdomain(spec.storage_class_name)
         )
     if spec.volume_mode is not None:
-        yield from supported(f"{path}.volumeMode", spec.volume_mode, ("Block", "Filesystem"))
+        yield from validate_supported(f"{path}.volumeMode", spec.volume_mode, ("Block", "Filesystem"))
     source, reference = spec.rest.get("dataSource"), spec.rest.get("dataSourceRef")
     for field, named in (("dataSource", source), ("dataSourceRef", reference)):
         if named is not None:
@@ -249,4 +249,4 @@ def claim_spec(path: str, spec: PersistentVolumeClaimSpec) -> Refusals:
         yield Invalid(path, "Invalid", source, "must match dataSourceRef")
     if spec.volume_attributes_class_name:
         name = spec.volume_attributes_class_name
-        yield from each(f"{path}.volumeAttributesClassName", name, subdomain(name))
+        yield from invalid_values(f"{path}.volumeAttributesClassName", name, check_subdomain(name))

@@ -13,86 +13,86 @@ from typing import Any
 from ..kinds.pod import PodTemplateSpec
 from ..kinds.selector import LabelSelector
 from ..kinds.workload import DaemonSet, Deployment, ReplicaSet, StatefulSet
-from .invalid import Invalid, Refusals, dns_label, each, labels, supported
-from .pod_rules import pod_spec
-from .policy_rules import at_most_all, int_or_percent, number_of
-from .selector_rules import label_selector
-from .volume_rules import claim_spec
+from .invalid import FieldErrors, Invalid, check_dns_label, invalid_values, validate_labels, validate_supported
+from .pod_rules import validate_pod_spec
+from .policy_rules import number_of_int_or_percent, validate_at_most_all, validate_int_or_percent
+from .selector_rules import validate_label_selector
+from .volume_rules import validate_claim_spec
 
 
-def not_negative(**numbers: int | None) -> Refusals:
+def validate_not_negative(**numbers: int | None) -> FieldErrors:
     """Numbers of a spec, by the names of their fields (dots written as `__`), are not negative."""
     for field, number in numbers.items():
         if number is not None and number < 0:
             yield Invalid(f"spec.{field.replace('__', '.')}", "Invalid", number, "must be greater than or equal to 0")
 
 
-def stateful_set(found: StatefulSet) -> Refusals:
+def validate_stateful_set(found: StatefulSet) -> FieldErrors:
     """A StatefulSet: its order, numbers, strategy, selector, template, and the claims it makes."""
     spec = found.spec
     if spec.pod_management_policy not in ("OrderedReady", "Parallel"):
         words = "must be 'OrderedReady' or 'Parallel'"
         yield Invalid("spec.podManagementPolicy", "Invalid", spec.pod_management_policy, words)
-    yield from not_negative(
+    yield from validate_not_negative(
         replicas=spec.replicas,
         minReadySeconds=spec.rest.get("minReadySeconds"),
         ordinals__start=spec.rest.get("ordinals", {}).get("start"),
     )
     if spec.service_name:
-        yield from each("spec.serviceName", spec.service_name, dns_label(spec.service_name))
+        yield from invalid_values("spec.serviceName", spec.service_name, check_dns_label(spec.service_name))
     yield from _stateful_strategy("spec.updateStrategy", spec.rest.get("updateStrategy", {}))
     retention = spec.rest.get("persistentVolumeClaimRetentionPolicy", {})
     for field in ("whenDeleted", "whenScaled"):
         if retention.get(field):
             path = f"spec.persistentVolumeClaimRetentionPolicy.{field}"
-            yield from supported(path, retention[field], ("Retain", "Delete"))
-    wrong = list(selector(spec.selector, "statefulset"))
+            yield from validate_supported(path, retention[field], ("Retain", "Delete"))
+    wrong = list(validate_selector(spec.selector, "statefulset"))
     yield from wrong
     if any(".operator" in refusal.path or ".values" in refusal.path for refusal in wrong):
         yield Invalid("spec.selector", "Invalid", spec.selector)
     else:
         yield from _mismatch(spec.selector, spec.template)
         claims = {claim.metadata.name for claim in spec.volume_claim_templates}
-        yield from template(spec.template, claims)
+        yield from validate_template(spec.template, claims)
     for index, claim in enumerate(spec.volume_claim_templates):
-        yield from claim_spec(f"spec.volumeClaimTemplates[{index}].spec", claim.spec)
+        yield from validate_claim_spec(f"spec.volumeClaimTemplates[{index}].spec", claim.spec)
 
 
-def selector(found: LabelSelector | None, kind: str) -> Refusals:
+def validate_selector(found: LabelSelector | None, kind: str) -> FieldErrors:
     """A workload's selector: given, well formed, not empty."""
     if found is None:
         yield Invalid("spec.selector", "Required")
         return
-    yield from label_selector("spec.selector", found)
+    yield from validate_label_selector("spec.selector", found)
     if not found.match_labels and not found.match_expressions:
         yield Invalid("spec.selector", "Invalid", found, f"empty selector is invalid for {kind}")
 
 
-def _mismatch(found: LabelSelector | None, of: PodTemplateSpec) -> Refusals:
+def _mismatch(found: LabelSelector | None, of: PodTemplateSpec) -> FieldErrors:
     if found is None or not found.matches(of.metadata.labels):
         words = "`selector` does not match template `labels`"
         yield Invalid("spec.template.metadata.labels", "Invalid", of.metadata.labels or None, words)
 
 
-def template(found: PodTemplateSpec, claims: set[str] | frozenset[str] = frozenset()) -> Refusals:
+def validate_template(found: PodTemplateSpec, claims: set[str] | frozenset[str] = frozenset()) -> FieldErrors:
     """A template's labels and pod; volumes of claims that will be made for it may be mounted."""
     for refusal in itertools.chain(
-        labels("spec.template.metadata.labels", found.metadata.labels),
-        pod_spec("spec.template.spec", found.spec),
+        validate_labels("spec.template.metadata.labels", found.metadata.labels),
+        validate_pod_spec("spec.template.spec", found.spec),
     ):
         templated = refusal.type == "NotFound" and refusal.path.endswith(".name") and refusal.value in claims
         if not templated and refusal.path != "spec.template.spec.restartPolicy":
             yield refusal
-    yield from supported("spec.template.spec.restartPolicy", found.spec.restart_policy, ("Always",))
+    yield from validate_supported("spec.template.spec.restartPolicy", found.spec.restart_policy, ("Always",))
 
 
-def _no_deadline(found: PodTemplateSpec, kind: str) -> Refusals:
+def _no_deadline(found: PodTemplateSpec, kind: str) -> FieldErrors:
     if "activeDeadlineSeconds" in found.spec.rest:
         words = f"activeDeadlineSeconds in {kind} is not Supported"
         yield Invalid("spec.template.spec.activeDeadlineSeconds", "Forbidden", detail=words)
 
 
-def _stateful_strategy(path: str, strategy: Mapping[str, Any]) -> Refusals:
+def _stateful_strategy(path: str, strategy: Mapping[str, Any]) -> FieldErrors:
     kind, rolling = strategy.get("type") or "RollingUpdate", strategy.get("rollingUpdate")
     if kind not in ("RollingUpdate", "OnDelete"):
         yield Invalid(path, "Invalid", strategy, "must be 'RollingUpdate' or 'OnDelete'")
@@ -104,11 +104,11 @@ def _stateful_strategy(path: str, strategy: Mapping[str, Any]) -> Refusals:
         yield Invalid(f"{path}.rollingUpdate.partition", "Invalid", rolling["partition"], words)
 
 
-def deployment(found: Deployment) -> Refusals:
+def validate_deployment(found: Deployment) -> FieldErrors:
     """A Deployment: numbers, a strategy, a deadline longer than a pod must be ready, selector and template."""
     spec = found.spec
     deadline = spec.rest.get("progressDeadlineSeconds")
-    yield from not_negative(
+    yield from validate_not_negative(
         replicas=spec.replicas,
         minReadySeconds=spec.min_ready_seconds,
         revisionHistoryLimit=spec.rest.get("revisionHistoryLimit"),
@@ -120,67 +120,67 @@ def deployment(found: Deployment) -> Refusals:
     yield from _deployment_strategy("spec.strategy", spec.rest.get("strategy", {}))
 
 
-def replica_set(found: ReplicaSet) -> Refusals:
+def validate_replica_set(found: ReplicaSet) -> FieldErrors:
     """A ReplicaSet: numbers, selector and template."""
-    yield from not_negative(replicas=found.spec.replicas, minReadySeconds=found.spec.min_ready_seconds)
+    yield from validate_not_negative(replicas=found.spec.replicas, minReadySeconds=found.spec.min_ready_seconds)
     yield from _replicated(found.spec.selector, found.spec.template)
 
 
-def _replicated(found: LabelSelector | None, of: PodTemplateSpec) -> Refusals:
+def _replicated(found: LabelSelector | None, of: PodTemplateSpec) -> FieldErrors:
     """Selector and template of a Deployment or ReplicaSet; both are told that they are Deployments."""
-    wrong = list(selector(found, "deployment"))
+    wrong = list(validate_selector(found, "deployment"))
     yield from wrong
     if any(refusal.path != "spec.selector" for refusal in wrong):
         yield Invalid("spec.selector", "Invalid", found, "invalid label selector")
         return
     if found is None or found.match_labels or found.match_expressions:
         yield from _mismatch(found, of)
-    yield from template(of)
+    yield from validate_template(of)
     yield from _no_deadline(of, "ReplicaSet")
 
 
-def _deployment_strategy(path: str, strategy: Mapping[str, Any]) -> Refusals:
+def _deployment_strategy(path: str, strategy: Mapping[str, Any]) -> FieldErrors:
     kind, rolling = strategy.get("type", ""), strategy.get("rollingUpdate")
     if kind == "Recreate":
         if rolling is not None:
             words = "may not be specified when strategy `type` is 'Recreate'"
             yield Invalid(f"{path}.rollingUpdate", "Forbidden", detail=words)
     elif kind != "RollingUpdate":
-        yield from supported(path, kind, ("Recreate", "RollingUpdate"))
+        yield from validate_supported(path, kind, ("Recreate", "RollingUpdate"))
     elif rolling is not None:
         unavailable, surge = rolling.get("maxUnavailable", 0), rolling.get("maxSurge", 0)
         here = f"{path}.rollingUpdate"
-        yield from int_or_percent(f"{here}.maxUnavailable", unavailable)
-        yield from int_or_percent(f"{here}.maxSurge", surge)
-        if number_of(unavailable) == number_of(surge) == 0:
+        yield from validate_int_or_percent(f"{here}.maxUnavailable", unavailable)
+        yield from validate_int_or_percent(f"{here}.maxSurge", surge)
+        if number_of_int_or_percent(unavailable) == number_of_int_or_percent(surge) == 0:
             yield Invalid(f"{here}.maxUnavailable", "Invalid", unavailable, "may not be 0 when `maxSurge` is 0")
-        yield from at_most_all(f"{here}.maxUnavailable", unavailable)
+        yield from validate_at_most_all(f"{here}.maxUnavailable", unavailable)
 
 
-def daemon_set(found: DaemonSet) -> Refusals:
+def validate_daemon_set(found: DaemonSet) -> FieldErrors:
     """A DaemonSet: selector, template, numbers, and pods that go before or after the new ones come, not both.
 
     Without a selector only the template is told not to match.
     """
     spec = found.spec
-    wrong = list(selector(spec.selector, "daemonset")) if spec.selector is not None else []
+    wrong = list(validate_selector(spec.selector, "daemonset")) if spec.selector is not None else []
     yield from wrong
     if all(refusal.path == "spec.selector" for refusal in wrong):
         yield from _mismatch(spec.selector, spec.template)
-    yield from template(spec.template)
+    yield from validate_template(spec.template)
     yield from _no_deadline(spec.template, "DaemonSet")
-    yield from not_negative(
+    yield from validate_not_negative(
         minReadySeconds=spec.min_ready_seconds, revisionHistoryLimit=spec.rest.get("revisionHistoryLimit")
     )
     yield from _daemon_strategy("spec.updateStrategy", spec.rest.get("updateStrategy", {}))
 
 
-def _daemon_strategy(path: str, strategy: Mapping[str, Any]) -> Refusals:
+def _daemon_strategy(path: str, strategy: Mapping[str, Any]) -> FieldErrors:
     kind, rolling = strategy.get("type", ""), strategy.get("rollingUpdate")
     if kind == "OnDelete":
         return
     if kind != "RollingUpdate":
-        yield from supported(path, kind, ("RollingUpdate", "OnDelete"))
+        yield from validate_supported(path, kind, ("RollingUpdate", "OnDelete"))
         return
     here = f"{path}.rollingUpdate"
     if rolling is None:
@@ -188,9 +188,9 @@ def _daemon_strategy(path: str, strategy: Mapping[str, Any]) -> Refusals:
         return
     unavailable, surge = rolling.get("maxUnavailable", 0), rolling.get("maxSurge", 0)
     for field, number in (("maxUnavailable", unavailable), ("maxSurge", surge)):
-        yield from int_or_percent(f"{here}.{field}", number)
-        yield from at_most_all(f"{here}.{field}", number)
-    if number_of(unavailable) and number_of(surge):
+        yield from validate_int_or_percent(f"{here}.{field}", number)
+        yield from validate_at_most_all(f"{here}.{field}", number)
+    if number_of_int_or_percent(unavailable) and number_of_int_or_percent(surge):
         yield Invalid(f"{here}.maxSurge", "Invalid", surge, "may not be set when maxUnavailable is non-zero")
-    elif not number_of(unavailable) and not number_of(surge):
+    elif not number_of_int_or_percent(unavailable) and not number_of_int_or_percent(surge):
         yield Invalid(f"{here}.maxUnavailable", "Required", detail="cannot be 0 when maxSurge is 0")

@@ -16,7 +16,7 @@ from ..kinds.volume import PersistentVolume, PersistentVolumeClaim
 from .fault import Problem
 
 # The kinds that decide where a pod and its volumes go, and what a dump without any object of a kind cannot tell.
-DECIDING: tuple[tuple[str, str], ...] = (
+DECIDING_KINDS: tuple[tuple[str, str], ...] = (
     ("Node", "there is no place for any pod, so every answer is that none fits"),
     ("Pod", "what runs on the nodes: they look empty, and nothing spreads, attracts or keeps away"),
     ("PersistentVolume", "where bound volumes can be reached: their claims look lost, and no claim finds a volume"),
@@ -33,10 +33,10 @@ DECIDING: tuple[tuple[str, str], ...] = (
     ("PriorityClass", "the priorities of pods that are yet to be created from a class"),
     ("PodDisruptionBudget", "which pods preemption spares when it can"),
 )
-ALSO = ("Deployment", "DaemonSet", "ReplicationController", "Event")  # hardly decide anything, but tell the story
-COMMAND = (
+OTHER_KINDS = ("Deployment", "DaemonSet", "ReplicationController", "Event")  # hardly decide anything, but tell the story
+DUMP_COMMAND = (
     "kubectl get "
-    + ",".join(BY_NAME[name].plural for name in (*(name for name, _ in DECIDING), *ALSO))
+    + ",".join(BY_NAME[name].plural for name in (*(name for name, _ in DECIDING_KINDS), *OTHER_KINDS))
     + " -A -o json > dump.json"
 )
 
@@ -55,10 +55,10 @@ class MissingKind:
 def missing_kinds(objects: Iterable[Any]) -> tuple[MissingKind, ...]:
     """Return the deciding kinds of which there is no object, in the order of their weight."""
     present = {item.kind for item in objects}
-    return tuple(MissingKind(BY_NAME[name], words) for name, words in DECIDING if name not in present)
+    return tuple(MissingKind(BY_NAME[name], words) for name, words in DECIDING_KINDS if name not in present)
 
 
-def doubts(objects: Sequence[Any]) -> Iterator[tuple[int, Problem]]:
+def find_contradictions(objects: Sequence[Any]) -> Iterator[tuple[int, Problem]]:
     """Yield what contradicts itself in a dump: the place of the object among `objects`, and what is said of it."""
     by_kind: dict[str, dict[tuple[str, str], int]] = {}
     for place, item in enumerate(objects):
@@ -73,10 +73,10 @@ def _named(item: Any) -> tuple[str, str]:
     return (item.metadata.namespace or "default") if kind.namespaced else "", item.metadata.name
 
 
-ByKind = dict[str, dict[tuple[str, str], int]]
+IndexByKind = dict[str, dict[tuple[str, str], int]]
 
 
-def _volumes(objects: Sequence[Any], by_kind: ByKind) -> Iterator[tuple[int, Problem]]:
+def _volumes(objects: Sequence[Any], by_kind: IndexByKind) -> Iterator[tuple[int, Problem]]:
     """A claim names a volume that is not there, two claims name one volume, or a claim one that is another's."""
     volumes = by_kind.get("PersistentVolume", {})
     first: dict[str, str] = {}
@@ -102,7 +102,7 @@ def _volumes(objects: Sequence[Any], by_kind: ByKind) -> Iterator[tuple[int, Pro
             yield place, Problem(("spec", "volumeName"), "shared", volume, words)
 
 
-def _nodes(objects: Sequence[Any], by_kind: ByKind) -> Iterator[tuple[int, Problem]]:
+def _nodes(objects: Sequence[Any], by_kind: IndexByKind) -> Iterator[tuple[int, Problem]]:
     """A node has no labels, or a pod runs on a node that is not there."""
     nodes = by_kind.get("Node", {})
     for place in nodes.values():
