@@ -40,52 +40,52 @@ GATED_CONDITION = Condition(
 )
 
 
-def defaulted(found: Any) -> Any:
+def defaulted(obj: Any) -> Any:
     """Return the object as the API server stores it on create; what is given stays."""
-    kind = BY_NAME.get(getattr(found, "kind", ""))
+    kind = BY_NAME.get(getattr(obj, "kind", ""))
     if kind is None:
-        return found
-    if kind.namespaced and not found.metadata.namespace:
-        found = evolve_parts(found, metadata={"namespace": DEFAULT_NAMESPACE})
-    fill = _FILLS.get(type(found))
-    return found if fill is None else fill(found)
+        return obj
+    if kind.namespaced and not obj.metadata.namespace:
+        obj = evolve_parts(obj, metadata={"namespace": DEFAULT_NAMESPACE})
+    fill = _FILLS.get(type(obj))
+    return obj if fill is None else fill(obj)
 
 
-def _filled(found: Any, **values: Any) -> Any:
+def _filled(obj: Any, **values: Any) -> Any:
     """Return the value with those fields set that are empty in it."""
-    missing = {name: value for name, value in values.items() if getattr(found, name) in (None, "", ())}
-    return evolve(found, **missing) if missing else found
+    missing = {name: value for name, value in values.items() if getattr(obj, name) in (None, "", ())}
+    return evolve(obj, **missing) if missing else obj
 
 
-def _storage_class(found: StorageClass) -> StorageClass:
-    mode = found.volume_binding_mode if found.volume_binding_mode is not None else IMMEDIATE
-    policy = found.reclaim_policy if found.reclaim_policy is not None else "Delete"
-    return evolve(found, reclaim_policy=policy, volume_binding_mode=mode)
+def _storage_class(storage_class: StorageClass) -> StorageClass:
+    mode = storage_class.volume_binding_mode if storage_class.volume_binding_mode is not None else IMMEDIATE
+    policy = storage_class.reclaim_policy if storage_class.reclaim_policy is not None else "Delete"
+    return evolve(storage_class, reclaim_policy=policy, volume_binding_mode=mode)
 
 
-def _volume(found: PersistentVolume) -> PersistentVolume:
-    mode = found.spec.volume_mode if found.spec.volume_mode is not None else "Filesystem"
-    spec = evolve(_filled(found.spec, persistent_volume_reclaim_policy="Retain"), volume_mode=mode)
-    return evolve(found, spec=spec, status=_filled(found.status, phase="Pending"))
+def _volume(volume: PersistentVolume) -> PersistentVolume:
+    mode = volume.spec.volume_mode if volume.spec.volume_mode is not None else "Filesystem"
+    spec = evolve(_filled(volume.spec, persistent_volume_reclaim_policy="Retain"), volume_mode=mode)
+    return evolve(volume, spec=spec, status=_filled(volume.status, phase="Pending"))
 
 
-def _claim(found: PersistentVolumeClaim) -> PersistentVolumeClaim:
-    mode = found.spec.volume_mode if found.spec.volume_mode is not None else "Filesystem"
-    spec = evolve(found.spec, volume_mode=mode)
-    return evolve(found, spec=spec, status=_filled(found.status, phase="Pending"))
+def _claim(claim: PersistentVolumeClaim) -> PersistentVolumeClaim:
+    mode = claim.spec.volume_mode if claim.spec.volume_mode is not None else "Filesystem"
+    spec = evolve(claim.spec, volume_mode=mode)
+    return evolve(claim, spec=spec, status=_filled(claim.status, phase="Pending"))
 
 
-def _pod(found: Pod) -> Pod:
-    spec = _pod_spec(found.spec)
+def _pod(pod: Pod) -> Pod:
+    spec = _pod_spec(pod.spec)
     priority = BUILT_IN_PRIORITIES.get(spec.priority_class_name)
     if spec.priority is None and priority is not None:
         spec = evolve(spec, priority=priority)
     spec = _filled(spec, preemption_policy="PreemptLowerPriority")
     spec = evolve(spec, tolerations=(*spec.tolerations, *_lost(spec.tolerations)))
-    status = _filled(found.status, phase="Pending")
+    status = _filled(pod.status, phase="Pending")
     if spec.scheduling_gates and status.condition(GATED_CONDITION.type) is None:
         status = status.with_condition(GATED_CONDITION)
-    return evolve(found, spec=spec, status=status)
+    return evolve(pod, spec=spec, status=status)
 
 
 def _lost(tolerations: tuple[Toleration, ...]) -> list[Toleration]:
@@ -114,47 +114,47 @@ def _pod_spec(spec: PodSpec) -> PodSpec:
     )
 
 
-def _source(found: Volume) -> Volume:
+def _source(volume: Volume) -> Volume:
     """What an inline volume's source is given; most are as they are."""
-    if found.ephemeral is not None and found.ephemeral.volume_claim_template is not None:
-        template = found.ephemeral.volume_claim_template
+    if volume.ephemeral is not None and volume.ephemeral.volume_claim_template is not None:
+        template = volume.ephemeral.volume_claim_template
         if template.spec.volume_mode is not None:
-            return found
+            return volume
         spec = evolve(template.spec, volume_mode="Filesystem")
         template = evolve(template, spec=spec)
-        source: EphemeralVolumeSource = evolve(found.ephemeral, volume_claim_template=template)
-        return evolve(found, ephemeral=source)
-    if found.rbd is not None and not found.rbd.pool:
-        rbd: RBDVolumeSource = evolve(found.rbd, pool="rbd")
-        return evolve(found, rbd=rbd)
-    return found
+        source: EphemeralVolumeSource = evolve(volume.ephemeral, volume_claim_template=template)
+        return evolve(volume, ephemeral=source)
+    if volume.rbd is not None and not volume.rbd.pool:
+        rbd: RBDVolumeSource = evolve(volume.rbd, pool="rbd")
+        return evolve(volume, rbd=rbd)
+    return volume
 
 
-def _container(found: Container) -> Container:
-    limits, requests = found.resources.limits, found.resources.requests
+def _container(container: Container) -> Container:
+    limits, requests = container.resources.limits, container.resources.requests
     if any(name not in requests for name in limits):
-        found = evolve(found, resources=evolve(found.resources, requests=limits.merged(requests)))
-    ports: tuple[ContainerPort, ...] = tuple(_filled(port, protocol="TCP") for port in found.ports)
-    return evolve(found, ports=ports) if ports != found.ports else found
+        container = evolve(container, resources=evolve(container.resources, requests=limits.merged(requests)))
+    ports: tuple[ContainerPort, ...] = tuple(_filled(port, protocol="TCP") for port in container.ports)
+    return evolve(container, ports=ports) if ports != container.ports else container
 
 
-def _node(found: Node) -> Node:
-    capacity = found.status.capacity
-    if capacity and not found.status.allocatable:
-        return evolve_parts(found, status={"allocatable": capacity})
-    return found
+def _node(node: Node) -> Node:
+    capacity = node.status.capacity
+    if capacity and not node.status.allocatable:
+        return evolve_parts(node, status={"allocatable": capacity})
+    return node
 
 
-def _namespace(found: Namespace) -> Namespace:
-    meta: ObjectMeta = found.metadata
+def _namespace(namespace: Namespace) -> Namespace:
+    meta: ObjectMeta = namespace.metadata
     if not meta.name:
-        return found
+        return namespace
     labelled = evolve(meta, labels=meta.labels.with_(**{"kubernetes.io/metadata.name": meta.name}))
-    return evolve(found, metadata=labelled)
+    return evolve(namespace, metadata=labelled)
 
 
-def _stateful_set(found: StatefulSet) -> StatefulSet:
-    spec = found.spec
+def _stateful_set(stateful_set: StatefulSet) -> StatefulSet:
+    spec = stateful_set.spec
     spec = evolve(
         spec,
         replicas=1 if spec.replicas is None else spec.replicas,
@@ -162,7 +162,7 @@ def _stateful_set(found: StatefulSet) -> StatefulSet:
         template=evolve(spec.template, spec=_pod_spec(spec.template.spec)),
         volume_claim_templates=tuple(map(_claim, spec.volume_claim_templates)),
     )
-    return evolve(found, spec=spec)
+    return evolve(stateful_set, spec=spec)
 
 
 def _given(rest: Frozen, **values: Any) -> Frozen:
@@ -170,8 +170,8 @@ def _given(rest: Frozen, **values: Any) -> Frozen:
     return rest.merged({name: value for name, value in values.items() if name not in rest})
 
 
-def _deployment(found: Deployment) -> Deployment:
-    spec = found.spec
+def _deployment(deployment: Deployment) -> Deployment:
+    spec = deployment.spec
     strategy = spec.rest.get("strategy", Frozen())
     if not strategy.get("type"):
         strategy = strategy.with_(type="RollingUpdate")
@@ -184,46 +184,46 @@ def _deployment(found: Deployment) -> Deployment:
         template=evolve(spec.template, spec=_pod_spec(spec.template.spec)),
         rest=_given(spec.rest, revisionHistoryLimit=10, progressDeadlineSeconds=600).with_(strategy=strategy),
     )
-    return evolve(found, spec=spec)
+    return evolve(deployment, spec=spec)
 
 
-def _replica_set(found: ReplicaSet) -> ReplicaSet:
+def _replica_set(replica_set: ReplicaSet) -> ReplicaSet:
     spec = evolve(
-        found.spec,
-        replicas=1 if found.spec.replicas is None else found.spec.replicas,
-        template=evolve(found.spec.template, spec=_pod_spec(found.spec.template.spec)),
+        replica_set.spec,
+        replicas=1 if replica_set.spec.replicas is None else replica_set.spec.replicas,
+        template=evolve(replica_set.spec.template, spec=_pod_spec(replica_set.spec.template.spec)),
     )
-    return evolve(found, spec=spec)
+    return evolve(replica_set, spec=spec)
 
 
 TEMPLATE_GENERATION = "deprecated.daemonset.template.generation"
 
 
-def _daemon_set(found: DaemonSet) -> DaemonSet:
-    strategy = found.spec.rest.get("updateStrategy", Frozen())
+def _daemon_set(daemon_set: DaemonSet) -> DaemonSet:
+    strategy = daemon_set.spec.rest.get("updateStrategy", Frozen())
     if not strategy.get("type"):
         strategy = strategy.with_(type="RollingUpdate")
     if strategy["type"] == "RollingUpdate":
         rolling = _given(strategy.get("rollingUpdate", Frozen()), maxUnavailable=1, maxSurge=0)
         strategy = strategy.with_(rollingUpdate=rolling)
     spec = evolve(
-        found.spec,
-        template=evolve(found.spec.template, spec=_pod_spec(found.spec.template.spec)),
-        rest=_given(found.spec.rest, revisionHistoryLimit=10).with_(updateStrategy=strategy),
+        daemon_set.spec,
+        template=evolve(daemon_set.spec.template, spec=_pod_spec(daemon_set.spec.template.spec)),
+        rest=_given(daemon_set.spec.rest, revisionHistoryLimit=10).with_(updateStrategy=strategy),
     )
-    meta = evolve(found.metadata, annotations=_given(found.metadata.annotations, **{TEMPLATE_GENERATION: "1"}))
-    return evolve(found, spec=spec, metadata=meta)
+    meta = evolve(daemon_set.metadata, annotations=_given(daemon_set.metadata.annotations, **{TEMPLATE_GENERATION: "1"}))
+    return evolve(daemon_set, spec=spec, metadata=meta)
 
 
-def _service(found: Service) -> Service:
+def _service(service: Service) -> Service:
     """A service's words; its address is the allocator's to give, and there is none here."""
-    spec = _filled(found.spec, type="ClusterIP")
+    spec = _filled(service.spec, type="ClusterIP")
     rest = _given(spec.rest, sessionAffinity="None")
     if rest["sessionAffinity"] == "ClientIP":
         rest = _given(rest, sessionAffinityConfig=Frozen(clientIP=Frozen(timeoutSeconds=10800)))
     if spec.type != "ExternalName":
         rest = _given(rest, internalTrafficPolicy="Cluster")
-    return evolve(found, spec=evolve(spec, ports=tuple(map(_service_port, spec.ports)), rest=rest))
+    return evolve(service, spec=evolve(spec, ports=tuple(map(_service_port, spec.ports)), rest=rest))
 
 
 def _service_port(found: ServicePort) -> ServicePort:
@@ -231,13 +231,13 @@ def _service_port(found: ServicePort) -> ServicePort:
     return port if port.target_port not in (None, 0, "") else evolve(port, target_port=port.port)
 
 
-def _priority_class(found: PriorityClass) -> PriorityClass:
-    filled: PriorityClass = _filled(found, preemption_policy="PreemptLowerPriority")
+def _priority_class(priority_class: PriorityClass) -> PriorityClass:
+    filled: PriorityClass = _filled(priority_class, preemption_policy="PreemptLowerPriority")
     return filled
 
 
-def _csi_driver(found: CSIDriver) -> CSIDriver:
-    spec = found.spec
+def _csi_driver(driver: CSIDriver) -> CSIDriver:
+    spec = driver.spec
     spec = evolve(
         spec,
         attach_required=True if spec.attach_required is None else spec.attach_required,
@@ -248,13 +248,13 @@ def _csi_driver(found: CSIDriver) -> CSIDriver:
             spec.rest, fsGroupPolicy="ReadWriteOnceWithFSType", requiresRepublish=False, seLinuxMount=False
         ),
     )
-    return evolve(found, spec=spec)
+    return evolve(driver, spec=spec)
 
 
-def _volume_attachment(found: VolumeAttachment) -> VolumeAttachment:
-    if found.status.attached is not None:
-        return found
-    return evolve_parts(found, status={"attached": False})
+def _volume_attachment(attachment: VolumeAttachment) -> VolumeAttachment:
+    if attachment.status.attached is not None:
+        return attachment
+    return evolve_parts(attachment, status={"attached": False})
 
 
 _FILLS: Mapping[type[Any], Callable[[Any], Any]] = {

@@ -21,10 +21,10 @@ from .kinds.volume import PersistentVolumeClaim
 from .kinds.workload import DaemonSet, Deployment, Namespace, ReplicaSet, StatefulSet
 
 
-def completed(found: Any) -> Any:
+def completed(obj: Any) -> Any:
     """Return the object with everything that the API server stores of its kind."""
-    fill = _FILLS.get(type(found))
-    return found if fill is None else fill(found)
+    fill = _FILLS.get(type(obj))
+    return obj if fill is None else fill(obj)
 
 
 def _given(rest: Frozen, values: Frozen) -> Frozen:
@@ -69,15 +69,15 @@ def _pull_policy(image: str) -> str:
     return "Always" if tag == "latest" or not (tag or digest) else "IfNotPresent"
 
 
-def _container(found: Container) -> Container:
-    rest = _given(found.rest, _PULLED[_pull_policy(found.image)])
+def _container(container: Container) -> Container:
+    rest = _given(container.rest, _PULLED[_pull_policy(container.image)])
     for probe in ("livenessProbe", "readinessProbe", "startupProbe"):
         if probe in rest:
             rest = _inside(rest, probe, _PROBE)
             rest = rest.with_(**{probe: _inside(rest[probe], "httpGet", Frozen(path="/", scheme="HTTP"))})
     if any("fieldRef" in one.get("valueFrom", EMPTY) for one in rest.get("env", ()) if isinstance(one, Frozen)):
         rest = rest.with_(env=tuple(_from_field(one) for one in rest["env"]))
-    return found if rest == found.rest else evolve(found, rest=rest)
+    return container if rest == container.rest else evolve(container, rest=rest)
 
 
 def _from_field(variable: Frozen) -> Frozen:
@@ -85,26 +85,26 @@ def _from_field(variable: Frozen) -> Frozen:
     return variable.with_(valueFrom=source) if source else variable
 
 
-def _volume(found: Volume) -> Volume:
-    rest = found.rest
+def _volume(volume: Volume) -> Volume:
+    rest = volume.rest
     for name, values in _SOURCES.items():
         if name in rest:
             rest = _inside(rest, name, values)
-    if not rest and found == Volume(name=found.name):
+    if not rest and volume == Volume(name=volume.name):
         rest = Frozen(emptyDir=EMPTY)
-    if found.iscsi is not None:
-        iscsi: Any = evolve(found.iscsi, rest=_given(found.iscsi.rest, Frozen(iscsiInterface="default")))
-        return evolve(found, rest=rest, iscsi=iscsi)
-    if found.azure_disk is not None:
+    if volume.iscsi is not None:
+        iscsi: Any = evolve(volume.iscsi, rest=_given(volume.iscsi.rest, Frozen(iscsiInterface="default")))
+        return evolve(volume, rest=rest, iscsi=iscsi)
+    if volume.azure_disk is not None:
         values = Frozen(cachingMode="ReadWrite", fsType="ext4", kind="Shared")
-        disk: Any = evolve(found.azure_disk, rest=_given(found.azure_disk.rest, values))
+        disk: Any = evolve(volume.azure_disk, rest=_given(volume.azure_disk.rest, values))
         disk = evolve(disk, read_only=bool(disk.read_only))
-        return evolve(found, rest=rest, azure_disk=disk)
-    if found.ephemeral is not None and found.ephemeral.volume_claim_template is not None:
-        template = found.ephemeral.volume_claim_template
+        return evolve(volume, rest=rest, azure_disk=disk)
+    if volume.ephemeral is not None and volume.ephemeral.volume_claim_template is not None:
+        template = volume.ephemeral.volume_claim_template
         source: Any = evolve_parts(template, spec={"rest": _sources(template.spec.rest)})
-        return evolve(found, ephemeral=evolve(found.ephemeral, volume_claim_template=source))
-    return found if rest is found.rest else evolve(found, rest=rest)
+        return evolve(volume, ephemeral=evolve(volume.ephemeral, volume_claim_template=source))
+    return volume if rest is volume.rest else evolve(volume, rest=rest)
 
 
 def _pod_spec(spec: PodSpec, values: Frozen) -> PodSpec:
@@ -120,19 +120,19 @@ def _pod_spec(spec: PodSpec, values: Frozen) -> PodSpec:
     )
 
 
-def _on_the_host(found: Container) -> Container:
+def _on_the_host(container: Container) -> Container:
     """A container in the node's network takes its ports there."""
-    if all(port.host_port for port in found.ports):
-        return found
-    ports = tuple(evolve(port, host_port=port.host_port or port.container_port) for port in found.ports)
-    return evolve(found, ports=ports)
+    if all(port.host_port for port in container.ports):
+        return container
+    ports = tuple(evolve(port, host_port=port.host_port or port.container_port) for port in container.ports)
+    return evolve(container, ports=ports)
 
 
-def _pod(found: Pod) -> Pod:
-    status = found.status
+def _pod(pod: Pod) -> Pod:
+    status = pod.status
     if "qosClass" not in status.rest:
-        status = evolve(status, rest=status.rest.with_(qosClass=pod_qos_class(found.spec)))
-    return evolve(found, spec=_pod_spec(found.spec, _POD), status=status)
+        status = evolve(status, rest=status.rest.with_(qosClass=pod_qos_class(pod.spec)))
+    return evolve(pod, spec=_pod_spec(pod.spec, _POD), status=status)
 
 
 def pod_qos_class(spec: PodSpec) -> str:
@@ -146,19 +146,19 @@ def pod_qos_class(spec: PodSpec) -> str:
     return "Guaranteed" if same else "Burstable"
 
 
-def _positive(found: Frozen) -> dict[str, Any]:
-    return {name: found[name] for name in ("cpu", "memory") if name in found and parse(found[name]) > 0}
+def _positive(frozen: Frozen) -> dict[str, Any]:
+    return {name: frozen[name] for name in ("cpu", "memory") if name in frozen and parse(frozen[name]) > 0}
 
 
-def _template(found: PodTemplateSpec) -> PodTemplateSpec:
-    return evolve(found, spec=_pod_spec(found.spec, _TEMPLATE))
+def _template(template: PodTemplateSpec) -> PodTemplateSpec:
+    return evolve(template, spec=_pod_spec(template.spec, _TEMPLATE))
 
 
 # --- workloads -------------------------------------------------------------------------------------------------------
 
 
-def _stateful_set(found: StatefulSet) -> StatefulSet:
-    rest = _given(found.spec.rest, Frozen(revisionHistoryLimit=10))
+def _stateful_set(stateful_set: StatefulSet) -> StatefulSet:
+    rest = _given(stateful_set.spec.rest, Frozen(revisionHistoryLimit=10))
     strategy = _given(rest.get("updateStrategy", EMPTY), Frozen(type="RollingUpdate"))
     if strategy["type"] == "RollingUpdate":
         rolling = _given(strategy.get("rollingUpdate", EMPTY), Frozen(partition=0))
@@ -167,12 +167,12 @@ def _stateful_set(found: StatefulSet) -> StatefulSet:
     policy = _given(rest.get("persistentVolumeClaimRetentionPolicy", EMPTY), retention)
     rest = rest.with_(updateStrategy=strategy, persistentVolumeClaimRetentionPolicy=policy)
     spec = evolve(
-        found.spec,
-        template=_template(found.spec.template),
-        volume_claim_templates=tuple(map(_claim, found.spec.volume_claim_templates)),
+        stateful_set.spec,
+        template=_template(stateful_set.spec.template),
+        volume_claim_templates=tuple(map(_claim, stateful_set.spec.volume_claim_templates)),
         rest=rest,
     )
-    return evolve(found, spec=spec)
+    return evolve(stateful_set, spec=spec)
 
 
 def _templated(found: Deployment | ReplicaSet | DaemonSet) -> Any:
@@ -182,9 +182,9 @@ def _templated(found: Deployment | ReplicaSet | DaemonSet) -> Any:
 # --- storage ---------------------------------------------------------------------------------------------------------
 
 
-def _claim(found: PersistentVolumeClaim) -> PersistentVolumeClaim:
-    rest = _sources(found.spec.rest)
-    return found if rest is found.spec.rest else evolve_parts(found, spec={"rest": rest})
+def _claim(claim: PersistentVolumeClaim) -> PersistentVolumeClaim:
+    rest = _sources(claim.spec.rest)
+    return claim if rest is claim.spec.rest else evolve_parts(claim, spec={"rest": rest})
 
 
 def _sources(rest: Frozen) -> Frozen:
@@ -219,30 +219,30 @@ _NODE = Frozen(
 )
 
 
-def _node(found: Node) -> Node:
-    status = evolve(found.status, rest=_given(found.status.rest, _NODE))
-    ranges = found.spec.rest.get("podCIDRs")
-    if ranges and "podCIDR" not in found.spec.rest:
-        spec = evolve(found.spec, rest=found.spec.rest.with_(podCIDR=ranges[0]))
-        return evolve(found, spec=spec, status=status)
-    return evolve(found, status=status)
+def _node(node: Node) -> Node:
+    status = evolve(node.status, rest=_given(node.status.rest, _NODE))
+    ranges = node.spec.rest.get("podCIDRs")
+    if ranges and "podCIDR" not in node.spec.rest:
+        spec = evolve(node.spec, rest=node.spec.rest.with_(podCIDR=ranges[0]))
+        return evolve(node, spec=spec, status=status)
+    return evolve(node, status=status)
 
 
-def _namespace(found: Namespace) -> Namespace:
-    spec = found.rest.get("spec", EMPTY)
+def _namespace(namespace: Namespace) -> Namespace:
+    spec = namespace.rest.get("spec", EMPTY)
     finalizers = spec.get("finalizers", ())
     if "kubernetes" not in finalizers:
         spec = spec.with_(finalizers=(*finalizers, "kubernetes"))
-    status = found.rest.get("status") or Frozen(phase="Active")
-    return evolve(found, rest=found.rest.with_(spec=spec, status=status))
+    status = namespace.rest.get("status") or Frozen(phase="Active")
+    return evolve(namespace, rest=namespace.rest.with_(spec=spec, status=status))
 
 
-def _service(found: Service) -> Service:
+def _service(service: Service) -> Service:
     """A service's families and its address: none, the one asked for, or one that follows from its name."""
-    spec = found.spec
+    spec = service.spec
     if spec.type == "ExternalName":
-        return evolve(found, rest=_given(found.rest, _NO_BALANCER))
-    address = spec.cluster_ip or _address(f"{found.metadata.namespace}/{found.metadata.name}")
+        return evolve(service, rest=_given(service.rest, _NO_BALANCER))
+    address = spec.cluster_ip or _address(f"{service.metadata.namespace}/{service.metadata.name}")
     families: tuple[str, ...] = ("IPv6",) if ":" in address else ("IPv4",)
     policy = "SingleStack"
     if address == "None" and not spec.selector:
@@ -253,7 +253,7 @@ def _service(found: Service) -> Service:
     if spec.type == "LoadBalancer":
         values["allocateLoadBalancerNodePorts"] = True
     filled = evolve(spec, cluster_ip=address, rest=_given(spec.rest, Frozen(values)))
-    return evolve(found, spec=filled, rest=_given(found.rest, _NO_BALANCER))
+    return evolve(service, spec=filled, rest=_given(service.rest, _NO_BALANCER))
 
 
 _NO_BALANCER = Frozen(status=Frozen(loadBalancer=EMPTY))

@@ -86,22 +86,22 @@ def _unstorable(metadata: Mapping[str, Any]) -> list[Problem]:
 
 
 def _as_printed(
-    found: Any, data: Mapping[str, Any], problems: list[Problem], *, lenient: bool
+    obj: Any, data: Mapping[str, Any], problems: list[Problem], *, lenient: bool
 ) -> tuple[Any, list[Problem]]:
     """Complete what the documents' printed manifests leave out; ordinary manifests are left to validation."""
-    if isinstance(found, StorageClass) and "parameters" in data and data["parameters"] is None:
+    if isinstance(obj, StorageClass) and "parameters" in data and data["parameters"] is None:
         problems = [*problems, Problem(("parameters",), "assumed", None, "is empty, read as no parameters")]
     printed = lenient or any(problem.rule == "spelling" for problem in problems)
     if (
         printed
-        and isinstance(found, PersistentVolume | PersistentVolumeClaim)
-        and not found.spec.access_modes
+        and isinstance(obj, PersistentVolume | PersistentVolumeClaim)
+        and not obj.spec.access_modes
     ):
-        spec: Any = attrs.evolve(found.spec, access_modes=("ReadWriteOnce",))
-        found = attrs.evolve(found, spec=spec)
+        spec: Any = attrs.evolve(obj.spec, access_modes=("ReadWriteOnce",))
+        obj = attrs.evolve(obj, spec=spec)
         message = "is missing, read as [ReadWriteOnce]"
         problems = [*problems, Problem(("spec", "accessModes"), "assumed", None, message)]
-    return found, problems
+    return obj, problems
 
 
 def _kind(data: Mapping[str, Any]) -> list[Problem]:

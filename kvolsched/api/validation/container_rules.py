@@ -80,14 +80,14 @@ def _mounts(path: str, container: Container, volumes: Iterable[str]) -> FieldErr
         paths.add(mounted)
 
 
-def validate_resources(path: str, found: Resources) -> FieldErrors:
+def validate_resources(path: str, resources: Resources) -> FieldErrors:
     """Quantities are not negative, and a request is at most its limit."""
-    for field, quantities in (("limits", found.limits), ("requests", found.requests)):
+    for field, quantities in (("limits", resources.limits), ("requests", resources.requests)):
         for name, text in quantities.items():
             if quantity.parse(text) < 0:
                 yield Invalid(f"{path}.{field}.{name}", "Invalid", text, "must be greater than or equal to 0")
-    for name, text in found.requests.items():
-        limit = found.limits.get(name)
+    for name, text in resources.requests.items():
+        limit = resources.limits.get(name)
         if limit is not None and quantity.parse(text) > quantity.parse(limit):
             words = f"must be less than or equal to {name} limit of {limit}"
             yield Invalid(f"{path}.requests", "Invalid", text, words)

@@ -45,10 +45,10 @@ def validate_driver_name(path: str, name: str) -> FieldErrors:
     yield from invalid_values(path, name, check_subdomain(name.lower()))
 
 
-def validate_csi_node(found: CSINode) -> FieldErrors:
+def validate_csi_node(csi_node: CSINode) -> FieldErrors:
     """A node's drivers: each once, with the node's id and proper topology keys."""
     seen: set[str] = set()
-    for index, driver in enumerate(found.spec.drivers):
+    for index, driver in enumerate(csi_node.spec.drivers):
         path = f"spec.drivers[{index}]"
         yield from validate_driver_name(f"{path}.name", driver.name)
         yield from _node_id(f"{path}.nodeID", driver.node_id)
@@ -90,9 +90,9 @@ def _without_limit(driver: CSINodeDriver) -> CSINodeDriver:
     return attrs.evolve(driver, allocatable=attrs.evolve(resources, count=None) if resources else VolumeNodeResources())
 
 
-def validate_csi_driver(found: CSIDriver) -> FieldErrors:
+def validate_csi_driver(driver: CSIDriver) -> FieldErrors:
     """A driver: what the API server fills in must be there, known words, tokens for one audience each."""
-    spec, rest = found.spec, found.spec.rest
+    spec, rest = driver.spec, driver.spec.rest
     for field, given in (
         ("attachRequired", spec.attach_required),
         ("podInfoOnMount", spec.pod_info_on_mount),
@@ -106,7 +106,7 @@ def validate_csi_driver(found: CSIDriver) -> FieldErrors:
         yield from validate_supported("spec.fsGroupPolicy", rest["fsGroupPolicy"], policies)
     for mode in spec.volume_lifecycle_modes:
         yield from validate_supported("spec.volumeLifecycleModes", mode, ("Persistent", "Ephemeral"))
-    yield from _driver_storage(found)
+    yield from _driver_storage(driver)
     audiences: set[str] = set()
     for index, request in enumerate(rest.get("tokenRequests", ())):
         path, audience = f"spec.tokenRequests[{index}]", request.get("audience", "")
@@ -119,10 +119,10 @@ def validate_csi_driver(found: CSIDriver) -> FieldErrors:
             yield Invalid(f"{path}.expirationSeconds", "Invalid", seconds, words)
 
 
-def _driver_storage(found: CSIDriver) -> FieldErrors:
+def _driver_storage(driver: CSIDriver) -> FieldErrors:
     """What a driver tells of its room (S2): each class once, by its name or one of the two special ones."""
     named: set[str] = set()
-    for index, storage in enumerate(found.status.storage):
+    for index, storage in enumerate(driver.status.storage):
         path, name = f"status.storage[{index}]", storage.storage_class_name
         if name not in (EPHEMERAL, FALLBACK):
             yield from invalid_values(f"{path}.storageClassName", name, check_subdomain(name))
@@ -160,12 +160,12 @@ def validate_csi_driver_update(old: CSIDriver, new: CSIDriver) -> FieldErrors:
     )
 
 
-def validate_csi_storage_capacity(found: CSIStorageCapacity) -> FieldErrors:
+def validate_csi_storage_capacity(capacity: CSIStorageCapacity) -> FieldErrors:
     """Room: of a class, where a label selector says, not negative; the maximum size is not looked at."""
-    yield from validate_label_selector("nodeTopology", found.node_topology)
-    yield from invalid_values("storageClassName", found.storage_class_name, check_subdomain(found.storage_class_name))
-    if found.capacity is not None and quantity.parse(found.capacity) < 0:
-        yield Invalid("capacity", "Invalid", found.capacity, "must be greater than or equal to 0")
+    yield from validate_label_selector("nodeTopology", capacity.node_topology)
+    yield from invalid_values("storageClassName", capacity.storage_class_name, check_subdomain(capacity.storage_class_name))
+    if capacity.capacity is not None and quantity.parse(capacity.capacity) < 0:
+        yield Invalid("capacity", "Invalid", capacity.capacity, "must be greater than or equal to 0")
 
 
 def validate_csi_storage_capacity_update(old: CSIStorageCapacity, new: CSIStorageCapacity) -> FieldErrors:
@@ -174,9 +174,9 @@ def validate_csi_storage_capacity_update(old: CSIStorageCapacity, new: CSIStorag
     yield from validate_immutable("storageClassName", old.storage_class_name, new.storage_class_name)
 
 
-def validate_volume_attachment(found: VolumeAttachment) -> FieldErrors:
+def validate_volume_attachment(attachment: VolumeAttachment) -> FieldErrors:
     """An attachment: by a driver, to a node, of a volume by name or by its own spec."""
-    spec, source = found.spec, found.spec.source
+    spec, source = attachment.spec, attachment.spec.source
     yield from validate_driver_name("spec.attacher", spec.attacher)
     yield from invalid_values("spec.nodeName", spec.node_name, check_subdomain(spec.node_name))
     name, inline = source.persistent_volume_name, "inlineVolumeSpec" in source.rest

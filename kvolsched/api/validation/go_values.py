@@ -47,13 +47,13 @@ def _go_name(attribute: str, manifest: str) -> str:
     return manifest[:1].upper() + manifest[1:] or "".join(part.capitalize() for part in attribute.split("_"))
 
 
-def _selector(found: LabelSelector) -> dict[str, Any]:
+def _selector(selector: LabelSelector) -> dict[str, Any]:
     shown: dict[str, Any] = {}
-    if found.match_labels:
-        shown["matchLabels"] = thaw(found.match_labels)
-    if found.match_expressions:
+    if selector.match_labels:
+        shown["matchLabels"] = thaw(selector.match_labels)
+    if selector.match_expressions:
         shown["matchExpressions"] = [
             {"key": one.key, "operator": one.operator, **({"values": list(one.values)} if one.values else {})}
-            for one in found.match_expressions
+            for one in selector.match_expressions
         ]
     return shown

@@ -80,8 +80,8 @@ def _volume(old: PersistentVolume, new: PersistentVolume) -> FieldErrors:
         yield Invalid("nodeAffinity", "Invalid", after, words)
 
 
-def _sources(found: PersistentVolume) -> Mapping[str, Any]:
-    return {name: value for name, value in found.spec.rest.items() if isinstance(value, dict)}
+def _sources(volume: PersistentVolume) -> Mapping[str, Any]:
+    return {name: value for name, value in volume.spec.rest.items() if isinstance(value, dict)}
 
 
 def _out_of_beta(before: VolumeNodeAffinity, after: VolumeNodeAffinity) -> VolumeNodeAffinity:

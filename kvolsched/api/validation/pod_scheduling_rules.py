@@ -30,20 +30,20 @@ def validate_scheduling_gates(path: str, spec: PodSpec) -> FieldErrors:
         )
 
 
-def validate_affinity(path: str, found: Affinity | None) -> FieldErrors:
+def validate_affinity(path: str, affinity: Affinity | None) -> FieldErrors:
     """Node and pod affinity: selectors, weights from 1 to 100, topology keys."""
-    if found is None:
+    if affinity is None:
         return
-    if found.node_affinity is not None:
-        required, preferred = found.node_affinity.required, found.node_affinity.preferred
+    if affinity.node_affinity is not None:
+        required, preferred = affinity.node_affinity.required, affinity.node_affinity.preferred
         if required is not None:
             yield from validate_node_selector(f"{path}.nodeAffinity.{_REQUIRED}", required)
         for index, term in enumerate(preferred):
             here = f"{path}.nodeAffinity.{_PREFERRED}[{index}]"
             yield from _weight(here, term.weight)
             yield from validate_node_selector_term(f"{here}.preference", term.preference)
-    yield from _pod_affinity(f"{path}.podAffinity", found.pod_affinity)
-    yield from _pod_affinity(f"{path}.podAntiAffinity", found.pod_anti_affinity)
+    yield from _pod_affinity(f"{path}.podAffinity", affinity.pod_affinity)
+    yield from _pod_affinity(f"{path}.podAntiAffinity", affinity.pod_anti_affinity)
 
 
 _REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
@@ -55,12 +55,12 @@ def _weight(path: str, weight: int) -> FieldErrors:
         yield Invalid(f"{path}.weight", "Invalid", weight, "must be in the range 1-100")
 
 
-def _pod_affinity(path: str, found: PodAffinity | None) -> FieldErrors:
-    if found is None:
+def _pod_affinity(path: str, pod_affinity: PodAffinity | None) -> FieldErrors:
+    if pod_affinity is None:
         return
-    for index, term in enumerate(found.required):
+    for index, term in enumerate(pod_affinity.required):
         yield from _pod_affinity_term(f"{path}.{_REQUIRED}[{index}]", term)
-    for index, weighted in enumerate(found.preferred):
+    for index, weighted in enumerate(pod_affinity.preferred):
         here = f"{path}.{_PREFERRED}[{index}]"
         yield from _weight(here, weighted.weight)
         yield from _pod_affinity_term(f"{here}.podAffinityTerm", weighted.pod_affinity_term)

@@ -28,26 +28,26 @@ SYSTEM_CLASSES = {"system-cluster-critical": 2_000_000_000, "system-node-critica
 _PERCENT = re.compile("[0-9]+%")
 
 
-def validate_priority_class(found: PriorityClass) -> FieldErrors:
+def validate_priority_class(priority_class: PriorityClass) -> FieldErrors:
     """A priority: no more than a user may give, unless it is one of the two that every cluster has."""
-    name = found.metadata.name
+    name = priority_class.metadata.name
     if name.startswith("system-"):
         if name not in SYSTEM_CLASSES:
             wrong = f"{name} is not a known system priority class"
-        elif found.value != SYSTEM_CLASSES[name]:
+        elif priority_class.value != SYSTEM_CLASSES[name]:
             wrong = f"value of {name} PriorityClass must be {SYSTEM_CLASSES[name]}"
-        elif found.global_default:
+        elif priority_class.global_default:
             wrong = f"globalDefault of {name} PriorityClass must be false"
         else:
             wrong = ""
         if wrong:
             words = f"priority class names with 'system-' prefix are reserved for system use only. error: {wrong}"
             yield Invalid("metadata.name", "Forbidden", detail=words)
-    elif found.value > MAX_USER_PRIORITY:
+    elif priority_class.value > MAX_USER_PRIORITY:
         words = f"maximum allowed value of a user defined priority is {MAX_USER_PRIORITY}"
         yield Invalid("value", "Forbidden", detail=words)
-    if found.preemption_policy is not None:
-        yield from validate_supported("preemptionPolicy", found.preemption_policy, ("PreemptLowerPriority", "Never"))
+    if priority_class.preemption_policy is not None:
+        yield from validate_supported("preemptionPolicy", priority_class.preemption_policy, ("PreemptLowerPriority", "Never"))
 
 
 def validate_priority_class_update(old: PriorityClass, new: PriorityClass) -> FieldErrors:
@@ -57,9 +57,9 @@ def validate_priority_class_update(old: PriorityClass, new: PriorityClass) -> Fi
     yield from validate_immutable("preemptionPolicy", old.preemption_policy, new.preemption_policy)
 
 
-def validate_disruption_budget(found: PodDisruptionBudget) -> FieldErrors:
+def validate_disruption_budget(budget: PodDisruptionBudget) -> FieldErrors:
     """A budget: one of the two numbers, a selector, a known policy."""
-    spec = found.spec
+    spec = budget.spec
     if spec.min_available is not None and spec.max_unavailable is not None:
         yield Invalid("spec", "Invalid", spec, "minAvailable and maxUnavailable cannot be both set")
     for field, number in (("minAvailable", spec.min_available), ("maxUnavailable", spec.max_unavailable)):
@@ -99,9 +99,9 @@ def number_of_int_or_percent(number: int | str) -> int:
     return int(digits) if digits.isascii() and digits.isdigit() else 0
 
 
-def validate_service(found: Service) -> FieldErrors:
+def validate_service(service: Service) -> FieldErrors:
     """A service: an address that is one, a type, ports with names where there are several, a selector."""
-    spec, rest = found.spec, found.spec.rest
+    spec, rest = service.spec, service.spec.rest
     external = spec.type == "ExternalName"
     if external:
         if spec.cluster_ip or rest.get("clusterIPs"):
@@ -128,10 +128,10 @@ def validate_service(found: Service) -> FieldErrors:
         names.add(port.name)
 
 
-def validate_cluster_ip(found: Service) -> FieldErrors:
+def validate_cluster_ip(service: Service) -> FieldErrors:
     """A clusterIP that is no address: found when one is allocated, before anything else is looked at."""
-    address = found.spec.cluster_ip
-    if address in ("", "None") or found.spec.type == "ExternalName":
+    address = service.spec.cluster_ip
+    if address in ("", "None") or service.spec.type == "ExternalName":
         return
     try:
         ipaddress.ip_address(address)

@@ -58,23 +58,23 @@ MAX_ANNOTATIONS_SIZE = 256 * 1024  # bytes of all keys and values together
 STANDARD_FINALIZERS = frozenset({"kubernetes", "orphan", "foregroundDeletion"})
 
 
-def validate(found: Any) -> list[Invalid]:
+def validate(obj: Any) -> list[Invalid]:
     """Return every refusal of this object; none if it may be stored. Kinds without rules pass."""
-    rules = _RULES.get(type(found))
+    rules = _RULES.get(type(obj))
     if rules is None:
         return []
-    alone = _ALONE.get(type(found))
-    return (list(alone(found)) if alone is not None else []) or [*validate_metadata(found), *rules(found)]
+    alone = _ALONE.get(type(obj))
+    return (list(alone(obj)) if alone is not None else []) or [*validate_metadata(obj), *rules(obj)]
 
 
 
 
-def validate_metadata(found: Any) -> FieldErrors:
+def validate_metadata(obj: Any) -> FieldErrors:
     """What every kind's metadata must be: a name, labels and annotations with proper keys, owners,
     finalizers.
     """
-    meta: ObjectMeta = found.metadata
-    kind = BY_NAME[found.kind]
+    meta: ObjectMeta = obj.metadata
+    kind = BY_NAME[obj.kind]
     name_rule = _NAMES.get(kind.name, check_subdomain)
     if not meta.name and not meta.generate_name:
         yield Invalid("metadata.name", "Required", detail="name or generateName is required")
@@ -129,20 +129,20 @@ def _finalizer(path: str, item: str, name: str) -> FieldErrors:
 
 
 
-def _pod(found: Pod) -> FieldErrors:
-    return validate_pod_spec("spec", found.spec)
+def _pod(pod: Pod) -> FieldErrors:
+    return validate_pod_spec("spec", pod.spec)
 
 
-def _node(found: Node) -> FieldErrors:
-    yield from validate_taints("metadata.taints", found.spec.taints)
+def _node(node: Node) -> FieldErrors:
+    yield from validate_taints("metadata.taints", node.spec.taints)
     for field in ("capacity", "allocatable"):
-        for name, text in getattr(found.status, field).items():
+        for name, text in getattr(node.status, field).items():
             number = quantity.parse(text)
             if number < 0:
                 yield Invalid(f"status.{field}.{name}", "Invalid", text, "must be greater than or equal to 0")
             if number.denominator != 1 and (name == "pods" or ("/" in name and "kubernetes.io/" not in name)):
                 yield Invalid(f"status.{field}.{name}", "Invalid", text, "must be an integer")
-    ranges = [str(text) for text in found.spec.rest.get("podCIDRs", ())]
+    ranges = [str(text) for text in node.spec.rest.get("podCIDRs", ())]
     families = []
     for index, text in enumerate(ranges):
         try:
@@ -155,12 +155,12 @@ def _node(found: Node) -> FieldErrors:
         yield Invalid("spec.podCIDRs", "Invalid", ranges, words)
 
 
-def _namespace(found: Namespace) -> FieldErrors:
-    for name in found.rest.get("spec", {}).get("finalizers", ()):
+def _namespace(namespace: Namespace) -> FieldErrors:
+    for name in namespace.rest.get("spec", {}).get("finalizers", ()):
         yield from _finalizer("spec.finalizers", "spec.finalizers", str(name))
 
 
-def _event(found: Event) -> FieldErrors:
+def _event(event: Event) -> FieldErrors:
     return iter(())
 
 

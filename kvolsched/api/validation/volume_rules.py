@@ -48,26 +48,26 @@ VOLUME_SOURCES = (
 
 
 
-def validate_storage_class(found: StorageClass) -> FieldErrors:
+def validate_storage_class(storage_class: StorageClass) -> FieldErrors:
     """A class: a provisioner, parameters with keys, one of the two modes, topologies."""
-    if not found.provisioner:
+    if not storage_class.provisioner:
         yield Invalid("provisioner", "Required")
     else:
-        name = found.provisioner.lower()
+        name = storage_class.provisioner.lower()
         yield from invalid_values("provisioner", name, check_qualified_name(name))
-    if len(found.parameters) > 512:
+    if len(storage_class.parameters) > 512:
         yield Invalid("parameters", "TooLong", detail="may not be more than 512 bytes")
-    if "" in found.parameters:
+    if "" in storage_class.parameters:
         yield Invalid("parameters", "Invalid", "", "field can not be empty.")
-    if found.reclaim_policy:
-        yield from validate_supported("reclaimPolicy", found.reclaim_policy, ("Delete", "Retain"))
-    if found.volume_binding_mode is None:
+    if storage_class.reclaim_policy:
+        yield from validate_supported("reclaimPolicy", storage_class.reclaim_policy, ("Delete", "Retain"))
+    if storage_class.volume_binding_mode is None:
         yield Invalid("volumeBindingMode", "Required")
     else:
         yield from validate_supported(
-            "volumeBindingMode", found.volume_binding_mode, ("Immediate", "WaitForFirstConsumer")
+            "volumeBindingMode", storage_class.volume_binding_mode, ("Immediate", "WaitForFirstConsumer")
         )
-    yield from _topologies("allowedTopologies", found.allowed_topologies)
+    yield from _topologies("allowedTopologies", storage_class.allowed_topologies)
 
 
 def _topologies(path: str, terms: tuple[TopologySelectorTerm, ...]) -> FieldErrors:
@@ -111,11 +111,11 @@ def _positive(path: str, text: str) -> FieldErrors:
         yield Invalid(path, "Invalid", text, "must be greater than zero")
 
 
-def validate_volume(found: PersistentVolume) -> FieldErrors:
+def validate_volume(volume: PersistentVolume) -> FieldErrors:
     """A volume: access modes, a capacity of storage alone, exactly one source, node affinity that says
     something.
     """
-    spec = found.spec
+    spec = volume.spec
     yield from _access_modes("spec.accessModes", spec.access_modes, "")
     if not spec.capacity:
         yield Invalid("spec.capacity", "Required")
@@ -134,16 +134,16 @@ def validate_volume(found: PersistentVolume) -> FieldErrors:
         )
     elif spec.node_affinity is not None and spec.node_affinity.required is not None:
         yield from validate_node_selector("spec.nodeAffinity.required", spec.node_affinity.required)
-    yield from _sources(found)
+    yield from _sources(volume)
     if spec.storage_class_name:
         yield from invalid_values("spec.storageClassName", spec.storage_class_name, check_subdomain(spec.storage_class_name))
     if spec.volume_mode is not None:
         yield from validate_supported("spec.volumeMode", spec.volume_mode, ("Block", "Filesystem"))
-    yield from _attributes_class(found)
+    yield from _attributes_class(volume)
 
 
-def _attributes_class(found: PersistentVolume) -> FieldErrors:
-    name = found.spec.volume_attributes_class_name
+def _attributes_class(volume: PersistentVolume) -> FieldErrors:
+    name = volume.spec.volume_attributes_class_name
     if name is None:
         return
     path = "spec.volumeAttributesClassName"
@@ -151,22 +151,22 @@ def _attributes_class(found: PersistentVolume) -> FieldErrors:
         yield Invalid(path, "Required", detail="an empty string is disallowed")
     else:
         yield from invalid_values(path, name, check_subdomain(name))
-    if "csi" not in found.spec.rest:
+    if "csi" not in volume.spec.rest:
         words = "has to be specified when using volumeAttributesClassName"
         yield Invalid("spec.csi", "Required", detail=words)
 
 
-def _sources(found: PersistentVolume) -> FieldErrors:
+def _sources(volume: PersistentVolume) -> FieldErrors:
     """Exactly one source; what some of them require; a local volume requires node affinity."""
-    given = [name for name in VOLUME_SOURCES if name in found.spec.rest]
+    given = [name for name in VOLUME_SOURCES if name in volume.spec.rest]
     if not given:
         yield Invalid("spec", "Required", detail="must specify a volume type")
         return
     for name in given[1:]:
         yield Invalid(f"spec.{name}", "Forbidden", detail="may not specify more than 1 volume type")
-    source, path = found.spec.rest[given[0]], f"spec.{given[0]}"
+    source, path = volume.spec.rest[given[0]], f"spec.{given[0]}"
     source = source if isinstance(source, dict) else {}
-    if given[0] == "local" and found.spec.node_affinity is None:
+    if given[0] == "local" and volume.spec.node_affinity is None:
         yield Invalid("spec.nodeAffinity", "Required", detail="Local volume requires node affinity")
     for field in _REQUIRED_IN_SOURCE.get(given[0], ()):
         if not source.get(field):
@@ -180,7 +180,7 @@ def _sources(found: PersistentVolume) -> FieldErrors:
         types = schema()["types"]["HostPathVolumeSource"]["type"].get("enum", ())
         yield from validate_supported(f"{path}.type", source["type"], ["", *(word for word in types if word)])
     whole = given[0] == "hostPath" and posixpath.normpath(where or ".") in ("/", "//")
-    if whole and found.spec.persistent_volume_reclaim_policy == "Recycle":
+    if whole and volume.spec.persistent_volume_reclaim_policy == "Recycle":
         words = "may not be 'recycle' for a hostPath mount of '/'"
         yield Invalid("spec.persistentVolumeReclaimPolicy", "Forbidden", detail=words)
     if given[0] == "csi":
@@ -221,9 +221,9 @@ def _data_source(path: str, found: Mapping[str, Any]) -> FieldErrors:
         yield from invalid_values(f"{path}.apiGroup", group, check_subdomain(group))
 
 
-def validate_claim(found: PersistentVolumeClaim) -> FieldErrors:
+def validate_claim(claim: PersistentVolumeClaim) -> FieldErrors:
     """A claim is its spec."""
-    return validate_claim_spec("spec", found.spec)
+    return validate_claim_spec("spec", claim.spec)
 
 
 def validate_claim_spec(path: str, spec: PersistentVolumeClaimSpec) -> FieldErrors:

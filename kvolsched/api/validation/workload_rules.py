@@ -27,9 +27,9 @@ def validate_not_negative(**numbers: int | None) -> FieldErrors:
             yield Invalid(f"spec.{field.replace('__', '.')}", "Invalid", number, "must be greater than or equal to 0")
 
 
-def validate_stateful_set(found: StatefulSet) -> FieldErrors:
+def validate_stateful_set(stateful_set: StatefulSet) -> FieldErrors:
     """A StatefulSet: its order, numbers, strategy, selector, template, and the claims it makes."""
-    spec = found.spec
+    spec = stateful_set.spec
     if spec.pod_management_policy not in ("OrderedReady", "Parallel"):
         words = "must be 'OrderedReady' or 'Parallel'"
         yield Invalid("spec.podManagementPolicy", "Invalid", spec.pod_management_policy, words)
@@ -58,36 +58,36 @@ def validate_stateful_set(found: StatefulSet) -> FieldErrors:
         yield from validate_claim_spec(f"spec.volumeClaimTemplates[{index}].spec", claim.spec)
 
 
-def validate_selector(found: LabelSelector | None, kind: str) -> FieldErrors:
+def validate_selector(selector: LabelSelector | None, kind: str) -> FieldErrors:
     """A workload's selector: given, well formed, not empty."""
-    if found is None:
+    if selector is None:
         yield Invalid("spec.selector", "Required")
         return
-    yield from validate_label_selector("spec.selector", found)
-    if not found.match_labels and not found.match_expressions:
-        yield Invalid("spec.selector", "Invalid", found, f"empty selector is invalid for {kind}")
+    yield from validate_label_selector("spec.selector", selector)
+    if not selector.match_labels and not selector.match_expressions:
+        yield Invalid("spec.selector", "Invalid", selector, f"empty selector is invalid for {kind}")
 
 
-def _mismatch(found: LabelSelector | None, of: PodTemplateSpec) -> FieldErrors:
-    if found is None or not found.matches(of.metadata.labels):
+def _mismatch(selector: LabelSelector | None, of: PodTemplateSpec) -> FieldErrors:
+    if selector is None or not selector.matches(of.metadata.labels):
         words = "`selector` does not match template `labels`"
         yield Invalid("spec.template.metadata.labels", "Invalid", of.metadata.labels or None, words)
 
 
-def validate_template(found: PodTemplateSpec, claims: set[str] | frozenset[str] = frozenset()) -> FieldErrors:
+def validate_template(template: PodTemplateSpec, claims: set[str] | frozenset[str] = frozenset()) -> FieldErrors:
     """A template's labels and pod; volumes of claims that will be made for it may be mounted."""
     for refusal in itertools.chain(
-        validate_labels("spec.template.metadata.labels", found.metadata.labels),
-        validate_pod_spec("spec.template.spec", found.spec),
+        validate_labels("spec.template.metadata.labels", template.metadata.labels),
+        validate_pod_spec("spec.template.spec", template.spec),
     ):
         templated = refusal.type == "NotFound" and refusal.path.endswith(".name") and refusal.value in claims
         if not templated and refusal.path != "spec.template.spec.restartPolicy":
             yield refusal
-    yield from validate_supported("spec.template.spec.restartPolicy", found.spec.restart_policy, ("Always",))
+    yield from validate_supported("spec.template.spec.restartPolicy", template.spec.restart_policy, ("Always",))
 
 
-def _no_deadline(found: PodTemplateSpec, kind: str) -> FieldErrors:
-    if "activeDeadlineSeconds" in found.spec.rest:
+def _no_deadline(template: PodTemplateSpec, kind: str) -> FieldErrors:
+    if "activeDeadlineSeconds" in template.spec.rest:
         words = f"activeDeadlineSeconds in {kind} is not Supported"
         yield Invalid("spec.template.spec.activeDeadlineSeconds", "Forbidden", detail=words)
 
@@ -104,9 +104,9 @@ def _stateful_strategy(path: str, strategy: Mapping[str, Any]) -> FieldErrors:
         yield Invalid(f"{path}.rollingUpdate.partition", "Invalid", rolling["partition"], words)
 
 
-def validate_deployment(found: Deployment) -> FieldErrors:
+def validate_deployment(deployment: Deployment) -> FieldErrors:
     """A Deployment: numbers, a strategy, a deadline longer than a pod must be ready, selector and template."""
-    spec = found.spec
+    spec = deployment.spec
     deadline = spec.rest.get("progressDeadlineSeconds")
     yield from validate_not_negative(
         replicas=spec.replicas,
@@ -120,21 +120,21 @@ def validate_deployment(found: Deployment) -> FieldErrors:
     yield from _deployment_strategy("spec.strategy", spec.rest.get("strategy", {}))
 
 
-def validate_replica_set(found: ReplicaSet) -> FieldErrors:
+def validate_replica_set(replica_set: ReplicaSet) -> FieldErrors:
     """A ReplicaSet: numbers, selector and template."""
-    yield from validate_not_negative(replicas=found.spec.replicas, minReadySeconds=found.spec.min_ready_seconds)
-    yield from _replicated(found.spec.selector, found.spec.template)
+    yield from validate_not_negative(replicas=replica_set.spec.replicas, minReadySeconds=replica_set.spec.min_ready_seconds)
+    yield from _replicated(replica_set.spec.selector, replica_set.spec.template)
 
 
-def _replicated(found: LabelSelector | None, of: PodTemplateSpec) -> FieldErrors:
+def _replicated(selector: LabelSelector | None, of: PodTemplateSpec) -> FieldErrors:
     """Selector and template of a Deployment or ReplicaSet; both are told that they are Deployments."""
-    wrong = list(validate_selector(found, "deployment"))
+    wrong = list(validate_selector(selector, "deployment"))
     yield from wrong
     if any(refusal.path != "spec.selector" for refusal in wrong):
-        yield Invalid("spec.selector", "Invalid", found, "invalid label selector")
+        yield Invalid("spec.selector", "Invalid", selector, "invalid label selector")
         return
-    if found is None or found.match_labels or found.match_expressions:
-        yield from _mismatch(found, of)
+    if selector is None or selector.match_labels or selector.match_expressions:
+        yield from _mismatch(selector, of)
     yield from validate_template(of)
     yield from _no_deadline(of, "ReplicaSet")
 
@@ -157,12 +157,12 @@ def _deployment_strategy(path: str, strategy: Mapping[str, Any]) -> FieldErrors:
         yield from validate_at_most_all(f"{here}.maxUnavailable", unavailable)
 
 
-def validate_daemon_set(found: DaemonSet) -> FieldErrors:
+def validate_daemon_set(daemon_set: DaemonSet) -> FieldErrors:
     """A DaemonSet: selector, template, numbers, and pods that go before or after the new ones come, not both.
 
     Without a selector only the template is told not to match.
     """
-    spec = found.spec
+    spec = daemon_set.spec
     wrong = list(validate_selector(spec.selector, "daemonset")) if spec.selector is not None else []
     yield from wrong
     if all(refusal.path == "spec.selector" for refusal in wrong):
