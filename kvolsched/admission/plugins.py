@@ -15,12 +15,11 @@ from ..api.kinds.kind import BY_NAME
 from ..api.kinds.meta import evolve, evolve_parts
 from ..api.kinds.node import Node
 from ..api.kinds.pod import Pod
-from ..api.kinds.policy import PriorityClass
+from ..api.kinds.policy import SYSTEM_PRIORITY_CLASSES, PriorityClass
 from ..api.kinds.quantity import parse
 from ..api.kinds.selector import Taint
 from ..api.kinds.storage_class import StorageClass
 from ..api.kinds.volume import PersistentVolumeClaim
-from ..api.validation.policy_rules import SYSTEM_CLASSES
 from ..volumes import class_of_claim, has_class
 from ..world.apiserver import Deny
 from ..world.log import Key
@@ -122,7 +121,7 @@ def _class_of(name: str, stored: Stored) -> tuple[str, int | None, str | None]:
     there = stored.objects.get(Key("PriorityClass", "", name))
     if there is not None:
         return name, there.value, there.preemption_policy
-    return name, SYSTEM_CLASSES.get(name), PREEMPTS  # the two that every cluster has
+    return name, SYSTEM_PRIORITY_CLASSES.get(name), PREEMPTS  # the two that every cluster has
 
 
 def one_default_class(_old: PriorityClass | None, new: PriorityClass, stored: Stored) -> Any:

@@ -1,8 +1,7 @@
-"""What the API server fills in when an object is created: every default of a modelled field, and no more.
+"""Defaulting of modelled fields: the values that the API server fills in when an object is created.
 
-Pure: `defaulted` returns another object. Includes what admission adds to each pod (tolerations of lost nodes,
-priority 0) and what its strategies write (phases, the condition of a gated pod). Mirrors
-`pkg/apis/*/v1/defaults.go` (v1.36.2).
+Pure. Includes what admission adds to each pod (tolerations of not-ready and unreachable nodes, priority 0) and what
+strategies write (phases, the condition of a gated pod). Mirrors `pkg/apis/*/v1/defaults.go` (v1.36.2).
 """
 
 from __future__ import annotations
@@ -16,22 +15,20 @@ from .kinds.meta import Condition, Frozen, ObjectMeta, evolve, evolve_parts
 from .kinds.node import Node
 from .kinds.pod import Container, ContainerPort, Pod, PodSpec
 from .kinds.pod_volume import EphemeralVolumeSource, RBDVolumeSource, Volume
-from .kinds.policy import PriorityClass
+from .kinds.policy import SYSTEM_PRIORITY_CLASSES, PriorityClass
 from .kinds.selector import Toleration
 from .kinds.service import Service, ServicePort
 from .kinds.storage_class import IMMEDIATE, StorageClass
 from .kinds.volume import PersistentVolume, PersistentVolumeClaim
 from .kinds.workload import DaemonSet, Deployment, Namespace, ReplicaSet, StatefulSet
-from .validation.policy_rules import SYSTEM_CLASSES
 
 DEFAULT_NAMESPACE = "default"
 DEFAULT_SCHEDULER = "default-scheduler"
 LOST_NODE_TAINTS = ("node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable")
 LOST_NODE_TOLERATION_SECONDS = 300
 DEFAULT_GRACE_PERIOD_SECONDS = 30
-# Without a class, and of the two classes that every cluster has; others are for an admission that sees the
-# classes.
-BUILT_IN_PRIORITIES = {"": 0, **SYSTEM_CLASSES}
+# Priorities without a class and of the two built-in classes; admission looks up all others.
+BUILT_IN_PRIORITIES = {"": 0, **SYSTEM_PRIORITY_CLASSES}
 GATED_CONDITION = Condition(
     type="PodScheduled",
     status="False",
@@ -41,18 +38,18 @@ GATED_CONDITION = Condition(
 
 
 def defaulted(obj: Any) -> Any:
-    """Return the object as the API server stores it on create; what is given stays."""
+    """Return an object with the defaults of its missing fields."""
     kind = BY_NAME.get(getattr(obj, "kind", ""))
     if kind is None:
         return obj
     if kind.namespaced and not obj.metadata.namespace:
         obj = evolve_parts(obj, metadata={"namespace": DEFAULT_NAMESPACE})
-    fill = _FILLS.get(type(obj))
-    return obj if fill is None else fill(obj)
+    set_defaults = _DEFAULTERS.get(type(obj))
+    return obj if set_defaults is None else set_defaults(obj)
 
 
 def _filled(obj: Any, **values: Any) -> Any:
-    """Return the value with those fields set that are empty in it."""
+    """Return a value with these fields set where they are empty."""
     missing = {name: value for name, value in values.items() if getattr(obj, name) in (None, "", ())}
     return evolve(obj, **missing) if missing else obj
 
@@ -81,19 +78,19 @@ def _pod(pod: Pod) -> Pod:
     if spec.priority is None and priority is not None:
         spec = evolve(spec, priority=priority)
     spec = _filled(spec, preemption_policy="PreemptLowerPriority")
-    spec = evolve(spec, tolerations=(*spec.tolerations, *_lost(spec.tolerations)))
+    spec = evolve(spec, tolerations=(*spec.tolerations, *_lost_node_tolerations(spec.tolerations)))
     status = _filled(pod.status, phase="Pending")
     if spec.scheduling_gates and status.condition(GATED_CONDITION.type) is None:
         status = status.with_condition(GATED_CONDITION)
     return evolve(pod, spec=spec, status=status)
 
 
-def _lost(tolerations: tuple[Toleration, ...]) -> list[Toleration]:
-    """Return the tolerations of lost nodes that admission adds, as far as none covers them yet."""
+def _lost_node_tolerations(tolerations: tuple[Toleration, ...]) -> list[Toleration]:
+    """Return the tolerations of not-ready and unreachable nodes that the pod does not have yet."""
     return [
         Toleration(key=key, operator="Exists", effect="NoExecute", toleration_seconds=LOST_NODE_TOLERATION_SECONDS)
         for key in LOST_NODE_TAINTS
-        if not any(one.key in (key, "") and one.effect in ("NoExecute", "") for one in tolerations)
+        if not any(toleration.key in (key, "") and toleration.effect in ("NoExecute", "") for toleration in tolerations)
     ]
 
 
@@ -110,12 +107,12 @@ def _pod_spec(spec: PodSpec) -> PodSpec:
         spec,
         containers=tuple(map(_container, spec.containers)),
         init_containers=tuple(map(_container, spec.init_containers)),
-        volumes=tuple(map(_source, spec.volumes)),
+        volumes=tuple(map(_volume_source, spec.volumes)),
     )
 
 
-def _source(volume: Volume) -> Volume:
-    """What an inline volume's source is given; most are as they are."""
+def _volume_source(volume: Volume) -> Volume:
+    """Set defaults in the source of an inline volume."""
     if volume.ephemeral is not None and volume.ephemeral.volume_claim_template is not None:
         template = volume.ephemeral.volume_claim_template
         if template.spec.volume_mode is not None:
@@ -165,8 +162,8 @@ def _stateful_set(stateful_set: StatefulSet) -> StatefulSet:
     return evolve(stateful_set, spec=spec)
 
 
-def _given(rest: Frozen, **values: Any) -> Frozen:
-    """Return unmodelled fields with those of these that are missing."""
+def _with_missing(rest: Frozen, **values: Any) -> Frozen:
+    """Return unmodelled fields with these values where they are missing."""
     return rest.merged({name: value for name, value in values.items() if name not in rest})
 
 
@@ -176,13 +173,13 @@ def _deployment(deployment: Deployment) -> Deployment:
     if not strategy.get("type"):
         strategy = strategy.with_(type="RollingUpdate")
     if strategy["type"] == "RollingUpdate":
-        rolling = _given(strategy.get("rollingUpdate", Frozen()), maxUnavailable="25%", maxSurge="25%")
+        rolling = _with_missing(strategy.get("rollingUpdate", Frozen()), maxUnavailable="25%", maxSurge="25%")
         strategy = strategy.with_(rollingUpdate=rolling)
     spec = evolve(
         spec,
         replicas=1 if spec.replicas is None else spec.replicas,
         template=evolve(spec.template, spec=_pod_spec(spec.template.spec)),
-        rest=_given(spec.rest, revisionHistoryLimit=10, progressDeadlineSeconds=600).with_(strategy=strategy),
+        rest=_with_missing(spec.rest, revisionHistoryLimit=10, progressDeadlineSeconds=600).with_(strategy=strategy),
     )
     return evolve(deployment, spec=spec)
 
@@ -204,31 +201,31 @@ def _daemon_set(daemon_set: DaemonSet) -> DaemonSet:
     if not strategy.get("type"):
         strategy = strategy.with_(type="RollingUpdate")
     if strategy["type"] == "RollingUpdate":
-        rolling = _given(strategy.get("rollingUpdate", Frozen()), maxUnavailable=1, maxSurge=0)
+        rolling = _with_missing(strategy.get("rollingUpdate", Frozen()), maxUnavailable=1, maxSurge=0)
         strategy = strategy.with_(rollingUpdate=rolling)
     spec = evolve(
         daemon_set.spec,
         template=evolve(daemon_set.spec.template, spec=_pod_spec(daemon_set.spec.template.spec)),
-        rest=_given(daemon_set.spec.rest, revisionHistoryLimit=10).with_(updateStrategy=strategy),
+        rest=_with_missing(daemon_set.spec.rest, revisionHistoryLimit=10).with_(updateStrategy=strategy),
     )
-    meta = evolve(daemon_set.metadata, annotations=_given(daemon_set.metadata.annotations, **{TEMPLATE_GENERATION: "1"}))
+    meta = evolve(daemon_set.metadata, annotations=_with_missing(daemon_set.metadata.annotations, **{TEMPLATE_GENERATION: "1"}))
     return evolve(daemon_set, spec=spec, metadata=meta)
 
 
 def _service(service: Service) -> Service:
-    """A service's words; its address is the allocator's to give, and there is none here."""
+    """Set a service's defaults, except its address, which the API server allocates."""
     spec = _filled(service.spec, type="ClusterIP")
-    rest = _given(spec.rest, sessionAffinity="None")
+    rest = _with_missing(spec.rest, sessionAffinity="None")
     if rest["sessionAffinity"] == "ClientIP":
-        rest = _given(rest, sessionAffinityConfig=Frozen(clientIP=Frozen(timeoutSeconds=10800)))
+        rest = _with_missing(rest, sessionAffinityConfig=Frozen(clientIP=Frozen(timeoutSeconds=10800)))
     if spec.type != "ExternalName":
-        rest = _given(rest, internalTrafficPolicy="Cluster")
+        rest = _with_missing(rest, internalTrafficPolicy="Cluster")
     return evolve(service, spec=evolve(spec, ports=tuple(map(_service_port, spec.ports)), rest=rest))
 
 
-def _service_port(found: ServicePort) -> ServicePort:
-    port: ServicePort = _filled(found, protocol="TCP")
-    return port if port.target_port not in (None, 0, "") else evolve(port, target_port=port.port)
+def _service_port(port: ServicePort) -> ServicePort:
+    filled: ServicePort = _filled(port, protocol="TCP")
+    return filled if filled.target_port not in (None, 0, "") else evolve(filled, target_port=filled.port)
 
 
 def _priority_class(priority_class: PriorityClass) -> PriorityClass:
@@ -244,7 +241,7 @@ def _csi_driver(driver: CSIDriver) -> CSIDriver:
         pod_info_on_mount=False if spec.pod_info_on_mount is None else spec.pod_info_on_mount,
         storage_capacity=False if spec.storage_capacity is None else spec.storage_capacity,
         volume_lifecycle_modes=spec.volume_lifecycle_modes or ("Persistent",),
-        rest=_given(
+        rest=_with_missing(
             spec.rest, fsGroupPolicy="ReadWriteOnceWithFSType", requiresRepublish=False, seLinuxMount=False
         ),
     )
@@ -257,7 +254,7 @@ def _volume_attachment(attachment: VolumeAttachment) -> VolumeAttachment:
     return evolve_parts(attachment, status={"attached": False})
 
 
-_FILLS: Mapping[type[Any], Callable[[Any], Any]] = {
+_DEFAULTERS: Mapping[type[Any], Callable[[Any], Any]] = {
     StorageClass: _storage_class,
     PersistentVolume: _volume,
     PersistentVolumeClaim: _claim,

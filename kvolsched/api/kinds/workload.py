@@ -1,4 +1,4 @@
-"""What makes pods (StatefulSet, Deployment, ReplicaSet, …), where they live, and what is said of them."""
+"""Workloads (StatefulSet, Deployment, ReplicaSet, DaemonSet, ...), Namespace and Event."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ class ReplicationControllerSpec:
 
 @attrs.define(frozen=True, kw_only=True, cache_hash=True)
 class ReplicationController:
-    """What came before ReplicaSet: nothing here runs it, but the scheduler spreads the pods that one owns."""
+    """Predecessor of ReplicaSet: no controller is simulated, but the scheduler spreads its pods."""
 
     kind: ClassVar[str] = "ReplicationController"
     api_version: ClassVar[str] = "v1"
@@ -158,7 +158,7 @@ class DaemonSetStatus:
 
 @attrs.define(frozen=True, kw_only=True, cache_hash=True)
 class DaemonSet:
-    """A pod on every node that its template fits: each names its node by affinity."""
+    """Runs a pod on every node that fits its template; each pod names its node by affinity."""
 
     kind: ClassVar[str] = "DaemonSet"
     api_version: ClassVar[str] = "apps/v1"
@@ -187,7 +187,7 @@ class EventSource:
 
 @attrs.define(frozen=True, kw_only=True, cache_hash=True)
 class Event:
-    """What a component said of an object; equal ones are counted in one Event."""
+    """A component's message about an object; equal messages are counted in one Event."""
 
     kind: ClassVar[str] = "Event"
     api_version: ClassVar[str] = "v1"

@@ -9,7 +9,7 @@ from __future__ import annotations
 import ipaddress
 import re
 
-from ..kinds.policy import PodDisruptionBudget, PriorityClass
+from ..kinds.policy import SYSTEM_PRIORITY_CLASSES, PodDisruptionBudget, PriorityClass
 from ..kinds.service import Service, ServicePort
 from .invalid import (
     FieldErrors,
@@ -24,7 +24,6 @@ from .invalid import (
 from .selector_rules import validate_label_selector
 
 MAX_USER_PRIORITY = 1_000_000_000
-SYSTEM_CLASSES = {"system-cluster-critical": 2_000_000_000, "system-node-critical": 2_000_001_000}
 _PERCENT = re.compile("[0-9]+%")
 
 
@@ -32,10 +31,10 @@ def validate_priority_class(priority_class: PriorityClass) -> FieldErrors:
     """A priority: no more than a user may give, unless it is one of the two that every cluster has."""
     name = priority_class.metadata.name
     if name.startswith("system-"):
-        if name not in SYSTEM_CLASSES:
+        if name not in SYSTEM_PRIORITY_CLASSES:
             wrong = f"{name} is not a known system priority class"
-        elif priority_class.value != SYSTEM_CLASSES[name]:
-            wrong = f"value of {name} PriorityClass must be {SYSTEM_CLASSES[name]}"
+        elif priority_class.value != SYSTEM_PRIORITY_CLASSES[name]:
+            wrong = f"value of {name} PriorityClass must be {SYSTEM_PRIORITY_CLASSES[name]}"
         elif priority_class.global_default:
             wrong = f"globalDefault of {name} PriorityClass must be false"
         else:
