@@ -10,7 +10,7 @@ from datetime import datetime
 from ..cluster import Cluster
 from .describe_sections.describe_object import describe_object
 from .output import Description
-from .resource_lookup import ResourceNotFound, empty_message, find_keys, find_kind, object_not_found
+from .resource_lookup import ResourceNotFound, empty_message, find_keys, lookup_kind, object_not_found
 
 
 def describe(
@@ -27,7 +27,7 @@ def describe(
     word, *within, name = parts
     if len(parts) > 3:
         raise ResourceNotFound(f"{reference!r} is no reference", "write KIND/NAME or KIND/NAMESPACE/NAME")
-    kind, namespace = find_kind(word), within[0] if within else namespace
+    kind, namespace = lookup_kind(word), within[0] if within else namespace
     objects = cluster.world.log.objects
     keys = find_keys(objects, kind, namespace)
     chosen = [key for key in keys if key.name == name] or [key for key in keys if key.name.startswith(name)]

@@ -19,7 +19,7 @@ from ..world.log import Key
 from .formatting import format_labels
 from .get_tables import TABLES
 from .output import Description, Listing, Listings
-from .resource_lookup import empty_message, find_keys, find_kind
+from .resource_lookup import empty_message, find_keys, lookup_kind
 
 ALL_RESOURCES = (
     "pods", "replicationcontrollers", "services", "daemonsets", "deployments", "replicasets", "statefulsets",
@@ -66,7 +66,7 @@ def get(  # noqa: PLR0913 - as many as kubectl has
                          "arguments in resource/name form")  # fmt: skip
     if names and all_namespaces:
         raise ValueError("error: a resource cannot be retrieved by name across all namespaces")
-    kinds = [find_kind(word) for word in (ALL_RESOURCES if words == "all" else words.split(",")) if word]
+    kinds = [lookup_kind(word) for word in (ALL_RESOURCES if words == "all" else words.split(",")) if word]
     objects = cluster.world.log.objects
     scope = None if all_namespaces else namespace
     keys_by_kind = [(kind, find_keys(objects, kind, scope, names)) for kind in kinds]

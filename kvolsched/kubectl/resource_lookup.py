@@ -25,7 +25,7 @@ class ResourceNotFound(KeyError):
         return str(self.args[0])
 
 
-def find_kind(word: str) -> Kind:
+def lookup_kind(word: str) -> Kind:
     """Return the kind with this name, plural or short name.
 
     Raises:
