@@ -17,11 +17,19 @@ from .api.kinds.kind import BY_NAME, KINDS, kind_named
 from .api.text import manifest
 from .api.text import newest_time as moments
 from .api.text.garbage_collection import seldom_collected
-from .results import COMPONENTS, Applied, ApplyRefused, Choices, Run, Step
+from .results import COMPONENT_NAMES, ApplyRefused, ApplyResult, PossibleTurns, Run, Step
 from .revision import Revision, revision_named
 from .scheduler.framework.custom_plugin import custom_plugin
-from .user_commands import cordoned, created, left_out, merged, tainted, uncordoned, wanted
-from .world.apiserver import EPOCH, ORIGIN, Refused, Write, key_for, key_of, moment, ref, uid_of
+from .user_commands import (
+    add_taint,
+    apply_manifest,
+    cordon,
+    read_for_apply,
+    skipped_objects,
+    uncordon,
+    with_last_applied,
+)
+from .world.apiserver import EPOCH, ORIGIN, RefusedWrite, Write, key_for, key_of, moment, ref, uid_of
 from .world.history import Turn
 from .world.simulation import Simulation
 
@@ -93,12 +101,12 @@ class Cluster:
                 classes[filled.provisioner] = {}
         added = self.revision.provisioners(sorted(classes), self.components)
         if added:
-            self.world.add(added)
-        self.world.begin()
+            self.world.add_components(added)
+        self.world.reset_history()
 
     # -- the user acts ----------------------------------------------------------------------------------------
 
-    def apply(self, *sources: Any) -> Applied:
+    def apply(self, *sources: Any) -> ApplyResult:
         """Create or change objects as `kubectl apply` does, strictly and all or none; each is a write of the user.
 
         What a manifest says is set, what it said last time and says no longer goes, what others wrote stays.
@@ -107,28 +115,28 @@ class Cluster:
             ManifestError: every fault of the manifests; nothing was applied.
             ApplyRefused: the API server refuses some of the objects, each with all its faults; nothing was applied.
         """
-        read = wanted(list(sources) if len(sources) != 1 else sources[0])
+        read = read_for_apply(list(sources) if len(sources) != 1 else sources[0])
         writes: list[Write] = []
         done: dict[Any, str] = {}
         for obj, written in zip(read.objects, read.written, strict=True):
             key = key_of(obj)
             old = self.world.log.objects.get(key)
-            new = created(obj, written) if old is None else merged(old, obj, written)
+            new = with_last_applied(obj, written) if old is None else apply_manifest(old, obj, written)
             done[key] = "unchanged" if new is None else "created" if old is None else "configured"
             if new is not None:
                 verb, word = ("create", "creates") if old is None else ("update", "changes")
                 writes.append(Write(verb, key, new, words=f"user {word} {ref(key)}"))
         words = writes[0].words if len(writes) == 1 else f"user applies {len(writes)} objects"
         with seldom_collected():
-            outcomes = self.world.perform(USER, writes, words, whole=True)
-        if refusals := [outcome for outcome in outcomes if isinstance(outcome, Refused)]:
+            outcomes = self.world.perform(USER, writes, words, atomic=True)
+        if refusals := [outcome for outcome in outcomes if isinstance(outcome, RefusedWrite)]:
             raise ApplyRefused(refusals)
         known, classes = self.world.processes, [obj.provisioner for obj in read.objects if obj.kind == "StorageClass"]
         if missing := [c for c in self.revision.provisioners(classes, self.components) if c.name not in known]:
-            self.world.add(missing)
-        return Applied((*(f"{BY_NAME[k.kind].singular}/{k.name} {word}" for k, word in done.items()), *left_out(read)))
+            self.world.add_components(missing)
+        return ApplyResult((*(f"{BY_NAME[k.kind].singular}/{k.name} {word}" for k, word in done.items()), *skipped_objects(read)))
 
-    def delete(self, *references: str) -> Applied:
+    def delete(self, *references: str) -> ApplyResult:
         """Delete objects by reference, such as `pod/web-0` or `pvc/shop/data-0`.
 
         Raises:
@@ -138,12 +146,12 @@ class Cluster:
         keys = [key_of(self[reference]) for reference in references]
         writes = [Write("delete", key, words=f"user deletes {ref(key)}") for key in keys]
         outcomes = self.world.perform(USER, writes, writes[0].words if len(writes) == 1 else "user deletes objects")
-        refusals = [outcome for outcome in outcomes if isinstance(outcome, Refused)]
+        refusals = [outcome for outcome in outcomes if isinstance(outcome, RefusedWrite)]
         if refusals:
             raise ApplyRefused(refusals)
-        return Applied(tuple(f'{kind_named(key.kind).singular} "{key.name}" deleted' for key in keys))
+        return ApplyResult(tuple(f'{kind_named(key.kind).singular} "{key.name}" deleted' for key in keys))
 
-    def edit(self, reference: str, change: Callable[[Any], Any], words: str = "", done: str = "edited") -> Applied:
+    def edit(self, reference: str, change: Callable[[Any], Any], words: str = "", done: str = "edited") -> ApplyResult:
         """Change one object as the user, by a function from its present value to the wanted one.
 
         Raises:
@@ -154,21 +162,21 @@ class Cluster:
         key = key_of(old)
         write = Write("update", key, change(old), words=words or f"user edits {reference}")
         outcome = self.world.perform(USER, [write], write.words)[0]
-        if isinstance(outcome, Refused):
+        if isinstance(outcome, RefusedWrite):
             raise ApplyRefused([outcome])
-        return Applied((f"{kind_named(key.kind).singular}/{key.name} {done if outcome.changed else 'unchanged'}",))
+        return ApplyResult((f"{kind_named(key.kind).singular}/{key.name} {done if outcome.changed else 'unchanged'}",))
 
-    def cordon(self, node: str) -> Applied:
+    def cordon(self, node: str) -> ApplyResult:
         """Mark a node unschedulable, as `kubectl cordon` does."""
-        return self.edit(f"node/{node}", cordoned, f"user cordons {node}", "cordoned")
+        return self.edit(f"node/{node}", cordon, f"user cordons {node}", "cordoned")
 
-    def uncordon(self, node: str) -> Applied:
+    def uncordon(self, node: str) -> ApplyResult:
         """Let a node take pods again, as `kubectl uncordon` does."""
-        return self.edit(f"node/{node}", uncordoned, f"user uncordons {node}", "uncordoned")
+        return self.edit(f"node/{node}", uncordon, f"user uncordons {node}", "uncordoned")
 
-    def taint(self, node: str, taint: str) -> Applied:
+    def taint(self, node: str, taint: str) -> ApplyResult:
         """Put a taint `key=value:Effect` on a node, as `kubectl taint` does."""
-        return self.edit(f"node/{node}", lambda old: tainted(old, taint), f"user taints {node} {taint}", "tainted")
+        return self.edit(f"node/{node}", lambda old: add_taint(old, taint), f"user taints {node} {taint}", "tainted")
 
     # -- time -------------------------------------------------------------------------------------------------
 
@@ -193,7 +201,7 @@ class Cluster:
 
     def _ready(self, name: str) -> list[str]:
         """Return the actors that a name stands for, who has waited longest first; and last the component as a whole."""
-        component = COMPONENTS.get(name, name)
+        component = COMPONENT_NAMES.get(name, name)
         meant = {
             actor.name
             for process in self.world.processes.values()
@@ -264,9 +272,9 @@ class Cluster:
         other = self.fork()
         other.revision = self.revision.with_plugin(custom_plugin(rule, prefer, name), weight)
         other.name = f"{self.name}, {other.revision.name}"
-        other.world.exchange(other.revision.simulation(components=self.components).components)
+        other.world.replace_components(other.revision.simulation(components=self.components).components)
         if self.world.step_number:
-            other.crash(COMPONENTS["scheduler"])
+            other.crash(COMPONENT_NAMES["scheduler"])
         return other
 
     def crash(self, component: str) -> None:
@@ -289,9 +297,9 @@ class Cluster:
         return datetime.fromtimestamp(start, UTC) + timedelta(seconds=self.now)
 
     @property
-    def next(self) -> Choices:
+    def next(self) -> PossibleTurns:
         """Who may act next and what each would do; what a plain step does comes first."""
-        return Choices(tuple(self.world.preview()), self.world.now)
+        return PossibleTurns(tuple(self.world.preview()), self.world.now)
 
     # -- objects ----------------------------------------------------------------------------------------------
 

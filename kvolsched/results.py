@@ -10,12 +10,12 @@ from textwrap import wrap
 
 import attrs
 
-from .world.apiserver import Refused
+from .world.apiserver import RefusedWrite
 from .world.history import Turn
 
-TOLD = 20  # a run of more steps is not told step by step
-WIDE = 110  # characters of a line of text in a notebook
-COMPONENTS = {  # what people call them -> the components' names
+MAX_PRINTED = 20  # a run of more steps is not told step by step
+LINE_WIDTH = 110  # characters of a line of text in a notebook
+COMPONENT_NAMES = {  # what people call them -> the components' names
     "scheduler": "kube-scheduler", "PV controller": "persistent-volume-binder",
     "StatefulSet controller": "statefulset-controller", "Deployment controller": "deployment-controller",
     "ReplicaSet controller": "replicaset-controller", "DaemonSet controller": "daemonset-controller",
@@ -23,7 +23,7 @@ COMPONENTS = {  # what people call them -> the components' names
     "PVC protection": "pvc-protection-controller", "PV protection": "pv-protection-controller",
     "disruption controller": "disruption-controller",
 }  # fmt: skip
-CALLED = {component: name for name, component in COMPONENTS.items()}
+DISPLAY_NAMES = {component: name for name, component in COMPONENT_NAMES.items()}
 
 
 @attrs.frozen(repr=False)
@@ -42,7 +42,7 @@ class Step:
     @property
     def lines(self) -> tuple[str, ...]:
         """What happened, in one sentence a turn."""
-        return tuple(dict.fromkeys(sentence(turn.words) for turn in self.turns if turn.words and not turn.quiet))
+        return tuple(dict.fromkeys(as_sentence(turn.words) for turn in self.turns if turn.words and not turn.quiet))
 
     @property
     def words(self) -> str:
@@ -56,7 +56,7 @@ class Step:
         if not self.turns:
             return "nothing to do" if self.number else "the start: nothing has happened yet"
         head = f"step {self.number}, t={self.time:g} s: "
-        return head + hanging(self.lines, len(head))
+        return head + hanging_indent(self.lines, len(head))
 
 
 @attrs.frozen(repr=False)
@@ -76,14 +76,14 @@ class Run:
         count = len(self.steps)
         if not count:
             return self.ended
-        told = [f"{step!r}" for step in self.steps] if count <= TOLD else []
+        told = [f"{step!r}" for step in self.steps] if count <= MAX_PRINTED else []
         return "\n".join([*told, f"{count} step{'s' if count != 1 else ''}, t={self.steps[-1].time:g} s: {self.ended}"])
 
 
 class ApplyRefused(Exception):
     """The API server refused what a user asked for, and nothing of the call was done; `refusals` holds them all."""
 
-    def __init__(self, refusals: Sequence[Refused]) -> None:
+    def __init__(self, refusals: Sequence[RefusedWrite]) -> None:
         self.refusals = tuple(refusals)
         super().__init__("\n".join(refused.message for refused in self.refusals))
 
@@ -94,11 +94,11 @@ class ApplyRefused(Exception):
 
     def _render_traceback_(self) -> list[str]:
         lines = "\n".join(self.lines).split("\n")
-        more = len(lines) - TOLD
-        return lines if more <= 0 else [*lines[:TOLD], f"... and {more} lines more; all are in .lines"]
+        more = len(lines) - MAX_PRINTED
+        return lines if more <= 0 else [*lines[:MAX_PRINTED], f"... and {more} lines more; all are in .lines"]
 
 
-def _printed(refused: Refused) -> str:
+def _printed(refused: RefusedWrite) -> str:
     """Return kubectl's words for a refusal: of what is invalid each fault, of all else the reason and the message."""
     if refused.reason != "Invalid" or not refused.causes:
         return f"Error from server ({refused.reason}): {refused.message}"
@@ -108,7 +108,7 @@ def _printed(refused: Refused) -> str:
 
 
 @attrs.frozen(repr=False)
-class Applied:
+class ApplyResult:
     """What an act of the user did, a line an object, in kubectl's words."""
 
     lines: tuple[str, ...]
@@ -118,7 +118,7 @@ class Applied:
 
 
 @attrs.frozen(repr=False)
-class Choices:
+class PossibleTurns:
     """Who may act next and what each would do; what a plain step does comes first."""
 
     turns: tuple[Turn, ...]
@@ -135,18 +135,18 @@ class Choices:
             return "nobody: the cluster is idle"
         wide = max(len(turn.actor) for turn in self.turns)
         rows = [(turn, f"in {turn.time - self.now:g} s: " if turn.time > self.now else "") for turn in self.turns]
-        told = [(turn.actor, when + sentence(turn.words or turn.cause)) for turn, when in rows]
-        return "\n".join(f"{actor:<{wide}}  {hanging([words], wide + 2)}" for actor, words in told)
+        told = [(turn.actor, when + as_sentence(turn.words or turn.cause)) for turn, when in rows]
+        return "\n".join(f"{actor:<{wide}}  {hanging_indent([words], wide + 2)}" for actor, words in told)
 
 
-def hanging(lines: Iterable[str], indent: int, width: int = WIDE) -> str:
+def hanging_indent(lines: Iterable[str], indent: int, width: int = LINE_WIDTH) -> str:
     """Set lines under each other behind an indent, broken at the width; the first follows what stands there already."""
     room = max(40, width - indent)
     broken = [part for line in lines for part in wrap(line, room, break_long_words=False, break_on_hyphens=False)]
     return f"\n{'':{indent}}".join(broken)
 
 
-def sentence(words: str) -> str:
+def as_sentence(words: str) -> str:
     """Set words as a sentence: with a full stop, and a capital unless they open with a name such as `pd.csi`."""
     first = words.partition(" ")[0]
     plain = first.isalpha() and not words[:1].isupper()

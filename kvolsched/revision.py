@@ -14,6 +14,7 @@ import attrs
 from . import admission, volumes
 from .api import defaults
 from .api.kinds.meta import EMPTY, freeze
+from .api.kinds.node import HOSTNAME_LABEL, ZONE_LABEL
 from .api.kinds.storage_class import NO_PROVISIONER
 from .controllers import (
     daemon_set,
@@ -209,7 +210,7 @@ class Revision:
 
     def server(self, denied: Mapping[str, Iterable[str]] = EMPTY) -> ApiServer:
         """Return an API server with this revision's admission and subresources."""
-        subresources = {"bind": admission.bind(zone_labels=self.zone_labels)}
+        subresources = {"bind": admission.binding_subresource(zone_labels=self.zone_labels)}
         off = tuple(name for name in self.disabled if name != admission.CLASS_ZONES.name)
         off = off if self.zone_labels else (*off, "PodTopologyLabels")
         off = off if self.today else (*off, "StorageObjectInUseProtection")
@@ -219,25 +220,25 @@ class Revision:
             more = (*more, admission.NO_DIRECTIVES)
         if not self.today and admission.CLASS_ZONES.name not in self.disabled:
             more = (*more, admission.CLASS_ZONES)
-        more = (*admission.dropping(gate for gate, on in sorted(gates.items()) if not on), *more)
-        admit = admission.admit.without(*off)
+        more = (*admission.drop_disabled_fields(gate for gate, on in sorted(gates.items()) if not on), *more)
+        admit = admission.DEFAULT_ADMISSION.without(*off)
         admit = attrs.evolve(admit, plugins=(*admit.plugins, *more))
-        looks = (admission.without_volume,) if self.rolls_back else ()
+        looks = (admission.allow_volume_rollback,) if self.rolls_back else ()
         if not self.today:
-            looks = (*looks, admission.inserted_anywhere)
-        admit = attrs.evolve(admit, seen_as=admission.seen_through(*looks)) if looks else admit
+            looks = (*looks, admission.allow_inserted_requirements)
+        admit = attrs.evolve(admit, seen_as=admission.chain_views(*looks)) if looks else admit
         series = (RECORDER,) if self.today else ()
-        return ApiServer(admit, subresources, admission.permits(denied), WORKLOADS, series)
+        return ApiServer(admit, subresources, admission.permissions_without(denied), WORKLOADS, series)
 
     def _kubelet(self) -> kubelet.KubeletOptions:
         reaches = self.gates.get(kubelet.NAME, {}).get(GATES[0], True)
         return kubelet.KubeletOptions(reaches=reaches, marks_dirty=self.rolls_back)
 
-    def found(self, obj: Any, stored: admission.Stored) -> Any:
+    def found(self, obj: Any, stored: admission.StoredObjects) -> Any:
         """Return an object as it is found in a cluster, defaulted; one written by hand was admitted there."""
-        obj = defaults.defaulted(admission.with_class(obj, stored))
-        by_hand = self.today and not obj.metadata.uid and obj.kind in admission.PROTECTION
-        return admission.protected(obj) if by_hand else obj
+        obj = defaults.defaulted(admission.with_priority_of_class(obj, stored))
+        by_hand = self.today and not obj.metadata.uid and obj.kind in admission.PROTECTION_FINALIZERS
+        return admission.with_protection_finalizer(obj) if by_hand else obj
 
     def scheduler(self) -> Component:
         """Return kube-scheduler: the pass, the workers that bind and evict beside it, their cache and queue."""
@@ -307,7 +308,7 @@ def _dialled(name: str, options: Any, dials: Mapping[str, Any] | None) -> Any:
     return attrs.evolve(options, **told)
 
 
-TOPOLOGY_KEYS = {"zonal": ("topology.kubernetes.io/zone",), "local": ("kubernetes.io/hostname",)}
+TOPOLOGY_KEYS = {"zonal": (ZONE_LABEL,), "local": (HOSTNAME_LABEL,)}
 MANAGER = "kube-controller-manager"
 API_SERVER = "kube-apiserver"
 GATES = ("VolumeScheduling", "DynamicProvisioningScheduling")

@@ -19,7 +19,7 @@ LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
 _SERVERS = ("uid", "resourceVersion", "generation", "creationTimestamp", "managedFields", "selfLink")
 
 
-def wanted(source: Any) -> manifest.Manifests:
+def read_for_apply(source: Any) -> manifest.Manifests:
     """Read manifests as `kubectl apply` does: strictly, every object by its name, with what stood there.
 
     Raises:
@@ -39,7 +39,7 @@ def wanted(source: Any) -> manifest.Manifests:
     return read
 
 
-def left_out(read: manifest.Manifests) -> Iterator[str]:
+def skipped_objects(read: manifest.Manifests) -> Iterator[str]:
     """Say of each object of another kind that it is not applied: nothing here would look at it."""
     for other in read.others:
         meta = other.get("metadata")
@@ -47,14 +47,14 @@ def left_out(read: manifest.Manifests) -> Iterator[str]:
         yield f"{other['kind'].lower()}/{name or '?'} left out: its kind is not modelled"
 
 
-def created(obj: Any, written: Mapping[str, Any]) -> Any:
+def with_last_applied(obj: Any, written: Mapping[str, Any]) -> Any:
     """Return the object that a manifest creates: with the manifest in its annotation."""
     applied = _spelled(obj, _configuration(obj, written))
     annotations = Frozen({**obj.metadata.annotations, LAST_APPLIED: applied})
     return evolve_parts(obj, metadata={"annotations": annotations})
 
 
-def merged(old: Any, new: Any, written: Mapping[str, Any]) -> Any:
+def apply_manifest(old: Any, new: Any, written: Mapping[str, Any]) -> Any:
     """Return a stored object with a manifest applied to it, or None if that has nothing to say.
 
     What the manifest says is set, what it said last time and says no longer goes, and what others wrote stays; lists
@@ -101,17 +101,17 @@ def _read(applied: str | None) -> dict[str, Any] | None:
     return found if isinstance(found, dict) else None
 
 
-def cordoned(node: Any) -> Any:
+def cordon(node: Any) -> Any:
     """Return a node that takes no more pods."""
     return evolve_parts(node, spec={"unschedulable": True})
 
 
-def uncordoned(node: Any) -> Any:
+def uncordon(node: Any) -> Any:
     """Return a node that takes pods again."""
     return evolve_parts(node, spec={"unschedulable": False})
 
 
-def tainted(node: Any, text: str) -> Any:
+def add_taint(node: Any, text: str) -> Any:
     """Return a node with a taint `key=value:Effect` more."""
     plain = manifest.to_plain(node)
     head, _, effect = text.rpartition(":")

@@ -15,7 +15,7 @@ import attrs
 
 from .api.kinds.csi import CSIDriver
 from .api.kinds.meta import Frozen, ObjectReference, evolve_parts
-from .api.kinds.node import Node
+from .api.kinds.node import REGION_LABELS, ZONE_LABELS, Node
 from .api.kinds.pod import Pod
 from .api.kinds.pod_volume import CSIVolumeSource
 from .api.kinds.quantity import value
@@ -37,8 +37,6 @@ ROLLBACK = "pv.kubernetes.io/rollback"  # the mark on a claim that is to be unbo
 CONTENT, CLEAN, DIRTY = "content", "clean", "dirty"  # of a claim's status: whether its volume may hold data
 FILESYSTEM = "Filesystem"
 ACCESS_MODES = ("ReadWriteOnce", "ReadOnlyMany", "ReadWriteMany", "ReadWriteOncePod")
-ZONE_LABELS = ("topology.kubernetes.io/zone", "failure-domain.beta.kubernetes.io/zone")
-REGION_LABELS = ("topology.kubernetes.io/region", "failure-domain.beta.kubernetes.io/region")
 # In-tree plugins whose work a CSI driver does today: plugin -> driver (csi-translation-lib).
 MIGRATED = Frozen(
     {

@@ -22,7 +22,7 @@ REVISION_LABEL = "controller-revision-hash"
 TEMPLATE_LABEL = "pod-template-hash"
 
 
-def owned_by(owner: Any) -> OwnerReference:
+def controller_reference(owner: Any) -> OwnerReference:
     """Return the reference that makes an object its controller's own."""
     return OwnerReference(
         api_version=owner.api_version,
@@ -34,7 +34,7 @@ def owned_by(owner: Any) -> OwnerReference:
     )
 
 
-def controller_of(kind: str) -> Any:
+def by_controller_uid(kind: str) -> Any:
     """Return an index function: an object's words are the uid of its controller, if that is of this kind."""
 
     def words(found: Any) -> Iterator[str]:
@@ -45,7 +45,7 @@ def controller_of(kind: str) -> Any:
     return words
 
 
-def owner_cause(kind: str, found: Any) -> Iterator[str]:
+def controller_cause(kind: str, found: Any) -> Iterator[str]:
     """Yield `namespace/name` of the controller of an object, if it is of this kind."""
     owner = found.metadata.controller
     if owner is not None and owner.kind == kind:
@@ -60,7 +60,7 @@ def generation(found: Any) -> int:
 # -- pods -----------------------------------------------------------------------------------------------------------
 
 
-def running_and_ready(pod: Pod) -> bool:
+def is_running_and_ready(pod: Pod) -> bool:
     """Say whether a pod is running and ready."""
     condition = pod.status.condition("Ready")
     return pod.status.phase == "Running" and condition is not None and condition.status == "True"
@@ -72,12 +72,12 @@ def is_ready(pod: Pod) -> bool:
     return condition is not None and condition.status == "True"
 
 
-def available(pod: Pod, least: int, now: str) -> bool:
+def is_available(pod: Pod, least: int, now: str) -> bool:
     """Say whether a pod has been ready for at least so many seconds at a moment; of unknown time is long."""
-    return is_ready(pod) and remaining(pod, least, now) <= 0
+    return is_ready(pod) and seconds_until_available(pod, least, now) <= 0
 
 
-def remaining(pod: Pod, least: int, now: str) -> float:
+def seconds_until_available(pod: Pod, least: int, now: str) -> float:
     """Return the seconds until a ready pod is available."""
     condition = pod.status.condition("Ready")
     since = condition.last_transition_time if condition is not None else None
@@ -87,12 +87,12 @@ def remaining(pod: Pod, least: int, now: str) -> float:
     return least - passed.total_seconds()
 
 
-def active(pod: Pod) -> bool:
+def is_active(pod: Pod) -> bool:
     """Say whether a pod counts as a replica: it has not ended and is not being deleted."""
     return not pod.terminal and pod.metadata.deletion_timestamp is None
 
 
-def terminating(pod: Pod) -> bool:
+def is_terminating(pod: Pod) -> bool:
     """Say whether a pod is being deleted and has not ended yet."""
     return not pod.terminal and pod.metadata.deletion_timestamp is not None
 
@@ -104,7 +104,7 @@ def terminating(pod: Pod) -> bool:
 def template_hash(template: PodTemplateSpec, collisions: int = 0) -> str:
     """Return the hash of a template in Kubernetes' spelling; another one for every collision of names so far."""
     plain = [to_plain(template), *([collisions] if collisions else [])]
-    return spelled(fnv(json.dumps(plain, sort_keys=True, separators=(",", ":")).encode()))
+    return safe_encode(fnv1a(json.dumps(plain, sort_keys=True, separators=(",", ":")).encode()))
 
 
 @lru_cache(maxsize=1 << 10)
@@ -123,10 +123,10 @@ def revision_hash(template: PodTemplateSpec, collisions: int = 0) -> str:
     number = 2166136261
     for byte in f"{text}{collisions}".encode():  # FNV-1, not 1a
         number = ((number * 16777619) & 0xFFFFFFFF) ^ byte
-    return spelled(number)
+    return safe_encode(number)
 
 
-def fnv(data: bytes) -> int:
+def fnv1a(data: bytes) -> int:
     """Return the 32-bit FNV-1a hash of some bytes."""
     number = 2166136261
     for byte in data:
@@ -134,14 +134,14 @@ def fnv(data: bytes) -> int:
     return number
 
 
-def spelled(number: int) -> str:
+def safe_encode(number: int) -> str:
     """Spell a number with letters that make no words, digit by digit (`rand.SafeEncodeString`)."""
     return "".join(ALPHABET[ord(digit) % len(ALPHABET)] for digit in str(number))
 
 
-def suffix(owner_uid: str, number: int) -> str:
+def pod_name_suffix(owner_uid: str, number: int) -> str:
     """Return the five letters that end the name of an owner's `number`-th pod: the same in every run."""
-    found = fnv(f"{owner_uid}/{number}".encode())
+    found = fnv1a(f"{owner_uid}/{number}".encode())
     letters = []
     for _ in range(5):
         found, letter = divmod(found, len(ALPHABET))
@@ -149,7 +149,7 @@ def suffix(owner_uid: str, number: int) -> str:
     return "".join(letters)
 
 
-def scaled(number: Any, of: int, *, up: bool) -> int:
+def scaled_value(number: Any, of: int, *, up: bool) -> int:
     """Return an integer, or a percentage `25%` of a whole, rounded up or down."""
     if isinstance(number, int):
         return number
@@ -168,19 +168,19 @@ def sorted_by_age(found: Iterable[Any]) -> list[Any]:
 __all__ = [
     "REVISION_LABEL",
     "TEMPLATE_LABEL",
-    "active",
-    "available",
-    "controller_of",
+    "by_controller_uid",
+    "controller_cause",
+    "controller_reference",
     "generation",
+    "is_active",
+    "is_available",
     "is_ready",
-    "owned_by",
-    "owner_cause",
-    "remaining",
+    "is_running_and_ready",
+    "is_terminating",
+    "pod_name_suffix",
     "revision_hash",
-    "running_and_ready",
-    "scaled",
+    "scaled_value",
+    "seconds_until_available",
     "sorted_by_age",
-    "suffix",
     "template_hash",
-    "terminating",
 ]

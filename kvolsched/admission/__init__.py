@@ -7,38 +7,45 @@ only: `plugins` holds one function for each admission plugin, `server` puts them
 
 from __future__ import annotations
 
-from .access import PERMISSIONS, permits
-from .binding import bind
+from .access import PERMISSIONS, permissions_without
+from .binding import binding_subresource
 from .documents import (
     CLASS_ZONES,
     NO_DIRECTIVES,
     ZONE_AFFINITY,
-    dropping,
-    inserted_anywhere,
-    seen_through,
-    without_volume,
+    allow_inserted_requirements,
+    allow_volume_rollback,
+    chain_views,
+    drop_disabled_fields,
 )
-from .plugins import PLUGINS, PROTECTION, AdmissionPlugin, Stored, protected, with_class
-from .server import Admission, admit, invalid
+from .plugins import (
+    PLUGINS,
+    PROTECTION_FINALIZERS,
+    AdmissionPlugin,
+    StoredObjects,
+    with_priority_of_class,
+    with_protection_finalizer,
+)
+from .server import DEFAULT_ADMISSION, Admission, deny_invalid
 
 __all__ = [
     "CLASS_ZONES",
+    "DEFAULT_ADMISSION",
     "NO_DIRECTIVES",
     "PERMISSIONS",
     "PLUGINS",
-    "PROTECTION",
+    "PROTECTION_FINALIZERS",
     "ZONE_AFFINITY",
     "Admission",
     "AdmissionPlugin",
-    "Stored",
-    "admit",
-    "bind",
-    "dropping",
-    "inserted_anywhere",
-    "invalid",
-    "permits",
-    "protected",
-    "seen_through",
-    "with_class",
-    "without_volume",
+    "StoredObjects",
+    "allow_inserted_requirements",
+    "allow_volume_rollback",
+    "binding_subresource",
+    "chain_views",
+    "deny_invalid",
+    "drop_disabled_fields",
+    "permissions_without",
+    "with_priority_of_class",
+    "with_protection_finalizer",
 ]

@@ -20,7 +20,7 @@ PERMISSIONS: Mapping[str, frozenset[tuple[str, str]]] = {  # component -> verb, 
 }
 
 
-def permits(denied: Mapping[str, Iterable[str]]) -> Permit:
+def permissions_without(denied: Mapping[str, Iterable[str]]) -> Permit:
     """Return who may do what: everybody what is needed, less what is denied.
 
     Args:

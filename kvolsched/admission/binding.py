@@ -6,12 +6,12 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from ..api.kinds.meta import Condition, evolve, evolve_parts
-from ..world.apiserver import Deny
+from ..world.apiserver import Denial
 from ..world.log import Key
 from .plugins import with_topology_labels
 
 
-def bind(*, zone_labels: bool) -> Callable[[Any, Any, Mapping[Key, Any]], Any]:
+def binding_subresource(*, zone_labels: bool) -> Callable[[Any, Any, Mapping[Key, Any]], Any]:
     """Return the subresource pods/binding: nodeName and PodScheduled=True in one change.
 
     Args:
@@ -36,5 +36,5 @@ def bind(*, zone_labels: bool) -> Callable[[Any, Any, Mapping[Key, Any]], Any]:
     return store
 
 
-def _taken(pod: str, why: str) -> Deny:
-    return Deny("Conflict", f'Operation cannot be fulfilled on pods/binding "{pod}": pod {pod} {why}')
+def _taken(pod: str, why: str) -> Denial:
+    return Denial("Conflict", f'Operation cannot be fulfilled on pods/binding "{pod}": pod {pod} {why}')

@@ -22,30 +22,30 @@ from ..api.kinds.storage_class import StorageClass
 from ..api.kinds.volume import PersistentVolume, PersistentVolumeClaim
 from ..api.validation.immutable import immutable
 from ..volumes import under_rollback, with_zone_affinity
-from .plugins import WRITTEN, AdmissionPlugin, Stored, forbidden
-from .server import invalid
+from .plugins import CREATE_AND_UPDATE, AdmissionPlugin, StoredObjects, deny_forbidden
+from .server import deny_invalid
 
 ZONED = ("kubernetes.io/gce-pd", "kubernetes.io/aws-ebs")  # plugins with the parameters zone and zones
 
 
-def class_zones(_old: StorageClass | None, new: StorageClass, _stored: Stored) -> Any:
+def class_zones(_old: StorageClass | None, new: StorageClass, _stored: StoredObjects) -> Any:
     """A class of a zonal plugin restricts zones by parameters or by allowedTopologies, not by both (S0)."""
     twice = new.allowed_topologies and any(word in new.parameters for word in ("zone", "zones"))
     if twice and new.provisioner in ZONED:
-        return forbidden(new, "zone[s] cannot be specified in StorageClass if allowedTopologies specified")
+        return deny_forbidden(new, "zone[s] cannot be specified in StorageClass if allowedTopologies specified")
     return new
 
 
-def zone_affinity(_old: PersistentVolume | None, new: PersistentVolume, _stored: Stored) -> Any:
+def zone_affinity(_old: PersistentVolume | None, new: PersistentVolume, _stored: StoredObjects) -> Any:
     """A new volume with zone labels gets the node affinity that they mean."""
     return with_zone_affinity(new)
 
 
-def no_directives(old: Pod, new: Pod, _stored: Stored) -> Any:
+def no_directives(old: Pod, new: Pod, _stored: StoredObjects) -> Any:
     """A pod's node selector and node affinity stay, gated or not."""
     before, after = (evolve_parts(pod, spec={"scheduling_gates": ()}) for pod in (old, new))
     faults = immutable(before, after)
-    return invalid(new, faults) if faults else new
+    return deny_invalid(new, faults) if faults else new
 
 
 def _pod_without(new: Pod, off: frozenset[str]) -> Pod:
@@ -63,19 +63,19 @@ def _pod_without(new: Pod, off: frozenset[str]) -> Pod:
     return new if spec == new.spec else attrs.evolve(new, spec=spec)
 
 
-def _untold(_old: CSIDriver | None, new: CSIDriver, _stored: Stored) -> Any:
+def _untold(_old: CSIDriver | None, new: CSIDriver, _stored: StoredObjects) -> Any:
     return evolve_parts(new, spec={"capacity_tracking": None}, status=CSIDriverStatus())
 
 
-def dropping(gates: Iterable[str]) -> tuple[AdmissionPlugin, ...]:
+def drop_disabled_fields(gates: Iterable[str]) -> tuple[AdmissionPlugin, ...]:
     """Return what drops the fields of these features from new objects: a server that does not know them yet."""
     off = frozenset(gates)
     pods = AdmissionPlugin("DisabledFields", "Pod", ("create",), lambda _old, new, _stored: _pod_without(new, off))
-    drivers = AdmissionPlugin("DisabledFields", "CSIDriver", WRITTEN, _untold)
+    drivers = AdmissionPlugin("DisabledFields", "CSIDriver", CREATE_AND_UPDATE, _untold)
     return (*((pods,) if off else ()), *((drivers,) if "CSIStorageCapacity" in off else ()))
 
 
-def without_volume(old: Any, new: Any) -> Any:
+def allow_volume_rollback(old: Any, new: Any) -> Any:
     """Return a claim that is being rolled back as one that names no volume: it may lose it (S0, one transaction)."""
     if isinstance(old, PersistentVolumeClaim) and under_rollback(old) and not new.spec.volume_name:
         return evolve_parts(old, spec={"volume_name": ""})
@@ -83,7 +83,7 @@ def without_volume(old: Any, new: Any) -> Any:
 
 
 CLASS_ZONES = AdmissionPlugin("StorageClassZones", "StorageClass", ("create",), class_zones, refuses=True)
-def inserted_anywhere(old: Any, new: Any) -> Any:
+def allow_inserted_requirements(old: Any, new: Any) -> Any:
     """Return a gated pod as one whose requirements come first among the new ones: they may be added anywhere (S4)."""
     if not isinstance(old, Pod) or not old.spec.scheduling_gates:
         return old
@@ -113,7 +113,7 @@ def _leading(old: NodeSelectorTerm, new: NodeSelectorTerm) -> NodeSelectorTerm:
     return attrs.evolve(old, match_expressions=expressions, match_fields=fields)
 
 
-def seen_through(*looks: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
+def chain_views(*looks: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
     """Return one look at the old object that is these, one after the other."""
 
     def seen(old: Any, new: Any) -> Any:

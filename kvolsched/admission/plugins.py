@@ -13,7 +13,7 @@ import attrs
 
 from ..api.kinds.kind import BY_NAME
 from ..api.kinds.meta import evolve, evolve_parts
-from ..api.kinds.node import Node
+from ..api.kinds.node import REGION_LABEL, ZONE_LABEL, Node
 from ..api.kinds.pod import Pod
 from ..api.kinds.policy import SYSTEM_PRIORITY_CLASSES, PriorityClass
 from ..api.kinds.quantity import parse
@@ -21,15 +21,15 @@ from ..api.kinds.selector import Taint
 from ..api.kinds.storage_class import StorageClass
 from ..api.kinds.volume import PersistentVolumeClaim
 from ..volumes import class_of_claim, has_class
-from ..world.apiserver import Deny
+from ..world.apiserver import Denial
 from ..world.log import Key
 
-TOPOLOGY_LABELS = ("topology.kubernetes.io/zone", "topology.kubernetes.io/region")
+TOPOLOGY_LABELS = (ZONE_LABEL, REGION_LABEL)
 NOT_READY = Taint(key="node.kubernetes.io/not-ready", effect="NoSchedule")
-PREEMPTS = "PreemptLowerPriority"
+PREEMPT_LOWER_PRIORITY = "PreemptLowerPriority"
 
 
-class Stored(Protocol):
+class StoredObjects(Protocol):
     """What plugins may ask of the API server's contents."""
 
     @property
@@ -38,7 +38,7 @@ class Stored(Protocol):
     def of_kind(self, kind: str) -> Iterable[Any]: ...
 
 
-AdmissionRule = Callable[[Any, Any, Stored], Any]
+AdmissionRule = Callable[[Any, Any, StoredObjects], Any]
 
 
 @attrs.frozen
@@ -55,19 +55,19 @@ class AdmissionPlugin:
     refuses: bool = False
 
 
-def forbidden(obj: Any, why: str) -> Deny:
+def deny_forbidden(obj: Any, why: str) -> Denial:
     """Return the refusal of an admission plugin in the API server's words."""
-    return Deny("Forbidden", f'{BY_NAME[obj.kind].resource} "{obj.metadata.name}" is forbidden: {why}')
+    return Denial("Forbidden", f'{BY_NAME[obj.kind].resource} "{obj.metadata.name}" is forbidden: {why}')
 
 
-def taint_nodes_by_condition(_old: Node | None, new: Node, _stored: Stored) -> Any:
+def taint_nodes_by_condition(_old: Node | None, new: Node, _stored: StoredObjects) -> Any:
     """A new node is not ready until somebody finds it ready."""
     if any((taint.key, taint.effect) == (NOT_READY.key, NOT_READY.effect) for taint in new.spec.taints):
         return new
     return evolve_parts(new, spec={"taints": (*new.spec.taints, NOT_READY)})
 
 
-def priority(old: Pod | None, new: Pod, stored: Stored) -> Any:
+def priority(old: Pod | None, new: Pod, stored: StoredObjects) -> Any:
     """A pod's priority and preemption policy come from its class, or the default class; no other may be given.
 
     An update keeps them; to change them is for validation to refuse.
@@ -79,15 +79,15 @@ def priority(old: Pod | None, new: Pod, stored: Stored) -> Any:
         return evolve(new, spec=evolve(spec, priority=kept, preemption_policy=policy))
     name, number, policy = _class_of(spec.priority_class_name, stored)
     if number is None:
-        return forbidden(new, f"no PriorityClass with name {name} was found")
+        return deny_forbidden(new, f"no PriorityClass with name {name} was found")
     if spec.priority is not None and spec.priority != number:
-        return forbidden(
+        return deny_forbidden(
             new,
             f"the integer value of priority ({spec.priority}) must not be provided in pod spec; priority admission "
             f"controller computed {number} from the given PriorityClass name",
         )
     if spec.preemption_policy is not None and policy is not None and spec.preemption_policy != policy:
-        return forbidden(
+        return deny_forbidden(
             new,
             f"the string value of PreemptionPolicy ({spec.preemption_policy}) must not be provided in pod spec; "
             f"priority admission controller computed {policy} from the given PriorityClass name",
@@ -98,7 +98,7 @@ def priority(old: Pod | None, new: Pod, stored: Stored) -> Any:
     return evolve(new, spec=filled)
 
 
-def with_class(found: Any, stored: Stored) -> Any:
+def with_priority_of_class(found: Any, stored: StoredObjects) -> Any:
     """Return a pod that says nothing of its priority with that of its class, as it was admitted; others as they are."""
     if not isinstance(found, Pod) or found.spec.priority is not None:
         return found
@@ -110,31 +110,31 @@ def with_class(found: Any, stored: Stored) -> Any:
     return evolve(found, spec=spec)
 
 
-def _class_of(name: str, stored: Stored) -> tuple[str, int | None, str | None]:
+def _class_of(name: str, stored: StoredObjects) -> tuple[str, int | None, str | None]:
     """Return the class a pod is in, with its number (None: there is no such class) and policy."""
     if not name:
         defaults = [found for found in stored.of_kind("PriorityClass") if found.global_default]
         if not defaults:
-            return "", 0, PREEMPTS
+            return "", 0, PREEMPT_LOWER_PRIORITY
         found = min(defaults, key=lambda one: (one.value, one.metadata.name))
         return found.metadata.name, found.value, found.preemption_policy
     there = stored.objects.get(Key("PriorityClass", "", name))
     if there is not None:
         return name, there.value, there.preemption_policy
-    return name, SYSTEM_PRIORITY_CLASSES.get(name), PREEMPTS  # the two that every cluster has
+    return name, SYSTEM_PRIORITY_CLASSES.get(name), PREEMPT_LOWER_PRIORITY  # the two that every cluster has
 
 
-def one_default_class(_old: PriorityClass | None, new: PriorityClass, stored: Stored) -> Any:
+def one_default_class(_old: PriorityClass | None, new: PriorityClass, stored: StoredObjects) -> Any:
     """Only one class may be the default."""
     if new.global_default:
         for other in stored.of_kind("PriorityClass"):
             if other.global_default and other.metadata.name != new.metadata.name:
                 words = f"PriorityClass {other.metadata.name} is already marked as default. Only one default can exist"
-                return forbidden(new, words)
+                return deny_forbidden(new, words)
     return new
 
 
-def default_storage_class(_old: PersistentVolumeClaim | None, new: PersistentVolumeClaim, stored: Stored) -> Any:
+def default_storage_class(_old: PersistentVolumeClaim | None, new: PersistentVolumeClaim, stored: StoredObjects) -> Any:
     """A claim that names no class gets the default one: of several the newest, then the first by name."""
     if has_class(new):
         return new
@@ -148,15 +148,15 @@ def default_storage_class(_old: PersistentVolumeClaim | None, new: PersistentVol
     return evolve_parts(new, spec={"storage_class_name": chosen.metadata.name})
 
 
-def runtime_class(_old: Pod | None, new: Pod, _stored: Stored) -> Any:
+def runtime_class(_old: Pod | None, new: Pod, _stored: StoredObjects) -> Any:
     """Overhead comes from a runtime class alone; which of them there are is not known here."""
     if new.spec.overhead and not new.spec.rest.get("runtimeClassName"):
         why = "pod rejected: Pod Overhead set without corresponding RuntimeClass defined Overhead"
-        return forbidden(new, why)
+        return deny_forbidden(new, why)
     return new
 
 
-def pod_topology_labels(_old: Pod | None, new: Pod, stored: Stored) -> Any:
+def pod_topology_labels(_old: Pod | None, new: Pod, stored: StoredObjects) -> Any:
     """A pod created with its node carries that node's zone and region, as binding gives them to others."""
     return with_topology_labels(new, stored.objects.get(Key("Node", "", new.spec.node_name)))
 
@@ -170,17 +170,17 @@ def with_topology_labels(pod: Pod, node: Node | None) -> Pod:
     return evolve_parts(pod, metadata={"labels": pod.metadata.labels.merged(copied)})
 
 
-def claim_resize(old: PersistentVolumeClaim, new: PersistentVolumeClaim, stored: Stored) -> Any:
+def claim_resize(old: PersistentVolumeClaim, new: PersistentVolumeClaim, stored: StoredObjects) -> Any:
     """A claim grows only when it is bound and its class says that volumes may."""
     held, asked = (parse(one.spec.resources.requests.get("storage", "0")) for one in (old, new))
     if asked <= held:
         return new
     if old.status.phase != "Bound":
-        return forbidden(new, "Only bound persistent volume claims can be expanded")
+        return deny_forbidden(new, "Only bound persistent volume claims can be expanded")
     name = class_of_claim(new)
     found = stored.objects.get(Key("StorageClass", "", name))
     if not name or name != class_of_claim(old) or found is None or not found.allow_volume_expansion:
-        return forbidden(
+        return deny_forbidden(
             new,
             "only dynamically provisioned pvc can be resized and the storageclass that provisions the pvc "
             "must support resize",
@@ -188,33 +188,33 @@ def claim_resize(old: PersistentVolumeClaim, new: PersistentVolumeClaim, stored:
     return new
 
 
-PROTECTION = {  # what keeps an object until its controller has seen that nobody uses it any more
+PROTECTION_FINALIZERS = {  # what keeps an object until its controller has seen that nobody uses it any more
     "PersistentVolumeClaim": "kubernetes.io/pvc-protection",
     "PersistentVolume": "kubernetes.io/pv-protection",
 }
 
 
-def in_use_protection(_old: Any, new: Any, _stored: Stored) -> Any:
+def in_use_protection(_old: Any, new: Any, _stored: StoredObjects) -> Any:
     """A new claim or volume gets the finalizer that keeps it while it is used."""
-    return protected(new)
+    return with_protection_finalizer(new)
 
 
-def protected(new: Any) -> Any:
+def with_protection_finalizer(new: Any) -> Any:
     """Return a claim or volume with the finalizer that keeps it while it is used."""
-    name = PROTECTION[new.kind]
+    name = PROTECTION_FINALIZERS[new.kind]
     if name in new.metadata.finalizers:
         return new
     return evolve_parts(new, metadata={"finalizers": (*new.metadata.finalizers, name)})
 
 
-WRITTEN = ("create", "update")
+CREATE_AND_UPDATE = ("create", "update")
 PLUGINS: tuple[AdmissionPlugin, ...] = (
     AdmissionPlugin("TaintNodesByCondition", "Node", ("create",), taint_nodes_by_condition),
-    AdmissionPlugin("Priority", "Pod", WRITTEN, priority),
-    AdmissionPlugin("Priority", "PriorityClass", WRITTEN, one_default_class, refuses=True),
+    AdmissionPlugin("Priority", "Pod", CREATE_AND_UPDATE, priority),
+    AdmissionPlugin("Priority", "PriorityClass", CREATE_AND_UPDATE, one_default_class, refuses=True),
     AdmissionPlugin("DefaultStorageClass", "PersistentVolumeClaim", ("create",), default_storage_class),
     AdmissionPlugin("PersistentVolumeClaimResize", "PersistentVolumeClaim", ("update",), claim_resize, refuses=True),
-    *(AdmissionPlugin("StorageObjectInUseProtection", kind, ("create",), in_use_protection) for kind in PROTECTION),
+    *(AdmissionPlugin("StorageObjectInUseProtection", kind, ("create",), in_use_protection) for kind in PROTECTION_FINALIZERS),
     AdmissionPlugin("RuntimeClass", "Pod", ("create",), runtime_class, refuses=True),
     AdmissionPlugin("PodTopologyLabels", "Pod", ("create",), pod_topology_labels),
 )

@@ -36,8 +36,8 @@ from ..api.unmodelled_defaults import completed
 from ..api.validation import validate as validation
 from ..api.validation.immutable import immutable
 from ..api.validation.invalid import Invalid
-from ..world.apiserver import Deny
-from .plugins import PLUGINS, AdmissionPlugin, Stored
+from ..world.apiserver import Denial
+from .plugins import PLUGINS, AdmissionPlugin, StoredObjects
 
 # Kinds whose status only its own subresource writes: what a new object says of it is dropped. A node brings its own.
 _FRESH: Mapping[type[Any], Any] = {
@@ -80,14 +80,14 @@ class Admission:
                 found[place] = (*found.get(place, ()), plugin)
         return found
 
-    def __call__(self, verb: str, old: Any, new: Any, stored: Stored) -> Any:
+    def __call__(self, verb: str, old: Any, new: Any, stored: StoredObjects) -> Any:
         """Return the object to store, or `Deny`; other verbs than create and update pass."""
         if verb not in ("create", "update") or new.kind not in BY_NAME:
             return new
         if verb == "create" and type(new) in _FRESH and new.status != _FRESH[type(new)]:
             new = evolve(new, status=_FRESH[type(new)])
         new = self._ask(verb, old, new, stored, refuses=False)
-        if isinstance(new, Deny):
+        if isinstance(new, Denial):
             return new
         new = defaults.defaulted(new)
         if old is None or completed(old) == old:  # an object loaded as it was found stays so
@@ -96,25 +96,25 @@ class Admission:
         if old is not None:
             faults = [*faults, *immutable(self.seen_as(old, new), new)]
         if faults:
-            return invalid(new, faults)
+            return deny_invalid(new, faults)
         return self._ask(verb, old, new, stored, refuses=True)
 
-    def _ask(self, verb: str, old: Any, new: Any, stored: Stored, *, refuses: bool) -> Any:
+    def _ask(self, verb: str, old: Any, new: Any, stored: StoredObjects, *, refuses: bool) -> Any:
         for plugin in self._asked.get((verb, new.kind, refuses), ()):
             new = plugin.rule(old, new, stored)
-            if isinstance(new, Deny):
+            if isinstance(new, Denial):
                 return new
         return new
 
 
-admit = Admission()
+DEFAULT_ADMISSION = Admission()
 
 
-def invalid(obj: Any, faults: Iterable[Invalid]) -> Deny:
+def deny_invalid(obj: Any, faults: Iterable[Invalid]) -> Denial:
     """Return the API server's refusal of an object that validation does not take, with each fault as a cause."""
     causes = tuple(faults)
     kind = BY_NAME[obj.kind]
     name = f"{obj.kind}.{kind.group}" if kind.group else obj.kind
     words = list(dict.fromkeys(map(str, causes)))
     said = words[0] if len(words) == 1 else f"[{', '.join(words)}]"
-    return Deny("Invalid", f'{name} "{obj.metadata.name}" is invalid: {said}', causes)
+    return Denial("Invalid", f'{name} "{obj.metadata.name}" is invalid: {said}', causes)

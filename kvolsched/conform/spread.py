@@ -1,7 +1,7 @@
-"""`design-spread`: how 1.16 and 1.18, which implemented S3, spread pods: who was rejected, in which words, who is left.
+"""Family `design-spread`: rejections and scores of 1.16 and 1.18, which implemented S3.
 
-Of the two each is played with what it did otherwise than S3 says: who counts (1.16: terminating pods too, and, where it
-ranks, those of all namespaces) and how what was counted becomes points. All else is the revision's.
+Each release is replayed with its differences from S3: which pods count (1.16: terminating pods too, and pods of all
+namespaces in scores) and how counts become scores.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from kvolsched.scheduler.framework.ranking import rank
 from kvolsched.scheduler.plugins.pod_topology_spread import UNRANKED
 
 from .recording import Case
-from .verdicts import judged
+from .verdicts import judge_case
 
 ASPECTS = ("feasible", "first", "words", "message", "raw", "scores", "beta")
 NAME = "PodTopologySpread"
@@ -27,7 +27,7 @@ BETA = {"by_share": 100, "unranked_share": True}  # and 1.18
 
 
 def expected(case: Case) -> Mapping[str, Any]:
-    """Return what 1.16 said of pod and nodes, and 1.18 in `beta`."""
+    """Return the recorded answers of 1.16, and those of 1.18 under `beta`."""
     recorded = case["expect"]
     firsts = {name: said.get("codes", {}).get("first") for name, said in recorded["nodes"].items()}
     words = {name: recorded["nodes"][name]["rejections"][first] for name, first in firsts.items() if first}
@@ -37,8 +37,8 @@ def expected(case: Case) -> Mapping[str, Any]:
 
 
 def answer(case: Case, revision: Revision) -> Mapping[str, Any]:
-    """Return the same of our scheduler."""
-    alpha, beta = (judged(case, spreading(revision.profile, **options)) for options in (ALPHA, BETA))
+    """Return the answers of our scheduler under the rules of 1.16, and of 1.18 under `beta`."""
+    alpha, beta = (judge_case(case, spreading(revision.profile, **options)) for options in (ALPHA, BETA))
     firsts = {node: alpha.first[node] for node in alpha.nodes}
     words = {node: list(alpha.verdict(node, first)[0]) for node, first in firsts.items() if first}
     said: dict[str, Any] = {"feasible": list(alpha.feasible), "first": firsts, "words": words}
@@ -58,7 +58,7 @@ def answer(case: Case, revision: Revision) -> Mapping[str, Any]:
 
 
 def _ranked(judgement: Judgement) -> tuple[dict[str, int] | None, dict[str, int]]:
-    """Return what was counted for each node that is ranked, and its points; None: nothing is ranked."""
+    """Return (counts, scores) of the scored nodes; counts are None if nothing is scored."""
     if not judgement.any_feasible or NAME not in rank(judgement).raw:
         return None, {}
     said = {node: rank(judgement).of(node)[NAME] for node in judgement.feasible}
@@ -76,6 +76,6 @@ def spreading(profile: Profile, **options: Any) -> Profile:
 
 
 def _rejected(judgement: Judgement) -> dict[str, str]:
-    """Return the reason of each node that spreading rejects."""
+    """Return the reason of each node that PodTopologySpread rejects."""
     said = {node: judgement.verdict(node, NAME)[0] for node in judgement.nodes}
     return {node: reasons[0] for node, reasons in said.items() if reasons}

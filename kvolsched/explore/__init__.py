@@ -119,7 +119,7 @@ def _assumptions(
     if components is not None:
         acting, others = [name for name in sim.processes if name in components], "nobody else does"
     else:
-        acting = [name for name, process in sim.processes.items() if process.listening]
+        acting = [name for name, process in sim.processes.items() if process.watching]
         others = "nobody else does" if len(acting) == len(sim.processes) else "others once there is something for them"
     return (
         f"{', '.join(acting)} act, in any order; {others}.",

@@ -11,7 +11,7 @@ from typing import Any
 
 import attrs
 
-from kvolsched.world.apiserver import CLOCK, Done, Write
+from kvolsched.world.apiserver import CLOCK, CommittedWrite, Write
 from kvolsched.world.component import Actor, Process, TurnContext
 from kvolsched.world.log import Key, Note
 from kvolsched.world.simulation import Simulation
@@ -130,7 +130,7 @@ class TransitionSystem:
         """Return what can happen next, without faults."""
         found: list[Transition] = []
         for process in self.processes:
-            if not process.listening:
+            if not process.watching:
                 continue
             name = process.name
             if process.pending and self.lag == "ordered":
@@ -140,7 +140,7 @@ class TransitionSystem:
             found += [Transition("ring", name, cause=wake) for wake in self._wakes(process)]
             for actor in process.component.actors:
                 ctx = TurnContext(self.sim, process, actor)
-                found += [Transition("act", name, actor.name, cause) for _, cause in actor.ready(ctx, every=True)]
+                found += [Transition("act", name, actor.name, cause) for _, cause in actor.ready_causes(ctx, every=True)]
         if not found and self._next_wake() is not None:
             return [Transition("time")]
         return found
@@ -150,7 +150,7 @@ class TransitionSystem:
         return [
             Transition("ring", process.name, cause=name)
             for process in self.processes
-            for name, wake in sorted(process.wakes.items.items())
+            for name, wake in sorted(process.wake_ups.items.items())
             if wake.periodic
         ]
 
@@ -175,11 +175,11 @@ class TransitionSystem:
 
     def _next_wake(self) -> float | None:
         """Return when the next wake-up comes that is not periodic, or None."""
-        wakes = (wake for process in self.processes for wake in process.wakes.items.values())
+        wakes = (wake for process in self.processes for wake in process.wake_ups.items.values())
         return min((wake.at for wake in wakes if not wake.periodic), default=None)
 
     def _wakes(self, process: Process) -> list[str]:
-        wakes = process.wakes.items
+        wakes = process.wake_ups.items
         if not wakes:
             return []
         now = self.sim.now
@@ -200,10 +200,10 @@ class TransitionSystem:
                 sim.deliver(sim.processes[move.component], move.kinds)
                 self.words = f"{move.component} sees {', '.join(move.kinds or ()) or 'what there is to see'}"
             case "ring":
-                wake = sim.processes[move.component].wakes.items[move.cause]
+                wake = sim.processes[move.component].wake_ups.items[move.cause]
                 if wake.periodic and wake.at > sim.now:
                     sim.log.write(CLOCK, wake.at)
-                sim.ring(sim.processes[move.component], move.cause)
+                sim.fire_wake_up(sim.processes[move.component], move.cause)
                 self.words = f"{move.component} has waited long enough: {move.cause.replace('|', ' ')}"
             case "time":
                 sim.log.write(CLOCK, self._next_wake())
@@ -250,9 +250,9 @@ class TransitionSystem:
     def _reconcile_idly(self, process: Process) -> None:
         """Make the turns of a component that change nothing but its own list of what to do."""
         for actor in process.component.actors:
-            for _, cause in actor.ready(TurnContext(self.sim, process, actor), every=True):
+            for _, cause in actor.ready_causes(TurnContext(self.sim, process, actor), every=True):
                 # Whether a turn is idle depends on what its component knows, so it is tried once for each of that.
-                key = (self.sim.local(process.name), actor.name, cause)
+                key = (self.sim.local_state(process.name), actor.name, cause)
                 idle = self._known_idle.get(key)
                 if idle is not False:
                     self._known_idle[key] = self._try_idly(process, actor, cause)
@@ -265,7 +265,7 @@ class TransitionSystem:
         ctx, goes_on = self.sim.act(process, actor, cause)
         if goes_on or ctx.outcomes or ctx.reads or ctx.events or self.drawn or not self._only_forgot(start):
             log.seek(start)
-            log.cut()
+            log.truncate()
             return False
         return True
 
@@ -279,7 +279,7 @@ class TransitionSystem:
         if not self.eager or (self.lag == "per kind" and len(process.cursors) > 1) or self._wakes(process):
             return False
         actors = process.component.actors
-        return not any(actor.ready(TurnContext(self.sim, process, actor), every=True) for actor in actors)
+        return not any(actor.ready_causes(TurnContext(self.sim, process, actor), every=True) for actor in actors)
 
     def _act(self, move: Transition) -> None:
         sim = self.sim
@@ -295,12 +295,12 @@ class TransitionSystem:
         fault = self.faults[move.fault]
         place = self.sim.log.place
         if isinstance(fault, Crash):
-            self.sim.forget(self.sim.processes[fault.component])
+            self.sim.drop_notes(self.sim.processes[fault.component])
             self.words = f"{fault.component} crashes and starts anew: what it remembered is gone"
         elif isinstance(fault, UserAct):
             write = fault.writes[used[move.fault]]
             made = write(self.sim.log.objects) if callable(write) else write
-            if made is None or not isinstance(self.sim.commit(fault.component, made), Done):
+            if made is None or not isinstance(self.sim.commit(fault.component, made), CommittedWrite):
                 raise NotPossibleError
             self.words = made.words or f"{fault.words}: {made.verb} {made.subject}"
         if self.sim.log.place == place:

@@ -102,7 +102,7 @@ class Search:
         summary: Summary | None = None,
     ) -> None:
         fork = sim.fork()
-        fork.recording = False
+        fork.records_events = False
         for key in [key for key in fork.log.objects if key.kind == "Event"]:
             del fork.log.objects[key]
         fork.rebuild()
@@ -156,7 +156,7 @@ class Search:
         if number is None:
             objects = self.sim.log.objects
             number = self.graph.add(key, source, move, goal=self.goal is not None and self.goal(objects))
-            self._waiting.append((number, key[1], self.sim.snapshot(like)))
+            self._waiting.append((number, key[1], self.sim.checkpoint(like)))
             if callable(self.until) and self.until(objects):
                 self._find("the condition holds", self.graph.trace(number))
         if move is not None and move.fault < 0:  # that a fault might save the day is no progress
@@ -181,7 +181,7 @@ class Search:
                 raise
             finally:
                 self.sim.log.seek(place)
-                self.sim.log.cut()
+                self.sim.log.truncate()
             if self.wrong:
                 return
 
@@ -239,7 +239,7 @@ class Search:
                 digest = sim.digest()
                 if digest not in known:
                     known.add(digest)
-                    waiting.append(sim.snapshot(snapshot))
+                    waiting.append(sim.checkpoint(snapshot))
                 sim.log.seek(place)
-                sim.log.cut()
+                sim.log.truncate()
         return ends if not waiting else [*ends, ("not known", True)]

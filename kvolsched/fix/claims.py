@@ -12,13 +12,12 @@ import attrs
 from kvolsched import volumes
 from kvolsched.api.kinds.csi import CSIStorageCapacity
 from kvolsched.api.kinds.meta import Frozen, ObjectMeta, evolve_parts
-from kvolsched.api.kinds.node import Node
+from kvolsched.api.kinds.node import HOSTNAME_LABEL, REGION_LABELS, ZONE_LABELS, Node
 from kvolsched.api.kinds.selector import LabelSelector
 from kvolsched.api.kinds.storage_class import TopologySelectorLabelRequirement, TopologySelectorTerm
 from kvolsched.api.kinds.volume import SELECTED_NODE_KEYS, PersistentVolume, PersistentVolumeClaim
 from kvolsched.scheduler.columns.storage_capacities import is_capacity_checked, reaches
 from kvolsched.scheduler.pod_claims import has_provisioner
-from kvolsched.scheduler.spread_constraints import HOSTNAME
 from kvolsched.why.demands import Demand
 
 from . import nodes as node_edits
@@ -27,7 +26,6 @@ from .add_volume import VOLUME, one_more
 from .edit import Edit, ObjectChange, merge_changes
 from .situation import Situation
 
-ZONES, REGIONS = volumes.ZONE_LABELS, volumes.REGION_LABELS
 CLASS, CAPACITY, LEFT_BEHIND = 3, 4, 3
 
 
@@ -123,7 +121,7 @@ def _delayed(claim: PersistentVolumeClaim, situation: Situation) -> bool:
 def _reach(volume: PersistentVolume, near: Sequence[Node]) -> Iterator[Edit]:
     """Label a node so that it counts as reaching a volume: right only where it really does."""
     wanted = volume.spec.node_affinity
-    zones = {key: value for key, value in volume.metadata.labels.items() if key in (*ZONES, *REGIONS)}
+    zones = {key: value for key, value in volume.metadata.labels.items() if key in (*ZONE_LABELS, *REGION_LABELS)}
     for node in near:
         labels = node_edits.labels_for(wanted.required if wanted is not None else None, node)
         labels = {**{key: value.split("__")[0] for key, value in zones.items()}, **labels}
@@ -206,7 +204,7 @@ def _topology(node: Node, driver: str, situation: Situation) -> dict[str, str]:
     here = situation.get("CSINode", node.metadata.name)
     told = here.driver(driver) if here is not None else None
     keys = [key for key in (told.topology_keys if told is not None else ()) if key in node.metadata.labels]
-    return {key: node.metadata.labels[key] for key in keys or [HOSTNAME] if key in node.metadata.labels}
+    return {key: node.metadata.labels[key] for key in keys or [HOSTNAME_LABEL] if key in node.metadata.labels}
 
 
 def _home(situation: Situation) -> str:

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kvolsched.api.kinds.meta import Frozen
-from kvolsched.api.kinds.node import Node
+from kvolsched.api.kinds.node import HOSTNAME_LABEL, ZONE_LABEL, Node
 from kvolsched.api.kinds.pod import Pod, TopologySpreadConstraint
 from kvolsched.api.kinds.selector import LabelSelector, untolerated
 
@@ -25,13 +25,11 @@ from .columns.snapshot import Snapshot
 from .framework.verdict import Mask
 from .node_selection import admitted, admitted_rows, required
 
-HOSTNAME = "kubernetes.io/hostname"
-ZONE = "topology.kubernetes.io/zone"
 HARD, SOFT = "DoNotSchedule", "ScheduleAnyway"
 # What kube-scheduler spreads by where a pod says nothing, among the pods of its services and its owner.
 SYSTEM_DEFAULTS = (
-    TopologySpreadConstraint(max_skew=3, topology_key=HOSTNAME, when_unsatisfiable=SOFT),
-    TopologySpreadConstraint(max_skew=5, topology_key=ZONE, when_unsatisfiable=SOFT),
+    TopologySpreadConstraint(max_skew=3, topology_key=HOSTNAME_LABEL, when_unsatisfiable=SOFT),
+    TopologySpreadConstraint(max_skew=5, topology_key=ZONE_LABEL, when_unsatisfiable=SOFT),
 )
 
 

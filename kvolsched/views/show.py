@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 from attrs import evolve
 
+from ..api.kinds.node import HOSTNAME_LABEL, ZONE_LABELS
 from ..cluster import Cluster
 from ..explain import changes_of, concerns, cpu_held, words_of
-from ..results import hanging
+from ..results import hanging_indent
 from ..world.apiserver import key_for, key_of, ref
 from . import frame as f
 from .drawing.figure import ChartFigure, Figure
@@ -55,7 +56,7 @@ def verdict(cluster: Cluster, pod: str, node: str, plugin: str) -> Text:
         there = f"nodes {', '.join(nodes)}; plugins {', '.join(plugins)}" if found.rows else "no pass has been made"
         raise LookupError(f"{pod}: nothing is known of {plugin} on {node}; there are: {there}")
     said, *sides = matrix.cell_lines(found.cell)
-    return Text("\n".join([hanging([said], 4), *(f"  {hanging([side.strip()], 4)}" for side in sides)]))
+    return Text("\n".join([hanging_indent([said], 4), *(f"  {hanging_indent([side.strip()], 4)}" for side in sides)]))
 
 
 def scores(cluster: Cluster, pod: str) -> Figure:
@@ -192,7 +193,7 @@ class Text(str):
 def zone_key(cluster: Cluster) -> str:
     """Return the topology key that most nodes carry: today's zone label, the beta one, else the host name."""
     labels = [node.metadata.labels for node in cluster.objects("nodes")]
-    keys = ("topology.kubernetes.io/zone", "failure-domain.beta.kubernetes.io/zone", "kubernetes.io/hostname")
+    keys = (*ZONE_LABELS, HOSTNAME_LABEL)
     counts = {key: sum(key in here for here in labels) for key in keys}
     return max(keys, key=lambda key: counts[key]) if any(counts.values()) else keys[0]
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 import attrs
 
-from kvolsched.results import WIDE, hanging
+from kvolsched.results import LINE_WIDTH, hanging_indent
 
 NAMED = 4  # so many nodes of a group are named
 LISTED = 8  # so many groups of nodes are listed
@@ -110,7 +110,7 @@ class Why:
         return iter(self.rows)
 
     def __repr__(self) -> str:
-        lines = [hanging([f"{self.pod}: {self.headline}"], 0, WIDE)]
+        lines = [hanging_indent([f"{self.pod}: {self.headline}"], 0, LINE_WIDTH)]
         if len(self.demands) == 1:
             lines += ["", "One demand alone leaves no node:", *_listed(self.demands, self.size)]
         elif self.demands:
@@ -121,22 +121,22 @@ class Why:
             wide = min(COLUMN, max(len(row.names) for row in self.rows[:LISTED]))
             for row in self.rows[:LISTED]:
                 long = len(row.names) > wide  # the names then have a line of their own
-                lines += [f"  {hanging([row.names], 2)}"] if long else []
+                lines += [f"  {hanging_indent([row.names], 2)}"] if long else []
                 front = f"  {'' if long else row.names:<{wide}}  "
-                lines.append(front + hanging([row.clause or ", ".join(row.reasons)], len(front)))
+                lines.append(front + hanging_indent([row.clause or ", ".join(row.reasons)], len(front)))
             if len(self.rows) > LISTED:
                 lines.append(f"  … and {len(self.rows) - LISTED} more groups of nodes (`.rows`)")
         if self.holdings:
-            lines += ["", "Who holds it:", *(f"  {hanging([str(held)], 4)}" for held in self.holdings)]
+            lines += ["", "Who holds it:", *(f"  {hanging_indent([str(held)], 4)}" for held in self.holdings)]
         if self.also:
             lines += ["", "Also in the way:", *_listed(self.also, self.size)]
         if self.sentence:
-            lines += ["", "kube-scheduler's words:", f"  {hanging([self.sentence], 2)}"]
+            lines += ["", "kube-scheduler's words:", f"  {hanging_indent([self.sentence], 2)}"]
         if self.notes:
-            lines += ["", *(f"- {hanging([note], 2)}" for note in self.notes)]
+            lines += ["", *(f"- {hanging_indent([note], 2)}" for note in self.notes)]
         if self.missing:
             kinds = ", ".join(words.partition(":")[0].removeprefix("no ") for words in self.missing)
-            lines += ["", hanging([f"What was loaded has no {kinds}; `.missing` says what that hides."], 0)]
+            lines += ["", hanging_indent([f"What was loaded has no {kinds}; `.missing` says what that hides."], 0)]
         return "\n".join([*lines, "", f"(rules: {self.revision})"])
 
 
@@ -170,8 +170,8 @@ def _listed(demands: Sequence[DemandRow], size: int) -> list[str]:
     lines = []
     for demand in demands:
         where = "before any node is looked at" if demand.sort == "before filtering" else _where(demand.nodes, size)
-        lines.append(f"  • {hanging([f'{demand.words} – {where}'], 4)}")
-        lines += [f"      {hanging([detail], 8)}" for detail in demand.details]
+        lines.append(f"  • {hanging_indent([f'{demand.words} – {where}'], 4)}")
+        lines += [f"      {hanging_indent([detail], 8)}" for detail in demand.details]
     return lines
 
 

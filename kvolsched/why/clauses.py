@@ -12,9 +12,9 @@ from typing import Any
 import attrs
 import numpy as np
 
+from kvolsched.api.kinds.node import REGION_LABELS, ZONE_LABELS
 from kvolsched.api.kinds.pod import Affinity, Pod, PodAffinity, TopologySpreadConstraint
 from kvolsched.api.kinds.selector import NodeSelector, NodeSelectorTerm, Toleration
-from kvolsched.volumes import REGION_LABELS, ZONE_LABELS
 
 from ..api.kinds.meta import evolve_parts
 from ..scheduler.columns.pod_counts import (

@@ -25,7 +25,7 @@ class ActivationCondition(Protocol):
     def apply(self, key: LogKey, old: Any, new: Any) -> None: ...
 
     @property
-    def met(self) -> bool: ...
+    def is_met(self) -> bool: ...
 
 
 class Exists:
@@ -41,7 +41,7 @@ class Exists:
         self.count += (new is not None and self.holds(new)) - (old is not None and self.holds(old))
 
     @property
-    def met(self) -> bool:
+    def is_met(self) -> bool:
         """Whether there is one."""
         return self.count > 0
 

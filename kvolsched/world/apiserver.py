@@ -17,7 +17,7 @@ import attrs
 from kvolsched.api.kinds.kind import BY_NAME, kind_named
 from kvolsched.api.kinds.meta import Frozen, ObjectMeta
 
-from .digest import SILENT, VERSION
+from .digest import DIGEST_IGNORES, DIGEST_VERSION
 from .log import Key, Log, Note
 
 CLOCK = Note("world", "clock", "")
@@ -42,9 +42,9 @@ class Write:
     verb: str
     key: Key
     new: Any = None
-    version: int = attrs.field(default=0, metadata=VERSION)
+    version: int = attrs.field(default=0, metadata=DIGEST_VERSION)
     uid: str = ""
-    words: str = attrs.field(default="", metadata=SILENT)
+    words: str = attrs.field(default="", metadata=DIGEST_IGNORES)
 
     @property
     def subject(self) -> str:
@@ -53,7 +53,7 @@ class Write:
 
 
 @attrs.frozen
-class Done:
+class CommittedWrite:
     """A write that was committed: the object as stored (None: gone), and whether anything changed."""
 
     write: Write
@@ -62,7 +62,7 @@ class Done:
 
 
 @attrs.frozen
-class Refused:
+class RefusedWrite:
     """A write that was refused: nothing changed. `reason` is Kubernetes' (Conflict, NotFound, AlreadyExists, ...).
 
     `causes` are the single faults of an object that is invalid.
@@ -75,7 +75,7 @@ class Refused:
 
 
 @attrs.frozen
-class Deny:
+class Denial:
     """What admission or a subresource answers to refuse a write, with the single faults if there are such."""
 
     reason: str
@@ -162,10 +162,10 @@ class ApiServer:
         self.generations = frozenset(generations)
         self.series = frozenset(series)
 
-    def commit(self, log: Log, write: Write, by: str) -> Done | Refused:
+    def commit(self, log: Log, write: Write, by: str) -> CommittedWrite | RefusedWrite:
         """Carry out one write in the name of a component, or refuse it."""
         if not self.permit(by, write.verb, write.key.kind):
-            return self._refuse(write, Deny("Forbidden", _forbidden(by, write)))
+            return self._refuse(write, Denial("Forbidden", _forbidden(by, write)))
         old = log.objects.get(write.key)
         match write.verb:
             case "create":
@@ -173,9 +173,9 @@ class ApiServer:
             case "delete":
                 return self._delete(log, write, old)
         if old is None or (write.uid and old.metadata.uid != write.uid):
-            return self._refuse(write, Deny("NotFound", f'{_resource(write.key)} "{write.key.name}" not found'))
+            return self._refuse(write, Denial("NotFound", f'{_resource(write.key)} "{write.key.name}" not found'))
         if write.version and old.metadata.resource_version != write.version:
-            return self._refuse(write, Deny("Conflict", conflict(write.key)))
+            return self._refuse(write, Denial("Conflict", conflict_message(write.key)))
         match write.verb:
             case "update":
                 new, status = write.new, getattr(old, "status", None)
@@ -187,19 +187,19 @@ class ApiServer:
                 new = write.new.apply(old)
             case _:
                 new = self.subresources[write.verb](old, write.new, log.objects)
-        if not isinstance(new, Deny) and write.verb != "update_status":
+        if not isinstance(new, Denial) and write.verb != "update_status":
             new = self.admit(write.verb, old, new, log)
-        if isinstance(new, Deny):
+        if isinstance(new, Denial):
             return self._refuse(write, new)
         return self._store(log, write, old, new)
 
-    def _create(self, log: Log, write: Write, old: Any) -> Done | Refused:
+    def _create(self, log: Log, write: Write, old: Any) -> CommittedWrite | RefusedWrite:
         new = self.admit("create", None, write.new, log)
-        if isinstance(new, Deny):
+        if isinstance(new, Denial):
             return self._refuse(write, new)
         if old is not None:  # found only when it is to be stored: what is wrong with the object is said before
             message = f'{_resource(write.key)} "{write.key.name}" already exists'
-            return self._refuse(write, Deny("AlreadyExists", message))
+            return self._refuse(write, Denial("AlreadyExists", message))
         born = log.notes.get(Note("world", "gone", "/".join(write.key)), 0)
         meta: ObjectMeta = attrs.evolve(
             new.metadata,
@@ -214,9 +214,9 @@ class ApiServer:
             meta = attrs.evolve(meta, rest=meta.rest.with_(generation=1))
         stored = attrs.evolve(new, metadata=meta)
         log.write(write.key, stored)
-        return Done(write, stored)
+        return CommittedWrite(write, stored)
 
-    def _store(self, log: Log, write: Write, old: Any, new: Any) -> Done:
+    def _store(self, log: Log, write: Write, old: Any, new: Any) -> CommittedWrite:
         said, keep = new.metadata, old.metadata
         meta = ObjectMeta(  # what the writer says, and what only the server does
             name=said.name,
@@ -235,12 +235,12 @@ class ApiServer:
         )
         stored = attrs.evolve(new, metadata=meta)
         if stored == old:  # versions are no part of equality
-            return Done(write, old, changed=False)
+            return CommittedWrite(write, old, changed=False)
         if meta.deletion_timestamp and not meta.finalizers and not meta.deletion_grace_period_seconds:
             self._remove(log, write.key)  # the last finalizer goes together with its object
-            return Done(write, None)
+            return CommittedWrite(write, None)
         log.write(write.key, stored)
-        return Done(write, stored)
+        return CommittedWrite(write, stored)
 
     def _annotated(self, old: Any, new: Any) -> ObjectMeta:
         """Return an object's metadata after its status was written: a workload's annotations are written with it."""
@@ -255,22 +255,22 @@ class ApiServer:
         rest: Frozen = new.metadata.rest
         return rest.with_(generation=number)
 
-    def _delete(self, log: Log, write: Write, old: Any) -> Done | Refused:
+    def _delete(self, log: Log, write: Write, old: Any) -> CommittedWrite | RefusedWrite:
         """Delete: at once, or mark as terminating while finalizers or grace remain (`new` = grace in seconds)."""
         if old is None:
-            return self._refuse(write, Deny("NotFound", f'{_resource(write.key)} "{write.key.name}" not found'))
+            return self._refuse(write, Denial("NotFound", f'{_resource(write.key)} "{write.key.name}" not found'))
         if write.uid and old.metadata.uid != write.uid:
             detail = (
                 f"Precondition failed: UID in precondition: {write.uid}, UID in object meta: {old.metadata.uid}"
             )
-            return self._refuse(write, Deny("Conflict", f"{conflict(write.key).split(':')[0]}: {detail}"))
+            return self._refuse(write, Denial("Conflict", f"{conflict_message(write.key).split(':')[0]}: {detail}"))
         if write.version and old.metadata.resource_version != write.version:
-            return self._refuse(write, Deny("Conflict", conflict(write.key)))
+            return self._refuse(write, Denial("Conflict", conflict_message(write.key)))
         grace = write.new if write.new is not None else self._grace(old)
         meta = old.metadata
         left = meta.deletion_grace_period_seconds or 0
         if meta.deletion_timestamp is not None and (grace >= left if left else meta.finalizers):
-            return Done(write, old, changed=False)  # a grace can only be shortened
+            return CommittedWrite(write, old, changed=False)  # a grace can only be shortened
         first = meta.deletion_timestamp is None and (meta.finalizers or grace or old.kind == "Pod")
         if first or left:  # the end of a grace is a change of its own
             marked = attrs.evolve(
@@ -284,9 +284,9 @@ class ApiServer:
             old = attrs.evolve(old, metadata=marked)
             log.write(write.key, old)
         if grace or meta.finalizers:
-            return Done(write, old)
+            return CommittedWrite(write, old)
         self._remove(log, write.key)
-        return Done(write, None)
+        return CommittedWrite(write, None)
 
     @staticmethod
     def _grace(old: Any) -> int:
@@ -303,11 +303,11 @@ class ApiServer:
         log.write(counter, log.notes.get(counter, 0) + 1)
 
     @staticmethod
-    def _refuse(write: Write, deny: Deny) -> Refused:
-        return Refused(write, deny.reason, deny.message, deny.causes)
+    def _refuse(write: Write, deny: Denial) -> RefusedWrite:
+        return RefusedWrite(write, deny.reason, deny.message, deny.causes)
 
 
-def conflict(key: Key) -> str:
+def conflict_message(key: Key) -> str:
     """Return the API server's words for a write on an old version."""
     return (
         f'Operation cannot be fulfilled on {_resource(key)} "{key.name}": the object has been modified; '

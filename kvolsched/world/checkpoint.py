@@ -13,7 +13,7 @@ from typing import Any
 import attrs
 
 from .component import WORLD, Process
-from .digest import Sums
+from .digest import IncrementalDigest
 from .log import Change, Key, Log, Note
 
 
@@ -30,16 +30,16 @@ class Checkpoint:
 
 
 Processes = Mapping[str, Process]
-NOTHING: Mapping[str, Mapping[Key, Any]] = {}  # what a component has seen that does not listen yet
+NOTHING_SEEN: Mapping[str, Mapping[Key, Any]] = {}  # what a component has seen that does not listen yet
 
 
-def take(log: Log, processes: Processes, like: Checkpoint | None = None) -> Checkpoint:
+def take_checkpoint(log: Log, processes: Processes, like: Checkpoint | None = None) -> Checkpoint:
     """Put the present place away; what is as in `like` is shared with it."""
     seen: dict[str, Mapping[str, Mapping[Key, Any]]] = {}
     slowest = log.place
     for name, process in processes.items():
-        if not process.listening:
-            seen[name] = NOTHING
+        if not process.watching:
+            seen[name] = NOTHING_SEEN
             continue
         before = like.seen[name] if like is not None else {}
         kinds: dict[str, Mapping[Key, Any]] = {}
@@ -55,27 +55,27 @@ def take(log: Log, processes: Processes, like: Checkpoint | None = None) -> Chec
     return Checkpoint(dict(log.objects), dict(log.notes), seen, pending, tail, log.place)
 
 
-def restore(log: Log, processes: Processes, sums: Sums | None, snapshot: Checkpoint) -> None:
+def restore_checkpoint(log: Log, processes: Processes, sums: IncrementalDigest | None, snapshot: Checkpoint) -> None:
     """Take a snapshot out again: contents, what is seen, views by the net differences, and the digest's sums."""
     objects = _differences(log.objects, snapshot.objects)
     notes = _differences(log.notes, snapshot.notes)
     log.restore(snapshot.objects, snapshot.notes, snapshot.tail, snapshot.place)
     for name, process in processes.items():
-        if process.listening or snapshot.seen[name] is not NOTHING:
+        if process.watching or snapshot.seen[name] is not NOTHING_SEEN:
             for kind, here in process.seen.kinds.items():
-                for key, old, new in _differences(here, snapshot.seen[name].get(kind, NOTHING)):
-                    process.see(kind, key, old, new)
-        if process.need is not None:
+                for key, old, new in _differences(here, snapshot.seen[name].get(kind, NOTHING_SEEN)):
+                    process.apply_seen(kind, key, old, new)
+        if process.activation is not None:
             process.rebuild_condition([*objects, *(change for change in notes if change[0][0] == WORLD)])
         process.pending.clear()
         process.pending.update(snapshot.pending[name])
     for note, old, new in notes:
         owner = processes.get(note[0])
         if owner is not None and note[1] != "cursor":
-            owner.hear(note, old, new)
+            owner.on_note_change(note, old, new)
     if sums is not None:
         for key, _, _ in (*objects, *notes):
-            sums.hear(key)
+            sums.mark_changed(key)
 
 
 def _same(old: Mapping[Key, Any], new: Mapping[Key, Any]) -> bool:

@@ -17,8 +17,8 @@ import attrs
 from kvolsched.api.kinds.meta import EMPTY, Frozen
 
 from .activation import ActivationCondition
-from .apiserver import CLOCK, ApiServer, Done, Refused, Write, moment
-from .digest import MODULUS, SILENT_KINDS, meaning
+from .apiserver import CLOCK, ApiServer, CommittedWrite, RefusedWrite, Write, moment
+from .digest import IGNORED_KINDS, MODULUS, object_fingerprint
 from .log import Key, Log, LogKey, Note
 from .view import InformerCache, View
 from .work_queue import WakeUp, WorkItem, WorkQueue
@@ -34,9 +34,9 @@ class Actor(Protocol):
 
     @property
     def name(self) -> str: ...
-    def notice(self, ctx: TurnContext, key: Key, old: Any, new: Any) -> None: ...
-    def due(self, ctx: TurnContext, name: str) -> None: ...
-    def ready(self, ctx: TurnContext, *, every: bool = False) -> Sequence[tuple[int, str]]: ...
+    def on_change(self, ctx: TurnContext, key: Key, old: Any, new: Any) -> None: ...
+    def on_wake_up(self, ctx: TurnContext, name: str) -> None: ...
+    def ready_causes(self, ctx: TurnContext, *, every: bool = False) -> Sequence[tuple[int, str]]: ...
     def act(self, ctx: TurnContext, cause: str) -> bool: ...
 
 
@@ -52,7 +52,7 @@ class Component:
     actors: tuple[Actor, ...]
     views: Callable[[InformerCache], Mapping[str, View]] = lambda _seen: {}
     config: Frozen = EMPTY
-    need: Callable[[], ActivationCondition] | None = None
+    activation: Callable[[], ActivationCondition] | None = None
 
 
 class Delivery(NamedTuple):
@@ -78,23 +78,23 @@ class Process:
         self.log = log
         self.cursors = {kind: Note(component.name, "cursor", kind) for kind in component.watches}
         self.pending: dict[str, int] = {}
-        self.arrived: list[Delivery] = []
+        self.delivered: list[Delivery] = []
         self.tracking = False
-        self.need = component.need() if component.need is not None else None
-        self.listening = self.need is None
+        self.activation = component.activation() if component.activation is not None else None
+        self.watching = self.activation is None
         self.reset()
 
     def reset(self) -> None:
         """Empty every view."""
         actors = self.component.actors
-        self.sum = 0
+        self.seen_sum = 0
         self.seen = InformerCache(self.component.watches)
-        self.todo = {actor.name: WorkQueue(f"todo {actor.name}") for actor in actors}
+        self.work_queues = {actor.name: WorkQueue(f"todo {actor.name}") for actor in actors}
         self.plans = {actor.name: WorkQueue(f"plan {actor.name}") for actor in actors}
-        self.wakes = WorkQueue("wake", order=lambda wake: (wake.at, wake.order))
+        self.wake_ups = WorkQueue("wake", order=lambda wake: (wake.at, wake.order))
         self.views: dict[str, View] = dict(self.component.views(self.seen))
         self.listeners: dict[str, list[Callable[[LogKey, Any, Any], None]]] = {}
-        views: list[View] = [self.seen, *self.todo.values(), *self.plans.values(), self.wakes, *self.views.values()]
+        views: list[View] = [self.seen, *self.work_queues.values(), *self.plans.values(), self.wake_ups, *self.views.values()]
         for view in views:
             for word in sorted(view.follows):
                 self.listeners.setdefault(word, []).append(view.apply)
@@ -106,15 +106,15 @@ class Process:
         self._consider()
         for kind in self.component.watches:
             cursor = self.log.notes.get(self.cursors[kind], 0)
-            for _, key, _, new in self.net(kind, 0, cursor):
-                self.see(kind, key, None, new)
-            if self.listening:
-                self.look(kind, cursor)
+            for _, key, _, new in self.net_changes(kind, 0, cursor):
+                self.apply_seen(kind, key, None, new)
+            if self.watching:
+                self.update_pending(kind, cursor)
         for note in sorted(note for note in self.log.notes if note.component == self.name):
             for apply in self.listeners.get(note.sort, ()):
                 apply(note, None, self.log.notes[note])
 
-    def hear(self, note: Note, old: Any, new: Any) -> None:
+    def on_note_change(self, note: Note, old: Any, new: Any) -> None:
         """Follow a change of one of this component's notes; a cursor's takes what is seen along."""
         if note[1] == "cursor":
             self._move(note[2], old or 0, new or 0)
@@ -122,9 +122,9 @@ class Process:
         for apply in self.listeners.get(note[1], ()):
             apply(note, old, new)
 
-    def expect(self, kind: str, place: int, *, undone: bool) -> None:
+    def mark_pending(self, kind: str, place: int, *, undone: bool) -> None:
         """Follow a change of an API object of a watched kind: from now on there is something to see, or no longer."""
-        if not self.listening:
+        if not self.watching:
             return
         if not undone:
             self.pending.setdefault(kind, place)
@@ -133,51 +133,51 @@ class Process:
 
     def on_stored_change(self, key: LogKey, old: Any, new: Any) -> None:
         """Follow a change of what this component's need is about; who begins to listen has everything yet to see."""
-        assert self.need is not None
-        self.need.apply(key, old, new)
-        if self.need.met != self.listening:
+        assert self.activation is not None
+        self.activation.apply(key, old, new)
+        if self.activation.is_met != self.watching:
             self.start_or_stop_watching()
 
     def start_or_stop_watching(self) -> None:
         """Listen if the need is met or something has been seen already, else await nothing."""
-        before, self.listening = self.listening, self._listens()
-        if not self.listening:
+        before, self.watching = self.watching, self._listens()
+        if not self.watching:
             self.pending.clear()
         elif not before:
             for kind in self.component.watches:
-                self.look(kind, self.log.notes.get(self.cursors[kind], 0))
+                self.update_pending(kind, self.log.notes.get(self.cursors[kind], 0))
 
     def _consider(self) -> None:
         """Build the need anew from what is stored."""
-        if self.component.need is None:
+        if self.component.activation is None:
             return
-        self.need = self.component.need()
+        self.activation = self.component.activation()
         for key, obj in self.log.objects.items():
-            if key[0] in self.need.follows:
-                self.need.apply(key, None, obj)
+            if key[0] in self.activation.follows:
+                self.activation.apply(key, None, obj)
         for note, value in self.log.notes.items():
-            if note[0] == WORLD and note[1] in self.need.follows:
-                self.need.apply(note, None, value)
+            if note[0] == WORLD and note[1] in self.activation.follows:
+                self.activation.apply(note, None, value)
         self.start_or_stop_watching()
 
     def rebuild_condition(self, changes: Sequence[tuple[LogKey, Any, Any]]) -> None:
         """Follow changes of which nothing is to be expected: what there is yet to see is set elsewhere."""
-        assert self.need is not None
+        assert self.activation is not None
         for key, old, new in changes:
-            if (key[0] if type(key) is Key else key[1]) in self.need.follows:
-                self.need.apply(key, old, new)
-        self.listening = self._listens()
+            if (key[0] if type(key) is Key else key[1]) in self.activation.follows:
+                self.activation.apply(key, old, new)
+        self.watching = self._listens()
 
     def _listens(self) -> bool:
         notes = self.log.notes
-        return self.need is None or self.need.met or any(notes.get(cursor) for cursor in self.cursors.values())
+        return self.activation is None or self.activation.is_met or any(notes.get(cursor) for cursor in self.cursors.values())
 
-    def net(self, kind: str, start: int, stop: int) -> list[Delivery]:
+    def net_changes(self, kind: str, start: int, stop: int) -> list[Delivery]:
         """Return the net change per key that moving a cursor brings, in the order of the last change of each key."""
         if start == stop:
             return []
         if start > stop:
-            forth = self.net(kind, stop, start)
+            forth = self.net_changes(kind, stop, start)
             return [Delivery(place, key, new, old) for place, key, old, new in reversed(forth)]
         first: dict[Any, Any] = {}
         last: dict[Any, tuple[int, Any]] = {}
@@ -186,12 +186,12 @@ class Process:
                 if key[0] == kind:
                     last[key] = (obj.metadata.resource_version, obj)
             if stop < self.log.place:
-                for change in reversed([change for _, change in self.log.between(kind, stop, self.log.place)]):
+                for change in reversed([change for _, change in self.log.changes_between(kind, stop, self.log.place)]):
                     old = change.old
                     last[change.key] = (old.metadata.resource_version if old is not None else 0, old)
             found = [Delivery(place, key, None, obj) for key, (place, obj) in last.items() if obj is not None]
             return sorted(found, key=_order)
-        changes = list(self.log.between(kind, start, stop))
+        changes = list(self.log.changes_between(kind, start, stop))
         if len(changes) == 1:
             place, only = changes[0]
             return [Delivery(place, only.key, only.old, only.new)]  # type: ignore[arg-type]
@@ -201,25 +201,25 @@ class Process:
         found = [Delivery(place, key, first[key], new) for key, (place, new) in last.items() if first[key] is not new]
         return sorted(found, key=_order) if len(found) > 1 else found
 
-    def see(self, kind: str, key: Key, old: Any, new: Any) -> None:
+    def apply_seen(self, kind: str, key: Key, old: Any, new: Any) -> None:
         """Put one object in place of another in everything that follows what is seen."""
-        if self.tracking and kind not in SILENT_KINDS:
-            self.sum = (self.sum + meaning(key, new) - meaning(key, old)) % MODULUS
+        if self.tracking and kind not in IGNORED_KINDS:
+            self.seen_sum = (self.seen_sum + object_fingerprint(key, new) - object_fingerprint(key, old)) % MODULUS
         for apply in self.listeners.get(kind, ()):
             apply(key, old, new)
 
     def _move(self, kind: str, start: int, stop: int) -> None:
-        self.arrived = self.net(kind, start, stop)
-        for _, key, old, new in self.arrived:
-            self.see(kind, key, old, new)
-        if self.need is not None:
+        self.delivered = self.net_changes(kind, start, stop)
+        for _, key, old, new in self.delivered:
+            self.apply_seen(kind, key, old, new)
+        if self.activation is not None:
             self.start_or_stop_watching()
-        if self.listening:
-            self.look(kind, stop)
+        if self.watching:
+            self.update_pending(kind, stop)
 
-    def look(self, kind: str, cursor: int) -> None:
+    def update_pending(self, kind: str, cursor: int) -> None:
         """Find out what there is yet to see of a kind from a cursor on."""
-        first = self.log.first(kind, cursor)
+        first = self.log.first_change(kind, cursor)
         if first is None:
             self.pending.pop(kind, None)
         else:
@@ -235,7 +235,7 @@ class World(Protocol):
     log: Log
     server: ApiServer
 
-    def commit(self, component: str, write: Write) -> Done | Refused: ...
+    def commit(self, component: str, write: Write) -> CommittedWrite | RefusedWrite: ...
     def record_event(self, source: str, about: Any, type_: str, reason: str, message: str) -> None: ...
     def draw(self, purpose: str, key: str, among: int, attempt: int) -> int: ...
 
@@ -249,7 +249,7 @@ class TurnContext:
         self.actor = actor
         self.seen = process.seen
         self.views = process.views
-        self.outcomes: list[Done | Refused] = []
+        self.outcomes: list[CommittedWrite | RefusedWrite] = []
         self.reads: list[Key] = []
         self.events = 0
         self.words = ""
@@ -277,26 +277,26 @@ class TurnContext:
         """Put a note in place of the old one; None forgets it."""
         self.sim.log.write(Note(self.process.name, sort, name), value)
 
-    def todo(self, cause: str, actor: Actor | None = None) -> None:
+    def enqueue(self, cause: str, actor: Actor | None = None) -> None:
         """Note that this actor (or another of the component) has something to do; already noted, it keeps its order."""
         name = (actor or self.actor).name
-        if cause not in self.process.todo[name].items:
+        if cause not in self.process.work_queues[name].items:
             self.remember(f"todo {name}", cause, WorkItem(self.place))
 
-    def done(self, cause: str) -> None:
+    def dequeue(self, cause: str) -> None:
         """Note that there is nothing more to do about this cause."""
-        if cause in self.process.todo[self.actor.name].items:
+        if cause in self.process.work_queues[self.actor.name].items:
             self.remember(f"todo {self.actor.name}", cause, None)
 
-    def wake(self, name: str, after: float, *, periodic: bool = False, actor: str = "") -> None:
+    def wake_after(self, name: str, after: float, *, periodic: bool = False, actor: str = "") -> None:
         """Ask for this actor (or another of the component) to be woken in `after` seconds, whatever it wished."""
         self.remember("wake", f"{actor or self.actor.name}|{name}", WakeUp(self.now + after, self.place, periodic))
 
-    def cancel_wake(self, name: str, actor: str = "") -> None:
+    def cancel_wake_up(self, name: str, actor: str = "") -> None:
         """Take the wish of this name back."""
         self.remember("wake", f"{actor or self.actor.name}|{name}", None)
 
-    def commit(self, write: Write) -> Done | Refused:
+    def commit(self, write: Write) -> CommittedWrite | RefusedWrite:
         """Have the API server carry out one write, or learn why it refuses.
 
         Raises:
@@ -308,7 +308,7 @@ class TurnContext:
         self.outcomes.append(outcome)
         return outcome
 
-    def get(self, key: Key) -> Any:
+    def get_live(self, key: Key) -> Any:
         """Read one object from the API server itself, past what the component has seen; the turn's record says so."""
         self.reads.append(key)
         return self.sim.log.objects.get(key)
@@ -322,12 +322,12 @@ class TurnContext:
         """Return a number below `among`, the same for the same seed, purpose, key and attempt."""
         return self.sim.draw(purpose, key, among, attempt)
 
-    def say(self, words: str) -> None:
+    def describe(self, words: str) -> None:
         """Give the sentence that describes this turn."""
         self.words = words
 
 
-def seeded(seed: int, purpose: str, key: str, attempt: int, among: int) -> int:
+def seeded_draw(seed: int, purpose: str, key: str, attempt: int, among: int) -> int:
     """Return hash(seed, purpose, key, attempt) mod `among`."""
     text = f"{seed}|{purpose}|{key}|{attempt}"
     return int.from_bytes(hashlib.blake2b(text.encode(), digest_size=8).digest()) % among

@@ -20,8 +20,8 @@ from kvolsched.api.kinds.meta import ObjectMeta
 from .log import Key, Log, LogKey, Note
 from .view import InformerCache
 
-SILENT_SORTS = frozenset({"cursor", "clock", "origin", "gone", "similar"})
-SILENT_KINDS = frozenset({"Event"})
+IGNORED_SORTS = frozenset({"cursor", "clock", "origin", "gone", "similar"})
+IGNORED_KINDS = frozenset({"Event"})
 MODULUS = 1 << 128
 CLOCK_SORT = "clock"
 
@@ -29,13 +29,13 @@ CLOCK_SORT = "clock"
 # (what has passed counts as now; of what is periodic only that it comes); RANK its
 # order among notes of the same sort; VERSION the version of the object at the value's `key`; SILENT not at all;
 # and in API objects "presence": only whether it is set.
-WAIT = {"digest": "wait"}
-RANK = {"digest": "rank"}
-VERSION = {"digest": "version"}
-SILENT = {"digest": "silent"}
+DIGEST_WAIT = {"digest": "wait"}
+DIGEST_RANK = {"digest": "rank"}
+DIGEST_VERSION = {"digest": "version"}
+DIGEST_IGNORES = {"digest": "silent"}
 
 # What a note says that depends on the world around it: ("wait", at), ("rank", order), ("version", key, version).
-Slot = tuple[Any, ...]
+RelativeValue = tuple[Any, ...]
 
 
 _known_fields: dict[Any, tuple[tuple[str, str], ...]] = {}
@@ -58,7 +58,7 @@ def _fields(cls: Any) -> tuple[tuple[str, str], ...]:
 _texts: dict[Any, str] = {}
 
 
-def encode(value: Any, slots: list[Slot] | None = None) -> str:
+def canonical_text(value: Any, slots: list[RelativeValue] | None = None) -> str:
     """Return a text that equal meanings share and different ones do not.
 
     Args:
@@ -68,11 +68,11 @@ def encode(value: Any, slots: list[Slot] | None = None) -> str:
     if value is None or isinstance(value, bool | int | float | str | bytes):
         return repr(value)
     if isinstance(value, Mapping):
-        return "{" + ",".join(f"{key!r}:{encode(value[key], slots)}" for key in sorted(value)) + "}"
+        return "{" + ",".join(f"{key!r}:{canonical_text(value[key], slots)}" for key in sorted(value)) + "}"
     if isinstance(value, tuple):
-        return "(" + ",".join([encode(item, slots) for item in value]) + ")"
+        return "(" + ",".join([canonical_text(item, slots) for item in value]) + ")"
     if isinstance(value, frozenset):
-        return "<" + ",".join(sorted(encode(item, slots) for item in value)) + ">"
+        return "<" + ",".join(sorted(canonical_text(item, slots) for item in value)) + ">"
     if isinstance(value, Enum):
         return f"{type(value).__name__}.{value.name}"
     meta = getattr(value, "metadata", None)
@@ -88,14 +88,14 @@ def encode(value: Any, slots: list[Slot] | None = None) -> str:
     return text
 
 
-def _encode_fields(value: Any, slots: list[Slot] | None) -> str:
+def _encode_fields(value: Any, slots: list[RelativeValue] | None) -> str:
     parts = [type(value).__name__]
     for name, how in _fields(type(value)):
         item = getattr(value, name)
         if how == "presence":
             parts.append("set" if item is not None else "unset")
         elif not how or slots is None:
-            parts.append(encode(item, slots))
+            parts.append(canonical_text(item, slots))
         elif how == "wait" and getattr(value, "periodic", False):
             parts.append("some day")  # that it comes is all that matters
         elif how == "version":
@@ -125,14 +125,14 @@ def _remember(key: LogKey, value: Any, found: Any) -> Any:
     return found
 
 
-def meaning(key: Key, value: Any) -> int:
+def object_fingerprint(key: Key, value: Any) -> int:
     """Return the 128-bit number of one object at one key, 0 if absent; sums of these describe whole contents."""
     if value is None:
         return 0
     known = _known.get((id(value), key))
     if known is not None:
         return int(known[1])
-    return int(_remember(key, value, _number(f"{tuple(key)}={encode(value)}")))
+    return int(_remember(key, value, _number(f"{tuple(key)}={canonical_text(value)}")))
 
 
 class DigestSource(Protocol):
@@ -140,12 +140,12 @@ class DigestSource(Protocol):
 
     seen: InformerCache
     pending: dict[str, int]
-    sum: int
+    seen_sum: int
     tracking: bool
-    listening: bool
+    watching: bool
 
 
-class Sums:
+class IncrementalDigest:
     """The parts of the digest, moved along with the log. Mutable.
 
     What changes is only marked; it is added up when the digest is asked for, so that what is tried and taken back
@@ -158,19 +158,19 @@ class Sums:
         self.numbers: dict[LogKey, int] = {}
         self.objects = 0
         self.notes: dict[str, int] = {}
-        self.relative: dict[str, dict[Note, tuple[str, tuple[Slot, ...]]]] = {}
+        self.relative: dict[str, dict[Note, tuple[str, tuple[RelativeValue, ...]]]] = {}
         self.touched: dict[LogKey, None] = dict.fromkeys((*log.objects, *log.notes))
         for watcher in watchers.values():
             if not watcher.tracking:
                 watcher.tracking = True
-                watcher.sum = sum(
-                    meaning(key, obj)
+                watcher.seen_sum = sum(
+                    object_fingerprint(key, obj)
                     for kind, objects in watcher.seen.kinds.items()
-                    if kind not in SILENT_KINDS
+                    if kind not in IGNORED_KINDS
                     for key, obj in objects.items()
                 ) % MODULUS
 
-    def hear(self, key: LogKey) -> None:
+    def mark_changed(self, key: LogKey) -> None:
         """Mark a place of the map that has changed."""
         self.touched[key] = None
 
@@ -180,10 +180,10 @@ class Sums:
             gone = self.numbers.pop(key, 0)
             if type(key) is Key:
                 number = 0
-                if key[0] not in SILENT_KINDS and key in self.log.objects:
-                    number = self.numbers[key] = meaning(key, self.log.objects[key])
+                if key[0] not in IGNORED_KINDS and key in self.log.objects:
+                    number = self.numbers[key] = object_fingerprint(key, self.log.objects[key])
                 self.objects = (self.objects + number - gone) % MODULUS
-            elif key[1] not in SILENT_SORTS:
+            elif key[1] not in IGNORED_SORTS:
                 self._note(key, gone)  # type: ignore[arg-type]
         self.touched.clear()
 
@@ -204,15 +204,15 @@ class Sums:
     def digest(self) -> str:
         """Return the digest of the present place, 32 hex digits."""
         self.catch_up()
-        seen = [(name, w.sum, self._stale(w)) for name, w in self.watchers.items() if w.listening]
+        seen = [(name, w.seen_sum, self._stale(w)) for name, w in self.watchers.items() if w.watching]
         said = ((owner, self.notes[owner], self._relative(owner)) for owner in sorted(self.notes))
         notes = [parts for parts in said if any(parts[1:])]  # who has forgotten everything says nothing
         return f"{_number(f'{self.objects}|{seen!r}|{notes!r}'):032x}"
 
-    def local(self, component: str) -> tuple[Any, ...]:
+    def local_state(self, component: str) -> tuple[Any, ...]:
         """Return what a component can know: equal where all that it has seen and noted means the same."""
         self.catch_up()
-        return component, self.watchers[component].sum, self.notes.get(component, 0), self._relative(component)
+        return component, self.watchers[component].seen_sum, self.notes.get(component, 0), self._relative(component)
 
     def _stale(self, watcher: DigestSource) -> tuple[Key, ...]:
         """Return the keys of which a component holds an old version that means the same as the new one."""
@@ -221,7 +221,7 @@ class Sums:
             sorted(
                 key
                 for kind in watcher.pending
-                if kind not in SILENT_KINDS
+                if kind not in IGNORED_KINDS
                 for key, here in watcher.seen.kinds[kind].items()
                 if here is not (there := objects.get(key)) and here == there
             )
@@ -263,7 +263,7 @@ def _sign(version: int, obj: Any) -> str:
     return "=" if version == there else "<" if version < there else ">"
 
 
-def _ranks(relative: Mapping[Note, tuple[str, tuple[Slot, ...]]]) -> dict[Any, list[Any]]:
+def _ranks(relative: Mapping[Note, tuple[str, tuple[RelativeValue, ...]]]) -> dict[Any, list[Any]]:
     """Return, sorted, the orders in each sort of a component's notes, and the versions of each key in them."""
     found: dict[Any, set[Any]] = {}
     for note, (_, slots) in relative.items():
@@ -275,8 +275,8 @@ def _ranks(relative: Mapping[Note, tuple[str, tuple[Slot, ...]]]) -> dict[Any, l
     return {where: sorted(values) for where, values in found.items()}
 
 
-def _skeleton(note: Note, value: Any) -> tuple[str, tuple[Slot, ...], int]:
+def _skeleton(note: Note, value: Any) -> tuple[str, tuple[RelativeValue, ...], int]:
     """Return what a note says, what of it depends on the world around it, and its number."""
-    slots: list[Slot] = []
-    text = f"{tuple(note)}={encode(value, slots)}"
+    slots: list[RelativeValue] = []
+    text = f"{tuple(note)}={canonical_text(value, slots)}"
     return text, tuple(slots), _number(text)

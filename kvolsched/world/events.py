@@ -20,10 +20,10 @@ from kvolsched.api.kinds.workload import Event, EventSource
 from .apiserver import CLOCK, key_of, moment
 from .log import Key, Log, Note
 
-MOST_SIMILAR = 10  # different sentences of one source, object, type and reason, before they are told together
-TOGETHER = "(combined from similar events): "
-SERIES_ENDS = 360.0  # seconds after which the scheduler's recorder begins a new Event
-SIMILAR = "similar"  # the sort of note by which recorders remember
+AGGREGATE_FROM = 10  # different sentences of one source, object, type and reason, before they are told together
+AGGREGATE_PREFIX = "(combined from similar events): "
+SERIES_TIMEOUT = 360.0  # seconds after which the scheduler's recorder begins a new Event
+SIMILAR_EVENTS = "similar"  # the sort of note by which recorders remember
 
 
 def record_event(
@@ -64,9 +64,9 @@ def record_event(
 def _first_said(log: Log, key: Key, words: list[str]) -> Key:
     """Return the Event that a sentence of the scheduler's belongs to: the first about this version of the object."""
     *alike, _message, version = words
-    note, now = Note("world", SIMILAR, _hash([*alike, version])), float(log.notes.get(CLOCK, 0.0))
+    note, now = Note("world", SIMILAR_EVENTS, _hash([*alike, version])), float(log.notes.get(CLOCK, 0.0))
     known: tuple[str, float] | None = log.notes.get(note)
-    same = known is not None and now - known[1] <= SERIES_ENDS
+    same = known is not None and now - known[1] <= SERIES_TIMEOUT
     where = _where(key, words) if known is None or not same else Key("Event", key.namespace or "default", known[0])
     log.write(note, (where.name, now))
     return where
@@ -77,12 +77,12 @@ def _correlated(log: Log, key: Key, words: list[str]) -> tuple[Key, str]:
     where, message = _where(key, words), words[-1]
     if where in log.objects:
         return where, message
-    note = Note("world", SIMILAR, _hash(words[:-1]))
+    note = Note("world", SIMILAR_EVENTS, _hash(words[:-1]))
     count = log.notes.get(note, 0) + 1
-    if count < MOST_SIMILAR:
+    if count < AGGREGATE_FROM:
         log.write(note, count)
         return where, message
-    return _where(key, words[:-1]), f"{TOGETHER}{message}"
+    return _where(key, words[:-1]), f"{AGGREGATE_PREFIX}{message}"
 
 
 def _where(key: Key, words: list[str]) -> Key:

@@ -14,7 +14,7 @@ from typing import Self
 
 import attrs
 
-from .apiserver import Done, Refused
+from .apiserver import CommittedWrite, RefusedWrite
 from .log import Change, Key, Log
 
 _END = attrgetter("end")
@@ -36,7 +36,7 @@ class Turn:
     end: int
     time: float
     words: str
-    outcomes: tuple[Done | Refused, ...] = ()
+    outcomes: tuple[CommittedWrite | RefusedWrite, ...] = ()
     reads: tuple[Key, ...] = ()
     events: int = 0
     goes_on: bool = False
@@ -99,7 +99,7 @@ class History:
             raise IndexError(f"step {step} is not between 0 and {len(self.ends) - 1}")
         return self.ends[step]
 
-    def cut(self) -> Future:
+    def truncate(self) -> Future:
         """Forget what lies behind the present place and return it."""
         place = self.log.place
         behind = self.turns[-1].step >= len(self.ends) if self.turns else False
@@ -110,7 +110,7 @@ class History:
         while first and self.turns[first - 1].end == place and self.turns[first - 1].step > step:
             first -= 1
         known = bisect_right(self.ends, place)
-        future = Future(self.log.cut(), tuple(self.turns[first:]), tuple(self.ends[known:]))
+        future = Future(self.log.truncate(), tuple(self.turns[first:]), tuple(self.ends[known:]))
         del self.turns[first:]
         del self.ends[known:]
         return future
@@ -156,7 +156,7 @@ class History:
             other = self.named(name)
         self.log.seek(other.start)
         self.branches.remove(other)
-        self.leave(self.cut(), other.start, name)
+        self.leave(self.truncate(), other.start, name)
         self.extend(other.future)
         self.log.seek(self.log.end)
 
@@ -188,7 +188,7 @@ class History:
         ]
 
 
-class Recording:
+class StepTransaction:
     """One step being made: cuts the future off first, and finds it again when the step came out alike.
 
     Args:
@@ -210,13 +210,13 @@ class Recording:
     def drop(self) -> None:
         """Take the whole step back: nothing came of it."""
         self.history.log.seek(self.start)
-        self.history.log.cut()
+        self.history.log.truncate()
         self.done.clear()
 
     def __enter__(self) -> Self:
         history = self.history
         self.start = history.log.place
-        self.future = history.cut()
+        self.future = history.truncate()
         self.before = len(history.turns), tuple(history.ends[-1:]), len(history.ends), history.branch, history.branches
         history.branches = list(history.branches)
         return self

@@ -112,7 +112,7 @@ class Log:
             self._move(self._place, key, old, new, undone=False)
             self._place += 1
 
-    def settle(self, place: int, other: int) -> None:
+    def recover(self, place: int, other: int) -> None:
         """Put the map at `place` after a move between it and `other` was interrupted, wherever that stopped.
 
         Nobody is told: who follows the log builds anew.
@@ -122,7 +122,7 @@ class Log:
             self._put(key, old if place < other else new)
         self._place = place
 
-    def cut(self) -> tuple[Change, ...]:
+    def truncate(self) -> tuple[Change, ...]:
         """Forget the changes behind the present place and return them."""
         keep = self._place - self.base
         if keep == len(self.changes):
@@ -141,7 +141,7 @@ class Log:
                 self._file(change.key.kind, self.end)
             self.changes.append(change)
 
-    def between(self, kind: str, start: int, stop: int) -> Iterator[tuple[int, Change]]:
+    def changes_between(self, kind: str, start: int, stop: int) -> Iterator[tuple[int, Change]]:
         """Yield (place, change) of the API objects of a kind with `start` <= place < `stop`, in order."""
         places = self.by_kind.get(kind, ())
         for index in range(bisect_left(places, start), len(places)):
@@ -150,7 +150,7 @@ class Log:
                 return
             yield place, self.changes[place - self.base]
 
-    def first(self, kind: str, start: int) -> int | None:
+    def first_change(self, kind: str, start: int) -> int | None:
         """Return the place of the first change of this kind at or behind `start` and before the present, or None."""
         if not start and self.base:  # what happened before `base` is known only by the objects that it left
             left = (obj.metadata.resource_version for key, obj in self.objects.items() if key[0] == kind)

@@ -12,9 +12,9 @@ from typing import Any
 
 import attrs
 
-from .apiserver import Done, key_of
+from .apiserver import CommittedWrite, key_of
 from .component import TurnContext
-from .digest import VERSION
+from .digest import DIGEST_VERSION
 from .log import Key, LogKey, Note
 from .plan import report_done
 from .view import Index
@@ -88,13 +88,13 @@ class AwaitedWrite:
     """A note: the last write of a cause that is to be seen before the cause goes on; its object and version."""
 
     key: Key
-    version: int = attrs.field(metadata=VERSION)
+    version: int = attrs.field(metadata=DIGEST_VERSION)
 
 
 def wait_until_seen(kind: str) -> Callable[..., None]:
     """Return a routine's `done`: say what goes with a write; a cause goes on when it saw one of this kind."""
 
-    def done(ctx: TurnContext, cause: str, outcome: Done, *, last: bool) -> None:
+    def done(ctx: TurnContext, cause: str, outcome: CommittedWrite, *, last: bool) -> None:
         report_done(ctx, cause, outcome, last=last)
         if outcome.write.key.kind == kind and outcome.changed:
             ctx.remember("awaits", f"{ctx.actor.name}|{cause}", AwaitedWrite(outcome.write.key, ctx.place))

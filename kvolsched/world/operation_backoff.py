@@ -5,14 +5,14 @@ from __future__ import annotations
 import attrs
 
 from .component import TurnContext
-from .digest import WAIT
+from .digest import DIGEST_WAIT
 
 
 @attrs.frozen
 class OperationBackoff:
     """A note: an operation failed and is not run again before this moment."""
 
-    until: float = attrs.field(metadata=WAIT)
+    until: float = attrs.field(metadata=DIGEST_WAIT)
 
 
 def back_off_operation(ctx: TurnContext, operation: str, seconds: float = 0.5) -> None:

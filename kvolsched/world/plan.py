@@ -11,7 +11,7 @@ from typing import Any
 
 import attrs
 
-from .apiserver import Done, Refused, Write, key_of, ref
+from .apiserver import CommittedWrite, RefusedWrite, Write, key_of, ref
 from .component import TurnContext
 from .log import Key
 
@@ -42,12 +42,12 @@ class PlannedWrite(Write):
     A refusal for the reason `sunk` is none to speak of: nothing is said of it.
     """
 
-    then: tuple[PlannedEvent | PlannedEnqueue, ...] = ()
-    otherwise: tuple[PlannedEvent | PlannedEnqueue, ...] = ()
-    sunk: str = ""
-    error: str = "{error}"  # the whole sentence of a refusal
+    on_success: tuple[PlannedEvent | PlannedEnqueue, ...] = ()
+    on_failure: tuple[PlannedEvent | PlannedEnqueue, ...] = ()
+    silent_reason: str = ""
+    refusal_words: str = "{error}"  # the whole sentence of a refusal
     operation: str = ""  # what has failed if this is refused
-    keep: bool = True  # whether the component's own cache takes what was stored
+    cached: bool = True  # whether the component's own cache takes what was stored
 
 
 class PlanBuilder:
@@ -93,7 +93,7 @@ class PlanBuilder:
             return
         self._then(PlannedEvent(key_of(about), type_, reason, message, source))
 
-    def ask(self, actor: str, cause: str) -> None:
+    def enqueue(self, actor: str, cause: str) -> None:
         """Have another routine of the component take something up: now, or once the last write was carried out."""
         if not self.writes:
             enqueue(self.ctx, actor, cause)
@@ -102,31 +102,31 @@ class PlanBuilder:
 
     def _then(self, what: PlannedEvent | PlannedEnqueue) -> None:
         last = self.writes[-1]
-        self.writes[-1] = attrs.evolve(last, then=(*last.then, what))
+        self.writes[-1] = attrs.evolve(last, on_success=(*last.on_success, what))
 
-    def say(self, words: str) -> None:
+    def describe(self, words: str) -> None:
         """Give the sentence of a turn that only decides."""
         if not self.writes:
-            self.ctx.say(words)
+            self.ctx.describe(words)
 
 
 def enqueue(ctx: TurnContext, actor: str, cause: str) -> None:
     """Have a routine of the component take something up; without such a routine somebody else does it."""
     other = next((other for other in ctx.process.component.actors if other.name == actor), None)
     if other is not None:
-        ctx.todo(cause, other)
+        ctx.enqueue(cause, other)
 
 
-def report_outcome(ctx: TurnContext, outcome: Done | Refused) -> None:
+def report_outcome(ctx: TurnContext, outcome: CommittedWrite | RefusedWrite) -> None:
     """Say and ask for what goes with the outcome of a write."""
     write = outcome.write
     if not isinstance(write, PlannedWrite):
         return
-    error = outcome.message if isinstance(outcome, Refused) else ""
+    error = outcome.message if isinstance(outcome, RefusedWrite) else ""
     if error:
-        ctx.say(f"{write.words}: refused, {write.error.replace('{error}', error)}")
-    sunk = isinstance(outcome, Refused) and outcome.reason == write.sunk
-    for what in () if sunk else write.otherwise if isinstance(outcome, Refused) else write.then:
+        ctx.describe(f"{write.words}: refused, {write.refusal_words.replace('{error}', error)}")
+    sunk = isinstance(outcome, RefusedWrite) and outcome.reason == write.silent_reason
+    for what in () if sunk else write.on_failure if isinstance(outcome, RefusedWrite) else write.on_success:
         if isinstance(what, PlannedEnqueue):
             enqueue(ctx, what.actor, what.cause)
             continue
@@ -136,12 +136,12 @@ def report_outcome(ctx: TurnContext, outcome: Done | Refused) -> None:
             ctx.event(about, what.type, what.reason, message, what.source)
 
 
-def report_done(ctx: TurnContext, _cause: str, outcome: Done, *, last: bool) -> None:
+def report_done(ctx: TurnContext, _cause: str, outcome: CommittedWrite, *, last: bool) -> None:
     """Fill a routine's `done`."""
     report_outcome(ctx, outcome)
 
 
-def report_refused(ctx: TurnContext, _cause: str, outcome: Refused) -> None:
+def report_refused(ctx: TurnContext, _cause: str, outcome: RefusedWrite) -> None:
     """Fill a routine's `refused`."""
     report_outcome(ctx, outcome)
 

@@ -12,10 +12,10 @@ from contextlib import suppress
 
 import attrs
 
-from .apiserver import CLOCK, ApiServer, Done, Refused, Write
+from .apiserver import CLOCK, ApiServer, CommittedWrite, RefusedWrite, Write
 from .checkpoint import Checkpoint
 from .component import Actor, Component, Process, TurnContext
-from .history import Branch, History, Recording, Turn
+from .history import Branch, History, StepTransaction, Turn
 from .log import Note
 from .runtime import Runtime
 
@@ -74,13 +74,13 @@ class Simulation(Runtime):
         """The futures that were left."""
         return self.history.branches
 
-    def begin(self) -> None:
+    def reset_history(self) -> None:
         """Make the present place the start: what was written so far has no turns and is not gone back over."""
         self.history = History(self.log)
 
-    def pass_time(self) -> bool:
+    def advance_clock(self) -> bool:
         """Let time pass to the earliest wake-up; False when only periodic ones are left (the world is idle)."""
-        wakes = [wake for process in self.processes.values() for wake in process.wakes.items.values()]
+        wakes = [wake for process in self.processes.values() for wake in process.wake_ups.items.values()]
         if all(wake.periodic for wake in wakes):
             return False
         self.log.write(CLOCK, max(min(wake.at for wake in wakes), self.now))
@@ -92,12 +92,12 @@ class Simulation(Runtime):
         """Return the place of the oldest thing that a component has not yet seen or done, or None."""
         oldest = min(process.pending.values()) if process.pending else None
         for actor in process.component.actors:
-            ready = actor.ready(self.look(process, actor))
+            ready = actor.ready_causes(self.read_only_context(process, actor))
             if ready and (oldest is None or ready[0][0] < oldest):
                 oldest = ready[0][0]
-        if process.wakes.items:
+        if process.wake_ups.items:
             now = self.now
-            for wake in process.wakes.items.values():
+            for wake in process.wake_ups.items.values():
                 if wake.at <= now and (oldest is None or wake.order < oldest):
                     oldest = wake.order
         return oldest
@@ -106,7 +106,7 @@ class Simulation(Runtime):
         """Return the component whose oldest undelivered change, task or due wake-up lies furthest back."""
         found: tuple[int, Process] | None = None
         for process in self.processes.values():
-            if not process.listening:
+            if not process.watching:
                 continue
             oldest = self._oldest(process)
             if oldest is not None and (found is None or oldest < found[0]):
@@ -115,15 +115,15 @@ class Simulation(Runtime):
 
     def next_actors(self) -> list[NextTurn]:
         """List who may act next, in the order of the lanes: everything is delivered, looked at and taken back."""
-        with self.record() as trial:
+        with self.transaction() as trial:
             for process in self.processes.values():
                 self.deliver(process)
-                self.wake(process)
+                self.fire_due_wake_ups(process)
             found = [
                 NextTurn(process.name, actor.name, cause, order)
                 for process in self.processes.values()
                 for actor in process.component.actors
-                for order, cause in actor.ready(TurnContext(self, process, actor), every=True)
+                for order, cause in actor.ready_causes(TurnContext(self, process, actor), every=True)
             ]
             trial.drop()
         return found
@@ -134,19 +134,19 @@ class Simulation(Runtime):
         Turns that would show nothing are left out; the first may lie in the future (its `time`), as a plain step waits.
         """
         trials: list[Turn] = []
-        with Recording(self.history, self._undo) as trial:
+        with StepTransaction(self.history, self._undo) as trial:
             first = self._first(trial)
             self._undo(trial.start)
             for process in self.processes.values():
                 self.deliver(process)
-                self.wake(process)
+                self.fire_due_wake_ups(process)
             for process in self.processes.values():
                 for actor in process.component.actors:
-                    for _, cause in actor.ready(TurnContext(self, process, actor), every=True):
+                    for _, cause in actor.ready_causes(TurnContext(self, process, actor), every=True):
                         start = self.log.place
                         trials.append(self.turn(process, actor, cause, see=False))
                         self.log.seek(start)
-                        self.log.cut()
+                        self.log.truncate()
             trial.drop()
         if first is None:
             return []
@@ -164,14 +164,14 @@ class Simulation(Runtime):
         start = self.log.place
         if see:
             self.deliver(process)
-            self.wake(process)
+            self.fire_due_wake_ups(process)
         chosen = self._choose(process, actor, cause)
         if chosen is None:
-            return self.record_of(start, process.name, quiet=True)
+            return self.actorless_turn(start, process.name, quiet=True)
         ctx, more = self.act(process, *chosen)
-        return self.turn_of(ctx, chosen[1], start, goes_on=more)
+        return self.actor_turn(ctx, chosen[1], start, goes_on=more)
 
-    def turn_of(self, ctx: TurnContext, cause: str, start: int, *, goes_on: bool) -> Turn:
+    def actor_turn(self, ctx: TurnContext, cause: str, start: int, *, goes_on: bool) -> Turn:
         """Return the record of a turn that an actor has just done."""
         words = ctx.words or _words(ctx.outcomes)
         return Turn(
@@ -190,22 +190,22 @@ class Simulation(Runtime):
             quiet=not (goes_on or ctx.outcomes or ctx.events or words),
         )
 
-    def record_of(self, start: int, component: str, words: str = "", fault: str = "", *, quiet: bool = False) -> Turn:
+    def actorless_turn(self, start: int, component: str, words: str = "", fault: str = "", *, quiet: bool = False) -> Turn:
         """Return the record of what happened since `start` without any actor."""
         return Turn(
             len(self.history.ends), component, "", "", start, self.log.place, self.now, words, fault=fault, quiet=quiet
         )
 
-    def record(self) -> Recording:
+    def transaction(self) -> StepTransaction:
         """Return a context: what is done inside it is one step, an error inside it undoes it."""
-        return Recording(self.history, self._undo)
+        return StepTransaction(self.history, self._undo)
 
     def _choose(self, process: Process, actor: Actor | None, cause: str | None) -> tuple[Actor, str] | None:
         best: tuple[int, int, Actor, str] | None = None
         for lane, candidate in enumerate(process.component.actors):
             if actor is not None and candidate is not actor:
                 continue
-            for order, what in candidate.ready(TurnContext(self, process, candidate), every=cause is not None):
+            for order, what in candidate.ready_causes(TurnContext(self, process, candidate), every=cause is not None):
                 if (cause is None or what == cause) and (best is None or (order, lane) < best[:2]):
                     best = (order, lane, candidate, what)
         if best is None and cause is not None:
@@ -223,7 +223,7 @@ class Simulation(Runtime):
         Raises:
             LookupError: there is no such actor, or it has no such cause.
         """
-        with self.record() as step:
+        with self.transaction() as step:
             last = self._first_of(actor, cause, step) if actor is not None else self._first(step)
             if last is None:
                 return []
@@ -232,7 +232,7 @@ class Simulation(Runtime):
                 last = step.add(self.turn(process, who, last.cause))
         return step.done
 
-    def _first(self, step: Recording) -> Turn | None:
+    def _first(self, step: StepTransaction) -> Turn | None:
         """Let whoever has waited longest go, and time pass, until something visible happens or nothing is left."""
         while True:
             waiting = self._default()
@@ -242,11 +242,11 @@ class Simulation(Runtime):
                     return turn
             else:
                 start = self.log.place
-                if not self.pass_time():
+                if not self.advance_clock():
                     return None
-                step.add(self.record_of(start, "world", f"t = {self.now:g} s", quiet=True))
+                step.add(self.actorless_turn(start, "world", f"t = {self.now:g} s", quiet=True))
 
-    def _first_of(self, actor: str, cause: str | None, step: Recording) -> Turn | None:
+    def _first_of(self, actor: str, cause: str | None, step: StepTransaction) -> Turn | None:
         """Let one actor go, or those of a component, until something visible happens; else nothing has happened."""
         process = self.processes.get(actor)
         who: Actor | None = None
@@ -261,14 +261,14 @@ class Simulation(Runtime):
                 return None
 
     def perform(
-        self, component: str, writes: Sequence[Write], words: str = "", *, whole: bool = False
-    ) -> list[Done | Refused]:
+        self, component: str, writes: Sequence[Write], words: str = "", *, atomic: bool = False
+    ) -> list[CommittedWrite | RefusedWrite]:
         """Carry out writes in the name of a component as one step, a turn each (a person at kubectl).
 
-        With `whole` it is all or nothing: is one of them refused, nothing has happened.
+        With `atomic` it is all or nothing: is one of them refused, nothing has happened.
         """
-        outcomes: list[Done | Refused] = []
-        with suppress(_TakenBack), self.record() as step:
+        outcomes: list[CommittedWrite | RefusedWrite] = []
+        with suppress(_TakenBack), self.transaction() as step:
             for write in writes:
                 start = self.log.place
                 outcome = self.commit(component, write)
@@ -276,7 +276,7 @@ class Simulation(Runtime):
                 said = words or _words([outcome])
                 place = len(self.history.ends), component, component, words, start, self.log.place, self.now, said
                 step.add(Turn(*place, outcomes=(outcome,)))
-            if whole and any(isinstance(outcome, Refused) for outcome in outcomes):
+            if atomic and any(isinstance(outcome, RefusedWrite) for outcome in outcomes):
                 raise _TakenBack
         return outcomes
 
@@ -299,19 +299,19 @@ class Simulation(Runtime):
         """Note that the nth write of a component from now on is to be refused with this reason."""
         note = Note("world", "refuse", component)
         faults = (*self.log.notes.get(note, ()), (nth, reason))
-        with self.record() as step:
+        with self.transaction() as step:
             start = self.log.place
             self.log.write(note, faults)
             words = f"the {nth}. write of {component} will be refused: {reason}"
-            step.add(self.record_of(start, "world", words, "refuse"))
+            step.add(self.actorless_turn(start, "world", words, "refuse"))
 
     def crash(self, component: str) -> None:
         """Let a component crash and restart: its notes are dropped, its cursors start anew."""
-        with self.record() as step:
+        with self.transaction() as step:
             start = self.log.place
-            self.forget(self.processes[component])
+            self.drop_notes(self.processes[component])
             words = f"{component} crashes and starts anew: what it remembered is gone"
-            step.add(self.record_of(start, component, words, "crash"))
+            step.add(self.actorless_turn(start, component, words, "crash"))
 
     # -- back, forward, elsewhere -----------------------------------------------------------------------------
 
@@ -325,7 +325,7 @@ class Simulation(Runtime):
         try:
             self.log.seek(target)
         except BaseException:
-            self.log.settle(start, target)
+            self.log.recover(start, target)
             self.rebuild()
             raise
 
@@ -355,10 +355,10 @@ class Simulation(Runtime):
         self.history = History(self.log)
 
 
-def _words(outcomes: Sequence[Done | Refused]) -> str:
+def _words(outcomes: Sequence[CommittedWrite | RefusedWrite]) -> str:
     for outcome in outcomes:
         write = outcome.write
-        if isinstance(outcome, Refused):
+        if isinstance(outcome, RefusedWrite):
             return f"{write.words or f'{write.verb} {write.subject}'}: refused ({outcome.reason})"
         return write.words or f"{write.verb} {write.subject}"
     return ""

@@ -8,7 +8,7 @@ from typing import Any
 
 import attrs
 
-from .digest import SILENT, WAIT
+from .digest import DIGEST_IGNORES, DIGEST_WAIT
 from .log import LogKey
 
 
@@ -16,15 +16,15 @@ from .log import LogKey
 class WorkItem:
     """A note that an actor has something to do; `order` is the place in the log where it learned so."""
 
-    order: int = attrs.field(metadata=SILENT)
+    order: int = attrs.field(metadata=DIGEST_IGNORES)
 
 
 @attrs.frozen
 class WakeUp:
     """A note that an actor wants to be woken at a simulated time (s); a periodic one does not keep a run going."""
 
-    at: float = attrs.field(metadata=WAIT)
-    order: int = attrs.field(metadata=SILENT)
+    at: float = attrs.field(metadata=DIGEST_WAIT)
+    order: int = attrs.field(metadata=DIGEST_IGNORES)
     periodic: bool = False
 
 

@@ -26,7 +26,7 @@ from documents.made import (
 import kvolsched
 from kvolsched import volumes
 from kvolsched.admission import AdmissionPlugin
-from kvolsched.admission.plugins import forbidden
+from kvolsched.admission.plugins import deny_forbidden
 from kvolsched.api.kinds.meta import evolve_parts
 from kvolsched.api.kinds.selector import NodeSelectorTerm
 from kvolsched.revision import revision_named
@@ -254,7 +254,7 @@ def test_a_quota_by_topology_knows_no_topology_yet():
     def quota(_old, new, stored):
         held = [pv for pv in stored.of_kind("PersistentVolume") if "a" in str(pv.spec.node_affinity)]
         asked.append(len(held))
-        return new if not held else forbidden(new, "exceeded quota: zone a holds its volume")
+        return new if not held else deny_forbidden(new, "exceeded quota: zone a holds its volume")
 
     rules = revision_named("upstream")
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 import kvolsched
-from kvolsched.conform import judged, read
+from kvolsched.conform import judge_case, read
 from kvolsched.revision import upstream
 from kvolsched.scheduler.framework.verdict import Ok
 from kvolsched.views.fill import frame_of
@@ -175,7 +175,7 @@ def test_after_a_pass_the_ledger_is_that_of_the_pass():
 def recorded(family):
     """Judge a family's recorded pods once."""
     profile = upstream().profile
-    return [judged(one.case, profile) for one in read(RECORDED / f"{family}.jsonl.gz")]
+    return [judge_case(one.case, profile) for one in read(RECORDED / f"{family}.jsonl.gz")]
 
 
 @pytest.mark.parametrize("family", ["spread", "mixed"])

@@ -8,7 +8,17 @@ from world.toys import Annotate
 from kvolsched.api.kinds.meta import Frozen, ObjectMeta, OwnerReference, evolve_parts
 from kvolsched.api.kinds.pod import Pod, PodSpec
 from kvolsched.api.kinds.volume import PersistentVolume, PersistentVolumeSpec, PersistentVolumeStatus
-from kvolsched.world.apiserver import ApiServer, Deny, Done, Refused, Write, key_of, ref, timestamp, uid_of
+from kvolsched.world.apiserver import (
+    ApiServer,
+    CommittedWrite,
+    Denial,
+    RefusedWrite,
+    Write,
+    key_of,
+    ref,
+    timestamp,
+    uid_of,
+)
 from kvolsched.world.log import Key, Log
 
 NAMES = st.sampled_from(["a", "b"])
@@ -57,7 +67,7 @@ class Server(RuleBasedStateMachine):
         outcome = self.server.commit(self.log, write, by)
         changed = {key for key in before.keys() | self.log.objects.keys()
                    if before.get(key) is not self.log.objects.get(key)}
-        if isinstance(outcome, Refused):
+        if isinstance(outcome, RefusedWrite):
             assert (before, notes, place) == (self.log.objects, self.log.notes, self.log.place)
             assert outcome.message
         else:
@@ -72,7 +82,7 @@ class Server(RuleBasedStateMachine):
 
     def expect(self, outcome, reason):
         """Check a refusal's reason, or that there was none."""
-        assert (outcome.reason if isinstance(outcome, Refused) else "") == reason
+        assert (outcome.reason if isinstance(outcome, RefusedWrite) else "") == reason
 
     def refusal(self, key, version, uid):
         """Why the model refuses a change of this object, "" if it does not."""
@@ -216,7 +226,7 @@ def test_admission_may_change_or_refuse():
     """What admission returns is stored; what it denies is refused with its words."""
     def admit(verb, _old, new, _objects):
         if verb == "create" and new.metadata.name == "bad":
-            return Deny("Invalid", 'Pod "bad" is invalid')
+            return Denial("Invalid", 'Pod "bad" is invalid')
         return evolve_parts(new, metadata={"labels": Frozen(seen=verb)})
 
     server, log = ApiServer(admit), Log()
@@ -226,7 +236,7 @@ def test_admission_may_change_or_refuse():
     done = server.commit(log, Write("create", key_of(good), good), "user")
 
     assert ("Invalid", 'Pod "bad" is invalid') == (refused.reason, refused.message)
-    assert isinstance(done, Done)
+    assert isinstance(done, CommittedWrite)
     assert {"seen": "create"} == done.stored.metadata.labels
 
 
@@ -234,7 +244,7 @@ def test_a_subresource_is_a_write_of_its_own():
     """`bind` sees the object and the payload; what it denies is refused."""
     def bind(old, node, _objects):
         if old.spec.node_name:
-            return Deny("Conflict", f"pod {old.metadata.name} is already assigned to node {old.spec.node_name!r}")
+            return Denial("Conflict", f"pod {old.metadata.name} is already assigned to node {old.spec.node_name!r}")
         return evolve_parts(old, spec={"node_name": node})
 
     server, log = ApiServer(subresources={"bind": bind}), Log()

@@ -255,7 +255,7 @@ def test_the_digest_tells_worlds_apart():
     digests.append(sim.digest())  # as at first, but what the greeter has seen is an old version
     ctx = TurnContext(sim, sim.processes["greeter"], GREETER.actors[0])
     for wait in (1.0, 2.0):
-        ctx.wake("default/p0", wait)
+        ctx.wake_after("default/p0", wait)
         digests.append(sim.digest())
 
     assert len(digests) == len(set(digests))
@@ -274,10 +274,10 @@ def test_the_digest_does_not_see_absolute_time_or_place():
         for process in world_.processes.values():
             world_.deliver(process)
             for actor in process.component.actors:
-                for cause in list(process.todo[actor.name].items):
+                for cause in list(process.work_queues[actor.name].items):
                     world_.log.write(Note(process.name, f"todo {actor.name}", cause), None)
         world_.perform("user", [create(pod("new"))])
-        TurnContext(world_, world_.processes["greeter"], GREETER.actors[0]).wake("x", 3.0)
+        TurnContext(world_, world_.processes["greeter"], GREETER.actors[0]).wake_after("x", 3.0)
 
     assert sim.place != late.place
     assert sim.digest() == late.digest()
@@ -393,20 +393,20 @@ class Twice:
 
     name: str = "twice"
 
-    def notice(self, ctx, key, old, new):
+    def on_change(self, ctx, key, old, new):
         """Everything is a reason."""
-        ctx.todo("x")
+        ctx.enqueue("x")
 
-    def due(self, ctx, name):
+    def on_wake_up(self, ctx, name):
         """Never asked for."""
 
-    def ready(self, ctx, *, every=False):
+    def ready_causes(self, ctx, *, every=False):
         """As noted."""
-        return ctx.process.todo["twice"].all()
+        return ctx.process.work_queues["twice"].all()
 
     def act(self, ctx, cause):
         """Write two pods at once."""
-        ctx.done(cause)
+        ctx.dequeue(cause)
         ctx.commit(create(pod("a")))
         ctx.commit(create(pod("b")))
         return False

@@ -17,7 +17,7 @@ def labelled(found):
     return bool(found.metadata.labels)
 
 
-LATE = attrs.evolve(COUNTER, need=lambda: Exists("Pod", labelled))
+LATE = attrs.evolve(COUNTER, activation=lambda: Exists("Pod", labelled))
 
 
 def world(*components):
@@ -31,11 +31,11 @@ def test_moved_or_built_the_same_listens(life, place):
     sim = live(world(), life)
     sim.log.seek(min(place, sim.log.end))
     process = sim.processes[LATE.name]
-    moved = picture(sim), process.listening, dict(process.pending)
+    moved = picture(sim), process.watching, dict(process.pending)
 
     sim.rebuild()
 
-    assert moved == (picture(sim), process.listening, dict(process.pending))
+    assert moved == (picture(sim), process.watching, dict(process.pending))
 
 
 @given(lives)
@@ -43,24 +43,24 @@ def test_who_does_not_listen_has_nothing(life):
     """No cursor, no note, nothing seen and nothing to see; and one that needs nothing always listens."""
     sim = live(world(), life)
     process = sim.processes[LATE.name]
-    if not process.listening:
+    if not process.watching:
         assert not [note for note in sim.log.notes if note.component == LATE.name]
         assert not process.pending
         assert not any(process.seen.kinds.values())
-    assert sim.processes[GREETER.name].listening
+    assert sim.processes[GREETER.name].watching
 
 
 @given(lives)
 def test_snapshots_hold_who_listens(life):
     """A world put away and taken out again is the same, and has the same digest."""
     sim = live(world(), life)
-    before = picture(sim), sim.digest(), sim.processes[LATE.name].listening
-    snapshot = sim.snapshot()
+    before = picture(sim), sim.digest(), sim.processes[LATE.name].watching
+    snapshot = sim.checkpoint()
     fork = sim.fork()
     fork.digest()
     fork.restore(snapshot)
 
-    assert before == (picture(fork), fork.digest(), fork.processes[LATE.name].listening)
+    assert before == (picture(fork), fork.digest(), fork.processes[LATE.name].watching)
 
 
 def test_it_begins_with_the_need_and_sees_everything_then():
@@ -68,14 +68,14 @@ def test_it_begins_with_the_need_and_sees_everything_then():
     sim = world(LATE)
     sim.perform("user", [create(pod("a"))])
     process = sim.processes[LATE.name]
-    assert not process.listening
+    assert not process.watching
     plain = pod("b")
     marked = evolve_parts(plain, metadata={"labels": plain.metadata.labels.with_(x="1")})
     sim.perform("user", [create(marked)])
-    assert process.listening
+    assert process.watching
     for _ in sim.run():
         pass
     assert {"a", "b"} == {key.name for key in process.seen.kinds["Pod"]}
     sim.goto(1)
-    assert not process.listening
+    assert not process.watching
     assert Key("Pod", "default", "a") in sim.log.objects

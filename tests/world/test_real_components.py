@@ -14,7 +14,7 @@ def everything(sim):
         (name, what): view
         for name, process in sim.processes.items()
         for what, view in {
-            **process.views, **process.todo, "seen": process.seen, "wakes": process.wakes, "pending": process.pending,
+            **process.views, **process.work_queues, "seen": process.seen, "wakes": process.wake_ups, "pending": process.pending,
         }.items()
     }  # fmt: skip
 
@@ -30,7 +30,7 @@ def test_views_digest_and_snapshots_of_real_components(name, revision):
         fork = sim.fork()
         assert everything(fork) == everything(sim)
         assert fork.digest() == sim.digest()
-        snapshots.append((sim.snapshot(), sim.digest(), everything(fork)))
+        snapshots.append((sim.checkpoint(), sim.digest(), everything(fork)))
         if not sim.step(turns=True):
             break
         turns += 1

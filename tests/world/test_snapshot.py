@@ -30,9 +30,9 @@ def test_a_snapshot_is_the_same_world(before, between, after):
     """Taken out again, also after other snapshots were, a world is as it was, and goes on as it would have."""
     sim = live(world(), before)
     fork = sim.fork()
-    first, there = sim.snapshot(), meant(sim)
+    first, there = sim.checkpoint(), meant(sim)
     live(sim, between)
-    second, later = sim.snapshot(first), meant(sim)
+    second, later = sim.checkpoint(first), meant(sim)
 
     for snapshot, expected in ((first, there), (second, later), (first, there)):
         sim.restore(snapshot)
@@ -47,7 +47,7 @@ def test_a_snapshot_is_the_same_world(before, between, after):
 def test_views_of_a_restored_world_can_be_built(before, between, name):
     """Moved by differences or built anew: the same views; and a tail is kept for whoever lags behind."""
     sim = live(world(), before)
-    snapshot = sim.snapshot()
+    snapshot = sim.checkpoint()
     live(sim, between)
     sim.restore(snapshot)
     moved = meant(sim)

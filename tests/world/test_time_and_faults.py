@@ -20,23 +20,23 @@ class Clockwork:
     name: str = "clockwork"
     waits: tuple = ((5.0, False), (2.0, False), (300.0, True))
 
-    def notice(self, ctx, key, old, new):
+    def on_change(self, ctx, key, old, new):
         """The first pod winds it up."""
         if new is not None and new.metadata.name == "p0":
             for number, (after, periodic) in enumerate(self.waits):
-                ctx.wake(str(number), after, periodic=periodic)
+                ctx.wake_after(str(number), after, periodic=periodic)
 
-    def due(self, ctx, name):
+    def on_wake_up(self, ctx, name):
         """Due."""
-        ctx.todo(f"{name} at {ctx.now:g}")
+        ctx.enqueue(f"{name} at {ctx.now:g}")
 
-    def ready(self, ctx, *, every=False):
+    def ready_causes(self, ctx, *, every=False):
         """As noted."""
-        return ctx.process.todo[self.name].all()
+        return ctx.process.work_queues[self.name].all()
 
     def act(self, ctx, cause):
         """Write down when it was."""
-        ctx.done(cause)
+        ctx.dequeue(cause)
         ctx.commit(create(pod(cause.replace(" ", "-"))))
         return False
 
@@ -74,8 +74,8 @@ def test_the_nth_write_is_refused_and_tried_again_after_a_back_off(nth, pods):
     turns = [turn for step in sim.run() for turn in step if not turn.quiet]
 
     assert [(outcome.write.key.name, type(outcome).__name__) for turn in turns for outcome in turn.outcomes] == (
-        [("p0", "Refused"), ("p1", "Done"), ("p0", "Done")] if nth == 1
-        else [("p0", "Done"), ("p1", "Refused"), ("p1", "Done")])
+        [("p0", "RefusedWrite"), ("p1", "CommittedWrite"), ("p0", "CommittedWrite")] if nth == 1
+        else [("p0", "CommittedWrite"), ("p1", "RefusedWrite"), ("p1", "CommittedWrite")])
     assert turns[-1].time == 0.005
     assert "refused (Conflict)" in turns[nth - 1].words
     assert pods == [turn.cause.split("/")[1] for turn in turns if isinstance(turn.outcomes[0].write.version, int)
@@ -131,7 +131,7 @@ def interrupted(sim, line, do):
     def trace(frame, event, _arg):
         if "kvolsched/world" not in frame.f_code.co_filename.replace("\\", "/"):
             return None
-        if frame.f_code.co_name in ("_undo", "_take_back", "_forget", "extend", "rebuild", "settle", "cut", "reset", "_put"):
+        if frame.f_code.co_name in ("_undo", "_take_back", "_forget", "extend", "rebuild", "recover", "truncate", "reset", "_put"):
             return None  # mending is not itself interrupted here: a second Ctrl-C is another story
         if frame.f_code.co_name in ("step", "__exit__", "__enter__"):
             return trace_calls  # Python itself leaves the lines around a `with` unguarded

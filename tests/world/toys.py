@@ -120,8 +120,8 @@ def views(sim):
         (name, what): view
         for name, process in sim.processes.items()
         for what, view in {
-            "seen": process.seen.kinds, "todo": {a: w.items for a, w in process.todo.items()},
-            "plans": {a: w.items for a, w in process.plans.items()}, "wakes": process.wakes.items,
+            "seen": process.seen.kinds, "todo": {a: w.items for a, w in process.work_queues.items()},
+            "plans": {a: w.items for a, w in process.plans.items()}, "wakes": process.wake_ups.items,
             "pending": dict(process.pending),
             **{view: vars(made).get("found") for view, made in process.views.items()},
         }.items()

@@ -17,7 +17,7 @@ from ...api.kinds.pod import Pod
 from ...api.kinds.volume import PersistentVolume, PersistentVolumeClaim
 from ...world.apiserver import Write, key_of, ref
 from ...world.component import TurnContext
-from ...world.digest import RANK, WAIT
+from ...world.digest import DIGEST_RANK, DIGEST_WAIT
 from ...world.log import Key
 from ...world.view import InformerCache
 from ..plugins.volume_binding import VolumeDecision
@@ -51,8 +51,8 @@ class BindingInProgress:
     stage: str = "write"
     message: str = ""
     reason: str = ""
-    deadline: float = attrs.field(default=0.0, metadata=WAIT)
-    order: int = attrs.field(default=0, metadata=RANK)
+    deadline: float = attrs.field(default=0.0, metadata=DIGEST_WAIT)
+    order: int = attrs.field(default=0, metadata=DIGEST_RANK)
 
 
 def claim_keys_of_pod(pod: Any) -> list[Key]:

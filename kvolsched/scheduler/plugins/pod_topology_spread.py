@@ -13,7 +13,7 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from kvolsched.api.kinds.node import Node
+from kvolsched.api.kinds.node import HOSTNAME_LABEL, Node
 from kvolsched.api.kinds.pod import Pod, TopologySpreadConstraint
 from kvolsched.scheduler.columns import owner_selectors as groups
 from kvolsched.scheduler.columns.pod_counts import PodMatcher
@@ -23,7 +23,6 @@ from kvolsched.scheduler.framework.extension_points import ColumnContext, Queuei
 from kvolsched.scheduler.framework.verdict import OK, Code, Codes, Evidence, Integers, Ok, Reason, Reject
 from kvolsched.scheduler.spread_constraints import (
     HARD,
-    HOSTNAME,
     SOFT,
     SYSTEM_DEFAULTS,
     CountingOptions,
@@ -191,7 +190,7 @@ class PodTopologySpread:
             codes = nodes.labels(constraint.topology_key).codes.now
             counts = constraint.counts(at.seen)
             flat = constraint.max_skew - 1
-            if constraint.topology_key == HOSTNAME:
+            if constraint.topology_key == HOSTNAME_LABEL:
                 weight = np.log(int(np.count_nonzero(passed)) + 2)
                 share: NDArray[Any] = np.full(len(codes), float(flat)) if counts is None else counts * weight + flat
                 if not keys:

@@ -13,7 +13,7 @@ import attrs
 import numpy as np
 
 from kvolsched import volumes
-from kvolsched.api.kinds.node import Node
+from kvolsched.api.kinds.node import BETA_REGION_LABEL, BETA_ZONE_LABEL, REGION_LABEL, ZONE_LABEL, Node
 from kvolsched.api.kinds.pod import Pod
 from kvolsched.api.kinds.storage_class import StorageClass
 from kvolsched.api.kinds.volume import PersistentVolume
@@ -37,10 +37,7 @@ from kvolsched.scheduler.framework.verdict import (
 from kvolsched.scheduler.pod_claims import is_claim_of_pod, named_claims
 
 # A volume's label, and the node's label that is read if the node lacks this one.
-TODAY = {
-    "failure-domain.beta.kubernetes.io/zone": "topology.kubernetes.io/zone",
-    "failure-domain.beta.kubernetes.io/region": "topology.kubernetes.io/region",
-}
+TODAY = {BETA_ZONE_LABEL: ZONE_LABEL, BETA_REGION_LABEL: REGION_LABEL}
 LABELS = (*TODAY, *TODAY.values())
 
 

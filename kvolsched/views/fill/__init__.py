@@ -7,7 +7,7 @@ are judged again where the pass was made (`fill_verdicts`), changes and marks ar
 from __future__ import annotations
 
 from ...cluster import Cluster
-from ...results import sentence
+from ...results import as_sentence
 from ...world.apiserver import ref
 from .. import frame as f
 from . import history as fill_history
@@ -70,7 +70,7 @@ def _head(here: FrameContext, gear: str, changes: tuple[f.ChangeRow, ...]) -> f.
 def _next(here: FrameContext) -> tuple[f.NextActor, ...]:
     rows = []
     for place, trial in enumerate(here.cluster.next):
-        words = sentence(trial.words or f"look at {trial.cause}")
+        words = as_sentence(trial.words or f"look at {trial.cause}")
         wait = trial.time - here.world.now
         rows.append(
             f.NextActor(

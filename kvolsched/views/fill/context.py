@@ -11,7 +11,7 @@ from typing import Any
 
 from ...cluster import Cluster
 from ...explain import Pass, judged, last_pass
-from ...results import CALLED
+from ...results import DISPLAY_NAMES
 from ...scheduler.loop.assume_cache import ASSUMED, key_of_note
 from ...scheduler.loop.binding_flow import WORKER
 from ...scheduler.loop.evictor import EVICTOR
@@ -19,7 +19,7 @@ from ...scheduler.loop.scheduling_cycle import PASS
 from ...world.apiserver import key_for
 from ...world.log import Key
 
-LABELS = CALLED | {
+LABELS = DISPLAY_NAMES | {
     PASS: "scheduler · pass",
     WORKER: f"scheduler · {WORKER}",
     EVICTOR: f"scheduler · {EVICTOR}",

@@ -11,7 +11,7 @@ from ...cluster import Cluster
 from ...controllers import stateful_set
 from ...explain import about, changed_fields, changes_of, net, note_words, told
 from ...scheduler.loop.scheduling_cycle import PASS
-from ...world.apiserver import Refused, ref
+from ...world.apiserver import RefusedWrite, ref
 from ...world.component import Process
 from ...world.history import Turn
 from ...world.log import Change, Key, Note
@@ -33,7 +33,7 @@ def changes(here: FrameContext) -> tuple[f.ChangeRow, ...]:
     made: list[Change] = []
     for turn in here.turns:
         for outcome in turn.outcomes:
-            if isinstance(outcome, Refused):
+            if isinstance(outcome, RefusedWrite):
                 write = outcome.write
                 refusal = (outcome.reason, outcome.message)
                 rows.append(f.ChangeRow("api", turn.component, "~", write.subject, write.verb, "", "", *refusal))
@@ -124,7 +124,7 @@ def lanes(here: FrameContext) -> tuple[f.Lane, ...]:
     for process in sorted(here.world.processes.values(), key=lambda process: process.name == "kubelet"):
         if process.name == "user" or (process.name in SERVES and not here.of(SERVES[process.name])):
             continue
-        seldom = process.need is not None and process.name not in SERVES  # most worlds have nothing for it to do
+        seldom = process.activation is not None and process.name not in SERVES  # most worlds have nothing for it to do
         cursors = _cursors(here, process)
         for place, actor in enumerate(process.component.actors):
             mine = marks.get(actor.name, [])
@@ -144,7 +144,7 @@ def _cursors(here: FrameContext, process: Process) -> tuple[f.Cursor, ...]:
         if first is None:
             rows.append(f.Cursor(kind, here.step, 0))
             continue
-        behind = sum(1 for _ in here.world.log.between(kind, first, here.world.place))
+        behind = sum(1 for _ in here.world.log.changes_between(kind, first, here.world.place))
         position = bisect_left(here.world.history.ends, first + 1) - 1
         rows.append(f.Cursor(kind, min(here.step, max(0, position)), behind))
     return tuple(rows)
@@ -157,7 +157,7 @@ def _mark(here: FrameContext, turn: Turn) -> f.Mark:
     for outcome in turn.outcomes:
         write = outcome.write
         verb = VERBS.get(write.verb, write.verb)
-        if isinstance(outcome, Refused):
+        if isinstance(outcome, RefusedWrite):
             return f.Mark(turn.step, "refused", verb, write.subject, outcome.reason)
         if outcome.changed:
             return f.Mark(turn.step, "write", verb, write.subject)

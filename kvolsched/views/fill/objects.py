@@ -10,6 +10,7 @@ from typing import Any
 
 from ... import volumes as rules
 from ...api.kinds import quantity
+from ...api.kinds.node import HOSTNAME_LABEL
 from ...api.kinds.volume import PersistentVolume
 from ...explain import PARTS
 from ...scheduler.loop.scheduling_cycle import SCHEDULER, PassNote
@@ -20,8 +21,6 @@ from ...world.log import Key, Note
 from .. import frame as f
 from .context import FrameContext
 from .verdicts import verdict_of
-
-HOSTNAME = "kubernetes.io/hostname"
 
 
 def nodes(here: FrameContext) -> tuple[f.NodeRow, ...]:
@@ -226,7 +225,7 @@ def reach_of(volume: PersistentVolume, every_node: Iterable[Any]) -> str:
     if len(terms) == 1 and len(words) == 1:
         ((key, operator, values),) = words
         if operator == "In":
-            if key == HOSTNAME and len(values) == 1:
+            if key == HOSTNAME_LABEL and len(values) == 1:
                 return f"node:{values[0]}"
             return f"zone:{values[0]}" if len(values) == 1 else f"zones:{','.join(values)}"
     names = [node.metadata.name for node in every_node if rules.volume_fits_node(volume, node)]

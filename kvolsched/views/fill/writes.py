@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING
 from ...api.kinds.kind import BY_NAME
 from ...cluster import USER, Cluster
 from ...explain import FieldChange, changed_fields, changes_of
-from ...results import CALLED, COMPONENTS
+from ...results import COMPONENT_NAMES, DISPLAY_NAMES
 from ...revision import NOT_DRIVERS
-from ...world.apiserver import Refused, ref
+from ...world.apiserver import RefusedWrite, ref
 from ...world.history import Turn
 from ...world.log import Change, Key, Note
 from ..pictures.writes import NOT_YET, Written
@@ -28,7 +28,7 @@ VERBS = {"update_status": "status", "update/status": "status", "patch/status": "
 ORDER = ("spec.claimRef", "spec.nodeName", "spec.volumeName", "spec.", "status.phase", "status.nominated",
          "metadata.annotations", "status.conditions", "metadata.labels")  # fmt: skip
 # The loop: shown also where one of them has nothing to do.
-CORE = (COMPONENTS["scheduler"], COMPONENTS["PV controller"], "kubelet")
+CORE = (COMPONENT_NAMES["scheduler"], COMPONENT_NAMES["PV controller"], "kubelet")
 PROVISIONER = "provisioner"  # as recordings call whatever driver there is
 TOLD = ("Pod", "PersistentVolume", "PersistentVolumeClaim", "StatefulSet")  # what a recording tells of
 AT_CREATION = ("spec.claimRef", "spec.nodeAffinity")
@@ -43,13 +43,13 @@ _LINE = re.compile(r"([\d.]+) (?:kcm/)?(\S+) (\S+) ([^\s:]+)(?:: (.*)| (\w+))?$"
 def names(cluster: Cluster) -> Mapping[str, str]:
     """Return the components' names as people call them: a driver that is the only one is *the* provisioner."""
     drivers = [name for name in cluster.world.processes if name not in NOT_DRIVERS]
-    return {**CALLED, **(dict.fromkeys(drivers, PROVISIONER) if len(drivers) == 1 else {})}
+    return {**DISPLAY_NAMES, **(dict.fromkeys(drivers, PROVISIONER) if len(drivers) == 1 else {})}
 
 
 def components(cluster: Cluster) -> tuple[str, ...]:
     """Return whose columns are shown, ordered as the lanes: who the loop is made of, who else has acted or is due."""
     acted = {turn.component for turn in _turns(cluster) if not turn.quiet or turn.fault}
-    acted |= {name for name, process in cluster.world.processes.items() if process.listening and process.pending}
+    acted |= {name for name, process in cluster.world.processes.items() if process.watching and process.pending}
     core = {*CORE, *(name for name in cluster.world.processes if name not in NOT_DRIVERS)}
     shown = [name for name in cluster.world.processes if name in (core | acted) and name not in ("kubelet", USER)]
     last = ["kubelet"] if "kubelet" in cluster.world.processes else []
@@ -71,7 +71,7 @@ def rows_of(cluster: Cluster, kinds: Sequence[str] = ()) -> tuple[Written, ...]:
         if turn.fault == "crash":
             rows.append(Written(place, who, "crash", "crash", "", now=now))
         for outcome in turn.outcomes:
-            if isinstance(outcome, Refused):
+            if isinstance(outcome, RefusedWrite):
                 verb = VERBS.get(outcome.write.verb, outcome.write.verb)
                 about = _about(outcome.write.key, uids)
                 said = f"refused: {outcome.reason}"
@@ -101,7 +101,7 @@ def rows_of_trace(trace: Trace) -> tuple[Written, ...]:
         paths = said.split(", ") if said else []
         what = _joined(list(dict.fromkeys(_name(path) for path in paths)))
         fields = frozenset(map(_name, paths))
-        who, verb = CALLED.get(who, who), VERBS.get(verb, verb)
+        who, verb = DISPLAY_NAMES.get(who, who), VERBS.get(verb, verb)
         rows.append(Written(f"|{time} s", who, "write", verb, about, what, about, fields))
     return tuple(rows)
 
@@ -206,7 +206,7 @@ class _Sight:
         """Return by component at which step it saw the change at this place of the log."""
         found = {}
         for name, process in self.cluster.world.processes.items():
-            if name == writer or kind not in process.component.watches or not process.listening:
+            if name == writer or kind not in process.component.watches or not process.watching:
                 continue
             moves = self.moves.get((name, kind), [])
             after = moves[bisect_left(moves, (place, 0)) :]

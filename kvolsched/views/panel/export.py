@@ -14,6 +14,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from kvolsched.api.kinds.node import ZONE_LABEL
 from kvolsched.views.drawing import figure, text
 from kvolsched.views.frame import Frame
 from kvolsched.views.panel.host import ROOT, read, script, style
@@ -28,7 +29,7 @@ ORDER = ("sentence", "map", "side", "lanes")
 PAGE_TABS = (("verdicts", "Verdicts"), ("domains", "Domains"), ("events", "Events"))
 
 
-def picture(frame: Frame, width: int, selection: str = "", key: str = map.ZONE) -> str:
+def picture(frame: Frame, width: int, selection: str = "", key: str = ZONE_LABEL) -> str:
     """Draw sentence, map and timeline under each other as one SVG, classes unresolved."""
     first, high = headline.draw_svg(frame, width)
     parts = [(first, high)]
@@ -38,7 +39,7 @@ def picture(frame: Frame, width: int, selection: str = "", key: str = map.ZONE) 
     return headline.stacked(parts, width, headline.reading(frame))
 
 
-def bundle(frame: Frame, width: int, selection: str = "", key: str = map.ZONE) -> dict[str, Any]:
+def bundle(frame: Frame, width: int, selection: str = "", key: str = ZONE_LABEL) -> dict[str, Any]:
     """Give the MIME forms of a still picture: SVG for a trusted notebook, PNG for any other."""
     still = figure.resolve(picture(frame, width, selection, key))
     forms: dict[str, Any] = {"image/svg+xml": still}

@@ -17,6 +17,7 @@ import ipywidgets as widgets
 import traitlets
 from attrs import evolve
 
+from kvolsched.api.kinds.node import ZONE_LABEL
 from kvolsched.views.drawing.text import escape
 from kvolsched.views.frame import CapacityLedger, CellDetail, Frame, NextActor, ObjectStoryRow, SkewLedger
 from kvolsched.views.panel.export import bundle, save_page
@@ -105,7 +106,7 @@ class Lab(widgets.VBox):  # type: ignore[misc,unused-ignore] # ipywidgets ships 
     """
 
     selection = traitlets.Unicode(help="ref of what is selected; empty: nothing")
-    topology = traitlets.Unicode(map.ZONE, help="topology key by which the map groups nodes")
+    topology = traitlets.Unicode(ZONE_LABEL, help="topology key by which the map groups nodes")
     tab = traitlets.Enum([name for name, _ in TABS], "verdicts", help="the open tab")
 
     def __init__(self, driver: Driver, *, width: int = 1000) -> None:

@@ -13,13 +13,14 @@ from itertools import groupby, pairwise
 
 from attrs import frozen
 
+from kvolsched.api.kinds.node import ZONE_LABEL
 from kvolsched.views import frame as f
 from kvolsched.views.drawing import text as t
 from kvolsched.views.drawing.figure import ChartFigure, palette
 from kvolsched.views.drawing.sheet import Sheet
 from kvolsched.views.drawing.tables import columns
 from kvolsched.views.pictures import scores as scores_view
-from kvolsched.views.pictures.domains import ZONE, domains_reading, domains_sheet
+from kvolsched.views.pictures.domains import domains_reading, domains_sheet
 from kvolsched.views.pictures.ledgers import capacity_reading, capacity_sheet, skew_reading, skew_sheet
 from kvolsched.views.pictures.matrix import MOST_ROWS
 
@@ -63,7 +64,7 @@ class Outcome:
     """What was explored, when several explorations stand in one chart: "design"."""
 
 
-def domains(frame: f.Frame, key: str = ZONE, width: int = WIDTH, *, refs: bool = False) -> ChartFigure:
+def domains(frame: f.Frame, key: str = ZONE_LABEL, width: int = WIDTH, *, refs: bool = False) -> ChartFigure:
     """Draw the domains of `key` with their nodes, pods, volumes and verdict counts."""
     return _figure(*domains_sheet(frame, key, width, refs=refs), domains_reading(frame, key))
 
@@ -78,7 +79,7 @@ def capacity(frame: f.Frame, width: int = WIDTH, *, refs: bool = False) -> Chart
     return _figure(*capacity_sheet(frame, width, refs=refs), capacity_reading(frame))
 
 
-def draw(frame: f.Frame, width: int, selection: str = "", key: str = ZONE) -> str:
+def draw(frame: f.Frame, width: int, selection: str = "", key: str = ZONE_LABEL) -> str:
     """Draw the domains as the panel shows them: the same marks as SVG, without altair."""
     sheet, height = domains_sheet(frame, key, width, refs=True)
     return sheet.svg(height, f"domains of {key}", selection)

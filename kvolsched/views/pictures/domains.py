@@ -14,6 +14,7 @@ from math import ceil
 
 from attrs import field, frozen
 
+from kvolsched.api.kinds.node import ZONE_LABEL
 from kvolsched.views import frame as f
 from kvolsched.views.drawing import text as t
 from kvolsched.views.drawing.figure import palette
@@ -21,7 +22,6 @@ from kvolsched.views.drawing.marks import POD_GLYPHS, VOLUME_GLYPHS
 from kvolsched.views.drawing.sheet import Sheet
 from kvolsched.views.drawing.tables import columns
 
-ZONE = "topology.kubernetes.io/zone"
 NO_LABEL, NO_PLACE = "(no label)", "(no place yet)"
 MOST_CHIPS, MOST_UNITS = 6, 36
 """More of a kind in one domain than this are drawn as squares; more than that, as a bar."""
@@ -93,7 +93,7 @@ def domains_sheet(frame: f.Frame, key: str, width: int, *, refs: bool = False) -
     return sheet, y
 
 
-def domains_reading(frame: f.Frame, key: str = ZONE) -> str:
+def domains_reading(frame: f.Frame, key: str = ZONE_LABEL) -> str:
     """Say the domains in lines: counts, and names where there are few."""
     table = [["domain", "nodes", "pods", "volumes", "verdicts"]]
     for row in _domains(frame, key):

@@ -6,6 +6,7 @@ a topology key, and reads the same tables as lines of text. It draws nothing its
 
 from __future__ import annotations
 
+from kvolsched.api.kinds.node import HOSTNAME_LABEL, ZONE_LABEL
 from kvolsched.views.drawing import text
 from kvolsched.views.drawing.marks import claim_words, n, plugin, pod_words, reason, verdict_glyph, volume_words
 from kvolsched.views.frame import ClaimRow, Frame, NodeRow, PodRow, VolumeRow
@@ -13,14 +14,13 @@ from kvolsched.views.pictures.map_cards import draw_cards, volume_places
 from kvolsched.views.pictures.map_cells import draw_cells, tally_words
 from kvolsched.views.pictures.map_tray import about_words
 
-ZONE = "topology.kubernetes.io/zone"
 NO_LABEL = "(no label)"
 MOST_CARDS, MOST_IN_DOMAIN = 24, 8
 EMPTY = "No nodes. Apply some, or load a scenario."
 Domain = tuple[str, tuple[NodeRow, ...]]
 
 
-def draw(frame: Frame, width: float, selection: str = "", key: str = ZONE) -> str:
+def draw(frame: Frame, width: float, selection: str = "", key: str = ZONE_LABEL) -> str:
     """Draw the map as SVG, `width` px wide, with the nodes grouped by the topology `key`."""
     if not frame.nodes:
         return (
@@ -32,7 +32,7 @@ def draw(frame: Frame, width: float, selection: str = "", key: str = ZONE) -> st
     return (draw_cards if cards else draw_cells)(frame, width, selection, domains, key_word(key))
 
 
-def reading(frame: Frame, key: str = ZONE) -> str:
+def reading(frame: Frame, key: str = ZONE_LABEL) -> str:
     """Read the map as lines of text: what waits, then each domain with its nodes, pods and volumes."""
     if not frame.nodes:
         return EMPTY
@@ -62,7 +62,7 @@ def group_by(frame: Frame, key: str) -> tuple[Domain, ...]:
     """Group the nodes by a topology key, sorted by value; nodes without it stand last."""
     found: dict[str, list[NodeRow]] = {}
     for node in frame.nodes:
-        value = node.name if key in ("kubernetes.io/hostname", "hostname") else dict(node.topology).get(key)
+        value = node.name if key in (HOSTNAME_LABEL, "hostname") else dict(node.topology).get(key)
         found.setdefault(NO_LABEL if value is None else value, []).append(node)
     ordered = sorted(found, key=lambda value: (value == NO_LABEL, value))
     return tuple((value, tuple(found[value])) for value in ordered)
