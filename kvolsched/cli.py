@@ -13,7 +13,7 @@ from typing import Any
 
 import click
 
-from .api.kinds.kind import is_kind
+from .api.kinds.kind import is_kind_name
 from .api.text.fault import ManifestError
 from .cluster import Cluster
 from .kubectl import ResourceNotFound
@@ -194,7 +194,7 @@ def _asked(words: tuple[str, ...]) -> tuple[Cluster, str, tuple[str, ...]]:
 
     def asks(word: str) -> bool:
         first = word.partition("/")[0].partition(",")[0]
-        return first == "all" or is_kind(first) or not Path(word).exists()
+        return first == "all" or is_kind_name(first) or not Path(word).exists()
 
     number = next((place for place, word in enumerate(words) if place and asks(word)), len(words))
     dumps, asked = words[:number], words[number:]

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Any
 import attrs
 from tqdm.auto import tqdm
 
-from .api.kinds.kind import BY_NAME, KINDS, kind_named
+from .api.kinds.kind import KINDS, KINDS_BY_NAME, find_kind
 from .api.text import manifest
 from .api.text import newest_time as moments
-from .api.text.garbage_collection import seldom_collected
+from .api.text.python_gc import infrequent_gc
 from .results import COMPONENT_NAMES, ApplyRefused, ApplyResult, PossibleTurns, Run, Step
 from .revision import Revision, revision_named
 from .scheduler.framework.custom_plugin import custom_plugin
@@ -127,14 +127,14 @@ class Cluster:
                 verb, word = ("create", "creates") if old is None else ("update", "changes")
                 writes.append(Write(verb, key, new, words=f"user {word} {ref(key)}"))
         words = writes[0].words if len(writes) == 1 else f"user applies {len(writes)} objects"
-        with seldom_collected():
+        with infrequent_gc():
             outcomes = self.world.perform(USER, writes, words, atomic=True)
         if refusals := [outcome for outcome in outcomes if isinstance(outcome, RefusedWrite)]:
             raise ApplyRefused(refusals)
         known, classes = self.world.processes, [obj.provisioner for obj in read.objects if obj.kind == "StorageClass"]
         if missing := [c for c in self.revision.provisioners(classes, self.components) if c.name not in known]:
             self.world.add_components(missing)
-        return ApplyResult((*(f"{BY_NAME[k.kind].singular}/{k.name} {word}" for k, word in done.items()), *skipped_objects(read)))
+        return ApplyResult((*(f"{KINDS_BY_NAME[k.kind].singular}/{k.name} {word}" for k, word in done.items()), *skipped_objects(read)))
 
     def delete(self, *references: str) -> ApplyResult:
         """Delete objects by reference, such as `pod/web-0` or `pvc/shop/data-0`.
@@ -149,7 +149,7 @@ class Cluster:
         refusals = [outcome for outcome in outcomes if isinstance(outcome, RefusedWrite)]
         if refusals:
             raise ApplyRefused(refusals)
-        return ApplyResult(tuple(f'{kind_named(key.kind).singular} "{key.name}" deleted' for key in keys))
+        return ApplyResult(tuple(f'{find_kind(key.kind).singular} "{key.name}" deleted' for key in keys))
 
     def edit(self, reference: str, change: Callable[[Any], Any], words: str = "", done: str = "edited") -> ApplyResult:
         """Change one object as the user, by a function from its present value to the wanted one.
@@ -164,7 +164,7 @@ class Cluster:
         outcome = self.world.perform(USER, [write], write.words)[0]
         if isinstance(outcome, RefusedWrite):
             raise ApplyRefused([outcome])
-        return ApplyResult((f"{kind_named(key.kind).singular}/{key.name} {done if outcome.changed else 'unchanged'}",))
+        return ApplyResult((f"{find_kind(key.kind).singular}/{key.name} {done if outcome.changed else 'unchanged'}",))
 
     def cordon(self, node: str) -> ApplyResult:
         """Mark a node unschedulable, as `kubectl cordon` does."""
@@ -226,7 +226,7 @@ class Cluster:
         taken: list[Step] = []
         limit = self.world.now + seconds
         bar = tqdm(total=None, unit=" steps", disable=not progress, leave=False, delay=1.0)
-        with bar, seldom_collected():
+        with bar, infrequent_gc():
             while len(taken) < steps:
                 if holds is not None and holds(self):
                     return Run(tuple(taken), f"{until if isinstance(until, str) else 'the condition'} holds")
@@ -321,7 +321,7 @@ class Cluster:
 
     def objects(self, kind: str) -> list[Any]:
         """Return every object of a kind, sorted by key."""
-        name = kind_named(kind).name
+        name = find_kind(kind).name
         return [obj for key, obj in sorted(self.world.log.objects.items()) if key.kind == name]
 
     def manifests(self, *references: str, form: str = "yaml") -> str:

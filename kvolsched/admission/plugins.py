@@ -11,7 +11,7 @@ from typing import Any, Protocol
 
 import attrs
 
-from ..api.kinds.kind import BY_NAME
+from ..api.kinds.kind import KINDS_BY_NAME
 from ..api.kinds.meta import evolve, evolve_parts
 from ..api.kinds.node import REGION_LABEL, ZONE_LABEL, Node
 from ..api.kinds.pod import Pod
@@ -57,7 +57,7 @@ class AdmissionPlugin:
 
 def deny_forbidden(obj: Any, why: str) -> Denial:
     """Return the refusal of an admission plugin in the API server's words."""
-    return Denial("Forbidden", f'{BY_NAME[obj.kind].resource} "{obj.metadata.name}" is forbidden: {why}')
+    return Denial("Forbidden", f'{KINDS_BY_NAME[obj.kind].resource} "{obj.metadata.name}" is forbidden: {why}')
 
 
 def taint_nodes_by_condition(_old: Node | None, new: Node, _stored: StoredObjects) -> Any:

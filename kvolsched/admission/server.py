@@ -12,7 +12,7 @@ from typing import Any
 import attrs
 
 from ..api import defaults
-from ..api.kinds.kind import BY_NAME
+from ..api.kinds.kind import KINDS_BY_NAME
 from ..api.kinds.meta import evolve
 from ..api.kinds.pod import Pod, PodStatus
 from ..api.kinds.policy import PodDisruptionBudget, PodDisruptionBudgetStatus
@@ -32,10 +32,10 @@ from ..api.kinds.workload import (
     StatefulSet,
     StatefulSetStatus,
 )
-from ..api.unmodelled_defaults import completed
+from ..api.unmodelled_defaults import with_unmodelled_defaults
 from ..api.validation import validate as validation
-from ..api.validation.immutable import immutable
-from ..api.validation.invalid import Invalid
+from ..api.validation.field_error import FieldError
+from ..api.validation.immutable_fields import validate_update
 from ..world.apiserver import Denial
 from .plugins import PLUGINS, AdmissionPlugin, StoredObjects
 
@@ -82,19 +82,19 @@ class Admission:
 
     def __call__(self, verb: str, old: Any, new: Any, stored: StoredObjects) -> Any:
         """Return the object to store, or `Deny`; other verbs than create and update pass."""
-        if verb not in ("create", "update") or new.kind not in BY_NAME:
+        if verb not in ("create", "update") or new.kind not in KINDS_BY_NAME:
             return new
         if verb == "create" and type(new) in _FRESH and new.status != _FRESH[type(new)]:
             new = evolve(new, status=_FRESH[type(new)])
         new = self._ask(verb, old, new, stored, refuses=False)
         if isinstance(new, Denial):
             return new
-        new = defaults.defaulted(new)
-        if old is None or completed(old) == old:  # an object loaded as it was found stays so
-            new = completed(new)
+        new = defaults.with_defaults(new)
+        if old is None or with_unmodelled_defaults(old) == old:  # an object loaded as it was found stays so
+            new = with_unmodelled_defaults(new)
         faults = validation.validate(new)
         if old is not None:
-            faults = [*faults, *immutable(self.seen_as(old, new), new)]
+            faults = [*faults, *validate_update(self.seen_as(old, new), new)]
         if faults:
             return deny_invalid(new, faults)
         return self._ask(verb, old, new, stored, refuses=True)
@@ -110,10 +110,10 @@ class Admission:
 DEFAULT_ADMISSION = Admission()
 
 
-def deny_invalid(obj: Any, faults: Iterable[Invalid]) -> Denial:
+def deny_invalid(obj: Any, faults: Iterable[FieldError]) -> Denial:
     """Return the API server's refusal of an object that validation does not take, with each fault as a cause."""
     causes = tuple(faults)
-    kind = BY_NAME[obj.kind]
+    kind = KINDS_BY_NAME[obj.kind]
     name = f"{obj.kind}.{kind.group}" if kind.group else obj.kind
     words = list(dict.fromkeys(map(str, causes)))
     said = words[0] if len(words) == 1 else f"[{', '.join(words)}]"

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from .kinds.csi import CSIDriver, VolumeAttachment
-from .kinds.kind import BY_NAME
+from .kinds.kind import KINDS_BY_NAME
 from .kinds.meta import Condition, Frozen, ObjectMeta, evolve, evolve_parts
 from .kinds.node import Node
 from .kinds.pod import Container, ContainerPort, Pod, PodSpec
@@ -37,9 +37,9 @@ GATED_CONDITION = Condition(
 )
 
 
-def defaulted(obj: Any) -> Any:
+def with_defaults(obj: Any) -> Any:
     """Return an object with the defaults of its missing fields."""
-    kind = BY_NAME.get(getattr(obj, "kind", ""))
+    kind = KINDS_BY_NAME.get(getattr(obj, "kind", ""))
     if kind is None:
         return obj
     if kind.namespaced and not obj.metadata.namespace:

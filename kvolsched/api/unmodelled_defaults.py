@@ -21,7 +21,7 @@ from .kinds.volume import PersistentVolumeClaim
 from .kinds.workload import DaemonSet, Deployment, Namespace, ReplicaSet, StatefulSet
 
 
-def completed(obj: Any) -> Any:
+def with_unmodelled_defaults(obj: Any) -> Any:
     """Return an object with the unmodelled defaults of its kind."""
     set_defaults = _DEFAULTERS.get(type(obj))
     return obj if set_defaults is None else set_defaults(obj)

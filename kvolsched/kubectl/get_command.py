@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from ..api.kinds.kind import Kind, kind_named
+from ..api.kinds.kind import Kind, find_kind
 from ..api.text.convert import to_plain
 from ..api.text.manifest import write
 from ..cluster import Cluster
@@ -132,7 +132,7 @@ def _table(
 def _serialize(objects: Sequence[Any], output: str, *, as_list: bool) -> str:
     """Return objects as `-o yaml`, `-o json` or `-o name` writes them, in one List if asked."""
     if output == "name":
-        return "\n".join(f"{kind_named(obj.kind).singular}/{obj.metadata.name}" for obj in objects)
+        return "\n".join(f"{find_kind(obj.kind).singular}/{obj.metadata.name}" for obj in objects)
     if not as_list:
         return write(objects, output).rstrip("\n")
     items = [to_plain(obj) for obj in objects]

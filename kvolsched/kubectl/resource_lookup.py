@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ..api.kinds.kind import Kind, kind_named
+from ..api.kinds.kind import Kind, find_kind
 from ..world.apiserver import key_of
 from ..world.log import Key
 from .get_tables.events import sort_events
@@ -32,7 +32,7 @@ def lookup_kind(word: str) -> Kind:
         ResourceNotFound: no modelled kind has this name.
     """
     try:
-        return kind_named(word)
+        return find_kind(word)
     except KeyError as error:
         hint = str(error.args[0]).partition("; ")[2]
         raise ResourceNotFound(f'error: the server doesn\'t have a resource type "{word}"', hint) from None

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime
 
-from kvolsched.api.kinds.csi import EPHEMERAL, FALLBACK, CSIDriver, CSIStorage, CSIStoragePool
+from kvolsched.api.kinds.csi import EPHEMERAL_STORAGE, FALLBACK_STORAGE, CSIDriver, CSIStorage, CSIStoragePool
 from kvolsched.api.kinds.node import Node
 from kvolsched.api.kinds.pod import Pod
 from kvolsched.api.kinds.quantity import value
@@ -29,7 +29,7 @@ def tracks(driver: CSIDriver | None) -> bool:
 def entry_for(driver: CSIDriver, kind: str) -> CSIStorage | None:
     """Return a driver's entry for a class or `<ephemeral>`; without one, the fallback."""
     told = {each.storage_class_name: each for each in driver.status.storage}
-    return told.get(kind, told.get(FALLBACK))
+    return told.get(kind, told.get(FALLBACK_STORAGE))
 
 
 def reachable_pools(pools: Sequence[CSIStoragePool], node: Node, moment: str) -> list[CSIStoragePool]:
@@ -80,7 +80,7 @@ def lacking_inline_capacity(pod: Pod, node: Node, seen: Snapshot) -> Evidence | 
         if source is None or source.fs_size is None:
             continue
         what, driver = f"inline volume {volume.name}", seen.csi_driver(source.driver)
-        found = lacking_capacity(what, value(source.fs_size), driver, EPHEMERAL, node, seen.moment)
+        found = lacking_capacity(what, value(source.fs_size), driver, EPHEMERAL_STORAGE, node, seen.moment)
         if found is not None:
             return found
     return None

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from kvolsched.api.kinds.meta import Frozen
 from kvolsched.api.kinds.node import HOSTNAME_LABEL, ZONE_LABEL, Node
 from kvolsched.api.kinds.pod import Pod, TopologySpreadConstraint
-from kvolsched.api.kinds.selector import LabelSelector, untolerated
+from kvolsched.api.kinds.selector import LabelSelector, find_untolerated_taint
 
 from .columns.node_table import NodeTable
 from .columns.owner_selectors import Selectors
@@ -160,7 +160,7 @@ def has_all(node: Node, constraints: tuple[SpreadConstraint, ...]) -> bool:
 def is_counted(pod: Pod, constraint: SpreadConstraint, node: Node) -> bool:
     """Say whether a constraint's policies let a node's pods count."""
     return (not constraint.heeds_affinity or admitted(pod, node)) and (
-        not constraint.heeds_taints or untolerated(node.spec.taints, pod.spec.tolerations) is None
+        not constraint.heeds_taints or find_untolerated_taint(node.spec.taints, pod.spec.tolerations) is None
     )
 
 
@@ -199,7 +199,7 @@ def domain_rows(pod: Pod, constraint: SpreadConstraint, keys: tuple[str, ...], n
         if heeded is not None and (heeded[0] or heeded[1] is not None):
             counted = counted & admitted_rows(pod, nodes)
         if tolerated is not None:
-            passes = [untolerated(taints, tolerated) is None for taints in nodes.taint_sets]
+            passes = [find_untolerated_taint(taints, tolerated) is None for taints in nodes.taint_sets]
             counted = counted & np.array(passes)[nodes.taints.now]
         size = len(labels.values)
         exists = np.bincount(labels.codes.now[counted], minlength=size) > 0

@@ -14,7 +14,7 @@ from kvolsched.api.kinds.kind import KINDS
 from kvolsched.api.kinds.quantity import canonical
 from kvolsched.api.text import manifest
 from kvolsched.api.text.dump_checks import DECIDING_KINDS, DUMP_COMMAND
-from kvolsched.api.text.manifest import ManifestError, plain, read, to_plain, write
+from kvolsched.api.text.manifest import ManifestError, read, read_plain, to_plain, write
 from kvolsched.cluster import Cluster
 from kvolsched.kubectl import get
 
@@ -24,7 +24,7 @@ NOTEBOOKS = Path(__file__).parent.parent.parent / "notebooks"
 
 def given(path):
     """The objects of a recorded dump as plain data."""
-    [found] = plain(gzip.decompress(path.read_bytes()).decode())
+    [found] = read_plain(gzip.decompress(path.read_bytes()).decode())
     return found["items"]
 
 
@@ -121,7 +121,7 @@ def test_kinds_nobody_knows_are_kept_and_listed():
     """An object of an unknown kind stays as it is, is listed, and is written back."""
     found = read(POD % "a" + "---\n" + CUSTOM)
     assert (1, 1) == (len(found.objects), len(found.others))
-    assert plain(CUSTOM) == plain(write(found.others))
+    assert read_plain(CUSTOM) == read_plain(write(found.others))
     assert "1 of other kinds" in repr(found)
 
 

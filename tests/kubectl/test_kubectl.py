@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from kvolsched.api.kinds.kind import BY_NAME, kind_named
+from kvolsched.api.kinds.kind import KINDS_BY_NAME, find_kind
 from kvolsched.api.text import manifest
 from kvolsched.cluster import Cluster
 from kvolsched.conform import read
@@ -37,7 +37,7 @@ def recorded(case):
     """Read a recorded cluster: its objects of modelled kinds, and when it was asked."""
     plain = json.loads((RECORDED / case / "objects.json").read_text(encoding="utf-8"))["items"]
     now = json.loads((RECORDED / case / "case.json").read_text(encoding="utf-8"))["now"]
-    return world(*(obj for obj in plain if obj["kind"] in BY_NAME)), formatting.parse_time(now)
+    return world(*(obj for obj in plain if obj["kind"] in KINDS_BY_NAME)), formatting.parse_time(now)
 
 
 def printed(text):
@@ -47,9 +47,9 @@ def printed(text):
     verb, _, rest = file.removesuffix(".txt").partition("-")
     if verb == "get":
         word, options = SPECIAL.get(rest, (rest, {}))
-        return f"{list_objects(objects, kind_named(word), **{'namespace': 'demo', 'now': now, **options})}\n"
+        return f"{list_objects(objects, find_kind(word), **{'namespace': 'demo', 'now': now, **options})}\n"
     word, _, name = rest.partition("-")
-    kind = kind_named(word)
+    kind = find_kind(word)
     key = next(key for key in objects if key.kind == kind.name and key.name == name)
     return f"{describe_object(objects, key, now)}\n"
 
@@ -158,13 +158,13 @@ WAITING = {"type": "PodScheduled", "status": "False", "reason": "SchedulingGated
 ])  # fmt: skip
 def test_the_words_of_a_pod(obj, expected):
     """READY, STATUS and RESTARTS follow gates, init containers, containers and deletion."""
-    assert expected == list_objects(world(obj), kind_named("pod"), "default", NOW).rows[0][1:4]
+    assert expected == list_objects(world(obj), find_kind("pod"), "default", NOW).rows[0][1:4]
 
 
 def test_a_restart_says_how_long_ago_it_was():
     """RESTARTS counts, and adds the age of the last end."""
     status = state(3, running={}) | {"lastState": {"terminated": {"exitCode": 1, "finishedAt": "2026-02-10T11:55:00Z"}}}
-    shown = list_objects(world(pod({"phase": "Running", "containerStatuses": [status]})), kind_named("pod"), "default", NOW)
+    shown = list_objects(world(pod({"phase": "Running", "containerStatuses": [status]})), find_kind("pod"), "default", NOW)
 
     assert "3 (5m ago)" == shown.rows[0][3]
 
@@ -249,7 +249,7 @@ def test_a_table_shows_the_first_line_of_a_message():
     """What follows a line break is dots, so that a table stays one."""
     objects = world(event("p.1", "Failed", "2026-02-10T11:59:00Z", message="one\ntwo"))
 
-    assert "one..." == list_objects(objects, kind_named("events"), None, NOW).rows[0][-1]
+    assert "one..." == list_objects(objects, find_kind("events"), None, NOW).rows[0][-1]
 
 
 # -- the other kinds ----------------------------------------------------------------------------
@@ -282,7 +282,7 @@ SOME = [
 ])  # fmt: skip
 def test_wide_tables(kind, expected):
     """What no recording lists: namespaces, default classes, roles, wide nodes and volumes on their way out."""
-    assert expected == repr(list_objects(world(*SOME), kind_named(kind), None, NOW, wide=True))
+    assert expected == repr(list_objects(world(*SOME), find_kind(kind), None, NOW, wide=True))
 
 
 def test_what_describe_says_of_sources_and_topologies():

@@ -186,7 +186,7 @@ def test_several_kinds_are_tables_of_their_own():
 def test_manifests_of_what_is_asked_for():
     """`-o yaml` and `-o json` are the objects, one alone or a List, and can be read again; `-o name` their names."""
     cluster = dump()
-    one = manifest.plain(repr(cluster.get("pv", name="local-a1", output="yaml")))[0]
+    one = manifest.read_plain(repr(cluster.get("pv", name="local-a1", output="yaml")))[0]
     several = json.loads(repr(cluster.get("pv", output="json")))
 
     assert ("PersistentVolume", "local-a1") == (one["kind"], one["metadata"]["name"])

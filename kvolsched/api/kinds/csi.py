@@ -9,7 +9,7 @@ import attrs
 from .meta import EMPTY, Frozen, ObjectMeta
 from .selector import LabelSelector, NodeSelector
 
-EPHEMERAL, FALLBACK = "<ephemeral>", "<fallback>"
+EPHEMERAL_STORAGE, FALLBACK_STORAGE = "<ephemeral>", "<fallback>"
 """Special class names in a driver's status (S2): storage for inline volumes, and storage for every class not listed."""
 
 

@@ -72,18 +72,18 @@ KINDS: tuple[Kind, ...] = (
     Kind(VolumeAttachment, "volumeattachments", namespaced=False),
     Kind(Event, "events", ("ev",)),
 )
-BY_NAME = {kind.name: kind for kind in KINDS}
+KINDS_BY_NAME = {kind.name: kind for kind in KINDS}
 
 
-def is_kind(word: str) -> bool:
+def is_kind_name(word: str) -> bool:
     """Say whether a modelled kind has this name."""
     try:
-        return bool(kind_named(word))
+        return bool(find_kind(word))
     except KeyError:
         return False
 
 
-def kind_named(word: str) -> Kind:
+def find_kind(word: str) -> Kind:
     """Return the kind with this name, plural or short name: `pods`, `pod`, `po`, `Pod`, `statefulsets.apps`.
 
     Raises:

@@ -39,7 +39,7 @@ class Requirement:
             case "DoesNotExist":
                 return value is None
             case "Gt" | "Lt":
-                number, bound = integer(value), integer(self.values[0]) if len(self.values) == 1 else None
+                number, bound = parse_integer(value), parse_integer(self.values[0]) if len(self.values) == 1 else None
                 if number is None or bound is None:
                     return False
                 return number > bound if self.operator == "Gt" else number < bound
@@ -54,7 +54,7 @@ class Requirement:
         return f"{self.key} {self.operator}"
 
 
-def integer(text: str | None) -> int | None:
+def parse_integer(text: str | None) -> int | None:
     """Parse a label as a signed 64-bit decimal integer, as Go's ParseInt does; None if it is no such number."""
     if text is None or not text.isascii() or not text.removeprefix("-").removeprefix("+").isdigit():
         return None
@@ -156,14 +156,14 @@ class Toleration:
             case "Exists":
                 return True
             case "Gt" | "Lt":
-                number, bound = integer(taint.value), integer(self.value)
+                number, bound = parse_integer(taint.value), parse_integer(self.value)
                 if number is None or bound is None:
                     return False
                 return number > bound if self.operator == "Gt" else number < bound
         return False
 
 
-def untolerated(
+def find_untolerated_taint(
     taints: Iterable[Taint],
     tolerations: Iterable[Toleration],
     effects: tuple[str, ...] = ("NoSchedule", "NoExecute"),

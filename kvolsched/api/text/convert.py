@@ -21,7 +21,7 @@ from typing import Any, TypeVar
 import attrs
 
 from ..kinds import quantity
-from ..kinds.kind import BY_NAME
+from ..kinds.kind import KINDS_BY_NAME
 from ..kinds.meta import Frozen, freeze, thaw
 from .fault import Fault, ManifestError, PathChain, Problem, format_value, path_steps, suggest_nearest
 
@@ -65,7 +65,7 @@ DESIGN_FIELDS: Mapping[str, Mapping[str, Any]] = {  # the first S0's, all others
     },
 }
 # Decoding lets these pass: an unknown word of an enumeration is for validation to judge.
-ACCEPTED = frozenset({"enum", "spelling", "design"})
+DECODABLE_RULES = frozenset({"enum", "spelling", "design"})
 _KEEP = object()  # what a reader returns for a value that its attribute cannot hold: it is kept in `rest`
 _INTEGERS = {"int32": 2**31, "int64": 2**63}
 _TIME = re.compile(r"\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d([.,]\d+)?([Zz]|[+-]\d\d:\d\d)")
@@ -80,7 +80,7 @@ def schema() -> Mapping[str, Any]:
 
 def find_class(api_version: str, kind: str) -> type[Any] | None:
     """Return the class that models this kind, if one does."""
-    found = BY_NAME.get(kind)
+    found = KINDS_BY_NAME.get(kind)
     return found.type if found is not None and found.type.api_version == api_version else None
 
 
@@ -118,7 +118,7 @@ def from_plain(data: Mapping[str, Any]) -> Any:
             message=problem.message,
         )
         for problem in problems
-        if problem.rule not in ACCEPTED
+        if problem.rule not in DECODABLE_RULES
     ]
     if not data.get("kind") or not data.get("apiVersion"):
         missing = "apiVersion" if data.get("kind") else "kind"
@@ -140,7 +140,7 @@ def object_reference(data: Mapping[str, Any]) -> str:
     kind, metadata = data.get("kind"), data.get("metadata")
     if not isinstance(kind, str):
         return ""
-    known = BY_NAME.get(kind)
+    known = KINDS_BY_NAME.get(kind)
     metadata = metadata if isinstance(metadata, dict) else {}
     name = metadata.get("name") or metadata.get("Name") or metadata.get("generateName") or "?"
     return f"{known.alias if known else kind.lower()}/{name}"

@@ -11,13 +11,13 @@ from typing import Any
 
 import attrs
 
-from ..kinds.kind import BY_NAME
+from ..kinds.kind import KINDS_BY_NAME
 from ..kinds.meta import Frozen
 from ..kinds.storage_class import StorageClass
 from ..kinds.volume import PersistentVolume, PersistentVolumeClaim
 from .convert import decode, schema
 from .dump_checks import DUMP_COMMAND
-from .fault import Problem, format_value, spelled, suggest_nearest
+from .fault import Problem, format_path, format_value, suggest_nearest
 
 
 @attrs.frozen
@@ -147,13 +147,13 @@ def find_duplicate(document: Document, seen: dict[Any, Document]) -> list[Proble
     name = metadata.get("name") or metadata.get("Name") if isinstance(metadata, dict) else None
     if not all(isinstance(word, str) for word in (name, data.get("kind"), data.get("apiVersion"))):
         return []
-    known = BY_NAME.get(data["kind"])
+    known = KINDS_BY_NAME.get(data["kind"])
     namespace = str(metadata.get("namespace") or "default") if known is None or known.namespaced else ""
     first = seen.setdefault((data["apiVersion"], data["kind"], namespace, name), document)
     if first is document:
         return []
     place = f"document {first.number}" if first.number else "another document"
     place += f" of {first.source}" if first.source and first.source != document.source else ""
-    place += f", {spelled(first.inside)}" if first.inside else ""
+    place += f", {format_path(first.inside)}" if first.inside else ""
     where = f" in namespace {namespace}" if namespace else ""
     return [Problem(("metadata", "name"), "duplicate", name, f"the same object{where} stands in {place}")]

@@ -11,7 +11,7 @@ from typing import Any
 
 import attrs
 
-from ..kinds.kind import BY_NAME, Kind
+from ..kinds.kind import KINDS_BY_NAME, Kind
 from ..kinds.volume import PersistentVolume, PersistentVolumeClaim
 from .fault import Problem
 
@@ -36,7 +36,7 @@ DECIDING_KINDS: tuple[tuple[str, str], ...] = (
 OTHER_KINDS = ("Deployment", "DaemonSet", "ReplicationController", "Event")  # hardly decide anything, but tell the story
 DUMP_COMMAND = (
     "kubectl get "
-    + ",".join(BY_NAME[name].plural for name in (*(name for name, _ in DECIDING_KINDS), *OTHER_KINDS))
+    + ",".join(KINDS_BY_NAME[name].plural for name in (*(name for name, _ in DECIDING_KINDS), *OTHER_KINDS))
     + " -A -o json > dump.json"
 )
 
@@ -55,7 +55,7 @@ class MissingKind:
 def missing_kinds(objects: Iterable[Any]) -> tuple[MissingKind, ...]:
     """Return the deciding kinds of which there is no object, in the order of their weight."""
     present = {item.kind for item in objects}
-    return tuple(MissingKind(BY_NAME[name], words) for name, words in DECIDING_KINDS if name not in present)
+    return tuple(MissingKind(KINDS_BY_NAME[name], words) for name, words in DECIDING_KINDS if name not in present)
 
 
 def find_contradictions(objects: Sequence[Any]) -> Iterator[tuple[int, Problem]]:
@@ -69,7 +69,7 @@ def find_contradictions(objects: Sequence[Any]) -> Iterator[tuple[int, Problem]]
 
 
 def _named(item: Any) -> tuple[str, str]:
-    kind = BY_NAME[item.kind]
+    kind = KINDS_BY_NAME[item.kind]
     return (item.metadata.namespace or "default") if kind.namespaced else "", item.metadata.name
 
 
@@ -129,7 +129,7 @@ def _owners(objects: Sequence[Any]) -> Iterator[tuple[int, Problem]]:
                 done.add(path.pop())
             elif uid in path:
                 circle = [objects[places[one]] for one in path[path.index(uid) :]]
-                names = [f"{BY_NAME[item.kind].alias}/{item.metadata.name}" for item in circle]
+                names = [f"{KINDS_BY_NAME[item.kind].alias}/{item.metadata.name}" for item in circle]
                 words = f"owns itself: {' is owned by '.join([*names, names[0]])}"
                 yield places[uid], Problem(("metadata", "ownerReferences"), "cycle", names[0], words)
             elif uid not in done:

@@ -31,7 +31,7 @@ def path_steps(chain: PathChain) -> tuple[str | int, ...]:
     return tuple(reversed(found))
 
 
-def spelled(path: Iterable[str | int]) -> str:
+def format_path(path: Iterable[str | int]) -> str:
     """Return a path as Kubernetes spells it: `spec.containers[0].name`, `metadata.labels[example.com/a]`."""
     text = ""
     for step in path:
@@ -84,7 +84,7 @@ class Problem:
     @property
     def field(self) -> str:
         """The path as Kubernetes spells it."""
-        return spelled(self.path)
+        return format_path(self.path)
 
 
 @attrs.frozen(kw_only=True)

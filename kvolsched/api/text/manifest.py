@@ -19,12 +19,12 @@ from .convert import decode, from_plain, object_reference, to_plain, unmodelled_
 from .document import Document, decode_object, find_duplicate
 from .document import split_objects as objects_of
 from .dump_checks import MissingKind, find_contradictions, missing_kinds
-from .fault import Fault, ManifestError, Problem, spelled
-from .garbage_collection import uncollected
+from .fault import Fault, ManifestError, Problem, format_path
 from .input_limits import LIMITS
 from .json_text import FieldPath, JsonFault, find_json_lines, json_documents
+from .python_gc import paused_gc
 from .sources import read_sources
-from .yaml_text import find_yaml_lines, is_yaml, yaml_documents, yaml_text
+from .yaml_text import find_yaml_lines, is_yaml, to_yaml, yaml_documents
 
 __all__ = [
     "LIMITS",
@@ -33,8 +33,8 @@ __all__ = [
     "Manifests",
     "decode",
     "from_plain",
-    "plain",
     "read",
+    "read_plain",
     "to_plain",
     "write",
 ]
@@ -54,7 +54,7 @@ class Manifests:
     @cached_property
     def unmodelled(self) -> tuple[tuple[Any, str], ...]:
         """Every field that Kubernetes knows and that is kept but not modelled: (object, path)."""
-        return tuple((item, spelled(path)) for item in self.objects for path in unmodelled_paths(item))
+        return tuple((item, format_path(path)) for item in self.objects for path in unmodelled_paths(item))
 
     def missing_kinds(self) -> tuple[MissingKind, ...]:
         """Return the kinds that decide scheduling and are not here, each with what therefore cannot be told."""
@@ -94,7 +94,7 @@ def read(source: Any, *, lenient: bool = False, name: str = "", keep: bool = Fal
     written: list[Mapping[str, Any]] = []
     others: list[Frozen] = []
     seen: dict[Any, Document] = {}
-    with uncollected(), tqdm(total=0, unit="B", unit_scale=True, desc="reading", delay=1.0, leave=False) as bar:
+    with paused_gc(), tqdm(total=0, unit="B", unit_scale=True, desc="reading", delay=1.0, leave=False) as bar:
         for document in _documents(source, name, faults, bar):
             items = list(objects_of(document))
             for item, problem in items:
@@ -124,7 +124,7 @@ def read(source: Any, *, lenient: bool = False, name: str = "", keep: bool = Fal
         return Manifests(tuple(objects), tuple(others), tuple(warnings), tuple(written))
 
 
-def plain(text: str, name: str = "") -> list[Any]:
+def read_plain(text: str, name: str = "") -> list[Any]:
     """Read the documents of a YAML or JSON text as plain data, under the same limits, whatever they describe.
 
     Raises:
@@ -212,7 +212,7 @@ def write(objects: Any, form: str = "yaml") -> str:
             whole = plain[0] if len(plain) == 1 else {"apiVersion": "v1", "kind": "List", "items": plain}
             return json.dumps(whole, indent=4, ensure_ascii=False) + "\n"
         case "yaml":
-            return "---\n".join(map(yaml_text, plain))
+            return "---\n".join(map(to_yaml, plain))
     raise ValueError(f'form is "yaml" or "json", not {form!r}')
 
 

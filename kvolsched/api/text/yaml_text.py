@@ -46,7 +46,7 @@ def find_yaml_lines(text: str, wanted: Collection[tuple[int, FieldPath]]) -> dic
     }
 
 
-def yaml_text(plain: Any) -> str:
+def to_yaml(plain: Any) -> str:
     """Return one document as kubectl writes it."""
     return yaml.dump(plain, Dumper=_Writer, sort_keys=False, allow_unicode=True, width=2**20)
 

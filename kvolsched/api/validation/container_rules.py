@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from ..kinds import quantity
 from ..kinds.pod import Container, PodSpec
 from ..kinds.resources import Resources
-from .invalid import FieldErrors, Invalid, check_dns_label, check_port_name, invalid_values, validate_supported
+from .field_error import FieldError, FieldErrors, check_dns_label, check_port_name, invalid_values, validate_supported
 
 _PORTS = "must be between 1 and 65535, inclusive"
 
@@ -15,24 +15,24 @@ _PORTS = "must be between 1 and 65535, inclusive"
 def validate_containers(path: str, spec: PodSpec, known: set[str]) -> FieldErrors:
     """A pod's containers, each under a name of its own; `known` are the volumes that they may mount."""
     if not spec.containers:
-        yield Invalid(f"{path}.containers", "Required")
+        yield FieldError(f"{path}.containers", "Required")
     names: set[str] = set()
     for field, containers in (("containers", spec.containers), ("initContainers", spec.init_containers)):
         for index, container in enumerate(containers):
             here = f"{path}.{field}[{index}]"
             yield from _container(here, container, known)
             if container.name and container.name in names:
-                yield Invalid(f"{here}.name", "Duplicate", container.name)
+                yield FieldError(f"{here}.name", "Duplicate", container.name)
             names.add(container.name)
 
 
 def _container(path: str, container: Container, volumes: Iterable[str]) -> FieldErrors:
     if not container.name:
-        yield Invalid(f"{path}.name", "Required")
+        yield FieldError(f"{path}.name", "Required")
     else:
         yield from invalid_values(f"{path}.name", container.name, check_dns_label(container.name))
     if not container.image:
-        yield Invalid(f"{path}.image", "Required")
+        yield FieldError(f"{path}.image", "Required")
     yield from _ports(f"{path}.ports", container)
     if container.rest.get("imagePullPolicy"):
         policies = ("Always", "IfNotPresent", "Never")
@@ -49,14 +49,14 @@ def _ports(path: str, container: Container) -> FieldErrors:
         if name:
             yield from invalid_values(f"{path}[{index}].name", name, check_port_name(name))
         if name and name in names:
-            yield Invalid(f"{path}[{index}].name", "Duplicate", name)
+            yield FieldError(f"{path}[{index}].name", "Duplicate", name)
         names.add(name)
         if not port.container_port:
-            yield Invalid(f"{path}[{index}].containerPort", "Required")
+            yield FieldError(f"{path}[{index}].containerPort", "Required")
         elif not 0 < port.container_port < 65536:
-            yield Invalid(f"{path}[{index}].containerPort", "Invalid", port.container_port, _PORTS)
+            yield FieldError(f"{path}[{index}].containerPort", "Invalid", port.container_port, _PORTS)
         if port.host_port and not 0 < port.host_port < 65536:
-            yield Invalid(f"{path}[{index}].hostPort", "Invalid", port.host_port, _PORTS)
+            yield FieldError(f"{path}[{index}].hostPort", "Invalid", port.host_port, _PORTS)
         if port.protocol:
             yield from validate_supported(f"{path}[{index}].protocol", port.protocol, ("SCTP", "TCP", "UDP"))
 
@@ -70,13 +70,13 @@ def _mounts(path: str, container: Container, volumes: Iterable[str]) -> FieldErr
         name, mounted = mount.get("name", ""), mount.get("mountPath", "")
         here = f"{path}[{index}]"
         if not name:
-            yield Invalid(f"{here}.name", "Required")
+            yield FieldError(f"{here}.name", "Required")
         elif name not in volumes:
-            yield Invalid(f"{here}.name", "NotFound", name)
+            yield FieldError(f"{here}.name", "NotFound", name)
         if not mounted:
-            yield Invalid(f"{here}.mountPath", "Required")
+            yield FieldError(f"{here}.mountPath", "Required")
         elif mounted in paths:
-            yield Invalid(f"{here}.mountPath", "Invalid", mounted, "must be unique")
+            yield FieldError(f"{here}.mountPath", "Invalid", mounted, "must be unique")
         paths.add(mounted)
 
 
@@ -85,9 +85,9 @@ def validate_resources(path: str, resources: Resources) -> FieldErrors:
     for field, quantities in (("limits", resources.limits), ("requests", resources.requests)):
         for name, text in quantities.items():
             if quantity.parse(text) < 0:
-                yield Invalid(f"{path}.{field}.{name}", "Invalid", text, "must be greater than or equal to 0")
+                yield FieldError(f"{path}.{field}.{name}", "Invalid", text, "must be greater than or equal to 0")
     for name, text in resources.requests.items():
         limit = resources.limits.get(name)
         if limit is not None and quantity.parse(text) > quantity.parse(limit):
             words = f"must be less than or equal to {name} limit of {limit}"
-            yield Invalid(f"{path}.requests", "Invalid", text, words)
+            yield FieldError(f"{path}.requests", "Invalid", text, words)

@@ -10,8 +10,8 @@ import attrs
 
 from ..kinds import quantity
 from ..kinds.csi import (
-    EPHEMERAL,
-    FALLBACK,
+    EPHEMERAL_STORAGE,
+    FALLBACK_STORAGE,
     CSIDriver,
     CSINode,
     CSINodeDriver,
@@ -20,9 +20,9 @@ from ..kinds.csi import (
     VolumeAttachment,
     VolumeNodeResources,
 )
-from .invalid import (
+from .field_error import (
+    FieldError,
     FieldErrors,
-    Invalid,
     check_qualified_name,
     check_subdomain,
     invalid_values,
@@ -38,10 +38,10 @@ MIN_TOKEN_SECONDS = 600  # seconds
 def validate_driver_name(path: str, name: str) -> FieldErrors:
     """A driver's name: a subdomain of at most 63 characters, in either case."""
     if not name:
-        yield Invalid(path, "Required")
+        yield FieldError(path, "Required")
         return
     if len(name) > 63:
-        yield Invalid(path, "TooLong", detail="may not be more than 63 bytes")
+        yield FieldError(path, "TooLong", detail="may not be more than 63 bytes")
     yield from invalid_values(path, name, check_subdomain(name.lower()))
 
 
@@ -54,26 +54,26 @@ def validate_csi_node(csi_node: CSINode) -> FieldErrors:
         yield from _node_id(f"{path}.nodeID", driver.node_id)
         count = driver.allocatable.count if driver.allocatable is not None else None
         if count is not None and count < 0:
-            yield Invalid(f"{path}.allocatable.count", "Invalid", count, "must be greater than or equal to 0")
+            yield FieldError(f"{path}.allocatable.count", "Invalid", count, "must be greater than or equal to 0")
         if driver.name in seen:
-            yield Invalid(f"{path}.name", "Duplicate", driver.name)
+            yield FieldError(f"{path}.name", "Duplicate", driver.name)
         seen.add(driver.name)
         yield from _topology_keys(path, driver)
 
 
 def _node_id(path: str, node_id: str) -> FieldErrors:
     if not node_id:
-        yield Invalid(path, "Required")
+        yield FieldError(path, "Required")
     if len(node_id) > MAX_NODE_ID_LENGTH:
-        yield Invalid(path, "Invalid", node_id, f"must be {MAX_NODE_ID_LENGTH} characters or less")
+        yield FieldError(path, "Invalid", node_id, f"must be {MAX_NODE_ID_LENGTH} characters or less")
 
 
 def _topology_keys(path: str, driver: CSINodeDriver) -> FieldErrors:
     for place, key in enumerate(driver.topology_keys):
         if not key:
-            yield Invalid(path, "Required")
+            yield FieldError(path, "Required")
         if key in driver.topology_keys[:place]:
-            yield Invalid(path, "Duplicate", key)
+            yield FieldError(path, "Duplicate", key)
         yield from invalid_values(path, key, check_qualified_name(key))
 
 
@@ -82,7 +82,7 @@ def validate_csi_node_update(old: CSINode, new: CSINode) -> FieldErrors:
     stay = {driver.name: _without_limit(driver) for driver in new.spec.drivers}
     for driver in old.spec.drivers:
         if stay.get(driver.name, _without_limit(driver)) != _without_limit(driver):
-            yield Invalid("spec.drivers", "Invalid", new.spec.drivers, "field is immutable")
+            yield FieldError("spec.drivers", "Invalid", new.spec.drivers, "field is immutable")
 
 
 def _without_limit(driver: CSINodeDriver) -> CSINodeDriver:
@@ -100,7 +100,7 @@ def validate_csi_driver(driver: CSIDriver) -> FieldErrors:
         ("fsGroupPolicy", rest.get("fsGroupPolicy")),
     ):
         if given is None:
-            yield Invalid(f"spec.{field}", "Required")
+            yield FieldError(f"spec.{field}", "Required")
     if rest.get("fsGroupPolicy") is not None:
         policies = ("File", "None", "ReadWriteOnceWithFSType")
         yield from validate_supported("spec.fsGroupPolicy", rest["fsGroupPolicy"], policies)
@@ -111,12 +111,12 @@ def validate_csi_driver(driver: CSIDriver) -> FieldErrors:
     for index, request in enumerate(rest.get("tokenRequests", ())):
         path, audience = f"spec.tokenRequests[{index}]", request.get("audience", "")
         if audience in audiences:
-            yield Invalid(f"{path}.audience", "Duplicate", audience)
+            yield FieldError(f"{path}.audience", "Duplicate", audience)
         audiences.add(audience)
         seconds = request.get("expirationSeconds")
         if seconds is not None and seconds < MIN_TOKEN_SECONDS:
             words = "may not specify a duration less than 10 minutes"
-            yield Invalid(f"{path}.expirationSeconds", "Invalid", seconds, words)
+            yield FieldError(f"{path}.expirationSeconds", "Invalid", seconds, words)
 
 
 def _driver_storage(driver: CSIDriver) -> FieldErrors:
@@ -124,10 +124,10 @@ def _driver_storage(driver: CSIDriver) -> FieldErrors:
     named: set[str] = set()
     for index, storage in enumerate(driver.status.storage):
         path, name = f"status.storage[{index}]", storage.storage_class_name
-        if name not in (EPHEMERAL, FALLBACK):
+        if name not in (EPHEMERAL_STORAGE, FALLBACK_STORAGE):
             yield from invalid_values(f"{path}.storageClassName", name, check_subdomain(name))
         if name in named:
-            yield Invalid(f"{path}.storageClassName", "Duplicate", name)
+            yield FieldError(f"{path}.storageClassName", "Duplicate", name)
         named.add(name)
         yield from _pools(path, storage)
 
@@ -138,17 +138,17 @@ def _pools(path: str, storage: CSIStorage) -> FieldErrors:
     for index, pool in enumerate(storage.pools):
         here = f"{path}.pools[{index}]"
         if not pool.name:
-            yield Invalid(f"{here}.name", "Required")
+            yield FieldError(f"{here}.name", "Required")
         if pool.name in names:
-            yield Invalid(f"{here}.name", "Duplicate", pool.name)
+            yield FieldError(f"{here}.name", "Duplicate", pool.name)
         names.add(pool.name)
         if pool.node_topology is not None and pool.node_list:
-            yield Invalid(f"{here}.nodeList", "Forbidden", detail="may not be set beside nodeTopology")
+            yield FieldError(f"{here}.nodeList", "Forbidden", detail="may not be set beside nodeTopology")
         for place, node in enumerate(pool.node_list):
             if node in pool.node_list[:place]:
-                yield Invalid(f"{here}.nodeList[{place}]", "Duplicate", node)
+                yield FieldError(f"{here}.nodeList[{place}]", "Duplicate", node)
         if pool.capacity is not None and quantity.parse(pool.capacity) < 0:
-            yield Invalid(f"{here}.capacity", "Invalid", pool.capacity, "must be greater than or equal to 0")
+            yield FieldError(f"{here}.capacity", "Invalid", pool.capacity, "must be greater than or equal to 0")
 
 
 def validate_csi_driver_update(old: CSIDriver, new: CSIDriver) -> FieldErrors:
@@ -165,7 +165,7 @@ def validate_csi_storage_capacity(capacity: CSIStorageCapacity) -> FieldErrors:
     yield from validate_label_selector("nodeTopology", capacity.node_topology)
     yield from invalid_values("storageClassName", capacity.storage_class_name, check_subdomain(capacity.storage_class_name))
     if capacity.capacity is not None and quantity.parse(capacity.capacity) < 0:
-        yield Invalid("capacity", "Invalid", capacity.capacity, "must be greater than or equal to 0")
+        yield FieldError("capacity", "Invalid", capacity.capacity, "must be greater than or equal to 0")
 
 
 def validate_csi_storage_capacity_update(old: CSIStorageCapacity, new: CSIStorageCapacity) -> FieldErrors:
@@ -182,13 +182,13 @@ def validate_volume_attachment(attachment: VolumeAttachment) -> FieldErrors:
     name, inline = source.persistent_volume_name, "inlineVolumeSpec" in source.rest
     words = "must specify exactly one of inlineVolumeSpec and persistentVolumeName"
     if name is None and not inline:
-        yield Invalid("spec.source", "Required", detail=words)
+        yield FieldError("spec.source", "Required", detail=words)
     elif name is not None and inline:
-        yield Invalid("spec.source", "Forbidden", detail=words)
+        yield FieldError("spec.source", "Forbidden", detail=words)
     if name is not None:
         if not name and not inline:
             words = "must specify non empty persistentVolumeName"
-            yield Invalid("spec.source.persistentVolumeName", "Required", detail=words)
+            yield FieldError("spec.source.persistentVolumeName", "Required", detail=words)
         yield from invalid_values("spec.source.persistentVolumeName", name, check_subdomain(name))
 
 

@@ -8,9 +8,9 @@ from typing import Any
 from ..kinds.pod import PodSpec
 from ..kinds.pod_volume import EphemeralVolumeSource
 from .container_rules import validate_containers
-from .invalid import (
+from .field_error import (
+    FieldError,
     FieldErrors,
-    Invalid,
     check_dns_label,
     check_subdomain,
     invalid_values,
@@ -47,7 +47,7 @@ def _words(path: str, rest: Mapping[str, Any]) -> FieldErrors:
     deadline = rest.get("activeDeadlineSeconds")
     if deadline is not None and not 1 <= deadline < 2**31:
         words = "must be between 1 and 2147483647, inclusive"
-        yield Invalid(f"{path}.activeDeadlineSeconds", "Invalid", deadline, words)
+        yield FieldError(f"{path}.activeDeadlineSeconds", "Invalid", deadline, words)
     account = rest.get("serviceAccountName")
     if account:
         yield from invalid_values(f"{path}.serviceAccountName", account, check_subdomain(account))
@@ -67,17 +67,17 @@ def validate_pod_volumes(path: str, spec: PodSpec) -> FieldErrors:
     for index, volume in enumerate(spec.volumes):
         here = f"{path}[{index}]"
         if not volume.name:
-            yield Invalid(f"{here}.name", "Required")
+            yield FieldError(f"{here}.name", "Required")
         else:
             yield from invalid_values(f"{here}.name", volume.name, check_dns_label(volume.name))
         if volume.name in seen:
-            yield Invalid(f"{here}.name", "Duplicate", volume.name)
+            yield FieldError(f"{here}.name", "Duplicate", volume.name)
         seen.add(volume.name)
         claim = volume.persistent_volume_claim
         if claim is not None and not claim.claim_name:
-            yield Invalid(f"{here}.persistentVolumeClaim.claimName", "Required")
+            yield FieldError(f"{here}.persistentVolumeClaim.claimName", "Required")
         if volume.csi is not None and not volume.csi.driver:
-            yield Invalid(f"{here}.csi.driver", "Required")
+            yield FieldError(f"{here}.csi.driver", "Required")
         if volume.ephemeral is not None:
             yield from _ephemeral(f"{here}.ephemeral.volumeClaimTemplate", volume.ephemeral)
 
@@ -85,14 +85,14 @@ def validate_pod_volumes(path: str, spec: PodSpec) -> FieldErrors:
 def _ephemeral(path: str, source: EphemeralVolumeSource) -> FieldErrors:
     template = source.volume_claim_template
     if template is None:
-        yield Invalid(path, "Required")
+        yield FieldError(path, "Required")
         return
     if template.metadata.name:
-        yield Invalid(f"{path}.metadata.name", "Forbidden", detail="cannot be set")
+        yield FieldError(f"{path}.metadata.name", "Forbidden", detail="cannot be set")
     yield from validate_claim_spec(f"{path}.spec", template.spec)
 
 
-def _mountable(path: str, spec: PodSpec, refused: Iterable[Invalid]) -> set[str]:
+def _mountable(path: str, spec: PodSpec, refused: Iterable[FieldError]) -> set[str]:
     """Return the names of the volumes that nothing was said against: only they can be mounted."""
     bad = {refusal.path.removeprefix(path).partition("]")[0] for refusal in refused}
     return {volume.name for index, volume in enumerate(spec.volumes) if f"[{index}" not in bad}

@@ -7,7 +7,14 @@ from __future__ import annotations
 
 from ..kinds.meta import EMPTY
 from ..kinds.pod import Affinity, PodAffinity, PodAffinityTerm, PodSpec, TopologySpreadConstraint
-from .invalid import FieldErrors, Invalid, check_dns_label, check_qualified_name, invalid_values, validate_supported
+from .field_error import (
+    FieldError,
+    FieldErrors,
+    check_dns_label,
+    check_qualified_name,
+    invalid_values,
+    validate_supported,
+)
 from .selector_rules import validate_label_selector, validate_node_selector, validate_node_selector_term
 
 DO_NOT_SCHEDULE = "DoNotSchedule"
@@ -20,10 +27,10 @@ def validate_scheduling_gates(path: str, spec: PodSpec) -> FieldErrors:
         here = f"{path}.schedulingGates[{index}]"
         yield from invalid_values(here, gate.name, check_qualified_name(gate.name))
         if gate.name in seen:
-            yield Invalid(here, "Duplicate", gate.name)
+            yield FieldError(here, "Duplicate", gate.name)
         seen.add(gate.name)
     if spec.scheduling_gates and spec.node_name:
-        yield Invalid(
+        yield FieldError(
             f"{path}.nodeName",
             "Forbidden",
             detail="cannot be set until all schedulingGates have been cleared",
@@ -52,7 +59,7 @@ _PREFERRED = "preferredDuringSchedulingIgnoredDuringExecution"
 
 def _weight(path: str, weight: int) -> FieldErrors:
     if not 1 <= weight <= 100:
-        yield Invalid(f"{path}.weight", "Invalid", weight, "must be in the range 1-100")
+        yield FieldError(f"{path}.weight", "Invalid", weight, "must be in the range 1-100")
 
 
 def _pod_affinity(path: str, pod_affinity: PodAffinity | None) -> FieldErrors:
@@ -72,7 +79,7 @@ def _pod_affinity_term(path: str, term: PodAffinityTerm) -> FieldErrors:
     for name in term.namespaces:
         yield from invalid_values(f"{path}.namespace", name, check_dns_label(name))
     if not term.topology_key:
-        yield Invalid(f"{path}.topologyKey", "Required", detail="can not be empty")
+        yield FieldError(f"{path}.topologyKey", "Required", detail="can not be empty")
     yield from invalid_values(f"{path}.topologyKey", term.topology_key, check_qualified_name(term.topology_key))
 
 
@@ -85,24 +92,24 @@ def validate_spread_constraints(path: str, found: tuple[TopologySpreadConstraint
         for other in found[index + 1 :]:
             if pair == (other.topology_key, other.when_unsatisfiable):
                 words = f"{{{pair[0]}, {pair[1]}}}"
-                yield Invalid(f"{here}.{{topologyKey, whenUnsatisfiable}}", "Duplicate", words)
+                yield FieldError(f"{here}.{{topologyKey, whenUnsatisfiable}}", "Duplicate", words)
 
 
 def _constraint(path: str, constraint: TopologySpreadConstraint) -> FieldErrors:
     if constraint.max_skew <= 0:
-        yield Invalid(f"{path}.maxSkew", "Invalid", constraint.max_skew, "must be greater than zero")
+        yield FieldError(f"{path}.maxSkew", "Invalid", constraint.max_skew, "must be greater than zero")
     if not constraint.topology_key:
-        yield Invalid(f"{path}.topologyKey", "Required", detail="can not be empty")
+        yield FieldError(f"{path}.topologyKey", "Required", detail="can not be empty")
     mode = constraint.when_unsatisfiable
     yield from validate_supported(f"{path}.whenUnsatisfiable", mode, (DO_NOT_SCHEDULE, "ScheduleAnyway"))
     if constraint.min_domains is not None:
         if constraint.min_domains <= 0:
-            yield Invalid(
+            yield FieldError(
                 f"{path}.minDomains", "Invalid", constraint.min_domains, "must be greater than zero"
             )
         if mode != DO_NOT_SCHEDULE:
             words = f"can only use minDomains if whenUnsatisfiable={DO_NOT_SCHEDULE}, not {mode}"
-            yield Invalid(f"{path}.minDomains", "Invalid", constraint.min_domains, words)
+            yield FieldError(f"{path}.minDomains", "Invalid", constraint.min_domains, words)
     for field, policy in (
         ("nodeAffinityPolicy", constraint.node_affinity_policy),
         ("nodeTaintsPolicy", constraint.node_taints_policy),
@@ -119,13 +126,13 @@ def _label_keys(path: str, constraint: TopologySpreadConstraint) -> FieldErrors:
     selector = constraint.label_selector
     if selector is None:
         words = "must not be specified when labelSelector is not set"
-        yield Invalid(f"{path}.matchLabelKeys", "Forbidden", detail=words)
+        yield FieldError(f"{path}.matchLabelKeys", "Forbidden", detail=words)
     labelled = selector.match_labels if selector is not None else EMPTY
     expressed = selector.match_expressions if selector is not None else ()
     selected = {*labelled, *(expression.key for expression in expressed)}
     for index, key in enumerate(constraint.match_label_keys):
         yield from invalid_values(f"{path}.matchLabelKeys[{index}]", key, check_qualified_name(key))
         if key in selected:
-            yield Invalid(
+            yield FieldError(
                 f"{path}[{index}]", "Invalid", key, "exists in both matchLabelKeys and labelSelector"
             )

@@ -11,7 +11,7 @@ import attrs
 
 from ..kinds.pod import Affinity, Container, NodeAffinity, Pod, PodSpec
 from ..kinds.selector import NodeSelector, NodeSelectorTerm, Toleration
-from .invalid import FieldErrors, Invalid
+from .field_error import FieldError, FieldErrors
 
 _TERMS = "spec.affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms"
 
@@ -29,7 +29,7 @@ def validate_pod_update(old: Pod, new: Pod) -> FieldErrors:
         held, wanted = getattr(before, attribute), getattr(after, attribute)
         if len(held) != len(wanted):
             words = "pod updates may not add or remove containers"
-            yield Invalid(f"spec.{field}", "Forbidden", detail=words)
+            yield FieldError(f"spec.{field}", "Forbidden", detail=words)
             return
         yield from _images(f"spec.{field}", wanted)
     late = list(_deadline(before.rest.get("activeDeadlineSeconds"), after.rest.get("activeDeadlineSeconds")))
@@ -41,19 +41,19 @@ def validate_pod_update(old: Pod, new: Pod) -> FieldErrors:
     for index, gate in enumerate(after.scheduling_gates):
         if gate.name not in gates:
             words = f"only deletion is allowed, but found new scheduling gate '{gate.name}'"
-            yield Invalid(f"spec.schedulingGates[{index}].name", "Forbidden", detail=words)
+            yield FieldError(f"spec.schedulingGates[{index}].name", "Forbidden", detail=words)
     if gates:
         yield from _narrowed(before, after)
         before = _with_directives(before, after)
     if _free(before, after) != after:
-        yield Invalid("spec", "Forbidden", detail=_POD_WORDS)
+        yield FieldError("spec", "Forbidden", detail=_POD_WORDS)
 
 
 def _images(path: str, containers: tuple[Container, ...]) -> FieldErrors:
     for index, container in enumerate(containers):
         if container.image != container.image.strip():
             words = "must not have leading or trailing whitespace"
-            yield Invalid(f"{path}[{index}].image", "Invalid", container.image, words)
+            yield FieldError(f"{path}[{index}].image", "Invalid", container.image, words)
 
 
 def _deadline(before: int | None, after: int | None) -> FieldErrors:
@@ -61,18 +61,18 @@ def _deadline(before: int | None, after: int | None) -> FieldErrors:
     path = "spec.activeDeadlineSeconds"
     if after is None:
         if before is not None:
-            yield Invalid(path, "Invalid", None, "must not update from a positive integer to nil value")
+            yield FieldError(path, "Invalid", None, "must not update from a positive integer to nil value")
     elif not 0 <= after < 2**31:
-        yield Invalid(path, "Invalid", after, "must be between 0 and 2147483647, inclusive")
+        yield FieldError(path, "Invalid", after, "must be between 0 and 2147483647, inclusive")
     elif before is not None and before < after:
-        yield Invalid(path, "Invalid", after, "must be less than or equal to previous value")
+        yield FieldError(path, "Invalid", after, "must be less than or equal to previous value")
 
 
 def _tolerations(before: PodSpec, after: PodSpec) -> FieldErrors:
     kept = [_untimed(toleration) for toleration in after.tolerations]
     if any(_untimed(toleration) not in kept for toleration in before.tolerations):
         words = "existing toleration can not be modified except its tolerationSeconds"
-        yield Invalid("spec.tolerations", "Forbidden", detail=words)
+        yield FieldError("spec.tolerations", "Forbidden", detail=words)
 
 
 def _untimed(toleration: Toleration) -> Toleration:
@@ -110,19 +110,19 @@ def _narrowed(before: PodSpec, after: PodSpec) -> FieldErrors:
     """A gated pod's node selector and required node affinity may only narrow (S4, Design Details)."""
     if any(after.node_selector.get(key) != value for key, value in before.node_selector.items()):
         words = "only additions to spec.nodeSelector are allowed (no mutations or deletions)"
-        yield Invalid("spec.nodeSelector", "Invalid", after.node_selector or None, words)
+        yield FieldError("spec.nodeSelector", "Invalid", after.node_selector or None, words)
     old, new = _required(before), _required(after)
     if old is None or not old.node_selector_terms:
         return
     terms = new.node_selector_terms if new is not None else ()
     if len(terms) != len(old.node_selector_terms):
         words = "no additions/deletions to non-empty NodeSelectorTerms list are allowed"
-        yield Invalid(_TERMS, "Invalid", terms or None, words)
+        yield FieldError(_TERMS, "Invalid", terms or None, words)
         return
     for index, (one, other) in enumerate(zip(old.node_selector_terms, terms, strict=True)):
         if not _only_added(one, other):
             words = "only additions are allowed (no mutations or deletions)"
-            yield Invalid(f"{_TERMS}[{index}]", "Invalid", other, words)
+            yield FieldError(f"{_TERMS}[{index}]", "Invalid", other, words)
 
 
 def _only_added(old: NodeSelectorTerm, new: NodeSelectorTerm) -> bool:

@@ -11,9 +11,9 @@ import re
 
 from ..kinds.policy import SYSTEM_PRIORITY_CLASSES, PodDisruptionBudget, PriorityClass
 from ..kinds.service import Service, ServicePort
-from .invalid import (
+from .field_error import (
+    FieldError,
     FieldErrors,
-    Invalid,
     check_dns_label,
     check_port_name,
     invalid_values,
@@ -41,10 +41,10 @@ def validate_priority_class(priority_class: PriorityClass) -> FieldErrors:
             wrong = ""
         if wrong:
             words = f"priority class names with 'system-' prefix are reserved for system use only. error: {wrong}"
-            yield Invalid("metadata.name", "Forbidden", detail=words)
+            yield FieldError("metadata.name", "Forbidden", detail=words)
     elif priority_class.value > MAX_USER_PRIORITY:
         words = f"maximum allowed value of a user defined priority is {MAX_USER_PRIORITY}"
-        yield Invalid("value", "Forbidden", detail=words)
+        yield FieldError("value", "Forbidden", detail=words)
     if priority_class.preemption_policy is not None:
         yield from validate_supported("preemptionPolicy", priority_class.preemption_policy, ("PreemptLowerPriority", "Never"))
 
@@ -52,7 +52,7 @@ def validate_priority_class(priority_class: PriorityClass) -> FieldErrors:
 def validate_priority_class_update(old: PriorityClass, new: PriorityClass) -> FieldErrors:
     """The number and the policy stay."""
     if old.value != new.value:
-        yield Invalid("value", "Forbidden", detail="may not be changed in an update.")
+        yield FieldError("value", "Forbidden", detail="may not be changed in an update.")
     yield from validate_immutable("preemptionPolicy", old.preemption_policy, new.preemption_policy)
 
 
@@ -60,7 +60,7 @@ def validate_disruption_budget(budget: PodDisruptionBudget) -> FieldErrors:
     """A budget: one of the two numbers, a selector, a known policy."""
     spec = budget.spec
     if spec.min_available is not None and spec.max_unavailable is not None:
-        yield Invalid("spec", "Invalid", spec, "minAvailable and maxUnavailable cannot be both set")
+        yield FieldError("spec", "Invalid", spec, "minAvailable and maxUnavailable cannot be both set")
     for field, number in (("minAvailable", spec.min_available), ("maxUnavailable", spec.max_unavailable)):
         if number is not None:
             yield from validate_int_or_percent(f"spec.{field}", number)
@@ -75,19 +75,19 @@ def validate_int_or_percent(path: str, number: int | str) -> FieldErrors:
     """A number that is not negative, or a percentage."""
     if isinstance(number, int):
         if number < 0:
-            yield Invalid(path, "Invalid", number, "must be greater than or equal to 0")
+            yield FieldError(path, "Invalid", number, "must be greater than or equal to 0")
     elif not _PERCENT.fullmatch(number):
         words = (
             "a valid percent string must be a numeric string followed by an ending '%' (e.g. '1%',  or '93%', "
             "regex used for validation is '[0-9]+%')"
         )
-        yield Invalid(path, "Invalid", number, words)
+        yield FieldError(path, "Invalid", number, words)
 
 
 def validate_at_most_all(path: str, number: int | str) -> FieldErrors:
     """A percentage of at most 100."""
     if isinstance(number, str) and _PERCENT.fullmatch(number) and int(number[:-1]) > 100:
-        yield Invalid(path, "Invalid", number, "must not be greater than 100%")
+        yield FieldError(path, "Invalid", number, "must not be greater than 100%")
 
 
 def number_of_int_or_percent(number: int | str) -> int:
@@ -104,11 +104,11 @@ def validate_service(service: Service) -> FieldErrors:
     external = spec.type == "ExternalName"
     if external:
         if spec.cluster_ip or rest.get("clusterIPs"):
-            yield Invalid("spec.clusterIPs", "Forbidden", detail="may not be set for ExternalName services")
+            yield FieldError("spec.clusterIPs", "Forbidden", detail="may not be set for ExternalName services")
         if not spec.external_name:
-            yield Invalid("spec.externalName", "Required")
+            yield FieldError("spec.externalName", "Required")
     elif spec.cluster_ip != "None" and not spec.ports:
-        yield Invalid("spec.ports", "Required")
+        yield FieldError("spec.ports", "Required")
     yield from validate_labels("spec.selector", spec.selector)
     yield from validate_supported("spec.type", spec.type, ("ClusterIP", "ExternalName", "LoadBalancer", "NodePort"))
     yield from validate_supported("spec.sessionAffinity", rest.get("sessionAffinity", ""), ("ClientIP", "None"))
@@ -116,14 +116,14 @@ def validate_service(service: Service) -> FieldErrors:
     pairs: set[tuple[str, int]] = set()
     for index, port in enumerate(spec.ports):
         if (port.protocol, port.port) in pairs:
-            yield Invalid(f"spec.ports[{index}]", "Duplicate", ServicePort(protocol=port.protocol, port=port.port))
+            yield FieldError(f"spec.ports[{index}]", "Duplicate", ServicePort(protocol=port.protocol, port=port.port))
         pairs.add((port.protocol, port.port))
         if port.node_port and spec.type == "ClusterIP":
             words = "may not be used when `type` is 'ClusterIP'"
-            yield Invalid(f"spec.ports[{index}].nodePort", "Forbidden", detail=words)
+            yield FieldError(f"spec.ports[{index}].nodePort", "Forbidden", detail=words)
         yield from _port(f"spec.ports[{index}]", port, alone=len(spec.ports) == 1)
         if port.name and port.name in names:
-            yield Invalid(f"spec.ports[{index}].name", "Duplicate", port.name)
+            yield FieldError(f"spec.ports[{index}].name", "Duplicate", port.name)
         names.add(port.name)
 
 
@@ -136,19 +136,19 @@ def validate_cluster_ip(service: Service) -> FieldErrors:
         ipaddress.ip_address(address)
     except ValueError:
         words = "must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)"
-        yield Invalid("spec.clusterIPs[0]", "Invalid", address, words)
+        yield FieldError("spec.clusterIPs[0]", "Invalid", address, words)
 
 
 def _port(path: str, port: ServicePort, *, alone: bool) -> FieldErrors:
     if not port.name and not alone:
-        yield Invalid(f"{path}.name", "Required")
+        yield FieldError(f"{path}.name", "Required")
     elif port.name:
         yield from invalid_values(f"{path}.name", port.name, check_dns_label(port.name))
     if not 0 < port.port < 65536:
-        yield Invalid(f"{path}.port", "Invalid", port.port, "must be between 1 and 65535, inclusive")
+        yield FieldError(f"{path}.port", "Invalid", port.port, "must be between 1 and 65535, inclusive")
     yield from validate_supported(f"{path}.protocol", port.protocol, ("SCTP", "TCP", "UDP"))
     target = port.target_port
     if isinstance(target, int) and not 0 < target < 65536:
-        yield Invalid(f"{path}.targetPort", "Invalid", target, "must be between 1 and 65535, inclusive")
+        yield FieldError(f"{path}.targetPort", "Invalid", target, "must be between 1 and 65535, inclusive")
     elif isinstance(target, str):
         yield from invalid_values(f"{path}.targetPort", target, check_port_name(target))

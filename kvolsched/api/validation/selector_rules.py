@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from ..kinds.selector import LabelSelector, NodeSelector, NodeSelectorTerm, Requirement, Taint, Toleration
-from .invalid import (
+from .field_error import (
+    FieldError,
     FieldErrors,
-    Invalid,
     check_label_value,
     check_qualified_name,
     check_subdomain,
@@ -40,7 +40,7 @@ def _values(path: str, expression: Requirement, *, numbers: bool) -> FieldErrors
     match expression.operator:
         case "In" | "NotIn":
             if not expression.values:
-                yield Invalid(
+                yield FieldError(
                     f"{path}.values",
                     "Required",
                     detail="must be specified when `operator` is 'In' or 'NotIn'",
@@ -48,19 +48,19 @@ def _values(path: str, expression: Requirement, *, numbers: bool) -> FieldErrors
         case "Exists" | "DoesNotExist":
             if expression.values:
                 words = "may not be specified when `operator` is 'Exists' or 'DoesNotExist'"
-                yield Invalid(f"{path}.values", "Forbidden", detail=words)
+                yield FieldError(f"{path}.values", "Forbidden", detail=words)
         case "Gt" | "Lt" if numbers:
             if len(expression.values) != 1:
                 words = "must be specified single value when `operator` is 'Lt' or 'Gt'"
-                yield Invalid(f"{path}.values", "Required", detail=words)
+                yield FieldError(f"{path}.values", "Required", detail=words)
         case _:
-            yield Invalid(f"{path}.operator", "Invalid", expression.operator, "not a valid selector operator")
+            yield FieldError(f"{path}.operator", "Invalid", expression.operator, "not a valid selector operator")
 
 
 def validate_node_selector(path: str, selector: NodeSelector) -> FieldErrors:
     """A node selector has at least one term; an empty term is allowed and matches nothing."""
     if not selector.node_selector_terms:
-        yield Invalid(
+        yield FieldError(
             f"{path}.nodeSelectorTerms", "Required", detail="must have at least one node selector term"
         )
     for index, term in enumerate(selector.node_selector_terms):
@@ -81,12 +81,12 @@ def validate_node_selector_term(path: str, term: NodeSelectorTerm) -> FieldError
 
 def _field(path: str, field: Requirement) -> FieldErrors:
     if field.operator not in ("In", "NotIn"):
-        yield Invalid(f"{path}.operator", "Invalid", field.operator, "not a valid selector operator")
+        yield FieldError(f"{path}.operator", "Invalid", field.operator, "not a valid selector operator")
     elif len(field.values) != 1:
         words = "must be only one value when `operator` is 'In' or 'NotIn' for node field selector"
-        yield Invalid(f"{path}.values", "Required", detail=words)
+        yield FieldError(f"{path}.values", "Required", detail=words)
     if field.key != "metadata.name":
-        yield Invalid(f"{path}.key", "Invalid", field.key, "not a valid field selector key")
+        yield FieldError(f"{path}.key", "Invalid", field.key, "not a valid field selector key")
         return
     for index, value in enumerate(field.values):
         yield from invalid_values(f"{path}.values[{index}]", value, check_subdomain(value))
@@ -100,16 +100,16 @@ def validate_tolerations(path: str, found: Sequence[Toleration]) -> FieldErrors:
             yield from invalid_values(f"{here}.key", toleration.key, check_qualified_name(toleration.key))
         elif operator != "Exists":
             words = 'operator must be Exists when `key` is empty, which means "match all values and all keys"'
-            yield Invalid(f"{here}.operator", "Invalid", operator, words)
+            yield FieldError(f"{here}.operator", "Invalid", operator, words)
         if toleration.toleration_seconds is not None and toleration.effect != "NoExecute":
             words = "effect must be 'NoExecute' when `tolerationSeconds` is set"
-            yield Invalid(f"{here}.effect", "Invalid", toleration.effect, words)
+            yield FieldError(f"{here}.effect", "Invalid", toleration.effect, words)
         if operator in ("", "Equal"):
             yield from invalid_values(f"{here}.operator", toleration.value, check_label_value(toleration.value))
         elif operator == "Exists":
             if toleration.value:
                 words = "value must be empty when `operator` is 'Exists'"
-                yield Invalid(f"{here}.operator", "Invalid", toleration, words)
+                yield FieldError(f"{here}.operator", "Invalid", toleration, words)
         else:
             yield from validate_supported(f"{here}.operator", operator, ("Equal", "Exists"))
         if toleration.effect:
@@ -124,9 +124,9 @@ def validate_taints(path: str, found: Iterable[Taint]) -> FieldErrors:
         yield from invalid_values(f"{here}.key", taint.key, check_qualified_name(taint.key))
         yield from invalid_values(f"{here}.value", taint.value, check_label_value(taint.value))
         if not taint.effect:
-            yield Invalid(f"{here}.effect", "Required")
+            yield FieldError(f"{here}.effect", "Required")
         else:
             yield from validate_supported(f"{here}.effect", taint.effect, TAINT_EFFECTS)
         if taint.effect and (taint.key, taint.effect) in seen:
-            yield Invalid(here, "Duplicate", taint, "taints must be unique by key and effect pair")
+            yield FieldError(here, "Duplicate", taint, "taints must be unique by key and effect pair")
         seen.add((taint.key, taint.effect))

@@ -13,7 +13,7 @@ from typing import Any
 
 from ..kinds import quantity
 from ..kinds.csi import CSIDriver, CSINode, CSIStorageCapacity, VolumeAttachment
-from ..kinds.kind import BY_NAME
+from ..kinds.kind import KINDS_BY_NAME
 from ..kinds.meta import ObjectMeta
 from ..kinds.node import Node
 from ..kinds.pod import Pod
@@ -28,10 +28,9 @@ from .csi_rules import (
     validate_csi_storage_capacity,
     validate_volume_attachment,
 )
-from .immutable import immutable
-from .invalid import (
+from .field_error import (
+    FieldError,
     FieldErrors,
-    Invalid,
     check_dns_label,
     check_path_segment,
     check_qualified_name,
@@ -39,13 +38,14 @@ from .invalid import (
     invalid_values,
     validate_labels,
 )
+from .immutable_fields import validate_update
 from .pod_rules import validate_pod_spec
 from .policy_rules import validate_cluster_ip, validate_disruption_budget, validate_priority_class, validate_service
 from .selector_rules import validate_taints
 from .volume_rules import validate_claim, validate_storage_class, validate_volume
 from .workload_rules import validate_daemon_set, validate_deployment, validate_replica_set, validate_stateful_set
 
-__all__ = ["Invalid", "immutable", "validate"]
+__all__ = ["FieldError", "validate", "validate_update"]
 
 # What a name must be where it is no subdomain; a budget may have any that can stand in an address.
 _NAMES: Mapping[str, Callable[[str], list[str]]] = {
@@ -58,7 +58,7 @@ MAX_ANNOTATIONS_SIZE = 256 * 1024  # bytes of all keys and values together
 STANDARD_FINALIZERS = frozenset({"kubernetes", "orphan", "foregroundDeletion"})
 
 
-def validate(obj: Any) -> list[Invalid]:
+def validate(obj: Any) -> list[FieldError]:
     """Return every refusal of this object; none if it may be stored. Kinds without rules pass."""
     rules = _RULES.get(type(obj))
     if rules is None:
@@ -74,27 +74,27 @@ def validate_metadata(obj: Any) -> FieldErrors:
     finalizers.
     """
     meta: ObjectMeta = obj.metadata
-    kind = BY_NAME[obj.kind]
+    kind = KINDS_BY_NAME[obj.kind]
     name_rule = _NAMES.get(kind.name, check_subdomain)
     if not meta.name and not meta.generate_name:
-        yield Invalid("metadata.name", "Required", detail="name or generateName is required")
+        yield FieldError("metadata.name", "Required", detail="name or generateName is required")
     if meta.generate_name:  # what is made of it ends in five more characters
         yield from invalid_values("metadata.generateName", meta.generate_name, name_rule(_completed(meta.generate_name)))
     if meta.name:
         yield from invalid_values("metadata.name", meta.name, name_rule(meta.name))
     if kind.namespaced:
         if not meta.namespace:
-            yield Invalid("metadata.namespace", "Required")
+            yield FieldError("metadata.namespace", "Required")
         else:
             yield from invalid_values("metadata.namespace", meta.namespace, check_dns_label(meta.namespace))
     elif meta.namespace:
-        yield Invalid("metadata.namespace", "Forbidden", detail="not allowed on this type")
+        yield FieldError("metadata.namespace", "Forbidden", detail="not allowed on this type")
     yield from validate_labels("metadata.labels", meta.labels)
     for key in meta.annotations:
         yield from invalid_values("metadata.annotations", key, check_qualified_name(key.lower()))
     if sum(len(key.encode()) + len(str(text).encode()) for key, text in meta.annotations.items()) > MAX_ANNOTATIONS_SIZE:
         words = f"may not be more than {MAX_ANNOTATIONS_SIZE} bytes"
-        yield Invalid("metadata.annotations", "TooLong", detail=words)
+        yield FieldError("metadata.annotations", "TooLong", detail=words)
     yield from _owners("metadata.ownerReferences", meta)
     for index, name in enumerate(meta.finalizers):
         yield from _finalizer("metadata.finalizers", f"metadata.finalizers[{index}]", name)
@@ -107,22 +107,22 @@ def _completed(prefix: str) -> str:
 def _owners(path: str, meta: ObjectMeta) -> FieldErrors:
     for owner in meta.owner_references:
         if not owner.api_version.rpartition("/")[2]:
-            yield Invalid(f"{path}.apiVersion", "Invalid", owner.api_version, "version must not be empty")
+            yield FieldError(f"{path}.apiVersion", "Invalid", owner.api_version, "version must not be empty")
         for field in ("kind", "name", "uid"):
             if not getattr(owner, field):
-                yield Invalid(f"{path}.{field}", "Invalid", "", "must not be empty")
+                yield FieldError(f"{path}.{field}", "Invalid", "", "must not be empty")
         if (owner.api_version, owner.kind) == ("v1", "Event"):
-            yield Invalid(path, "Invalid", owner, "/v1, Kind=Event is disallowed from being an owner")
+            yield FieldError(path, "Invalid", owner, "/v1, Kind=Event is disallowed from being an owner")
     controllers = [f"{owner.kind}/{owner.name}" for owner in meta.owner_references if owner.controller]
     for other in controllers[1:]:
         words = 'Only one reference can have Controller set to true. Found "true" in references for'
-        yield Invalid(path, "Invalid", [*controllers], f"{words} {controllers[0]} and {other}")
+        yield FieldError(path, "Invalid", [*controllers], f"{words} {controllers[0]} and {other}")
 
 
 def _finalizer(path: str, item: str, name: str) -> FieldErrors:
     yield from invalid_values(path, name, check_qualified_name(name))
     if "/" not in name and name not in STANDARD_FINALIZERS:
-        yield Invalid(
+        yield FieldError(
             item, "Invalid", name, "name is neither a standard finalizer name nor is it fully qualified"
         )
 
@@ -139,9 +139,9 @@ def _node(node: Node) -> FieldErrors:
         for name, text in getattr(node.status, field).items():
             number = quantity.parse(text)
             if number < 0:
-                yield Invalid(f"status.{field}.{name}", "Invalid", text, "must be greater than or equal to 0")
+                yield FieldError(f"status.{field}.{name}", "Invalid", text, "must be greater than or equal to 0")
             if number.denominator != 1 and (name == "pods" or ("/" in name and "kubernetes.io/" not in name)):
-                yield Invalid(f"status.{field}.{name}", "Invalid", text, "must be an integer")
+                yield FieldError(f"status.{field}.{name}", "Invalid", text, "must be an integer")
     ranges = [str(text) for text in node.spec.rest.get("podCIDRs", ())]
     families = []
     for index, text in enumerate(ranges):
@@ -149,10 +149,10 @@ def _node(node: Node) -> FieldErrors:
             families.append(ipaddress.ip_network(text, strict=False).version)
         except ValueError:
             words = "must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)"
-            yield Invalid(f"spec.podCIDRs[{index}]", "Invalid", text, words)
+            yield FieldError(f"spec.podCIDRs[{index}]", "Invalid", text, words)
     if len(ranges) > 1 and (len(families) > len(set(families)) or len(ranges) > 2):
         words = "may specify no more than one CIDR for each IP family"
-        yield Invalid("spec.podCIDRs", "Invalid", ranges, words)
+        yield FieldError("spec.podCIDRs", "Invalid", ranges, words)
 
 
 def _namespace(namespace: Namespace) -> FieldErrors:

@@ -15,7 +15,14 @@ from ..kinds.storage_class import StorageClass, TopologySelectorTerm
 from ..kinds.volume import PersistentVolume, PersistentVolumeClaim, PersistentVolumeClaimSpec
 from ..text.convert import schema
 from .csi_rules import validate_driver_name
-from .invalid import FieldErrors, Invalid, check_qualified_name, check_subdomain, invalid_values, validate_supported
+from .field_error import (
+    FieldError,
+    FieldErrors,
+    check_qualified_name,
+    check_subdomain,
+    invalid_values,
+    validate_supported,
+)
 from .selector_rules import validate_label_selector, validate_node_selector
 
 ACCESS_MODES = ("ReadOnlyMany", "ReadWriteMany", "ReadWriteOnce", "ReadWriteOncePod")
@@ -51,18 +58,18 @@ VOLUME_SOURCES = (
 def validate_storage_class(storage_class: StorageClass) -> FieldErrors:
     """A class: a provisioner, parameters with keys, one of the two modes, topologies."""
     if not storage_class.provisioner:
-        yield Invalid("provisioner", "Required")
+        yield FieldError("provisioner", "Required")
     else:
         name = storage_class.provisioner.lower()
         yield from invalid_values("provisioner", name, check_qualified_name(name))
     if len(storage_class.parameters) > 512:
-        yield Invalid("parameters", "TooLong", detail="may not be more than 512 bytes")
+        yield FieldError("parameters", "TooLong", detail="may not be more than 512 bytes")
     if "" in storage_class.parameters:
-        yield Invalid("parameters", "Invalid", "", "field can not be empty.")
+        yield FieldError("parameters", "Invalid", "", "field can not be empty.")
     if storage_class.reclaim_policy:
         yield from validate_supported("reclaimPolicy", storage_class.reclaim_policy, ("Delete", "Retain"))
     if storage_class.volume_binding_mode is None:
-        yield Invalid("volumeBindingMode", "Required")
+        yield FieldError("volumeBindingMode", "Required")
     else:
         yield from validate_supported(
             "volumeBindingMode", storage_class.volume_binding_mode, ("Immediate", "WaitForFirstConsumer")
@@ -80,15 +87,15 @@ def _topologies(path: str, terms: tuple[TopologySelectorTerm, ...]) -> FieldErro
             item = f"{here}[{place}]"
             yield from invalid_values(f"{item}.key", requirement.key, check_qualified_name(requirement.key))
             if not requirement.values:
-                yield Invalid(f"{item}.values", "Required")
+                yield FieldError(f"{item}.values", "Required")
             for other, value in enumerate(requirement.values):
                 if value in requirement.values[:other]:
-                    yield Invalid(f"{item}.values[{other}]", "Duplicate", value)
+                    yield FieldError(f"{item}.values[{other}]", "Duplicate", value)
             if requirement.key in said:
-                yield Invalid(f"{item}.key", "Duplicate", requirement.key)
+                yield FieldError(f"{item}.key", "Duplicate", requirement.key)
             said[requirement.key] = frozenset(requirement.values)
         if said in seen:
-            yield Invalid(here, "Duplicate", "")
+            yield FieldError(here, "Duplicate", "")
         seen.append(said)
 
 
@@ -96,19 +103,19 @@ def _topologies(path: str, terms: tuple[TopologySelectorTerm, ...]) -> FieldErro
 
 def _access_modes(path: str, modes: tuple[str, ...], required: str) -> FieldErrors:
     if not modes:
-        yield Invalid(path, "Required", detail=required)
+        yield FieldError(path, "Required", detail=required)
     for mode in modes:
         yield from validate_supported(path, mode, ACCESS_MODES)
     if "ReadWriteOncePod" in modes and len(modes) > 1:
-        yield Invalid(path, "Forbidden", detail="may not use ReadWriteOncePod with other access modes")
+        yield FieldError(path, "Forbidden", detail="may not use ReadWriteOncePod with other access modes")
 
 
 def _positive(path: str, text: str) -> FieldErrors:
     number = quantity.parse(text)
     if number < 0:
-        yield Invalid(path, "Invalid", quantity.value(text), "must be a valid resource quantity")
+        yield FieldError(path, "Invalid", quantity.value(text), "must be a valid resource quantity")
     if number <= 0:
-        yield Invalid(path, "Invalid", text, "must be greater than zero")
+        yield FieldError(path, "Invalid", text, "must be greater than zero")
 
 
 def validate_volume(volume: PersistentVolume) -> FieldErrors:
@@ -118,7 +125,7 @@ def validate_volume(volume: PersistentVolume) -> FieldErrors:
     spec = volume.spec
     yield from _access_modes("spec.accessModes", spec.access_modes, "")
     if not spec.capacity:
-        yield Invalid("spec.capacity", "Required")
+        yield FieldError("spec.capacity", "Required")
     if list(spec.capacity) != ["storage"]:
         yield from validate_supported("spec.capacity", dict(spec.capacity) or None, ("storage",))
     for name, text in spec.capacity.items():
@@ -129,7 +136,7 @@ def validate_volume(volume: PersistentVolume) -> FieldErrors:
             "spec.persistentVolumeReclaimPolicy", spec.persistent_volume_reclaim_policy, policies
         )
     if spec.node_affinity is not None and spec.node_affinity.required is None:
-        yield Invalid(
+        yield FieldError(
             "spec.nodeAffinity.required", "Required", detail="must specify required node constraints"
         )
     elif spec.node_affinity is not None and spec.node_affinity.required is not None:
@@ -148,41 +155,41 @@ def _attributes_class(volume: PersistentVolume) -> FieldErrors:
         return
     path = "spec.volumeAttributesClassName"
     if not name:
-        yield Invalid(path, "Required", detail="an empty string is disallowed")
+        yield FieldError(path, "Required", detail="an empty string is disallowed")
     else:
         yield from invalid_values(path, name, check_subdomain(name))
     if "csi" not in volume.spec.rest:
         words = "has to be specified when using volumeAttributesClassName"
-        yield Invalid("spec.csi", "Required", detail=words)
+        yield FieldError("spec.csi", "Required", detail=words)
 
 
 def _sources(volume: PersistentVolume) -> FieldErrors:
     """Exactly one source; what some of them require; a local volume requires node affinity."""
     given = [name for name in VOLUME_SOURCES if name in volume.spec.rest]
     if not given:
-        yield Invalid("spec", "Required", detail="must specify a volume type")
+        yield FieldError("spec", "Required", detail="must specify a volume type")
         return
     for name in given[1:]:
-        yield Invalid(f"spec.{name}", "Forbidden", detail="may not specify more than 1 volume type")
+        yield FieldError(f"spec.{name}", "Forbidden", detail="may not specify more than 1 volume type")
     source, path = volume.spec.rest[given[0]], f"spec.{given[0]}"
     source = source if isinstance(source, dict) else {}
     if given[0] == "local" and volume.spec.node_affinity is None:
-        yield Invalid("spec.nodeAffinity", "Required", detail="Local volume requires node affinity")
+        yield FieldError("spec.nodeAffinity", "Required", detail="Local volume requires node affinity")
     for field in _REQUIRED_IN_SOURCE.get(given[0], ()):
         if not source.get(field):
-            yield Invalid(f"{path}.{field}", "Required")
+            yield FieldError(f"{path}.{field}", "Required")
     where = str(source.get("path", ""))
     if given[0] in ("local", "hostPath") and ".." in where.split("/"):
-        yield Invalid(f"{path}.path", "Invalid", where, "must not contain '..'")
+        yield FieldError(f"{path}.path", "Invalid", where, "must not contain '..'")
     if given[0] == "nfs" and where and not where.startswith("/"):
-        yield Invalid(f"{path}.path", "Invalid", where, "must be an absolute path")
+        yield FieldError(f"{path}.path", "Invalid", where, "must be an absolute path")
     if given[0] == "hostPath" and source.get("type"):
         types = schema()["types"]["HostPathVolumeSource"]["type"].get("enum", ())
         yield from validate_supported(f"{path}.type", source["type"], ["", *(word for word in types if word)])
     whole = given[0] == "hostPath" and posixpath.normpath(where or ".") in ("/", "//")
     if whole and volume.spec.persistent_volume_reclaim_policy == "Recycle":
         words = "may not be 'recycle' for a hostPath mount of '/'"
-        yield Invalid("spec.persistentVolumeReclaimPolicy", "Forbidden", detail=words)
+        yield FieldError("spec.persistentVolumeReclaimPolicy", "Forbidden", detail=words)
     if given[0] == "csi":
         yield from _csi(path, source)
 
@@ -193,7 +200,7 @@ def _csi(path: str, source: Mapping[str, Any]) -> FieldErrors:
         if field in source:
             for part in ("name", "namespace"):
                 if not source[field].get(part):
-                    yield Invalid(f"{path}.{field}.{part}", "Required")
+                    yield FieldError(f"{path}.{field}.{part}", "Required")
 
 
 _SECRETS = ("controllerPublishSecretRef", "controllerExpandSecretRef", "nodePublishSecretRef", "nodeExpandSecretRef")
@@ -211,12 +218,12 @@ def _data_source(path: str, found: Mapping[str, Any]) -> FieldErrors:
     """What a claim is filled from: named, of a kind, of a proper group; without a group it is a claim."""
     kind, group = found.get("kind", ""), found.get("apiGroup") or ""
     if not found.get("name"):
-        yield Invalid(f"{path}.name", "Required")
+        yield FieldError(f"{path}.name", "Required")
     if not kind:
-        yield Invalid(f"{path}.kind", "Required")
+        yield FieldError(f"{path}.kind", "Required")
     if not group and kind != "PersistentVolumeClaim":
         words = "must be 'PersistentVolumeClaim' when referencing the default apiGroup"
-        yield Invalid(path, "Invalid", kind, words)
+        yield FieldError(path, "Invalid", kind, words)
     if group:
         yield from invalid_values(f"{path}.apiGroup", group, check_subdomain(group))
 
@@ -232,7 +239,7 @@ def validate_claim_spec(path: str, spec: PersistentVolumeClaimSpec) -> FieldErro
     yield from _access_modes(f"{path}.accessModes", spec.access_modes, "at least 1 access mode is required")
     storage = spec.resources.requests.get("storage")
     if storage is None:
-        yield Invalid(f"{path}.resources[storage]", "Required")
+        yield FieldError(f"{path}.resources[storage]", "Required")
     else:
         yield from _positive(f"{path}.resources[storage]", storage)
     if spec.storage_class_name:
@@ -246,7 +253,7 @@ def validate_claim_spec(path: str, spec: PersistentVolumeClaimSpec) -> FieldErro
         if named is not None:
             yield from _data_source(f"{path}.{field}", named)
     if source is not None and reference is not None and source != reference:
-        yield Invalid(path, "Invalid", source, "must match dataSourceRef")
+        yield FieldError(path, "Invalid", source, "must match dataSourceRef")
     if spec.volume_attributes_class_name:
         name = spec.volume_attributes_class_name
         yield from invalid_values(f"{path}.volumeAttributesClassName", name, check_subdomain(name))

@@ -13,7 +13,7 @@ from typing import Any
 from ..kinds.pod import PodTemplateSpec
 from ..kinds.selector import LabelSelector
 from ..kinds.workload import DaemonSet, Deployment, ReplicaSet, StatefulSet
-from .invalid import FieldErrors, Invalid, check_dns_label, invalid_values, validate_labels, validate_supported
+from .field_error import FieldError, FieldErrors, check_dns_label, invalid_values, validate_labels, validate_supported
 from .pod_rules import validate_pod_spec
 from .policy_rules import number_of_int_or_percent, validate_at_most_all, validate_int_or_percent
 from .selector_rules import validate_label_selector
@@ -24,7 +24,7 @@ def validate_not_negative(**numbers: int | None) -> FieldErrors:
     """Numbers of a spec, by the names of their fields (dots written as `__`), are not negative."""
     for field, number in numbers.items():
         if number is not None and number < 0:
-            yield Invalid(f"spec.{field.replace('__', '.')}", "Invalid", number, "must be greater than or equal to 0")
+            yield FieldError(f"spec.{field.replace('__', '.')}", "Invalid", number, "must be greater than or equal to 0")
 
 
 def validate_stateful_set(stateful_set: StatefulSet) -> FieldErrors:
@@ -32,7 +32,7 @@ def validate_stateful_set(stateful_set: StatefulSet) -> FieldErrors:
     spec = stateful_set.spec
     if spec.pod_management_policy not in ("OrderedReady", "Parallel"):
         words = "must be 'OrderedReady' or 'Parallel'"
-        yield Invalid("spec.podManagementPolicy", "Invalid", spec.pod_management_policy, words)
+        yield FieldError("spec.podManagementPolicy", "Invalid", spec.pod_management_policy, words)
     yield from validate_not_negative(
         replicas=spec.replicas,
         minReadySeconds=spec.rest.get("minReadySeconds"),
@@ -49,7 +49,7 @@ def validate_stateful_set(stateful_set: StatefulSet) -> FieldErrors:
     wrong = list(validate_selector(spec.selector, "statefulset"))
     yield from wrong
     if any(".operator" in refusal.path or ".values" in refusal.path for refusal in wrong):
-        yield Invalid("spec.selector", "Invalid", spec.selector)
+        yield FieldError("spec.selector", "Invalid", spec.selector)
     else:
         yield from _mismatch(spec.selector, spec.template)
         claims = {claim.metadata.name for claim in spec.volume_claim_templates}
@@ -61,17 +61,17 @@ def validate_stateful_set(stateful_set: StatefulSet) -> FieldErrors:
 def validate_selector(selector: LabelSelector | None, kind: str) -> FieldErrors:
     """A workload's selector: given, well formed, not empty."""
     if selector is None:
-        yield Invalid("spec.selector", "Required")
+        yield FieldError("spec.selector", "Required")
         return
     yield from validate_label_selector("spec.selector", selector)
     if not selector.match_labels and not selector.match_expressions:
-        yield Invalid("spec.selector", "Invalid", selector, f"empty selector is invalid for {kind}")
+        yield FieldError("spec.selector", "Invalid", selector, f"empty selector is invalid for {kind}")
 
 
 def _mismatch(selector: LabelSelector | None, of: PodTemplateSpec) -> FieldErrors:
     if selector is None or not selector.matches(of.metadata.labels):
         words = "`selector` does not match template `labels`"
-        yield Invalid("spec.template.metadata.labels", "Invalid", of.metadata.labels or None, words)
+        yield FieldError("spec.template.metadata.labels", "Invalid", of.metadata.labels or None, words)
 
 
 def validate_template(template: PodTemplateSpec, claims: set[str] | frozenset[str] = frozenset()) -> FieldErrors:
@@ -89,19 +89,19 @@ def validate_template(template: PodTemplateSpec, claims: set[str] | frozenset[st
 def _no_deadline(template: PodTemplateSpec, kind: str) -> FieldErrors:
     if "activeDeadlineSeconds" in template.spec.rest:
         words = f"activeDeadlineSeconds in {kind} is not Supported"
-        yield Invalid("spec.template.spec.activeDeadlineSeconds", "Forbidden", detail=words)
+        yield FieldError("spec.template.spec.activeDeadlineSeconds", "Forbidden", detail=words)
 
 
 def _stateful_strategy(path: str, strategy: Mapping[str, Any]) -> FieldErrors:
     kind, rolling = strategy.get("type") or "RollingUpdate", strategy.get("rollingUpdate")
     if kind not in ("RollingUpdate", "OnDelete"):
-        yield Invalid(path, "Invalid", strategy, "must be 'RollingUpdate' or 'OnDelete'")
+        yield FieldError(path, "Invalid", strategy, "must be 'RollingUpdate' or 'OnDelete'")
     elif kind == "OnDelete" and rolling is not None:
         words = "only allowed for updateStrategy 'RollingUpdate'"
-        yield Invalid(f"{path}.rollingUpdate", "Invalid", rolling, words)
+        yield FieldError(f"{path}.rollingUpdate", "Invalid", rolling, words)
     elif rolling is not None and (rolling.get("partition") or 0) < 0:
         words = "must be greater than or equal to 0"
-        yield Invalid(f"{path}.rollingUpdate.partition", "Invalid", rolling["partition"], words)
+        yield FieldError(f"{path}.rollingUpdate.partition", "Invalid", rolling["partition"], words)
 
 
 def validate_deployment(deployment: Deployment) -> FieldErrors:
@@ -115,7 +115,7 @@ def validate_deployment(deployment: Deployment) -> FieldErrors:
         progressDeadlineSeconds=deadline,
     )
     if deadline is not None and deadline <= spec.min_ready_seconds:
-        yield Invalid("spec.progressDeadlineSeconds", "Invalid", deadline, "must be greater than minReadySeconds")
+        yield FieldError("spec.progressDeadlineSeconds", "Invalid", deadline, "must be greater than minReadySeconds")
     yield from _replicated(spec.selector, spec.template)
     yield from _deployment_strategy("spec.strategy", spec.rest.get("strategy", {}))
 
@@ -131,7 +131,7 @@ def _replicated(selector: LabelSelector | None, of: PodTemplateSpec) -> FieldErr
     wrong = list(validate_selector(selector, "deployment"))
     yield from wrong
     if any(refusal.path != "spec.selector" for refusal in wrong):
-        yield Invalid("spec.selector", "Invalid", selector, "invalid label selector")
+        yield FieldError("spec.selector", "Invalid", selector, "invalid label selector")
         return
     if selector is None or selector.match_labels or selector.match_expressions:
         yield from _mismatch(selector, of)
@@ -144,7 +144,7 @@ def _deployment_strategy(path: str, strategy: Mapping[str, Any]) -> FieldErrors:
     if kind == "Recreate":
         if rolling is not None:
             words = "may not be specified when strategy `type` is 'Recreate'"
-            yield Invalid(f"{path}.rollingUpdate", "Forbidden", detail=words)
+            yield FieldError(f"{path}.rollingUpdate", "Forbidden", detail=words)
     elif kind != "RollingUpdate":
         yield from validate_supported(path, kind, ("Recreate", "RollingUpdate"))
     elif rolling is not None:
@@ -153,7 +153,7 @@ def _deployment_strategy(path: str, strategy: Mapping[str, Any]) -> FieldErrors:
         yield from validate_int_or_percent(f"{here}.maxUnavailable", unavailable)
         yield from validate_int_or_percent(f"{here}.maxSurge", surge)
         if number_of_int_or_percent(unavailable) == number_of_int_or_percent(surge) == 0:
-            yield Invalid(f"{here}.maxUnavailable", "Invalid", unavailable, "may not be 0 when `maxSurge` is 0")
+            yield FieldError(f"{here}.maxUnavailable", "Invalid", unavailable, "may not be 0 when `maxSurge` is 0")
         yield from validate_at_most_all(f"{here}.maxUnavailable", unavailable)
 
 
@@ -184,13 +184,13 @@ def _daemon_strategy(path: str, strategy: Mapping[str, Any]) -> FieldErrors:
         return
     here = f"{path}.rollingUpdate"
     if rolling is None:
-        yield Invalid(here, "Required")
+        yield FieldError(here, "Required")
         return
     unavailable, surge = rolling.get("maxUnavailable", 0), rolling.get("maxSurge", 0)
     for field, number in (("maxUnavailable", unavailable), ("maxSurge", surge)):
         yield from validate_int_or_percent(f"{here}.{field}", number)
         yield from validate_at_most_all(f"{here}.{field}", number)
     if number_of_int_or_percent(unavailable) and number_of_int_or_percent(surge):
-        yield Invalid(f"{here}.maxSurge", "Invalid", surge, "may not be set when maxUnavailable is non-zero")
+        yield FieldError(f"{here}.maxSurge", "Invalid", surge, "may not be set when maxUnavailable is non-zero")
     elif not number_of_int_or_percent(unavailable) and not number_of_int_or_percent(surge):
-        yield Invalid(f"{here}.maxUnavailable", "Required", detail="cannot be 0 when maxSurge is 0")
+        yield FieldError(f"{here}.maxUnavailable", "Required", detail="cannot be 0 when maxSurge is 0")

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from kvolsched.api.kinds.node import Node
 from kvolsched.api.kinds.pod import Pod
-from kvolsched.api.kinds.selector import Taint, Toleration, untolerated
+from kvolsched.api.kinds.selector import Taint, Toleration, find_untolerated_taint
 from kvolsched.scheduler.columns.snapshot import Snapshot
 from kvolsched.scheduler.framework.cluster_event import Action, is_itself
 from kvolsched.scheduler.framework.extension_points import ColumnContext, QueueingHint
@@ -38,7 +38,7 @@ class TaintToleration:
 
     def rule(self, pod: Pod, node: Node, seen: Snapshot) -> Ok | Reject:
         """Every NoSchedule or NoExecute taint of the node is covered by a toleration of the pod."""
-        taint = untolerated(node.spec.taints, pod.spec.tolerations)
+        taint = find_untolerated_taint(node.spec.taints, pod.spec.tolerations)
         if taint is None:
             return OK
         tolerations = ", ".join(str(_words(toleration)) for toleration in pod.spec.tolerations) or "none"
@@ -50,7 +50,7 @@ class TaintToleration:
         """Each distinct set of taints is judged once."""
         if len(at.nodes.taint_sets) == 1:
             return None
-        kept_out = [untolerated(taints, pod.spec.tolerations) is not None for taints in at.nodes.taint_sets]
+        kept_out = [find_untolerated_taint(taints, pod.spec.tolerations) is not None for taints in at.nodes.taint_sets]
         if not any(kept_out):
             return None
         return self.untolerated.where(np.array(kept_out)[at.nodes.taints.now])
@@ -73,7 +73,7 @@ class TaintToleration:
 
 
 def _kept_out(pod: Pod, node: Node) -> bool:
-    return untolerated(node.spec.taints, pod.spec.tolerations) is not None
+    return find_untolerated_taint(node.spec.taints, pod.spec.tolerations) is not None
 
 
 def _intolerable(taints: tuple[Taint, ...], tolerations: tuple[Toleration, ...]) -> int:

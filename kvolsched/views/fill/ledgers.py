@@ -17,7 +17,7 @@ from ...api.kinds.csi import CSIStorageCapacity
 from ...api.kinds.node import Node
 from ...api.kinds.pod import Pod, TopologySpreadConstraint
 from ...api.kinds.quantity import value
-from ...api.kinds.selector import untolerated
+from ...api.kinds.selector import find_untolerated_taint
 from ...api.kinds.storage_class import StorageClass
 from ...api.kinds.volume import PersistentVolumeClaim
 from ...explain import changes_of, judged
@@ -181,7 +181,7 @@ def _fault(pod: Pod, node: Node, constraint: SpreadConstraint, together: tuple[S
         return ""
     if constraint.heeds_affinity and not admitted(pod, node):
         return "not among the nodes that the pod selects, nodeAffinityPolicy: Honor"
-    taint = untolerated(node.spec.taints, pod.spec.tolerations)
+    taint = find_untolerated_taint(node.spec.taints, pod.spec.tolerations)
     return f"tainted {taint.key if taint is not None else ''}, nodeTaintsPolicy: Honor"
 
 

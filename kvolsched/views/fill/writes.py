@@ -11,7 +11,7 @@ from bisect import bisect_left
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from ...api.kinds.kind import BY_NAME
+from ...api.kinds.kind import KINDS_BY_NAME
 from ...cluster import USER, Cluster
 from ...explain import FieldChange, changed_fields, changes_of
 from ...results import COMPONENT_NAMES, DISPLAY_NAMES
@@ -177,7 +177,7 @@ def _verb(turn: Turn, change: Change) -> str:
 
 def _about(key: Key, uids: Mapping[str, str]) -> str:
     """Return an object's name as recordings write it: without namespace, a provisioned volume by its claim."""
-    return f"{BY_NAME[key.kind].alias}/{uids.get(key.name, key.name)}"
+    return f"{KINDS_BY_NAME[key.kind].alias}/{uids.get(key.name, key.name)}"
 
 
 def _claims_of_uids(cluster: Cluster) -> Mapping[str, str]:

@@ -26,7 +26,7 @@ from .csi_rules import (
     validate_csi_storage_capacity_update,
     validate_volume_attachment_update,
 )
-from .invalid import FieldErrors, Invalid, validate_immutable
+from .field_error import FieldError, FieldErrors, validate_immutable
 from .pod_update_rules import validate_pod_update
 from .policy_rules import validate_priority_class_update
 
@@ -40,7 +40,7 @@ _SET_WORDS = (
 )
 
 
-def immutable(old: Any, new: Any) -> list[Invalid]:
+def validate_update(old: Any, new: Any) -> list[FieldError]:
     """Return every refusal of this change; none if an update may make it. Kinds without rules pass."""
     rules = _RULES.get(type(new))
     return [] if rules is None else list(rules(old, new))
@@ -55,7 +55,7 @@ def _storage_class(old: StorageClass, new: StorageClass) -> FieldErrors:
         ("volumeBindingMode", "volume_binding_mode"),
     ):
         if getattr(old, attribute) != getattr(new, attribute):
-            yield Invalid(field, "Invalid", getattr(new, attribute) or None, "field is immutable")
+            yield FieldError(field, "Invalid", getattr(new, attribute) or None, "field is immutable")
 
 
 _GA = {  # labels that left beta: a volume's affinity may follow them
@@ -71,13 +71,13 @@ def _volume(old: PersistentVolume, new: PersistentVolume) -> FieldErrors:
     """The source and the mode stay; node affinity may be set once, and follow labels out of beta."""
     if _sources(old) != _sources(new):
         words = "spec.persistentvolumesource is immutable after creation"
-        yield Invalid("spec.persistentvolumesource", "Forbidden", detail=words)
+        yield FieldError("spec.persistentvolumesource", "Forbidden", detail=words)
     if old.spec.volume_mode != new.spec.volume_mode:
-        yield Invalid("volumeMode", "Invalid", new.spec.volume_mode, "field is immutable")
+        yield FieldError("volumeMode", "Invalid", new.spec.volume_mode, "field is immutable")
     before, after = old.spec.node_affinity, new.spec.node_affinity
     if before is not None and before != after and (after is None or _out_of_beta(before, after) != after):
         words = "field is immutable, except for updating from beta label to GA"
-        yield Invalid("nodeAffinity", "Invalid", after, words)
+        yield FieldError("nodeAffinity", "Invalid", after, words)
 
 
 def _sources(volume: PersistentVolume) -> Mapping[str, Any]:
@@ -115,13 +115,13 @@ def _claim(old: PersistentVolumeClaim, new: PersistentVolumeClaim) -> FieldError
     if bound:
         before = attrs.evolve(before, volume_attributes_class_name=after.volume_attributes_class_name)
     if before != after:
-        yield Invalid("spec", "Forbidden", detail=_CLAIM_WORDS)
+        yield FieldError("spec", "Forbidden", detail=_CLAIM_WORDS)
     has, had, wants = (quantity.parse(text or "0") for text in (old.status.capacity.get("storage"), asked, asks))
     if wants < had and wants <= has:
         words = "field can not be less than status.capacity"
-        yield Invalid("spec.resources.requests.storage", "Forbidden", detail=words)
+        yield FieldError("spec.resources.requests.storage", "Forbidden", detail=words)
     if old.spec.volume_mode != new.spec.volume_mode:
-        yield Invalid("volumeMode", "Invalid", new.spec.volume_mode, "field is immutable")
+        yield FieldError("volumeMode", "Invalid", new.spec.volume_mode, "field is immutable")
     yield from _attributes_class(old, new)
 
 
@@ -131,7 +131,7 @@ def _attributes_class(old: PersistentVolumeClaim, new: PersistentVolumeClaim) ->
     if before is not None and before != after and not after:
         to = "nil" if after is None else "an empty string"
         words = f"update from non-nil value to {to} is forbidden"
-        yield Invalid("spec.volumeAttributesClassName", "Forbidden", detail=words)
+        yield FieldError("spec.volumeAttributesClassName", "Forbidden", detail=words)
 
 
 def _with_storage(resources: Any, text: str) -> Any:
@@ -152,7 +152,7 @@ def _stateful_set(old: StatefulSet, new: StatefulSet) -> FieldErrors:
         old.spec, replicas=new.spec.replicas, template=new.spec.template, rest=fixed.merged(changed)
     )
     if expected != new.spec:
-        yield Invalid("spec", "Forbidden", detail=_SET_WORDS)
+        yield FieldError("spec", "Forbidden", detail=_SET_WORDS)
 
 
 
@@ -162,7 +162,7 @@ def _node(old: Node, new: Node) -> FieldErrors:
         before = old.spec.rest.get(field)
         if before and before != new.spec.rest.get(field):
             words = f'node updates may not change {word} except from "" to valid'
-            yield Invalid(f"spec.{field}", "Forbidden", detail=words)
+            yield FieldError(f"spec.{field}", "Forbidden", detail=words)
 
 
 def _selector(old: Deployment | ReplicaSet | DaemonSet, new: Deployment | ReplicaSet | DaemonSet) -> FieldErrors:

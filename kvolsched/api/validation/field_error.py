@@ -17,7 +17,7 @@ import attrs
 
 from .go_values import as_go_value
 
-ABSENT = object()  # the value of a refusal that names none (Required, Forbidden, TooLong)
+NO_VALUE = object()  # the value of a refusal that names none (Required, Forbidden, TooLong)
 _WORDS = {
     "Required": "Required value",
     "Invalid": "Invalid value",
@@ -30,22 +30,22 @@ _WORDS = {
 
 
 @attrs.frozen
-class Invalid:
+class FieldError:
     """One refusal: `type` is Required, Invalid, NotSupported, Forbidden, Duplicate, NotFound or TooLong."""
 
     path: str
     type: str
-    value: Any = ABSENT
+    value: Any = NO_VALUE
     detail: str = ""
 
     def __str__(self) -> str:
         parts = [self.path, _WORDS[self.type]]
-        if self.value is not ABSENT:
+        if self.value is not NO_VALUE:
             parts.append(json.dumps(as_go_value(self.value), default=str, separators=(",", ":")))
         return ": ".join([*parts, self.detail] if self.detail else parts)
 
 
-FieldErrors = Iterator[Invalid]
+FieldErrors = Iterator[FieldError]
 
 _PART = "[A-Za-z0-9][-A-Za-z0-9_.]*"
 _ENDS = "must start and end with an alphanumeric character"
@@ -140,7 +140,7 @@ def check_port_name(text: str) -> list[str]:
 
 def invalid_values(path: str, value: Any, words: Iterable[str]) -> FieldErrors:
     """Yield one Invalid refusal for each of these words."""
-    return (Invalid(path, "Invalid", value, said) for said in words)
+    return (FieldError(path, "Invalid", value, said) for said in words)
 
 
 def validate_labels(path: str, found: Mapping[str, str]) -> FieldErrors:
@@ -150,10 +150,10 @@ def validate_labels(path: str, found: Mapping[str, str]) -> FieldErrors:
         yield from invalid_values(path, value, check_label_value(value))
 
 
-def validate_immutable(path: str, before: Any, after: Any, shown: Any = ABSENT) -> FieldErrors:
+def validate_immutable(path: str, before: Any, after: Any, shown: Any = NO_VALUE) -> FieldErrors:
     """Refuse any change of a field; the value shown is the new one unless another is given."""
     if before != after:
-        yield Invalid(path, "Invalid", after if shown is ABSENT else shown, "field is immutable")
+        yield FieldError(path, "Invalid", after if shown is NO_VALUE else shown, "field is immutable")
 
 
 def validate_supported(path: str, value: Any, allowed: Iterable[str]) -> FieldErrors:
@@ -161,4 +161,4 @@ def validate_supported(path: str, value: Any, allowed: Iterable[str]) -> FieldEr
     allowed = tuple(allowed)
     if value not in allowed:
         words = ", ".join(f'"{word}"' for word in allowed)
-        yield Invalid(path, "NotSupported", value, f"supported values: {words}")
+        yield FieldError(path, "NotSupported", value, f"supported values: {words}")

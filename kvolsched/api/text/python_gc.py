@@ -12,7 +12,7 @@ from contextlib import contextmanager
 
 
 @contextmanager
-def seldom_collected() -> Iterator[None]:
+def infrequent_gc() -> Iterator[None]:
     """Search for garbage a fiftieth as often, and put the pace back at the end."""
     before = gc.get_threshold()
     gc.set_threshold(50_000, 20, 100)
@@ -23,7 +23,7 @@ def seldom_collected() -> Iterator[None]:
 
 
 @contextmanager
-def uncollected() -> Iterator[None]:
+def paused_gc() -> Iterator[None]:
     """Do not search at all: for reading, which makes millions of values at once."""
     enabled = gc.isenabled()
     gc.disable()
