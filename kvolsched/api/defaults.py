@@ -208,8 +208,8 @@ def _daemon_set(daemon_set: DaemonSet) -> DaemonSet:
         template=evolve(daemon_set.spec.template, spec=_pod_spec(daemon_set.spec.template.spec)),
         rest=_with_missing(daemon_set.spec.rest, revisionHistoryLimit=10).with_(updateStrategy=strategy),
     )
-    meta = evolve(daemon_set.metadata, annotations=_with_missing(daemon_set.metadata.annotations, **{TEMPLATE_GENERATION: "1"}))
-    return evolve(daemon_set, spec=spec, metadata=meta)
+    annotations = _with_missing(daemon_set.metadata.annotations, **{TEMPLATE_GENERATION: "1"})
+    return evolve_parts(daemon_set, spec=spec, metadata={"annotations": annotations})
 
 
 def _service(service: Service) -> Service:

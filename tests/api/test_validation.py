@@ -6,7 +6,8 @@ import pytest
 from kvolsched.api.defaults import with_defaults
 from kvolsched.api.kinds.meta import EMPTY
 from kvolsched.api.text.convert import from_plain
-from kvolsched.api.validation.validate import validate, validate_update
+from kvolsched.api.validation.immutable_fields import validate_update
+from kvolsched.api.validation.validate import validate
 
 
 @pytest.mark.parametrize(

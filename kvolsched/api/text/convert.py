@@ -158,8 +158,6 @@ def unmodelled_paths(value: Any, path: tuple[str | int, ...] = ()) -> Iterator[t
             yield (*path, name)
 
 
-
-
 def _mistyped(
     value: Any, wants: str, words: str, path: PathChain, found: list[Problem], rule: str = "type"
 ) -> Any:
@@ -428,8 +426,6 @@ def _names(cls: Any) -> Mapping[str, tuple[str, str]]:
         found[name] = field.name, name
     del found["rest"]
     return found
-
-
 
 
 @_once

@@ -70,8 +70,6 @@ class Manifests:
         return f"Manifests({', '.join(words) or 'nothing'})"
 
 
-
-
 def read(source: Any, *, lenient: bool = False, name: str = "", keep: bool = False) -> Manifests:
     """Read manifests: YAML or JSON text (also gzip), a path, a directory, plain data, or an iterable of these.
 

@@ -1,4 +1,4 @@
-"""Which containers of a pod the API server takes, one function a rule. Mirrors core `validateContainers` (v1.36.2)."""
+"""Validate containers: names, images, ports, resources, mounts. Mirrors core `validateContainers` (v1.36.2)."""
 
 from __future__ import annotations
 
@@ -7,42 +7,43 @@ from collections.abc import Iterable
 from ..kinds import quantity
 from ..kinds.pod import Container, PodSpec
 from ..kinds.resources import Resources
-from .field_error import FieldError, FieldErrors, check_dns_label, check_port_name, invalid_values, validate_supported
+from .field_error import FieldError, FieldErrors, invalid_values, validate_supported
+from .name_syntax import check_dns_label, check_port_name
 
-_PORTS = "must be between 1 and 65535, inclusive"
+_PORT_RANGE = "must be between 1 and 65535, inclusive"
 
 
 def validate_containers(path: str, spec: PodSpec, known: set[str]) -> FieldErrors:
-    """A pod's containers, each under a name of its own; `known` are the volumes that they may mount."""
+    """Validate a pod's containers; `known` are the names of the volumes that they may mount."""
     if not spec.containers:
         yield FieldError(f"{path}.containers", "Required")
     names: set[str] = set()
     for field, containers in (("containers", spec.containers), ("initContainers", spec.init_containers)):
         for index, container in enumerate(containers):
-            here = f"{path}.{field}[{index}]"
-            yield from _container(here, container, known)
+            item_path = f"{path}.{field}[{index}]"
+            yield from _validate_container(item_path, container, known)
             if container.name and container.name in names:
-                yield FieldError(f"{here}.name", "Duplicate", container.name)
+                yield FieldError(f"{item_path}.name", "Duplicate", container.name)
             names.add(container.name)
 
 
-def _container(path: str, container: Container, volumes: Iterable[str]) -> FieldErrors:
+def _validate_container(path: str, container: Container, volumes: Iterable[str]) -> FieldErrors:
     if not container.name:
         yield FieldError(f"{path}.name", "Required")
     else:
         yield from invalid_values(f"{path}.name", container.name, check_dns_label(container.name))
     if not container.image:
         yield FieldError(f"{path}.image", "Required")
-    yield from _ports(f"{path}.ports", container)
+    yield from _validate_ports(f"{path}.ports", container)
     if container.rest.get("imagePullPolicy"):
         policies = ("Always", "IfNotPresent", "Never")
         yield from validate_supported(f"{path}.imagePullPolicy", container.rest["imagePullPolicy"], policies)
     yield from validate_resources(f"{path}.resources", container.resources)
-    yield from _mounts(f"{path}.volumeMounts", container, volumes)
+    yield from _validate_mounts(f"{path}.volumeMounts", container, volumes)
 
 
-def _ports(path: str, container: Container) -> FieldErrors:
-    """Ports: numbers, a protocol, names that are names and differ."""
+def _validate_ports(path: str, container: Container) -> FieldErrors:
+    """Validate a container's ports: numbers, protocol, unique names."""
     names: set[str] = set()
     for index, port in enumerate(container.ports):
         name = port.rest.get("name", "")
@@ -54,34 +55,34 @@ def _ports(path: str, container: Container) -> FieldErrors:
         if not port.container_port:
             yield FieldError(f"{path}[{index}].containerPort", "Required")
         elif not 0 < port.container_port < 65536:
-            yield FieldError(f"{path}[{index}].containerPort", "Invalid", port.container_port, _PORTS)
+            yield FieldError(f"{path}[{index}].containerPort", "Invalid", port.container_port, _PORT_RANGE)
         if port.host_port and not 0 < port.host_port < 65536:
-            yield FieldError(f"{path}[{index}].hostPort", "Invalid", port.host_port, _PORTS)
+            yield FieldError(f"{path}[{index}].hostPort", "Invalid", port.host_port, _PORT_RANGE)
         if port.protocol:
             yield from validate_supported(f"{path}[{index}].protocol", port.protocol, ("SCTP", "TCP", "UDP"))
 
 
-def _mounts(path: str, container: Container, volumes: Iterable[str]) -> FieldErrors:
-    """Mounts: of a volume that is there, each at a path of its own."""
+def _validate_mounts(path: str, container: Container, volumes: Iterable[str]) -> FieldErrors:
+    """Validate a container's mounts: each of an existing volume, at a unique path."""
     paths: set[str] = set()
     for index, mount in enumerate(container.rest.get("volumeMounts", ())):
         if not isinstance(mount, dict):
             continue
         name, mounted = mount.get("name", ""), mount.get("mountPath", "")
-        here = f"{path}[{index}]"
+        item_path = f"{path}[{index}]"
         if not name:
-            yield FieldError(f"{here}.name", "Required")
+            yield FieldError(f"{item_path}.name", "Required")
         elif name not in volumes:
-            yield FieldError(f"{here}.name", "NotFound", name)
+            yield FieldError(f"{item_path}.name", "NotFound", name)
         if not mounted:
-            yield FieldError(f"{here}.mountPath", "Required")
+            yield FieldError(f"{item_path}.mountPath", "Required")
         elif mounted in paths:
-            yield FieldError(f"{here}.mountPath", "Invalid", mounted, "must be unique")
+            yield FieldError(f"{item_path}.mountPath", "Invalid", mounted, "must be unique")
         paths.add(mounted)
 
 
 def validate_resources(path: str, resources: Resources) -> FieldErrors:
-    """Quantities are not negative, and a request is at most its limit."""
+    """Validate requests and limits: quantities are not negative, and a request is at most its limit."""
     for field, quantities in (("limits", resources.limits), ("requests", resources.requests)):
         for name, text in quantities.items():
             if quantity.parse(text) < 0:
@@ -89,5 +90,5 @@ def validate_resources(path: str, resources: Resources) -> FieldErrors:
     for name, text in resources.requests.items():
         limit = resources.limits.get(name)
         if limit is not None and quantity.parse(text) > quantity.parse(limit):
-            words = f"must be less than or equal to {name} limit of {limit}"
-            yield FieldError(f"{path}.requests", "Invalid", text, words)
+            detail = f"must be less than or equal to {name} limit of {limit}"
+            yield FieldError(f"{path}.requests", "Invalid", text, detail)

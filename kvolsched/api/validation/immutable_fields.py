@@ -1,7 +1,7 @@
-"""What may not change once it is stored, kind by kind, in the API server's words.
+"""Validate updates: refuse changes of immutable fields, kind by kind, in the API server's words.
 
-Binding a pod to a node and writing a status are verbs of their own and are not judged here. Mirrors
-`Validate*Update` of `pkg/apis/*/validation` (v1.36.2).
+The subresources `binding` and `status` are not judged here. Mirrors `Validate*Update` of `pkg/apis/*/validation`
+(v1.36.2).
 """
 
 from __future__ import annotations
@@ -30,24 +30,24 @@ from .field_error import FieldError, FieldErrors, validate_immutable
 from .pod_update_rules import validate_pod_update
 from .policy_rules import validate_priority_class_update
 
-_CLAIM_WORDS = (
+_CLAIM_DETAIL = (
     "spec is immutable after creation except resources.requests and volumeAttributesClassName "
     "for bound claims"
 )
-_SET_WORDS = (
+_STATEFUL_SET_DETAIL = (
     "updates to statefulset spec for fields other than 'replicas', 'ordinals', 'template', 'updateStrategy', "
     "'revisionHistoryLimit', 'persistentVolumeClaimRetentionPolicy' and 'minReadySeconds' are forbidden"
 )
 
 
 def validate_update(old: Any, new: Any) -> list[FieldError]:
-    """Return every refusal of this change; none if an update may make it. Kinds without rules pass."""
+    """Return the errors of an update, [] if it is allowed. Kinds without rules pass."""
     rules = _RULES.get(type(new))
     return [] if rules is None else list(rules(old, new))
 
 
-def _storage_class(old: StorageClass, new: StorageClass) -> FieldErrors:
-    """Only allowedTopologies, mountOptions and allowVolumeExpansion may change."""
+def _validate_storage_class(old: StorageClass, new: StorageClass) -> FieldErrors:
+    """Refuse changes except of allowedTopologies, mountOptions and allowVolumeExpansion."""
     for field, attribute in (
         ("parameters", "parameters"),
         ("provisioner", "provisioner"),
@@ -58,7 +58,7 @@ def _storage_class(old: StorageClass, new: StorageClass) -> FieldErrors:
             yield FieldError(field, "Invalid", getattr(new, attribute) or None, "field is immutable")
 
 
-_GA = {  # labels that left beta: a volume's affinity may follow them
+_GA_LABELS = {  # a volume's affinity may change from the beta label to the GA label
     BETA_ZONE_LABEL: ZONE_LABEL,
     BETA_REGION_LABEL: REGION_LABEL,
     "beta.kubernetes.io/instance-type": "node.kubernetes.io/instance-type",
@@ -67,33 +67,33 @@ _GA = {  # labels that left beta: a volume's affinity may follow them
 }
 
 
-def _volume(old: PersistentVolume, new: PersistentVolume) -> FieldErrors:
-    """The source and the mode stay; node affinity may be set once, and follow labels out of beta."""
-    if _sources(old) != _sources(new):
-        words = "spec.persistentvolumesource is immutable after creation"
-        yield FieldError("spec.persistentvolumesource", "Forbidden", detail=words)
+def _validate_volume(old: PersistentVolume, new: PersistentVolume) -> FieldErrors:
+    """Refuse changes of source and mode; node affinity may be set once, and change from beta labels to GA."""
+    if _volume_sources(old) != _volume_sources(new):
+        detail = "spec.persistentvolumesource is immutable after creation"
+        yield FieldError("spec.persistentvolumesource", "Forbidden", detail=detail)
     if old.spec.volume_mode != new.spec.volume_mode:
         yield FieldError("volumeMode", "Invalid", new.spec.volume_mode, "field is immutable")
     before, after = old.spec.node_affinity, new.spec.node_affinity
-    if before is not None and before != after and (after is None or _out_of_beta(before, after) != after):
-        words = "field is immutable, except for updating from beta label to GA"
-        yield FieldError("nodeAffinity", "Invalid", after, words)
+    if before is not None and before != after and (after is None or _with_ga_keys(before, after) != after):
+        detail = "field is immutable, except for updating from beta label to GA"
+        yield FieldError("nodeAffinity", "Invalid", after, detail)
 
 
-def _sources(volume: PersistentVolume) -> Mapping[str, Any]:
+def _volume_sources(volume: PersistentVolume) -> Mapping[str, Any]:
     return {name: value for name, value in volume.spec.rest.items() if isinstance(value, dict)}
 
 
-def _out_of_beta(before: VolumeNodeAffinity, after: VolumeNodeAffinity) -> VolumeNodeAffinity:
-    """Return the older affinity with those beta keys renamed that the newer one has renamed."""
+def _with_ga_keys(before: VolumeNodeAffinity, after: VolumeNodeAffinity) -> VolumeNodeAffinity:
+    """Return the older affinity with the beta keys that the newer one replaces by GA keys replaced too."""
     if before.required is None or after.required is None:
         return before
     terms = []
     pairs = zip(before.required.node_selector_terms, after.required.node_selector_terms, strict=False)
     for term, newer in pairs:
         expressions = tuple(
-            attrs.evolve(one, key=other.key) if _GA.get(one.key) == other.key else one
-            for one, other in zip(term.match_expressions, newer.match_expressions, strict=False)
+            attrs.evolve(item, key=newer_item.key) if _GA_LABELS.get(item.key) == newer_item.key else item
+            for item, newer_item in zip(term.match_expressions, newer.match_expressions, strict=False)
         )
         rest = term.match_expressions[len(expressions) :]
         terms.append(attrs.evolve(term, match_expressions=expressions + rest))
@@ -101,85 +101,87 @@ def _out_of_beta(before: VolumeNodeAffinity, after: VolumeNodeAffinity) -> Volum
     return attrs.evolve(before, required=attrs.evolve(before.required, node_selector_terms=tuple(terms)))
 
 
-def _claim(old: PersistentVolumeClaim, new: PersistentVolumeClaim) -> FieldErrors:
-    """The spec stays, but for volumeName once, a class if it had none, and the size of a bound claim."""
+def _validate_claim(old: PersistentVolumeClaim, new: PersistentVolumeClaim) -> FieldErrors:
+    """Refuse changes of the spec, except a first volumeName, a first class, and the size of a bound claim."""
     before, after = old.spec, new.spec
     if not before.volume_name:
         before = attrs.evolve(before, volume_name=after.volume_name)
     if before.storage_class_name is None and after.storage_class_name is not None:
         before = attrs.evolve(before, storage_class_name=after.storage_class_name)
-    asked, asks = before.resources.requests.get("storage"), after.resources.requests.get("storage")
+    old_request, new_request = before.resources.requests.get("storage"), after.resources.requests.get("storage")
     bound = new.status.phase == "Bound"
-    if bound and asked is not None and asks is not None:
-        before = attrs.evolve(before, resources=_with_storage(before.resources, asks))
+    if bound and old_request is not None and new_request is not None:
+        before = attrs.evolve(before, resources=_with_storage_request(before.resources, new_request))
     if bound:
         before = attrs.evolve(before, volume_attributes_class_name=after.volume_attributes_class_name)
     if before != after:
-        yield FieldError("spec", "Forbidden", detail=_CLAIM_WORDS)
-    has, had, wants = (quantity.parse(text or "0") for text in (old.status.capacity.get("storage"), asked, asks))
-    if wants < had and wants <= has:
-        words = "field can not be less than status.capacity"
-        yield FieldError("spec.resources.requests.storage", "Forbidden", detail=words)
+        yield FieldError("spec", "Forbidden", detail=_CLAIM_DETAIL)
+    texts = (old.status.capacity.get("storage"), old_request, new_request)
+    capacity, old_size, new_size = (quantity.parse(text or "0") for text in texts)
+    if new_size < old_size and new_size <= capacity:
+        detail = "field can not be less than status.capacity"
+        yield FieldError("spec.resources.requests.storage", "Forbidden", detail=detail)
     if old.spec.volume_mode != new.spec.volume_mode:
         yield FieldError("volumeMode", "Invalid", new.spec.volume_mode, "field is immutable")
-    yield from _attributes_class(old, new)
+    yield from _validate_attributes_class(old, new)
 
 
-def _attributes_class(old: PersistentVolumeClaim, new: PersistentVolumeClaim) -> FieldErrors:
-    """A claim may get a class of attributes, and another one, but not lose it."""
+def _validate_attributes_class(old: PersistentVolumeClaim, new: PersistentVolumeClaim) -> FieldErrors:
+    """Refuse to remove the VolumeAttributesClass of a claim."""
     before, after = old.spec.volume_attributes_class_name, new.spec.volume_attributes_class_name
     if before is not None and before != after and not after:
-        to = "nil" if after is None else "an empty string"
-        words = f"update from non-nil value to {to} is forbidden"
-        yield FieldError("spec.volumeAttributesClassName", "Forbidden", detail=words)
+        new_value = "nil" if after is None else "an empty string"
+        detail = f"update from non-nil value to {new_value} is forbidden"
+        yield FieldError("spec.volumeAttributesClassName", "Forbidden", detail=detail)
 
 
-def _with_storage(resources: Any, text: str) -> Any:
+def _with_storage_request(resources: Any, text: str) -> Any:
     return attrs.evolve(resources, requests=resources.requests.with_(storage=text))
 
 
-def _stateful_set(old: StatefulSet, new: StatefulSet) -> FieldErrors:
-    free = (
+def _validate_stateful_set(old: StatefulSet, new: StatefulSet) -> FieldErrors:
+    mutable = (
         "ordinals",
         "updateStrategy",
         "revisionHistoryLimit",
         "persistentVolumeClaimRetentionPolicy",
         "minReadySeconds",
     )
-    fixed = Frozen({name: value for name, value in old.spec.rest.items() if name not in free})
-    changed = {name: new.spec.rest[name] for name in free if name in new.spec.rest}
+    fixed = Frozen({name: value for name, value in old.spec.rest.items() if name not in mutable})
+    changed = {name: new.spec.rest[name] for name in mutable if name in new.spec.rest}
     expected = attrs.evolve(
         old.spec, replicas=new.spec.replicas, template=new.spec.template, rest=fixed.merged(changed)
     )
     if expected != new.spec:
-        yield FieldError("spec", "Forbidden", detail=_SET_WORDS)
+        yield FieldError("spec", "Forbidden", detail=_STATEFUL_SET_DETAIL)
 
 
-
-def _node(old: Node, new: Node) -> FieldErrors:
-    """The pods' addresses and the provider's name of a node are given once."""
+def _validate_node(old: Node, new: Node) -> FieldErrors:
+    """Refuse changes of podCIDRs and providerID once they are set."""
     for field, word in (("podCIDRs", "podCIDR"), ("providerID", "providerID")):
         before = old.spec.rest.get(field)
         if before and before != new.spec.rest.get(field):
-            words = f'node updates may not change {word} except from "" to valid'
-            yield FieldError(f"spec.{field}", "Forbidden", detail=words)
+            detail = f'node updates may not change {word} except from "" to valid'
+            yield FieldError(f"spec.{field}", "Forbidden", detail=detail)
 
 
-def _selector(old: Deployment | ReplicaSet | DaemonSet, new: Deployment | ReplicaSet | DaemonSet) -> FieldErrors:
-    """Which pods belong to a workload is for life."""
+def _validate_selector(
+    old: Deployment | ReplicaSet | DaemonSet, new: Deployment | ReplicaSet | DaemonSet
+) -> FieldErrors:
+    """Refuse changes of a workload's selector."""
     yield from validate_immutable("spec.selector", old.spec.selector, new.spec.selector)
 
 
 _RULES: Mapping[type[Any], Callable[[Any, Any], FieldErrors]] = {
-    StorageClass: _storage_class,
-    PersistentVolume: _volume,
-    PersistentVolumeClaim: _claim,
-    StatefulSet: _stateful_set,
-    Node: _node,
+    StorageClass: _validate_storage_class,
+    PersistentVolume: _validate_volume,
+    PersistentVolumeClaim: _validate_claim,
+    StatefulSet: _validate_stateful_set,
+    Node: _validate_node,
     Pod: validate_pod_update,
-    Deployment: _selector,
-    ReplicaSet: _selector,
-    DaemonSet: _selector,
+    Deployment: _validate_selector,
+    ReplicaSet: _validate_selector,
+    DaemonSet: _validate_selector,
     PriorityClass: validate_priority_class_update,
     CSINode: validate_csi_node_update,
     CSIDriver: validate_csi_driver_update,

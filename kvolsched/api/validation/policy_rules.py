@@ -1,4 +1,4 @@
-"""Which services, priority classes and disruption budgets the API server takes, one function a rule.
+"""Validate services, priority classes and disruption budgets, and updates of priority classes.
 
 Mirrors core `ValidateService`, scheduling `ValidatePriorityClass` and policy `ValidatePodDisruptionBudget`, with the
 updates of each (v1.36.2).
@@ -14,13 +14,12 @@ from ..kinds.service import Service, ServicePort
 from .field_error import (
     FieldError,
     FieldErrors,
-    check_dns_label,
-    check_port_name,
     invalid_values,
     validate_immutable,
     validate_labels,
     validate_supported,
 )
+from .name_syntax import check_dns_label, check_port_name
 from .selector_rules import validate_label_selector
 
 MAX_USER_PRIORITY = 1_000_000_000
@@ -28,36 +27,37 @@ _PERCENT = re.compile("[0-9]+%")
 
 
 def validate_priority_class(priority_class: PriorityClass) -> FieldErrors:
-    """A priority: no more than a user may give, unless it is one of the two that every cluster has."""
+    """Validate a PriorityClass: at most the maximum for users, unless it is one of the two system classes."""
     name = priority_class.metadata.name
     if name.startswith("system-"):
         if name not in SYSTEM_PRIORITY_CLASSES:
-            wrong = f"{name} is not a known system priority class"
+            reason = f"{name} is not a known system priority class"
         elif priority_class.value != SYSTEM_PRIORITY_CLASSES[name]:
-            wrong = f"value of {name} PriorityClass must be {SYSTEM_PRIORITY_CLASSES[name]}"
+            reason = f"value of {name} PriorityClass must be {SYSTEM_PRIORITY_CLASSES[name]}"
         elif priority_class.global_default:
-            wrong = f"globalDefault of {name} PriorityClass must be false"
+            reason = f"globalDefault of {name} PriorityClass must be false"
         else:
-            wrong = ""
-        if wrong:
-            words = f"priority class names with 'system-' prefix are reserved for system use only. error: {wrong}"
-            yield FieldError("metadata.name", "Forbidden", detail=words)
+            reason = ""
+        if reason:
+            detail = f"priority class names with 'system-' prefix are reserved for system use only. error: {reason}"
+            yield FieldError("metadata.name", "Forbidden", detail=detail)
     elif priority_class.value > MAX_USER_PRIORITY:
-        words = f"maximum allowed value of a user defined priority is {MAX_USER_PRIORITY}"
-        yield FieldError("value", "Forbidden", detail=words)
-    if priority_class.preemption_policy is not None:
-        yield from validate_supported("preemptionPolicy", priority_class.preemption_policy, ("PreemptLowerPriority", "Never"))
+        detail = f"maximum allowed value of a user defined priority is {MAX_USER_PRIORITY}"
+        yield FieldError("value", "Forbidden", detail=detail)
+    policy = priority_class.preemption_policy
+    if policy is not None:
+        yield from validate_supported("preemptionPolicy", policy, ("PreemptLowerPriority", "Never"))
 
 
 def validate_priority_class_update(old: PriorityClass, new: PriorityClass) -> FieldErrors:
-    """The number and the policy stay."""
+    """Validate an update of a PriorityClass: value and preemptionPolicy stay."""
     if old.value != new.value:
         yield FieldError("value", "Forbidden", detail="may not be changed in an update.")
     yield from validate_immutable("preemptionPolicy", old.preemption_policy, new.preemption_policy)
 
 
 def validate_disruption_budget(budget: PodDisruptionBudget) -> FieldErrors:
-    """A budget: one of the two numbers, a selector, a known policy."""
+    """Validate a PodDisruptionBudget: at most one of minAvailable and maxUnavailable, a selector, a known policy."""
     spec = budget.spec
     if spec.min_available is not None and spec.max_unavailable is not None:
         yield FieldError("spec", "Invalid", spec, "minAvailable and maxUnavailable cannot be both set")
@@ -72,26 +72,26 @@ def validate_disruption_budget(budget: PodDisruptionBudget) -> FieldErrors:
 
 
 def validate_int_or_percent(path: str, number: int | str) -> FieldErrors:
-    """A number that is not negative, or a percentage."""
+    """Validate a number that is not negative, or a percentage."""
     if isinstance(number, int):
         if number < 0:
             yield FieldError(path, "Invalid", number, "must be greater than or equal to 0")
     elif not _PERCENT.fullmatch(number):
-        words = (
+        detail = (
             "a valid percent string must be a numeric string followed by an ending '%' (e.g. '1%',  or '93%', "
             "regex used for validation is '[0-9]+%')"
         )
-        yield FieldError(path, "Invalid", number, words)
+        yield FieldError(path, "Invalid", number, detail)
 
 
 def validate_at_most_all(path: str, number: int | str) -> FieldErrors:
-    """A percentage of at most 100."""
+    """Refuse a percentage above 100."""
     if isinstance(number, str) and _PERCENT.fullmatch(number) and int(number[:-1]) > 100:
         yield FieldError(path, "Invalid", number, "must not be greater than 100%")
 
 
 def number_of_int_or_percent(number: int | str) -> int:
-    """Return the number of an integer or a percentage; what is neither counts as 0."""
+    """Return the number of an integer or a percentage, 0 for other texts."""
     if isinstance(number, int):
         return number
     digits = number.removesuffix("%")
@@ -99,7 +99,7 @@ def number_of_int_or_percent(number: int | str) -> int:
 
 
 def validate_service(service: Service) -> FieldErrors:
-    """A service: an address that is one, a type, ports with names where there are several, a selector."""
+    """Validate a Service: type, selector, ports, with unique names if there are several."""
     spec, rest = service.spec, service.spec.rest
     external = spec.type == "ExternalName"
     if external:
@@ -119,28 +119,28 @@ def validate_service(service: Service) -> FieldErrors:
             yield FieldError(f"spec.ports[{index}]", "Duplicate", ServicePort(protocol=port.protocol, port=port.port))
         pairs.add((port.protocol, port.port))
         if port.node_port and spec.type == "ClusterIP":
-            words = "may not be used when `type` is 'ClusterIP'"
-            yield FieldError(f"spec.ports[{index}].nodePort", "Forbidden", detail=words)
-        yield from _port(f"spec.ports[{index}]", port, alone=len(spec.ports) == 1)
+            detail = "may not be used when `type` is 'ClusterIP'"
+            yield FieldError(f"spec.ports[{index}].nodePort", "Forbidden", detail=detail)
+        yield from _validate_port(f"spec.ports[{index}]", port, only_port=len(spec.ports) == 1)
         if port.name and port.name in names:
             yield FieldError(f"spec.ports[{index}].name", "Duplicate", port.name)
         names.add(port.name)
 
 
 def validate_cluster_ip(service: Service) -> FieldErrors:
-    """A clusterIP that is no address: found when one is allocated, before anything else is looked at."""
+    """Refuse a clusterIP that is no address; the API server allocates it before any other rule is judged."""
     address = service.spec.cluster_ip
     if address in ("", "None") or service.spec.type == "ExternalName":
         return
     try:
         ipaddress.ip_address(address)
     except ValueError:
-        words = "must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)"
-        yield FieldError("spec.clusterIPs[0]", "Invalid", address, words)
+        detail = "must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)"
+        yield FieldError("spec.clusterIPs[0]", "Invalid", address, detail)
 
 
-def _port(path: str, port: ServicePort, *, alone: bool) -> FieldErrors:
-    if not port.name and not alone:
+def _validate_port(path: str, port: ServicePort, *, only_port: bool) -> FieldErrors:
+    if not port.name and not only_port:
         yield FieldError(f"{path}.name", "Required")
     elif port.name:
         yield from invalid_values(f"{path}.name", port.name, check_dns_label(port.name))
