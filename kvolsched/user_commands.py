@@ -71,7 +71,7 @@ def apply_manifest(old: Any, new: Any, written: Mapping[str, Any]) -> Any:
     said = {**said, "metadata": {**metadata, "annotations": {**metadata["annotations"], LAST_APPLIED: text}}}
     applied = old.metadata.annotations.get(LAST_APPLIED)
     merge = patches.apply_manifest(_read(applied), said, manifest.to_plain(old))
-    return manifest.from_plain(merge.data) if merge.touched else None
+    return manifest.from_plain(merge.data) if merge.patched else None
 
 
 def _configuration(obj: Any, written: Mapping[str, Any]) -> dict[str, Any]:

@@ -215,7 +215,7 @@ def test_a_long_chain_of_owners_is_followed():
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        (POD % "a" + "---\n" + POD % "a", "document 2, line 8: pod/a: metadata.name: the same object in namespace default stands in document 1"),
+        (POD % "a" + "---\n" + POD % "a", "document 2, line 8: pod/a: metadata.name: duplicate of the object in namespace default in document 1"),
         (POD % "a" + "x: &a [x, x, x, x, x, x, x, x, x, x]\ny: &b [" + "*a, " * 40 + "*a]\nz: [" + "*b, " * 40 + "*b]\n", "line 7: aliases expand to more than 10 times the text"),
         ("apiVersion: v1\nkind: Pod\nmetadata: {name: a}\nspec: {containers: c}\n", 'document 1, line 4: pod/a: spec.containers: wants a list, got "c"'),
         ("apiVersion: v1\nkind: List\nitems: all\n", 'document 1, line 3: list/?: items: wants a list, got "all"'),

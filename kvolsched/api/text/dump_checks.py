@@ -1,7 +1,6 @@
-"""What a dump as a whole says: which of the kinds that decide scheduling it lacks, and what in it contradicts itself.
+"""Check a dump (the output of `kubectl get`) as a whole: missing kinds, and objects that contradict each other.
 
-A dump is what `kubectl get` wrote of a cluster. It is taken as it is: nothing here refuses or changes an object, and
-no scheduling rule is known; every finding is one sentence.
+Nothing here refuses or changes an object, or knows a scheduling rule; every finding is one sentence.
 """
 
 from __future__ import annotations
@@ -15,25 +14,25 @@ from ..kinds.kind import KINDS_BY_NAME, Kind
 from ..kinds.volume import PersistentVolume, PersistentVolumeClaim
 from .fault import Problem
 
-# The kinds that decide where a pod and its volumes go, and what a dump without any object of a kind cannot tell.
+# The kinds that decide where pods and volumes go, and what a dump without objects of the kind does not tell.
 DECIDING_KINDS: tuple[tuple[str, str], ...] = (
-    ("Node", "there is no place for any pod, so every answer is that none fits"),
-    ("Pod", "what runs on the nodes: they look empty, and nothing spreads, attracts or keeps away"),
+    ("Node", "which nodes exist: no pod fits anywhere"),
+    ("Pod", "which pods run on the nodes: nodes look empty, and spreading and pod affinity see no pods"),
     ("PersistentVolume", "where bound volumes can be reached: their claims look lost, and no claim finds a volume"),
-    ("PersistentVolumeClaim", "what pods ask of storage: pods that name claims look as if these were missing"),
-    ("StorageClass", "whether claims wait for a pod, and who makes their volumes where"),
+    ("PersistentVolumeClaim", "which storage pods request: pods look as if their claims were missing"),
+    ("StorageClass", "whether claims wait for a pod, and who provisions their volumes where"),
     ("CSINode", "how many volumes a node can attach, and which topology its drivers know: limits are not checked"),
-    ("CSIDriver", "which drivers tell their capacity: room for new volumes is not checked"),
-    ("CSIStorageCapacity", "how much room drivers have: a driver that tells its capacity looks as if it had none"),
+    ("CSIDriver", "which drivers publish their capacity: capacity for new volumes is not checked"),
+    ("CSIStorageCapacity", "the capacity of drivers: a driver that publishes capacity looks as if it had none"),
     ("VolumeAttachment", "which volumes are still attached to a node without a pod: limits may be reached earlier"),
     ("Namespace", "the labels of namespaces: a namespaceSelector of pod affinity matches none"),
-    ("Service", "which pods a Service groups: pods without spread constraints are spread by their owners alone"),
-    ("ReplicaSet", "the selectors of ReplicaSets: pods without spread constraints may be spread otherwise"),
-    ("StatefulSet", "the selectors of StatefulSets: pods without spread constraints may be spread otherwise"),
-    ("PriorityClass", "the priorities of pods that are yet to be created from a class"),
-    ("PodDisruptionBudget", "which pods preemption spares when it can"),
+    ("Service", "which pods a Service selects: pods without spread constraints are spread by their owners only"),
+    ("ReplicaSet", "the selectors of ReplicaSets: pods without spread constraints may be spread differently"),
+    ("StatefulSet", "the selectors of StatefulSets: pods without spread constraints may be spread differently"),
+    ("PriorityClass", "the priorities of pods that will be created from a class"),
+    ("PodDisruptionBudget", "which pods preemption spares if it can"),
 )
-OTHER_KINDS = ("Deployment", "DaemonSet", "ReplicationController", "Event")  # hardly decide anything, but tell the story
+OTHER_KINDS = ("Deployment", "DaemonSet", "ReplicationController", "Event")  # decide little, but help to understand
 DUMP_COMMAND = (
     "kubectl get "
     + ",".join(KINDS_BY_NAME[name].plural for name in (*(name for name, _ in DECIDING_KINDS), *OTHER_KINDS))
@@ -43,7 +42,7 @@ DUMP_COMMAND = (
 
 @attrs.frozen
 class MissingKind:
-    """A kind of which a dump holds no object: the cluster has none, or nobody asked for it."""
+    """A kind without objects in a dump: the cluster has none, or the dump was taken without the kind."""
 
     kind: Kind
     cannot_tell: str
@@ -53,86 +52,83 @@ class MissingKind:
 
 
 def missing_kinds(objects: Iterable[Any]) -> tuple[MissingKind, ...]:
-    """Return the deciding kinds of which there is no object, in the order of their weight."""
+    """Return the deciding kinds without objects, in the order of their importance."""
     present = {item.kind for item in objects}
     return tuple(MissingKind(KINDS_BY_NAME[name], words) for name, words in DECIDING_KINDS if name not in present)
 
 
 def find_contradictions(objects: Sequence[Any]) -> Iterator[tuple[int, Problem]]:
-    """Yield what contradicts itself in a dump: the place of the object among `objects`, and what is said of it."""
-    by_kind: dict[str, dict[tuple[str, str], int]] = {}
-    for place, item in enumerate(objects):
-        by_kind.setdefault(item.kind, {})[_named(item)] = place
-    yield from _volumes(objects, by_kind)
-    yield from _nodes(objects, by_kind)
-    yield from _owners(objects)
+    """Yield the contradictions in a dump: the index of an object, and its problem."""
+    by_kind: IndexByKind = {}
+    for index, item in enumerate(objects):
+        namespaced = KINDS_BY_NAME[item.kind].namespaced
+        namespace = (item.metadata.namespace or "default") if namespaced else ""
+        by_kind.setdefault(item.kind, {})[namespace, item.metadata.name] = index
+    yield from _check_claims(objects, by_kind)
+    yield from _check_nodes(objects, by_kind)
+    yield from _check_owners(objects)
 
 
-def _named(item: Any) -> tuple[str, str]:
-    kind = KINDS_BY_NAME[item.kind]
-    return (item.metadata.namespace or "default") if kind.namespaced else "", item.metadata.name
+IndexByKind = dict[str, dict[tuple[str, str], int]]  # kind -> (namespace, name) -> index of the object
 
 
-IndexByKind = dict[str, dict[tuple[str, str], int]]
-
-
-def _volumes(objects: Sequence[Any], by_kind: IndexByKind) -> Iterator[tuple[int, Problem]]:
-    """A claim names a volume that is not there, two claims name one volume, or a claim one that is another's."""
+def _check_claims(objects: Sequence[Any], by_kind: IndexByKind) -> Iterator[tuple[int, Problem]]:
+    """Find claims whose volume is missing, is named by another claim, or belongs to another claim."""
     volumes = by_kind.get("PersistentVolume", {})
     first: dict[str, str] = {}
-    for (namespace, name), place in by_kind.get("PersistentVolumeClaim", {}).items():
-        claim: PersistentVolumeClaim = objects[place]
+    for (namespace, name), index in by_kind.get("PersistentVolumeClaim", {}).items():
+        claim: PersistentVolumeClaim = objects[index]
         volume = claim.spec.volume_name
         if not volume:
             continue
         if ("", volume) not in volumes:
-            words = f"names the volume {volume}, which is not in the dump"
-            yield place, Problem(("spec", "volumeName"), "missing", volume, words)
+            message = f"names the volume {volume}, which is not in the dump"
+            yield index, Problem(("spec", "volumeName"), "missing", volume, message)
             continue
-        full = f"{namespace}/{name}"
-        other = first.setdefault(volume, full)
-        if other != full:
-            words = f"names the volume {volume}, and so does the claim {other}: a volume is bound to one claim"
-            yield place, Problem(("spec", "volumeName"), "shared", volume, words)
+        claim_name = f"{namespace}/{name}"
+        other = first.setdefault(volume, claim_name)
+        if other != claim_name:
+            message = f"names the volume {volume}, and so does the claim {other}: a volume is bound to one claim"
+            yield index, Problem(("spec", "volumeName"), "shared", volume, message)
             continue
-        bound: PersistentVolume = objects[volumes["", volume]]
-        owner = bound.spec.claim_ref
-        if owner is not None and (owner.namespace or "default", owner.name) != (namespace, name):
-            words = f"names the volume {volume}, which says that it belongs to {owner.namespace}/{owner.name}"
-            yield place, Problem(("spec", "volumeName"), "shared", volume, words)
+        stored_volume: PersistentVolume = objects[volumes["", volume]]
+        claim_ref = stored_volume.spec.claim_ref
+        if claim_ref is not None and (claim_ref.namespace or "default", claim_ref.name) != (namespace, name):
+            message = f"names the volume {volume}, which says that it belongs to {claim_ref.namespace}/{claim_ref.name}"
+            yield index, Problem(("spec", "volumeName"), "shared", volume, message)
 
 
-def _nodes(objects: Sequence[Any], by_kind: IndexByKind) -> Iterator[tuple[int, Problem]]:
-    """A node has no labels, or a pod runs on a node that is not there."""
+def _check_nodes(objects: Sequence[Any], by_kind: IndexByKind) -> Iterator[tuple[int, Problem]]:
+    """Find nodes without labels, and pods on nodes that are missing."""
     nodes = by_kind.get("Node", {})
-    for place in nodes.values():
-        if not objects[place].metadata.labels:
-            words = "has no labels: it is in no topology domain, and no selector chooses it"
-            yield place, Problem(("metadata", "labels"), "empty", None, words)
-    for place in by_kind.get("Pod", {}).values() if nodes else ():
-        name = objects[place].spec.node_name
+    for index in nodes.values():
+        if not objects[index].metadata.labels:
+            message = "has no labels: it is in no topology domain, and no selector chooses it"
+            yield index, Problem(("metadata", "labels"), "empty", None, message)
+    for index in by_kind.get("Pod", {}).values() if nodes else ():
+        name = objects[index].spec.node_name
         if name and ("", name) not in nodes:
-            words = f"runs on the node {name}, which is not in the dump"
-            yield place, Problem(("spec", "nodeName"), "missing", name, words)
+            message = f"runs on the node {name}, which is not in the dump"
+            yield index, Problem(("spec", "nodeName"), "missing", name, message)
 
 
-def _owners(objects: Sequence[Any]) -> Iterator[tuple[int, Problem]]:
-    """An object is, through its owners, its own owner: told once a circle."""
-    places = {item.metadata.uid: place for place, item in enumerate(objects) if item.metadata.uid}
-    done: set[str] = set()
-    for start in places:
+def _check_owners(objects: Sequence[Any]) -> Iterator[tuple[int, Problem]]:
+    """Find objects that own themselves through their owners; each cycle is reported once."""
+    index_by_uid = {item.metadata.uid: index for index, item in enumerate(objects) if item.metadata.uid}
+    visited: set[str] = set()
+    for start in index_by_uid:
         path: list[str] = []
-        at = [start]
-        while at:  # depth first; a step back is marked by ""
-            uid = at.pop()
+        stack = [start]
+        while stack:  # depth first; a step back is marked by ""
+            uid = stack.pop()
             if not uid:
-                done.add(path.pop())
+                visited.add(path.pop())
             elif uid in path:
-                circle = [objects[places[one]] for one in path[path.index(uid) :]]
-                names = [f"{KINDS_BY_NAME[item.kind].alias}/{item.metadata.name}" for item in circle]
-                words = f"owns itself: {' is owned by '.join([*names, names[0]])}"
-                yield places[uid], Problem(("metadata", "ownerReferences"), "cycle", names[0], words)
-            elif uid not in done:
+                cycle = [objects[index_by_uid[owner_uid]] for owner_uid in path[path.index(uid) :]]
+                names = [f"{KINDS_BY_NAME[item.kind].alias}/{item.metadata.name}" for item in cycle]
+                message = f"owns itself: {' is owned by '.join([*names, names[0]])}"
+                yield index_by_uid[uid], Problem(("metadata", "ownerReferences"), "cycle", names[0], message)
+            elif uid not in visited:
                 path.append(uid)
-                owners = objects[places[uid]].metadata.owner_references
-                at += ["", *(owner.uid for owner in owners if owner.uid in places)]
+                owners = objects[index_by_uid[uid]].metadata.owner_references
+                stack += ["", *(owner.uid for owner in owners if owner.uid in index_by_uid)]

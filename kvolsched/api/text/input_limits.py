@@ -1,4 +1,4 @@
-"""How much a source of manifests may hold: the only place where these numbers stand."""
+"""Limits on the size of manifests that are read."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ import attrs
 
 @attrs.frozen(kw_only=True)
 class Limits:
-    """Sizes that are refused above, each with words of its own."""
+    """The largest sizes that are read; larger ones are refused."""
 
-    size: int = 512 * 10**6  # bytes a source
-    documents: int = 200_000  # a source
+    size: int = 512 * 10**6  # bytes of one source
+    documents: int = 200_000  # in one source
     nesting: int = 100  # mappings and lists inside each other
-    expansion: int = 10  # aliases may stand for so many times the text
+    expansion: int = 10  # size after expanding YAML aliases, as a multiple of the text
 
 
 LIMITS = Limits()

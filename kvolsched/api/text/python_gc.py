@@ -1,7 +1,7 @@
-"""Python's search for garbage, while many frozen values are made and kept.
+"""Slow down or pause Python's garbage collector while many frozen values are created.
 
-Values that are frozen all the way down form no cycles, so there is hardly anything to find; but the search visits all
-that is alive, again and again. Results are the same with and without.
+Deeply frozen values form no reference cycles, so the collector would visit all live objects repeatedly and free hardly
+any. Not to be confused with Kubernetes' garbage collector.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from contextlib import contextmanager
 
 @contextmanager
 def infrequent_gc() -> Iterator[None]:
-    """Search for garbage a fiftieth as often, and put the pace back at the end."""
+    """Collect garbage a fiftieth as often, and restore the thresholds at the end."""
     before = gc.get_threshold()
     gc.set_threshold(50_000, 20, 100)
     try:
@@ -24,7 +24,7 @@ def infrequent_gc() -> Iterator[None]:
 
 @contextmanager
 def paused_gc() -> Iterator[None]:
-    """Do not search at all: for reading, which makes millions of values at once."""
+    """Pause garbage collection, for reading, which creates millions of values at once."""
     enabled = gc.isenabled()
     gc.disable()
     try:
