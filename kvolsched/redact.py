@@ -54,9 +54,9 @@ KEPT_FIELDS = frozenset({
     "architecture", "operatingSystem", "qosClass", "volumeMode", "podManagementPolicy", "whenDeleted",
     "whenScaled", "unhealthyPodEvictionPolicy",
 })
-LABELS = frozenset({"labels", "matchLabels", "nodeSelector", "selector"})
-# Annotations that decide something keep their key, and their value is a name; of all others the value goes.
-ANNOTATIONS = tuple(
+LABEL_FIELDS = frozenset({"labels", "matchLabels", "nodeSelector", "selector"})
+# Annotations of volume binding, whose value is a name; the values of all others are redacted.
+NAME_ANNOTATIONS = tuple(
     f"{domain}.kubernetes.io/"
     for domain in (
         "pv", "volume", "volume.beta", "volume.alpha", "storageclass", "storageclass.beta", "storage.alpha",
@@ -153,7 +153,7 @@ class _NameReplacer:
         return {**kept, "metadata": self.structure(metadata, "ObjectMeta")} if isinstance(metadata, dict) else kept
 
     def structure(self, data: Mapping[str, Any], type_name: str) -> dict[str, Any]:
-        """Return a mapping of known fields with its names replaced; fields that Kubernetes does not know are dropped."""
+        """Return a mapping of known fields with its names replaced; unknown fields are dropped."""
         fields = schema()["types"][type_name]
         redacted = {}
         for name, value in data.items():
@@ -199,7 +199,7 @@ class _NameReplacer:
         return ",".join(map(self.name, text.split(","))) if key.startswith(NAME_ANNOTATIONS) else REDACTED
 
     def values(self, key: str, value: Any) -> Any:
-        """Return the redacted value or values of a label: numbers stay, zones joined by `__` are replaced one by one."""
+        """Return the redacted value or values of a label: numbers stay, zones joined by `__` stay joined."""
         if isinstance(value, list):
             return [self.values(key, item) for item in value]
         if not isinstance(value, str) or (value.lstrip("-").isdigit() and value.isascii()):

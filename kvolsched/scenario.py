@@ -25,7 +25,8 @@ from .api.kinds.resources import Resources
 from .api.kinds.storage_class import WAIT_FOR_FIRST_CONSUMER, StorageClass
 from .api.kinds.volume import PersistentVolumeClaim, PersistentVolumeClaimSpec
 from .api.text import manifest
-from .cluster import Cluster, condition
+from .cluster import Cluster
+from .cluster_core import condition
 from .results import ApplyRefused
 from .revision import revision_named
 from .scheduler.loop.scheduling_cycle import SCHEDULER

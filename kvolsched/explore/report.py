@@ -15,7 +15,7 @@ from kvolsched.world.history import Turn
 from kvolsched.world.log import Key
 from kvolsched.world.simulation import Simulation
 
-from .moves import ChosenFault, Transition, TransitionSystem, Used
+from .transitions import ChosenFault, FaultCounts, Transition, TransitionSystem
 
 
 class EndState(NamedTuple):
@@ -89,17 +89,17 @@ class Exploration:
         """
         fork = world.fork() if isinstance(world, Simulation) else world.fork(name)
         sim = fork if isinstance(fork, Simulation) else fork.world
-        for _ in play_trace(sim, self.trace, self.faults, self.options):
+        for _ in replay_trace(sim, self.trace, self.faults, self.options):
             pass
         return fork
 
 
-def play_trace(
+def replay_trace(
     sim: Simulation, trace: tuple[Transition, ...], faults: tuple[ChosenFault, ...], options: Mapping[str, Any]
 ) -> list[Turn]:
     """Make moves on a simulation as steps and return the turns; what is only seen goes before what follows."""
     game = TransitionSystem(sim, faults, **options)
-    used: Used = (0,) * len(faults)
+    used: FaultCounts = (0,) * len(faults)
     moves, shown = list(trace), []
     try:
         while moves:

@@ -21,7 +21,7 @@ from kvolsched.world.log import Key
 from kvolsched.world.simulation import Simulation
 
 from ..api.text.python_gc import infrequent_gc
-from .moves import ChosenFault, NotPossibleError, Transition, TransitionSystem, Used
+from .transitions import ChosenFault, FaultCounts, NotEnabledError, Transition, TransitionSystem
 
 Objects = Mapping[Key, Any]
 Invariant = Callable[[Objects, Objects], str]  # (before, after) -> what is wrong, "" if nothing is
@@ -29,18 +29,18 @@ Goal = Callable[[Objects], bool]
 Summary = Callable[[Objects], str]
 
 
-class Graph:
+class StateGraph:
     """What was visited: how each state was first reached, and which states follow which. Mutable."""
 
     def __init__(self) -> None:
-        self.number: dict[tuple[str, Used], int] = {}
+        self.number: dict[tuple[str, FaultCounts], int] = {}
         self.parent = array("l")
         self.move: list[Transition | None] = []
         self.depth = array("l")
         self.reaches_goal = bytearray()
         self.sources, self.targets = array("l"), array("l")
 
-    def add(self, key: tuple[str, Used], parent: int, move: Transition | None, *, goal: bool) -> int:
+    def add(self, key: tuple[str, FaultCounts], parent: int, move: Transition | None, *, goal: bool) -> int:
         """Add a new state and return its number."""
         number = self.number[key] = len(self.move)
         self.parent.append(parent)
@@ -112,13 +112,13 @@ class Search:
         self.goal = goal
         self.until = until
         self.summary = summary
-        self.graph = Graph()
+        self.graph = StateGraph()
         self.transitions = 0
         self.outcomes: Counter[tuple[str, bool]] = Counter()
         self.exhausted = False
         self.wrong = ""
         self.trace: tuple[Transition, ...] = ()
-        self._waiting: deque[tuple[int, Used, Checkpoint]] = deque()
+        self._waiting: deque[tuple[int, FaultCounts, Checkpoint]] = deque()
 
     def run(self, max_states: int, seconds: float | None, *, progress: bool) -> None:
         """Visit states until something is found, the space is exhausted, a bound is met, or the user interrupts."""
@@ -143,14 +143,14 @@ class Search:
             if lost:
                 self._find("from here on the goal can never be reached", self.graph.trace(lost[0]))
 
-    def _key(self, used: Used) -> tuple[str, Used]:
+    def _key(self, used: FaultCounts) -> tuple[str, FaultCounts]:
         return self.sim.digest(), used
 
     def _find(self, wrong: str, trace: tuple[Transition, ...]) -> None:
         if not self.wrong:
             self.wrong, self.trace = wrong, trace
 
-    def _arrive(self, key: tuple[str, Used], source: int, move: Transition | None, like: Checkpoint | None) -> None:
+    def _arrive(self, key: tuple[str, FaultCounts], source: int, move: Transition | None, like: Checkpoint | None) -> None:
         """Note a state that a move led to; a new one waits for its turn."""
         number = self.graph.number.get(key)
         if number is None:
@@ -163,7 +163,7 @@ class Search:
             self.graph.sources.append(source)
             self.graph.targets.append(number)
 
-    def _expand(self, state: int, used: Used, snapshot: Checkpoint) -> None:
+    def _expand(self, state: int, used: FaultCounts, snapshot: Checkpoint) -> None:
         """Make every move that is possible from a state."""
         self.sim.restore(snapshot)
         moves = self.game.moves()
@@ -185,12 +185,12 @@ class Search:
             if self.wrong:
                 return
 
-    def _try(self, state: int, used: Used, snapshot: Checkpoint, move: Transition, moves: list[Transition]) -> None:
+    def _try(self, state: int, used: FaultCounts, snapshot: Checkpoint, move: Transition, moves: list[Transition]) -> None:
         sim, game = self.sim, self.game
         place = sim.log.place
         try:
             after = game.make(move, used)
-        except NotPossibleError:
+        except NotEnabledError:
             return
         if move.what == "act" and move.fault < 0:
             moves += game.other_draws(move)

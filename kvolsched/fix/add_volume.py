@@ -20,17 +20,17 @@ from kvolsched.api.kinds.volume import (
 )
 
 from .edit import Edit, ObjectChange
-from .situation import Situation
+from .trial_cluster import TrialCluster
 
-VOLUME = 3
+VOLUME_COST = 3
 
 
-def one_more(
-    claim: PersistentVolumeClaim, situation: Situation, node: Node | None, *, name: str = "", bind: bool = False
+def add_volume(
+    claim: PersistentVolumeClaim, trial: TrialCluster, node: Node | None, *, name: str = "", bind: bool = False
 ) -> Iterator[Edit]:
     """Add a volume as the claim asks for: reachable from one node, if one is given, else from everywhere."""
     name = name or claim.spec.volume_name or f"{claim.metadata.name}-more"
-    if situation.get("PersistentVolume", name) is not None:
+    if trial.get("PersistentVolume", name) is not None:
         return
     affinity = None
     if node is not None and HOSTNAME_LABEL in node.metadata.labels and not bind:
@@ -63,4 +63,4 @@ def one_more(
         annotations = claim.metadata.annotations.merged({BIND_COMPLETED: "yes"})
         done = evolve_parts(claim, metadata={"annotations": annotations}, spec={"volume_name": name})
         expected = [ObjectChange(volume, taken), ObjectChange(claim, done)]
-    yield Edit(words, VOLUME, (ObjectChange(None, volume),), tuple(expected), "it must be a disk that exists")
+    yield Edit(words, VOLUME_COST, (ObjectChange(None, volume),), tuple(expected), "it must be a disk that exists")

@@ -7,14 +7,14 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from ..cluster import Cluster
+from ..cluster_core import ClusterCore
 from .describe_sections.describe_object import describe_object
 from .output import Description
 from .resource_lookup import ResourceNotFound, empty_message, find_keys, lookup_kind, object_not_found
 
 
 def describe(
-    cluster: Cluster, reference: str, name: str = "", namespace: str = "default", *, now: datetime | None = None
+    cluster: ClusterCore, reference: str, name: str = "", namespace: str = "default", *, now: datetime | None = None
 ) -> Description:
     """Describe objects as `kubectl describe` prints them: `pod/web-0`, `pvc/shop/data`, or kind and name apart.
 

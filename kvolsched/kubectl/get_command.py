@@ -14,7 +14,7 @@ from typing import Any
 from ..api.kinds.kind import Kind, find_kind
 from ..api.text.convert import to_plain
 from ..api.text.manifest import write
-from ..cluster import Cluster
+from ..cluster_core import ClusterCore
 from ..world.log import Key
 from .formatting import format_labels
 from .get_tables import TABLES
@@ -28,7 +28,7 @@ OUTPUT_FORMATS = ("wide", "yaml", "json", "name")
 
 
 def get(  # noqa: PLR0913 - as many as kubectl has
-    cluster: Cluster,
+    cluster: ClusterCore,
     kind: str,
     namespace: str = "default",
     *,

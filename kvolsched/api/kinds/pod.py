@@ -41,6 +41,8 @@ class PreferredSchedulingTerm:
 
 @attrs.define(frozen=True, kw_only=True, cache_hash=True)
 class NodeAffinity:
+    """A pod's `affinity.nodeAffinity`. Not to be confused with the scheduler's plugin NodeAffinity."""
+
     required: NodeSelector | None = attrs.field(
         default=None, metadata={"name": "requiredDuringSchedulingIgnoredDuringExecution"}
     )
@@ -89,6 +91,9 @@ class Affinity:
     pod_affinity: PodAffinity | None = None
     pod_anti_affinity: PodAffinity | None = None
     rest: Frozen = EMPTY
+
+
+DO_NOT_SCHEDULE, SCHEDULE_ANYWAY = "DoNotSchedule", "ScheduleAnyway"  # what whenUnsatisfiable may be
 
 
 @attrs.define(frozen=True, kw_only=True, cache_hash=True)

@@ -6,12 +6,18 @@ Mirrors core `validateSchedulingGates`, `validateAffinity` and `validateTopology
 from __future__ import annotations
 
 from ..kinds.meta import EMPTY
-from ..kinds.pod import Affinity, PodAffinity, PodAffinityTerm, PodSpec, TopologySpreadConstraint
+from ..kinds.pod import (
+    DO_NOT_SCHEDULE,
+    SCHEDULE_ANYWAY,
+    Affinity,
+    PodAffinity,
+    PodAffinityTerm,
+    PodSpec,
+    TopologySpreadConstraint,
+)
 from .field_error import FieldError, FieldErrors, invalid_values, validate_supported
 from .name_syntax import check_dns_label, check_qualified_name
 from .selector_rules import validate_label_selector, validate_node_selector, validate_node_selector_term
-
-DO_NOT_SCHEDULE = "DoNotSchedule"
 
 
 def validate_scheduling_gates(path: str, spec: PodSpec) -> FieldErrors:
@@ -95,7 +101,7 @@ def _validate_constraint(path: str, constraint: TopologySpreadConstraint) -> Fie
     if not constraint.topology_key:
         yield FieldError(f"{path}.topologyKey", "Required", detail="can not be empty")
     mode = constraint.when_unsatisfiable
-    yield from validate_supported(f"{path}.whenUnsatisfiable", mode, (DO_NOT_SCHEDULE, "ScheduleAnyway"))
+    yield from validate_supported(f"{path}.whenUnsatisfiable", mode, (DO_NOT_SCHEDULE, SCHEDULE_ANYWAY))
     if constraint.min_domains is not None:
         if constraint.min_domains <= 0:
             yield FieldError(

@@ -9,9 +9,8 @@ from attrs import frozen
 
 from kvolsched.results import hanging_indent
 from kvolsched.views.drawing import text as t
-from kvolsched.views.drawing.marks import n as num
-from kvolsched.views.drawing.marks import rect, word
-from kvolsched.views.drawing.tables import ROW, columns, path, picture, rule
+from kvolsched.views.drawing.svg import ROW, num, path, picture, rect, rule, word
+from kvolsched.views.drawing.text import columns
 
 LINES = 40  # of YAML, at most
 LINE = 15.0

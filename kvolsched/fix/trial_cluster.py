@@ -1,4 +1,4 @@
-"""The situation that edits are tried in: objects by key and a snapshot of them, changed for a trial and back again."""
+"""The trial that edits are tried in: objects by key and a snapshot of them, changed for a trial and back again."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from kvolsched.api.kinds.pod import Pod
 from kvolsched.scheduler.columns.snapshot import Snapshot, snapshot
 from kvolsched.scheduler.framework.judgement import Judgement, judge
 from kvolsched.scheduler.framework.profile import Profile
-from kvolsched.why.demands import Demand, demands, node_with_most_left, nodes_by_failures
+from kvolsched.why.demands import Demand, demands, group_nodes_by_demands, node_with_most_left
 from kvolsched.world.apiserver import key_of
 from kvolsched.world.log import Key
 
 from .edit import ObjectChange
 
-NEAREST = 3  # nodes that edits of nodes are tried on
+MAX_NEAR_NODES = 3  # nodes that edits of nodes are tried on
 
 
-class Situation:
+class TrialCluster:
     """A pod, the objects around it and their snapshot. Mutable: `made` changes it for as long as it lasts."""
 
     def __init__(self, objects: Mapping[Key, Any], pod: Key, profile: Profile) -> None:
@@ -47,7 +47,7 @@ class Situation:
         return self.objects.get(Key(kind, namespace, name))
 
     @contextmanager
-    def made(self, changes: Iterable[ObjectChange]) -> Iterator[None]:
+    def with_changes(self, changes: Iterable[ObjectChange]) -> Iterator[None]:
         """Make changes, and take them back in the end."""
         done: list[tuple[Key, Any]] = []
         try:
@@ -75,26 +75,26 @@ class Situation:
 
 
 @attrs.frozen
-class Failing:
-    """Why the pod fits nowhere in one situation: every demand, and the nodes on which fewest fail, with which."""
+class Failures:
+    """Why the pod fits nowhere in one trial: every demand, and the nodes on which fewest fail, with which."""
 
     demands: tuple[Demand, ...]
     nearest: tuple[tuple[Node, tuple[Demand, ...]], ...]
     fewest: int
 
 
-def failing(situation: Situation, judgement: Judgement) -> Failing:
+def failures_of(trial: TrialCluster, judgement: Judgement) -> Failures:
     """Return what fails, and the nearest nodes: of each group on which the same few fail, the one with most to give."""
     found = demands(judgement)
-    alike = sorted(nodes_by_failures(found, judgement.nodes), key=lambda group: (len(group.failing), group.nodes))
+    alike = sorted(group_nodes_by_demands(found, judgement.nodes), key=lambda group: (len(group.failing), group.nodes))
     near: list[tuple[Node, tuple[Demand, ...]]] = []
-    for group in alike[:NEAREST]:
+    for group in alike[:MAX_NEAR_NODES]:
         short = [found[index].about for index in group.failing if found[index].sort == "request"]
         name = node_with_most_left(judgement, short[0], group.nodes) if short else group.nodes[0]
-        node = situation.seen.node(name)
+        node = trial.seen.node(name)
         if node is not None:
             near.append((node, tuple(found[index] for index in group.failing)))
-    return Failing(found, tuple(near), len(alike[0].failing) if alike else 0)
+    return Failures(found, tuple(near), len(alike[0].failing) if alike else 0)
 
 
-__all__ = ["Failing", "Situation", "failing", "key_of"]
+__all__ = ["Failures", "TrialCluster", "failures_of", "key_of"]

@@ -26,7 +26,7 @@ class Refuse:
     times: int = 1
 
     def __str__(self) -> str:
-        return f"{self.component}'s writes refused with {self.reason}, {_times(self.times)}"
+        return f"{self.component}'s writes refused with {self.reason}, {_times_text(self.times)}"
 
 
 @attrs.frozen
@@ -37,7 +37,7 @@ class Crash:
     times: int = 1
 
     def __str__(self) -> str:
-        return f"{self.component} crashes, {_times(self.times)}"
+        return f"{self.component} crashes, {_times_text(self.times)}"
 
 
 @attrs.frozen
@@ -61,7 +61,7 @@ class UserAct:
 
 
 ChosenFault = Refuse | Crash | UserAct
-Used = tuple[int, ...]
+FaultCounts = tuple[int, ...]
 
 
 @attrs.frozen
@@ -81,7 +81,7 @@ class Transition:
     fault: int = -1
 
 
-class NotPossibleError(Exception):
+class NotEnabledError(Exception):
     """A move that turned out to be none: a fault that met no write."""
 
 
@@ -154,13 +154,13 @@ class TransitionSystem:
             if wake.periodic
         ]
 
-    def strikes(self, used: Used) -> Iterator[Transition]:
+    def strikes(self, used: FaultCounts) -> Iterator[Transition]:
         """Yield the faults that may strike now on their own; refusals strike an act."""
         for number, fault in enumerate(self.faults):
             if used[number] < fault.times and not isinstance(fault, Refuse):
                 yield Transition("fault", fault.component, fault=number)
 
-    def refusals(self, move: Transition, used: Used) -> Iterator[Transition]:
+    def refusals(self, move: Transition, used: FaultCounts) -> Iterator[Transition]:
         """Yield an act that has just written once more, with its write refused."""
         for number, fault in enumerate(self.faults):
             if isinstance(fault, Refuse) and fault.component == move.component and used[number] < fault.times:
@@ -187,7 +187,7 @@ class TransitionSystem:
 
     # -- making them ------------------------------------------------------------------------------------------
 
-    def make(self, move: Transition, used: Used) -> Used:
+    def make(self, move: Transition, used: FaultCounts) -> FaultCounts:
         """Make one move and return how often each fault has struck then.
 
         Raises:
@@ -289,22 +289,22 @@ class TransitionSystem:
             sim.log.write(note, ((1, self.faults[move.fault].reason),))  # type: ignore[union-attr]
         self.ctx, self.goes_on = sim.act(process, actor, move.cause)
         if move.fault >= 0 and note in sim.log.notes:
-            raise NotPossibleError
+            raise NotEnabledError
 
-    def _strike(self, move: Transition, used: Used) -> None:
+    def _strike(self, move: Transition, used: FaultCounts) -> None:
         fault = self.faults[move.fault]
         place = self.sim.log.place
         if isinstance(fault, Crash):
             self.sim.drop_notes(self.sim.processes[fault.component])
-            self.words = f"{fault.component} crashes and starts anew: what it remembered is gone"
+            self.words = f"{fault.component} crashes and restarts: what it remembered is lost"
         elif isinstance(fault, UserAct):
             write = fault.writes[used[move.fault]]
             made = write(self.sim.log.objects) if callable(write) else write
             if made is None or not isinstance(self.sim.commit(fault.component, made), CommittedWrite):
-                raise NotPossibleError
+                raise NotEnabledError
             self.words = made.words or f"{fault.words}: {made.verb} {made.subject}"
         if self.sim.log.place == place:
-            raise NotPossibleError
+            raise NotEnabledError
 
     def _choose(self, _purpose: str, _key: str, _attempt: int, among: int) -> int:
         """Answer a draw: as the move says, then the first."""
@@ -313,5 +313,5 @@ class TransitionSystem:
         return self._choices[place] if place < len(self._choices) else 0
 
 
-def _times(number: int) -> str:
+def _times_text(number: int) -> str:
     return "once" if number == 1 else f"up to {number} times"
