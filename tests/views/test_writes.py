@@ -133,7 +133,7 @@ def test_what_is_no_story_is_refused_by_name(tmp_path):
     """A file that holds something else is named, with what it holds."""
     file = tmp_path / "fit.json"
     file.write_text('{"id": "1", "family": "fit"}')
-    with pytest.raises(ValueError, match=r"fit\.json: holds 0 recorded stories"):
+    with pytest.raises(ValueError, match=r"fit\.json: holds 0 recorded runs"):
         trace(file)
 
 
