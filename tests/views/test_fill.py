@@ -58,7 +58,7 @@ def played(rules, name="zonal-example"):
 
 @pytest.fixture(scope="module", params=RULES)
 def run(request):
-    """Give rules, cluster at its end, and frames of the zonal example."""
+    """Return rules, cluster at its end, and frames of the zonal example."""
     return request.param, *played(request.param)
 
 

@@ -39,7 +39,7 @@ def verdicts(table, weights, chosen=""):
 
 
 def best(table, weights):
-    """Give the nodes with the highest sum, sorted."""
+    """Return the nodes with the highest sum, sorted."""
     sums = {node: sum(w * s for w, s in zip(weights, parts, strict=True)) for node, parts in table.items()}
     return tuple(sorted(node for node in sums if sums[node] == max(sums.values())))
 

@@ -27,7 +27,7 @@ spec:
 
 
 def begun(rules="design"):
-    """Give the scenario with a disk and a volume to be made, after the pod's first pass."""
+    """Return the scenario with a disk and a volume to be made, after the pod's first pass."""
     cluster = kvolsched.scenario("disk-and-volume", rules)
     cluster.apply(POD)
     cluster.step("scheduler")
@@ -35,7 +35,7 @@ def begun(rules="design"):
 
 
 def drawn(figure):
-    """Give the texts of a picture: it must be well-formed XML."""
+    """Return the texts of a picture: it must be well-formed XML."""
     root = ET.fromstring(figure.svg)  # noqa: S314 - our own string
     return [node.text for node in root.iter("{http://www.w3.org/2000/svg}text")]
 
