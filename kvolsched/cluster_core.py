@@ -17,7 +17,7 @@ from . import user_commands
 from .api.kinds.kind import BY_NAME, KINDS, kind_named
 from .api.text import manifest, newest_time
 from .api.text.garbage_collection import seldom_collected
-from .results import COMPONENT_NAMES, ApplyRefused, ApplyResult, PossibleTurns, Run, Step
+from .results import COMPONENT_NAMES, ApplyRefused, CommandResult, PossibleTurns, Run, Step
 from .revision import Revision, revision_named
 from .scheduler.framework.custom_plugin import custom_plugin
 from .world.apiserver import EPOCH, ORIGIN, RefusedWrite, Write, key_for, key_of, moment, ref, uid_of
@@ -97,7 +97,7 @@ class ClusterCore:
 
     # -- acts of the user ----------------------------------------------------------------------------------------
 
-    def apply(self, *sources: Any) -> ApplyResult:
+    def apply(self, *sources: Any) -> CommandResult:
         """Create or change objects as the user, as `kubectl apply` does; faults refuse all of them.
 
         Fields of a manifest are set, fields that it dropped since the last apply are removed, fields of other writers
@@ -127,9 +127,9 @@ class ClusterCore:
         if missing := [c for c in self.revision.provisioners(classes, self.components) if c.name not in known]:
             self.world.add_components(missing)
         lines = (f"{BY_NAME[key.kind].singular}/{key.name} {word}" for key, word in results.items())
-        return ApplyResult((*lines, *user_commands.skipped_objects(read)))
+        return CommandResult((*lines, *user_commands.skipped_objects(read)))
 
-    def delete(self, *references: str) -> ApplyResult:
+    def delete(self, *references: str) -> CommandResult:
         """Delete objects by reference, such as `pod/web-0` or `pvc/shop/data-0`, as the user.
 
         Raises:
@@ -142,9 +142,9 @@ class ClusterCore:
         refusals = [outcome for outcome in outcomes if isinstance(outcome, RefusedWrite)]
         if refusals:
             raise ApplyRefused(refusals)
-        return ApplyResult(tuple(f'{kind_named(key.kind).singular} "{key.name}" deleted' for key in keys))
+        return CommandResult(tuple(f'{kind_named(key.kind).singular} "{key.name}" deleted' for key in keys))
 
-    def edit(self, reference: str, change: Callable[[Any], Any], words: str = "", done: str = "edited") -> ApplyResult:
+    def edit(self, reference: str, change: Callable[[Any], Any], words: str = "", done: str = "edited") -> CommandResult:
         """Change one object as the user, by a function from its present value to the new one.
 
         Raises:
@@ -157,17 +157,17 @@ class ClusterCore:
         outcome = self.world.perform(USER, [write], write.words)[0]
         if isinstance(outcome, RefusedWrite):
             raise ApplyRefused([outcome])
-        return ApplyResult((f"{kind_named(key.kind).singular}/{key.name} {done if outcome.changed else 'unchanged'}",))
+        return CommandResult((f"{kind_named(key.kind).singular}/{key.name} {done if outcome.changed else 'unchanged'}",))
 
-    def cordon(self, node: str) -> ApplyResult:
+    def cordon(self, node: str) -> CommandResult:
         """Mark a node unschedulable, as `kubectl cordon` does."""
         return self.edit(f"node/{node}", user_commands.cordon, f"user cordons {node}", "cordoned")
 
-    def uncordon(self, node: str) -> ApplyResult:
+    def uncordon(self, node: str) -> CommandResult:
         """Mark a node schedulable again, as `kubectl uncordon` does."""
         return self.edit(f"node/{node}", user_commands.uncordon, f"user uncordons {node}", "uncordoned")
 
-    def taint(self, node: str, taint: str) -> ApplyResult:
+    def taint(self, node: str, taint: str) -> CommandResult:
         """Add a taint `key=value:Effect` to a node, as `kubectl taint` does."""
         words = f"user taints {node} {taint}"
         return self.edit(f"node/{node}", lambda old: user_commands.add_taint(old, taint), words, "tainted")

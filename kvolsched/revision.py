@@ -41,7 +41,9 @@ from .scheduler.loop.evictor import Evictor
 from .scheduler.loop.rollback_marker import RollbackMarker
 from .scheduler.loop.scheduling_cycle import SCHEDULER, SchedulingPass
 from .scheduler.loop.scheduling_queue import RECORDER, SchedulingQueue
+from .scheduler.plugins.node_volume_limits import all_volumes, bound_volumes
 from .scheduler.plugins.volume_binding import VolumeBinding
+from .scheduler.plugins.volume_binding.releases import MATCH_UNBOUND_PVCS, with_gates_off
 from .scheduler.plugins.volume_rollback import VolumeRollback
 from .world.apiserver import ApiServer
 from .world.component import Component
@@ -116,7 +118,8 @@ class Revision:
         if level not in LEVELS:
             raise ValueError(f"no maturity {level!r}; there are: {', '.join(LEVELS)}")
         reached = LEVELS.index(level)
-        limits = attrs.evolve(self.profile.plugin("NodeVolumeLimits"), counts_unbound=reached > 1)  # type: ignore[misc]
+        counted = all_volumes if reached > 1 else bound_volumes
+        limits = attrs.evolve(self.profile.plugin("NodeVolumeLimits"), counted=counted)  # type: ignore[misc]
         changed: dict[str, dict[str, Any]] = {
             "VolumeBinding": {"weight": int(reached > 0)}, "NodeVolumeLimits": {"plugin": limits}
         }
@@ -142,10 +145,7 @@ class Revision:
                 known = "; ".join(f"{name} has {', '.join(there)}" for name, there in GATES_OF.items())
                 raise ValueError(f"no gate {', '.join(unknown) or '...'} of {process}: {known}")
         scheduler, manager = gates.get(SCHEDULER, {}), gates.get(MANAGER, {})
-        waits, provisions = (scheduler.get(gate, True) for gate in GATES)
-        plugin = self.flow.volume_binding
-        tracked = plugin.heeds_pools and scheduler.get(CAPACITY, True)
-        plugin = attrs.evolve(plugin, waits=waits, provisions=provisions, heeds_pools=tracked)
+        plugin = with_gates_off(self.flow.volume_binding, [gate for gate, on in scheduler.items() if not on])
         plugins = [attrs.evolve(e, plugin=plugin) if e.name == plugin.name else e for e in self.profile.plugins]
         if not scheduler.get(SPREADING, True):
             plugins = [each for each in plugins if each.name != "PodTopologySpread"]
@@ -161,7 +161,7 @@ class Revision:
     def with_rollback(self) -> Revision:
         """Return these rules with S0's sketch of a transaction: of a pod that fits no node clean claims are unbound."""
         return attrs.evolve(
-            self.with_plugin(VolumeRollback()),
+            self.with_plugin(VolumeRollback(self.flow.volume_binding.wakes)),
             name=f"{self.name} + rollback",
             binder=attrs.evolve(self.binder, rolls_back=True),
             rolls_back=True,
@@ -217,7 +217,7 @@ class Revision:
         more = (admission.ZONE_AFFINITY,) if self.zonal_phase else ()
         gates = self.gates.get(API_SERVER, {})
         if not gates.get(DIRECTIVES, True):
-            more = (*more, admission.NO_DIRECTIVES)
+            more = (*more, admission.NO_GATED_UPDATES)
         if not self.today and admission.CLASS_ZONES.name not in self.disabled:
             more = (*more, admission.CLASS_ZONES)
         more = (*admission.drop_disabled_fields(gate for gate, on in sorted(gates.items()) if not on), *more)
@@ -226,7 +226,7 @@ class Revision:
         looks = (admission.allow_volume_rollback,) if self.rolls_back else ()
         if not self.today:
             looks = (*looks, admission.allow_inserted_requirements)
-        admit = attrs.evolve(admit, seen_as=admission.chain_views(*looks)) if looks else admit
+        admit = attrs.evolve(admit, relax=admission.chain_relaxations(*looks)) if looks else admit
         series = (RECORDER,) if self.today else ()
         return ApiServer(admit, subresources, admission.permissions_without(denied), WORKLOADS, series)
 
@@ -366,8 +366,7 @@ def design() -> Revision:
 
 def draft() -> Revision:
     """Return the rules of S1, the earlier draft: provisioners are told that a claim is wanted, and not where."""
-    rules, names = design(), {"document_name": "MatchUnboundPVCs", "document_score_name": "PrioritizeUnboundPVCs"}
-    plugin = VolumeBinding.of_the_design(rules=volumes.DRAFT, heeds_topologies=False, heeds_pools=False, **names)
+    rules, plugin = design(), MATCH_UNBOUND_PVCS
     plugins = [attrs.evolve(e, plugin=plugin) if e.name == plugin.name else e for e in rules.profile.plugins]
     return attrs.evolve(
         rules,

@@ -239,8 +239,8 @@ def test_plugins_are_turned_off_by_name():
 
     assert 7 == off.stored(pod(priority=7)).spec.priority
     assert () == off.stored(thing("Node", "n")).spec.taints
-    by_others = admission.Admission(seen_as=admission.allow_volume_rollback)
-    assert admission.allow_volume_rollback is by_others.without("Priority").seen_as
+    by_others = admission.Admission(relax=admission.allow_volume_rollback)
+    assert admission.allow_volume_rollback is by_others.without("Priority").relax
     with pytest.raises(ValueError, match=r"no admission plugin Prioritty; there are: DefaultStorageClass, "):
         admission.DEFAULT_ADMISSION.without("Prioritty")
 

@@ -177,7 +177,7 @@ def test_a_crash_between_two_writes_is_found():
 
     assert result.found
     assert [move.what for move in result.trace if move.what in ("act", "fault")] == ["act", "fault", "act"]
-    assert "server crashes and starts anew" in " ".join(result.found.story)
+    assert "server crashes and restarts" in " ".join(result.found.story)
 
 
 def test_deciding_by_what_is_seen_cures_the_crash():

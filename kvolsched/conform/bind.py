@@ -17,8 +17,7 @@ from kvolsched.revision import Revision
 from kvolsched.scheduler.loop.binding_flow import WORKER, WaitInPreBind
 from kvolsched.scheduler.loop.scheduling_cycle import PASS, SCHEDULER, SchedulingPass
 from kvolsched.scheduler.loop.scheduling_queue import ACTIVE, QueueEntry
-from kvolsched.scheduler.plugins.volume_binding import VolumeBinding
-from kvolsched.scheduler.pod_claims import VolumeDecision
+from kvolsched.scheduler.plugins.volume_binding import VolumeBinding, VolumeDecision
 from kvolsched.world.log import Key, Note
 
 from . import steps

@@ -12,6 +12,7 @@ import attrs
 
 from kvolsched.revision import Revision
 from kvolsched.scheduler.loop.binding_flow import WORKER
+from kvolsched.scheduler.plugins.volume_binding.releases import WITHOUT_GATE
 from kvolsched.world.log import Key
 
 from .bind import RecordedBinding, recorded_cache_fields, recorded_write_fields
@@ -19,6 +20,7 @@ from .design_releases import as_in_1_11
 from .recording import Case
 
 ASPECTS = ("passes", "find", "others", "assume", "bind", "outcome")
+GATE = "DynamicProvisioningScheduling"
 ASSUMING = "AssumePodVolumes failed: "
 
 
@@ -29,8 +31,8 @@ def expected(case: Case) -> Mapping[str, Any]:
 
 def answer(case: Case, revision: Revision) -> Mapping[str, Any]:
     """Return our passes, aspect by aspect."""
-    gate_off = case.get("gates", {}).get("DynamicProvisioningScheduling") is False
-    options = {"provisions": False} if gate_off else {}
+    gate_off = case.get("gates", {}).get(GATE) is False
+    options = WITHOUT_GATE[GATE] if gate_off else {}
     stage = RecordedBinding(as_in_1_11(attrs.evolve(revision, fine=True), only=("VolumeBinding",), **options), case)
     passes, once = [], dict(case)  # changes after find or assume happen once, in the first pass that gets there
     for number in range(len(case["beforePass"]) + 1):

@@ -14,9 +14,10 @@ from kvolsched.api.kinds.pod import Pod
 from kvolsched.revision import Revision
 from kvolsched.scheduler.framework.extension_points import ColumnContext, EnabledPlugin
 from kvolsched.scheduler.framework.verdict import Integers
+from kvolsched.scheduler.plugins.volume_binding.claims import smallest_first
 
 VOLUME_RULES_1_11 = attrs.evolve(
-    volumes.DESIGN, selected_node_key="volume.alpha.kubernetes.io/selected-node", lists_by_field=True
+    volumes.DESIGN, selected_node_key="volume.alpha.kubernetes.io/selected-node", is_listed=volumes.has_class_field
 )
 
 
@@ -33,7 +34,7 @@ def as_in_1_11(revision: Revision, *extra: EnabledPlugin, only: tuple[str, ...] 
     for enabled in revision.profile.plugins:
         plugin = enabled.plugin
         if enabled.name == binding.name:
-            binding = attrs.evolve(binding, rules=rules, largest_first=False, prioritises=False, **options)
+            binding = attrs.evolve(binding, rules=rules, claim_order=smallest_first, **options)
             plugin = binding
         if not only or enabled.name in only:
             plugins.append(attrs.evolve(enabled, plugin=plugin, weight=0))

@@ -158,7 +158,7 @@ class _Play:
 
     def deliver(self) -> None:
         """Let the watch show all that the API has; the own cache keeps what it had until its own sync."""
-        keys = {**self.own.watched, **self.own.kept}
+        keys = {**self.own.watched, **self.own.written}
         before = {key: self.own.at(key) for key in keys if key.kind in (CLAIM, VOLUME)}
         self.sim.deliver(self.process)
         for key in {**before, **self.own.watched}:

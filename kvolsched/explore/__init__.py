@@ -21,7 +21,7 @@ from .invariants import (
     outcome,
     pods_reach_their_volumes,
     pods_stay,
-    spread_is_kept,
+    pods_within_max_skew,
     versions_grow,
 )
 from .report import Counterexample, EndState, Exploration, replay_trace
@@ -153,7 +153,7 @@ __all__ = [
     "outcome",
     "pods_reach_their_volumes",
     "pods_stay",
+    "pods_within_max_skew",
     "sample",
-    "spread_is_kept",
     "versions_grow",
 ]

@@ -296,7 +296,7 @@ class TransitionSystem:
         place = self.sim.log.place
         if isinstance(fault, Crash):
             self.sim.drop_notes(self.sim.processes[fault.component])
-            self.words = f"{fault.component} crashes and starts anew: what it remembered is gone"
+            self.words = f"{fault.component} crashes and restarts: what it remembered is lost"
         elif isinstance(fault, UserAct):
             write = fault.writes[used[move.fault]]
             made = write(self.sim.log.objects) if callable(write) else write

@@ -17,7 +17,6 @@ from kvolsched.api.kinds.selector import LabelSelector
 from kvolsched.api.kinds.storage_class import TopologySelectorLabelRequirement, TopologySelectorTerm
 from kvolsched.api.kinds.volume import SELECTED_NODE_KEYS, PersistentVolume, PersistentVolumeClaim
 from kvolsched.scheduler.columns.storage_capacities import is_capacity_checked, reaches
-from kvolsched.scheduler.pod_claims import has_provisioner
 from kvolsched.why.demands import Demand
 
 from . import nodes as node_edits
@@ -155,7 +154,7 @@ def _release_volumes(claim: PersistentVolumeClaim, trial: TrialCluster) -> Itera
 def _allow_topology(claim: PersistentVolumeClaim, trial: TrialCluster, near: Sequence[Node]) -> Iterator[Edit]:
     """Let a class make volumes where a near node is."""
     storage_class = trial.get("StorageClass", volumes.class_of_claim(claim))
-    if storage_class is None or not storage_class.allowed_topologies or not has_provisioner(storage_class):
+    if storage_class is None or not storage_class.allowed_topologies or not volumes.has_provisioner(storage_class):
         return
     keys = dict.fromkeys(
         part.key for term in storage_class.allowed_topologies for part in term.match_label_expressions

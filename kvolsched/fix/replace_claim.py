@@ -15,7 +15,7 @@ from kvolsched.api.kinds.pod_volume import PersistentVolumeClaimVolumeSource
 from kvolsched.api.kinds.resources import Resources
 from kvolsched.api.kinds.storage_class import DEFAULT_CLASS, WAIT_FOR_FIRST_CONSUMER, StorageClass
 from kvolsched.api.kinds.volume import PersistentVolumeClaim, PersistentVolumeClaimSpec
-from kvolsched.scheduler.pod_claims import has_provisioner, named_claims
+from kvolsched.scheduler.pod_claims import named_claims
 
 from .add_volume import VOLUME_COST, add_volume
 from .edit import Edit, ObjectChange, merge_changes
@@ -30,7 +30,7 @@ def replace_with_delayed_class(claim: PersistentVolumeClaim, trial: TrialCluster
     """Ask with a new claim for a class like the claim's that waits for its pod: an Immediate one cannot be changed."""
     name = volumes.class_of_claim(claim)
     storage_class = trial.get("StorageClass", name)
-    if storage_class is None or storage_class.delayed or not has_provisioner(storage_class):
+    if storage_class is None or storage_class.delayed or not volumes.has_provisioner(storage_class):
         return
     later = f"{name}-wait"
     like = attrs.evolve(
@@ -130,7 +130,7 @@ def create_ephemeral_claims(trial: TrialCluster) -> Iterator[Edit]:
 
 def delayed_classes(trial: TrialCluster) -> list[StorageClass]:
     """Return the classes that wait for their pods and provision."""
-    return [one for one in trial.of_kind("StorageClass") if one.delayed and has_provisioner(one)]
+    return [one for one in trial.of_kind("StorageClass") if one.delayed and volumes.has_provisioner(one)]
 
 
 # --- inside ----------------------------------------------------------------------------------------------------------

@@ -183,13 +183,13 @@ def test_affinity_is_evaluated_when_a_volume_comes(monkeypatch):
 @pytest.mark.checklist("220", "227")
 def test_what_spreading_costs(monkeypatch):
     """Pods without constraints cost nothing more; with one a pass over 500 nodes counts each domain once, not each node."""
-    from kvolsched.scheduler.plugins import pod_topology_spread
+    from kvolsched.scheduler.plugins.pod_topology_spread import column
 
     made = [node(f"n{n:03}", f"z{n % 5}") for n in range(500)]
     made += [pod(f"p{n}", labels=FOO, on=f"n{n:03}") for n in range(50)]
     calls = []
-    real = pod_topology_spread.domain_rows
-    monkeypatch.setattr(pod_topology_spread, "domain_rows", lambda *args: calls.append(1) or real(*args))
+    real = column.domain_rows
+    monkeypatch.setattr(column, "domain_rows", lambda *args: calls.append(1) or real(*args))
     cost = {}
     for word, more in (("none", {}), ("one", {"topologySpreadConstraints": [spread(**FOO)]})):
         c = cluster(*made, revision="upstream")

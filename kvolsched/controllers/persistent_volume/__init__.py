@@ -150,7 +150,7 @@ class PVController:
     def _current(self, ctx: TurnContext, key: Key) -> Any:
         """Return what a worker is to look at: as last seen, or None where the own cache is ahead of the watch."""
         own = own_of(ctx)
-        kept, seen = own.kept.get(key), own.watched.get(key)
+        kept, seen = own.written.get(key), own.watched.get(key)
         if kept is None:
             return seen
         if seen is None:  # the deletion has just arrived
@@ -238,7 +238,7 @@ class PVController:
             if not delayed:
                 candidates += indexes["free"].get((class_name, *modes))
             rules = self.options.rules
-            found = find_matching_volume(claim, candidates, delayed=delayed, options=rules)
+            found = find_matching_volume(claim, candidates, delayed=delayed, rules=rules)
             if found is not None:
                 return found
         return None
@@ -308,7 +308,7 @@ class PVController:
             return "requested PV is too small"
         if class_of_volume(volume) != class_of_claim(claim):
             return "storageClassName does not match"
-        if self.options.rules.mode_matters and mode(volume) != mode(claim):
+        if not self.options.rules.modes_match(claim, volume):
             return "incompatible volumeMode"
         return "" if has_access_modes(volume, claim) else "incompatible accessMode"
 

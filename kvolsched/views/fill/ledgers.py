@@ -1,7 +1,7 @@
 """The ledgers of the pod in focus: how each spread constraint counts, domain by domain, and what room drivers publish.
 
-The sums are the rules' own (`scheduler.spreading`, `scheduler.capacities`), read off the judgement that the matrix
-shows; what is added here is what the rules leave out, and why: that is where people go wrong.
+The sums are those of the plugins (`pod_topology_spread.skew`, `storage_capacities`), on the judgement that the matrix
+shows; this module adds what the rules leave out, and why: that is where people go wrong.
 """
 
 from __future__ import annotations
@@ -16,26 +16,31 @@ from attrs import define, field
 from ... import volumes
 from ...api.kinds.csi import CSIStorageCapacity
 from ...api.kinds.node import Node
-from ...api.kinds.pod import Pod, TopologySpreadConstraint
+from ...api.kinds.pod import DO_NOT_SCHEDULE, SCHEDULE_ANYWAY, Pod
 from ...api.kinds.quantity import value
-from ...api.kinds.selector import untolerated
 from ...api.kinds.storage_class import StorageClass
 from ...api.kinds.volume import PersistentVolumeClaim
 from ...explain import changes_of, judged
-from ...scheduler import driver_pools as pools
 from ...scheduler.columns.snapshot import Snapshot
 from ...scheduler.columns.storage_capacities import is_capacity_checked, limit_of, reaches
 from ...scheduler.framework.judgement import Judgement
-from ...scheduler.node_selection import admitted
-from ...scheduler.pod_claims import has_provisioner, volume_key
-from ...scheduler.spread_constraints import HARD, SOFT, SpreadConstraint, is_counted, pods_per_domain
-from ...world.apiserver import ref
+from ...scheduler.plugins.pod_topology_spread.constraint import NO_KEY, SpreadConstraint
+from ...scheduler.plugins.pod_topology_spread.skew import match_domains
+from ...scheduler.plugins.volume_binding.capacity import (
+    CapacityCheck,
+    DriverPoolCheck,
+    StorageCapacityCheck,
+    entry_for,
+    reachable_pools,
+    tracks_capacity,
+)
+from ...world.apiserver import key_of, ref
 from ...world.log import Key
 from .. import frame as f
 from .context import FrameContext
 
 NO_LABEL = "(no label)"
-NAMED = 3  # nodes that lack a label and are named
+MAX_NAMED = 3  # nodes that a reason names
 APART = 6  # nodes that no published capacity reaches and that have a row each
 
 
@@ -79,138 +84,95 @@ def _plugin(judgement: Judgement, name: str) -> Any:
 
 @define
 class _Domain:
-    """What is met in one domain. Mutable, while it is being counted."""
+    """The nodes of one domain, and what is not counted there. Mutable, while it is being filled."""
 
     nodes: int = 0
-    holds: int = 0  # matching pods on nodes that do not count
-    apart: Counter[str] = field(factory=Counter)
-    faults: dict[str, list[str]] = field(factory=dict)  # why nodes do not count, and which
+    matching: int = 0  # pods that match, on nodes that are not counted
+    not_counted: Counter[str] = field(factory=Counter)
+    excluded: dict[str, list[str]] = field(factory=dict)  # why nodes are not counted -> their names
 
 
 def skew_ledgers(judgement: Judgement) -> Iterator[f.SkewLedger]:
     """Yield a ledger for each constraint that the pod states and the rules know, in its order."""
     plugin, pod = _plugin(judgement, "PodTopologySpread"), judgement.pod
-    every = pod.spec.topology_spread_constraints
-    if plugin is None or not every:
+    stated = pod.spec.topology_spread_constraints
+    if plugin is None or not stated:
         return
-    soft = plugin.soft(pod, judgement.seen) if any(one.when_unsatisfiable == SOFT for one in every) else ()
-    made = {HARD: plugin.constraints(pod), SOFT: soft}
-    left = {when: iter(constraints) for when, constraints in made.items()}
-    for spoken in every:
-        when = SOFT if spoken.when_unsatisfiable == SOFT else HARD
-        constraint = next(left[when], None)
-        if constraint is not None:
-            yield _skew(judgement, plugin, spoken, constraint, made[when])
+    groups = (plugin.hard_constraints(pod), plugin.soft_constraints(pod, judgement.seen))
+    prepared = {constraint.stated: (constraint, group) for group in groups for constraint in group}
+    for constraint in stated:
+        if constraint in prepared:
+            yield _skew_ledger(pod, *prepared[constraint], judgement.seen)
 
 
-def _skew(
-    judgement: Judgement,
-    plugin: Any,
-    spoken: TopologySpreadConstraint,
-    constraint: SpreadConstraint,
-    together: tuple[SpreadConstraint, ...],
+def _skew_ledger(
+    pod: Pod, constraint: SpreadConstraint, constraints: tuple[SpreadConstraint, ...], seen: Snapshot
 ) -> f.SkewLedger:
-    pod, seen = judgement.pod, judgement.seen
-    counted = pods_per_domain(pod, constraint, together, seen)
-    enough = bool(counted) and len(counted) >= constraint.least_domains
-    minimum = min(counted.values()) if enough else 0
-    itself = 1 if plugin.literal else constraint.itself
-    hard = spoken.when_unsatisfiable != SOFT
+    counted = match_domains(pod, constraint, constraints, seen)
+    stated = constraint.stated
+    hard = stated.when_unsatisfiable != SCHEDULE_ANYWAY
     rows = []
-    for name, domain in _met(pod, spoken, constraint, together, seen).items():
-        holds = counted.get(name)
-        sum_ = (holds or 0) + itself - minimum
+    for name, domain in _domains(pod, constraint, constraints, seen).items():
+        skew, is_counted = counted.skew(None if name == NO_LABEL else name), name in counted.match_num
         rows.append(
             f.SkewRow(
                 domain=name,
                 nodes=domain.nodes,
-                counted=domain.holds if holds is None else holds,
-                not_counted=tuple((many, why) for why, many in sorted(domain.apart.items())),
-                left_out=_left_out(domain) if holds is None else "",
-                skew_if_placed=sum_,
-                fits=not hard or (name != NO_LABEL and sum_ <= constraint.max_skew),
+                counted=skew.match_num if is_counted else domain.matching,
+                not_counted=tuple((number, why) for why, number in sorted(domain.not_counted.items())),
+                left_out="" if is_counted else _left_out(domain),
+                skew_if_placed=skew.skew,
+                fits=not hard or skew.fits,
             )
         )
     return f.SkewLedger(
         pod=ref(Key("Pod", pod.metadata.namespace, pod.metadata.name)),
         key=constraint.topology_key,
         max_skew=constraint.max_skew,
-        min_domains=constraint.least_domains if spoken.min_domains else 0,
-        when=HARD if hard else SOFT,
-        selector="nothing" if spoken.label_selector is None else str(spoken.label_selector),
-        self_match=itself,
-        minimum=minimum,
-        minimum_domain=min(name for name, holds in counted.items() if holds == minimum) if enough else "",
+        min_domains=constraint.min_domains if stated.min_domains else 0,
+        when=DO_NOT_SCHEDULE if hard else SCHEDULE_ANYWAY,
+        selector="nothing" if stated.label_selector is None else str(stated.label_selector),
+        self_match=constraint.self_match,
+        minimum=counted.min_match,
+        minimum_domain=counted.emptiest,
         rows=tuple(sorted(rows, key=lambda row: (bool(row.left_out), row.domain))),
     )
 
 
-def _met(
-    pod: Pod, spoken: TopologySpreadConstraint, constraint: SpreadConstraint, together: tuple[SpreadConstraint, ...], seen: Snapshot
+def _domains(
+    pod: Pod, constraint: SpreadConstraint, constraints: tuple[SpreadConstraint, ...], seen: Snapshot
 ) -> dict[str, _Domain]:
-    """Return every domain with its nodes, whether they count or not, and the pods that match and do not count."""
+    """Return every domain with its nodes, whether they are counted or not, and the pods that match and are not."""
     found: dict[str, _Domain] = {}
     for node in seen.all_nodes():
-        name = node.metadata.labels.get(constraint.topology_key)
-        domain = found.setdefault(NO_LABEL if name is None else name, _Domain())
+        domain = found.setdefault(node.metadata.labels.get(constraint.topology_key, NO_LABEL), _Domain())
         domain.nodes += 1
-        fault = _fault(pod, node, constraint, together)
-        if fault:
-            domain.faults.setdefault(fault, []).append(node.metadata.name)
+        exclusion = constraint.node_exclusion(pod, node, constraints)
+        if exclusion:
+            domain.excluded.setdefault(exclusion, []).append(node.metadata.name)
         for other in seen.pods_on(node.metadata.name):
-            if constraint.matcher is not None and constraint.matcher.matches(other):
-                domain.holds += bool(fault)
-                if fault:
-                    domain.apart[fault] += 1
-            elif why := _apart(pod, other, spoken, constraint):
-                domain.apart[why] += 1
+            matches = constraint.matches(other)
+            domain.matching += bool(exclusion) and matches
+            if why := exclusion if matches else constraint.pod_exclusion(pod, other):
+                domain.not_counted[why] += 1
     for domain in found.values():
-        if sum(map(len, domain.faults.values())) == domain.nodes:  # no node counts: told once, by `left_out`
-            for fault in domain.faults:
-                del domain.apart[fault]
+        if sum(map(len, domain.excluded.values())) == domain.nodes:  # `left_out` gives the reasons
+            for exclusion in domain.excluded:
+                del domain.not_counted[exclusion]
     return found
 
 
-def _fault(pod: Pod, node: Node, constraint: SpreadConstraint, together: tuple[SpreadConstraint, ...]) -> str:
-    """Return why a node does not count for a constraint, or ""."""
-    labels = node.metadata.labels
-    if constraint.topology_key not in labels:
-        return "lacks the topology key"
-    others = [one.topology_key for one in together if one.topology_key not in labels]
-    if others:
-        return f"no {', '.join(others)}, which another constraint asks for"
-    if is_counted(pod, constraint, node):
-        return ""
-    if constraint.heeds_affinity and not admitted(pod, node):
-        return "not among the nodes that the pod selects, nodeAffinityPolicy: Honor"
-    taint = untolerated(node.spec.taints, pod.spec.tolerations)
-    return f"tainted {taint.key if taint is not None else ''}, nodeTaintsPolicy: Honor"
-
-
-def _apart(pod: Pod, other: Pod, spoken: TopologySpreadConstraint, constraint: SpreadConstraint) -> str:
-    """Return why a pod does not count although its labels match the selector; "" if they do not."""
-    selector, labels = spoken.label_selector, other.metadata.labels
-    if selector is None or not selector.matches(labels):
-        return ""
-    if other.metadata.namespace != pod.metadata.namespace:
-        return f"in namespace {other.metadata.namespace}"
-    if constraint.matcher is None:
-        return "an empty selector counts no pod"
-    own = pod.metadata.labels
-    keys = [key for key in spoken.match_label_keys if key in own and labels.get(key) != own[key]]
-    return f"another {', '.join(keys)}" if keys else "Terminating"
-
-
 def _left_out(domain: _Domain) -> str:
-    """Say why none of the nodes of a domain counts."""
-    said = []
-    for fault, names in domain.faults.items():
-        if fault == "lacks the topology key":
-            more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
-            said.append(f"{', '.join(names[:NAMED])}{more} lack{'s' * (len(names) == 1)} the topology key")
+    """Say why none of the nodes of a domain is counted."""
+    reasons = []
+    for exclusion, names in domain.excluded.items():
+        if exclusion == NO_KEY:
+            more = f" and {len(names) - MAX_NAMED} more" if len(names) > MAX_NAMED else ""
+            reasons.append(f"{', '.join(names[:MAX_NAMED])}{more} lack{'s' * (len(names) == 1)} the topology key")
         else:
-            said.append(fault if len(domain.faults) == 1 else f"{', '.join(names[:NAMED])}: {fault}")
-    return "; ".join(said)
+            by_name = f"{', '.join(names[:MAX_NAMED])}: " if len(domain.excluded) > 1 else ""
+            reasons.append(f"{by_name}{exclusion}")
+    return "; ".join(reasons)
 
 
 # --- room for new volumes --------------------------------------------------------------------------------------------
@@ -233,15 +195,15 @@ def capacity_ledgers(
     for name in dict.fromkeys(pod.claim_names()):
         claim = seen.claim(pod.metadata.namespace, name)
         storage_class = None if claim is None else seen.storage_class(volumes.class_of_claim(claim))
-        if claim is None or claim.spec.volume_name or storage_class is None or not has_provisioner(storage_class):
+        if plugin is None or claim is None or claim.spec.volume_name or storage_class is None:
             continue
-        if plugin is None or not plugin.provisions:
+        if plugin.provisioning(storage_class) is None:
             continue
-        unchecked = _unchecked(claim, storage_class, plugin, seen)
-        pool_rows = _status_pools if plugin.heeds_pools else _pools
-        rows = () if unchecked else tuple(pool_rows(claim, storage_class, seen, age, now))
+        unchecked = _unchecked(claim, storage_class, plugin.capacity, seen)
+        rows_of = _driver_pools if isinstance(plugin.capacity, DriverPoolCheck) else _published_capacities
+        rows = () if unchecked else tuple(rows_of(claim, storage_class, seen, age, now))
         yield f.CapacityLedger(
-            claim=ref(volume_key(claim)),
+            claim=ref(key_of(claim)),
             class_name=storage_class.metadata.name,
             request=volumes.requested(claim),
             unchecked=unchecked,
@@ -249,15 +211,17 @@ def capacity_ledgers(
         )
 
 
-def _unchecked(claim: PersistentVolumeClaim, storage_class: StorageClass, plugin: Any, seen: Snapshot) -> str:
-    """Return why the scheduler does not check the capacity for a claim, or ""."""
+def _unchecked(
+    claim: PersistentVolumeClaim, storage_class: StorageClass, check: CapacityCheck, seen: Snapshot
+) -> str:
+    """Return why capacity is not checked for a claim, or ""."""
     driver = seen.csi_driver(storage_class.provisioner)
     if not storage_class.delayed:
         return f"Class {storage_class.metadata.name} is Immediate: its volumes are made before a node is chosen"
-    if plugin.heeds_pools:
+    if isinstance(check, DriverPoolCheck):
         silent = f"Driver {storage_class.provisioner} does not track capacity: not checked"
-        return "" if pools.tracks(driver) else silent
-    if not plugin.heeds_capacity:
+        return "" if tracks_capacity(driver) else silent
+    if not isinstance(check, StorageCapacityCheck):
         return "These rules do not look at capacity"
     if is_capacity_checked(claim, driver):
         return ""
@@ -266,7 +230,7 @@ def _unchecked(claim: PersistentVolumeClaim, storage_class: StorageClass, plugin
     return f"Driver {storage_class.provisioner} does not publish capacity: not checked"
 
 
-def _pools(
+def _published_capacities(
     claim: PersistentVolumeClaim, storage_class: StorageClass, seen: Snapshot, age: Callable[[Key], float], now: Now
 ) -> Iterator[f.CapacityRow]:
     need, name = volumes.requested(claim), storage_class.metadata.name
@@ -288,16 +252,16 @@ def _pools(
     yield from _unpublished([node for node in allowed if not seen.capacities.on(name, node)], storage_class, now)
 
 
-def _status_pools(
+def _driver_pools(
     claim: PersistentVolumeClaim, storage_class: StorageClass, seen: Snapshot, age: Callable[[Key], float], now: Now
 ) -> Iterator[f.CapacityRow]:
     """Yield what a driver publishes in its status (S2): the pools of the class's entry, then nodes without one."""
     driver = seen.csi_driver(storage_class.provisioner)
-    entry = pools.entry_for(driver, storage_class.metadata.name) if driver is not None else None
+    entry = entry_for(driver, storage_class.metadata.name) if driver is not None else None
     need, unreached = volumes.requested(claim), {node.metadata.name: node for node in seen.all_nodes()}
     for pool in entry.pools if entry is not None and driver is not None else ():
-        nodes = [node for node in seen.all_nodes() if pools.reachable_pools([pool], node, "")]
-        expired = any(not pools.reachable_pools([pool], node, seen.moment) for node in nodes)
+        nodes = [node for node in seen.all_nodes() if reachable_pools([pool], node, "")]
+        expired = any(not reachable_pools([pool], node, seen.moment) for node in nodes)
         size = None if pool.capacity is None else value(pool.capacity)
         for node in nodes:
             unreached.pop(node.metadata.name, None)
