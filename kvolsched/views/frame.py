@@ -265,7 +265,7 @@ class ClassRow:
     mode: str = "Immediate"
     """volumeBindingMode."""
     topologies: str = "any"
-    """allowedTopologies in words: "zones a, b" or "any"."""
+    """allowedTopologies in words: "zone a, b" or "any"."""
     provisioner: str = ""
     """Its provisioner."""
 
