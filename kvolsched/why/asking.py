@@ -105,7 +105,7 @@ def explain_judgement(judgement: Judgement, name: str, revision: str, condition_
     if rejected is not None:
         head = f"rejected before any node is looked at: {rejected.message}."
     else:
-        head = "no node fits: " + (f"each of {size} nodes fails some requirement." if size > 1 else "there is only one.")
+        head = "no node fits: " + (f"each of {size} nodes fails a requirement." if size > 1 else "there is only one.")
     others = tuple(demand for demand in found if demand not in core)
     return Why(
         name,
