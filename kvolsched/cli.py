@@ -78,7 +78,7 @@ def explore(name: str, revision: str | None, lag: str, max_states: int) -> None:
     """Search every order of turns of the scenario NAME for a state that nobody can leave."""
     found = _scenario(name, revision, None).explore(lag=lag, max_states=max_states)
     click.echo(repr(found))
-    sys.exit(1 if found.found else 0)
+    sys.exit(1 if found.counterexample else 0)
 
 
 @main.command()
