@@ -100,9 +100,9 @@ class Cluster(ClusterCore):
 
     def verdicts(self, pod: str) -> Figure:
         """Show every plugin's verdict on every node: the pod's last pass, judged again."""
-        from .views.show import verdicts
+        from .views.show import figure
 
-        return verdicts(self, pod)
+        return figure(self, "verdicts", pod)
 
     def verdict(self, pod: str, node: str, plugin: str) -> Text:
         """Show one plugin's verdict on one node for a pod, with both sides of the comparison."""
@@ -112,21 +112,21 @@ class Cluster(ClusterCore):
 
     def scores(self, pod: str) -> Figure:
         """Show how the pod's last pass ranked the nodes that fit: plugin by plugin, with weights and sums."""
-        from .views.show import scores
+        from .views.show import figure
 
-        return scores(self, pod)
+        return figure(self, "scores", pod)
 
     def map(self, topology_key: str = "") -> Figure:
         """Draw nodes by domain, with pods, claims and volumes; assumed ones are dashed."""
-        from .views.show import cluster_map
+        from .views.show import figure
 
-        return cluster_map(self, topology_key)
+        return figure(self, "map", topology_key=topology_key)
 
     def timeline(self) -> Figure:
         """Draw a lane for each actor: what it wrote, and what it has not seen yet."""
-        from .views.show import timeline
+        from .views.show import figure
 
-        return timeline(self)
+        return figure(self, "timeline")
 
     def writes(self, other: ClusterCore | RecordedWrites | None = None) -> Writes:
         """Show who wrote what, in order, and who saw it when; or beside another cluster's or a recorded trace's."""
@@ -136,33 +136,33 @@ class Cluster(ClusterCore):
 
     def changes(self) -> Figure:
         """Show what the last step changed: API objects and components' notes."""
-        from .views.show import changes
+        from .views.show import figure
 
-        return changes(self)
+        return figure(self, "changes")
 
     def events(self) -> Figure:
         """Show the events, newest first."""
-        from .views.show import events
+        from .views.show import figure
 
-        return events(self)
+        return figure(self, "events")
 
     def domains(self, topology_key: str = "") -> ChartFigure:
         """Chart the domains of a topology key: nodes, pods, volumes and verdicts in each."""
-        from .views.show import domains
+        from .views.show import chart
 
-        return domains(self, topology_key)
+        return chart(self, "domains", topology_key=topology_key)
 
     def skew(self, pod: str) -> ChartFigure:
         """Chart how each spread constraint of a pod counts, domain by domain, and what it does not count."""
-        from .views.show import skew
+        from .views.show import chart
 
-        return skew(self, pod)
+        return chart(self, "skew", pod)
 
     def capacity(self, pod: str = "") -> ChartFigure:
         """Chart the capacity that drivers publish for the claims of a pod (the last judged) to be provisioned."""
-        from .views.show import capacity
+        from .views.show import chart
 
-        return capacity(self, pod)
+        return chart(self, "capacity", pod)
 
     def held(self, *others: ClusterCore) -> ChartFigure:
         """Chart how much cpu pods hold over simulated time, in this cluster and in others."""

@@ -17,10 +17,10 @@ from . import user_commands
 from .api.kinds.kind import BY_NAME, KINDS, kind_named
 from .api.text import manifest, newest_time
 from .api.text.garbage_collection import seldom_collected
-from .results import COMPONENTS, Applied, ApplyRefused, Choices, Run, Step
+from .results import COMPONENT_NAMES, ApplyRefused, CommandResult, PossibleTurns, Run, Step
 from .revision import Revision, revision_named
 from .scheduler.framework.custom_plugin import custom_plugin
-from .world.apiserver import EPOCH, ORIGIN, Refused, Write, key_for, key_of, moment, ref, uid_of
+from .world.apiserver import EPOCH, ORIGIN, RefusedWrite, Write, key_for, key_of, moment, ref, uid_of
 from .world.history import Turn
 from .world.simulation import Simulation
 
@@ -92,12 +92,12 @@ class ClusterCore:
                 classes[filled.provisioner] = {}
         added = self.revision.provisioners(sorted(classes), self.components)
         if added:
-            self.world.add(added)
-        self.world.begin()
+            self.world.add_components(added)
+        self.world.reset_history()
 
     # -- acts of the user ----------------------------------------------------------------------------------------
 
-    def apply(self, *sources: Any) -> Applied:
+    def apply(self, *sources: Any) -> CommandResult:
         """Create or change objects as the user, as `kubectl apply` does; faults refuse all of them.
 
         Fields of a manifest are set, fields that it dropped since the last apply are removed, fields of other writers
@@ -107,29 +107,29 @@ class ClusterCore:
             ManifestError: every fault of the manifests; nothing is applied.
             ApplyRefused: the API server refuses some of the objects, each with all its faults; nothing is applied.
         """
-        read = user_commands.wanted(list(sources) if len(sources) != 1 else sources[0])
+        read = user_commands.read_for_apply(list(sources) if len(sources) != 1 else sources[0])
         writes: list[Write] = []
         results: dict[Any, str] = {}
         for obj, written in zip(read.objects, read.written, strict=True):
             key = key_of(obj)
             old = self.world.log.objects.get(key)
-            new = user_commands.created(obj, written) if old is None else user_commands.merged(old, obj, written)
+            new = user_commands.with_last_applied(obj, written) if old is None else user_commands.apply_manifest(old, obj, written)
             results[key] = "unchanged" if new is None else "created" if old is None else "configured"
             if new is not None:
                 verb, word = ("create", "creates") if old is None else ("update", "changes")
                 writes.append(Write(verb, key, new, words=f"user {word} {ref(key)}"))
         words = writes[0].words if len(writes) == 1 else f"user applies {len(writes)} objects"
         with seldom_collected():
-            outcomes = self.world.perform(USER, writes, words, whole=True)
-        if refusals := [outcome for outcome in outcomes if isinstance(outcome, Refused)]:
+            outcomes = self.world.perform(USER, writes, words, atomic=True)
+        if refusals := [outcome for outcome in outcomes if isinstance(outcome, RefusedWrite)]:
             raise ApplyRefused(refusals)
         known, classes = self.world.processes, [obj.provisioner for obj in read.objects if obj.kind == "StorageClass"]
         if missing := [c for c in self.revision.provisioners(classes, self.components) if c.name not in known]:
-            self.world.add(missing)
+            self.world.add_components(missing)
         lines = (f"{BY_NAME[key.kind].singular}/{key.name} {word}" for key, word in results.items())
-        return Applied((*lines, *user_commands.left_out(read)))
+        return CommandResult((*lines, *user_commands.skipped_objects(read)))
 
-    def delete(self, *references: str) -> Applied:
+    def delete(self, *references: str) -> CommandResult:
         """Delete objects by reference, such as `pod/web-0` or `pvc/shop/data-0`, as the user.
 
         Raises:
@@ -139,12 +139,12 @@ class ClusterCore:
         keys = [key_of(self[reference]) for reference in references]
         writes = [Write("delete", key, words=f"user deletes {ref(key)}") for key in keys]
         outcomes = self.world.perform(USER, writes, writes[0].words if len(writes) == 1 else "user deletes objects")
-        refusals = [outcome for outcome in outcomes if isinstance(outcome, Refused)]
+        refusals = [outcome for outcome in outcomes if isinstance(outcome, RefusedWrite)]
         if refusals:
             raise ApplyRefused(refusals)
-        return Applied(tuple(f'{kind_named(key.kind).singular} "{key.name}" deleted' for key in keys))
+        return CommandResult(tuple(f'{kind_named(key.kind).singular} "{key.name}" deleted' for key in keys))
 
-    def edit(self, reference: str, change: Callable[[Any], Any], words: str = "", done: str = "edited") -> Applied:
+    def edit(self, reference: str, change: Callable[[Any], Any], words: str = "", done: str = "edited") -> CommandResult:
         """Change one object as the user, by a function from its present value to the new one.
 
         Raises:
@@ -155,22 +155,22 @@ class ClusterCore:
         key = key_of(old)
         write = Write("update", key, change(old), words=words or f"user edits {reference}")
         outcome = self.world.perform(USER, [write], write.words)[0]
-        if isinstance(outcome, Refused):
+        if isinstance(outcome, RefusedWrite):
             raise ApplyRefused([outcome])
-        return Applied((f"{kind_named(key.kind).singular}/{key.name} {done if outcome.changed else 'unchanged'}",))
+        return CommandResult((f"{kind_named(key.kind).singular}/{key.name} {done if outcome.changed else 'unchanged'}",))
 
-    def cordon(self, node: str) -> Applied:
+    def cordon(self, node: str) -> CommandResult:
         """Mark a node unschedulable, as `kubectl cordon` does."""
-        return self.edit(f"node/{node}", user_commands.cordoned, f"user cordons {node}", "cordoned")
+        return self.edit(f"node/{node}", user_commands.cordon, f"user cordons {node}", "cordoned")
 
-    def uncordon(self, node: str) -> Applied:
+    def uncordon(self, node: str) -> CommandResult:
         """Mark a node schedulable again, as `kubectl uncordon` does."""
-        return self.edit(f"node/{node}", user_commands.uncordoned, f"user uncordons {node}", "uncordoned")
+        return self.edit(f"node/{node}", user_commands.uncordon, f"user uncordons {node}", "uncordoned")
 
-    def taint(self, node: str, taint: str) -> Applied:
+    def taint(self, node: str, taint: str) -> CommandResult:
         """Add a taint `key=value:Effect` to a node, as `kubectl taint` does."""
         words = f"user taints {node} {taint}"
-        return self.edit(f"node/{node}", lambda old: user_commands.tainted(old, taint), words, "tainted")
+        return self.edit(f"node/{node}", lambda old: user_commands.add_taint(old, taint), words, "tainted")
 
     # -- time -------------------------------------------------------------------------------------------------
 
@@ -195,7 +195,7 @@ class ClusterCore:
 
     def _actors_named(self, name: str) -> list[str]:
         """Return the actors that a name means: those that wait longest first, the whole component last."""
-        component = COMPONENTS.get(name, name)
+        component = COMPONENT_NAMES.get(name, name)
         meant = {
             actor.name
             for process in self.world.processes.values()
@@ -274,9 +274,9 @@ class ClusterCore:
         other = self.fork()
         other.revision = self.revision.with_plugin(custom_plugin(rule, prefer, name), weight)
         other.name = f"{self.name}, {other.revision.name}"
-        other.world.exchange(other.revision.simulation(components=self.components).components)
+        other.world.replace_components(other.revision.simulation(components=self.components).components)
         if self.world.step_number:
-            other.crash(COMPONENTS["scheduler"])
+            other.crash(COMPONENT_NAMES["scheduler"])
         return other
 
     def crash(self, component: str) -> None:
@@ -299,9 +299,9 @@ class ClusterCore:
         return datetime.fromtimestamp(start, UTC) + timedelta(seconds=self.now)
 
     @property
-    def next(self) -> Choices:
+    def next(self) -> PossibleTurns:
         """Who may act next and what each would do; the first is what `step()` does."""
-        return Choices(tuple(self.world.preview()), self.world.now)
+        return PossibleTurns(tuple(self.world.preview()), self.world.now)
 
     # -- objects ----------------------------------------------------------------------------------------------
 

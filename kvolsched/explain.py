@@ -15,7 +15,7 @@ from .api.kinds.meta import evolve_parts
 from .api.text import manifest
 from .cluster_core import ClusterCore
 from .controllers import kubelet
-from .results import hanging, sentence
+from .results import as_sentence, hanging_indent
 from .scheduler import requests
 from .scheduler.framework.judgement import Judgement, judge
 from .scheduler.framework.ranking import Ranking, rank
@@ -78,9 +78,9 @@ class Story:
         turns = len(self.rows)
         lines = [f"story of {self.about}: {turns} turn{'s' if turns != 1 else ''}"]
         for row in self.rows:
-            words = sentence(row.words) if row.words else row.actor
-            lines.append(f"{row.step:>4}  {f't={row.time:g} s':<9} {hanging([words], 16)}")
-            lines += [f"{'':18}{hanging([change], 20)}" for change in row.changed]
+            words = as_sentence(row.words) if row.words else row.actor
+            lines.append(f"{row.step:>4}  {f't={row.time:g} s':<9} {hanging_indent([words], 16)}")
+            lines += [f"{'':18}{hanging_indent([change], 20)}" for change in row.changed]
         return "\n".join(lines)
 
 
@@ -267,7 +267,7 @@ def _columns(table: Sequence[tuple[str, ...]]) -> str:
     widths = [max(map(len, column)) + 2 for column in zip(*table, strict=True)]
     indent = sum(widths[:-1])
     fronts = ("".join(word.ljust(wide) for word, wide in zip(row, widths[:-1], strict=False)) for row in table)
-    return "\n".join(front + hanging([row[-1]], indent) for front, row in zip(fronts, table, strict=True))
+    return "\n".join(front + hanging_indent([row[-1]], indent) for front, row in zip(fronts, table, strict=True))
 
 
 # -- what is held ---------------------------------------------------------------------------------------------------
@@ -391,7 +391,7 @@ def judged(cluster: ClusterCore, pod: Key) -> Pass | None:
         note = world.log.notes.get(Note(SCHEDULER, "pass", turn.cause))
         world.log.seek(turn.start)
     process = world.processes[SCHEDULER]
-    world.log.cut()
+    world.log.truncate()
     world.deliver(process)
     asked = process.seen.at(pod)
     if asked is None:

@@ -16,6 +16,7 @@ from typing import Any
 
 import attrs
 
+from .api.kinds.node import REGION_LABELS, ZONE_LABELS
 from .api.text.convert import schema, to_plain
 
 REDACTED = "redacted"
@@ -54,11 +55,6 @@ PLAIN = frozenset({
     "whenScaled", "unhealthyPodEvictionPolicy",
 })
 LABELS = frozenset({"labels", "matchLabels", "nodeSelector", "selector"})
-ZONES = frozenset(
-    f"{domain}/{what}"
-    for domain in ("topology.kubernetes.io", "failure-domain.beta.kubernetes.io")
-    for what in ("zone", "region")
-)
 # Annotations that decide something keep their key, and their value is a name; of all others the value goes.
 ANNOTATIONS = tuple(
     f"{domain}.kubernetes.io/"
@@ -205,7 +201,7 @@ class _Walk:
             return [self.values(key, item) for item in value]
         if not isinstance(value, str) or (value.lstrip("-").isdigit() and value.isascii()):
             return value
-        if key in ZONES:
+        if key in (*ZONE_LABELS, *REGION_LABELS):
             return "__".join(self.name(part) for part in value.split("__"))
         return self.name(value)
 

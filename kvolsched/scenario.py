@@ -18,7 +18,7 @@ import attrs
 
 from .api import examples
 from .api.kinds.meta import EMPTY, Frozen, ObjectMeta, freeze, thaw
-from .api.kinds.node import Node, NodeStatus
+from .api.kinds.node import HOSTNAME_LABEL, ZONE_LABEL, Node, NodeStatus
 from .api.kinds.pod import Container, Pod, PodSpec
 from .api.kinds.pod_volume import PersistentVolumeClaimVolumeSource, Volume
 from .api.kinds.resources import Resources
@@ -277,9 +277,6 @@ ACTS: Mapping[str, Callable[[Cluster, Any], Any]] = {
 
 # -- seeded generators ------------------------------------------------------------------------------------------------
 
-ZONE = "topology.kubernetes.io/zone"
-HOSTNAME = "kubernetes.io/hostname"
-
 
 def nodes(count: int, *, zones: int = 3, cpu: str = "32", memory: str = "64Gi") -> list[Any]:
     """Return `count` equal nodes, spread over zones zone-a, zone-b, ... in turn."""
@@ -289,7 +286,7 @@ def nodes(count: int, *, zones: int = 3, cpu: str = "32", memory: str = "64Gi") 
         Node(
             metadata=ObjectMeta(
                 name=f"node-{number:05}",
-                labels=Frozen({ZONE: f"zone-{chr(97 + number % zones)}", HOSTNAME: f"node-{number:05}"}),
+                labels=Frozen({ZONE_LABEL: f"zone-{chr(97 + number % zones)}", HOSTNAME_LABEL: f"node-{number:05}"}),
             ),
             status=status,
         )

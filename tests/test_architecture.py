@@ -58,11 +58,11 @@ MAY_IMPORT = {  # room -> the other rooms it may import
     "__main__": {"cli"},
     "__init__": FACE | {"scenario", "exercise"},  # the public names
 }
-# The floors of a room in their order; arrows within one group go either way, but never in a circle.
+# The floors of a room in their order; floors of one group may import each other (not in a circle), those of a set not.
 FLOORS = {
     "api": (("kinds",), ("text",), ("validation",), ("defaults", "unmodelled_defaults", "examples")),
     "scheduler": (("requests", "csi_migration"), ("columns",), ("framework",), ("plugins",), ("profiles",), ("loop",)),
-    "views": (("frame", "drawing"), ("pictures", "fill"), ("panel",), ("show",)),
+    "views": (("drawing",), ("frame", "ledger_rows", "write_rows"), {"pictures", "fill"}, ("panel",), ("show",)),
 }
 ONLY_IN = {  # library -> the only places that may import it
     "numpy": ("kvolsched.scheduler", "kvolsched.bench", "kvolsched.why.demands", "kvolsched.why.clauses"),
@@ -167,9 +167,13 @@ def breaches(house):
 
 def breaches_inside(arrow):
     """Give a sentence where an arrow inside a room goes up a floor, or joins what is closed to each other."""
-    place = {name: number for number, group in enumerate(FLOORS.get(room(arrow.importer), ())) for name in group}
+    floors = FLOORS.get(room(arrow.importer), ())
+    place = {name: number for number, group in enumerate(floors) for name in group}
     lower, upper = (place.get(floor(module).partition(".")[2]) for module in (arrow.importer, arrow.target))
-    if lower is not None and upper is not None and lower < upper:
+    closed = lower is not None and lower == upper and isinstance(floors[lower], set)
+    if (lower is not None and upper is not None and lower < upper) or (
+        closed and floor(arrow.importer) != floor(arrow.target)
+    ):
         yield f"{arrow}: {floor(arrow.importer)} may not import {floor(arrow.target)}"
     for closed, why in CLOSED_TO_EACH_OTHER.items():
         both = [module for module in (arrow.importer, arrow.target) if module != closed and within(module, closed)]

@@ -59,7 +59,7 @@ def test_what_differs_is_no_match(spec):
 def test_phase_selector_deletion_and_exclusion():
     """Only an Available, selected, living volume that is not taken by another claim of the pod."""
     assert found(volume()) is None
-    assert found(volume(), options=volumes.DESIGN) == "disk"  # 1.11 did not look at the phase
+    assert found(volume(), rules=volumes.DESIGN) == "disk"  # 1.11 did not look at the phase
     assert found(available(volume()), excluded={"disk"}) is None
     assert found(available(volume()), asked=claim(selector={"matchLabels": {"tier": "gold"}})) is None
     gone = available(volume())
@@ -111,9 +111,9 @@ def test_the_beta_annotation_wins_over_the_field():
 
 def test_every_spelling_of_the_selected_node_is_read_and_all_are_taken_away():
     """The revision's own key is written and looked at first."""
-    for options in (volumes.UPSTREAM, volumes.DESIGN):
-        asked = volumes.with_selected_node(claim(), "node-a", options)
-        assert asked.metadata.annotations[options.selected_node_key] == "node-a"
+    for rules in (volumes.UPSTREAM, volumes.DESIGN):
+        asked = volumes.with_selected_node(claim(), "node-a", rules)
+        assert asked.metadata.annotations[rules.selected_node_key] == "node-a"
         for reader in (volumes.UPSTREAM, volumes.DESIGN):
             assert volumes.selected_node(asked, reader) == "node-a"
         assert volumes.with_selected_node(asked, "") == claim()

@@ -13,7 +13,7 @@ from click.testing import CliRunner
 from kvolsched import Cluster
 from kvolsched.api.text.manifest import from_plain, plain
 from kvolsched.cli import main
-from kvolsched.conform import judged, read
+from kvolsched.conform import judge_case, read
 from kvolsched.revision import upstream
 from kvolsched.scheduler.framework.verdict import OK, Evidence, Reason
 from kvolsched.why import explain_judgement
@@ -36,7 +36,7 @@ def stuck(family):
     """Give (case, judgement) of every recorded case in which our engine finds no node."""
     profile = upstream().profile
     for recorded in read(RECORDED / f"{family}.jsonl.gz"):
-        judgement = judged(recorded.case, profile)
+        judgement = judge_case(recorded.case, profile)
         if judgement.nodes and not judgement.any_feasible:
             yield recorded.id, judgement
 

@@ -22,7 +22,7 @@ from .invariants import (
     outcome,
     pods_reach_their_volumes,
     pods_stay,
-    spread_is_kept,
+    pods_within_max_skew,
     versions_grow,
 )
 from .report import Counterexample, EndState, Exploration, replay_trace
@@ -120,7 +120,7 @@ def _assumptions_of(
     if components is not None:
         acting, others = [name for name in sim.processes if name in components], "no other component does"
     else:
-        acting = [name for name, process in sim.processes.items() if process.listening]
+        acting = [name for name, process in sim.processes.items() if process.watching]
         complete = len(acting) == len(sim.processes)
         others = "there is no other" if complete else "others once there is something for them to do"
     return (
@@ -155,7 +155,7 @@ __all__ = [
     "outcome",
     "pods_reach_their_volumes",
     "pods_stay",
+    "pods_within_max_skew",
     "sample",
-    "spread_is_kept",
     "versions_grow",
 ]

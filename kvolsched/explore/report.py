@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, overload
 import attrs
 
 from kvolsched.cluster_core import AnyCluster
-from kvolsched.results import hanging, sentence
+from kvolsched.results import as_sentence, hanging_indent
 from kvolsched.world.history import Turn
 from kvolsched.world.log import Key
 from kvolsched.world.simulation import Simulation
@@ -36,7 +36,7 @@ class Counterexample:
     objects: Mapping[Key, Any] = attrs.field(eq=False)
 
     def __repr__(self) -> str:
-        lines = [f"{number:3}. {hanging([sentence(line)], 5)}" for number, line in enumerate(self.story, 1)]
+        lines = [f"{number:3}. {hanging_indent([as_sentence(line)], 5)}" for number, line in enumerate(self.story, 1)]
         return "\n".join([self.violation[:1].upper() + self.violation[1:] + ":", *lines])
 
 
@@ -79,7 +79,7 @@ class Exploration:
             lines.append(f"Not exhausted: {size}; no failure in the visited states.")
         ends = [] if self.counterexample else self.outcomes
         lines += [f"Ends {end.count:,} time{'s' if end.count != 1 else ''}: {end.words}" for end in ends]
-        lines += [f"Assumed: {hanging([assumption], 9)}" for assumption in self.assumptions]
+        lines += [f"Assumed: {hanging_indent([assumption], 9)}" for assumption in self.assumptions]
         return "\n".join(lines)
 
     @overload
@@ -108,11 +108,11 @@ def replay_trace(
     transitions, shown = list(trace), []
     try:
         while transitions:
-            with sim.record() as step:
+            with sim.transaction() as step:
                 while transitions:
                     start = sim.place
                     system.run_urgent()
-                    step.add(sim.record_of(start, "world", quiet=True))
+                    step.add(sim.actorless_turn(start, "world", quiet=True))
                     transition, start = transitions.pop(0), sim.place
                     fault_counts = system.execute(transition, fault_counts)
                     turn = step.add(_turn(system, transition, start))
@@ -128,7 +128,7 @@ def _turn(system: TransitionSystem, transition: Transition, start: int) -> Turn:
     """Return the record of the last transition."""
     sim = system.sim
     if system.ctx is not None:
-        return sim.turn_of(system.ctx, transition.cause, start, goes_on=system.continues)
+        return sim.actor_turn(system.ctx, transition.cause, start, goes_on=system.continues)
     if transition.fault >= 0:
-        return sim.record_of(start, transition.component, system.words, "chosen")
-    return sim.record_of(start, transition.component or "world", system.words, quiet=True)
+        return sim.actorless_turn(start, transition.component, system.words, "chosen")
+    return sim.actorless_turn(start, transition.component or "world", system.words, quiet=True)

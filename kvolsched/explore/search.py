@@ -101,7 +101,7 @@ class Search:
         summary: Summary | None = None,
     ) -> None:
         fork = sim.fork()
-        fork.recording = False
+        fork.records_events = False
         for key in [key for key in fork.log.objects if key.kind == "Event"]:
             del fork.log.objects[key]
         fork.rebuild()
@@ -157,7 +157,7 @@ class Search:
         if number is None:
             objects = self.sim.log.objects
             number = self.graph.add(key, source, transition, goal=self.goal is not None and self.goal(objects))
-            self._frontier.append((number, key[1], self.sim.snapshot(like)))
+            self._frontier.append((number, key[1], self.sim.checkpoint(like)))
             if callable(self.until) and self.until(objects):
                 self._report("the condition holds", self.graph.trace(number))
         if transition is not None and transition.fault < 0:  # a fault is no progress towards the goal
@@ -182,7 +182,7 @@ class Search:
                 raise
             finally:
                 self.sim.log.seek(place)
-                self.sim.log.cut()
+                self.sim.log.truncate()
             if self.violation:
                 return
 
@@ -244,7 +244,7 @@ class Search:
                 digest = sim.digest()
                 if digest not in known:
                     known.add(digest)
-                    waiting.append(sim.snapshot(snapshot))
+                    waiting.append(sim.checkpoint(snapshot))
                 sim.log.seek(place)
-                sim.log.cut()
+                sim.log.truncate()
         return ends if not waiting else [*ends, ("not known", True)]

@@ -11,7 +11,7 @@ from typing import Any
 
 import attrs
 
-from kvolsched.world.apiserver import CLOCK, Done, Write
+from kvolsched.world.apiserver import CLOCK, CommittedWrite, Write
 from kvolsched.world.component import Actor, Process, TurnContext
 from kvolsched.world.log import Key, Note
 from kvolsched.world.simulation import Simulation
@@ -136,7 +136,7 @@ class TransitionSystem:
         """Return the enabled transitions, without faults and periodic wake-ups."""
         found: list[Transition] = []
         for process in self.processes:
-            if not process.listening:
+            if not process.watching:
                 continue
             name = process.name
             if process.pending and self.lag == "ordered":
@@ -146,7 +146,8 @@ class TransitionSystem:
             found += [Transition("ring", name, cause=wake) for wake in self._wakes(process)]
             for actor in process.component.actors:
                 ctx = TurnContext(self.sim, process, actor)
-                found += [Transition("act", name, actor.name, cause) for _, cause in actor.ready(ctx, every=True)]
+                causes = (cause for _, cause in actor.ready_causes(ctx, every=True))
+                found += [Transition("act", name, actor.name, cause) for cause in causes]
         if not found and self._next_wake() is not None:
             return [Transition("time")]
         return found
@@ -156,7 +157,7 @@ class TransitionSystem:
         return [
             Transition("ring", process.name, cause=name)
             for process in self.processes
-            for name, wake in sorted(process.wakes.items.items())
+            for name, wake in sorted(process.wake_ups.items.items())
             if wake.periodic
         ]
 
@@ -182,11 +183,11 @@ class TransitionSystem:
 
     def _next_wake(self) -> float | None:
         """Return the time of the next wake-up that is not periodic, or None."""
-        wakes = (wake for process in self.processes for wake in process.wakes.items.values())
+        wakes = (wake for process in self.processes for wake in process.wake_ups.items.values())
         return min((wake.at for wake in wakes if not wake.periodic), default=None)
 
     def _wakes(self, process: Process) -> list[str]:
-        wakes = process.wakes.items
+        wakes = process.wake_ups.items
         if not wakes:
             return []
         now = self.sim.now
@@ -207,10 +208,10 @@ class TransitionSystem:
                 sim.deliver(sim.processes[transition.component], transition.kinds)
                 self.words = f"{transition.component} sees {', '.join(transition.kinds or ()) or 'all changes'}"
             case "ring":
-                wake = sim.processes[transition.component].wakes.items[transition.cause]
+                wake = sim.processes[transition.component].wake_ups.items[transition.cause]
                 if wake.periodic and wake.at > sim.now:
                     sim.log.write(CLOCK, wake.at)
-                sim.ring(sim.processes[transition.component], transition.cause)
+                sim.fire_wake_up(sim.processes[transition.component], transition.cause)
                 self.words = f"a wake-up of {transition.component} rings: {transition.cause.replace('|', ' ')}"
             case "time":
                 sim.log.write(CLOCK, self._next_wake())
@@ -257,9 +258,9 @@ class TransitionSystem:
     def _reconcile_idly(self, process: Process) -> None:
         """Run the turns of a component that change only its work queue."""
         for actor in process.component.actors:
-            for _, cause in actor.ready(TurnContext(self.sim, process, actor), every=True):
+            for _, cause in actor.ready_causes(TurnContext(self.sim, process, actor), every=True):
                 # Whether a turn is idle depends on its component's local state, so it is tried once per local state.
-                key = (self.sim.local(process.name), actor.name, cause)
+                key = (self.sim.local_state(process.name), actor.name, cause)
                 idle = self._known_idle.get(key)
                 if idle is not False:
                     self._known_idle[key] = self._try_idly(process, actor, cause)
@@ -272,7 +273,7 @@ class TransitionSystem:
         ctx, continues = self.sim.act(process, actor, cause)
         if continues or ctx.outcomes or ctx.reads or ctx.events or self.draw_sizes or not self._only_forgot(start):
             log.seek(start)
-            log.cut()
+            log.truncate()
             return False
         return True
 
@@ -286,7 +287,7 @@ class TransitionSystem:
         if not self.eager or (self.lag == "per kind" and len(process.cursors) > 1) or self._wakes(process):
             return False
         actors = process.component.actors
-        return not any(actor.ready(TurnContext(self.sim, process, actor), every=True) for actor in actors)
+        return not any(actor.ready_causes(TurnContext(self.sim, process, actor), every=True) for actor in actors)
 
     def _act(self, transition: Transition) -> None:
         sim = self.sim
@@ -302,12 +303,12 @@ class TransitionSystem:
         fault = self.faults[transition.fault]
         place = self.sim.log.place
         if isinstance(fault, Crash):
-            self.sim.forget(self.sim.processes[fault.component])
-            self.words = f"{fault.component} crashes and restarts without its memory"
+            self.sim.drop_notes(self.sim.processes[fault.component])
+            self.words = f"{fault.component} crashes and restarts: what it remembered is lost"
         elif isinstance(fault, UserAct):
             write = fault.writes[fault_counts[transition.fault]]
             enabled = write(self.sim.log.objects) if callable(write) else write
-            if enabled is None or not isinstance(self.sim.commit(fault.component, enabled), Done):
+            if enabled is None or not isinstance(self.sim.commit(fault.component, enabled), CommittedWrite):
                 raise NotEnabledError
             self.words = enabled.words or f"{fault.words}: {enabled.verb} {enabled.subject}"
         if self.sim.log.place == place:

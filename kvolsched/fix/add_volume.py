@@ -8,7 +8,7 @@ import attrs
 
 from kvolsched import volumes
 from kvolsched.api.kinds.meta import EMPTY, Frozen, ObjectMeta, evolve_parts
-from kvolsched.api.kinds.node import Node
+from kvolsched.api.kinds.node import HOSTNAME_LABEL, Node
 from kvolsched.api.kinds.selector import NodeSelector, NodeSelectorTerm, Requirement
 from kvolsched.api.kinds.volume import (
     BIND_COMPLETED,
@@ -18,7 +18,6 @@ from kvolsched.api.kinds.volume import (
     PersistentVolumeStatus,
     VolumeNodeAffinity,
 )
-from kvolsched.scheduler.spread_constraints import HOSTNAME
 
 from .edit import Edit, ObjectChange
 from .trial_cluster import TrialCluster
@@ -42,8 +41,8 @@ def add_volume(
     if trial.get("PersistentVolume", name) is not None:
         return
     affinity = None
-    if node is not None and HOSTNAME in node.metadata.labels and not bind:
-        hostname = Requirement(key=HOSTNAME, operator="In", values=(node.metadata.labels[HOSTNAME],))
+    if node is not None and HOSTNAME_LABEL in node.metadata.labels and not bind:
+        hostname = Requirement(key=HOSTNAME_LABEL, operator="In", values=(node.metadata.labels[HOSTNAME_LABEL],))
         term = NodeSelectorTerm(match_expressions=(hostname,))
         affinity = VolumeNodeAffinity(required=NodeSelector(node_selector_terms=(term,)))
     selector = claim.spec.selector

@@ -8,7 +8,7 @@ import attrs
 
 from kvolsched.api.kinds.pod import Pod
 from kvolsched.cluster_core import ClusterCore
-from kvolsched.results import ApplyRefused, hanging
+from kvolsched.results import ApplyRefused, hanging_indent
 from kvolsched.why.answer import node_names_text
 from kvolsched.why.asking import judge_now, objects_seen_by_scheduler, pod_key, why
 from kvolsched.why.demands import Demand
@@ -96,11 +96,11 @@ class Fixes:
         return self.fixes[number]
 
     def __repr__(self) -> str:
-        lines = [hanging([f"{self.pod}: {self.headline}"], 0)]
+        lines = [hanging_indent([f"{self.pod}: {self.headline}"], 0)]
         for number, fix in enumerate(self.fixes):
-            lines.append(f"  [{number}] {hanging([f'{fix.words} – {fix.proof}'], 6)}")
-            lines += [f"      {hanging([f'note: {note}'], 12)}" for note in fix.notes]
-        lines += [f"  • {hanging([words], 4)}" for words in self.unmet]
+            lines.append(f"  [{number}] {hanging_indent([f'{fix.words} – {fix.proof}'], 6)}")
+            lines += [f"      {hanging_indent([f'note: {note}'], 12)}" for note in fix.notes]
+        lines += [f"  • {hanging_indent([words], 4)}" for words in self.unmet]
         if self.fixes:
             lines += ["", "[0] as a diff (`.apply(cluster)` applies it):", self.fixes[0].diff]
         return "\n".join([*lines, "", f"(rules: {self.revision})"])

@@ -12,13 +12,11 @@ import attrs
 from kvolsched import volumes
 from kvolsched.api.kinds.csi import CSIStorageCapacity
 from kvolsched.api.kinds.meta import Frozen, ObjectMeta, evolve_parts
-from kvolsched.api.kinds.node import Node
+from kvolsched.api.kinds.node import HOSTNAME_LABEL, REGION_LABELS, ZONE_LABELS, Node
 from kvolsched.api.kinds.selector import LabelSelector
 from kvolsched.api.kinds.storage_class import TopologySelectorLabelRequirement, TopologySelectorTerm
 from kvolsched.api.kinds.volume import SELECTED_NODE_KEYS, PersistentVolume, PersistentVolumeClaim
 from kvolsched.scheduler.columns.storage_capacities import is_capacity_checked, reaches
-from kvolsched.scheduler.pod_claims import has_provisioner
-from kvolsched.scheduler.spread_constraints import HOSTNAME
 from kvolsched.why.demands import Demand
 
 from . import nodes as node_edits
@@ -27,7 +25,6 @@ from .add_volume import VOLUME_COST, add_volume
 from .edit import Edit, ObjectChange, merge_changes
 from .trial_cluster import TrialCluster
 
-ZONES, REGIONS = volumes.ZONE_LABELS, volumes.REGION_LABELS
 CLASS_COST, CAPACITY_COST, LEFT_DATA_COST = 3, 4, 3
 
 
@@ -128,7 +125,7 @@ def _is_delayed(claim: PersistentVolumeClaim, trial: TrialCluster) -> bool:
 def _label_to_reach(volume: PersistentVolume, near: Sequence[Node]) -> Iterator[Edit]:
     """Label a node so that it reaches a volume; true only if the node can attach it."""
     wanted = volume.spec.node_affinity
-    zones = {key: value for key, value in volume.metadata.labels.items() if key in (*ZONES, *REGIONS)}
+    zones = {key: value for key, value in volume.metadata.labels.items() if key in (*ZONE_LABELS, *REGION_LABELS)}
     for node in near:
         labels = node_edits.labels_matching(wanted.required if wanted is not None else None, node)
         labels = {**{key: value.split("__")[0] for key, value in zones.items()}, **labels}
@@ -163,7 +160,7 @@ def _release_volumes(claim: PersistentVolumeClaim, trial: TrialCluster) -> Itera
 def _allow_topology(claim: PersistentVolumeClaim, trial: TrialCluster, near: Sequence[Node]) -> Iterator[Edit]:
     """Add a near node's topology to the allowedTopologies of a claim's class."""
     storage_class = trial.get("StorageClass", volumes.class_of_claim(claim))
-    if storage_class is None or not storage_class.allowed_topologies or not has_provisioner(storage_class):
+    if storage_class is None or not storage_class.allowed_topologies or not volumes.has_provisioner(storage_class):
         return
     keys = dict.fromkeys(
         part.key for term in storage_class.allowed_topologies for part in term.match_label_expressions
@@ -212,7 +209,7 @@ def _topology_labels(node: Node, driver: str, trial: TrialCluster) -> dict[str, 
     csi_node = trial.get("CSINode", node.metadata.name)
     registered = csi_node.driver(driver) if csi_node is not None else None
     keys = [key for key in (registered.topology_keys if registered is not None else ()) if key in node.metadata.labels]
-    return {key: node.metadata.labels[key] for key in keys or [HOSTNAME] if key in node.metadata.labels}
+    return {key: node.metadata.labels[key] for key in keys or [HOSTNAME_LABEL] if key in node.metadata.labels}
 
 
 def _capacity_namespace(trial: TrialCluster) -> str:

@@ -15,7 +15,7 @@ from kvolsched.api.kinds.kind import kind_named
 from kvolsched.api.text import manifest
 from kvolsched.cluster_core import USER, ClusterCore
 from kvolsched.results import ApplyRefused
-from kvolsched.world.apiserver import Refused, Write, key_of
+from kvolsched.world.apiserver import RefusedWrite, Write, key_of
 from kvolsched.world.log import Key
 
 SERVER_FIELDS = ("uid", "resourceVersion", "creationTimestamp", "generation", "managedFields", "selfLink")
@@ -125,7 +125,7 @@ def _edit_in_place(cluster: ClusterCore, change: ObjectChange) -> None:
         new = attrs.evolve(cluster[where], status=change.new.status)
         write = Write("update_status", change.key, new, words=f"{change.key.name} reports more allocatable")
         outcome = cluster.world.perform(USER, [write], write.words)[0]
-        if isinstance(outcome, Refused):
+        if isinstance(outcome, RefusedWrite):
             raise ApplyRefused([outcome])
 
 

@@ -10,14 +10,12 @@ from typing import Any
 
 import attrs
 
-from kvolsched import volumes
-from kvolsched.api.kinds.node import Node
+from kvolsched.api.kinds.node import HOSTNAME_LABEL, REGION_LABELS, ZONE_LABEL, ZONE_LABELS, Node
 from kvolsched.api.kinds.pod import Pod
 from kvolsched.api.kinds.selector import NodeSelector, Requirement, integer
 from kvolsched.scheduler import requests
 from kvolsched.scheduler.framework.verdict import Evidence
 from kvolsched.scheduler.node_selection import required
-from kvolsched.scheduler.spread_constraints import HOSTNAME, ZONE
 from kvolsched.why.demands import Demand
 from kvolsched.world.apiserver import key_of
 
@@ -68,7 +66,7 @@ def label_node(demand: Demand, trial: TrialCluster, near: Sequence[Node]) -> Ite
 def set_labels(node: Node, wanted: dict[str, Any], note: str = "") -> Iterator[Edit]:
     """Yield the edit that sets labels of a node (None removes one), if it changes any."""
     labels = node.metadata.labels.merged(wanted)
-    if labels.get(HOSTNAME) != node.metadata.labels.get(HOSTNAME):
+    if labels.get(HOSTNAME_LABEL) != node.metadata.labels.get(HOSTNAME_LABEL):
         return  # the kubelet owns that label
     if wanted and labels != node.metadata.labels:
         new = evolve_parts(node, metadata={"labels": labels})
@@ -231,7 +229,7 @@ def add_node(trial: TrialCluster, near: Sequence[Node]) -> Iterator[Edit]:
     asks = {requests.PODS: 1, **requests.of(pod.spec).asked}
     for node in near:
         name = _free_name(trial, f"{node.metadata.name}-more")
-        labels = node.metadata.labels.merged({HOSTNAME: name, **pod.spec.node_selector})
+        labels = node.metadata.labels.merged({HOSTNAME_LABEL: name, **pod.spec.node_selector})
         like = evolve_parts(node, metadata={"labels": labels})
         labels = labels.merged(labels_matching(required(pod), like))
         total = requests.allocatable(node.status.allocatable)
@@ -244,17 +242,17 @@ def add_node(trial: TrialCluster, near: Sequence[Node]) -> Iterator[Edit]:
         places: list[tuple[str, dict[str, Any]]] = [
             ("", {}),
             (" where its volumes are", near_volumes),
-            (" in a new zone", {ZONE: f"{name}-zone"}),
+            (" in a new zone", {ZONE_LABEL: f"{name}-zone"}),
             (" in new domains", spread),
         ]
         for where, place in places:
             if where and all(key not in labels for key in place):
                 continue
-            new_name = place.get(HOSTNAME) or name  # a kubelet gives its node's name to this label
+            new_name = place.get(HOSTNAME_LABEL) or name  # a kubelet gives its node's name to this label
             if trial.get("Node", new_name) is not None:
                 continue
             new = Node(
-                metadata=type(node.metadata)(name=new_name, labels=labels.merged({HOSTNAME: new_name, **place})),
+                metadata=type(node.metadata)(name=new_name, labels=labels.merged({HOSTNAME_LABEL: new_name, **place})),
                 spec=type(node.spec)(),
                 status=attrs.evolve(node.status, allocatable=node.status.allocatable.merged(more)),
             )
@@ -276,7 +274,7 @@ def _labels_of_volumes(trial: TrialCluster, node: Node) -> dict[str, Any]:
         claim = trial.seen.claim(pod.metadata.namespace, name)
         volume = trial.seen.volume(claim.spec.volume_name) if claim is not None else None
         if volume is not None:
-            zones = (*volumes.ZONE_LABELS, *volumes.REGION_LABELS)
+            zones = (*ZONE_LABELS, *REGION_LABELS)
             wanted |= {key: text.split("__")[0] for key, text in volume.metadata.labels.items() if key in zones}
             affinity = volume.spec.node_affinity
             wanted |= labels_matching(affinity.required if affinity is not None else None, node)

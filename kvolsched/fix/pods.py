@@ -12,11 +12,10 @@ import attrs
 
 from kvolsched.api.kinds.meta import Frozen, evolve_parts
 from kvolsched.api.kinds.node import Node
-from kvolsched.api.kinds.pod import Affinity, Pod
+from kvolsched.api.kinds.pod import DO_NOT_SCHEDULE, SCHEDULE_ANYWAY, Affinity, Pod
 from kvolsched.api.kinds.quantity import parse
 from kvolsched.api.kinds.selector import Toleration
 from kvolsched.scheduler import requests
-from kvolsched.scheduler.spread_constraints import HARD, SOFT
 from kvolsched.why.demands import Demand
 
 from .edit import Edit, ObjectChange
@@ -163,9 +162,9 @@ def loosen_spread(demand: Demand, trial: TrialCluster, near: Sequence[Node]) -> 
         yield changed(words, 2, node_affinity_policy="Honor")
     if constraint.min_domains:
         yield changed(f"remove minDomains over {key}", LOOSEN_COST, min_domains=None)
-    if constraint.when_unsatisfiable in (HARD, ""):
+    if constraint.when_unsatisfiable in (DO_NOT_SCHEDULE, ""):
         words = f"make the spread over {key} a preference (ScheduleAnyway)"
-        yield changed(words, DROP_COST, when_unsatisfiable=SOFT, min_domains=None)
+        yield changed(words, DROP_COST, when_unsatisfiable=SCHEDULE_ANYWAY, min_domains=None)
 
 
 def drop_pod_affinity_term(demand: Demand, trial: TrialCluster, near: Sequence[Node]) -> Iterator[Edit]:

@@ -15,7 +15,7 @@ from kvolsched.api.kinds.pod_volume import PersistentVolumeClaimVolumeSource
 from kvolsched.api.kinds.resources import Resources
 from kvolsched.api.kinds.storage_class import DEFAULT_CLASS, WAIT_FOR_FIRST_CONSUMER, StorageClass
 from kvolsched.api.kinds.volume import PersistentVolumeClaim, PersistentVolumeClaimSpec
-from kvolsched.scheduler.pod_claims import has_provisioner, named_claims
+from kvolsched.scheduler.pod_claims import named_claims
 
 from .add_volume import VOLUME_COST, add_volume
 from .edit import Edit, ObjectChange, merge_changes
@@ -30,7 +30,7 @@ def replace_with_delayed_class(claim: PersistentVolumeClaim, trial: TrialCluster
     """Replace a claim by one of a copied class with delayed binding: an Immediate class cannot be changed."""
     name = volumes.class_of_claim(claim)
     storage_class = trial.get("StorageClass", name)
-    if storage_class is None or storage_class.delayed or not has_provisioner(storage_class):
+    if storage_class is None or storage_class.delayed or not volumes.has_provisioner(storage_class):
         return
     later = f"{name}-wait"
     like = attrs.evolve(
@@ -133,8 +133,8 @@ def create_ephemeral_claims(trial: TrialCluster) -> Iterator[Edit]:
 
 def delayed_classes(trial: TrialCluster) -> list[StorageClass]:
     """Return the classes with delayed binding and a provisioner."""
-    classes = trial.of_kind("StorageClass")
-    return [storage_class for storage_class in classes if storage_class.delayed and has_provisioner(storage_class)]
+    delayed = (storage_class for storage_class in trial.of_kind("StorageClass") if storage_class.delayed)
+    return [storage_class for storage_class in delayed if volumes.has_provisioner(storage_class)]
 
 
 # --- inside ----------------------------------------------------------------------------------------------------------

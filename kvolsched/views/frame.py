@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from attrs import field, frozen
 
-from kvolsched.views.ledger_rows import CapacityLedger, CapacityRow, ObjectStoryRow, SkewLedger, SkewRow
+from kvolsched.views.ledger_rows import CapacityLedger, CapacityRow, ObjectStory, ObjectStoryRow, SkewLedger, SkewRow
 
 __all__ = [
     "CHANGE_OPS",
@@ -47,6 +47,7 @@ __all__ = [
     "Mark",
     "NextActor",
     "NodeRow",
+    "ObjectStory",
     "ObjectStoryRow",
     "PluginHead",
     "PodRow",
@@ -478,3 +479,5 @@ class Frame:
     """One a constraint of the pod in focus."""
     capacity: tuple[CapacityLedger, ...] = ()
     """One a claim of the pod in focus that is to be provisioned."""
+    story: ObjectStory = field(factory=ObjectStory)
+    """Of the object selected, else of the pod in focus."""

@@ -1,7 +1,6 @@
-"""Rows of the slower tables, under the same law as `frame`, which gives them out again under its own name.
+"""Rows of the tables that are filled only where a picture asks for them: skew, capacity, the story of an object.
 
-Skew and capacity are filled only where their tab is open or a figure asks; a story is
-asked for one object at a time.
+The law of `frame` holds here too; import these rows from there.
 """
 
 from __future__ import annotations
@@ -97,7 +96,7 @@ class CapacityLedger:
 
 @frozen
 class ObjectStoryRow:
-    """One change in the life of an object, as `story(ref)` gives it."""
+    """One change in the life of an object."""
 
     step: int
     """Step of the change."""
@@ -113,3 +112,13 @@ class ObjectStoryRow:
     """Value before, in words."""
     new: str = ""
     """Value after, in words."""
+
+
+@frozen
+class ObjectStory:
+    """Every change in the life of one object."""
+
+    ref: str = ""
+    """Ref of the object; empty: none is selected."""
+    rows: tuple[ObjectStoryRow, ...] = ()
+    """In the order in which they were written."""

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 import attrs
 
-from kvolsched.results import WIDE, hanging
+from kvolsched.results import LINE_WIDTH, hanging_indent
 
 MAX_NODE_NAMES = 4  # named nodes of a group
 MAX_GROUPS = 8  # listed groups of nodes
@@ -114,7 +114,7 @@ class Why:
         return iter(self.rows)
 
     def __repr__(self) -> str:
-        lines = [hanging([f"{self.pod}: {self.headline}"], 0, WIDE)]
+        lines = [hanging_indent([f"{self.pod}: {self.headline}"], 0, LINE_WIDTH)]
         if len(self.demands) == 1:
             lines += ["", "This requirement alone excludes every node:", *_demand_lines(self.demands, self.size)]
         elif self.demands:
@@ -126,22 +126,23 @@ class Why:
             wide = min(MAX_NAME_WIDTH, max(len(row.names) for row in self.rows[:MAX_GROUPS]))
             for row in self.rows[:MAX_GROUPS]:
                 long = len(row.names) > wide  # the names then have a line of their own
-                lines += [f"  {hanging([row.names], 2)}"] if long else []
+                lines += [f"  {hanging_indent([row.names], 2)}"] if long else []
                 front = f"  {'' if long else row.names:<{wide}}  "
-                lines.append(front + hanging([row.clause or ", ".join(row.reasons)], len(front)))
+                lines.append(front + hanging_indent([row.clause or ", ".join(row.reasons)], len(front)))
             if len(self.rows) > MAX_GROUPS:
                 lines.append(f"  … and {len(self.rows) - MAX_GROUPS} more groups of nodes (`.rows`)")
         if self.holdings:
-            lines += ["", "Who holds the short resources:", *(f"  {hanging([str(held)], 4)}" for held in self.holdings)]
+            lines += ["", "Who holds the short resources:"]
+            lines += [f"  {hanging_indent([str(holding)], 4)}" for holding in self.holdings]
         if self.also:
             lines += ["", "Other requirements that fail:", *_demand_lines(self.also, self.size)]
         if self.sentence:
-            lines += ["", "kube-scheduler's words:", f"  {hanging([self.sentence], 2)}"]
+            lines += ["", "kube-scheduler's words:", f"  {hanging_indent([self.sentence], 2)}"]
         if self.notes:
-            lines += ["", *(f"- {hanging([note], 2)}" for note in self.notes)]
+            lines += ["", *(f"- {hanging_indent([note], 2)}" for note in self.notes)]
         if self.missing:
             kinds = ", ".join(words.partition(":")[0].removeprefix("no ") for words in self.missing)
-            lines += ["", hanging([f"What was loaded has no {kinds}; `.missing` says what that hides."], 0)]
+            lines += ["", hanging_indent([f"What was loaded has no {kinds}; `.missing` says what that hides."], 0)]
         return "\n".join([*lines, "", f"(rules: {self.revision})"])
 
 
@@ -176,8 +177,8 @@ def _demand_lines(demands: Sequence[DemandRow], size: int) -> list[str]:
     for demand in demands:
         before = demand.sort == "before filtering"
         where = "before any node is looked at" if before else f"on {_nodes(demand, size)}"
-        lines.append(f"  • {hanging([f'{demand.words} – {where}'], 4)}")
-        lines += [f"      {hanging([detail], 8)}" for detail in demand.details]
+        lines.append(f"  • {hanging_indent([f'{demand.words} – {where}'], 4)}")
+        lines += [f"      {hanging_indent([detail], 8)}" for detail in demand.details]
     return lines
 
 

@@ -10,12 +10,12 @@ from typing import Any
 
 from kvolsched import volumes
 from kvolsched.api.kinds.meta import ObjectReference
+from kvolsched.api.kinds.node import HOSTNAME_LABEL
 from kvolsched.api.kinds.pod import Pod
 from kvolsched.api.kinds.storage_class import NO_PROVISIONER, StorageClass
 from kvolsched.api.kinds.volume import PersistentVolume, PersistentVolumeClaim
 from kvolsched.scheduler.columns.snapshot import Snapshot
 from kvolsched.scheduler.columns.storage_capacities import is_capacity_checked, limit_of
-from kvolsched.scheduler.spread_constraints import HOSTNAME
 
 MAX_SHOWN = 6  # volumes of a class, and its pools
 
@@ -77,7 +77,7 @@ def _describe_unreachable_volume(volume: PersistentVolume, seen: Snapshot) -> It
     if wanted is None or any(wanted.matches(node.metadata.labels, node.metadata.name) for node in seen.all_nodes()):
         return
     parts = [part for term in wanted.node_selector_terms for part in term.match_expressions if part.operator == "In"]
-    gone = [name for part in parts if part.key == HOSTNAME for name in part.values if seen.node(name) is None]
+    gone = [name for part in parts if part.key == HOSTNAME_LABEL for name in part.values if seen.node(name) is None]
     if gone:
         nodes = f"nodes {', '.join(gone)}, which do" if len(gone) > 1 else f"node {gone[0]}, which does"
         yield f"volume {volume.metadata.name} is reached only from {nodes} not exist (any more)"

@@ -13,9 +13,9 @@ from typing import Any
 import attrs
 import numpy as np
 
-from kvolsched.api.kinds.pod import Affinity, Pod, PodAffinity, TopologySpreadConstraint
+from kvolsched.api.kinds.node import REGION_LABELS, ZONE_LABELS
+from kvolsched.api.kinds.pod import DO_NOT_SCHEDULE, Affinity, Pod, PodAffinity, TopologySpreadConstraint
 from kvolsched.api.kinds.selector import NodeSelector, NodeSelectorTerm, Toleration
-from kvolsched.volumes import REGION_LABELS, ZONE_LABELS
 
 from ..api.kinds.meta import evolve_parts
 from ..scheduler.columns.pod_counts import (
@@ -28,7 +28,6 @@ from ..scheduler.columns.pod_counts import (
 from ..scheduler.framework.extension_points import ColumnContext
 from ..scheduler.framework.verdict import Mask
 from ..scheduler.node_selection import node_affinity
-from ..scheduler.spread_constraints import HARD
 
 MAX_CARRIERS = 3  # named pods whose anti-affinity keeps the pod out
 
@@ -133,7 +132,7 @@ def _claim_words(pod: Pod, name: str, at: ColumnContext) -> str:
 def _spread_clauses(pod: Pod, at: ColumnContext) -> Iterator[Clause]:
     """Yield a clause for each hard constraint; in its variant the others allow any skew but still select nodes."""
     constraints = pod.spec.topology_spread_constraints
-    hard = [constraint for constraint in constraints if constraint.when_unsatisfiable in (HARD, "")]
+    hard = [constraint for constraint in constraints if constraint.when_unsatisfiable in (DO_NOT_SCHEDULE, "")]
     any_skew = 2**31 - 1
     for number, constraint in enumerate(constraints):
         if constraint not in hard:

@@ -16,8 +16,11 @@ from kvolsched.scheduler.framework.judgement import check, judge
 from kvolsched.scheduler.framework.profile import Profile, design, upstream
 from kvolsched.scheduler.framework.ranking import rank
 from kvolsched.scheduler.framework.verdict import OK, Code, Reject
-from kvolsched.scheduler.plugins.pod_topology_spread import PodTopologySpread
+from kvolsched.scheduler.plugins.pod_topology_spread.releases import EVEN_PODS_SPREAD_LITERALLY
 from kvolsched.scheduler.plugins.volume_binding import VolumeBinding
+from kvolsched.scheduler.plugins.volume_binding.claims import ClaimFailures, waits_for_consumer
+from kvolsched.scheduler.plugins.volume_binding.matching import by_index, by_walk
+from kvolsched.scheduler.plugins.volume_binding.releases import CHECK_VOLUME_BINDING, largest_first
 from scheduler.strategies import clusters, company, pending, spread, stores, worlds
 
 PROFILES = [
@@ -26,9 +29,11 @@ PROFILES = [
     Profile(
         "mixed",
         (
-            EnabledPlugin(PodTopologySpread.of_the_design(literal=True)),
-            EnabledPlugin(VolumeBinding(largest_first=True, prioritises=True)),
-            EnabledPlugin(VolumeBinding.of_the_design(selected_is_pinned=True, unbound_is_error=False)),
+            EnabledPlugin(EVEN_PODS_SPREAD_LITERALLY),
+            EnabledPlugin(VolumeBinding(claim_order=largest_first)),
+            EnabledPlugin(
+                attrs.evolve(CHECK_VOLUME_BINDING, waits=waits_for_consumer, claim_failures=ClaimFailures())
+            ),
         ),
     ),
 ]
@@ -58,16 +63,16 @@ def test_column_equals_rule(strategy, examples):
 
 
 @settings(max_examples=150)
-@given(stores() | st.tuples(clusters, pending), st.sampled_from([VolumeBinding(), VolumeBinding.of_the_design()]))
+@given(stores() | st.tuples(clusters, pending), st.sampled_from([VolumeBinding(), CHECK_VOLUME_BINDING]))
 @pytest.mark.checklist("93", "105")
 def test_the_index_decides_as_the_walk_does(world, plugin):
     """What is chosen by the index of free volumes is what a walk over all of them chooses."""
     objects, pod = world
     seen = snapshot(objects)
-    sorted_out = plugin.claims(pod, seen)
+    claims = plugin.claims(pod, seen)
     for node in seen.all_nodes():
-        walked = plugin._decide(pod, sorted_out, node, seen, plugin._by_walking(node, seen))
-        found = plugin._decide(pod, sorted_out, node, seen, plugin._by_index(node, seen))
+        walked = plugin.find_pod_volumes(pod, claims, node, seen, by_walk(node, seen, plugin.rules))
+        found = plugin.find_pod_volumes(pod, claims, node, seen, by_index(node, seen, plugin.rules))
         assert found == walked
 
 

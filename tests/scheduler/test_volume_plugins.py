@@ -17,6 +17,7 @@ from kvolsched.scheduler.framework.verdict import OK, Code
 from kvolsched.scheduler.plugins.node_ports import NodePorts
 from kvolsched.scheduler.plugins.node_volume_limits import NodeVolumeLimits
 from kvolsched.scheduler.plugins.volume_binding import VolumeBinding
+from kvolsched.scheduler.plugins.volume_binding.releases import largest_first
 from kvolsched.scheduler.plugins.volume_restrictions import VolumeRestrictions
 from kvolsched.scheduler.plugins.volume_zone import VolumeZone
 from kvolsched.world.log import Key
@@ -26,7 +27,7 @@ from scheduler.volume_strategies import changes, disks
 PLUGINS = [NodePorts(), VolumeRestrictions(), NodeVolumeLimits(), VolumeBinding(), VolumeZone()]
 # One profile a plugin, so that none hides behind the rejection of another; and all together.
 ALONE = [Profile(plugin.name, (EnabledPlugin(plugin),)) for plugin in PLUGINS]
-ALONE.append(Profile("falling", (EnabledPlugin(VolumeBinding(largest_first=True)),)))
+ALONE.append(Profile("falling", (EnabledPlugin(VolumeBinding(claim_order=largest_first)),)))
 PROFILES = [*ALONE, upstream()]
 SENTENCES = [
     (NodePorts(), "node(s) didn't have free ports for the requested pod ports"),
@@ -368,7 +369,7 @@ def test_room_is_looked_at_where_the_driver_tells_it():
     assert ("a",) == judgement.feasible
     said = (("node(s) did not have enough free storage",), Code.UNSCHEDULABLE_AND_UNRESOLVABLE)
     assert said == judgement.verdict("b", "VolumeBinding") == judgement.verdict("c", "VolumeBinding")
-    assert "claim c asks 6Gi > 4Gi at most told of class fast" == str(judgement.cell("b", "VolumeBinding").evidence[0])
+    assert "claim c asks 6Gi > 4Gi, the largest volume published for class fast" == str(judgement.cell("b", "VolumeBinding").evidence[0])
     assert ("a", "b", "c") == judged(both, *objects).feasible
 
 

@@ -93,6 +93,9 @@ class Affinity:
     rest: Frozen = EMPTY
 
 
+DO_NOT_SCHEDULE, SCHEDULE_ANYWAY = "DoNotSchedule", "ScheduleAnyway"  # what whenUnsatisfiable may be
+
+
 @attrs.define(frozen=True, kw_only=True, cache_hash=True)
 class TopologySpreadConstraint:
     """spec.topologySpreadConstraints[] (S3, API); `max_skew` 0 and empty texts mean: not given."""

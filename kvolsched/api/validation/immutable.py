@@ -14,7 +14,7 @@ import attrs
 from ..kinds import quantity
 from ..kinds.csi import CSIDriver, CSINode, CSIStorageCapacity, VolumeAttachment
 from ..kinds.meta import Frozen
-from ..kinds.node import Node
+from ..kinds.node import BETA_REGION_LABEL, BETA_ZONE_LABEL, REGION_LABEL, ZONE_LABEL, Node
 from ..kinds.pod import Pod
 from ..kinds.policy import PriorityClass
 from ..kinds.storage_class import StorageClass
@@ -54,8 +54,8 @@ def _storage_class(old: StorageClass, new: StorageClass) -> Refusals:
 
 
 _GA = {  # labels that left beta: a volume's affinity may follow them
-    "failure-domain.beta.kubernetes.io/zone": "topology.kubernetes.io/zone",
-    "failure-domain.beta.kubernetes.io/region": "topology.kubernetes.io/region",
+    BETA_ZONE_LABEL: ZONE_LABEL,
+    BETA_REGION_LABEL: REGION_LABEL,
     "beta.kubernetes.io/instance-type": "node.kubernetes.io/instance-type",
     "beta.kubernetes.io/os": "kubernetes.io/os",
     "beta.kubernetes.io/arch": "kubernetes.io/arch",

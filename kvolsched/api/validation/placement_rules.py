@@ -6,11 +6,17 @@ Mirrors core `validateSchedulingGates`, `validateAffinity` and `validateTopology
 from __future__ import annotations
 
 from ..kinds.meta import EMPTY
-from ..kinds.pod import Affinity, PodAffinity, PodAffinityTerm, PodSpec, TopologySpreadConstraint
+from ..kinds.pod import (
+    DO_NOT_SCHEDULE,
+    SCHEDULE_ANYWAY,
+    Affinity,
+    PodAffinity,
+    PodAffinityTerm,
+    PodSpec,
+    TopologySpreadConstraint,
+)
 from .invalid import Invalid, Refusals, dns_label, each, qualified_name, supported
 from .selector_rules import label_selector, node_selector, node_selector_term
-
-HARD = "DoNotSchedule"
 
 
 def gates(path: str, spec: PodSpec) -> Refusals:
@@ -94,14 +100,14 @@ def _constraint(path: str, constraint: TopologySpreadConstraint) -> Refusals:
     if not constraint.topology_key:
         yield Invalid(f"{path}.topologyKey", "Required", detail="can not be empty")
     mode = constraint.when_unsatisfiable
-    yield from supported(f"{path}.whenUnsatisfiable", mode, (HARD, "ScheduleAnyway"))
+    yield from supported(f"{path}.whenUnsatisfiable", mode, (DO_NOT_SCHEDULE, SCHEDULE_ANYWAY))
     if constraint.min_domains is not None:
         if constraint.min_domains <= 0:
             yield Invalid(
                 f"{path}.minDomains", "Invalid", constraint.min_domains, "must be greater than zero"
             )
-        if mode != HARD:
-            words = f"can only use minDomains if whenUnsatisfiable={HARD}, not {mode}"
+        if mode != DO_NOT_SCHEDULE:
+            words = f"can only use minDomains if whenUnsatisfiable={DO_NOT_SCHEDULE}, not {mode}"
             yield Invalid(f"{path}.minDomains", "Invalid", constraint.min_domains, words)
     for field, policy in (
         ("nodeAffinityPolicy", constraint.node_affinity_policy),

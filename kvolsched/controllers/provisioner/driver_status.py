@@ -151,11 +151,11 @@ class StatusPublisher:
         wanted = self.wanted(ctx)
         if cause in (ARRANGE, POLL):
             if wanted and self.options.poll and (cause == POLL or ctx.note("wake", f"{self.name}|{POLL}") is None):
-                ctx.wake(POLL, self.options.poll, periodic=True)
+                ctx.wake_after(POLL, self.options.poll, periodic=True)
             told = self._there(ctx)
             mine = {name for name, each in told.items() if self._is_mine(ctx, each[0])} - wanted.keys()
             for name in (*wanted, *sorted(mine)):
-                ctx.todo(name)
+                ctx.enqueue(name)
             return ()
         item, there = wanted.get(cause), self._there(ctx).get(cause)
         if item is None:
@@ -163,8 +163,8 @@ class StatusPublisher:
         try:
             room = self._asked(ctx, item)
         except DriverFailed as why:
-            ctx.wake(cause, self.backoff(1))
-            ctx.say(f"{self.driver} does not say how much room it has for {cause}: GetCapacity: {why}")
+            ctx.wake_after(cause, self.backoff(1))
+            ctx.describe(f"{self.driver} does not say how much room it has for {cause}: GetCapacity: {why}")
             return ()
         pool = self._pool(ctx, item, room)
         if there is not None and self._says(there[1], pool):

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from kvolsched import volumes
 from kvolsched.api.kinds.csi import CSINode, VolumeAttachment
+from kvolsched.api.kinds.node import ZONE_LABELS
 from kvolsched.api.kinds.pod import Pod
 from kvolsched.api.kinds.pod_volume import Volume
 from kvolsched.api.kinds.storage_class import StorageClass
@@ -62,7 +63,7 @@ def of_volume(volume: PersistentVolume) -> AttachedVolume | None:
         return AttachedVolume("cinder.csi.openstack.org", str(source["cinder"].get("volumeID", "")))
     if "gcePersistentDisk" in source:
         labels = volume.metadata.labels
-        zones = next((str(labels[key]) for key in volumes.ZONE_LABELS if labels.get(key)), "").split("__")
+        zones = next((str(labels[key]) for key in ZONE_LABELS if labels.get(key)), "").split("__")
         place = f"zones/{zones[0] or 'UNSPECIFIED'}"
         if len(zones) > 1:
             place = f"regions/{zones[0].rpartition('-')[0]}"

@@ -16,7 +16,7 @@ from ... import volumes
 from ...api.kinds.meta import evolve_parts
 from ...api.kinds.pod import Pod
 from ...api.kinds.volume import PersistentVolumeClaim
-from ...world.apiserver import Done, Refused, Write, key_of, ref
+from ...world.apiserver import CommittedWrite, RefusedWrite, Write, key_of, ref
 from ...world.component import TurnContext
 from ...world.log import Key
 from ...world.view import Index
@@ -101,7 +101,7 @@ class TwoPasses:
                 self._wait(ctx, name, binding.pod)
             return False
         outcome = ctx.commit(binding.writes[0])
-        if isinstance(outcome, Refused):
+        if isinstance(outcome, RefusedWrite):
             _forget_unwritten(ctx, binding)
             ctx.remember(BINDING, name, attrs.evolve(binding, stage="tell", message=outcome.message))
             return True
@@ -159,18 +159,18 @@ class WaitInPreBind:
                 return self._wait(ctx, name, binding)
         write = binding.writes[0]
         outcome = ctx.commit(write)
-        if isinstance(outcome, Refused) and write.verb == "update":
+        if isinstance(outcome, RefusedWrite) and write.verb == "update":
             _forget_unwritten(ctx, binding)
             message = f'running PreBind plugin "VolumeBinding": {outcome.message}'
             ctx.remember(BINDING, name, attrs.evolve(binding, stage="bind", message=message))
             return True
         version = 0  # a nomination that is refused is no obstacle, and its version of no interest
-        if isinstance(outcome, Done) and write.verb == "update":
+        if isinstance(outcome, CommittedWrite) and write.verb == "update":
             version = outcome.stored.metadata.resource_version
         left = binder.after_write(binding, write, version)
         if not left.writes:
             left = attrs.evolve(left, stage="wait", deadline=ctx.now + self.bind_timeout)
-            ctx.wake(name, POLL)
+            ctx.wake_after(name, POLL)
         ctx.remember(BINDING, name, left)
         return bool(left.writes)
 
@@ -179,11 +179,11 @@ class WaitInPreBind:
         late = ctx.now >= binding.deadline
         answer = "context deadline exceeded" if late else binder.check_bindings(binding, ctx)
         if answer is False:
-            ctx.wake(name, min(POLL, binding.deadline - ctx.now))
+            ctx.wake_after(name, min(POLL, binding.deadline - ctx.now))
             return False
         message = "" if answer is True else f'running PreBind plugin "VolumeBinding": binding volumes: {answer}'
         seen = f"stops waiting for the claims of {binding.pod.metadata.name}: {answer}"
-        ctx.say(f"Scheduler {seen if message else f'sees every claim of {binding.pod.metadata.name} bound'}.")
+        ctx.describe(f"Scheduler {seen if message else f'sees every claim of {binding.pod.metadata.name} bound'}.")
         ctx.remember(BINDING, name, attrs.evolve(binding, stage="bind", message=message))
         return True
 
@@ -203,9 +203,9 @@ class BindWorker:
     profile: Profile
     name: str = WORKER
 
-    def ready(self, ctx: TurnContext, *, every: bool = False) -> Sequence[tuple[int, str]]:
+    def ready_causes(self, ctx: TurnContext, *, every: bool = False) -> Sequence[tuple[int, str]]:
         """List the pods with something to do: of those that queue for the one worker only the head."""
-        todo = ctx.process.todo[self.name]
+        todo = ctx.process.work_queues[self.name]
         first = todo.first()
         if not every or first is None:
             return (first,) if first else ()  # the very first is at the head of the queue, or does not queue
@@ -220,12 +220,12 @@ class BindWorker:
         binding: BindingInProgress | None = ctx.note(BINDING, name)
         return binding is None or binding.stage == "bind"
 
-    def due(self, ctx: TurnContext, name: str) -> None:
+    def on_wake_up(self, ctx: TurnContext, name: str) -> None:
         """Look again whether the pod's claims are bound."""
         if ctx.note(BINDING, name) is not None:
-            ctx.todo(name)
+            ctx.enqueue(name)
 
-    def notice(self, ctx: TurnContext, key: Key, old: Any, new: Any) -> None:
+    def on_change(self, ctx: TurnContext, key: Key, old: Any, new: Any) -> None:
         """Changes wake nobody here: the binding cycle looks at what it waits for once a second."""
 
     def act(self, ctx: TurnContext, name: str) -> bool:
@@ -233,7 +233,7 @@ class BindWorker:
         binding: BindingInProgress | None = ctx.note(BINDING, name)
         more = binding is not None and self.flow.act(ctx, name, binding, self.profile)
         if not more:
-            ctx.done(name)
+            ctx.dequeue(name)
         return more
 
 
@@ -258,7 +258,7 @@ def _start(ctx: TurnContext, name: str, binding: BindingInProgress) -> None:
     """Hand a pod to the bind worker."""
     ctx.remember(BINDING, name, binding)
     worker = next(actor for actor in ctx.process.component.actors if actor.name == WORKER)
-    ctx.todo(name, worker)
+    ctx.enqueue(name, worker)
 
 
 def _assume_pod(ctx: TurnContext, pod: Pod, node: str) -> Pod:
@@ -282,7 +282,7 @@ def _bind(ctx: TurnContext, name: str, binding: BindingInProgress, profile: Prof
         return False
     words = f"Scheduler binds {pod.metadata.name} to {binding.node}"
     outcome = ctx.commit(Write("bind", key_of(pod), binding.node, uid=pod.metadata.uid, words=words))
-    if isinstance(outcome, Refused):
+    if isinstance(outcome, RefusedWrite):
         message = f'running Bind plugin "DefaultBinder": {outcome.message}'
         ctx.remember(BINDING, name, attrs.evolve(binding, message=message))
         return True

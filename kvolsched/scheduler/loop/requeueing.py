@@ -52,7 +52,7 @@ def remove_from_queue(ctx: TurnContext, name: str) -> None:
     """Take a pod out of the queue, with all that a pass had begun."""
     ctx.remember(QUEUE, name, None)
     ctx.remember(CYCLE, name, None)
-    ctx.cancel_wake(name, PASS)
+    ctx.cancel_wake_up(name, PASS)
 
 
 def requeue(
@@ -65,9 +65,9 @@ def requeue(
     error = part == queue.BACKOFF
     add_to_queue(ctx, name, QueueEntry(part, entry.priority, 0, failures, rejected_by, until, error))
     if error:
-        ctx.wake(name, until - ctx.now, actor=PASS)
+        ctx.wake_after(name, until - ctx.now, actor=PASS)
     elif after is not None:
-        ctx.wake(name, after, periodic=part == queue.UNSCHEDULABLE, actor=PASS)
+        ctx.wake_after(name, after, periodic=part == queue.UNSCHEDULABLE, actor=PASS)
 
 
 def move_to_active_or_backoff(ctx: TurnContext, name: str, entry: QueueEntry) -> None:
@@ -75,10 +75,10 @@ def move_to_active_or_backoff(ctx: TurnContext, name: str, entry: QueueEntry) ->
     until = entry.until
     if until is not None and until > ctx.now:
         add_to_queue(ctx, name, attrs.evolve(entry, part=queue.BACKOFF))
-        ctx.wake(name, until - ctx.now, actor=PASS)
+        ctx.wake_after(name, until - ctx.now, actor=PASS)
     else:
         add_to_queue(ctx, name, attrs.evolve(entry, part=queue.ACTIVE, until=None))
-        ctx.cancel_wake(name, PASS)
+        ctx.cancel_wake_up(name, PASS)
 
 
 def sync_entry(ctx: TurnContext, key: Key, old: Pod | None, new: Pod | None) -> None:

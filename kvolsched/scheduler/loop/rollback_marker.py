@@ -30,17 +30,17 @@ class RollbackMarker:
     name: str = ROLLER
     seldom: ClassVar[bool] = True
 
-    def ready(self, ctx: TurnContext, *, every: bool = False) -> Sequence[tuple[int, str]]:
+    def ready_causes(self, ctx: TurnContext, *, every: bool = False) -> Sequence[tuple[int, str]]:
         """List the pods whose claims are to be marked."""
-        return ctx.process.todo[self.name].next(every=every)
+        return ctx.process.work_queues[self.name].next(every=every)
 
-    def due(self, ctx: TurnContext, name: str) -> None:
+    def on_wake_up(self, ctx: TurnContext, name: str) -> None:
         """Nothing here waits for a time."""
 
-    def notice(self, ctx: TurnContext, key: Key, old: Any, new: Any) -> None:
+    def on_change(self, ctx: TurnContext, key: Key, old: Any, new: Any) -> None:
         """Take up a pod that is now seen to be unschedulable, and was not before."""
         if key.kind == "Pod" and _failed(new) and not _failed(old) and new.claim_names():
-            ctx.todo(f"{key.namespace}/{key.name}")
+            ctx.enqueue(f"{key.namespace}/{key.name}")
 
     def act(self, ctx: TurnContext, name: str) -> bool:
         """Mark the next bound claim of one pod."""
@@ -49,7 +49,7 @@ class RollbackMarker:
             words = f"Scheduler asks for {ref(key_of(claim))} to be rolled back: {name} fits no node"
             ctx.commit(Write("update", key_of(claim), _marked(claim), claim.metadata.resource_version, words=words))
             return True
-        ctx.done(name)
+        ctx.dequeue(name)
         return False
 
 
@@ -61,7 +61,7 @@ def _failed(pod: Pod | None) -> bool:
 def _bound(ctx: TurnContext, pod: Pod) -> list[PersistentVolumeClaim]:
     """Return the pod's bound claims that are not marked, as the API server has them."""
     namespace = pod.metadata.namespace or "default"
-    found = [ctx.get(Key("PersistentVolumeClaim", namespace, name)) for name in pod.claim_names()]
+    found = [ctx.get_live(Key("PersistentVolumeClaim", namespace, name)) for name in pod.claim_names()]
     return [each for each in found if each and volumes.is_bound(each) and not volumes.under_rollback(each)]
 
 

@@ -15,7 +15,7 @@ from ...api.kinds.meta import Condition, evolve_parts
 from ...api.kinds.pod import Pod
 from ...world.apiserver import Write, key_of
 from ...world.component import TurnContext
-from ...world.digest import SILENT
+from ...world.digest import DIGEST_IGNORES
 from ...world.log import Key
 from ..framework.extension_points import PostFilter, PostFilterResult
 from ..framework.judgement import Judgement, judge
@@ -48,12 +48,12 @@ class PassNote:
     `fit` of the `judged` nodes passed every filter.
     """
 
-    number: int = attrs.field(metadata=SILENT)
-    place: int = attrs.field(metadata=SILENT)
-    node: str = attrs.field(metadata=SILENT)
-    fingerprint: str = attrs.field(metadata=SILENT)
-    fit: int = attrs.field(default=0, metadata=SILENT)
-    judged: int = attrs.field(default=0, metadata=SILENT)
+    number: int = attrs.field(metadata=DIGEST_IGNORES)
+    place: int = attrs.field(metadata=DIGEST_IGNORES)
+    node: str = attrs.field(metadata=DIGEST_IGNORES)
+    fingerprint: str = attrs.field(metadata=DIGEST_IGNORES)
+    fit: int = attrs.field(default=0, metadata=DIGEST_IGNORES)
+    judged: int = attrs.field(default=0, metadata=DIGEST_IGNORES)
 
 
 @attrs.frozen
@@ -96,7 +96,7 @@ class SchedulingPass:
     heeds_gates: bool = True
     name: str = PASS
 
-    def ready(self, ctx: TurnContext, *, every: bool = False) -> Sequence[tuple[int, str]]:
+    def ready_causes(self, ctx: TurnContext, *, every: bool = False) -> Sequence[tuple[int, str]]:
         """Return the pod whose pass has begun, else the head of the active part, else of those in back-off."""
         waiting = queue_of(ctx)
         begun = waiting.parts.get(queue.DECIDING)
@@ -108,13 +108,13 @@ class SchedulingPass:
             head = waiting.first(queue.BACKOFF)
         return ((head[1].order, head[0]),) if head is not None else ()
 
-    def due(self, ctx: TurnContext, name: str) -> None:
+    def on_wake_up(self, ctx: TurnContext, name: str) -> None:
         """End a back-off, or try a pod again that has waited long enough."""
         entry: QueueEntry | None = ctx.note(QUEUE, name)
         if entry is not None and entry.part in (queue.BACKOFF, queue.UNSCHEDULABLE, queue.WAITING):
             add_to_queue(ctx, name, attrs.evolve(entry, part=queue.ACTIVE, until=None, error=False))
 
-    def notice(self, ctx: TurnContext, key: Key, old: Any, new: Any) -> None:
+    def on_change(self, ctx: TurnContext, key: Key, old: Any, new: Any) -> None:
         """Keep the queue: new pods enter, pods that are gone or placed leave, changes wake those they may help."""
         drop_outdated(ctx, key, self.flow.volume_rule)
         if key.kind == "Pod":
@@ -146,10 +146,10 @@ class SchedulingPass:
         if not node:
             way = post_filter(pod, judgement)
             words = f"{judged}{f'none of {size} nodes fits' if size else 'there are no nodes'}"
-            ctx.say(f"{words}{_evicting(way)}.")
+            ctx.describe(f"{words}{_evicting(way)}.")
             self._nowhere(ctx, name, pod, judgement, way)
             return False
-        ctx.say(f"{judged}{fit} of {size} node{'s fit' if size != 1 else ' fits'}, it chooses {node}.")
+        ctx.describe(f"{judged}{fit} of {size} node{'s fit' if size != 1 else ' fits'}, it chooses {node}.")
         found = self.flow.find(pod, node, cache)
         if self.fine:
             ctx.remember(QUEUE, name, attrs.evolve(entry, part=queue.DECIDING, until=None, error=False))
@@ -164,7 +164,7 @@ class SchedulingPass:
         binding = QueueEntry(queue.BINDING, entry.priority, entry.order, entry.failures, entry.rejected_by)
         ctx.remember(QUEUE, name, binding)
         words = self.flow.reserve(ctx, name, pod, node, found)
-        ctx.say(f"{ctx.words} {words}" if ctx.words else words)
+        ctx.describe(f"{ctx.words} {words}" if ctx.words else words)
 
     def _nowhere(
         self, ctx: TurnContext, name: str, pod: Pod, judgement: Judgement, way: PostFilterResult

@@ -1,4 +1,4 @@
-"""TaintToleration: a node's taints keep out pods that do not tolerate them, and the milder ones count against it."""
+"""TaintToleration: a node's taints reject pods that do not tolerate them; PreferNoSchedule ones lower its score."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class TaintToleration:
         QueueingHint(
             "Node",
             "a node appears whose taints are tolerated, or they change so that they are",
-            lambda pod, old, new: not _kept_out(pod, new) and (old is None or _kept_out(pod, old)),
+            lambda pod, old, new: not _is_rejected(pod, new) and (old is None or _is_rejected(pod, old)),
             Action.ADD | Action.NODE_TAINT,
         ),
         QueueingHint("Pod", "it tolerates more", lambda pod, _old, new: is_itself(pod, new), Action.POD_TOLERATION),
@@ -37,7 +37,7 @@ class TaintToleration:
     untolerated: Reason = Reason(0, "node(s) had untolerated taint(s)")
 
     def rule(self, pod: Pod, node: Node, seen: Snapshot) -> Ok | Reject:
-        """Every NoSchedule or NoExecute taint of the node is covered by a toleration of the pod."""
+        """Reject a node with a NoSchedule or NoExecute taint that the pod does not tolerate."""
         taint = untolerated(node.spec.taints, pod.spec.tolerations)
         if taint is None:
             return OK
@@ -46,38 +46,38 @@ class TaintToleration:
             Evidence(f"taint {taint}", "not covered by tolerations", tolerations, (taint, None))
         )
 
-    def column(self, pod: Pod, at: ColumnContext) -> Codes | None:
-        """Each distinct set of taints is judged once."""
-        if len(at.nodes.taint_sets) == 1:
+    def column(self, pod: Pod, columns: ColumnContext) -> Codes | None:
+        """Apply the rule to all nodes at once; each distinct set of taints is judged once."""
+        if len(columns.nodes.taint_sets) == 1:
             return None
-        kept_out = [untolerated(taints, pod.spec.tolerations) is not None for taints in at.nodes.taint_sets]
-        if not any(kept_out):
+        rejected = [untolerated(taints, pod.spec.tolerations) is not None for taints in columns.nodes.taint_sets]
+        if not any(rejected):
             return None
-        return self.untolerated.where(np.array(kept_out)[at.nodes.taints.now])
+        return self.untolerated.where(np.array(rejected)[columns.nodes.taints.now])
 
-    def score(self, pod: Pod, at: ColumnContext) -> Integers:
-        """How many PreferNoSchedule taints of the node the pod does not tolerate."""
-        mild = tuple(one for one in pod.spec.tolerations if one.effect in ("", PREFER))
-        counts = [_intolerable(taints, mild) for taints in at.nodes.taint_sets]
+    def score(self, pod: Pod, columns: ColumnContext) -> Integers:
+        """Score the number of PreferNoSchedule taints that the pod does not tolerate."""
+        tolerations = tuple(each for each in pod.spec.tolerations if each.effect in ("", PREFER))
+        counts = [_count_untolerated(taints, tolerations) for taints in columns.nodes.taint_sets]
         if not any(counts):
-            return np.zeros(len(at.nodes.names), np.int64)
-        scores: Integers = np.array(counts, np.int64)[at.nodes.taints.now]
+            return np.zeros(len(columns.nodes.names), np.int64)
+        scores: Integers = np.array(counts, np.int64)[columns.nodes.taints.now]
         return scores
 
     def normalise(self, raw: NDArray[Any]) -> Integers:
-        """Fewest first: 100 minus the share of the largest count, 100 for all if there are none."""
+        """Return 100 − 100 · raw / largest raw; 100 for all if there are no such taints."""
         most = int(raw.max())
         if not most:
             return np.full(len(raw), 100, np.int64)
         return 100 - 100 * raw // most
 
 
-def _kept_out(pod: Pod, node: Node) -> bool:
+def _is_rejected(pod: Pod, node: Node) -> bool:
     return untolerated(node.spec.taints, pod.spec.tolerations) is not None
 
 
-def _intolerable(taints: tuple[Taint, ...], tolerations: tuple[Toleration, ...]) -> int:
-    return sum(taint.effect == PREFER and not any(one.tolerates(taint) for one in tolerations) for taint in taints)
+def _count_untolerated(taints: tuple[Taint, ...], tolerations: tuple[Toleration, ...]) -> int:
+    return sum(taint.effect == PREFER and not any(each.tolerates(taint) for each in tolerations) for taint in taints)
 
 
 def _words(toleration: Toleration) -> str:

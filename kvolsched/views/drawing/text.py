@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Iterable
 from functools import lru_cache
 
 FONT = '"Helvetica Neue",Helvetica,Arial,"Liberation Sans",sans-serif'
@@ -148,3 +149,25 @@ def used_of(used: int, capacity: int) -> str:
     if first[-2:] == second[-2:] and second[-2:].isalpha():
         first = first[:-2]
     return f"{first}/{second}"
+
+
+def short_names(names: Iterable[str]) -> dict[str, str]:
+    """Give each name without the start that all share up to a separator: "a" of "us-central1-a"."""
+    pool = list(dict.fromkeys(names))
+    cut = 0
+    if len(pool) > 1:
+        low, high = min(pool), max(pool)
+        while cut < min(len(low), len(high)) and low[cut] == high[cut]:
+            cut += 1
+        cut = max((low.rfind(mark, 0, cut) for mark in "-._/ "), default=-1) + 1
+    return {name: name[cut:] or name for name in pool}
+
+
+def columns(rows: list[list[str]], gap: int = 2) -> str:
+    """Write rows as text whose columns stand under each other; the last is never padded."""
+    if not rows:
+        return ""
+    count = max(len(row) for row in rows)
+    wide = [max((len(row[i]) for row in rows if i < len(row) - 1), default=0) for i in range(count)]
+    lines = ["".join(cell.ljust(wide[i] + gap) for i, cell in enumerate(row[:-1])) + row[-1] for row in rows]
+    return "\n".join(line.rstrip() for line in lines)

@@ -10,6 +10,7 @@ from typing import Any
 
 from ... import volumes as rules
 from ...api.kinds import quantity
+from ...api.kinds.node import HOSTNAME_LABEL
 from ...api.kinds.volume import PersistentVolume
 from ...explain import PARTS
 from ...scheduler.loop.scheduling_cycle import SCHEDULER, PassNote
@@ -21,23 +22,21 @@ from .. import frame as f
 from .context import FrameContext
 from .verdicts import verdict_of
 
-HOSTNAME = "kubernetes.io/hostname"
 
-
-def nodes(here: FrameContext) -> tuple[f.NodeRow, ...]:
+def nodes(context: FrameContext) -> tuple[f.NodeRow, ...]:
     """Return a row a node, with what its pods request and the last verdict about it."""
     used: dict[str, list[int]] = {}
-    for _, pod in here.of("Pod"):
+    for _, pod in context.of("Pod"):
         if pod.spec.node_name and not pod.terminal:
             cpu, memory = asks(pod)
             mine = used.setdefault(pod.spec.node_name, [0, 0, 0])
             mine[0], mine[1], mine[2] = mine[0] + cpu, mine[1] + memory, mine[2] + 1
-    totals = here.passed.ranking.total() if here.passed and here.passed.ranking else {}
+    totals = context.passed.ranking.total() if context.passed and context.passed.ranking else {}
     rows = []
-    for key, node in here.of("Node"):
+    for key, node in context.of("Node"):
         cpu, memory, count = used.get(key.name, [0, 0, 0])
         room = node.status.allocatable or node.status.capacity
-        verdict, first, reason, resolvable = verdict_of(here, key.name)
+        verdict, first, reason, resolvable = verdict_of(context, key.name)
         rows.append(
             f.NodeRow(
                 ref=ref(key),
@@ -71,14 +70,14 @@ def asks(pod: Any) -> tuple[int, int]:
 # -- pods -------------------------------------------------------------------------------------------------------------
 
 
-def pods(here: FrameContext) -> tuple[f.PodRow, ...]:
+def pods(context: FrameContext) -> tuple[f.PodRow, ...]:
     """Return a row a pod, with its part of the scheduler's queue and where the scheduler believes it to be."""
     rows = []
-    for key, pod in here.of("Pod"):
+    for key, pod in context.of("Pod"):
         name = f"{key.namespace}/{key.name}"
-        entry: QueueEntry | None = here.notes.get(Note(SCHEDULER, QUEUE, name))
-        note: PassNote | None = here.notes.get(Note(SCHEDULER, "pass", name))
-        assumed = here.assumed.get(key)
+        entry: QueueEntry | None = context.notes.get(Note(SCHEDULER, QUEUE, name))
+        note: PassNote | None = context.notes.get(Note(SCHEDULER, "pass", name))
+        assumed = context.assumed.get(key)
         believed = assumed.spec.node_name if assumed is not None and not pod.spec.node_name else ""
         claimed = tuple(ref(claim) for claim in _claims_of(key, pod))
         cpu, memory = asks(pod)
@@ -93,12 +92,12 @@ def pods(here: FrameContext) -> tuple[f.PodRow, ...]:
                 nominated_node=pod.status.nominated_node_name,
                 state=pod_state(pod, believed),
                 gates=tuple(gate.name for gate in pod.spec.scheduling_gates),
-                in_focus=bool(claimed) or key == here.focus,
+                in_focus=bool(claimed) or key == context.focus,
                 claims=claimed,
                 cpu=cpu,
                 memory=memory,
                 queue=PARTS.get(entry.part, entry.part) if entry is not None else "",
-                wait=max(0.0, (entry.until or 0.0) - here.world.now) if entry is not None and waits else 0.0,
+                wait=max(0.0, (entry.until or 0.0) - context.world.now) if entry is not None and waits else 0.0,
                 attempts=note.number if note is not None else 0,
             )
         )
@@ -125,24 +124,24 @@ def _claims_of(key: Key, pod: Any) -> list[Key]:
 # -- claims, volumes, classes -----------------------------------------------------------------------------------------
 
 
-def claims(here: FrameContext) -> tuple[f.ClaimRow, ...]:
+def claims(context: FrameContext) -> tuple[f.ClaimRow, ...]:
     """Return a row a claim, with what is written about it and what the scheduler assumes."""
     matched = {
         Key("PersistentVolumeClaim", volume.spec.claim_ref.namespace, volume.spec.claim_ref.name): key.name
-        for key, volume in here.assumed.items()
+        for key, volume in context.assumed.items()
         if key.kind == "PersistentVolume" and volume.spec.claim_ref is not None
     }
     users: dict[Key, list[str]] = {}
-    for key, pod in here.of("Pod"):
+    for key, pod in context.of("Pod"):
         for claim in _claims_of(key, pod):
             users.setdefault(claim, []).append(ref(key))
     rows = []
-    for key, claim in here.of("PersistentVolumeClaim"):
-        assumed = here.assumed.get(key)
+    for key, claim in context.of("PersistentVolumeClaim"):
+        assumed = context.assumed.get(key)
         chosen = rules.selected_node(claim)
         believed = rules.selected_node(assumed) if assumed is not None and not chosen else ""
         class_name = rules.class_of_claim(claim)
-        storage_class = here.objects.get(Key("StorageClass", "", class_name))
+        storage_class = context.objects.get(Key("StorageClass", "", class_name))
         mode = "WaitForFirstConsumer" if storage_class is not None and storage_class.delayed else "Immediate"
         volume = matched.get(key, "") if not claim.spec.volume_name else ""
         rows.append(
@@ -176,12 +175,12 @@ def claim_state(claim: Any, mode: str, chosen: str, believed: str) -> str:
     return "waits for first consumer" if mode == "WaitForFirstConsumer" and not claim.spec.volume_name else "pending"
 
 
-def volumes(here: FrameContext) -> tuple[f.VolumeRow, ...]:
+def volumes(context: FrameContext) -> tuple[f.VolumeRow, ...]:
     """Return a row a volume, with from where it can be reached and for whom it is reserved."""
-    every_node = [node for _, node in here.of("Node")]
+    every_node = [node for _, node in context.of("Node")]
     rows = []
-    for key, volume in here.of("PersistentVolume"):
-        assumed = here.assumed.get(key)
+    for key, volume in context.of("PersistentVolume"):
+        assumed = context.assumed.get(key)
         written, believed = volume.spec.claim_ref, assumed.spec.claim_ref if assumed is not None else None
         believed = None if written is not None else believed
         rows.append(
@@ -226,7 +225,7 @@ def reach_of(volume: PersistentVolume, every_node: Iterable[Any]) -> str:
     if len(terms) == 1 and len(words) == 1:
         ((key, operator, values),) = words
         if operator == "In":
-            if key == HOSTNAME and len(values) == 1:
+            if key == HOSTNAME_LABEL and len(values) == 1:
                 return f"node:{values[0]}"
             return f"zone:{values[0]}" if len(values) == 1 else f"zones:{','.join(values)}"
     names = [node.metadata.name for node in every_node if rules.volume_fits_node(volume, node)]
@@ -244,10 +243,10 @@ def short(key: str) -> str:
     return key.rpartition("/")[2]
 
 
-def classes(here: FrameContext) -> tuple[f.ClassRow, ...]:
+def classes(context: FrameContext) -> tuple[f.ClassRow, ...]:
     """Return a row a storage class, its allowed topologies in words."""
     rows = []
-    for key, storage_class in here.of("StorageClass"):
+    for key, storage_class in context.of("StorageClass"):
         words = " or ".join(
             " and ".join(f"{short(e.key)} {', '.join(e.values)}" for e in term.match_label_expressions)
             for term in storage_class.allowed_topologies

@@ -7,11 +7,10 @@ from __future__ import annotations
 
 from attrs import frozen
 
-from kvolsched.results import hanging
+from kvolsched.results import hanging_indent
 from kvolsched.views.drawing import text as t
-from kvolsched.views.drawing.marks import n as num
-from kvolsched.views.drawing.marks import rect, word
-from kvolsched.views.drawing.tables import ROW, columns, path, picture, rule
+from kvolsched.views.drawing.svg import ROW, num, path, picture, rect, rule, word
+from kvolsched.views.drawing.text import columns
 
 LINES = 40  # of YAML, at most
 LINE = 15.0
@@ -107,7 +106,7 @@ def reading(sides: Sides) -> str:
     ]  # fmt: skip
     said = [*([sides.head] if sides.head else []), sides.title, columns(table)]
     for head, lines in (("recorded", sides.recorded), ("your rule", sides.yours)):
-        said += [f"{head} of {sides.node}: {lines[0]}", *(f"  {hanging([line], 4)}" for line in lines[1:])]
+        said += [f"{head} of {sides.node}: {lines[0]}", *(f"  {hanging_indent([line], 4)}" for line in lines[1:])]
     for head, text in (("the pod", sides.pod), (f"node {sides.node}", sides.placed)):
         said += [f"{head}:", *(f"  {line}" for line in _lines(text))] if text else []
     return "\n".join(said)

@@ -14,14 +14,14 @@ from math import ceil
 
 from attrs import field, frozen
 
+from kvolsched.api.kinds.node import ZONE_LABEL
 from kvolsched.views import frame as f
 from kvolsched.views.drawing import text as t
 from kvolsched.views.drawing.figure import palette
-from kvolsched.views.drawing.marks import POD_GLYPHS, VOLUME_GLYPHS
 from kvolsched.views.drawing.sheet import Sheet
-from kvolsched.views.drawing.tables import columns
+from kvolsched.views.drawing.text import columns
+from kvolsched.views.pictures.states import POD_GLYPHS, VOLUME_GLYPHS
 
-ZONE = "topology.kubernetes.io/zone"
 NO_LABEL, NO_PLACE = "(no label)", "(no place yet)"
 MOST_CHIPS, MOST_UNITS = 6, 36
 """More of a kind in one domain than this are drawn as squares; more than that, as a bar."""
@@ -53,11 +53,11 @@ class _Domain:
     verdicts: tuple[tuple[str, int], ...] = field(default=())
 
 
-def domains_sheet(frame: f.Frame, key: str, width: int, *, refs: bool = False) -> tuple[Sheet, float]:
-    """Lay out the domains of `key` with their nodes, pods, volumes and verdict counts; give the height."""
+def draw(frame: f.Frame, width: int, selection: str = "", key: str = ZONE_LABEL) -> Sheet:
+    """Draw the domains of `key` with their nodes, pods, volumes and counts of verdicts."""
     rows = _domains(frame, key)
     c = palette()
-    sheet = Sheet(width, refs)
+    sheet = Sheet(width, f"domains of {key}", selection)
     label = max(110.0, min(max((t.width(r.name, 12.5, bold=True) for r in rows), default=0) + 20, 0.22 * width))
     words = 0.19 * width
     column = (width - label - words - 30) / 3
@@ -68,7 +68,7 @@ def domains_sheet(frame: f.Frame, key: str, width: int, *, refs: bool = False) -
         sheet.word(x, 32, said, c["soft"], room=wide)
     verdict_x = spans[2][0] + column + 10
     if frame.verdicts.pod:
-        sheet.word(verdict_x, 32, f"verdicts for {t.name_in_ref(frame.verdicts.pod)}", c["soft"], room=words, name=False)
+        sheet.word(verdict_x, 32, f"verdicts for {t.name_in_ref(frame.verdicts.pod)}", c["soft"], room=words)
     inks = {"chosen": "ok", "fits": "ok"}
     inks |= {p.name.partition(" (")[0]: p.family if p.family in f.FAMILIES else "node" for p in frame.verdicts.plugins}
     y = 46.0
@@ -89,12 +89,12 @@ def domains_sheet(frame: f.Frame, key: str, width: int, *, refs: bool = False) -
             ink, bold = inks.get(row.verdicts[j][0], "ink"), row.verdicts[j][0] in {"chosen", "fits"}
             sheet.word(verdict_x, y + 20 + 17 * j, said, c[ink], bold=bold, room=words - 4)
         y += high + 16
-    y = _legend(sheet, rows, y + 14, width)
-    return sheet, y
+    sheet.height = _legend(sheet, rows, y + 14, width)
+    return sheet
 
 
-def domains_reading(frame: f.Frame, key: str = ZONE) -> str:
-    """Say the domains in lines: counts, and names where there are few."""
+def reading(frame: f.Frame, key: str = ZONE_LABEL) -> str:
+    """Return the domains as lines: counts, and names where there are few."""
     table = [["domain", "nodes", "pods", "volumes", "verdicts"]]
     for row in _domains(frame, key):
         verdicts = ", ".join(f"{count} {said}" for said, count in row.verdicts) or "not judged yet"

@@ -7,7 +7,7 @@ a saved picture, and as the line of text that a notebook compares.
 from __future__ import annotations
 
 from kvolsched.views.drawing import text
-from kvolsched.views.drawing.marks import n, rect, word
+from kvolsched.views.drawing.svg import num, picture, rect, word
 from kvolsched.views.frame import Frame, NextActor
 
 START = "This is the start. Press Step."
@@ -101,12 +101,9 @@ def stacked(parts: list[tuple[str, float]], width: float, label: str) -> str:
     """Put marks with their heights under each other in one SVG."""
     body, y = "", 10.0
     for marks, height in parts:
-        body += f'<g transform="translate(10,{n(y)})">{marks}</g>'
+        body += f'<g transform="translate(10,{num(y)})">{marks}</g>'
         y += height + 10
-    return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" width="{n(width + 20)}" height="{n(y)}" '
-        f'viewBox="0 0 {n(width + 20)} {n(y)}" role="img" aria-label="{text.escape(label)}">{body}</svg>'
-    )
+    return picture(width + 20, y, body, label, "img")
 
 
 def _idle(row: NextActor) -> str:

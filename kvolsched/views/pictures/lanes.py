@@ -15,9 +15,8 @@ from attrs import evolve, frozen
 
 from kvolsched.views import frame as f
 from kvolsched.views.drawing import text as t
-from kvolsched.views.drawing.marks import n as num
-from kvolsched.views.drawing.marks import rect, word
-from kvolsched.views.drawing.tables import columns, nothing, path, pick, picture
+from kvolsched.views.drawing.svg import nothing, num, path, pick, picture, rect, word
+from kvolsched.views.drawing.text import columns
 
 EMPTY = "No actor yet. Load a scenario, or apply some objects."
 LEAST_COLUMN = 14.0

@@ -11,8 +11,8 @@ from itertools import groupby
 
 from kvolsched.views import frame as f
 from kvolsched.views.drawing import text as t
-from kvolsched.views.drawing.marks import rect, word
-from kvolsched.views.drawing.tables import columns, nothing, path, pick, picture, rule
+from kvolsched.views.drawing.svg import nothing, path, pick, picture, rect, rule, word
+from kvolsched.views.drawing.text import columns
 
 ONLY_NOTES = "Nothing: this step only changed notes."
 ONLY_EVENTS = "Nothing but an event."

@@ -11,29 +11,27 @@ from math import ceil
 from attrs import frozen
 
 from kvolsched.views.drawing import text
-from kvolsched.views.drawing.marks import (
+from kvolsched.views.drawing.scene import Box, Scene
+from kvolsched.views.drawing.svg import path, rect, word
+from kvolsched.views.drawing.text import short_names
+from kvolsched.views.frame import ClaimRow, Frame, NodeRow, PodRow, VolumeRow
+from kvolsched.views.pictures.map_domains import Domain
+from kvolsched.views.pictures.map_links import Tracks, draw_links
+from kvolsched.views.pictures.map_pods import block_height, button_chip, draw_block, draw_line, ghost
+from kvolsched.views.pictures.map_tray import draw_tray, tray_height
+from kvolsched.views.pictures.states import (
     VOLUME_LEVEL,
-    Box,
-    Scene,
     family,
     node_facts,
     plugin,
     reason,
-    rect,
     selection_refs,
-    short_names,
     verdict_glyph,
     volume_words,
-    word,
 )
-from kvolsched.views.frame import ClaimRow, Frame, NodeRow, PodRow, VolumeRow
-from kvolsched.views.pictures.map_links import Tracks, draw_links
-from kvolsched.views.pictures.map_pods import block_height, button_chip, draw_block, draw_line, ghost
-from kvolsched.views.pictures.map_tray import draw_tray, tray_height
 
 GAP, PAD, BAND, VOLUME_H = 10, 10, 50, 35
 TRACKS = 25
-Domain = tuple[str, tuple[NodeRow, ...]]
 
 
 @frozen
@@ -178,10 +176,8 @@ def _card(
     line = "k-thick k-l-ink" if node.verdict == "chosen" else f"k-l-{role}"
     body = rect(0.75, 0.75, box.w - 1.5, box.h - 1.5, f"k-card {line}", 7)
     edge = 2.2 if node.verdict == "chosen" else 1.4
-    body += (
-        f'<path class="k-p-{role}" d="M{edge} {BAND}V7a5.5 5.5 0 0 1 5.5-5.5H{box.w - edge - 5.5:.1f}'
-        f'a5.5 5.5 0 0 1 5.5 5.5V{BAND}z"/>'
-    )
+    right = f"{box.w - edge - 5.5:.1f}"
+    body += path(f"M{edge} {BAND}V7a5.5 5.5 0 0 1 5.5-5.5H{right}a5.5 5.5 0 0 1 5.5 5.5V{BAND}z", f"k-p-{role}")
     body += _head(frame, node, box.w, role) + _bars(frame, node, box.w)
     spoken = [f"node {node.name}", f"{key} {domain}", spoken_verdict(frame, node)]
     scene.put(f"2:{node.ref}", box, body, ref=node.ref, label=", ".join(spoken))
@@ -334,10 +330,9 @@ def draw_volume(scene: Scene, box: Box, volume: VolumeRow, within: str = "") -> 
     fill = "k-s-none" if gone else "k-s-storage"
     if level:
         top = 11 + 15 * (1 - level)
-        body += f'<path class="{fill}" d="M7 {top:.1f}V26a7 3 0 0 0 14 0V{top:.1f}z"/>'
+        body += path(f"M7 {top:.1f}V26a7 3 0 0 0 14 0V{top:.1f}z", fill)
     outline = dashed if volume.state == "assumed" else ""
-    shape = "M7 10.5V26a7 3 0 0 0 14 0V10.5a7 3 0 0 0-14 0a7 3 0 0 0 14 0"
-    body += f'<path class="k-cyl{gone}{outline}" d="{shape}"/>'
+    body += path("M7 10.5V26a7 3 0 0 0 14 0V10.5a7 3 0 0 0-14 0a7 3 0 0 0 14 0", f"k-cyl{gone}{outline}")
     room = box.w - 34
     body += word(26, 15, "k-b", text.middle(volume.name, room, 11, bold=True))
     where = {"node": "on " + volume.reach[5:], "zones": volume.reach[6:]}.get(

@@ -10,24 +10,15 @@ from collections import Counter
 from math import ceil, floor, sqrt
 
 from kvolsched.views.drawing import text
-from kvolsched.views.drawing.marks import (
-    Box,
-    Scene,
-    n,
-    node_facts,
-    plugin,
-    reason,
-    rect,
-    selection_refs,
-    verdict_glyph,
-    word,
-)
+from kvolsched.views.drawing.scene import Box, Scene
+from kvolsched.views.drawing.svg import num, rect, word
 from kvolsched.views.frame import Frame, NodeRow
+from kvolsched.views.pictures.map_domains import Domain
 from kvolsched.views.pictures.map_pods import button_chip, draw_line, ghost
 from kvolsched.views.pictures.map_tray import draw_strip
+from kvolsched.views.pictures.states import node_facts, plugin, reason, selection_refs, verdict_glyph
 
 GAP, PAD, TOP, DETAIL, SMALLEST = 10, 10, 44, 62, 12
-Domain = tuple[str, tuple[NodeRow, ...]]
 CellKind = tuple[str, str, str]
 """What cells share: letter, colour role, words."""
 
@@ -182,7 +173,7 @@ def _cells(
         if ring:
             above.append(rect(x - 2.5, y - 2.5, side + 5, side + 5, ring, 3))
         if homes[node.name]:
-            above.append(f'<circle class="k-home" cx="{n(x + side - 0.5)}" cy="{n(y + 0.5)}" r="{n(dot)}"/>')
+            above.append(f'<circle class="k-home" cx="{num(x + side - 0.5)}" cy="{num(y + 0.5)}" r="{num(dot)}"/>')
     body = [
         f'<g class="k-cell {ground}" data-key="{said}" data-say="{said}">{"".join(paths)}</g>'
         for (ground, words), paths in grounds.items()

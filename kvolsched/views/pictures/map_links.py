@@ -12,7 +12,8 @@ from itertools import pairwise
 from attrs import define, field
 
 from kvolsched.views.drawing import text
-from kvolsched.views.drawing.marks import Box, Scene, n, rect, word
+from kvolsched.views.drawing.scene import Box, Scene
+from kvolsched.views.drawing.svg import num, path, rect, word
 from kvolsched.views.frame import ClaimRow, Frame
 
 _STYLES = {
@@ -165,7 +166,7 @@ def _add(
     heads: tuple[bool, bool],
 ) -> None:
     tracks.ways.append(points)
-    body = f'<path class="{_STYLES[kind]}" d="{_path(points)}"/>'
+    body = path(_commands(points), _STYLES[kind])
     for wanted, here, before in ((heads[0], points[0], points[1]), (heads[1], points[-1], points[-2])):
         if wanted:
             body += _head(here, before)
@@ -174,16 +175,16 @@ def _add(
     )
 
 
-def _path(points: list[tuple[float, float]], radius: float = 5) -> str:
+def _commands(points: list[tuple[float, float]], radius: float = 5) -> str:
     """Give a right-angled way with rounded corners."""
-    out = [f"M{n(points[0][0])} {n(points[0][1])}"]
+    out = [f"M{num(points[0][0])} {num(points[0][1])}"]
     for (ax, ay), (bx, by), (cx, cy) in zip(points, points[1:], points[2:], strict=False):
         before = min(radius, (abs(bx - ax) + abs(by - ay)) / 2)
         after = min(radius, (abs(cx - bx) + abs(cy - by)) / 2)
         sx, sy = bx - before * _sign(bx - ax), by - before * _sign(by - ay)
         ex, ey = bx + after * _sign(cx - bx), by + after * _sign(cy - by)
-        out.append(f"L{n(sx)} {n(sy)}Q{n(bx)} {n(by)} {n(ex)} {n(ey)}")
-    out.append(f"L{n(points[-1][0])} {n(points[-1][1])}")
+        out.append(f"L{num(sx)} {num(sy)}Q{num(bx)} {num(by)} {num(ex)} {num(ey)}")
+    out.append(f"L{num(points[-1][0])} {num(points[-1][1])}")
     return "".join(out)
 
 
@@ -194,4 +195,4 @@ def _sign(value: float) -> int:
 def _head(tip: tuple[float, float], before: tuple[float, float]) -> str:
     (x, y), dx, dy = tip, _sign(tip[0] - before[0]), _sign(tip[1] - before[1])
     ax, ay, bx, by = x - 7 * dx - 4 * dy, y - 7 * dy - 4 * dx, x - 7 * dx + 4 * dy, y - 7 * dy + 4 * dx
-    return f'<path class="k-s-storage" d="M{n(x)} {n(y)}L{n(ax)} {n(ay)}L{n(bx)} {n(by)}z"/>'
+    return path(f"M{num(x)} {num(y)}L{num(ax)} {num(ay)}L{num(bx)} {num(by)}z", "k-s-storage")

@@ -5,7 +5,9 @@ from __future__ import annotations
 from attrs import frozen
 
 from kvolsched.views.drawing import text
-from kvolsched.views.drawing.marks import Box, Scene, rect, short_names, word
+from kvolsched.views.drawing.scene import Box, Scene
+from kvolsched.views.drawing.svg import rect, word
+from kvolsched.views.drawing.text import short_names
 from kvolsched.views.frame import ClaimRow, ClassRow, Frame, PodRow
 from kvolsched.views.pictures.map_pods import block_height, button_chip, draw_block, draw_claim, draw_waiting
 

@@ -15,9 +15,8 @@ from attrs import frozen
 
 from kvolsched.views import frame as f
 from kvolsched.views.drawing import text as t
-from kvolsched.views.drawing.marks import n as num
-from kvolsched.views.drawing.marks import rect, word
-from kvolsched.views.drawing.tables import ROW, columns, nothing, pick, picture
+from kvolsched.views.drawing.svg import ROW, nothing, num, pick, picture, rect, word
+from kvolsched.views.drawing.text import columns
 
 EMPTY = "No node has been judged for this pod yet. The next scheduling pass fills this table."
 MOST_ROWS = 24

@@ -11,9 +11,8 @@ from attrs import frozen
 
 from kvolsched.views import frame as f
 from kvolsched.views.drawing import text as t
-from kvolsched.views.drawing.marks import n as num
-from kvolsched.views.drawing.marks import rect, word
-from kvolsched.views.drawing.tables import ROW, columns, nothing, path, picture
+from kvolsched.views.drawing.svg import ROW, nothing, num, path, picture, rect, word
+from kvolsched.views.drawing.text import columns
 from kvolsched.views.pictures.matrix import EMPTY, MOST_ROWS, caption, heads, marked, row_name, sentence
 
 MANY = 60  # nodes; of more, only those have rows that tell how it was decided

@@ -1,25 +1,24 @@
-"""The story of one object: every change of it in the order in which they were made, before and after side by side.
-
-Pure functions of rows that the engine cuts out of its log.
-"""
+"""The story of one object: every change of it in order, before and after side by side."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from kvolsched.views import frame as f
 from kvolsched.views.drawing import text as t
-from kvolsched.views.drawing.marks import rect, word
-from kvolsched.views.drawing.tables import columns, nothing, pick, picture, rule
+from kvolsched.views.drawing.svg import nothing, pick, picture, rect, rule, word
+from kvolsched.views.drawing.text import columns
 from kvolsched.views.pictures.log import field_words
 
 NO_STORY = "Nothing is known of this object."
+NOT_SELECTED = "Select an object to read its story."
 _SIGNS = {"+": "+", "~": "~", "-": "−"}
 _INKS = {"+": "k-t-ok", "~": "k-t-accent", "-": "k-t-storage"}
 
 
-def draw_story(rows: Sequence[f.ObjectStoryRow], ref: str, width: int, now: int = -1) -> str:
-    """Draw the life of `ref`: step, actor, verb, what changed, before → after; step `now` is marked."""
+def draw(frame: f.Frame, width: int, selection: str = "") -> str:
+    """Draw the story of an object: step, actor, verb, what changed, before → after; the present step is marked."""
+    ref, rows, now = frame.story.ref, frame.story.rows, frame.head.step
+    if not ref:
+        return f'<p class="k-empty">{NOT_SELECTED}</p>'
     if not rows:
         return nothing(width, NO_STORY)
     actors = min(max(t.width(r.actor, 12) for r in rows) + 16, 0.22 * width)
@@ -50,8 +49,9 @@ def draw_story(rows: Sequence[f.ObjectStoryRow], ref: str, width: int, now: int 
     return picture(width, y + 4, "".join(parts), f"story of {ref}, {len(rows)} changes", "grid")
 
 
-def story_reading(rows: Sequence[f.ObjectStoryRow], ref: str) -> str:
-    """Say the life of `ref` in lines."""
+def reading(frame: f.Frame) -> str:
+    """Return the story of an object as lines."""
+    ref, rows = frame.story.ref, frame.story.rows
     if not rows:
         return f"story of {ref}: {NO_STORY}"
     table = [["step", "time", "by", "", "what", "before → after"]]
@@ -70,7 +70,7 @@ def story_reading(rows: Sequence[f.ObjectStoryRow], ref: str) -> str:
 
 
 def values_of(row: f.ObjectStoryRow) -> str:
-    """Say before → after, or an event's words; nothing for an object that was made or went as a whole."""
+    """Return before → after, or the words of an event; empty for an object that was created or deleted."""
     if row.field.startswith("event "):
         return row.new
     return f"{row.old or 'none'} → {row.new or 'none'}" if row.old or row.new else ""

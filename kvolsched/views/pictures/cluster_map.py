@@ -6,33 +6,30 @@ a topology key, and reads the same tables as lines of text. It draws nothing its
 
 from __future__ import annotations
 
+from kvolsched.api.kinds.node import ZONE_LABEL
 from kvolsched.views.drawing import text
-from kvolsched.views.drawing.marks import claim_words, n, plugin, pod_words, reason, verdict_glyph, volume_words
+from kvolsched.views.drawing.svg import picture, word
 from kvolsched.views.frame import ClaimRow, Frame, NodeRow, PodRow, VolumeRow
 from kvolsched.views.pictures.map_cards import draw_cards, volume_places
 from kvolsched.views.pictures.map_cells import draw_cells, tally_words
+from kvolsched.views.pictures.map_domains import group_by, key_word, title
 from kvolsched.views.pictures.map_tray import about_words
+from kvolsched.views.pictures.states import claim_words, plugin, pod_words, reason, verdict_glyph, volume_words
 
-ZONE = "topology.kubernetes.io/zone"
-NO_LABEL = "(no label)"
 MOST_CARDS, MOST_IN_DOMAIN = 24, 8
 EMPTY = "No nodes. Apply some, or load a scenario."
-Domain = tuple[str, tuple[NodeRow, ...]]
 
 
-def draw(frame: Frame, width: float, selection: str = "", key: str = ZONE) -> str:
+def draw(frame: Frame, width: float, selection: str = "", key: str = ZONE_LABEL) -> str:
     """Draw the map as SVG, `width` px wide, with the nodes grouped by the topology `key`."""
     if not frame.nodes:
-        return (
-            f'<svg xmlns="http://www.w3.org/2000/svg" width="{n(width)}" height="60" role="group" '
-            f'aria-label="cluster map"><text class="k-q" x="10" y="34">{EMPTY}</text></svg>'
-        )
+        return picture(width, 60, word(10, 34, "k-q", EMPTY), "cluster map")
     domains = group_by(frame, key)
     cards = len(frame.nodes) <= MOST_CARDS and all(len(nodes) <= MOST_IN_DOMAIN for _, nodes in domains)
     return (draw_cards if cards else draw_cells)(frame, width, selection, domains, key_word(key))
 
 
-def reading(frame: Frame, key: str = ZONE) -> str:
+def reading(frame: Frame, key: str = ZONE_LABEL) -> str:
     """Read the map as lines of text: what waits, then each domain with its nodes, pods and volumes."""
     if not frame.nodes:
         return EMPTY
@@ -41,11 +38,11 @@ def reading(frame: Frame, key: str = ZONE) -> str:
     lines = [*_waiting_lines(frame, claims), *filter(None, [about_words(frame)])]
     if len(frame.nodes) > MOST_CARDS:
         for name, nodes in domains:
-            lines.append(f"{_title(key, name)}  {len(nodes)} nodes  {tally_words(frame, nodes)}")
+            lines.append(f"{title(key, name)}  {len(nodes)} nodes  {tally_words(frame, nodes)}")
         return "\n".join(lines)
     places = volume_places(frame, domains)
     for name, nodes in domains:
-        lines.append(_title(key, name))
+        lines.append(title(key, name))
         for node in nodes:
             lines.append(_node_line(frame, node))
             lines += [f"    {_pod_line(pod, claims)}" for pod in frame.pods if pod.node == node.name]
@@ -56,25 +53,6 @@ def reading(frame: Frame, key: str = ZONE) -> str:
         lines += [f"  {_volume_line(volume)}" for volume in places.get(name, ())]
     lines += [f"{_volume_line(volume)}, reach {volume.reach}" for volume in places.get("", ())]
     return "\n".join(lines)
-
-
-def group_by(frame: Frame, key: str) -> tuple[Domain, ...]:
-    """Group the nodes by a topology key, sorted by value; nodes without it stand last."""
-    found: dict[str, list[NodeRow]] = {}
-    for node in frame.nodes:
-        value = node.name if key in ("kubernetes.io/hostname", "hostname") else dict(node.topology).get(key)
-        found.setdefault(NO_LABEL if value is None else value, []).append(node)
-    ordered = sorted(found, key=lambda value: (value == NO_LABEL, value))
-    return tuple((value, tuple(found[value])) for value in ordered)
-
-
-def key_word(key: str) -> str:
-    """Give a topology key's last part: "zone" of "topology.kubernetes.io/zone"."""
-    return key.rpartition("/")[2]
-
-
-def _title(key: str, name: str) -> str:
-    return name if name == NO_LABEL else f"{key_word(key)} {name}"
 
 
 def _waiting_lines(frame: Frame, claims: dict[str, ClaimRow]) -> list[str]:
