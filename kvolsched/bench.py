@@ -42,15 +42,15 @@ from .world.component import Component
 from .world.reconciler import Reconciler
 from .world.simulation import Simulation
 
-GROWTH = 12.0  # a pass at 5,000 nodes against one at 500
+MAX_GROWTH = 12.0  # a pass at 5,000 nodes against one at 500
 # What plain pods have nothing to do with: volumes, constraints, other pods' wishes.
-SPECIAL = frozenset(
+PLUGINS_OF_SPECIAL_PODS = frozenset(
     ("VolumeRestrictions", "NodeVolumeLimits", "VolumeBinding", "VolumeZone", "PodTopologySpread", "InterPodAffinity")
 )
 DUMP = Path(__file__).parent.parent / "tests" / "api" / "big_dump.py"
 
 
-def seconds(act: Callable[[], object], runs: int = 5) -> float:
+def least_cpu_seconds(act: Callable[[], object], runs: int = 5) -> float:
     """Return the least CPU time of an act over some runs, in seconds."""
     taken = []
     for _ in range(runs):
@@ -134,7 +134,7 @@ def local_volumes(count: int, each: int) -> Iterable[PersistentVolume]:
             yield PersistentVolume(metadata=meta, spec=spec, status=PersistentVolumeStatus(phase="Available"))
 
 
-def spreading(when: str, skew: int) -> Callable[[Pod], Pod]:
+def with_spread_constraint(when: str, skew: int) -> Callable[[Pod], Pod]:
     """Return what gives a pod one constraint over zones."""
     selector = LabelSelector(match_labels=Frozen(app="bench"))
     constraint = TopologySpreadConstraint(
@@ -143,7 +143,7 @@ def spreading(when: str, skew: int) -> Callable[[Pod], Pod]:
     return lambda pod: evolve_parts(pod, spec={"topology_spread_constraints": (constraint,)})
 
 
-def with_disks(each: int) -> PassTimer:
+def local_volume_passes(each: int) -> PassTimer:
     """Return passes of pods with a local claim, over 5,000 nodes with so many disks each."""
     return PassTimer([storage_class("local", NO_PROVISIONER), *nodes(5_000), *local_volumes(5_000, each)], "local")
 
@@ -151,16 +151,16 @@ def with_disks(each: int) -> PassTimer:
 # --- the loop -------------------------------------------------------------------------------------------------------
 
 
-def the_loop(size: int, count: int, claims: str = "", gated: int = 0, runs: int = 3) -> tuple[float, float, float]:
+def measure_loop(size: int, count: int, claims: str = "", gated: int = 0, runs: int = 3) -> tuple[float, float, float]:
     """Return pods a second of the whole loop, writes a pod, and bytes of history a change."""
     rate, writes, weight = 0.0, 0, 0.0
     for _ in range(runs):
         cluster = Cluster("upstream")
         cluster.load([*nodes(size), *([storage_class(claims)] if claims else ())])
-        cluster.load(_gated(gated))
+        cluster.load(_gated_pods(gated))
         cluster.run()  # everybody has listed the nodes before the pods are there
         cluster.load(pods(count, claims=claims))
-        taken = seconds(lambda: cluster.run(steps=10_000_000, seconds=1e9), runs=1)  # noqa: B023 - called at once
+        taken = least_cpu_seconds(lambda: cluster.run(steps=10_000_000, seconds=1e9), runs=1)  # noqa: B023 - called at once
         placed = sum(1 for pod in cluster.objects("pods") if pod.spec.node_name)
         if placed != count:
             raise RuntimeError(f"only {placed} of {count} pods were placed")
@@ -171,13 +171,13 @@ def the_loop(size: int, count: int, claims: str = "", gated: int = 0, runs: int 
     return rate, writes / count, weight
 
 
-def _gated(count: int) -> list[Pod]:
+def _gated_pods(count: int) -> list[Pod]:
     gates = (PodSchedulingGate(name="example.com/wait"),)
     meta = [attrs.evolve(pod.metadata, name=f"gated-{number:05}") for number, pod in enumerate(pods(count))]
     return [Pod(metadata=one, spec=attrs.evolve(pods(1)[0].spec, scheduling_gates=gates)) for one in meta]
 
 
-def the_frame(count: int) -> float:
+def measure_frame(count: int) -> float:
     """Return the seconds of one turn of the bare frame: see, decide, write once, three components watching."""
 
     def sync(ctx: object, cause: str) -> list[Write]:
@@ -195,32 +195,32 @@ def the_frame(count: int) -> float:
         world.log.write(key_of(pod), pod)
     world.reset_history()
     turns: list[int] = []
-    taken = seconds(lambda: turns.extend(len(step) for step in world.run(steps=10_000_000)), runs=1)
+    taken = least_cpu_seconds(lambda: turns.extend(len(step) for step in world.run(steps=10_000_000)), runs=1)
     return taken / max(1, sum(turns))
 
 
-def the_panel(count: int) -> float:
+def measure_panel(count: int) -> float:
     """Return the seconds that the panel takes for one step in Python: the step itself, the frame, every string."""
     cluster = Cluster("upstream")
     cluster.load([*nodes(count), storage_class(), *pods(4, claims="zonal")])
     lab = cluster.lab()
-    return seconds(lambda: lab.do("step"), runs=15)
+    return least_cpu_seconds(lambda: lab.do("step"), runs=15)
 
 
-def explored() -> float:
+def measure_explorer() -> float:
     """Return the transitions a second that the explorer makes on the two replicas of kubernetes#65131."""
     from .explore import explore  # noqa: PLC0415 - only here
 
     cluster = load("two-replicas").cluster("upstream")
     made: list[int] = []
-    taken = seconds(lambda: made.append(explore(cluster, progress=False, max_states=20_000).transitions), runs=3)
+    taken = least_cpu_seconds(lambda: made.append(explore(cluster, progress=False, max_states=20_000).transitions), runs=3)
     return made[0] / taken
 
 
 # --- what is read ---------------------------------------------------------------------------------------------------
 
 
-def applied(count: int) -> tuple[float, float]:
+def measure_apply(count: int) -> tuple[float, float]:
     """Return the seconds that `c.apply` takes for so many objects as JSON, a tenth of them nodes, and once more."""
     plain = [manifest.to_plain(obj) for obj in (*nodes(count // 10), *pods(count - count // 10))]
     text = json.dumps({"apiVersion": "v1", "kind": "List", "items": plain})
@@ -229,11 +229,11 @@ def applied(count: int) -> tuple[float, float]:
     for _ in range(3):
         cluster = Cluster("upstream")
         for taken in (first, again):
-            taken.append(seconds(lambda: cluster.apply(text), runs=1))  # noqa: B023 - called at once
+            taken.append(least_cpu_seconds(lambda: cluster.apply(text), runs=1))  # noqa: B023 - called at once
     return min(first), min(again)
 
 
-def the_dump() -> tuple[float, float] | None:
+def measure_dump() -> tuple[float, float] | None:
     """Return the seconds to load a dump of 5,000 nodes and 10,000 pods as kubectl writes it, and of `why` on it.
 
     None where the tests, which make the dump, are not at hand.
@@ -244,14 +244,14 @@ def the_dump() -> tuple[float, float] | None:
         path = Path(folder) / "dump.json"
         path.write_text(runpy.run_path(str(DUMP))["big_text"](), encoding="utf-8")
         loaded: list[Cluster] = []
-        load = seconds(lambda: loaded.append(Cluster.from_manifests(path)), runs=1)
+        load = least_cpu_seconds(lambda: loaded.append(Cluster.from_manifests(path)), runs=1)
     cluster = loaded[0]
     pod = next(pod for pod in cluster.objects("pods") if not pod.spec.node_name)
     name = f"pod/{pod.metadata.namespace}/{pod.metadata.name}"
-    return load, seconds(lambda: str(cluster.why(name)), runs=3)
+    return load, least_cpu_seconds(lambda: str(cluster.why(name)), runs=3)
 
 
-def imported() -> float:
+def measure_import() -> float:
     """Return the seconds that `import kvolsched` takes in a fresh interpreter, less the interpreter's own start.
 
     The package is compiled beforehand, as it is where it is installed.
@@ -274,7 +274,7 @@ def imported() -> float:
         return python("import kvolsched") - python("pass")
 
 
-def say(what: str, figure: str, aim: str = "") -> None:
+def print_figure(what: str, figure: str, aim: str = "") -> None:
     """Print one figure beside its aim."""
     print(f"{what:<62}{figure:>20}   {aim}", flush=True)
 
@@ -285,37 +285,37 @@ def main() -> int:
     for size in (100, 500, 1_000, 5_000, 20_000):
         passes[size] = PassTimer(nodes(size)).least()
         aim = "under 0.5 ms" if size == 5_000 else ""
-        say(f"one pass, plain pod, all plugins, {size:,} nodes", f"{passes[size] * 1e3:.3f} ms", aim)
-    share = PassTimer(nodes(5_000)).share(SPECIAL)
-    say("  in shares of one without volumes, constraints, affinity", f"{share:.2f}", "1.00")
-    few, many = (with_disks(each).least() for each in (2, 20))
-    say("passes, pods with a local claim, 5,000 nodes, 10,000 disks", f"{1 / few:,.0f} pods/s", "over 5,000 pods/s")
-    say("  the same among 100,000 disks", f"{1 / many:,.0f} pods/s", "the same")
+        print_figure(f"one pass, plain pod, all plugins, {size:,} nodes", f"{passes[size] * 1e3:.3f} ms", aim)
+    share = PassTimer(nodes(5_000)).share(PLUGINS_OF_SPECIAL_PODS)
+    print_figure("  in shares of one without volumes, constraints, affinity", f"{share:.2f}", "1.00")
+    few, many = (local_volume_passes(each).least() for each in (2, 20))
+    print_figure("passes, pods with a local claim, 5,000 nodes, 10,000 disks", f"{1 / few:,.0f} pods/s", "over 5,000 pods/s")
+    print_figure("  the same among 100,000 disks", f"{1 / many:,.0f} pods/s", "the same")
     for word, when, skew in (("hard", "DoNotSchedule", 5), ("soft", "ScheduleAnyway", 1)):
-        rate = 1 / PassTimer(nodes(5_000), made=spreading(when, skew)).least()
-        say(f"passes, pods with a {word} constraint, 5,000 nodes", f"{rate:,.0f} pods/s", "over 3,000 pods/s")
-    say("bare frame, one turn with one write", f"{the_frame(2_000) * 1e6:.0f} µs")
-    rate, writes, weight = the_loop(1_000, 3_000)
-    say("whole loop, 1,000 nodes, plain pods", f"{rate:,.0f} pods/s", "over 3,000 pods/s")
-    say("  writes a pod", f"{writes:.1f}")
-    say("  a change of history", f"{weight:.0f} bytes", "under 1,000 bytes, objects not counted")
-    beside = the_loop(1_000, 3_000, gated=10_000)[0]
-    say("  beside 10,000 gated pods", f"{beside:,.0f} pods/s", "the same")
-    rate, writes, _ = the_loop(1_000, 500, "zonal")
-    say("whole loop, 1,000 nodes, zonal dynamic pods", f"{rate:,.0f} pods/s")
-    say("  writes a pod", f"{writes:.1f}")
-    created, again = applied(10_000)
-    say("10,000 objects applied, from JSON", f"{created:.2f} s", "under 3 s")
-    say("  and once more, unchanged", f"{again:.2f} s")
-    if (dump := the_dump()) is not None:
-        say("a dump of 5,000 nodes and 10,000 pods read", f"{dump[0]:.1f} s", "under 10 s")
-        say("  why a pod of it is pending", f"{dump[1]:.2f} s", "under 1 s")
-    say("explorer, two replicas under upstream", f"{explored():,.0f} transitions/s", "over 5,000 transitions/s")
-    say("a step of the panel, 12 nodes, Python's part alone", f"{the_panel(12) * 1e3:.0f} ms", "click to paint: 100 ms")
-    say("import kvolsched", f"{imported() * 1e3:.0f} ms", "under 400 ms")
+        rate = 1 / PassTimer(nodes(5_000), made=with_spread_constraint(when, skew)).least()
+        print_figure(f"passes, pods with a {word} constraint, 5,000 nodes", f"{rate:,.0f} pods/s", "over 3,000 pods/s")
+    print_figure("bare frame, one turn with one write", f"{measure_frame(2_000) * 1e6:.0f} µs")
+    rate, writes, weight = measure_loop(1_000, 3_000)
+    print_figure("whole loop, 1,000 nodes, plain pods", f"{rate:,.0f} pods/s", "over 3,000 pods/s")
+    print_figure("  writes a pod", f"{writes:.1f}")
+    print_figure("  a change of history", f"{weight:.0f} bytes", "under 1,000 bytes, objects not counted")
+    beside = measure_loop(1_000, 3_000, gated=10_000)[0]
+    print_figure("  beside 10,000 gated pods", f"{beside:,.0f} pods/s", "the same")
+    rate, writes, _ = measure_loop(1_000, 500, "zonal")
+    print_figure("whole loop, 1,000 nodes, zonal dynamic pods", f"{rate:,.0f} pods/s")
+    print_figure("  writes a pod", f"{writes:.1f}")
+    created, again = measure_apply(10_000)
+    print_figure("10,000 objects applied, from JSON", f"{created:.2f} s", "under 3 s")
+    print_figure("  and once more, unchanged", f"{again:.2f} s")
+    if (dump := measure_dump()) is not None:
+        print_figure("a dump of 5,000 nodes and 10,000 pods read", f"{dump[0]:.1f} s", "under 10 s")
+        print_figure("  why a pod of it is pending", f"{dump[1]:.2f} s", "under 1 s")
+    print_figure("explorer, two replicas under upstream", f"{measure_explorer():,.0f} transitions/s", "over 5,000 transitions/s")
+    print_figure("a step of the panel, 12 nodes, Python's part alone", f"{measure_panel(12) * 1e3:.0f} ms", "click to paint: 100 ms")
+    print_figure("import kvolsched", f"{measure_import() * 1e3:.0f} ms", "under 400 ms")
     growth = passes[5_000] / passes[500]
-    say("growth of a pass, 5,000 against 500 nodes", f"{growth:.1f} times", f"at most {GROWTH:g} times")
-    return 0 if growth <= GROWTH else 1
+    print_figure("growth of a pass, 5,000 against 500 nodes", f"{growth:.1f} times", f"at most {MAX_GROWTH:g} times")
+    return 0 if growth <= MAX_GROWTH else 1
 
 
 if __name__ == "__main__":

@@ -23,7 +23,7 @@ from .scenario import load, scenario, scenario_names
 LAGS = ["none", "ordered", "per kind"]
 
 
-def moment(text: str) -> datetime:
+def parse_time(text: str) -> datetime:
     """Return a moment as manifests write it, with or without its zone (then UTC)."""
     try:
         found = datetime.fromisoformat(text)
@@ -63,7 +63,7 @@ def list_scenarios() -> None:
 @click.option("--seed", type=int, default=None, help="Decides ties and draws.")
 def run(name: str, revision: str | None, seed: int | None) -> None:
     """Run the scenario NAME and print its steps."""
-    cluster = _scenario(name, revision, seed)
+    cluster = _load_scenario(name, revision, seed)
     for step in cluster.run(progress=True).steps:
         click.echo(repr(step))
     click.echo(repr(cluster.get("pods")))
@@ -76,7 +76,7 @@ def run(name: str, revision: str | None, seed: int | None) -> None:
 @click.option("--max-states", type=int, default=200_000, help="Give up after so many.")
 def explore(name: str, revision: str | None, lag: str, max_states: int) -> None:
     """Search every order of turns of the scenario NAME for a state that nobody can leave."""
-    found = _scenario(name, revision, None).explore(lag=lag, max_states=max_states)
+    found = _load_scenario(name, revision, None).explore(lag=lag, max_states=max_states)
     click.echo(repr(found))
     sys.exit(1 if found.counterexample else 0)
 
@@ -144,7 +144,7 @@ def why(dump: tuple[str, ...], pod: str, revision: str, fixed: bool) -> None:  #
     """Say why a pod of a DUMP (files or directories that `kubectl get -o yaml` wrote) is pending."""
     from .why import pending
 
-    cluster = _dumped(dump, revision)
+    cluster = _load_dump(dump, revision)
     try:
         if pod:
             click.echo(repr(cluster.why(pod)))
@@ -162,10 +162,10 @@ def why(dump: tuple[str, ...], pod: str, revision: str, fixed: bool) -> None:  #
 @click.option("-A", "--all-namespaces", is_flag=True, help="Of every namespace.")
 @click.option("-o", "--output", type=click.Choice(["wide", "yaml", "json", "name"]), default=None, help="As kubectl's.")
 @click.option("--show-labels", is_flag=True, help="With the labels as the last column.")
-@click.option("--now", type=moment, metavar="TIME", default=None, help="Count ages to here: 2026-01-31T12:00:00Z.")
+@click.option("--now", type=parse_time, metavar="TIME", default=None, help="Count ages to here: 2026-01-31T12:00:00Z.")
 def get_(words: tuple[str, ...], output: str | None, **options: Any) -> None:
     """List what a DUMP holds as `kubectl get` prints it: kvolsched get dump.yaml pods -n shop."""
-    cluster, kind, names = _asked(words)
+    cluster, kind, names = _parse_words(words)
     try:
         found = cluster.get(kind, name=names, output=output or "", **options)
     except (NotThere, ValueError) as error:
@@ -178,10 +178,10 @@ def get_(words: tuple[str, ...], output: str | None, **options: Any) -> None:
 @main.command("describe")
 @click.argument("words", nargs=-1, required=True, metavar="DUMP... KIND [NAME]...")
 @click.option("-n", "--namespace", default="default", help="Of this namespace.")
-@click.option("--now", type=moment, metavar="TIME", default=None, help="Count ages to here: 2026-01-31T12:00:00Z.")
+@click.option("--now", type=parse_time, metavar="TIME", default=None, help="Count ages to here: 2026-01-31T12:00:00Z.")
 def describe_(words: tuple[str, ...], namespace: str, now: datetime | None) -> None:
     """Describe what a DUMP holds as `kubectl describe` prints it: kvolsched describe dump.yaml pod web-0 -n shop."""
-    cluster, kind, names = _asked(words)
+    cluster, kind, names = _parse_words(words)
     try:
         found = [cluster.describe(kind, name, namespace, now=now) for name in names or ("",)]
     except NotThere as error:
@@ -189,7 +189,7 @@ def describe_(words: tuple[str, ...], namespace: str, now: datetime | None) -> N
     click.echo("\n\n\n".join(map(repr, found)))
 
 
-def _asked(words: tuple[str, ...]) -> tuple[Cluster, str, tuple[str, ...]]:
+def _parse_words(words: tuple[str, ...]) -> tuple[Cluster, str, tuple[str, ...]]:
     """Return the cluster, the kind and the names that are asked for: dumps come first, up to a word that is a kind."""
 
     def asks(word: str) -> bool:
@@ -202,17 +202,17 @@ def _asked(words: tuple[str, ...]) -> tuple[Cluster, str, tuple[str, ...]]:
         raise click.UsageError(f"the first word is a dump: {dumps[0]!r} is no file or directory.")
     if not asked:
         raise click.UsageError("what of it? Name a kind, such as pods, pvc or nodes.")
-    return _dumped(dumps, "upstream"), asked[0], asked[1:]
+    return _load_dump(dumps, "upstream"), asked[0], asked[1:]
 
 
-def _dumped(dump: tuple[str, ...], revision: str) -> Cluster:
+def _load_dump(dump: tuple[str, ...], revision: str) -> Cluster:
     try:
         return Cluster.from_manifests(*map(Path, dump), revision=revision)
     except ManifestError as error:
         raise click.ClickException(str(error)) from None
 
 
-def _scenario(name: str, revision: str | None, seed: int | None) -> Cluster:
+def _load_scenario(name: str, revision: str | None, seed: int | None) -> Cluster:
     try:
         return scenario(name, revision or "", seed=seed)
     except KeyError as error:

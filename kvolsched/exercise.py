@@ -28,7 +28,7 @@ from .scheduler.framework.verdict import Reject
 LearnerRule = Callable[[Any, Any, Snapshot], Any]
 LABELS, TAINTS = "metadata.labels", "spec.taints"
 AFFINITY = ("spec.nodeSelector", "spec.affinity.nodeAffinity")
-READS: Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]] = {  # of the pod and of the node, what rules read
+RULE_READS: Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]] = {  # of the pod and of the node, what rules read
     "NodeResourcesFit": (("spec.initContainers", "spec.containers", "spec.overhead"), ("status.allocatable",)),
     "NodeAffinity": (AFFINITY, (LABELS,)),
     "TaintToleration": (("spec.tolerations",), (TAINTS,)),
@@ -37,13 +37,13 @@ READS: Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]] = {  # of the pod a
     "VolumeZone": (("spec.volumes",), (LABELS,)),
     "NodeVolumeLimits": (("spec.volumes",), ()),
 }
-BEHIND = {  # what a rule about volumes reads behind the pod and beside the node
+RELATED_READS = {  # what a rule about volumes reads behind the pod and beside the node
     "PersistentVolumeClaim": ("spec.storageClassName", "spec.volumeName", "spec.resources"),
     "PersistentVolume": (LABELS, "spec.nodeAffinity", "spec.csi"),
     "StorageClass": ("provisioner", "volumeBindingMode", "allowedTopologies"),
     "CSINode": ("spec.drivers",),
 }
-QUIET = frozenset({"image", "ports", "imagePullPolicy", "securityContext"})
+UNREAD_FIELDS = frozenset({"image", "ports", "imagePullPolicy", "securityContext"})
 
 
 @attrs.frozen
@@ -147,14 +147,14 @@ class Disagreement:
     @property
     def pod(self) -> str:
         """What the rule reads of the pod, as YAML; a rule about volumes follows its claims."""
-        own = _part(self.told.pod, READS[self.told.plugin][0])
+        own = _parts_as_yaml(self.told.pod, RULE_READS[self.told.plugin][0])
         return own if "Volume" not in self.told.plugin else own + "".join(map(self._behind, self._followed()))
 
     @property
     def placed(self) -> str:
         """What the rule reads of the node, as YAML."""
         beside = self._behind(("CSINode", self.node)) if self.told.plugin == "NodeVolumeLimits" else ""
-        return _part(self._objects["Node", self.node], READS[self.told.plugin][1]) + beside
+        return _parts_as_yaml(self._objects["Node", self.node], RULE_READS[self.told.plugin][1]) + beside
 
     @cached_property
     def _objects(self) -> dict[tuple[str, str], Any]:
@@ -172,7 +172,7 @@ class Disagreement:
     def _behind(self, place: tuple[str, str]) -> str:
         """Return what rules read of an object as YAML, under its name."""
         found = self._objects.get(place)
-        text = _part(found, BEHIND[place[0]]) if found is not None else "not found\n"
+        text = _parts_as_yaml(found, RELATED_READS[place[0]]) if found is not None else "not found\n"
         return f"# {place[0]} {place[1]}\n{text}"
 
     def figure(self, head: str = "") -> Any:
@@ -183,7 +183,7 @@ class Disagreement:
 
 
 @attrs.frozen(repr=False)
-class Checked:
+class ExerciseResult:
     """How far a learner's rule agrees; true if everywhere."""
 
     plugin: str
@@ -217,7 +217,7 @@ class Exercise:
     name: str
     cases: tuple[RecordedCase, ...]
 
-    def check(self, rule: Any) -> Checked:
+    def check(self, rule: Any) -> ExerciseResult:
         """Ask a rule about every node of every case, smallest case first.
 
         Args:
@@ -233,7 +233,7 @@ class Exercise:
             if first is None:
                 node = next((answer.node for answer in answers if not answer.agrees), None)
                 first = Disagreement(told, node, answers) if node is not None else None
-        return Checked(self.name, display_name(rule), agree, of, len(self.cases), first)
+        return ExerciseResult(self.name, display_name(rule), agree, of, len(self.cases), first)
 
     def __repr__(self) -> str:
         nodes = sum(len(told.recorded) for told in self.cases)
@@ -243,7 +243,7 @@ class Exercise:
 
 def names() -> tuple[str, ...]:
     """Return the names of the exercises."""
-    return tuple(READS)
+    return tuple(RULE_READS)
 
 
 def exercise(name: str) -> Exercise:
@@ -252,19 +252,19 @@ def exercise(name: str) -> Exercise:
     Raises:
         KeyError: there is none of this name; the message lists the names.
     """
-    if name not in READS:
-        raise KeyError(f"no exercise {name!r}; there are: {', '.join(READS)}")
-    return _shipped(name)
+    if name not in RULE_READS:
+        raise KeyError(f"no exercise {name!r}; there are: {', '.join(RULE_READS)}")
+    return _load_exercise(name)
 
 
 @cache
-def _shipped(name: str) -> Exercise:
+def _load_exercise(name: str) -> Exercise:
     packed = resources.files("kvolsched").joinpath("exercises", f"{name}.jsonl.gz").read_bytes()
     cases = map(json.loads, gzip.decompress(packed).decode().splitlines())
     return Exercise(name, tuple(RecordedCase.of(case, name) for case in cases))
 
 
-def _part(plain: Mapping[str, Any], paths: Iterable[str]) -> str:
+def _parts_as_yaml(plain: Mapping[str, Any], paths: Iterable[str]) -> str:
     """Return the named parts of an object as YAML, without what no rule reads."""
     kept: dict[str, Any] = {}
     for path in paths:
@@ -276,11 +276,11 @@ def _part(plain: Mapping[str, Any], paths: Iterable[str]) -> str:
             place = kept
             for key in parents:
                 place = place.setdefault(key, {})
-            place.setdefault(last, _read(found))
+            place.setdefault(last, _without_unread(found))
     return yaml_text(kept) if kept else ""
 
 
-def _read(value: Any) -> Any:
+def _without_unread(value: Any) -> Any:
     if isinstance(value, Mapping):
-        return {key: _read(inner) for key, inner in value.items() if key not in QUIET}
-    return [_read(inner) for inner in value] if isinstance(value, list | tuple) else value
+        return {key: _without_unread(inner) for key, inner in value.items() if key not in UNREAD_FIELDS}
+    return [_without_unread(inner) for inner in value] if isinstance(value, list | tuple) else value

@@ -26,14 +26,14 @@ from .world.history import Turn
 from .world.log import Change, Key, Note
 
 # Bookkeeping; what a binding is about, the queue says as well.
-UNTOLD = frozenset({"cursor", "clock", "gone", "pass", "wake", "config", "failures", "own", "unsaved", "binding"})
-UNTOLD |= {"similar"}  # what recorders remember of events
-UNTOLD |= {"made", "awaits", "template"}  # what controllers of workloads count and wait for
-UNTOLD_FIELDS = (
+BOOKKEEPING = frozenset({"cursor", "clock", "gone", "pass", "wake", "config", "failures", "own", "unsaved", "binding"})
+BOOKKEEPING |= {"similar"}  # what recorders remember of events
+BOOKKEEPING |= {"made", "awaits", "template"}  # what controllers of workloads count and wait for
+SERVER_FIELDS = (
     ".resourceVersion", ".uid", ".creationTimestamp", ".lastTransitionTime",  # versions and times
     "kubectl.kubernetes.io/last-applied-configuration]",  # the manifest once more
 )  # fmt: skip
-PARTS = {"backoff": "back-off", "waiting": "waiting for volumes"}  # of the scheduler's queue
+QUEUE_PART_WORDS = {"backoff": "back-off", "waiting": "waiting for volumes"}  # of the scheduler's queue
 
 
 @attrs.frozen
@@ -102,7 +102,7 @@ class Diff:
             return f"{self.names[0]} and {self.names[1]}: the same objects"
         table = [("object", "field", *self.names)]
         table += [(about, change.path, change.old or "–", change.new or "–") for about, change in self.rows]
-        return _columns(table)
+        return _align_columns(table)
 
 
 def story(cluster: ClusterCore, reference: str) -> Story:
@@ -112,8 +112,8 @@ def story(cluster: ClusterCore, reference: str) -> Story:
     for turn in cluster.world.turns:
         if turn.end > cluster.world.place or turn.quiet:
             continue
-        concerned = [change for change in net(changes_of(cluster, turn)) if concerns(change, key)]
-        changed = tuple(words for change in concerned for words in words_of(change))
+        concerned = [change for change in merge_note_changes(changes_of(cluster, turn)) if is_about(change, key)]
+        changed = tuple(words for change in concerned for words in change_lines(change))
         if changed:
             rows.append(StoryRow(turn.step, turn.time, turn.actor or turn.component, turn.words, changed))
     return Story(ref(key), tuple(rows))
@@ -125,7 +125,7 @@ def changes_of(cluster: ClusterCore, turn: Turn) -> Sequence[Change]:
     return log.changes[turn.start - log.base : turn.end - log.base]
 
 
-def net(changes: Iterable[Change]) -> list[Change]:
+def merge_note_changes(changes: Iterable[Change]) -> list[Change]:
     """Return changes with those of one note in one: what it was at first, what it became in the end."""
     found: dict[int | Note, Change] = {}
     for number, change in enumerate(changes):
@@ -137,23 +137,23 @@ def net(changes: Iterable[Change]) -> list[Change]:
     return list(found.values())
 
 
-def concerns(change: Change, key: Key) -> bool:
+def is_about(change: Change, key: Key) -> bool:
     """Say whether a change is one of this object, or of what a component remembers about it."""
     place = change.key
     if isinstance(place, Note):
-        return told(place) and about(place) == key
+        return is_shown(place) and key_of_note_subject(place) == key
     if place.kind == "Event":
         named = (change.new or change.old).involved_object
         return (named.kind, named.namespace, named.name) == tuple(key)
     return place == key
 
 
-def told(note: Note) -> bool:
+def is_shown(note: Note) -> bool:
     """Say whether a note means something to a reader: the queue, the assume cache; not cursors and to-do lists."""
-    return note.sort not in UNTOLD and not note.sort.startswith(("todo", "plan"))
+    return note.sort not in BOOKKEEPING and not note.sort.startswith(("todo", "plan"))
 
 
-def about(note: Note) -> Key | None:
+def key_of_note_subject(note: Note) -> Key | None:
     """Return the key of the object that a note is about, or None."""
     parts = note.name.split("/")
     if len(parts) == 3 and parts[0][:1].isupper():
@@ -164,11 +164,11 @@ def about(note: Note) -> Key | None:
     return None
 
 
-def words_of(change: Change) -> list[str]:
+def change_lines(change: Change) -> list[str]:
     """Return what a change changed, a line a field; a note says whose it is."""
     place = change.key
     if isinstance(place, Note):
-        before, after = note_words(change.old), note_words(change.new)
+        before, after = describe_note(change.old), describe_note(change.new)
         same = before == after
         return [] if same else [f"{place.component} notes {place.sort}: {before or 'none'} → {after or 'none'}"]
     if place.kind == "Event":
@@ -179,13 +179,13 @@ def words_of(change: Change) -> list[str]:
     return [str(field) for field in changed_fields(change.old, change.new)]
 
 
-def note_words(value: Any) -> str:
+def describe_note(value: Any) -> str:
     """Return a note's value in a few words; "" for none."""
     if value is None:
         return ""
     part = getattr(value, "part", None)
     if part:
-        return PARTS.get(part, str(part))
+        return QUEUE_PART_WORDS.get(part, str(part))
     kind = getattr(value, "kind", None)
     if kind == "Pod":
         return f"on {value.spec.node_name}"
@@ -201,37 +201,37 @@ def note_words(value: Any) -> str:
 
 def changed_fields(old: Any, new: Any) -> list[FieldChange]:
     """Return the fields in which two objects differ (either may be None), by path; versions and times left out."""
-    before = dict(_flat(manifest.to_plain(old))) if old is not None else {}
-    after = dict(_flat(manifest.to_plain(new))) if new is not None else {}
+    before = dict(_leaves(manifest.to_plain(old))) if old is not None else {}
+    after = dict(_leaves(manifest.to_plain(new))) if new is not None else {}
     return [
         FieldChange(path, before.get(path, ""), after.get(path, ""))
         for path in sorted({*before, *after})
-        if before.get(path) != after.get(path) and not path.endswith(UNTOLD_FIELDS)
+        if before.get(path) != after.get(path) and not path.endswith(SERVER_FIELDS)
     ]
 
 
-def _flat(value: Any, path: str = "") -> Iterator[tuple[str, str]]:
+def _leaves(value: Any, path: str = "") -> Iterator[tuple[str, str]]:
     """Give the leaves of plain data by path; what people read as one thing (a condition, a term) is one leaf."""
     if isinstance(value, Mapping):
-        said = _said(value, path)
+        said = _mapping_text(value, path)
         if said is not None:
             yield path, said
             return
         for key, item in value.items():
             inner = f"{path}[{key}]" if "." in key or "/" in key else f"{path}.{key}" if path else str(key)
-            yield from _flat(item, inner)
+            yield from _leaves(item, inner)
     elif isinstance(value, list | tuple):
         if all(not isinstance(item, Mapping | list) for item in value):
             yield path, f"[{', '.join(map(str, value))}]"
             return
         for index, item in enumerate(value):
             name = item.get("type") or item.get("name") or index if isinstance(item, Mapping) else index
-            yield from _flat(item, f"{path}[{name}]")
+            yield from _leaves(item, f"{path}[{name}]")
     else:
         yield path, str(value)
 
 
-def _said(value: Mapping[str, Any], path: str) -> str | None:
+def _mapping_text(value: Mapping[str, Any], path: str) -> str | None:
     """Return in words a mapping that people read as one thing; None for any other."""
     if path.startswith("status.conditions["):
         reason, message = value.get("reason"), value.get("message")
@@ -262,7 +262,7 @@ def diff(cluster: ClusterCore, other: ClusterCore) -> Diff:
     return Diff((cluster.name or "this", other.name or "other"), tuple(rows))
 
 
-def _columns(table: Sequence[tuple[str, ...]]) -> str:
+def _align_columns(table: Sequence[tuple[str, ...]]) -> str:
     """Set rows of words in columns, two spaces apart; the last column is broken where the line gets too long."""
     widths = [max(map(len, column)) + 2 for column in zip(*table, strict=True)]
     indent = sum(widths[:-1])
@@ -286,15 +286,15 @@ def cpu_held(cluster: ClusterCore) -> list[tuple[float, float]]:
         if end > log.place:
             break
         for change in log.changes[place - log.base : end - log.base]:
-            held[change.key] = _cpu(change.key, change.new)
+            held[change.key] = _millicores_held(change.key, change.new)
         place = end
-        assumed = {about(note) for note, cores in held.items() if isinstance(note, Note) and cores}
+        assumed = {key_of_note_subject(note) for note, cores in held.items() if isinstance(note, Note) and cores}
         cores = sum(held[key] for key in held if isinstance(key, Note) or key not in assumed) / 1000
         found.append((times[end], cores))
     return found
 
 
-def _cpu(key: Key | Note, value: Any) -> int:
+def _millicores_held(key: Key | Note, value: Any) -> int:
     """Return the millicores that a change leaves held under its key: of a pod with a node, seen or assumed."""
     if value is None or (isinstance(key, Note) and key.sort != ASSUMED):
         return 0
@@ -339,7 +339,7 @@ class Passes:
             for number, (step, time, fit, node) in enumerate(self.rows, 1)
         ]
         title = f"{self.about}, rules {self.revision}: {count} pass{'es' if count != 1 else ''}"
-        return f"{title}\n{_columns(table)}" if table else title
+        return f"{title}\n{_align_columns(table)}" if table else title
 
 
 def passes(cluster: ClusterCore, pod: str) -> Passes:
@@ -379,7 +379,7 @@ def last_pass(cluster: ClusterCore, pod: Key | None = None) -> Turn | None:
     return None
 
 
-def judged(cluster: ClusterCore, pod: Key) -> Pass | None:
+def judge_last_pass(cluster: ClusterCore, pod: Key) -> Pass | None:
     """Judge a pod's last pass again, at its place on a fork; without a pass, judge now what the scheduler could see.
 
     Returns None when there is no such pod.

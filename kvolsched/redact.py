@@ -20,19 +20,19 @@ from .api.kinds.node import REGION_LABELS, ZONE_LABELS
 from .api.text.convert import schema, to_plain
 
 REDACTED = "redacted"
-OURS = ("kubernetes.io", "k8s.io")  # label keys of these domains and below stay
+KUBERNETES_DOMAINS = ("kubernetes.io", "k8s.io")  # label keys of these domains and below stay
 # Names that stay: every cluster has them, and components know them.
-PUBLIC = frozenset(
+PUBLIC_NAMES = frozenset(
     {
         "default", "kube-system", "kube-public", "kube-node-lease", "kubernetes", "system-cluster-critical",
         "system-node-critical", "default-scheduler", "true", "false", "yes", "linux", "windows", "amd64", "arm64",
     }
 )
 # Drivers of public clouds and their label keys: what counts towards a limit, and where zones are, goes by these.
-CLOUDS = (".csi.aws.com", ".csi.azure.com", ".gke.io", ".csi.openstack.org", "csi.vsphere.vmware.com")
-TAGS = frozenset({"latest", "sha256"})  # parts of images that mean something
+CLOUD_DOMAINS = (".csi.aws.com", ".csi.azure.com", ".gke.io", ".csi.openstack.org", "csi.vsphere.vmware.com")
+IMAGE_TAGS = frozenset({"latest", "sha256"})  # parts of images that mean something
 # Fields that hold a name or what is compared like one.
-NAMES = frozenset({
+NAME_FIELDS = frozenset({
     "name", "generateName", "namespace", "namespaces", "nodeName", "nominatedNodeName", "claimName",
     "volumeName", "storageClassName", "uid", "host", "hostname", "subdomain", "persistentVolumeName",
     "priorityClassName", "schedulerName", "serviceName", "serviceAccountName", "serviceAccount",
@@ -43,41 +43,41 @@ NAMES = frozenset({
     "volumesInUse", "volumesAttached", "currentVolumeAttributesClassName",
 })
 # Fields that hold a label key.
-KEYS = frozenset({
+KEY_FIELDS = frozenset({
     "key", "topologyKey", "matchLabelKeys", "mismatchLabelKeys", "topologyKeys", "finalizers",
 })
 # Fields that say nothing about their owner; words of enumerations, quantities and times stay as well.
-PLAIN = frozenset({
+PUBLIC_FIELDS = frozenset({
     "apiVersion", "kind", "resourceVersion", "operator", "effect", "type", "status", "reason", "phase",
     "protocol", "accessModes", "apiGroup", "restartPolicy", "component", "reportingComponent", "action",
     "volumeLifecycleModes", "fsGroupPolicy", "fsType", "medium", "resourceName", "resource", "kubeletVersion",
     "architecture", "operatingSystem", "qosClass", "volumeMode", "podManagementPolicy", "whenDeleted",
     "whenScaled", "unhealthyPodEvictionPolicy",
 })
-LABELS = frozenset({"labels", "matchLabels", "nodeSelector", "selector"})
+LABEL_FIELDS = frozenset({"labels", "matchLabels", "nodeSelector", "selector"})
 # Annotations that decide something keep their key, and their value is a name; of all others the value goes.
-ANNOTATIONS = tuple(
+NAME_ANNOTATIONS = tuple(
     f"{domain}.kubernetes.io/"
     for domain in (
         "pv", "volume", "volume.beta", "volume.alpha", "storageclass", "storageclass.beta", "storage.alpha",
     )
 )
-TOLD = frozenset({"FailedScheduling", "Unschedulable", "SchedulingGated"})  # reasons whose message has only names in it
-_PART = re.compile(r"\d{1,3}(?:[-.]\d{1,3}){3}|[^-./:@_,]+")  # an address, or what stands between separators
-_NAMED = re.compile(r'"([^"]*)"|\{([^{}:]*): ?([^{}]*)\}')  # a name in quotes, a taint as it was once printed
-_ORDINAL = 5  # digits: longer numbers are no ordinals but somebody's
-_ANYWHERE = ("0.0.0.0", "127.0.0.1", "::", "::1")  # noqa: S104 - addresses that mean the same everywhere
+NAME_MESSAGE_REASONS = frozenset({"FailedScheduling", "Unschedulable", "SchedulingGated"})  # reasons whose message has only names in it
+_NAME_PART = re.compile(r"\d{1,3}(?:[-.]\d{1,3}){3}|[^-./:@_,]+")  # an address, or what stands between separators
+_NAME_IN_MESSAGE = re.compile(r'"([^"]*)"|\{([^{}:]*): ?([^{}]*)\}')  # a name in quotes, a taint as it was once printed
+_MAX_ORDINAL_DIGITS = 5  # digits: longer numbers are no ordinals but somebody's
+_COMMON_ADDRESSES = ("0.0.0.0", "127.0.0.1", "::", "::1")  # noqa: S104 - addresses that mean the same everywhere
 
 
 @attrs.frozen
-class Redacted:
+class RedactedDump:
     """What is left of a dump: its objects as plain data, and the owner's key: new name -> old name."""
 
     objects: tuple[dict[str, Any], ...]
     names: Mapping[str, str]
 
 
-def redact(objects: Iterable[Any], *, salt: str = "") -> Redacted:
+def redact(objects: Iterable[Any], *, salt: str = "") -> RedactedDump:
     """Return objects, typed or plain, without their names; the same objects and salt give the same.
 
     Objects of kinds that are not modelled keep only their metadata.
@@ -85,15 +85,15 @@ def redact(objects: Iterable[Any], *, salt: str = "") -> Redacted:
     plain = [to_plain(item) for item in objects]
     parts: set[str] = set()
     addresses: set[str] = set()
-    collecting = _Walk(_noted(parts), _noted(addresses))
+    collecting = _Replacer(_collector(parts), _collector(addresses))
     for item in plain:
         collecting.item(item)
-    replacing = _Walk(_in_order(parts, salt).__getitem__, _addresses(addresses, salt).__getitem__)
+    replacing = _Replacer(_replacement_words(parts, salt).__getitem__, _replacement_addresses(addresses, salt).__getitem__)
     found = tuple(map(replacing.item, plain))
-    return Redacted(found, {new: old for old, new in sorted(replacing.said.items()) if old != new})
+    return RedactedDump(found, {new: old for old, new in sorted(replacing.said.items()) if old != new})
 
 
-def _noted(words: set[str]) -> Callable[[str], str]:
+def _collector(words: set[str]) -> Callable[[str], str]:
     def note(word: str) -> str:
         words.add(word)
         return word
@@ -101,7 +101,7 @@ def _noted(words: set[str]) -> Callable[[str], str]:
     return note
 
 
-def _in_order(parts: set[str], salt: str) -> dict[str, str]:
+def _replacement_words(parts: set[str], salt: str) -> dict[str, str]:
     """Return a word of equal length for each part, in the order of the parts, with gaps that the salt decides."""
     number, numbered = 0, {}
     for place, part in enumerate(sorted(parts)):
@@ -121,7 +121,7 @@ def _letters(number: int, width: int) -> str:
     return word
 
 
-def _addresses(found: set[str], salt: str) -> dict[str, str]:
+def _replacement_addresses(found: set[str], salt: str) -> dict[str, str]:
     """Return another address of a private net for each, of the same version."""
     start = hashlib.blake2b(salt.encode(), digest_size=1).digest()[0]
     made = {}
@@ -133,7 +133,7 @@ def _addresses(found: set[str], salt: str) -> dict[str, str]:
     return made
 
 
-class _Walk:
+class _Replacer:
     """One way through plain objects. Changes `said`: every name that was met, and what it became."""
 
     def __init__(self, part: Callable[[str], str], address: Callable[[str], str]) -> None:
@@ -158,9 +158,9 @@ class _Walk:
             if declared is None:
                 continue
             inner = declared if isinstance(declared, str) else declared["type"]
-            plain = name in PLAIN or (isinstance(declared, dict) and "enum" in declared)
+            plain = name in PUBLIC_FIELDS or (isinstance(declared, dict) and "enum" in declared)
             if name == "message":
-                found[name] = self.message(str(value)) if data.get("reason") in TOLD else REDACTED
+                found[name] = self.message(str(value)) if data.get("reason") in NAME_MESSAGE_REASONS else REDACTED
             elif name in ("value", "values") and "key" in fields:
                 found[name] = self.values(str(data.get("key", "")), value)
             else:
@@ -175,15 +175,15 @@ class _Walk:
             return self.mapping(name, value, type_name)
         if not isinstance(value, str) or plain or type_name in ("quantity", "time", "intOrString"):
             return value
-        if name in NAMES:
+        if name in NAME_FIELDS:
             return self.name(value)
-        return self.key(value) if name in KEYS else REDACTED if value else value
+        return self.key(value) if name in KEY_FIELDS else REDACTED if value else value
 
     def mapping(self, name: str, value: Mapping[str, Any], type_name: str) -> Any:
         """Return labels, annotations, quantities by resource, other maps of texts, or a structure."""
         if not type_name.startswith("map["):
             return self.structure(value, type_name) if type_name in schema()["types"] else {}
-        if name in LABELS:
+        if name in LABEL_FIELDS:
             return {self.key(key): self.values(key, text) for key, text in value.items()}
         if name == "annotations":
             return {self.key(key): self.annotation(key, text) for key, text in value.items()}
@@ -193,7 +193,7 @@ class _Walk:
 
     def annotation(self, key: str, text: str) -> str:
         """Return the value of an annotation: a name where the binding loop reads it."""
-        return ",".join(map(self.name, text.split(","))) if key.startswith(ANNOTATIONS) else REDACTED
+        return ",".join(map(self.name, text.split(","))) if key.startswith(NAME_ANNOTATIONS) else REDACTED
 
     def values(self, key: str, value: Any) -> Any:
         """Return the value, or the list of values, of a label; numbers can be compared, zones stand several in one."""
@@ -208,7 +208,7 @@ class _Walk:
     def key(self, text: str) -> str:
         """Return a label key, a finalizer or another qualified name; those of Kubernetes' domains stay."""
         domain = text.rpartition("/")[0]
-        if domain.endswith(CLOUDS) or domain in OURS or domain.endswith(tuple(f".{own}" for own in OURS)):
+        if domain.endswith(CLOUD_DOMAINS) or domain in KUBERNETES_DOMAINS or domain.endswith(tuple(f".{own}" for own in KUBERNETES_DOMAINS)):
             return text
         return text if text == "metadata.name" else self.name(text)
 
@@ -219,18 +219,18 @@ class _Walk:
             return known
         address, _, bits = text.partition("/")
         if _is_address(address):
-            found = text if address in _ANYWHERE else f"{self.address(address)}{'/' if bits else ''}{bits}"
-        elif text in PUBLIC or text.rpartition("/")[0] in OURS or text.endswith(CLOUDS):  # the second: in-tree plugins
+            found = text if address in _COMMON_ADDRESSES else f"{self.address(address)}{'/' if bits else ''}{bits}"
+        elif text in PUBLIC_NAMES or text.rpartition("/")[0] in KUBERNETES_DOMAINS or text.endswith(CLOUD_DOMAINS):  # the second: in-tree plugins
             found = text
         else:
-            found = _PART.sub(self._part, text)
+            found = _NAME_PART.sub(self._part, text)
         self.said[text] = found
         return found
 
     def _part(self, match: re.Match[str]) -> str:
         part = match.group()
-        short = part.isdigit() and part.isascii() and len(part) <= _ORDINAL
-        return part if short or part in TAGS else self.part(part)
+        short = part.isdigit() and part.isascii() and len(part) <= _MAX_ORDINAL_DIGITS
+        return part if short or part in IMAGE_TAGS else self.part(part)
 
     def message(self, text: str) -> str:
         """Return a scheduler's sentence with other names in it."""
@@ -240,7 +240,7 @@ class _Walk:
                 return f'"{self.name(match.group(1))}"'
             return f"{{{self.key(match.group(2))}: {self.values(match.group(2), match.group(3))}}}"
 
-        return _NAMED.sub(other, text)
+        return _NAME_IN_MESSAGE.sub(other, text)
 
 
 def _is_address(text: str) -> bool:

@@ -33,7 +33,7 @@ from .scheduler.loop.scheduling_cycle import SCHEDULER
 from .world.apiserver import key_of
 from .world.log import Note
 
-WORDS = (
+FIELDS = (
     *("name", "question", "checklist", "revision", "seed", "gates", "components"),
     *("manifests", "objects", "script"),
 )
@@ -88,9 +88,9 @@ class Scenario:
         cluster = cluster or self.cluster()
         for number, line in enumerate(self.script, 1):
             for word, value in thaw(line).items():
-                act = ACTS.get(word)
+                act = SCRIPT_WORDS.get(word)
                 if act is None:
-                    known = ", ".join(ACTS)
+                    known = ", ".join(SCRIPT_WORDS)
                     raise ScenarioError(f"{self.name}: script[{number}]: unknown word {word!r}; known: {known}")
                 try:
                     act(cluster, value)
@@ -101,7 +101,7 @@ class Scenario:
 
 def scenario_names() -> list[str]:
     """Return the names of the shipped scenarios."""
-    return _names("scenarios")
+    return _shipped_names("scenarios")
 
 
 @cache
@@ -111,7 +111,7 @@ def load(name: str) -> Scenario:
     Raises:
         KeyError: there is none of this name; the message lists the names.
     """
-    return read(_shipped("scenarios", name), name)
+    return read(_shipped_text("scenarios", name), name)
 
 
 def scenario(name: str, revision: str = "", *, seed: int | None = None, **components: Any) -> Cluster:
@@ -129,23 +129,23 @@ def read(source: str | Path, name: str = "") -> Scenario:
     text = source.read_text() if isinstance(source, Path) else source
     documents = manifest.plain(text, name or str(source)[:40])
     if len(documents) != 1 or not isinstance(documents[0], dict):
-        raise ScenarioError(f"{name or 'scenario'}: wants one mapping with {', '.join(WORDS)}")
+        raise ScenarioError(f"{name or 'scenario'}: wants one mapping with {', '.join(FIELDS)}")
     data = documents[0]
-    unknown = sorted(set(data) - set(WORDS))
+    unknown = sorted(set(data) - set(FIELDS))
     if unknown:
-        raise ScenarioError(f"{name or 'scenario'}: unknown {', '.join(unknown)}; a scenario has {', '.join(WORDS)}")
+        raise ScenarioError(f"{name or 'scenario'}: unknown {', '.join(unknown)}; a scenario has {', '.join(FIELDS)}")
     data.setdefault("name", name)
     return Scenario(**{word: freeze(value) for word, value in data.items()})
 
 
-def _shipped(folder: str, name: str) -> str:
+def _shipped_text(folder: str, name: str) -> str:
     file = resources.files("kvolsched") / folder / f"{name}.yaml"
     if not file.is_file():
-        raise KeyError(f"no {folder[:-1]} is called {name!r}; there are: {', '.join(_names(folder))}")
+        raise KeyError(f"no {folder[:-1]} is called {name!r}; there are: {', '.join(_shipped_names(folder))}")
     return file.read_text()
 
 
-def _names(folder: str) -> list[str]:
+def _shipped_names(folder: str) -> list[str]:
     found = (resources.files("kvolsched") / folder).iterdir()
     return sorted(file.name.removesuffix(".yaml") for file in found if file.name.endswith(".yaml"))
 
@@ -162,7 +162,7 @@ def _refused(cluster: Cluster, value: Mapping[str, Any]) -> None:
     try:
         _apply(cluster, value["apply"])
     except ApplyRefused as refused:
-        _same("the refusal", value["message"], str(refused))
+        _expect_equal("the refusal", value["message"], str(refused))
     else:
         raise ExpectationFailed(f"expected the refusal {value['message']!r}, nothing was refused")
 
@@ -202,7 +202,7 @@ def _run(cluster: Cluster, value: Any) -> None:
     cluster.run(until=value if isinstance(value, str) else None)
 
 
-def _same(what: str, expected: Any, actual: Any) -> None:
+def _expect_equal(what: str, expected: Any, actual: Any) -> None:
     if expected != actual:
         raise ExpectationFailed(f"expected {what} {expected!r}, it is {actual!r}")
 
@@ -215,15 +215,15 @@ def _expect(cluster: Cluster, value: Mapping[str, Any]) -> None:
                 _expect_event(cluster, event, wanted=word == "event")
         elif word == "passes":
             for pod, number in wanted.items():
-                _same(f"passes of {pod}", number, _passes(cluster, pod))
+                _expect_equal(f"passes of {pod}", number, _passes(cluster, pod))
         elif word in ("is", "is not"):
             for text in wanted if isinstance(wanted, list) else [wanted]:
                 holds = condition(text)
-                _same(f"{text!r} to be", word == "is", holds is not None and holds(cluster))
+                _expect_equal(f"{text!r} to be", word == "is", holds is not None and holds(cluster))
         else:
             plain = manifest.to_plain(cluster[word])
             for path, field in wanted.items():
-                _same(f"{word} {path}", field, _at(plain, path))
+                _expect_equal(f"{word} {path}", field, _value_at(plain, path))
 
 
 def _expect_event(cluster: Cluster, event: Mapping[str, Any], *, wanted: bool) -> None:
@@ -243,7 +243,7 @@ def _passes(cluster: Cluster, pod: str) -> int:
     return note.number if note is not None else 0
 
 
-def _at(plain: Any, path: str) -> Any:
+def _value_at(plain: Any, path: str) -> Any:
     """Return what stands at a dotted path of plain data; None if nothing does.
 
     An item of a list is named by its number, its type or its name: `status.conditions.PodScheduled.message`. A part
@@ -259,7 +259,7 @@ def _at(plain: Any, path: str) -> Any:
     return plain
 
 
-ACTS: Mapping[str, Callable[[Cluster, Any], Any]] = {
+SCRIPT_WORDS: Mapping[str, Callable[[Cluster, Any], Any]] = {
     "apply": _apply,
     "refused": _refused,
     "delete": lambda cluster, value: cluster.delete(*(value if isinstance(value, list) else [value])),

@@ -4,7 +4,7 @@ import pytest
 
 import kvolsched
 from kvolsched.api.kinds.meta import evolve_parts
-from kvolsched.explain import net
+from kvolsched.explain import merge_note_changes
 from kvolsched.results import LINE_WIDTH, as_sentence, hanging_indent
 from kvolsched.world.log import Change, Key, Note
 
@@ -170,7 +170,7 @@ def test_notes_are_told_net():
     """What a note was at first and became in the end, where it last changed; objects change by change."""
     note, pod = Note("a", "queue", "p"), Key("Pod", "default", "p")
     changes = [Change(note, None, 1), Change(pod, None, "x"), Change(note, 1, 2), Change(pod, "x", "y")]
-    assert net(changes) == [changes[1], Change(note, None, 2), changes[3]]
+    assert merge_note_changes(changes) == [changes[1], Change(note, None, 2), changes[3]]
 
 
 @pytest.mark.parametrize(("words", "said"), [
