@@ -1,4 +1,4 @@
-"""Scenarios: named clusters with a question, and scripts that play them. Lessons, tests and incidents hang on them.
+"""Scenarios: named clusters with a question and a script, for lessons, tests and the command line.
 
 A scenario file is YAML: `name`, `question`, `checklist` (items of the documents that its script proves), `revision`,
 `seed`, `gates` (by process), `components` (dials by name), `manifests` (names of shipped examples), `objects` and
@@ -40,16 +40,16 @@ FIELDS = (
 
 
 class ScenarioError(ValueError):
-    """A scenario file says something that no scenario can."""
+    """A scenario file has an unknown field or script word."""
 
 
 class ExpectationFailed(AssertionError):
-    """A script expected something that is not so; the message has both sides."""
+    """An expectation of a script does not hold; the message has both sides."""
 
 
 @attrs.frozen
 class Scenario:
-    """A named cluster, the question it answers, and the script that plays it."""
+    """A named cluster, the question it answers, and its script."""
 
     name: str
     question: str = ""
@@ -80,10 +80,11 @@ class Scenario:
         return cluster
 
     def play(self, cluster: Cluster | None = None) -> Cluster:
-        """Carry the script out on a cluster (its own by default) and return it.
+        """Run the script on a cluster, by default a new one, and return it.
 
         Raises:
-            ExpectationFailed: an `expect` of the script is not met.
+            ExpectationFailed: an `expect` of the script does not hold.
+            ScenarioError: the script has an unknown word.
         """
         cluster = cluster or self.cluster()
         for number, line in enumerate(self.script, 1):
@@ -109,7 +110,7 @@ def load(name: str) -> Scenario:
     """Return a shipped scenario.
 
     Raises:
-        KeyError: there is none of this name; the message lists the names.
+        KeyError: there is no such scenario; the message lists the names.
     """
     return read(_shipped_text("scenarios", name), name)
 
@@ -123,7 +124,7 @@ def read(source: str | Path, name: str = "") -> Scenario:
     """Read a scenario from a file or a text.
 
     Raises:
-        ScenarioError: it has a word that no scenario has, or is no mapping.
+        ScenarioError: it has an unknown field, or is no mapping.
         ManifestError: it is no YAML.
     """
     text = source.read_text() if isinstance(source, Path) else source
@@ -158,7 +159,7 @@ def _apply(cluster: Cluster, value: Any) -> None:
 
 
 def _refused(cluster: Cluster, value: Mapping[str, Any]) -> None:
-    """Apply manifests of which the API server is to refuse one with this message."""
+    """Apply manifests and expect that the API server refuses one with this message."""
     try:
         _apply(cluster, value["apply"])
     except ApplyRefused as refused:
@@ -208,7 +209,7 @@ def _expect_equal(what: str, expected: Any, actual: Any) -> None:
 
 
 def _expect(cluster: Cluster, value: Mapping[str, Any]) -> None:
-    """Compare what is with what is expected: objects by field, conditions by words, events by reason and message."""
+    """Compare objects by field, conditions by words, and events by reason and message with expected values."""
     for word, wanted in value.items():
         if word in ("event", "no event"):
             for event in wanted if isinstance(wanted, list) else [wanted]:
@@ -227,33 +228,34 @@ def _expect(cluster: Cluster, value: Mapping[str, Any]) -> None:
 
 
 def _expect_event(cluster: Cluster, event: Mapping[str, Any], *, wanted: bool) -> None:
-    """Look for an event about an object, with this reason and message as far as they are given."""
-    about = [one for one in cluster.objects("events") if one.involved_object.name == event["about"].rpartition("/")[2]]
+    """Look for an event about an object, by its reason and message if they are given."""
+    name = event["about"].rpartition("/")[2]
+    events = [found for found in cluster.objects("events") if found.involved_object.name == name]
     reason, message = event.get("reason"), event.get("message")
-    found = any(reason in (None, one.reason) and message in (None, one.message) for one in about)
-    if found != wanted:
-        said = sorted({f"{one.reason}: {one.message}" for one in about})
-        raise ExpectationFailed(f"expected {'an' if wanted else 'no'} event {dict(event)!r}, there are {said!r}")
+    exists = any(reason in (None, found.reason) and message in (None, found.message) for found in events)
+    if exists != wanted:
+        existing = sorted({f"{found.reason}: {found.message}" for found in events})
+        raise ExpectationFailed(f"expected {'an' if wanted else 'no'} event {dict(event)!r}, there are {existing!r}")
 
 
 def _passes(cluster: Cluster, pod: str) -> int:
-    """Return how many passes a pod has gone through so far."""
+    """Return the number of a pod's scheduling passes so far."""
     name = "/".join(key_of(cluster[f"pod/{pod}"])[1:])
     note = cluster.world.log.notes.get(Note(SCHEDULER, "pass", name))
     return note.number if note is not None else 0
 
 
 def _value_at(plain: Any, path: str) -> Any:
-    """Return what stands at a dotted path of plain data; None if nothing does.
+    """Return the value at a dotted path of plain data; None if there is none.
 
     An item of a list is named by its number, its type or its name: `status.conditions.PodScheduled.message`. A part
-    with dots in it stands in brackets: `metadata.annotations[pv.kubernetes.io/bind-completed]`.
+    with dots is written in brackets: `metadata.annotations[pv.kubernetes.io/bind-completed]`.
     """
-    for bracketed, plainly in re.findall(r"\[([^\]]*)\]|([^.\[]+)", path):
-        part = bracketed or plainly
+    for bracketed, bare in re.findall(r"\[([^\]]*)\]|([^.\[]+)", path):
+        part = bracketed or bare
         if isinstance(plain, list):
-            named = (item for item in plain if isinstance(item, dict) and part in (item.get("type"), item.get("name")))
-            plain = plain[int(part)] if part.isdigit() and int(part) < len(plain) else next(named, None)
+            items = (item for item in plain if isinstance(item, dict) and part in (item.get("type"), item.get("name")))
+            plain = plain[int(part)] if part.isdigit() and int(part) < len(plain) else next(items, None)
         elif isinstance(plain, dict):
             plain = plain.get(part)
     return plain
@@ -279,7 +281,7 @@ SCRIPT_WORDS: Mapping[str, Callable[[Cluster, Any], Any]] = {
 
 
 def nodes(count: int, *, zones: int = 3, cpu: str = "32", memory: str = "64Gi") -> list[Any]:
-    """Return `count` equal nodes, spread over zones zone-a, zone-b, ... in turn."""
+    """Return `count` equal nodes, placed in zones zone-a, zone-b, ... in turn."""
     room = Frozen(cpu=cpu, memory=memory, pods="110")
     status = NodeStatus(capacity=room, allocatable=room)
     return [
@@ -295,9 +297,9 @@ def nodes(count: int, *, zones: int = 3, cpu: str = "32", memory: str = "64Gi") 
 
 
 def pods(count: int, *, cpu: str = "100m", memory: str = "200Mi", claims: str = "", first: int = 0) -> list[Any]:
-    """Return `count` equal pods; with `claims` (a class) each with a claim of its own, which stands before it."""
+    """Return `count` equal pods; with `claims` (a class) each preceded by a claim for it."""
     container = Container(name="app", image="pause", resources=Resources(requests=Frozen(cpu=cpu, memory=memory)))
-    made: list[Any] = []
+    objects: list[Any] = []
     for number in range(first, first + count):
         name, volumes = f"pod-{number:05}", ()
         if claims:
@@ -306,15 +308,15 @@ def pods(count: int, *, cpu: str = "100m", memory: str = "200Mi", claims: str = 
                 resources=Resources(requests=Frozen(storage="10Gi")),
                 storage_class_name=claims,
             )
-            made.append(PersistentVolumeClaim(metadata=ObjectMeta(name=f"data-{number:05}"), spec=spec))
+            objects.append(PersistentVolumeClaim(metadata=ObjectMeta(name=f"data-{number:05}"), spec=spec))
             source = PersistentVolumeClaimVolumeSource(claim_name=f"data-{number:05}")
             volumes = (Volume(name="data", persistent_volume_claim=source),)  # type: ignore[assignment]
         meta = ObjectMeta(name=name, labels=Frozen(app="bench"))
-        made.append(Pod(metadata=meta, spec=PodSpec(containers=(container,), volumes=volumes)))
-    return made
+        objects.append(Pod(metadata=meta, spec=PodSpec(containers=(container,), volumes=volumes)))
+    return objects
 
 
 def storage_class(name: str = "zonal", provisioner: str = "zonal.example.com") -> StorageClass:
-    """Return a class whose claims wait for their first consumer."""
+    """Return a class with volumeBindingMode WaitForFirstConsumer."""
     meta = ObjectMeta(name=name)
     return StorageClass(metadata=meta, provisioner=provisioner, volume_binding_mode=WAIT_FOR_FIRST_CONSUMER)

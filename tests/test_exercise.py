@@ -36,7 +36,7 @@ def test_each_mutant_fails_with_a_picture(name, mutant):
     assert bool(answer.recorded) != bool(answer.yours)
     assert answer.failed == ""
     figure = checked.first.figure()
-    for words in (name, checked.first.told.id, f"node {answer.node}", *answer.recorded):
+    for words in (name, checked.first.case.id, f"node {answer.node}", *answer.recorded):
         assert words in figure.reading
     assert "your rule" in figure.svg
     shown = checked._repr_mimebundle_()
@@ -50,9 +50,9 @@ def test_where_the_real_rule_says_no_it_says_why():
     cluster = first.cluster
     cluster.step("scheduler")
 
-    assert ">" in first.because[0]
+    assert ">" in first.evidence[0]
     assert first.node in {node.metadata.name for node in cluster.objects("nodes")}
-    assert first.node in cluster.verdicts(first.told.pod["metadata"]["name"]).reading
+    assert first.node in cluster.verdicts(first.case.pod["metadata"]["name"]).reading
 
 
 def test_shipped_cases_are_recorded_ones():
