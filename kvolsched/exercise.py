@@ -12,7 +12,7 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache, cached_property
 from importlib import resources
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import attrs
 
@@ -25,10 +25,14 @@ from .scheduler.columns.snapshot import Snapshot, snapshot
 from .scheduler.framework.custom_plugin import as_verdict, display_name
 from .scheduler.framework.verdict import Reject
 
+if TYPE_CHECKING:
+    from .views.drawing.figure import Figure
+
 LearnerRule = Callable[[Any, Any, Snapshot], Any]
 LABELS, TAINTS = "metadata.labels", "spec.taints"
 AFFINITY = ("spec.nodeSelector", "spec.affinity.nodeAffinity")
-RULE_READS: Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]] = {  # fields of the pod and of the node that each rule reads
+# The fields of the pod and of the node that each rule reads.
+RULE_READS: Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "NodeResourcesFit": (("spec.initContainers", "spec.containers", "spec.overhead"), ("status.allocatable",)),
     "NodeAffinity": (AFFINITY, (LABELS,)),
     "TaintToleration": (("spec.tolerations",), (TAINTS,)),
@@ -183,7 +187,7 @@ class Disagreement:
         text = _parts_as_yaml(found, RELATED_READS[kind_and_name[0]]) if found is not None else "not found\n"
         return f"# {' '.join(kind_and_name)}\n{text}"
 
-    def figure(self, head: str = "") -> Any:
+    def figure(self, head: str = "") -> Figure:
         """Draw both sides under a headline."""
         from .views.show import disagreement  # noqa: PLC0415 - a picture is drawn only when it is shown
 

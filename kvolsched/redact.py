@@ -1,9 +1,9 @@
-"""A dump without its names: what can be shown to others, and is scheduled as before.
+"""Replaces the names in a dump, so that it can be shared and is scheduled as before.
 
-Every text is replaced unless it is known to say nothing about its owner: kinds, words of enumerations, reasons,
-quantities, times, and label keys of Kubernetes' own domains. Names are replaced part by part (`data-web-0` becomes
-`bqf-cxo-0`), so that names made of others stay so, and in their order, so that whoever goes by name decides alike;
-everything else that is a text becomes `redacted`. This room knows manifests, no cluster and no rule of scheduling.
+Every text is replaced unless it says nothing about its owner: kinds, enumeration values, reasons, quantities, times,
+and label keys of Kubernetes' domains. Names are replaced part by part (`data-web-0` becomes `bqf-cxo-0`), so that
+derived names stay derived, and in alphabetical order, so that decisions by name stay the same; any other text becomes
+`redacted`. This module knows manifests, no cluster and no rule of scheduling.
 """
 
 from __future__ import annotations
@@ -20,18 +20,18 @@ from .api.kinds.node import REGION_LABELS, ZONE_LABELS
 from .api.text.convert import schema, to_plain
 
 REDACTED = "redacted"
-KUBERNETES_DOMAINS = ("kubernetes.io", "k8s.io")  # label keys of these domains and below stay
-# Names that stay: every cluster has them, and components know them.
+KUBERNETES_DOMAINS = ("kubernetes.io", "k8s.io")  # label keys of these domains and their subdomains stay
+# Names that every cluster has; they stay.
 PUBLIC_NAMES = frozenset(
     {
         "default", "kube-system", "kube-public", "kube-node-lease", "kubernetes", "system-cluster-critical",
         "system-node-critical", "default-scheduler", "true", "false", "yes", "linux", "windows", "amd64", "arm64",
     }
 )
-# Drivers of public clouds and their label keys: what counts towards a limit, and where zones are, goes by these.
+# Drivers and label keys of public clouds: attach limits and zones depend on them.
 CLOUD_DOMAINS = (".csi.aws.com", ".csi.azure.com", ".gke.io", ".csi.openstack.org", "csi.vsphere.vmware.com")
-IMAGE_TAGS = frozenset({"latest", "sha256"})  # parts of images that mean something
-# Fields that hold a name or what is compared like one.
+IMAGE_TAGS = frozenset({"latest", "sha256"})  # parts of image names that stay
+# Fields that hold a name, or a value that is compared like one.
 NAME_FIELDS = frozenset({
     "name", "generateName", "namespace", "namespaces", "nodeName", "nominatedNodeName", "claimName",
     "volumeName", "storageClassName", "uid", "host", "hostname", "subdomain", "persistentVolumeName",
@@ -46,7 +46,7 @@ NAME_FIELDS = frozenset({
 KEY_FIELDS = frozenset({
     "key", "topologyKey", "matchLabelKeys", "mismatchLabelKeys", "topologyKeys", "finalizers",
 })
-# Fields that say nothing about their owner; words of enumerations, quantities and times stay as well.
+# Fields that say nothing about their owner; enumeration values, quantities and times stay as well.
 PUBLIC_FIELDS = frozenset({
     "apiVersion", "kind", "resourceVersion", "operator", "effect", "type", "status", "reason", "phase",
     "protocol", "accessModes", "apiGroup", "restartPolicy", "component", "reportingComponent", "action",
@@ -55,42 +55,44 @@ PUBLIC_FIELDS = frozenset({
     "whenScaled", "unhealthyPodEvictionPolicy",
 })
 LABEL_FIELDS = frozenset({"labels", "matchLabels", "nodeSelector", "selector"})
-# Annotations that decide something keep their key, and their value is a name; of all others the value goes.
+# The values of these annotations are names that components read; the values of others are redacted.
 NAME_ANNOTATIONS = tuple(
     f"{domain}.kubernetes.io/"
     for domain in (
         "pv", "volume", "volume.beta", "volume.alpha", "storageclass", "storageclass.beta", "storage.alpha",
     )
 )
-NAME_MESSAGE_REASONS = frozenset({"FailedScheduling", "Unschedulable", "SchedulingGated"})  # reasons whose message has only names in it
-_NAME_PART = re.compile(r"\d{1,3}(?:[-.]\d{1,3}){3}|[^-./:@_,]+")  # an address, or what stands between separators
-_NAME_IN_MESSAGE = re.compile(r'"([^"]*)"|\{([^{}:]*): ?([^{}]*)\}')  # a name in quotes, a taint as it was once printed
-_MAX_ORDINAL_DIGITS = 5  # digits: longer numbers are no ordinals but somebody's
-_COMMON_ADDRESSES = ("0.0.0.0", "127.0.0.1", "::", "::1")  # noqa: S104 - addresses that mean the same everywhere
+# Reasons whose messages hold nothing private but names.
+NAME_MESSAGE_REASONS = frozenset({"FailedScheduling", "Unschedulable", "SchedulingGated"})
+_NAME_PART = re.compile(r"\d{1,3}(?:[-.]\d{1,3}){3}|[^-./:@_,]+")  # an address, or text between separators
+_NAME_IN_MESSAGE = re.compile(r'"([^"]*)"|\{([^{}:]*): ?([^{}]*)\}')  # a name in quotes, or a taint in an older format
+_MAX_ORDINAL_DIGITS = 5  # longer numbers are not ordinals and may be private
+_COMMON_ADDRESSES = ("0.0.0.0", "127.0.0.1", "::", "::1")  # noqa: S104 - addresses with one meaning everywhere
 
 
 @attrs.frozen
 class RedactedDump:
-    """What is left of a dump: its objects as plain data, and the owner's key: new name -> old name."""
+    """A redacted dump: its objects as plain data, and the owner's key {new name: old name}."""
 
     objects: tuple[dict[str, Any], ...]
     names: Mapping[str, str]
 
 
 def redact(objects: Iterable[Any], *, salt: str = "") -> RedactedDump:
-    """Return objects, typed or plain, without their names; the same objects and salt give the same.
+    """Return objects, typed or plain, with other names; equal objects and salts give equal results.
 
     Objects of kinds that are not modelled keep only their metadata.
     """
-    plain = [to_plain(item) for item in objects]
+    plain = [to_plain(obj) for obj in objects]
     parts: set[str] = set()
     addresses: set[str] = set()
     collecting = _Replacer(_collector(parts), _collector(addresses))
-    for item in plain:
-        collecting.item(item)
-    replacing = _Replacer(_replacement_words(parts, salt).__getitem__, _replacement_addresses(addresses, salt).__getitem__)
-    found = tuple(map(replacing.item, plain))
-    return RedactedDump(found, {new: old for old, new in sorted(replacing.said.items()) if old != new})
+    for obj in plain:
+        collecting.object(obj)
+    words, other_addresses = _replacement_words(parts, salt), _replacement_addresses(addresses, salt)
+    replacing = _Replacer(words.__getitem__, other_addresses.__getitem__)
+    redacted = tuple(map(replacing.object, plain))
+    return RedactedDump(redacted, {new: old for old, new in sorted(replacing.replaced.items()) if old != new})
 
 
 def _collector(words: set[str]) -> Callable[[str], str]:
@@ -102,7 +104,7 @@ def _collector(words: set[str]) -> Callable[[str], str]:
 
 
 def _replacement_words(parts: set[str], salt: str) -> dict[str, str]:
-    """Return a word of equal length for each part, in the order of the parts, with gaps that the salt decides."""
+    """Return a word for each part, of equal length and in the order of the parts, with gaps decided by the salt."""
     number, numbered = 0, {}
     for place, part in enumerate(sorted(parts)):
         number += 1 + hashlib.blake2b(f"{salt}/{place}".encode(), digest_size=1).digest()[0] % 9
@@ -122,26 +124,26 @@ def _letters(number: int, width: int) -> str:
 
 
 def _replacement_addresses(found: set[str], salt: str) -> dict[str, str]:
-    """Return another address of a private net for each, of the same version."""
+    """Return a private address of equal version for each address."""
     start = hashlib.blake2b(salt.encode(), digest_size=1).digest()[0]
-    made = {}
+    replacements = {}
     for place, address in enumerate(sorted(found)):
         number = start * 65536 + place + 1
         old = ipaddress.ip_address(address)
         net: Any = ipaddress.IPv4Address("10.0.0.0") if old.version == 4 else ipaddress.IPv6Address("fd00::")
-        made[address] = str(net + number)
-    return made
+        replacements[address] = str(net + number)
+    return replacements
 
 
 class _Replacer:
-    """One way through plain objects. Changes `said`: every name that was met, and what it became."""
+    """Replaces texts of plain objects. Mutable: `replaced` maps every name so far to its replacement."""
 
     def __init__(self, part: Callable[[str], str], address: Callable[[str], str]) -> None:
         self.part, self.address = part, address
-        self.said: dict[str, str] = {}
+        self.replaced: dict[str, str] = {}
 
-    def item(self, data: Mapping[str, Any]) -> dict[str, Any]:
-        """Return one object."""
+    def object(self, data: Mapping[str, Any]) -> dict[str, Any]:
+        """Return one object with replaced texts."""
         type_name = schema()["kinds"].get(f"{data.get('apiVersion')}/{data.get('kind')}")
         if type_name is not None:
             return self.structure(data, type_name)
@@ -150,7 +152,7 @@ class _Replacer:
         return {**kept, "metadata": self.structure(metadata, "ObjectMeta")} if isinstance(metadata, dict) else kept
 
     def structure(self, data: Mapping[str, Any], type_name: str) -> dict[str, Any]:
-        """Return a mapping of known fields; what Kubernetes does not know goes."""
+        """Return the fields of a structure that Kubernetes knows, with replaced texts."""
         fields = schema()["types"][type_name]
         found = {}
         for name, value in data.items():
@@ -168,7 +170,7 @@ class _Replacer:
         return found
 
     def field(self, name: str, value: Any, type_name: str, *, plain: bool) -> Any:
-        """Return the value of a field, by its type, and of a text by its name."""
+        """Return the replaced value of a field, by its type and name."""
         if isinstance(value, list):
             return [self.field(name, item, type_name[2:], plain=plain) for item in value]
         if isinstance(value, dict):
@@ -180,7 +182,7 @@ class _Replacer:
         return self.key(value) if name in KEY_FIELDS else REDACTED if value else value
 
     def mapping(self, name: str, value: Mapping[str, Any], type_name: str) -> Any:
-        """Return labels, annotations, quantities by resource, other maps of texts, or a structure."""
+        """Return a replaced mapping: labels, annotations, quantities, other maps of texts, or a structure."""
         if not type_name.startswith("map["):
             return self.structure(value, type_name) if type_name in schema()["types"] else {}
         if name in LABEL_FIELDS:
@@ -189,14 +191,15 @@ class _Replacer:
             return {self.key(key): self.annotation(key, text) for key, text in value.items()}
         if type_name == "map[string]quantity":
             return dict(value)
-        return {self.key(key): text if type_name == "map[string]time" else REDACTED for key, text in value.items()}
+        times = type_name == "map[string]time"
+        return {self.key(key): text if times else REDACTED for key, text in value.items()}
 
     def annotation(self, key: str, text: str) -> str:
-        """Return the value of an annotation: a name where the binding loop reads it."""
+        """Return the replaced value of an annotation: names that components read, else REDACTED."""
         return ",".join(map(self.name, text.split(","))) if key.startswith(NAME_ANNOTATIONS) else REDACTED
 
     def values(self, key: str, value: Any) -> Any:
-        """Return the value, or the list of values, of a label; numbers can be compared, zones stand several in one."""
+        """Return the replaced value, or values, of a label; numbers stay, joined zones are replaced one by one."""
         if isinstance(value, list):
             return [self.values(key, item) for item in value]
         if not isinstance(value, str) or (value.lstrip("-").isdigit() and value.isascii()):
@@ -206,25 +209,26 @@ class _Replacer:
         return self.name(value)
 
     def key(self, text: str) -> str:
-        """Return a label key, a finalizer or another qualified name; those of Kubernetes' domains stay."""
+        """Return a replaced label key, finalizer or other qualified name; those of Kubernetes' domains stay."""
         domain = text.rpartition("/")[0]
-        if domain.endswith(CLOUD_DOMAINS) or domain in KUBERNETES_DOMAINS or domain.endswith(tuple(f".{own}" for own in KUBERNETES_DOMAINS)):
+        subdomains = tuple(f".{known}" for known in KUBERNETES_DOMAINS)
+        if domain in KUBERNETES_DOMAINS or domain.endswith((*CLOUD_DOMAINS, *subdomains)):
             return text
         return text if text == "metadata.name" else self.name(text)
 
     def name(self, text: str) -> str:
-        """Return a name, part by part, or another address for an address."""
-        known = self.said.get(text)
+        """Return a name replaced part by part, or another address for an address."""
+        known = self.replaced.get(text)
         if known is not None:
             return known
         address, _, bits = text.partition("/")
         if _is_address(address):
             found = text if address in _COMMON_ADDRESSES else f"{self.address(address)}{'/' if bits else ''}{bits}"
-        elif text in PUBLIC_NAMES or text.rpartition("/")[0] in KUBERNETES_DOMAINS or text.endswith(CLOUD_DOMAINS):  # the second: in-tree plugins
-            found = text
         else:
-            found = _NAME_PART.sub(self._part, text)
-        self.said[text] = found
+            in_tree = text.rpartition("/")[0] in KUBERNETES_DOMAINS  # a volume plugin
+            stays = text in PUBLIC_NAMES or in_tree or text.endswith(CLOUD_DOMAINS)
+            found = text if stays else _NAME_PART.sub(self._part, text)
+        self.replaced[text] = found
         return found
 
     def _part(self, match: re.Match[str]) -> str:
@@ -233,7 +237,7 @@ class _Replacer:
         return part if short or part in IMAGE_TAGS else self.part(part)
 
     def message(self, text: str) -> str:
-        """Return a scheduler's sentence with other names in it."""
+        """Return a scheduler's sentence with replaced names."""
 
         def other(match: re.Match[str]) -> str:
             if match.group(1) is not None:

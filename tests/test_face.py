@@ -143,7 +143,7 @@ def test_diff_sets_conditions_and_terms_as_one_thing(cluster):
     assert rows["node/node-a", "spec.unschedulable"] == "True"
     assert rows["pod/my-pod", "status.conditions[PodScheduled]"].startswith("False, Unschedulable: 0/4 nodes are")
     assert repr(cluster.diff(other)).splitlines()[0].split() == ["object", "field", "zonal-example", "cordoned"]
-    assert repr(cluster.diff(cluster)) == "zonal-example and zonal-example: the same objects"
+    assert repr(cluster.diff(cluster)) == "zonal-example and zonal-example: equal objects"
 
 
 def test_story_of_a_claim_names_every_write(cluster):
