@@ -135,12 +135,9 @@ class PossibleTurns:
         if not self.turns:
             return "nobody: the cluster is idle"
         width = max(len(turn.actor) for turn in self.turns)
-        delays = (f"in {turn.time - self.now:g} s: " if turn.time > self.now else "" for turn in self.turns)
-        rows = [
-            (turn.actor, delay + as_sentence(turn.words or turn.cause))
-            for turn, delay in zip(self.turns, delays, strict=True)
-        ]
-        return "\n".join(f"{actor:<{width}}  {hanging_indent([words], width + 2)}" for actor, words in rows)
+        rows = [(turn, f"in {turn.time - self.now:g} s: " if turn.time > self.now else "") for turn in self.turns]
+        lines = ((turn.actor, delay + as_sentence(turn.words or turn.cause)) for turn, delay in rows)
+        return "\n".join(f"{actor:<{width}}  {hanging_indent([line], width + 2)}" for actor, line in lines)
 
 
 def hanging_indent(lines: Iterable[str], indent: int, width: int = LINE_WIDTH) -> str:

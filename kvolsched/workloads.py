@@ -163,24 +163,3 @@ def scaled_value(int_or_percent: Any, total: int, *, up: bool) -> int:
 def sorted_by_age(objects: Iterable[Any]) -> list[Any]:
     """Return objects sorted by creation time, the oldest first, then by name."""
     return sorted(objects, key=lambda obj: (obj.metadata.creation_timestamp or "", obj.metadata.name))
-
-
-__all__ = [
-    "REVISION_LABEL",
-    "TEMPLATE_LABEL",
-    "by_controller_uid",
-    "controller_cause",
-    "controller_reference",
-    "generation",
-    "is_active",
-    "is_available",
-    "is_ready",
-    "is_running_and_ready",
-    "is_terminating",
-    "pod_name_suffix",
-    "revision_hash",
-    "scaled_value",
-    "seconds_until_available",
-    "sorted_by_age",
-    "template_hash",
-]

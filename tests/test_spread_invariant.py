@@ -41,7 +41,7 @@ def test_a_real_breach_is_found():
 
     assert result.found
     assert result.found.wrong == (
-        "pod p0 is on a1: 1 in topology.kubernetes.io/zone=a + 1 itself − minimum 0 = 2 > maxSkew 1")
+        "pod p0 is on a1: 1 in topology.kubernetes.io/zone=a + self match 1 − minimum 0 = 2 > maxSkew 1")
 
 
 @pytest.mark.parametrize(("labels", "wrong"), [

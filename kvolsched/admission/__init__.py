@@ -7,7 +7,7 @@ holds permissions, `documents` what only the design documents ask for.
 
 from __future__ import annotations
 
-from .access import PERMISSIONS, permissions_without
+from .access import permissions_without
 from .binding import binding_subresource
 from .documents import (
     CLASS_ZONES,
@@ -19,21 +19,18 @@ from .documents import (
     drop_disabled_fields,
 )
 from .plugins import (
-    PLUGINS,
     PROTECTION_FINALIZERS,
     AdmissionPlugin,
     StoredObjects,
     with_priority_of_class,
     with_protection_finalizer,
 )
-from .server import DEFAULT_ADMISSION, Admission, deny_invalid
+from .server import DEFAULT_ADMISSION, Admission
 
 __all__ = [
     "CLASS_ZONES",
     "DEFAULT_ADMISSION",
     "NO_GATED_UPDATES",
-    "PERMISSIONS",
-    "PLUGINS",
     "PROTECTION_FINALIZERS",
     "ZONE_AFFINITY",
     "Admission",
@@ -43,7 +40,6 @@ __all__ = [
     "allow_volume_rollback",
     "binding_subresource",
     "chain_relaxations",
-    "deny_invalid",
     "drop_disabled_fields",
     "permissions_without",
     "with_priority_of_class",

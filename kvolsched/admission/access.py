@@ -40,8 +40,7 @@ def permissions_without(denied: Mapping[str, Iterable[str]]) -> Permit:
     def permit(component: str, verb: str, kind: str) -> bool:
         allowed = PERMISSIONS.get(component)
         denied_verb = "update" if verb == "update_status" else verb
-        if (component, denied_verb, kind) in denials:
-            return False
-        return verb == "get" or allowed is None or (verb, kind) in allowed
+        has_permission = verb == "get" or allowed is None or (verb, kind) in allowed
+        return has_permission and (component, denied_verb, kind) not in denials
 
     return permit

@@ -43,6 +43,3 @@ class Exists:
     def is_met(self) -> bool:
         """Whether there is a matching object."""
         return self.count > 0
-
-
-__all__ = ["ActivationCondition", "Exists"]

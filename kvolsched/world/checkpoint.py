@@ -55,22 +55,20 @@ def take_checkpoint(log: Log, processes: Processes, previous: Checkpoint | None 
     return Checkpoint(dict(log.objects), dict(log.notes), seen, pending, tail, log.place)
 
 
-def restore_checkpoint(
-    log: Log, processes: Processes, digest: IncrementalDigest | None, checkpoint: Checkpoint
-) -> None:
+def restore_checkpoint(log: Log, processes: Processes, digest: IncrementalDigest | None, saved: Checkpoint) -> None:
     """Restore contents, what is seen, views and digest from a checkpoint by applying the net differences."""
-    objects = _differences(log.objects, checkpoint.objects)
-    notes = _differences(log.notes, checkpoint.notes)
-    log.restore(checkpoint.objects, checkpoint.notes, checkpoint.tail, checkpoint.place)
+    objects = _differences(log.objects, saved.objects)
+    notes = _differences(log.notes, saved.notes)
+    log.restore(saved.objects, saved.notes, saved.tail, saved.place)
     for name, process in processes.items():
-        if process.watching or checkpoint.seen[name] is not NOTHING_SEEN:
+        if process.watching or saved.seen[name] is not NOTHING_SEEN:
             for kind, seen in process.seen.kinds.items():
-                for key, old, new in _differences(seen, checkpoint.seen[name].get(kind, NOTHING_SEEN)):
+                for key, old, new in _differences(seen, saved.seen[name].get(kind, NOTHING_SEEN)):
                     process.apply_seen(kind, key, old, new)
         if process.activation is not None:
             process.apply_to_condition([*objects, *(change for change in notes if change[0][0] == WORLD)])
         process.pending.clear()
-        process.pending.update(checkpoint.pending[name])
+        process.pending.update(saved.pending[name])
     for note, old, new in notes:
         owner = processes.get(note[0])
         if owner is not None and note[1] != "cursor":

@@ -23,10 +23,7 @@ ABSENT = "absent"  # written value of an object that this cache does not hold ye
 
 
 class MutationCache:
-    """Cache of some kinds that returns a component's own writes until the watch has caught up. Mutable view.
-
-    Mirrors client-go's MutationCache; `indexes` are kept over the result.
-    """
+    """Cache of watched objects that returns own writes until the watch has caught up (client-go's). Mutable view."""
 
     def __init__(self, kinds: Iterable[str], **indexes: Index) -> None:
         self.kinds = frozenset(kinds)

@@ -383,7 +383,7 @@ def test_words_of_spreading():
     judgement = judge(wanted, seen, upstream())
     assert judgement.feasible == ("zone2",)
     assert str(judgement.cell("zone1", "PodTopologySpread").evidence[0]) == (
-        "1 in zone=zone1 + 1 itself − minimum 0 = 2 > maxSkew 1"
+        "1 in zone=zone1 + self match 1 − minimum 0 = 2 > maxSkew 1"
     )
     assert judgement.cell("bare", "PodTopologySpread").reason == (
         "node(s) didn't match pod topology spread constraints (missing required label)"

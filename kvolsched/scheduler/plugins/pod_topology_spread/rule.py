@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 from kvolsched.api.kinds.node import Node
 from kvolsched.api.kinds.pod import DO_NOT_SCHEDULE, SCHEDULE_ANYWAY, Pod, TopologySpreadConstraint
 from kvolsched.scheduler.columns import owner_selectors as groups
-from kvolsched.scheduler.columns.pod_counts import PodMatcher
 from kvolsched.scheduler.columns.snapshot import Snapshot
 from kvolsched.scheduler.framework.cluster_event import Action, is_itself
 from kvolsched.scheduler.framework.extension_points import ColumnContext, QueueingHint
@@ -39,14 +38,10 @@ def _matching_pod_changed(pod: Pod, old: Pod | None, new: Pod | None) -> bool:
     constraints = _hard_constraints(pod, prepare_constraint)
     if is_itself(pod, new) and old is not None and new is not None and old.spec.tolerations != new.spec.tolerations:
         return any(constraint.honors_node_taints for constraint in constraints)
-    matchers = [constraint.matcher for constraint in constraints if constraint.matcher is not None]
-    return any(_matches_alive_or_terminating(matcher, old) != _matches_alive_or_terminating(matcher, new)
-               for matcher in matchers)  # fmt: skip
-
-
-def _matches_alive_or_terminating(matcher: PodMatcher, pod: Pod | None) -> bool:
-    """Say whether a constraint matches a pod; a terminating pod is not counted, but its deletion is an event."""
-    return pod is not None and attrs.evolve(matcher, terminating=True).matches(pod)
+    # A terminating pod is not counted, but its deletion is an event.
+    matchers = [attrs.evolve(each.matcher, terminating=True) for each in constraints if each.matcher is not None]
+    before, after = ([other is not None and each.matches(other) for each in matchers] for other in (old, new))
+    return before != after
 
 
 def _domain_changed(pod: Pod, old: Node | None, new: Node | None) -> bool:

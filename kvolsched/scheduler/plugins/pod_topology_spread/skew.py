@@ -47,7 +47,7 @@ class Skew:
 
     def __str__(self) -> str:
         counted = f"{self.match_num} in {self.constraint.topology_key}={self.domain}"
-        return f"{counted} + {self.constraint.self_match} itself − minimum {self.min_match} = {self.skew}"
+        return f"{counted} + self match {self.constraint.self_match} − minimum {self.min_match} = {self.skew}"
 
 
 @attrs.frozen
