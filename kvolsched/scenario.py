@@ -76,7 +76,7 @@ class Scenario:
         shipped = [obj for name in self.manifests for obj in examples.example(name).objects]
         read = manifest.read([thaw(obj) for obj in self.objects])
         cluster.load([*shipped, *read.objects])
-        cluster.loaded = read
+        cluster.loaded_manifests = read
         return cluster
 
     def play(self, cluster: Cluster | None = None) -> Cluster:

@@ -75,10 +75,10 @@ def test_next_says_who_may_act_and_what_each_would_do(cluster):
 
 
 def test_back_and_goto_return_where_they_led(cluster):
-    """back and goto return the step that led there; 0 is the start, -1 the last known; an unknown step is an error."""
+    """Back and goto return the step that led there; 0 is the start, -1 the last known; an unknown step is an error."""
     cluster.run()
     end = cluster.digest()
-    last = cluster.here
+    last = cluster.last_step
     assert repr(cluster.goto(0)) == "the start: nothing has happened yet"
     assert repr(cluster.goto(-1)) == repr(last)
     assert cluster.back().number == last.number - 1

@@ -203,7 +203,7 @@ def test_several_edits_together():
 def test_merging_edits_of_one_object():
     """Two edits of one node are merged to one change."""
     trial = TrialCluster(
-        {key_of(item): item for item in Cluster.from_manifests(STUCK).loaded.objects},
+        {key_of(item): item for item in Cluster.from_manifests(STUCK).loaded_manifests.objects},
         key_of(Cluster.from_manifests(STUCK)["pod/web"]), upstream().profile,
     )
     found = search(trial).found

@@ -185,9 +185,9 @@ def judge_without_node(pod: Pod, seen: Snapshot, profile: Profile) -> Judgement:
 
 def effects_of_missing_kinds(cluster: ClusterCore) -> tuple[str, ...]:
     """Return what the answer cannot tell, since the loaded manifests lack some kinds."""
-    if cluster.loaded is None:
+    if cluster.loaded_manifests is None:
         return ()
-    return tuple(f"no {missing.kind.plural}: {missing.cannot_tell}" for missing in cluster.loaded.missing_kinds())
+    return tuple(f"no {missing.kind.plural}: {missing.cannot_tell}" for missing in cluster.loaded_manifests.missing_kinds())
 
 
 def gated_message(pod: Pod) -> str:
