@@ -237,7 +237,7 @@ class Revision:
 
     def found(self, obj: Any, stored: admission.StoredObjects) -> Any:
         """Return a loaded object with defaults; one without a uid also gets what admission adds."""
-        obj = defaults.defaulted(admission.with_priority_of_class(obj, stored))
+        obj = defaults.with_defaults(admission.with_priority_of_class(obj, stored))
         by_hand = self.today and not obj.metadata.uid and obj.kind in admission.PROTECTION_FINALIZERS
         return admission.with_protection_finalizer(obj) if by_hand else obj
 

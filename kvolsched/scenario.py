@@ -128,7 +128,7 @@ def read(source: str | Path, name: str = "") -> Scenario:
         ManifestError: it is no YAML.
     """
     text = source.read_text() if isinstance(source, Path) else source
-    documents = manifest.plain(text, name or str(source)[:40])
+    documents = manifest.read_plain(text, name or str(source)[:40])
     if len(documents) != 1 or not isinstance(documents[0], dict):
         raise ScenarioError(f"{name or 'scenario'}: wants one mapping with {', '.join(FIELDS)}")
     data = documents[0]

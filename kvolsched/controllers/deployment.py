@@ -16,7 +16,7 @@ import attrs
 from ..api.kinds.meta import EMPTY, Frozen, ObjectMeta, evolve_parts
 from ..api.kinds.pod import Pod, PodTemplateSpec
 from ..api.kinds.workload import Deployment, DeploymentStatus, ReplicaSet, ReplicaSetSpec
-from ..api.unmodelled_defaults import completed
+from ..api.unmodelled_defaults import with_unmodelled_defaults
 from ..workloads import (
     TEMPLATE_LABEL,
     by_controller_uid,
@@ -91,7 +91,7 @@ class Rollout:
         self.owner = owner
         self.sets = {one.metadata.name: one for one in sets}
         self.counted = dict(self.sets)  # sizes as they were at the beginning: the status tells of these
-        self.template: PodTemplateSpec = completed(owner).spec.template
+        self.template: PodTemplateSpec = with_unmodelled_defaults(owner).spec.template
         self.current = next((name for name, one in self.sets.items() if _same(one, self.template)), "")
         self.replicas = 1 if owner.spec.replicas is None else owner.spec.replicas
         self.strategy: Frozen = owner.spec.rest.get("strategy", EMPTY)
@@ -473,7 +473,7 @@ def _revision(one: ReplicaSet) -> int:
 
 def _same(one: ReplicaSet, template: PodTemplateSpec) -> bool:
     """Say whether a ReplicaSet is of a template, but for the label of its hash and what a server fills in."""
-    return _plain(completed(one).spec.template) == _plain(template)
+    return _plain(with_unmodelled_defaults(one).spec.template) == _plain(template)
 
 
 def _plain(template: PodTemplateSpec) -> PodTemplateSpec:

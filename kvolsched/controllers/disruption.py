@@ -13,7 +13,7 @@ from typing import Any
 
 import attrs
 
-from ..api.kinds.kind import BY_NAME
+from ..api.kinds.kind import KINDS_BY_NAME
 from ..api.kinds.meta import Condition, Frozen
 from ..api.kinds.pod import Pod
 from ..api.kinds.policy import PodDisruptionBudget
@@ -142,7 +142,7 @@ def _scale(decision: PlanBuilder, budget: PodDisruptionBudget, pods: Sequence[Po
 def _owner(ctx: TurnContext, kind: str, name: str, uid: str, pod: Pod) -> Any:
     """Return what made a pod, if it has a size."""
     if kind not in SIZED:
-        resource = BY_NAME[kind].resource if kind in BY_NAME else f"{kind.lower()}s"
+        resource = KINDS_BY_NAME[kind].resource if kind in KINDS_BY_NAME else f"{kind.lower()}s"
         raise ExpectedCountUnknown(f"{resource} does not implement the scale subresource")
     found = ctx.seen.get(kind, name, pod.metadata.namespace or "default")
     if found is None or found.metadata.uid != uid:

@@ -19,7 +19,7 @@ from kvolsched.world.checkpoint import Checkpoint
 from kvolsched.world.log import Key
 from kvolsched.world.simulation import Simulation
 
-from ..api.text.garbage_collection import seldom_collected
+from ..api.text.python_gc import infrequent_gc
 from .invariants import Objects
 from .transitions import ChosenFault, FaultCounts, NotEnabledError, Transition, TransitionSystem
 
@@ -123,7 +123,7 @@ class Search:
         """Visit states until a violation is found, the space is exhausted, a bound is met, or the user interrupts."""
         end = None if seconds is None else time.monotonic() + seconds
         silent = not progress or bool(os.environ.get("TQDM_DISABLE"))  # tqdm ignores it in notebooks
-        with seldom_collected(), tqdm(desc="states", unit=" states", disable=silent, leave=False) as bar:
+        with infrequent_gc(), tqdm(desc="states", unit=" states", disable=silent, leave=False) as bar:
             try:
                 self.system.run_urgent()
                 start = self._key((0,) * len(self.system.faults))

@@ -11,7 +11,7 @@ from typing import Any
 
 import attrs
 
-from kvolsched.api.kinds.kind import kind_named
+from kvolsched.api.kinds.kind import find_kind
 from kvolsched.api.text import manifest
 from kvolsched.cluster_core import USER, ClusterCore
 from kvolsched.results import ApplyRefused
@@ -72,7 +72,7 @@ def manifest_diff(changes: Iterable[ObjectChange]) -> str:
     parts: list[str] = []
     for change in changes:
         key = change.key
-        name = f"{kind_named(key.kind).name.lower()}/{key.name}.yaml"
+        name = f"{find_kind(key.kind).name.lower()}/{key.name}.yaml"
         if key.namespace:
             name = f"{key.namespace}/{name}"
         before = f"a/{name}" if change.old is not None else "/dev/null"

@@ -12,7 +12,7 @@ import attrs
 
 from kvolsched.api.kinds.node import HOSTNAME_LABEL, REGION_LABELS, ZONE_LABEL, ZONE_LABELS, Node
 from kvolsched.api.kinds.pod import Pod
-from kvolsched.api.kinds.selector import NodeSelector, Requirement, integer
+from kvolsched.api.kinds.selector import NodeSelector, Requirement, parse_integer
 from kvolsched.scheduler import requests
 from kvolsched.scheduler.framework.verdict import Evidence
 from kvolsched.scheduler.node_selection import required
@@ -96,7 +96,7 @@ def _value_for(part: Requirement) -> str | None:
             return "true"
         case "NotIn" | "DoesNotExist":
             return None
-        case "Gt" | "Lt" if part.values and (bound := integer(part.values[0])) is not None:
+        case "Gt" | "Lt" if part.values and (bound := parse_integer(part.values[0])) is not None:
             return str(bound + (1 if part.operator == "Gt" else -1))
     return ""
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import attrs
 
-from ...api.kinds.csi import EPHEMERAL, CSIDriver, CSIStorage, CSIStoragePool
+from ...api.kinds.csi import EPHEMERAL_STORAGE, CSIDriver, CSIStorage, CSIStoragePool
 from ...api.kinds.meta import EMPTY, evolve_parts
 from ...api.kinds.node import Node
 from ...api.kinds.quantity import of_bytes, value
@@ -115,14 +115,14 @@ class StatusPublisher:
             return {}
         nodes: list[Node] = ctx.seen.all("Node")
         if self.options.form == NODE:
-            found = [PublishedPool(EPHEMERAL, node=node.metadata.name) for node in nodes]
+            found = [PublishedPool(EPHEMERAL_STORAGE, node=node.metadata.name) for node in nodes]
         elif not self.options.prefix:
             found = []
         else:
             segments = sorted({segment for node in nodes if (segment := self._segment(node))})
             of = [each for each in ctx.seen.all("StorageClass") if each.provisioner == self.driver]
             kinds = [(each.metadata.name, each.parameters) for each in of if each.delayed or self.options.immediate]
-            kinds += [(EPHEMERAL, EMPTY)] if self.options.ephemeral else []
+            kinds += [(EPHEMERAL_STORAGE, EMPTY)] if self.options.ephemeral else []
             found = [PublishedPool(kind, segment, "", told) for kind, told in kinds for segment in segments]
         return {each.cause: each for each in found}
 
@@ -176,7 +176,7 @@ class StatusPublisher:
         if self.options.form == NODE:
             return False
         found = ctx.seen.get("StorageClass", storage_class)
-        return storage_class == EPHEMERAL or found is None or found.provisioner == self.driver
+        return storage_class == EPHEMERAL_STORAGE or found is None or found.provisioner == self.driver
 
     def _asked(self, ctx: TurnContext, item: PublishedPool) -> CapacityResponse:
         """Ask the driver: about a class and a segment or, on a node, with an empty request, which means that node."""
