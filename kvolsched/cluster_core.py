@@ -14,9 +14,9 @@ import attrs
 from tqdm.auto import tqdm
 
 from . import user_commands
-from .api.kinds.kind import BY_NAME, KINDS, kind_named
+from .api.kinds.kind import KINDS, KINDS_BY_NAME, find_kind
 from .api.text import manifest, newest_time
-from .api.text.garbage_collection import seldom_collected
+from .api.text.python_gc import infrequent_gc
 from .results import COMPONENT_NAMES, ApplyRefused, CommandResult, PossibleTurns, Run, Step
 from .revision import Revision, revision_named
 from .scheduler.framework.custom_plugin import custom_plugin
@@ -52,7 +52,7 @@ class ClusterCore:
         self.name = name
         self.components = dict(components or {})
         self.world: Simulation = self.revision.simulation(seed=seed, components=self.components)
-        self.loaded: manifest.Manifests | None = None
+        self.loaded_manifests: manifest.Manifests | None = None
 
     @classmethod
     def from_manifests(
@@ -67,13 +67,13 @@ class ClusterCore:
         cluster = cls(revision, seed=seed, components=components, name=name)
         read = manifest.read(list(sources) if len(sources) != 1 else sources[0], lenient=lenient)
         cluster.load(read.objects)
-        cluster.loaded = read
+        cluster.loaded_manifests = read
         return cluster
 
     def load(self, objects: Iterable[Any]) -> None:
         """Store objects as they are found, without an act, and set the clock to the newest time in them."""
         log, objects = self.world.log, sorted(objects, key=lambda obj: obj.kind != "PriorityClass")  # pods name them
-        latest = newest_time.newest(objects)
+        latest = newest_time.newest_time(objects)
         if latest is not None and latest > self.moment:
             log.write(ORIGIN, latest.timestamp() - EPOCH - self.now)
         classes: dict[str, dict[str, Any]] = {}
@@ -119,14 +119,14 @@ class ClusterCore:
                 verb, word = ("create", "creates") if old is None else ("update", "changes")
                 writes.append(Write(verb, key, new, words=f"user {word} {ref(key)}"))
         words = writes[0].words if len(writes) == 1 else f"user applies {len(writes)} objects"
-        with seldom_collected():
+        with infrequent_gc():
             outcomes = self.world.perform(USER, writes, words, atomic=True)
         if refusals := [outcome for outcome in outcomes if isinstance(outcome, RefusedWrite)]:
             raise ApplyRefused(refusals)
         known, classes = self.world.processes, [obj.provisioner for obj in read.objects if obj.kind == "StorageClass"]
         if missing := [c for c in self.revision.provisioners(classes, self.components) if c.name not in known]:
             self.world.add_components(missing)
-        lines = (f"{BY_NAME[key.kind].singular}/{key.name} {word}" for key, word in results.items())
+        lines = (f"{KINDS_BY_NAME[key.kind].singular}/{key.name} {word}" for key, word in results.items())
         return CommandResult((*lines, *user_commands.skipped_objects(read)))
 
     def delete(self, *references: str) -> CommandResult:
@@ -142,7 +142,7 @@ class ClusterCore:
         refusals = [outcome for outcome in outcomes if isinstance(outcome, RefusedWrite)]
         if refusals:
             raise ApplyRefused(refusals)
-        return CommandResult(tuple(f'{kind_named(key.kind).singular} "{key.name}" deleted' for key in keys))
+        return CommandResult(tuple(f'{find_kind(key.kind).singular} "{key.name}" deleted' for key in keys))
 
     def edit(self, reference: str, change: Callable[[Any], Any], words: str = "", done: str = "edited") -> CommandResult:
         """Change one object as the user, by a function from its present value to the new one.
@@ -157,7 +157,7 @@ class ClusterCore:
         outcome = self.world.perform(USER, [write], write.words)[0]
         if isinstance(outcome, RefusedWrite):
             raise ApplyRefused([outcome])
-        return CommandResult((f"{kind_named(key.kind).singular}/{key.name} {done if outcome.changed else 'unchanged'}",))
+        return CommandResult((f"{find_kind(key.kind).singular}/{key.name} {done if outcome.changed else 'unchanged'}",))
 
     def cordon(self, node: str) -> CommandResult:
         """Mark a node unschedulable, as `kubectl cordon` does."""
@@ -224,7 +224,7 @@ class ClusterCore:
         taken: list[Step] = []
         limit = self.world.now + seconds
         bar = tqdm(total=None, unit=" steps", disable=not progress, leave=False, delay=1.0)
-        with bar, seldom_collected():
+        with bar, infrequent_gc():
             while len(taken) < steps:
                 if holds is not None and holds(self):
                     return Run(tuple(taken), f"{until if isinstance(until, str) else 'the condition'} holds")
@@ -240,15 +240,15 @@ class ClusterCore:
     def back(self, steps: int = 1) -> Step:
         """Go back some steps, at most to the start, and return the step that led there; later steps stay known."""
         self.world.back(steps)
-        return self.here
+        return self.last_step
 
     def goto(self, step: int) -> Step:
         """Go to the end of a step of this branch and return it; 0 is the start, -1 the last known step."""
         self.world.goto(step if step >= 0 else self.world.known_steps + 1 + step)
-        return self.here
+        return self.last_step
 
     @property
-    def here(self) -> Step:
+    def last_step(self) -> Step:
         """The step that led to the present place; number 0 at the start."""
         number, place = self.world.step_number, self.world.place
         turns = (turn for turn in self.world.turns if turn.step == number and turn.end <= place)
@@ -323,7 +323,7 @@ class ClusterCore:
 
     def objects(self, kind: str) -> list[Any]:
         """Return every object of a kind, sorted by key."""
-        name = kind_named(kind).name
+        name = find_kind(kind).name
         return [obj for key, obj in sorted(self.world.log.objects.items()) if key.kind == name]
 
     def manifests(self, *references: str, form: str = "yaml") -> str:
@@ -335,7 +335,7 @@ class ClusterCore:
 
     def written(self, *references: str) -> str:
         """Return the manifests of these objects, by default of all, as they were loaded: without defaults."""
-        objects = self.loaded.objects if self.loaded is not None else ()
+        objects = self.loaded_manifests.objects if self.loaded_manifests is not None else ()
         wanted = {key_for(reference) for reference in references}
         return manifest.write([obj for obj in objects if not wanted or key_of(obj) in wanted])
 

@@ -10,7 +10,7 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from .api.kinds.kind import BY_NAME
+from .api.kinds.kind import KINDS_BY_NAME
 from .api.kinds.meta import Frozen, evolve_parts
 from .api.text import manifest, patches
 
@@ -31,7 +31,7 @@ def read_for_apply(source: Any) -> manifest.Manifests:
         message = "apply finds objects by their names: give it a name, not a generateName"
         raise manifest.ManifestError([
             manifest.Fault(
-                object=f"{BY_NAME[obj.kind].alias}/{obj.metadata.generate_name}", path="metadata.generateName",
+                object=f"{KINDS_BY_NAME[obj.kind].alias}/{obj.metadata.generate_name}", path="metadata.generateName",
                 rule="name", value=obj.metadata.generate_name, message=message,
             )
             for obj in nameless
@@ -71,8 +71,8 @@ def apply_manifest(old: Any, new: Any, written: Mapping[str, Any]) -> Any:
     annotations = {**metadata["annotations"], LAST_APPLIED: text}
     configuration = {**configuration, "metadata": {**metadata, "annotations": annotations}}
     last_applied = _parse_last_applied(old.metadata.annotations.get(LAST_APPLIED))
-    merge = patches.apply(last_applied, configuration, manifest.to_plain(old))
-    return manifest.from_plain(merge.data) if merge.touched else None
+    merge = patches.apply_manifest(last_applied, configuration, manifest.to_plain(old))
+    return manifest.from_plain(merge.data) if merge.patched else None
 
 
 def _configuration(obj: Any, written: Mapping[str, Any]) -> dict[str, Any]:
@@ -80,7 +80,7 @@ def _configuration(obj: Any, written: Mapping[str, Any]) -> dict[str, Any]:
     metadata = {name: value for name, value in (written.get("metadata") or {}).items() if name not in _SERVER_FIELDS}
     annotations = {key: text for key, text in (metadata.get("annotations") or {}).items() if key != LAST_APPLIED}
     metadata["annotations"] = annotations
-    if BY_NAME[obj.kind].namespaced:
+    if KINDS_BY_NAME[obj.kind].namespaced:
         metadata["namespace"] = obj.metadata.namespace or "default"
     return {**written, "metadata": metadata}
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from kvolsched.api.text.manifest import plain
+from kvolsched.api.text.manifest import read_plain
 from kvolsched.conform import FAMILIES, read
 from kvolsched.conform.trace_player import TracePlayer
 from kvolsched.conform.trace_renaming import interchanges
@@ -175,7 +175,7 @@ def test_a_wrong_word_in_a_recording_is_noticed(spoil, aspect):
 
 def test_exceptions_have_reasons():
     """Every entry of EXCEPTIONS.yaml names a trace, one recorded order or outcome of it, and why a real run could differ."""
-    (exceptions,) = plain((TRACES / "EXCEPTIONS.yaml").read_text(encoding="utf-8"), "EXCEPTIONS.yaml")
+    (exceptions,) = read_plain((TRACES / "EXCEPTIONS.yaml").read_text(encoding="utf-8"), "EXCEPTIONS.yaml")
     for name, entries in exceptions.items():
         for entry in entries:
             assert entry["reason"]
@@ -184,7 +184,7 @@ def test_exceptions_have_reasons():
 
 def test_no_exception_is_needless():
     """Every listed exception differs in our run; a needless entry must be removed."""
-    (exceptions,) = plain((TRACES / "EXCEPTIONS.yaml").read_text(encoding="utf-8"), "EXCEPTIONS.yaml")
+    (exceptions,) = read_plain((TRACES / "EXCEPTIONS.yaml").read_text(encoding="utf-8"), "EXCEPTIONS.yaml")
     for name, entries in exceptions.items():
         strict = {aspect: both for aspect, *both in FAMILIES["traces"].compare({**case(name), "exceptions": []}, upstream())}
         orders = {order for order, holds in strict["order"][1].items() if not holds}

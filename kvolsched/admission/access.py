@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from ..api.kinds.kind import kind_named
+from ..api.kinds.kind import find_kind
 from ..world.apiserver import Permit
 
 PERMISSIONS: Mapping[str, frozenset[tuple[str, str]]] = {  # component -> verb, kind
@@ -35,7 +35,7 @@ def permissions_without(denied: Mapping[str, Iterable[str]]) -> Permit:
             verb, _, kind = text.partition(" ")
             if not kind:
                 raise ValueError(f"{component}: cannot deny {text!r}; write for example 'update persistentvolumes'")
-            denials.add((component, verb, kind_named(kind).name))
+            denials.add((component, verb, find_kind(kind).name))
 
     def permit(component: str, verb: str, kind: str) -> bool:
         allowed = PERMISSIONS.get(component)

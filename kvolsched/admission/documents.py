@@ -20,7 +20,7 @@ from ..api.kinds.pod import Pod
 from ..api.kinds.selector import NodeSelector, NodeSelectorTerm
 from ..api.kinds.storage_class import StorageClass
 from ..api.kinds.volume import PersistentVolume, PersistentVolumeClaim
-from ..api.validation.immutable import immutable
+from ..api.validation.immutable_fields import validate_update
 from ..volumes import under_rollback, with_zone_affinity
 from .plugins import CREATE_AND_UPDATE, AdmissionPlugin, StoredObjects, deny_forbidden
 from .server import deny_invalid
@@ -44,7 +44,7 @@ def add_zone_affinity(_old: PersistentVolume | None, new: PersistentVolume, _sto
 def refuse_gated_update(old: Pod, new: Pod, _stored: StoredObjects) -> Any:
     """Refuse changes of a pod's node selector and node affinity, gated or not."""
     before, after = (evolve_parts(pod, spec={"scheduling_gates": ()}) for pod in (old, new))
-    faults = immutable(before, after)
+    faults = validate_update(before, after)
     return deny_invalid(new, faults) if faults else new
 
 

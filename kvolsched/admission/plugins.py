@@ -11,16 +11,15 @@ from typing import Any, Protocol
 
 import attrs
 
-from ..api.kinds.kind import BY_NAME
+from ..api.kinds.kind import KINDS_BY_NAME
 from ..api.kinds.meta import evolve, evolve_parts
 from ..api.kinds.node import REGION_LABEL, ZONE_LABEL, Node
 from ..api.kinds.pod import Pod
-from ..api.kinds.policy import PriorityClass
+from ..api.kinds.policy import SYSTEM_PRIORITY_CLASSES, PriorityClass
 from ..api.kinds.quantity import parse
 from ..api.kinds.selector import Taint
 from ..api.kinds.storage_class import StorageClass
 from ..api.kinds.volume import PersistentVolumeClaim
-from ..api.validation.policy_rules import SYSTEM_CLASSES
 from ..volumes import class_of_claim, has_class
 from ..world.apiserver import Denial
 from ..world.log import Key
@@ -58,7 +57,7 @@ class AdmissionPlugin:
 
 def deny_forbidden(obj: Any, why: str) -> Denial:
     """Return the Forbidden refusal of an admission plugin, in the API server's words."""
-    return Denial("Forbidden", f'{BY_NAME[obj.kind].resource} "{obj.metadata.name}" is forbidden: {why}')
+    return Denial("Forbidden", f'{KINDS_BY_NAME[obj.kind].resource} "{obj.metadata.name}" is forbidden: {why}')
 
 
 def taint_nodes_by_condition(_old: Node | None, new: Node, _stored: StoredObjects) -> Any:
@@ -122,7 +121,7 @@ def _class_of(name: str, stored: StoredObjects) -> tuple[str, int | None, str | 
     named = stored.objects.get(Key("PriorityClass", "", name))
     if named is not None:
         return name, named.value, named.preemption_policy
-    return name, SYSTEM_CLASSES.get(name), PREEMPT_LOWER_PRIORITY  # every cluster has two system classes
+    return name, SYSTEM_PRIORITY_CLASSES.get(name), PREEMPT_LOWER_PRIORITY  # every cluster has two system classes
 
 
 def one_default_class(_old: PriorityClass | None, new: PriorityClass, stored: StoredObjects) -> Any:

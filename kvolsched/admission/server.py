@@ -12,7 +12,7 @@ from typing import Any
 import attrs
 
 from ..api import defaults
-from ..api.kinds.kind import BY_NAME
+from ..api.kinds.kind import KINDS_BY_NAME
 from ..api.kinds.meta import evolve
 from ..api.kinds.pod import Pod, PodStatus
 from ..api.kinds.policy import PodDisruptionBudget, PodDisruptionBudgetStatus
@@ -32,10 +32,10 @@ from ..api.kinds.workload import (
     StatefulSet,
     StatefulSetStatus,
 )
-from ..api.unmodelled_defaults import completed
+from ..api.unmodelled_defaults import with_unmodelled_defaults
 from ..api.validation import validate as validation
-from ..api.validation.immutable import immutable
-from ..api.validation.invalid import Invalid
+from ..api.validation.field_error import FieldError
+from ..api.validation.immutable_fields import validate_update
 from ..world.apiserver import Denial
 from .plugins import PLUGINS, AdmissionPlugin, StoredObjects
 
@@ -82,19 +82,19 @@ class Admission:
 
     def __call__(self, verb: str, old: Any, new: Any, stored: StoredObjects) -> Any:
         """Return the object to store, or a `Denial`; other verbs than create and update pass."""
-        if verb not in ("create", "update") or new.kind not in BY_NAME:
+        if verb not in ("create", "update") or new.kind not in KINDS_BY_NAME:
             return new
         if verb == "create" and type(new) in _INITIAL_STATUS and new.status != _INITIAL_STATUS[type(new)]:
             new = evolve(new, status=_INITIAL_STATUS[type(new)])
         new = self._call_plugins(verb, old, new, stored, refuses=False)
         if isinstance(new, Denial):
             return new
-        new = defaults.defaulted(new)
-        if old is None or completed(old) == old:  # do not complete an object that was loaded without these defaults
-            new = completed(new)
+        new = defaults.with_defaults(new)
+        if old is None or with_unmodelled_defaults(old) == old:  # do not complete an object that was loaded without these defaults
+            new = with_unmodelled_defaults(new)
         faults = validation.validate(new)
         if old is not None:
-            faults = [*faults, *immutable(self.relax(old, new), new)]
+            faults = [*faults, *validate_update(self.relax(old, new), new)]
         if faults:
             return deny_invalid(new, faults)
         return self._call_plugins(verb, old, new, stored, refuses=True)
@@ -110,10 +110,10 @@ class Admission:
 DEFAULT_ADMISSION = Admission()
 
 
-def deny_invalid(obj: Any, faults: Iterable[Invalid]) -> Denial:
+def deny_invalid(obj: Any, faults: Iterable[FieldError]) -> Denial:
     """Return the API server's refusal of an invalid object, with each fault as a cause."""
     causes = tuple(faults)
-    kind = BY_NAME[obj.kind]
+    kind = KINDS_BY_NAME[obj.kind]
     name = f"{obj.kind}.{kind.group}" if kind.group else obj.kind
     messages = list(dict.fromkeys(map(str, causes)))
     joined = messages[0] if len(messages) == 1 else f"[{', '.join(messages)}]"

@@ -12,12 +12,12 @@ from typing import Any
 
 import attrs
 
-from kvolsched.api.defaults import defaulted
-from kvolsched.api.text.convert import ACCEPTED, decode, schema
-from kvolsched.api.text.fault import Problem, spelled
+from kvolsched.api.defaults import with_defaults
+from kvolsched.api.text.convert import DECODABLE_RULES, decode, schema
+from kvolsched.api.text.fault import Problem, format_path
 from kvolsched.api.text.manifest import from_plain, to_plain
 from kvolsched.api.text.patches import json_patch, merge_patch
-from kvolsched.api.validation.invalid import ABSENT, Invalid
+from kvolsched.api.validation.field_error import NO_VALUE, FieldError
 from kvolsched.revision import Revision
 from kvolsched.world.apiserver import CommittedWrite, RefusedWrite, Write, key_of
 from kvolsched.world.log import Key, Log
@@ -51,7 +51,7 @@ class RecordedServer:
 
     def hold(self, obj: Any) -> None:
         """Store an object with defaults only, without admission."""
-        self.log.write(key_of(obj), defaulted(obj))
+        self.log.write(key_of(obj), with_defaults(obj))
 
     def plain(self, key: Key) -> dict[str, Any]:
         """Return a stored object as plain data."""
@@ -64,7 +64,7 @@ class RecordedServer:
 def answer(case: Case, revision: Revision) -> Mapping[str, Any]:
     """Return the answer of our API server to the request of a case."""
     found, problems = decode(case["new"])
-    unknown = [one for one in problems if one.rule not in ACCEPTED or one.rule in DESIGN_ONLY_RULES]
+    unknown = [one for one in problems if one.rule not in DECODABLE_RULES or one.rule in DESIGN_ONLY_RULES]
     refused = _undecoded(case["new"], unknown)
     if refused is not None:
         return refused
@@ -101,9 +101,9 @@ def _in_order(errors: Sequence[Sequence[Any]]) -> list[list[Any]]:
     return sorted({str(error): error for error in cut}.values(), key=str)
 
 
-def _error(one: Invalid) -> list[Any]:
+def _error(one: FieldError) -> list[Any]:
     composite = isinstance(one.value, dict | list | tuple) or attrs.has(type(one.value))
-    return [one.path, one.type, "-" if one.value is ABSENT else "*" if composite else one.value, one.detail]
+    return [one.path, one.type, "-" if one.value is NO_VALUE else "*" if composite else one.value, one.detail]
 
 
 def without_server_values(stored: dict[str, Any], new: Mapping[str, Any]) -> dict[str, Any]:
@@ -142,7 +142,7 @@ def _named(data: Mapping[str, Any], path: Sequence[str | int]) -> str:
             names.append(step)
             declared = schema()["types"].get(held, {}).get(step, "object")
             held = declared if isinstance(declared, str) else declared["type"]
-    return spelled(names)
+    return format_path(names)
 
 
 # --- pods alone ------------------------------------------------------------------------------------------------------
@@ -211,7 +211,7 @@ def _probe(server: RecordedServer, probe: Mapping[str, Any]) -> CommittedWrite |
     return server.put(from_plain(patch(server.plain(key), change)))
 
 
-def _cause(one: Invalid) -> dict[str, str]:
+def _cause(one: FieldError) -> dict[str, str]:
     message = str(one).removeprefix(f"{one.path}: ")
     return {"field": one.path, "message": message, "reason": f"FieldValue{one.type}"}
 

@@ -80,7 +80,7 @@ class _Play:
 
     def put(self, plain: Mapping[str, Any]) -> None:
         """Store a recorded object."""
-        obj = defaults.defaulted(from_plain(dict(plain)))
+        obj = defaults.with_defaults(from_plain(dict(plain)))
         meta = attrs.evolve(obj.metadata, resource_version=self.sim.place + 1)
         self.sim.log.write(key_of(obj), attrs.evolve(obj, metadata=meta))
 

@@ -13,7 +13,7 @@ from typing import Any
 
 from kvolsched.cluster import Cluster
 from kvolsched.kubectl import describe, get
-from kvolsched.kubectl.text import moment, since
+from kvolsched.kubectl.formatting import format_age, parse_time
 from kvolsched.revision import Revision
 
 from .recording import Case
@@ -49,7 +49,7 @@ def expected(case: Case) -> dict[str, Texts]:
         found = POD_ON_NODE.match(line)
         if found is None or (found[1], found[2]) not in born:
             return line
-        moved = len(found[4]) - len(since(born[found[1], found[2]], CAPTURED))
+        moved = len(found[4]) - len(format_age(born[found[1], found[2]], CAPTURED))
         return f"{line[:found.start(3)]}{' ' * (len(found[3]) + moved)}{found[4]}"
 
     def said(file: str, text: str) -> str:
@@ -60,7 +60,7 @@ def expected(case: Case) -> dict[str, Texts]:
 
 def _printed(cluster: Cluster, file: str, now: str) -> str:
     verb, _, asked = file.partition("-")
-    then = moment(now)
+    then = parse_time(now)
     if verb == "describe":
         kind, _, name = asked.partition("-")
         return f"{describe(cluster, kind, name, NAMESPACE, now=then)!r}\n"

@@ -14,7 +14,7 @@ from typing import Any
 
 import attrs
 
-from kvolsched.api.text.manifest import plain
+from kvolsched.api.text.manifest import read_plain
 
 Case = Mapping[str, Any]
 ANSWER_FIELDS = ("code", "message", "causes")  # fields of a probe that belong to the answer
@@ -113,6 +113,6 @@ def _made(family: str, name: str, case: Case) -> Recorded:
 def _exceptions(folder: Path, trace: str) -> list[Any]:
     """Return the entries of `EXCEPTIONS.yaml` for a trace: orders and outcomes that are not compared, with reasons."""
     file = folder / "EXCEPTIONS.yaml"
-    (told,) = plain(file.read_text(), file.name) if file.exists() else ({},)
+    (told,) = read_plain(file.read_text(), file.name) if file.exists() else ({},)
     entries: list[Any] = told.get(trace, [])
     return entries

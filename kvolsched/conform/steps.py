@@ -64,7 +64,7 @@ class RecordedLoop:
 
     def put(self, plain: Mapping[str, Any]) -> None:
         """Store an object unchanged, with a new resource version."""
-        obj = defaults.defaulted(from_plain(dict(plain)))
+        obj = defaults.with_defaults(from_plain(dict(plain)))
         key = key_of(obj)
         uid = plain["metadata"].get("uid", f"uid-{key.name}")
         meta = attrs.evolve(obj.metadata, namespace=key.namespace, uid=uid, resource_version=self.sim.place + 1)

@@ -9,7 +9,7 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from kvolsched.api.kinds.kind import BY_NAME, kind_named
+from kvolsched.api.kinds.kind import KINDS_BY_NAME, find_kind
 from kvolsched.api.text.manifest import from_plain, to_plain
 from kvolsched.api.text.patches import json_patch, merge_patch
 from kvolsched.cluster import Cluster
@@ -63,7 +63,7 @@ class TracePlayer:
     def apply(self, step: Mapping[str, Any]) -> None:
         """Create objects, or replace those that exist."""
         for plain in step["apply"]:
-            if plain["kind"] not in BY_NAME:
+            if plain["kind"] not in KINDS_BY_NAME:
                 continue
             obj = from_plain(plain)
             key = key_of(obj)
@@ -189,7 +189,7 @@ class TracePlayer:
     def key(self, reference: str) -> Key:
         """Return the key of a reference; without one in the default namespace, the first by namespace."""
         alias, name = reference.split("/")
-        kind = kind_named(alias)
+        kind = find_kind(alias)
         here = Key(kind.name, NAMESPACE if kind.namespaced else "", name)
         others = sorted(k for k in self.world.log.objects if k.kind == kind.name and k.name == name)
         return here if here in self.world.log.objects or not others else others[0]

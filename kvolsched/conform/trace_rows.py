@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from kvolsched.api.kinds.kind import BY_NAME
+from kvolsched.api.kinds.kind import KINDS_BY_NAME
 from kvolsched.api.text.manifest import to_plain
 from kvolsched.scheduler.loop.scheduling_cycle import SCHEDULER
 from kvolsched.world.history import Turn
@@ -39,7 +39,7 @@ DRIVER_OWNED = ("external-provisioner.volume", "provisioner-deletion-secret", "c
 
 def trace_ref(key: Key) -> str:
     """Return a key in the traces' format: `pvc/data`."""
-    return f"{ALIAS.get(key.kind) or BY_NAME[key.kind].alias}/{key.name}"
+    return f"{ALIAS.get(key.kind) or KINDS_BY_NAME[key.kind].alias}/{key.name}"
 
 
 def trace_of(world: Simulation, drivers: Iterable[str]) -> dict[str, Any]:

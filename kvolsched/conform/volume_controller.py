@@ -207,7 +207,7 @@ class _CasePlayer:
 
 def _stored(plain: Mapping[str, Any]) -> Any:
     """Return an object as the API server has it, defaults filled in."""
-    obj = defaults.defaulted(from_plain(dict(plain)))
+    obj = defaults.with_defaults(from_plain(dict(plain)))
     version = int(plain["metadata"]["resourceVersion"])
     return evolve_parts(obj, metadata={"resource_version": version})
 

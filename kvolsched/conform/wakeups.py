@@ -13,7 +13,7 @@ from typing import Any
 
 import attrs
 
-from kvolsched.api.text.manifest import from_plain, plain, to_plain
+from kvolsched.api.text.manifest import from_plain, read_plain, to_plain
 from kvolsched.api.text.patches import merge_patch
 from kvolsched.revision import Revision
 from kvolsched.scheduler.loop.scheduling_cycle import SCHEDULER
@@ -36,7 +36,7 @@ class WakeUpScript:
 
     def __init__(self) -> None:
         text = (resources.files("kvolsched") / "conform" / "wakeups.yaml").read_text(encoding="utf-8")
-        (self.data,) = plain(text, "wakeups.yaml")
+        (self.data,) = read_plain(text, "wakeups.yaml")
         self.events: Mapping[str, Sequence[Mapping[str, Any]]] = self.data["events"]
         self.pending: tuple[str, ...] = tuple(sorted(self.data["pending"]))
 

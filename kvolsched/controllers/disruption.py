@@ -14,7 +14,7 @@ from typing import Any
 
 import attrs
 
-from ..api.kinds.kind import BY_NAME
+from ..api.kinds.kind import KINDS_BY_NAME
 from ..api.kinds.meta import Condition, Frozen, OwnerReference
 from ..api.kinds.pod import Pod
 from ..api.kinds.policy import PodDisruptionBudget
@@ -143,11 +143,11 @@ def _controller(ctx: TurnContext, owner: OwnerReference, pod: Pod) -> Any:
     """Return the workload that controls a pod, directly or not.
 
     Raises:
-        ExpectedCountUnknown: it cannot be scaled_value, or is not there.
+        ExpectedCountUnknown: it cannot be scaled, or is not there.
     """
     kind = owner.kind
     if kind not in SCALABLE:
-        resource = BY_NAME[kind].resource if kind in BY_NAME else f"{kind.lower()}s"
+        resource = KINDS_BY_NAME[kind].resource if kind in KINDS_BY_NAME else f"{kind.lower()}s"
         raise ExpectedCountUnknown(f"{resource} does not implement the scale subresource")
     found = ctx.seen.get(kind, owner.name, pod.metadata.namespace or "default")
     if found is None or found.metadata.uid != owner.uid:

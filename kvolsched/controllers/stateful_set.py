@@ -19,7 +19,7 @@ from ..api.kinds.pod import Pod, PodTemplateSpec
 from ..api.kinds.pod_volume import PersistentVolumeClaimVolumeSource, Volume
 from ..api.kinds.volume import PersistentVolumeClaim
 from ..api.kinds.workload import StatefulSet, StatefulSetStatus
-from ..api.unmodelled_defaults import completed
+from ..api.unmodelled_defaults import with_unmodelled_defaults
 from ..workloads import (
     REVISION_LABEL,
     by_controller_uid,
@@ -119,7 +119,7 @@ def _revisions(ctx: TurnContext, cause: str, owner: StatefulSet) -> StatefulSetR
 
 def _revision_name(owner: StatefulSet) -> str:
     """Return the name of the revision of a StatefulSet's present template."""
-    found: StatefulSet = completed(owner)
+    found: StatefulSet = with_unmodelled_defaults(owner)
     return f"{owner.metadata.name}-{revision_hash(found.spec.template, owner.status.rest.get('collisionCount', 0))}"
 
 

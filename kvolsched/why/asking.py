@@ -11,7 +11,7 @@ from typing import Any
 import attrs
 
 from kvolsched import volumes
-from kvolsched.api.kinds.kind import kind_named
+from kvolsched.api.kinds.kind import find_kind
 from kvolsched.api.kinds.pod import Pod
 from kvolsched.cluster_core import ClusterCore
 from kvolsched.scheduler import requests
@@ -105,7 +105,7 @@ def explain_judgement(judgement: Judgement, name: str, revision: str, condition_
     if rejected is not None:
         head = f"rejected before any node is looked at: {rejected.message}."
     else:
-        head = "no node fits: " + (f"each of {size} nodes fails some requirement." if size > 1 else "there is only one.")
+        head = "no node fits: " + (f"each of {size} nodes fails a requirement." if size > 1 else "there is only one.")
     others = tuple(demand for demand in found if demand not in core)
     return Why(
         name,
@@ -135,7 +135,7 @@ def pod_key(cluster: ClusterCore, pod: str) -> Key:
     parts = pod.split("/")
     if len(parts) == 3 or (len(parts) == 2 and parts[0].lower() in ("pod", "pods", "po")):
         key = key_for(pod)
-        if kind_named(parts[0]).name != "Pod":
+        if find_kind(parts[0]).name != "Pod":
             raise KeyError(f"{pod} is no pod")
     elif len(parts) == 2:
         key = Key("Pod", *parts)
@@ -185,9 +185,8 @@ def judge_without_node(pod: Pod, seen: Snapshot, profile: Profile) -> Judgement:
 
 def effects_of_missing_kinds(cluster: ClusterCore) -> tuple[str, ...]:
     """Return what the answer cannot tell, since the loaded manifests lack some kinds."""
-    if cluster.loaded is None:
-        return ()
-    return tuple(f"no {missing.kind.plural}: {missing.cannot_tell}" for missing in cluster.loaded.missing_kinds())
+    missing_kinds = () if cluster.loaded_manifests is None else cluster.loaded_manifests.missing_kinds()
+    return tuple(f"no {missing.kind.plural}: {missing.cannot_tell}" for missing in missing_kinds)
 
 
 def gated_message(pod: Pod) -> str:

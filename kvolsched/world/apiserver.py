@@ -14,7 +14,7 @@ from typing import Any, Protocol
 
 import attrs
 
-from kvolsched.api.kinds.kind import BY_NAME, kind_named
+from kvolsched.api.kinds.kind import KINDS_BY_NAME, find_kind
 from kvolsched.api.kinds.meta import Frozen, ObjectMeta
 
 from .digest import DIGEST_IGNORES, DIGEST_VERSION
@@ -90,7 +90,7 @@ Permit = Callable[[str, str, str], bool]
 
 def ref(key: Key) -> str:
     """Return the reference to a key: `pod/web-0`, with the namespace unless it is `default`."""
-    kind = BY_NAME.get(key.kind)
+    kind = KINDS_BY_NAME.get(key.kind)
     alias = kind.alias if kind else key.kind.lower()
     return f"{alias}/{key.name}" if key.namespace in ("", "default") else f"{alias}/{key.namespace}/{key.name}"
 
@@ -104,14 +104,14 @@ def key_for(reference: str) -> Key:
     parts = reference.split("/")
     if len(parts) not in (2, 3):
         raise KeyError(f"{reference!r} is no reference; write KIND/NAME or KIND/NAMESPACE/NAME")
-    kind = kind_named(parts[0])
+    kind = find_kind(parts[0])
     namespace = (parts[1] if len(parts) == 3 else "default") if kind.namespaced else ""
     return Key(kind.name, namespace, parts[-1])
 
 
 def key_of(obj: Any) -> Key:
     """Return the key of an API object; the namespace of a namespaced kind is by default `default`."""
-    kind = BY_NAME.get(obj.kind)
+    kind = KINDS_BY_NAME.get(obj.kind)
     namespace = (obj.metadata.namespace or "default") if kind is None or kind.namespaced else ""
     return Key(obj.kind, namespace, obj.metadata.name)
 
@@ -316,12 +316,12 @@ def conflict_message(key: Key) -> str:
 
 
 def _resource(key: Key) -> str:
-    kind = BY_NAME.get(key.kind)
+    kind = KINDS_BY_NAME.get(key.kind)
     return kind.resource if kind else key.kind.lower() + "s"
 
 
 def _forbidden(by: str, write: Write) -> str:
-    kind = BY_NAME.get(write.key.kind)
+    kind = KINDS_BY_NAME.get(write.key.kind)
     resource, _, group = _resource(write.key).partition(".")
     where = f'in the namespace "{write.key.namespace}"' if kind and kind.namespaced else "at the cluster scope"
     verb = {"update_status": "update", "bind": "create"}.get(write.verb, write.verb)

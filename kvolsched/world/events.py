@@ -13,7 +13,7 @@ from typing import Any
 
 import attrs
 
-from kvolsched.api.kinds.kind import BY_NAME
+from kvolsched.api.kinds.kind import KINDS_BY_NAME
 from kvolsched.api.kinds.meta import ObjectMeta, ObjectReference
 from kvolsched.api.kinds.workload import Event, EventSource
 
@@ -98,7 +98,7 @@ def _hash(fields: list[str]) -> str:
 
 
 def _reference(key: Key, about: Any) -> ObjectReference:
-    kind = BY_NAME.get(key.kind)
+    kind = KINDS_BY_NAME.get(key.kind)
     return ObjectReference(
         kind=key.kind,
         namespace=key.namespace,

@@ -1,4 +1,4 @@
-"""Node: where a pod can run, with its labels (its topology), taints and room."""
+"""Node: a machine that runs pods, with its labels (its topology), taints and allocatable resources."""
 
 from __future__ import annotations
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from ...api.kinds.meta import EMPTY, Frozen, evolve_parts
 from ...api.kinds.pod import PodTemplateSpec
 from ...api.kinds.workload import Deployment, ReplicaSet
-from ...api.unmodelled_defaults import completed
+from ...api.unmodelled_defaults import with_unmodelled_defaults
 from ...workloads import TEMPLATE_LABEL, scaled_value
 from ...world.apiserver import key_of
 from ...world.plan import PlanBuilder, PlannedEvent, reference_of
@@ -26,7 +26,7 @@ class Rollout:
         self.owner = owner
         self.sets = {replica_set.metadata.name: replica_set for replica_set in sets}
         self.seen_sets = dict(self.sets)  # as they were at the start: the status counts these
-        self.template: PodTemplateSpec = completed(owner).spec.template
+        self.template: PodTemplateSpec = with_unmodelled_defaults(owner).spec.template
         same = (name for name, replica_set in self.sets.items() if _has_template(replica_set, self.template))
         self.new_name = next(same, "")
         self.replicas = 1 if owner.spec.replicas is None else owner.spec.replicas
@@ -107,7 +107,7 @@ def size(replica_set: ReplicaSet) -> int:
 
 def _has_template(replica_set: ReplicaSet, template: PodTemplateSpec) -> bool:
     """Say whether a ReplicaSet is of a template, but for the label of its hash and the server's defaults."""
-    return _without_hash(completed(replica_set).spec.template) == _without_hash(template)
+    return _without_hash(with_unmodelled_defaults(replica_set).spec.template) == _without_hash(template)
 
 
 def _without_hash(template: PodTemplateSpec) -> PodTemplateSpec:

@@ -12,7 +12,7 @@ from typing import Any
 
 import attrs
 
-from ...api.kinds.csi import EPHEMERAL, CSIDriver, CSIStorage, CSIStoragePool
+from ...api.kinds.csi import EPHEMERAL_STORAGE, CSIDriver, CSIStorage, CSIStoragePool
 from ...api.kinds.meta import EMPTY, evolve_parts
 from ...api.kinds.node import Node
 from ...api.kinds.quantity import of_bytes, value
@@ -110,7 +110,7 @@ class StatusPublisher:
             return {}
         nodes: list[Node] = ctx.seen.all("Node")
         if self.options.form == NODE:
-            pools = [PublishedPool(EPHEMERAL, node=node.metadata.name) for node in nodes]
+            pools = [PublishedPool(EPHEMERAL_STORAGE, node=node.metadata.name) for node in nodes]
         elif not self.options.prefix:
             pools = []
         else:
@@ -118,7 +118,7 @@ class StatusPublisher:
             found = [each for each in ctx.seen.all("StorageClass") if each.provisioner == self.driver]
             immediate = self.options.immediate
             classes = [(each.metadata.name, each.parameters) for each in found if each.delayed or immediate]
-            classes += [(EPHEMERAL, EMPTY)] if self.options.ephemeral else []
+            classes += [(EPHEMERAL_STORAGE, EMPTY)] if self.options.ephemeral else []
             pools = [
                 PublishedPool(name, segment, "", parameters) for name, parameters in classes for segment in segments
             ]
@@ -174,7 +174,7 @@ class StatusPublisher:
         if self.options.form == NODE:
             return False
         found = ctx.seen.get("StorageClass", storage_class)
-        return storage_class == EPHEMERAL or found is None or found.provisioner == self.driver
+        return storage_class == EPHEMERAL_STORAGE or found is None or found.provisioner == self.driver
 
     def _capacity(self, ctx: TurnContext, item: PublishedPool) -> CapacityResponse:
         """Ask the driver about a class and a segment or, on a node, with an empty request, which means that node."""

@@ -73,7 +73,7 @@ def of_volume(volume: PersistentVolume) -> AttachedVolume | None:
 
 def of_inline(volume: Volume) -> AttachedVolume | None:
     """Return as what an in-tree disk counts that a pod names itself, or None."""
-    found = volume.attached_as
+    found = volume.driver_and_handle
     if found is None:
         return None
     if volume.gce_persistent_disk is not None:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from kvolsched.api.kinds.node import Node
 from kvolsched.api.kinds.pod import Pod
-from kvolsched.api.kinds.selector import Taint, Toleration, untolerated
+from kvolsched.api.kinds.selector import Taint, Toleration, find_untolerated_taint
 from kvolsched.scheduler.columns.snapshot import Snapshot
 from kvolsched.scheduler.framework.cluster_event import Action, is_itself
 from kvolsched.scheduler.framework.extension_points import ColumnContext, QueueingHint
@@ -38,7 +38,7 @@ class TaintToleration:
 
     def rule(self, pod: Pod, node: Node, seen: Snapshot) -> Ok | Reject:
         """Reject a node with a NoSchedule or NoExecute taint that the pod does not tolerate."""
-        taint = untolerated(node.spec.taints, pod.spec.tolerations)
+        taint = find_untolerated_taint(node.spec.taints, pod.spec.tolerations)
         if taint is None:
             return OK
         tolerations = ", ".join(str(_words(toleration)) for toleration in pod.spec.tolerations) or "none"
@@ -50,7 +50,8 @@ class TaintToleration:
         """Apply the rule to all nodes at once; each distinct set of taints is judged once."""
         if len(columns.nodes.taint_sets) == 1:
             return None
-        rejected = [untolerated(taints, pod.spec.tolerations) is not None for taints in columns.nodes.taint_sets]
+        tolerations, taint_sets = pod.spec.tolerations, columns.nodes.taint_sets
+        rejected = [find_untolerated_taint(taints, tolerations) is not None for taints in taint_sets]
         if not any(rejected):
             return None
         return self.untolerated.where(np.array(rejected)[columns.nodes.taints.now])
@@ -73,7 +74,7 @@ class TaintToleration:
 
 
 def _is_rejected(pod: Pod, node: Node) -> bool:
-    return untolerated(node.spec.taints, pod.spec.tolerations) is not None
+    return find_untolerated_taint(node.spec.taints, pod.spec.tolerations) is not None
 
 
 def _count_untolerated(taints: tuple[Taint, ...], tolerations: tuple[Toleration, ...]) -> int:

@@ -1,4 +1,4 @@
-"""The ledgers of the pod in focus: how each spread constraint counts, domain by domain, and what room drivers publish.
+"""Rows of the charts of skew and of capacity: how each spread constraint counts, and what capacity drivers publish.
 
 The sums are those of the plugins (`pod_topology_spread.skew`, `storage_capacities`), on the judgement that the matrix
 shows; this module adds what the rules leave out, and why: that is where people go wrong.
@@ -20,7 +20,7 @@ from ...api.kinds.pod import DO_NOT_SCHEDULE, SCHEDULE_ANYWAY, Pod
 from ...api.kinds.quantity import value
 from ...api.kinds.storage_class import StorageClass
 from ...api.kinds.volume import PersistentVolumeClaim
-from ...explain import changes_of, judged
+from ...explain import changes_of, judge_last_pass
 from ...scheduler.columns.snapshot import Snapshot
 from ...scheduler.columns.storage_capacities import is_capacity_checked, limit_of, reaches
 from ...scheduler.framework.judgement import Judgement
@@ -63,7 +63,7 @@ def _judgement(context: FrameContext) -> Judgement | None:
     """Return the judgement of the last pass; of a pod that never had one, as if it were scheduled now."""
     if context.passed is not None:
         return context.passed.judgement
-    now = judged(context.cluster, context.focus) if context.focus in context.objects else None
+    now = judge_last_pass(context.cluster, context.focus) if context.focus in context.objects else None
     if now is None:
         return None
     pod = now.judgement.seen.pod(now.pod)
@@ -163,7 +163,7 @@ def _domains(
 
 
 def _left_out(domain: _Domain) -> str:
-    """Say why none of the nodes of a domain is counted."""
+    """Return why no node of a domain is counted."""
     reasons = []
     for exclusion, names in domain.excluded.items():
         if exclusion == NO_KEY:

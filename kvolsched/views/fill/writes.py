@@ -11,7 +11,7 @@ from bisect import bisect_left
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Protocol
 
-from ...api.kinds.kind import BY_NAME
+from ...api.kinds.kind import KINDS_BY_NAME
 from ...cluster_core import USER, ClusterCore
 from ...explain import FieldChange, changed_fields, changes_of
 from ...results import COMPONENT_NAMES, DISPLAY_NAMES
@@ -184,7 +184,7 @@ def _verb(turn: Turn, change: Change) -> str:
 
 def _recorded_ref(key: Key, uids: Mapping[str, str]) -> str:
     """Return the name of an object as recordings write it: without namespace, a provisioned volume by its claim."""
-    return f"{BY_NAME[key.kind].alias}/{uids.get(key.name, key.name)}"
+    return f"{KINDS_BY_NAME[key.kind].alias}/{uids.get(key.name, key.name)}"
 
 
 def _claims_of_uids(cluster: ClusterCore) -> Mapping[str, str]:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kvolsched.api.kinds.pod import Pod
-from kvolsched.api.kinds.selector import untolerated
+from kvolsched.api.kinds.selector import find_untolerated_taint
 from kvolsched.scheduler.columns.node_table import NodeTable
 from kvolsched.scheduler.columns.snapshot import Snapshot
 from kvolsched.scheduler.framework.extension_points import ColumnContext
@@ -100,7 +100,7 @@ def domain_rows(pod: Pod, constraint: SpreadConstraint, keys: tuple[str, ...], n
         if selected is not None and (selected[0] or selected[1] is not None):
             counted = counted & admitted_rows(pod, nodes)
         if tolerated is not None:
-            passes = [untolerated(taints, tolerated) is None for taints in nodes.taint_sets]
+            passes = [find_untolerated_taint(taints, tolerated) is None for taints in nodes.taint_sets]
             counted = counted & np.array(passes)[nodes.taints.now]
         size = len(labels.values)
         exists = np.bincount(labels.codes.now[counted], minlength=size) > 0

@@ -14,7 +14,7 @@ import attrs
 from kvolsched.api.kinds.meta import Frozen
 from kvolsched.api.kinds.node import HOSTNAME_LABEL, ZONE_LABEL, Node
 from kvolsched.api.kinds.pod import DO_NOT_SCHEDULE, SCHEDULE_ANYWAY, Pod, TopologySpreadConstraint
-from kvolsched.api.kinds.selector import LabelSelector, untolerated
+from kvolsched.api.kinds.selector import LabelSelector, find_untolerated_taint
 from kvolsched.scheduler.columns.owner_selectors import Selectors
 from kvolsched.scheduler.columns.pod_counts import PodMatcher
 from kvolsched.scheduler.columns.snapshot import Snapshot
@@ -92,7 +92,7 @@ class SpreadConstraint:
             return f"no {', '.join(missing)}, which another constraint asks for"
         if self.honors_node_affinity and not admitted(pod, node):
             return "not among the nodes that the pod selects, nodeAffinityPolicy: Honor"
-        taint = untolerated(node.spec.taints, pod.spec.tolerations) if self.honors_node_taints else None
+        taint = find_untolerated_taint(node.spec.taints, pod.spec.tolerations) if self.honors_node_taints else None
         return "" if taint is None else f"tainted {taint.key}, nodeTaintsPolicy: Honor"
 
     def pod_exclusion(self, pod: Pod, other: Pod) -> str:

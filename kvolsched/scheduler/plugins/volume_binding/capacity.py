@@ -13,7 +13,7 @@ from typing import ClassVar
 import attrs
 
 from kvolsched import volumes
-from kvolsched.api.kinds.csi import EPHEMERAL, FALLBACK, CSIDriver, CSIStorage, CSIStoragePool
+from kvolsched.api.kinds.csi import EPHEMERAL_STORAGE, FALLBACK_STORAGE, CSIDriver, CSIStorage, CSIStoragePool
 from kvolsched.api.kinds.node import Node
 from kvolsched.api.kinds.pod import Pod
 from kvolsched.api.kinds.pod_volume import Volume
@@ -115,7 +115,7 @@ class DriverPoolCheck(CapacityCheck):
             if source is None or source.fs_size is None:
                 continue
             name, driver = f"inline volume {volume.name}", seen.csi_driver(source.driver)
-            lacking = _lacking(name, value(source.fs_size), driver, EPHEMERAL, node, seen.moment)
+            lacking = _lacking(name, value(source.fs_size), driver, EPHEMERAL_STORAGE, node, seen.moment)
             if lacking is not None:
                 return lacking
         return None
@@ -129,7 +129,7 @@ def tracks_capacity(driver: CSIDriver | None) -> bool:
 def entry_for(driver: CSIDriver, class_name: str) -> CSIStorage | None:
     """Return a driver's entry for a class or `<ephemeral>`; without one, the fallback."""
     entries = {entry.storage_class_name: entry for entry in driver.status.storage}
-    return entries.get(class_name, entries.get(FALLBACK))
+    return entries.get(class_name, entries.get(FALLBACK_STORAGE))
 
 
 def reachable_pools(pools: Sequence[CSIStoragePool], node: Node, moment: str) -> list[CSIStoragePool]:
