@@ -43,14 +43,14 @@ WAKES = (
         lambda pod, _old, new: is_claim_of_pod(pod, new),
         Action.ADD | Action.UPDATE,
     ),
-    QueueingHint("StorageClass", "a class comes", on=Action.ADD),
+    QueueingHint("StorageClass", "a class comes", action=Action.ADD),
     QueueingHint(
         "StorageClass",
         "the allowedTopologies of a class change",
         lambda _pod, old, new: old.allowed_topologies != new.allowed_topologies,
         Action.UPDATE,
     ),
-    QueueingHint("CSIStorageCapacity", "room is told for the first time", on=Action.ADD),
+    QueueingHint("CSIStorageCapacity", "room is told for the first time", action=Action.ADD),
     QueueingHint(
         "CSIStorageCapacity",
         "more room is told",
@@ -64,7 +64,7 @@ WAKES = (
         lambda _pod, old, new: old.status != new.status,
         Action.UPDATE,
     ),
-    QueueingHint("CSINode", "a node tells its drivers", on=Action.ADD),
+    QueueingHint("CSINode", "a node tells its drivers", action=Action.ADD),
     QueueingHint("CSINode", "a node hands other plugins over to their drivers", _hands_over, Action.UPDATE),
-    QueueingHint("Node", "a node appears or its labels change", on=Action.ADD | Action.NODE_LABEL),
+    QueueingHint("Node", "a node appears or its labels change", action=Action.ADD | Action.NODE_LABEL),
 )

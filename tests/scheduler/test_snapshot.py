@@ -170,10 +170,10 @@ def test_who_needs_what_a_pod_lacks_has_nothing_to_say():
     """A plugin that names what it needs of a pod skips one that has none of it, rejects no node and ranks none."""
     seen, pod = snapshot([Node(metadata=ObjectMeta(name="n0"))]), plain("bare")
     for profile in (upstream(), design()):
-        needing = [each.plugin for each in profile.plugins if getattr(each.plugin, "needs", ())]
+        needing = [each.plugin for each in profile.plugins if getattr(each.plugin, "skip_without", ())]
         assert needing
         for plugin in needing:
-            assert not any(getattr(pod.spec, field, False) or getattr(seen, field, False) for field in plugin.needs)
+            assert not any(getattr(pod.spec, field, False) or getattr(seen, field, False) for field in plugin.skip_without)
             assert not hasattr(plugin, "prefilter") or plugin.prefilter(pod, seen) == SKIP
             assert plugin.rule(pod, seen.node("n0"), seen) == OK
             assert not hasattr(plugin, "score") or plugin.score(pod, ColumnContext(seen)) is None

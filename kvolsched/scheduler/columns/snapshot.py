@@ -166,12 +166,12 @@ class Snapshot:
     # --- following --------------------------------------------------------------------------------------------------
 
     @property
-    def has_company(self) -> bool:
+    def has_pods_with_affinity(self) -> bool:
         """Whether any pod on a node has a term for or against others."""
         return self.tallies.any_term
 
     @property
-    def has_groups(self) -> bool:
+    def has_pod_selectors(self) -> bool:
         """Whether there are services or owners that group pods."""
         return self.groups.any
 

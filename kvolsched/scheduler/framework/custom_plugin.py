@@ -21,7 +21,7 @@ from ..columns.snapshot import Snapshot
 from .extension_points import ColumnContext, QueueingHint
 from .verdict import OK, Code, Integers, Ok, Reject
 
-WHOLE = ("prefilter", "column", "reads", "wakes", "postfilter", "score")
+WHOLE = ("prefilter", "column", "reads", "events_to_register", "postfilter", "score")
 """Who has one of these speaks the frame's own language already."""
 Judge = Callable[[Pod, Node, Snapshot], Any]
 
@@ -45,7 +45,7 @@ def as_verdict(given: Any, otherwise: str) -> Ok | Reject:
 class CustomFilter:
     """A filter plugin made of a function."""
 
-    wakes: ClassVar[tuple[QueueingHint, ...]] = tuple(
+    events_to_register: ClassVar[tuple[QueueingHint, ...]] = tuple(
         QueueingHint(kind, "it may read anything") for kind in ("Node", "Pod", "PersistentVolume", "PersistentVolumeClaim")
     )
 

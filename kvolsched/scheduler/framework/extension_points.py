@@ -59,12 +59,17 @@ class ColumnContext:
 
 
 class SchedulerPlugin(Protocol):
-    """Every plugin has Kubernetes' name; a plugin whose name a document changed has a `document_name` beside it.
+    """What every plugin has: a name. The other attributes are optional.
 
-    `needs` names fields of a pod's spec, and words of a snapshot (`has_company`, `has_groups`): where none of them is
-    given the plugin asks nothing, ranks nothing, and need not even be called. One whose rule reads more than the judged
-    node and its pods says so with `wide = True` (of a rule alone it is taken for granted): preemption then plays
-    removals node by node. `watches` names kinds that only this plugin reads.
+    Attributes:
+        name: Kubernetes' name of the plugin.
+        document_name: the name that a design document gives it, if that differs.
+        skip_without: fields of a pod's spec and properties of a snapshot (`has_pods_with_affinity`,
+            `has_pod_selectors`); the plugin is not called for a pod where all of them are empty.
+        reads_other_nodes: whether the rule reads more than the judged node and the pods on it (taken for granted of a
+            plugin without `column`); preemption then tries removals one node at a time.
+        watches: kinds of objects that the scheduler must watch for this plugin.
+        events_to_register: see `EnqueueExtensions`.
     """
 
     @property
@@ -132,19 +137,20 @@ class Score(Protocol):
 
 @attrs.frozen
 class QueueingHint:
-    """One sort of event that may make a rejected pod fit: an object of this kind, what happened to it, and a hint.
+    """A cluster event that may make a rejected pod schedulable (kube-scheduler's ClusterEventWithHint).
 
     Args:
-        kind: of the object.
-        words: what it is, for people.
-        when: the hint: gets the waiting pod, the object before (None: it has come) and after (None: it is gone).
-        on: what must have happened; the hint is asked of nothing else.
+        kind: the kind of the object that changes.
+        description: the event in words.
+        hint_fn: called with the waiting pod and the object before (None: added) and after (None: deleted); says
+            whether the pod is worth another attempt.
+        action: what must have happened to the object for the hint to be asked.
     """
 
     kind: str
-    words: str
-    when: Callable[[Pod, Any, Any], bool] = lambda pod, old, new: True  # noqa: ARG005
-    on: Action = Action.ANY
+    description: str
+    hint_fn: Callable[[Pod, Any, Any], bool] = lambda pod, old, new: True  # noqa: ARG005
+    action: Action = Action.ANY
 
 
 @runtime_checkable
@@ -152,7 +158,7 @@ class EnqueueExtensions(Protocol):
     """Declares which events are worth another try of a pod that this plugin rejected."""
 
     @property
-    def wakes(self) -> tuple[QueueingHint, ...]: ...
+    def events_to_register(self) -> tuple[QueueingHint, ...]: ...
 
 
 # --- what a profile enables -----------------------------------------------------------------------------------------

@@ -90,14 +90,14 @@ class Profile:
     @cached_property
     def _needed(self) -> tuple[list[str], list[str], Callable[[Any], Any], Callable[[Any], Any]]:
         """The fields of a pod's spec and the words of a snapshot that plugins need, sorted; and what reads each."""
-        named = {name for enabled in self.plugins for name in getattr(enabled.plugin, "needs", ())}
+        named = {name for enabled in self.plugins for name in getattr(enabled.plugin, "skip_without", ())}
         fields = {field.name for field in attrs.fields(PodSpec)}
         of_spec, of_seen = sorted(named & fields), sorted(named - fields)
         return of_spec, of_seen, _reader(of_spec), _reader(of_seen)
 
     def _planned(self, has: set[str]) -> PassPlan:
         def asks(enabled: EnabledPlugin) -> bool:
-            needs = getattr(enabled.plugin, "needs", ())
+            needs = getattr(enabled.plugin, "skip_without", ())
             return not needs or not has.isdisjoint(needs)
 
         return PassPlan(
@@ -194,7 +194,7 @@ def design() -> Profile:
             EnabledPlugin(fit, 1, "general"),
             EnabledPlugin(NodeName(other=Reason(0, "node(s) didn't match the requested hostname")), 1, "general"),
             EnabledPlugin(
-                NodeAffinity(unmatched=Reason(0, "node(s) didn't match node selector"), restricts=False),
+                NodeAffinity(unmatched=Reason(0, "node(s) didn't match node selector"), restricts_in_prefilter=False),
                 1,
                 "general",
             ),

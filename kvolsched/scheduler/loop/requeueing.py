@@ -24,9 +24,9 @@ PASS = "scheduling pass"  # noqa: S105 - no password
 CYCLE = "cycle"  # the sort of note that a pass leaves between its two turns
 FLUSH = 300.0  # seconds after which an unschedulable pod is tried again, whatever happened
 
-FIRST_NODE = QueueingHint("Node", "a node appears", on=Action.ADD)
+FIRST_NODE = QueueingHint("Node", "a node appears", action=Action.ADD)
 """What pods wait for that nobody rejected: there was no node."""
-TAINT = QueueingHint("Node", "a taint changes or a node is uncordoned", on=Action.NODE_TAINT)
+TAINT = QueueingHint("Node", "a taint changes or a node is uncordoned", action=Action.NODE_TAINT)
 """What every plugin hears that waits for new nodes and says nothing of taints: once such nodes were overlooked."""
 
 
@@ -117,7 +117,7 @@ def _wake_for(ctx: TurnContext, profile: Profile, event: ClusterEvent) -> None:
         entry: QueueEntry = ctx.note(QUEUE, name)
         pod = ctx.seen.at(pod_key_of_entry(name))
         concerned = event.up_to is None or entry.priority <= event.up_to
-        if pod is not None and concerned and any(hint.when(pod, event.old, event.new) for hint in hints[name]):
+        if pod is not None and concerned and any(hint.hint_fn(pod, event.old, event.new) for hint in hints[name]):
             move_to_active_or_backoff(ctx, name, entry)
 
 
@@ -125,12 +125,12 @@ def _wake_for(ctx: TurnContext, profile: Profile, event: ClusterEvent) -> None:
 def hints_for(profile: Profile, kind: str, action: Action, rejected_by: tuple[str, ...]) -> tuple[QueueingHint, ...]:
     """Return what the plugins that rejected a pod declare of an event; a pod that none rejected waits for a node."""
     declared = [wake for plugin in profile.plugins if plugin.name in rejected_by for wake in registered_events(plugin.plugin)]
-    return tuple(wake for wake in declared or (FIRST_NODE,) if wake.kind == kind and wake.on & action)
+    return tuple(wake for wake in declared or (FIRST_NODE,) if wake.kind == kind and wake.action & action)
 
 
 def registered_events(plugin: Any) -> tuple[QueueingHint, ...]:
     """Return what a plugin waits for: as it declares, and changes of taints if it waits for nodes otherwise."""
-    declared: tuple[QueueingHint, ...] = tuple(getattr(plugin, "wakes", ()))
-    of_nodes = [wake.on for wake in declared if wake.kind == "Node"]
+    declared: tuple[QueueingHint, ...] = tuple(getattr(plugin, "events_to_register", ()))
+    of_nodes = [wake.action for wake in declared if wake.kind == "Node"]
     overlooks = any(on & Action.ADD for on in of_nodes) and not any(on & Action.NODE_TAINT for on in of_nodes)
     return (*declared, TAINT) if overlooks else declared

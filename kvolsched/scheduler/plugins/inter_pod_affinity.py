@@ -49,16 +49,16 @@ class InterPodAffinity:
 
     Args:
         affinity, own, existing: the reasons, in the order in which they are looked at.
-        family: an extra reason before each of them (1.11 gave two).
+        general_reason: an extra reason before each of them (1.11 gave two).
         existing_first: whether the pods already there are asked first (1.11).
         hard_weight: what a required affinity of a pod already there weighs for a pod that meets it.
         ranks: whether preferences make a score.
     """
 
     name: ClassVar[str] = "InterPodAffinity"
-    needs: ClassVar[tuple[str, ...]] = ("affinity", "has_company")
-    wide: ClassVar[bool] = True
-    family: Reason = Reason(0, "")
+    skip_without: ClassVar[tuple[str, ...]] = ("affinity", "has_pods_with_affinity")
+    reads_other_nodes: ClassVar[bool] = True
+    general_reason: Reason = Reason(0, "")
     affinity: Reason = Reason(1, "node(s) didn't match pod affinity rules")
     own: Reason = Reason(2, "node(s) didn't match pod anti-affinity rules", Code.UNSCHEDULABLE)
     existing: Reason = Reason(3, "node(s) didn't satisfy existing pods anti-affinity rules", Code.UNSCHEDULABLE)
@@ -70,13 +70,13 @@ class InterPodAffinity:
     def of_the_design(cls) -> InterPodAffinity:
         """Return the words and the order of 1.11."""
         return cls(
-            family=Reason(0, "node(s) didn't match pod affinity/anti-affinity", Code.UNSCHEDULABLE),
+            general_reason=Reason(0, "node(s) didn't match pod affinity/anti-affinity", Code.UNSCHEDULABLE),
             existing_first=True,
             ranks=False,
         )
 
     @property
-    def wakes(self) -> tuple[QueueingHint, ...]:
+    def events_to_register(self) -> tuple[QueueingHint, ...]:
         """Pods that are wanted or not, and nodes that make domains."""
         return (
             QueueingHint(
@@ -144,7 +144,7 @@ class InterPodAffinity:
         return None
 
     def _no(self, reason: Reason, term: AffinityTerm, relation: str, found: str) -> Reject:
-        texts = tuple(part.text for part in (self.family, reason) if part.text)
+        texts = tuple(part.text for part in (self.general_reason, reason) if part.text)
         return Reject(texts, reason.status, (Evidence(str(term), relation, found),))
 
     def column(self, pod: Pod, at: ColumnContext) -> Codes | None:
@@ -155,7 +155,7 @@ class InterPodAffinity:
         ]
         steps.insert(0 if self.existing_first else 2, (self.existing, self._is_unwanted(pod, at)))
         codes: Codes | None = None
-        family = np.uint16(1 if self.family.text else 0)
+        family = np.uint16(1 if self.general_reason.text else 0)
         for reason, mask in steps:
             if mask is not None:
                 here = mask * (np.uint16(1 << reason.bit) | family)

@@ -35,12 +35,12 @@ from kvolsched.scheduler.node_selection import admitted, admitted_rows, node_aff
 class NodeAffinity:
     """Rejects nodes that the pod's nodeSelector or required node affinity does not match.
 
-    `restricts`: whether terms that all name nodes restrict the pass before filtering, as today (not in 1.11).
+    `restricts_in_prefilter`: whether terms that all name nodes restrict the pass before filtering, as today (not in 1.11).
     """
 
     name: ClassVar[str] = "NodeAffinity"
-    needs: ClassVar[tuple[str, ...]] = ("affinity", "node_selector")
-    wakes: ClassVar[tuple[QueueingHint, ...]] = (
+    skip_without: ClassVar[tuple[str, ...]] = ("affinity", "node_selector")
+    events_to_register: ClassVar[tuple[QueueingHint, ...]] = (
         QueueingHint(
             "Node",
             "a node appears that matches, or its labels change so that it does",
@@ -50,14 +50,14 @@ class NodeAffinity:
     )
 
     unmatched: Reason = Reason(0, "node(s) didn't match Pod's node affinity/selector")
-    restricts: bool = True
+    restricts_in_prefilter: bool = True
 
     def prefilter(self, pod: Pod, seen: Snapshot) -> Skip | PreFilterReject | PreFilterResult | None:
         """Nothing asked: nothing to do. If every required term names nodes, only these nodes come into question."""
         terms = required(pod)
         if terms is None and not pod.spec.node_selector:
             return SKIP
-        if terms is None or not self.restricts:
+        if terms is None or not self.restricts_in_prefilter:
             return None
         named: set[str] = set()
         for term in terms.node_selector_terms:

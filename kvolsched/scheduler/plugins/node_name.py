@@ -20,8 +20,8 @@ class NodeName:
     """Rejects every node but the one that the pod names."""
 
     name: ClassVar[str] = "NodeName"
-    wakes: ClassVar[tuple[QueueingHint, ...]] = (
-        QueueingHint("Node", "a node appears", on=Action.ADD),
+    events_to_register: ClassVar[tuple[QueueingHint, ...]] = (
+        QueueingHint("Node", "a node appears", action=Action.ADD),
     )
 
     other: Reason = Reason(0, "node(s) didn't match the requested node name")

@@ -26,9 +26,9 @@ class NodePorts:
     """Rejects nodes on which a pod holds a host port that this pod asks for."""
 
     name: ClassVar[str] = "NodePorts"
-    wakes: ClassVar[tuple[QueueingHint, ...]] = (
+    events_to_register: ClassVar[tuple[QueueingHint, ...]] = (
         QueueingHint("Pod", "a pod that holds one of its ports leaves its node", _frees, Action.DELETE),
-        QueueingHint("Node", "a node appears", on=Action.ADD),
+        QueueingHint("Node", "a node appears", action=Action.ADD),
     )
 
     taken: Reason = Reason(0, "node(s) didn't have free ports for the requested pod ports", Code.UNSCHEDULABLE)

@@ -46,8 +46,8 @@ class NodeResourcesFit:
     """
 
     name: ClassVar[str] = "NodeResourcesFit"
-    wakes: ClassVar[tuple[QueueingHint, ...]] = (
-        QueueingHint("Pod", "a pod leaves its node", on=Action.DELETE),
+    events_to_register: ClassVar[tuple[QueueingHint, ...]] = (
+        QueueingHint("Pod", "a pod leaves its node", action=Action.DELETE),
         QueueingHint("Pod", "it, or a pod on a node, asks for less", _less, Action.POD_SCALE_DOWN),
         QueueingHint(
             "Node",

@@ -22,7 +22,7 @@ class NodeUnschedulable:
     """Rejects cordoned nodes."""
 
     name: ClassVar[str] = "NodeUnschedulable"
-    wakes: ClassVar[tuple[QueueingHint, ...]] = (
+    events_to_register: ClassVar[tuple[QueueingHint, ...]] = (
         QueueingHint(
             "Node",
             "a node appears or is uncordoned",

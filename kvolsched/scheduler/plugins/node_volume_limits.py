@@ -39,10 +39,10 @@ class NodeVolumeLimits:
     """
 
     name: ClassVar[str] = "NodeVolumeLimits"
-    needs: ClassVar[tuple[str, ...]] = ("volumes",)
+    skip_without: ClassVar[tuple[str, ...]] = ("volumes",)
     watches: ClassVar[frozenset[str]] = frozenset({"VolumeAttachment"})
-    wakes: ClassVar[tuple[QueueingHint, ...]] = (
-        QueueingHint("CSINode", "a node tells its drivers", on=Action.ADD),
+    events_to_register: ClassVar[tuple[QueueingHint, ...]] = (
+        QueueingHint("CSINode", "a node tells its drivers", action=Action.ADD),
         QueueingHint("CSINode", "a limit of a node rises", lambda _pod, old, new: _more(old, new), Action.UPDATE),
         QueueingHint("Pod", "a pod with volumes leaves its node", lambda _pod, old, _new: _may_count(old), Action.DELETE),
         QueueingHint("VolumeAttachment", "a volume is detached", lambda pod, old, _new: _may_free(pod, old), Action.DELETE),

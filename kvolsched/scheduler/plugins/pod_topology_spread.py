@@ -58,8 +58,8 @@ class PodTopologySpread:
     """
 
     name: ClassVar[str] = "PodTopologySpread"
-    needs: ClassVar[tuple[str, ...]] = ("topology_spread_constraints", "has_groups")
-    wide: ClassVar[bool] = True
+    skip_without: ClassVar[tuple[str, ...]] = ("topology_spread_constraints", "has_pod_selectors")
+    reads_other_nodes: ClassVar[bool] = True
     too_skewed: Reason = Reason(0, "node(s) didn't match pod topology spread constraints", Code.UNSCHEDULABLE)
     no_label: Reason = Reason(1, "node(s) didn't match pod topology spread constraints (missing required label)")
     today: bool = True
@@ -95,7 +95,7 @@ class PodTopologySpread:
         return groups.KINDS if self.defaults else frozenset()
 
     @property
-    def wakes(self) -> tuple[QueueingHint, ...]:
+    def events_to_register(self) -> tuple[QueueingHint, ...]:
         """Pods that count, and nodes that make or unmake domains."""
         return (
             QueueingHint(

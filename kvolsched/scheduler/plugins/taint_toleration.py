@@ -24,7 +24,7 @@ class TaintToleration:
     """Rejects nodes with an untolerated NoSchedule or NoExecute taint; prefers those with few PreferNoSchedule ones."""
 
     name: ClassVar[str] = "TaintToleration"
-    wakes: ClassVar[tuple[QueueingHint, ...]] = (
+    events_to_register: ClassVar[tuple[QueueingHint, ...]] = (
         QueueingHint(
             "Node",
             "a node appears whose taints are tolerated, or they change so that they are",

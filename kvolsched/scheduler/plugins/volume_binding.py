@@ -85,8 +85,8 @@ class VolumeBinding:
     """
 
     name: ClassVar[str] = "VolumeBinding"
-    needs: ClassVar[tuple[str, ...]] = ("volumes",)
-    wakes: ClassVar[tuple[QueueingHint, ...]] = WAKES
+    skip_without: ClassVar[tuple[str, ...]] = ("volumes",)
+    events_to_register: ClassVar[tuple[QueueingHint, ...]] = WAKES
 
     out_of_reach: Reason = Reason(0, "node(s) didn't match PersistentVolume's node affinity")
     nothing_to_bind: Reason = Reason(1, "node(s) didn't find available persistent volumes to bind")

@@ -43,11 +43,11 @@ class VolumeRestrictions:
     """Rejects nodes with a disk that cannot be shared, and every node while a single-pod claim is in use."""
 
     name: ClassVar[str] = "VolumeRestrictions"
-    needs: ClassVar[tuple[str, ...]] = ("volumes",)
-    wide: ClassVar[bool] = True
-    wakes: ClassVar[tuple[QueueingHint, ...]] = (
+    skip_without: ClassVar[tuple[str, ...]] = ("volumes",)
+    reads_other_nodes: ClassVar[bool] = True
+    events_to_register: ClassVar[tuple[QueueingHint, ...]] = (
         QueueingHint("Pod", "a pod that uses one of its claims or disks leaves", _frees, Action.DELETE),
-        QueueingHint("Node", "a node appears", on=Action.ADD),
+        QueueingHint("Node", "a node appears", action=Action.ADD),
         QueueingHint(
             "PersistentVolumeClaim",
             "one of its claims appears",

@@ -19,7 +19,7 @@ class VolumeRollback:
     """Rejects the pod as a whole: there is nothing that a node could do about it."""
 
     name: ClassVar[str] = "VolumeRollback"
-    wakes: ClassVar[tuple[QueueingHint, ...]] = WAKES
+    events_to_register: ClassVar[tuple[QueueingHint, ...]] = WAKES
 
     def prefilter(self, pod: Pod, seen: Snapshot) -> Skip | PreFilterReject:
         """No claim of the pod is under rollback."""

@@ -53,8 +53,8 @@ class VolumeZone:
     """
 
     name: ClassVar[str] = "VolumeZone"
-    needs: ClassVar[tuple[str, ...]] = ("volumes",)
-    wakes: ClassVar[tuple[QueueingHint, ...]] = (
+    skip_without: ClassVar[tuple[str, ...]] = ("volumes",)
+    events_to_register: ClassVar[tuple[QueueingHint, ...]] = (
         QueueingHint("StorageClass", "a class comes whose claims wait", lambda _pod, _old, new: new.delayed, Action.ADD),
         QueueingHint(
             "Node",
