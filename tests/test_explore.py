@@ -378,7 +378,7 @@ def test_an_error_in_an_actor_says_where_it_was():
 
     with pytest.raises(ZeroDivisionError) as caught:
         explore(sim, faults=[UserAct("another pod", (create(pod("q")),))], **QUICK)
-    assert "met while exploring, after 0 moves, making Move(what='fault', component='user'" in caught.value.__notes__[0]
+    assert "met while exploring, after 0 moves, making Transition(what='fault', component='user'" in caught.value.__notes__[0]
 
 
 PROGRAM = """

@@ -236,7 +236,7 @@ def test_what_cannot_be_read_is_a_fault(text, expected):
 ])  # fmt: skip
 def test_sizes_over_the_limits(monkeypatch, limit, text, expected):
     """More than a source may hold is refused in words that name the limit."""
-    for module in ("sources", "yamltext"):
+    for module in ("text.sources", "text.yaml_text"):
         monkeypatch.setattr(f"kvolsched.api.{module}.LIMITS", manifest.LIMITS.__class__(**limit))
     with pytest.raises(ManifestError, match=expected):
         Cluster.from_manifests(text + "\n")

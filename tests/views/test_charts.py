@@ -128,7 +128,7 @@ def test_a_selected_unit_is_ringed():
 def test_the_panel_needs_no_altair():
     """Drawing for the panel does not load altair, which takes a second."""
     code = (
-        "import sys; from kvolsched.views import charts, frame; charts.draw(frame.Frame(), 700); "
+        "import sys; from kvolsched.views import frame; from kvolsched.views.pictures import charts; charts.draw(frame.Frame(), 700); "
         "print('altair' in sys.modules)"
     )
     assert (
