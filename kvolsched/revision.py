@@ -31,8 +31,8 @@ from .controllers import (
     user,
     zonal_upgrade,
 )
+from .scheduler import profiles
 from .scheduler.columns.snapshot import Snapshot
-from .scheduler.framework import profile as profiles
 from .scheduler.framework.profile import Profile
 from .scheduler.loop.assume_cache import KINDS, AssumeCache
 from .scheduler.loop.binding_flow import BindWorker, Strategy, TwoPasses, WaitInPreBind, named_volume, pod_claims
@@ -338,7 +338,7 @@ WORKLOADS = ("Deployment", "ReplicaSet", "StatefulSet", "DaemonSet", "PodDisrupt
 
 def upstream() -> Revision:
     """Return the rules of Kubernetes v1.36.2."""
-    profile = profiles.upstream()
+    profile = profiles.upstream_profile()
     return Revision(
         name="upstream",
         profile=profile,
@@ -350,7 +350,7 @@ def upstream() -> Revision:
 
 def design() -> Revision:
     """Return the rules of the design documents, and of 1.11 and 1.16 where they are silent."""
-    profile = profiles.design()
+    profile = profiles.design_profile()
     return Revision(
         name="design",
         profile=profile,

@@ -13,15 +13,15 @@ from kvolsched.conform import FAMILIES, read
 from kvolsched.conform.families import SCHEDULER
 from kvolsched.scheduler import requests
 from kvolsched.scheduler.columns.attachments import limits_of, of_pod
-from kvolsched.scheduler.framework.profile import upstream
 from kvolsched.scheduler.framework.verdict import OK, Ok
 from kvolsched.scheduler.node_selection import required
+from kvolsched.scheduler.profiles import upstream_profile
 
 ROOT = Path(__file__).parent.parent
 JUDGED = tuple(name for name, family in FAMILIES.items() if family is SCHEDULER)  # verdicts of a scheduler
 RECORDED = ROOT / "tests" / "conformance"
 SHIPPED = ROOT / "kvolsched" / "exercises"
-PROFILE = upstream()
+PROFILE = upstream_profile()
 
 
 def reference(name):

@@ -13,8 +13,8 @@ import attrs
 from kvolsched import volumes
 from kvolsched.api.kinds.pod import Pod
 from kvolsched.revision import Revision
+from kvolsched.scheduler.columns.arrays import Integers
 from kvolsched.scheduler.framework.extension_points import ColumnContext, EnabledPlugin
-from kvolsched.scheduler.framework.verdict import Integers
 
 RULES_OF_1_11 = attrs.evolve(
     volumes.DESIGN, selected_node_key="volume.alpha.kubernetes.io/selected-node", lists_by_field=True

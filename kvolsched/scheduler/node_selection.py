@@ -6,8 +6,8 @@ from kvolsched.api.kinds.node import Node
 from kvolsched.api.kinds.pod import NodeAffinity, Pod
 from kvolsched.api.kinds.selector import NodeSelector
 
+from .columns.arrays import Mask
 from .columns.node_table import NodeTable
-from .framework.verdict import Mask
 
 
 def node_affinity(pod: Pod) -> NodeAffinity | None:

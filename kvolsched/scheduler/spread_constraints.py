@@ -18,11 +18,11 @@ from kvolsched.api.kinds.node import Node
 from kvolsched.api.kinds.pod import Pod, TopologySpreadConstraint
 from kvolsched.api.kinds.selector import LabelSelector, untolerated
 
+from .columns.arrays import Mask
 from .columns.node_table import NodeTable
 from .columns.owner_selectors import Selectors
 from .columns.pod_counts import PodMatcher
 from .columns.snapshot import Snapshot
-from .framework.verdict import Mask
 from .node_selection import admitted, admitted_rows, required
 
 HOSTNAME = "kubernetes.io/hostname"

@@ -17,6 +17,7 @@ from kvolsched.api.kinds.selector import NodeSelector, NodeSelectorTerm, Tolerat
 from kvolsched.volumes import REGION_LABELS, ZONE_LABELS
 
 from ..api.kinds.meta import evolve_parts
+from ..scheduler.columns.arrays import Mask
 from ..scheduler.columns.pod_counts import (
     AffinityTerm,
     PodsPerRow,
@@ -25,7 +26,6 @@ from ..scheduler.columns.pod_counts import (
     required_anti_affinity,
 )
 from ..scheduler.framework.extension_points import ColumnContext
-from ..scheduler.framework.verdict import Mask
 from ..scheduler.node_selection import node_affinity
 from ..scheduler.spread_constraints import HARD
 

@@ -19,9 +19,10 @@ import numpy as np
 from kvolsched.api.kinds.pod import Pod
 
 from ..scheduler import requests
+from ..scheduler.columns.arrays import Mask
 from ..scheduler.framework.extension_points import ColumnContext, lift_rule
 from ..scheduler.framework.judgement import Judgement
-from ..scheduler.framework.verdict import Mask, PreFilterReject, PreFilterResult, Skip
+from ..scheduler.framework.verdict import PreFilterReject, PreFilterResult, Skip
 from .clauses import clauses_of
 
 MOST_TRIED = 200_000  # sets of demands; beyond that the set is found greedily: minimal still, perhaps not the smallest

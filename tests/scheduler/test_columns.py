@@ -13,16 +13,17 @@ from kvolsched.scheduler import requests
 from kvolsched.scheduler.columns.snapshot import snapshot
 from kvolsched.scheduler.framework.extension_points import EnabledPlugin
 from kvolsched.scheduler.framework.judgement import check, judge
-from kvolsched.scheduler.framework.profile import Profile, design, upstream
+from kvolsched.scheduler.framework.profile import Profile
 from kvolsched.scheduler.framework.ranking import rank
 from kvolsched.scheduler.framework.verdict import OK, Code, Reject
 from kvolsched.scheduler.plugins.pod_topology_spread import PodTopologySpread
 from kvolsched.scheduler.plugins.volume_binding import VolumeBinding
+from kvolsched.scheduler.profiles import design_profile, upstream_profile
 from scheduler.strategies import clusters, company, pending, spread, stores, worlds
 
 PROFILES = [
-    upstream(),
-    design(),
+    upstream_profile(),
+    design_profile(),
     Profile(
         "mixed",
         (
@@ -78,9 +79,9 @@ def test_the_volume_score_is_that_of_the_decision(world):
     """PrioritizeVolumes ranks each node by the very volumes that would be bound there."""
     objects, pod = world
     seen = snapshot(objects)
-    judgement = judge(pod, seen, design())
+    judgement = judge(pod, seen, design_profile())
     ranking = rank(judgement)
-    plugin = design().plugin("CheckVolumeBinding")
+    plugin = design_profile().plugin("CheckVolumeBinding")
     for node in judgement.feasible:
         decision = plugin.decide(pod, node, seen)
         if "VolumeBinding" in ranking.raw:
@@ -161,7 +162,7 @@ def _reference(pod, node, seen):
 def test_resource_scores(objects, pod):
     """Least allocated and balanced allocation over columns equal their formulas in plain numbers."""
     seen = snapshot(objects)
-    ranking = rank(judge(pod, seen, upstream()))
+    ranking = rank(judge(pod, seen, upstream_profile()))
     for name in ranking.nodes:
         least, balanced = _reference(pod, seen.node(name), seen)
         assert ranking.of(name)["NodeResourcesFit"][1] == least
@@ -176,7 +177,7 @@ def test_shares_are_exact_at_the_edge_of_floats(memory):
         node = Node(metadata=ObjectMeta(name="n"), status=NodeStatus(allocatable=Frozen(memory=str(memory), pods="9")))
         resources = Resources(requests=Frozen(memory=str(ask), cpu="0"))
         pod = Pod(metadata=ObjectMeta(name="p"), spec=PodSpec(containers=(Container(resources=resources),)))
-        ranking = rank(judge(pod, snapshot([node]), upstream()))
+        ranking = rank(judge(pod, snapshot([node]), upstream_profile()))
         assert ranking.of("n")["NodeResourcesFit"][1] == 100 * (memory - ask) // memory
 
 
@@ -185,7 +186,7 @@ def test_more_resources_than_bits():
     many = {f"example.com/r{i:02}": "1" for i in range(20)}
     node = Node(metadata=ObjectMeta(name="n"), status=NodeStatus(allocatable=Frozen(pods="9")))
     pod = Pod(spec=PodSpec(containers=(Container(resources=Resources(requests=Frozen(many))),)))
-    judgement = judge(pod, snapshot([node]), upstream())
+    judgement = judge(pod, snapshot([node]), upstream_profile())
     assert len(judgement.verdict("n", "NodeResourcesFit")[0]) == 20
     assert judgement.cell("n", "NodeResourcesFit").status is Code.UNSCHEDULABLE_AND_UNRESOLVABLE
 
@@ -193,7 +194,7 @@ def test_more_resources_than_bits():
 def test_codes_are_by_plugin_and_node():
     """`codes` has a row for each plugin and a column for each name in `nodes`."""
     nodes = [Node(metadata=ObjectMeta(name=name), status=NodeStatus(allocatable=Frozen(pods="0"))) for name in "ab"]
-    judgement = judge(Pod(), snapshot(nodes), upstream())
+    judgement = judge(Pod(), snapshot(nodes), upstream_profile())
     assert judgement.codes.dtype == np.uint16
     assert judgement.codes.shape == (len(judgement.plugins), 2)
     assert judgement.codes[judgement.plugins.index("NodeResourcesFit")].all()

@@ -8,8 +8,9 @@ from kvolsched.scheduler.columns.snapshot import snapshot
 from kvolsched.scheduler.csi_migration import affinity_on, translated_affinity
 from kvolsched.scheduler.framework.extension_points import EnabledPlugin
 from kvolsched.scheduler.framework.judgement import check, judge
-from kvolsched.scheduler.framework.profile import Profile, upstream
+from kvolsched.scheduler.framework.profile import Profile
 from kvolsched.scheduler.plugins.volume_binding import VolumeBinding
+from kvolsched.scheduler.profiles import upstream_profile
 from kvolsched.world.log import Key
 
 ZONE, BETA = "topology.kubernetes.io/zone", "failure-domain.beta.kubernetes.io/zone"
@@ -81,7 +82,7 @@ def test_each_node_judges_for_itself(migrates, feasible):
     """The same volume reaches a node by Kubernetes' label or by the driver's; column and rule agree."""
     objects = [*map(from_plain, yaml.safe_load(CLUSTER)), disk({ZONE: ["a"]})]
     objects += [csi_node(name, "kubernetes.io/aws-ebs") for name in ("handed", "served")]
-    profile = Profile("volumes alone", (EnabledPlugin(VolumeBinding(migrates=migrates)),), upstream().words)
+    profile = Profile("volumes alone", (EnabledPlugin(VolumeBinding(migrates=migrates)),), upstream_profile().words)
     judgement = judge(from_plain(POD), snapshot(objects), profile)
 
     check(judgement)
@@ -91,7 +92,7 @@ def test_each_node_judges_for_itself(migrates, feasible):
 def test_a_node_that_begins_to_hand_over_is_judged_anew():
     """Once a CSINode is written, the same volume is judged on its node as the driver's; before, as it stands."""
     seen = snapshot([*map(from_plain, yaml.safe_load(CLUSTER)), disk({ZONE: ["a"]})])
-    profile = Profile("volumes alone", (EnabledPlugin(VolumeBinding(migrates=True)),), upstream().words)
+    profile = Profile("volumes alone", (EnabledPlugin(VolumeBinding(migrates=True)),), upstream_profile().words)
     feasible = [judge(from_plain(POD), seen, profile).feasible]
     for old, new in ((None, "kubernetes.io/aws-ebs"), ("kubernetes.io/aws-ebs", None)):
         told = [plugins and csi_node("handed", plugins) for plugins in (old, new)]

@@ -10,7 +10,7 @@ import pytest
 from kvolsched.conform import judged, read
 from kvolsched.conform.spread import ALPHA, BETA, spreading
 from kvolsched.scheduler.framework.judgement import check
-from kvolsched.scheduler.framework.profile import design
+from kvolsched.scheduler.profiles import design_profile
 
 RECORDED = Path(__file__).parents[1] / "conformance" / "design-spread.jsonl.gz"
 
@@ -19,4 +19,4 @@ RECORDED = Path(__file__).parents[1] / "conformance" / "design-spread.jsonl.gz"
 def test_columns_say_what_rules_say_in_the_design(options):
     """In all 290 cases, in S3's form and those of the releases."""
     for recorded in read(RECORDED):
-        check(judged(recorded.case, spreading(design(), **options)))
+        check(judged(recorded.case, spreading(design_profile(), **options)))

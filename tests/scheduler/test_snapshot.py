@@ -11,9 +11,9 @@ from kvolsched.api.kinds.volume import PersistentVolume
 from kvolsched.scheduler.columns.snapshot import Snapshot, snapshot
 from kvolsched.scheduler.framework.extension_points import ColumnContext
 from kvolsched.scheduler.framework.judgement import judge
-from kvolsched.scheduler.framework.profile import design, upstream
 from kvolsched.scheduler.framework.ranking import rank
 from kvolsched.scheduler.framework.verdict import OK, SKIP
+from kvolsched.scheduler.profiles import design_profile, upstream_profile
 from kvolsched.world.log import Key
 from kvolsched.world.view import build
 from scheduler.strategies import changing, clusters, company, pending, spread, stores
@@ -38,7 +38,7 @@ def test_moved_equals_built(states, pod, random):
             if old == new:
                 continue
             if random.random() < 0.1:
-                for profile in (upstream(), design()):
+                for profile in (upstream_profile(), design_profile()):
                     rank(judge(pod, moved, profile))  # makes tallies and demands, which then have to follow
             moved.apply(key, old, new)
             trail.append((key, old, new))
@@ -99,7 +99,7 @@ def _same(moved, contents, pod):
             there = built.nodes.row_of[name]
             assert moved.supply.count(ask, size)[row] == built.supply.count(ask, size)[there]
             assert moved.supply.smallest(ask, size)[row] == built.supply.smallest(ask, size)[there]
-    for profile in (upstream(), design()):
+    for profile in (upstream_profile(), design_profile()):
         one, other = judge(pod, moved, profile), judge(pod, built, profile)
         assert one.matrix() == other.matrix()
         assert one.fingerprint == other.fingerprint
@@ -125,7 +125,7 @@ def test_a_pod_without_claims_visits_no_volume():
     node = Node(metadata=ObjectMeta(name="n"), status=NodeStatus(allocatable=Frozen(cpu="1", pods="9")))
     pod = Pod(spec=PodSpec(containers=(Container(resources=Resources(requests=Frozen(cpu="1"))),)))
     seen = snapshot([node, *(PersistentVolume(metadata=ObjectMeta(name=f"v{i}")) for i in range(3))])
-    for profile in (upstream(), design()):
+    for profile in (upstream_profile(), design_profile()):
         seen.supply = seen._volumes = None  # whoever looks at a volume fails
         judgement = judge(pod, seen, profile)
         rank(judgement)
@@ -159,7 +159,7 @@ def test_scores_follow_row_by_row(moves, odd):
         else:
             there.pop(key_of(placed), None)
         if asks or place == len(moves) - 1:
-            for profile in (upstream(), design()):
+            for profile in (upstream_profile(), design_profile()):
                 ours, anew = (judge(asked, seen, profile) for seen in (moved, snapshot(there.values())))
                 assert anew.matrix() == ours.matrix()
                 assert rank(anew).total() == rank(ours).total()
@@ -169,7 +169,7 @@ def test_scores_follow_row_by_row(moves, odd):
 def test_who_needs_what_a_pod_lacks_has_nothing_to_say():
     """A plugin that names what it needs of a pod skips one that has none of it, rejects no node and ranks none."""
     seen, pod = snapshot([Node(metadata=ObjectMeta(name="n0"))]), plain("bare")
-    for profile in (upstream(), design()):
+    for profile in (upstream_profile(), design_profile()):
         needing = [each.plugin for each in profile.plugins if getattr(each.plugin, "skip_without", ())]
         assert needing
         for plugin in needing:

@@ -21,8 +21,8 @@ from kvolsched.api.kinds.selector import NodeSelector
 from kvolsched.api.kinds.volume import PersistentVolume
 from kvolsched.world.log import Key
 
-from ..framework.verdict import Mask
-from .node_table import Column, NodeTable, RowIndices
+from .arrays import Mask, RowIndices
+from .node_table import Column, NodeTable
 
 MAX_CACHED_SHAPES = 512  # demands; the one not asked for longest goes first
 VolumesPerRow = NDArray[np.int32]

@@ -22,10 +22,9 @@ from kvolsched.api.kinds.storage_class import TopologySelectorTerm
 from kvolsched.world.log import Key
 
 from .. import requests
-from ..framework.verdict import Mask
 from ..requests import CPU, LARGEST, MEMORY, PODS
+from .arrays import Mask, RowIndices
 
-RowIndices = NDArray[np.intp]
 T = TypeVar("T")
 
 FOLLOWED = 256  # derived columns kept; the one not asked for longest goes first

@@ -24,8 +24,8 @@ from kvolsched.api.kinds.volume import PersistentVolume, PersistentVolumeClaim
 from kvolsched.world.log import Key, LogKey
 
 from ..csi_migration import hands_over
-from ..framework.verdict import Mask
 from . import owner_selectors as groups
+from .arrays import Mask
 from .attachments import Attachments
 from .exclusive_use import ExclusiveUse, host_ports
 from .free_volumes import FreeVolumes

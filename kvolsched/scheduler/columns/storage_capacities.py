@@ -18,7 +18,8 @@ from kvolsched.api.kinds.quantity import value
 from kvolsched.api.kinds.volume import PersistentVolumeClaim
 from kvolsched.world.log import Key
 
-from .node_table import Column, NodeTable, RowIndices
+from .arrays import RowIndices
+from .node_table import Column, NodeTable
 
 NOTHING = -1  # the column's value where no object reaches
 FEW = 64  # up to so many objects of a class a column is simply made anew

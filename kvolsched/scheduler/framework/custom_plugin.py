@@ -17,9 +17,10 @@ from numpy.typing import NDArray
 from kvolsched.api.kinds.node import Node
 from kvolsched.api.kinds.pod import Pod
 
+from ..columns.arrays import Integers
 from ..columns.snapshot import Snapshot
 from .extension_points import ColumnContext, QueueingHint
-from .verdict import OK, Code, Integers, Ok, Reject
+from .verdict import OK, Code, Ok, Reject
 
 WHOLE = ("prefilter", "column", "reads", "events_to_register", "postfilter", "score")
 """Who has one of these speaks the frame's own language already."""

@@ -19,22 +19,10 @@ from numpy.typing import NDArray
 from kvolsched.api.kinds.node import Node
 from kvolsched.api.kinds.pod import Pod
 
+from ..columns.arrays import Codes, Mask
 from ..columns.node_table import NodeTable
 from .cluster_event import Action
-from .verdict import (
-    Code,
-    Codes,
-    Legend,
-    Mask,
-    Ok,
-    PreFilterReject,
-    PreFilterResult,
-    Reason,
-    Reject,
-    Said,
-    Skip,
-    reason_texts,
-)
+from .verdict import Code, Legend, Ok, PreFilterReject, PreFilterResult, Reason, Reject, Said, Skip, reason_texts
 
 if TYPE_CHECKING:
     from ..columns.snapshot import Snapshot

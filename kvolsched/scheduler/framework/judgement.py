@@ -20,13 +20,14 @@ from numpy.typing import NDArray
 
 from kvolsched.api.kinds.pod import Pod
 
+from ..columns.arrays import Codes, Mask
 from ..columns.hypothetical_snapshot import HypotheticalSnapshot
 from .extension_points import ColumnContext, EventWording, legend_of, lift_rule
-from .verdict import OK, Code, Codes, Evidence, Legend, Mask, Ok, PreFilterReject, PreFilterResult, Reject, Said, Skip
+from .verdict import OK, Code, Evidence, Legend, Ok, PreFilterReject, PreFilterResult, Reject, Said, Skip
 
 if TYPE_CHECKING:
     from ..columns.snapshot import Snapshot
-    from .profile import PassPlan, Profile
+    from .profile import ActivePlugins, Profile
 
 NOTHING: Said = ((), Code.SUCCESS)
 NO_NODES = "no nodes available to schedule pods"
@@ -113,7 +114,7 @@ class Judgement:
     # --- by row, while fresh ----------------------------------------------------------------------------------------
 
     @cached_property
-    def plan(self) -> PassPlan:
+    def plan(self) -> ActivePlugins:
         """Whom a pass of this pod asks."""
         return self.profile.plan(self.pod.spec, self.seen)
 

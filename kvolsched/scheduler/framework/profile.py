@@ -15,28 +15,11 @@ import attrs
 
 from ...api.kinds.pod import PodSpec
 from ..columns.snapshot import Snapshot
-from ..plugins.default_preemption import DefaultPreemption
-from ..plugins.dynamic_resources import DynamicResources
-from ..plugins.image_locality import ImageLocality
-from ..plugins.inter_pod_affinity import InterPodAffinity
-from ..plugins.node_affinity import NodeAffinity
-from ..plugins.node_name import NodeName
-from ..plugins.node_ports import NodePorts
-from ..plugins.node_resources_balanced_allocation import NodeResourcesBalancedAllocation
-from ..plugins.node_resources_fit import NodeResourcesFit
-from ..plugins.node_unschedulable import NodeUnschedulable
-from ..plugins.node_volume_limits import NodeVolumeLimits
-from ..plugins.pod_topology_spread import PodTopologySpread
-from ..plugins.taint_toleration import TaintToleration
-from ..plugins.volume_binding import VolumeBinding
-from ..plugins.volume_restrictions import VolumeRestrictions
-from ..plugins.volume_zone import VolumeZone
 from .extension_points import ColumnFilter, EnabledPlugin, EventWording, Filter, PostFilter, PreFilter, Score
-from .verdict import Code, Reason
 
 
 @attrs.frozen
-class PassPlan:
+class ActivePlugins:
     """Whom a pass asks, and in which place each filter stands: the plugins that may have something to say of a pod.
 
     `skipped` are those that look at pods first and have nothing to ask of this one.
@@ -73,7 +56,7 @@ class Profile:
             enabled for enabled in self.plugins if isinstance(enabled.plugin, Score) and enabled.weight
         )
 
-    def plan(self, spec: PodSpec, seen: Snapshot) -> PassPlan:
+    def plan(self, spec: PodSpec, seen: Snapshot) -> ActivePlugins:
         """Return whom a pass of a pod with this spec asks; pods with the same fields share a plan."""
         fields, words, of_spec, of_seen = self._needed
         given = (*map(bool, of_spec(spec)), *of_seen(seen))
@@ -84,7 +67,7 @@ class Profile:
         return plan
 
     @cached_property
-    def _plans(self) -> dict[tuple[bool, ...], PassPlan]:
+    def _plans(self) -> dict[tuple[bool, ...], ActivePlugins]:
         return {}
 
     @cached_property
@@ -95,12 +78,12 @@ class Profile:
         of_spec, of_seen = sorted(named & fields), sorted(named - fields)
         return of_spec, of_seen, _reader(of_spec), _reader(of_seen)
 
-    def _planned(self, has: set[str]) -> PassPlan:
+    def _planned(self, has: set[str]) -> ActivePlugins:
         def asks(enabled: EnabledPlugin) -> bool:
             needs = getattr(enabled.plugin, "skip_without", ())
             return not needs or not has.isdisjoint(needs)
 
-        return PassPlan(
+        return ActivePlugins(
             tuple((each.name, each.plugin.prefilter) for each in self.prefilters if asks(each)),
             tuple(
                 (place, each.name, each.plugin, each.name in self.lifted)
@@ -154,59 +137,3 @@ def _reader(names: list[str]) -> Callable[[Any], Any]:
     if len(names) > 1:
         return attrgetter(*names)
     return lambda thing: tuple(getattr(thing, name) for name in names)
-
-
-def upstream() -> Profile:
-    """Return the plugins of kube-scheduler v1.36.2."""
-    return Profile(
-        "upstream",
-        (
-            EnabledPlugin(NodeUnschedulable()),
-            EnabledPlugin(NodeName()),
-            EnabledPlugin(TaintToleration(), 3),
-            EnabledPlugin(NodeAffinity(), 2),
-            EnabledPlugin(NodePorts()),
-            EnabledPlugin(NodeResourcesFit(), 1),
-            EnabledPlugin(VolumeRestrictions()),
-            EnabledPlugin(NodeVolumeLimits()),
-            EnabledPlugin(VolumeBinding(), 0),  # its score is behind a gate that is off
-            EnabledPlugin(VolumeZone()),
-            EnabledPlugin(PodTopologySpread(), 2),
-            EnabledPlugin(InterPodAffinity(), 2),
-            EnabledPlugin(DynamicResources(), 2),
-            EnabledPlugin(DefaultPreemption(), 0),
-            EnabledPlugin(NodeResourcesBalancedAllocation(), 1),
-            EnabledPlugin(ImageLocality(), 1),
-        ),
-        EventWording(after_prefilter="not found"),
-    )
-
-
-def design() -> Profile:
-    """Return the design documents' plugins, with the words and the order of the releases that shipped them."""
-    fit = NodeResourcesFit(
-        too_many_pods=Reason(0, "Insufficient pods", Code.UNSCHEDULABLE), overcommitted_rejects=True
-    )
-    return Profile(
-        "design",
-        (
-            EnabledPlugin(NodeUnschedulable()),
-            EnabledPlugin(fit, 1, "general"),
-            EnabledPlugin(NodeName(other=Reason(0, "node(s) didn't match the requested hostname")), 1, "general"),
-            EnabledPlugin(
-                NodeAffinity(unmatched=Reason(0, "node(s) didn't match node selector"), restricts_in_prefilter=False),
-                1,
-                "general",
-            ),
-            EnabledPlugin(
-                TaintToleration(untolerated=Reason(0, "node(s) had taints that the pod didn't tolerate")), 1
-            ),
-            EnabledPlugin(NodeVolumeLimits(counts_unbound=False, document_name="MaxPDVolumeCount")),
-            EnabledPlugin(VolumeBinding.of_the_design(), 1),
-            EnabledPlugin(VolumeZone(asks_first=False, document_name="NoVolumeZoneConflict")),
-            EnabledPlugin(PodTopologySpread.of_the_design(), 1),
-            EnabledPlugin(InterPodAffinity.of_the_design(), 1),
-            EnabledPlugin(NodeResourcesBalancedAllocation(by_change=False), 1),
-        ),
-        EventWording(prefilter_alone=True, repeated=True),
-    )

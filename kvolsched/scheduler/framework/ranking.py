@@ -13,10 +13,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..columns.node_table import RowIndices
+from ..columns.arrays import Integers, RowIndices
 from .extension_points import ColumnContext
 from .judgement import Judgement
-from .verdict import Integers
 
 FEW = 200  # names that are sorted rather than picked out of all sorted names
 

@@ -11,11 +11,8 @@ from typing import Any
 
 import attrs
 import numpy as np
-from numpy.typing import NDArray
 
-Mask = NDArray[np.bool_]
-Codes = NDArray[np.uint16]
-Integers = NDArray[np.int64]
+from ..columns.arrays import Codes, Mask
 
 
 class Code(IntEnum):

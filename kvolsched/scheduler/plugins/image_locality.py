@@ -12,9 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kvolsched.api.kinds.pod import Pod
+from kvolsched.scheduler.columns.arrays import Integers
 from kvolsched.scheduler.columns.images import full_name
 from kvolsched.scheduler.framework.extension_points import ColumnContext
-from kvolsched.scheduler.framework.verdict import Integers
 
 LEAST = 23 * 2**20  # bytes; less is not worth a preference
 MOST = 1000 * 2**20  # bytes, for each container

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from kvolsched.api.kinds.node import Node
 from kvolsched.api.kinds.pod import Pod
+from kvolsched.scheduler.columns.arrays import Codes, Integers, Mask
 from kvolsched.scheduler.columns.pod_counts import (
     AffinityTerm,
     PodMatcher,
@@ -26,19 +27,7 @@ from kvolsched.scheduler.columns.pod_counts import (
 from kvolsched.scheduler.columns.snapshot import Snapshot
 from kvolsched.scheduler.framework.cluster_event import Action, is_itself
 from kvolsched.scheduler.framework.extension_points import ColumnContext, QueueingHint
-from kvolsched.scheduler.framework.verdict import (
-    OK,
-    SKIP,
-    Code,
-    Codes,
-    Evidence,
-    Integers,
-    Mask,
-    Ok,
-    Reason,
-    Reject,
-    Skip,
-)
+from kvolsched.scheduler.framework.verdict import OK, SKIP, Code, Evidence, Ok, Reason, Reject, Skip
 
 
 @attrs.frozen

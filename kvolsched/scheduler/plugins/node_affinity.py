@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from kvolsched.api.kinds.node import Node
 from kvolsched.api.kinds.pod import Pod
 from kvolsched.api.kinds.selector import NodeSelector, NodeSelectorTerm
+from kvolsched.scheduler.columns.arrays import Codes, Integers
 from kvolsched.scheduler.columns.snapshot import Snapshot
 from kvolsched.scheduler.framework.cluster_event import Action
 from kvolsched.scheduler.framework.extension_points import ColumnContext, QueueingHint
@@ -18,9 +19,7 @@ from kvolsched.scheduler.framework.verdict import (
     OK,
     SKIP,
     Code,
-    Codes,
     Evidence,
-    Integers,
     Ok,
     PreFilterReject,
     PreFilterResult,

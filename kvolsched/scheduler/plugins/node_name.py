@@ -9,10 +9,11 @@ import numpy as np
 
 from kvolsched.api.kinds.node import Node
 from kvolsched.api.kinds.pod import Pod
+from kvolsched.scheduler.columns.arrays import Codes
 from kvolsched.scheduler.columns.snapshot import Snapshot
 from kvolsched.scheduler.framework.cluster_event import Action
 from kvolsched.scheduler.framework.extension_points import ColumnContext, QueueingHint
-from kvolsched.scheduler.framework.verdict import OK, Codes, Evidence, Ok, Reason, Reject
+from kvolsched.scheduler.framework.verdict import OK, Evidence, Ok, Reason, Reject
 
 
 @attrs.frozen

@@ -9,11 +9,12 @@ import numpy as np
 
 from kvolsched.api.kinds.node import Node
 from kvolsched.api.kinds.pod import Pod
+from kvolsched.scheduler.columns.arrays import Codes
 from kvolsched.scheduler.columns.exclusive_use import HostPort, host_ports
 from kvolsched.scheduler.columns.snapshot import Snapshot
 from kvolsched.scheduler.framework.cluster_event import Action
 from kvolsched.scheduler.framework.extension_points import ColumnContext, QueueingHint
-from kvolsched.scheduler.framework.verdict import OK, SKIP, Code, Codes, Evidence, Ok, Reason, Reject, Skip
+from kvolsched.scheduler.framework.verdict import OK, SKIP, Code, Evidence, Ok, Reason, Reject, Skip
 
 
 def _frees(pod: Pod, old: Pod, _new: None) -> bool:

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from kvolsched.api.kinds.pod import Pod
 from kvolsched.scheduler import requests
+from kvolsched.scheduler.columns.arrays import Integers
 from kvolsched.scheduler.framework.extension_points import ColumnContext
-from kvolsched.scheduler.framework.verdict import Integers
 from kvolsched.scheduler.requests import CPU, MEMORY
 
 

@@ -12,10 +12,11 @@ from numpy.typing import NDArray
 from kvolsched.api.kinds.node import Node
 from kvolsched.api.kinds.pod import Pod
 from kvolsched.scheduler import requests
+from kvolsched.scheduler.columns.arrays import Codes, Integers
 from kvolsched.scheduler.columns.snapshot import Snapshot
 from kvolsched.scheduler.framework.cluster_event import Action, is_itself
 from kvolsched.scheduler.framework.extension_points import ColumnContext, QueueingHint
-from kvolsched.scheduler.framework.verdict import OK, Code, Codes, Evidence, Integers, Ok, Reason, Reject
+from kvolsched.scheduler.framework.verdict import OK, Code, Evidence, Ok, Reason, Reject
 from kvolsched.scheduler.requests import CPU, MEMORY, NATIVE, PODS
 
 NEVER = 15

@@ -9,10 +9,11 @@ import attrs
 from kvolsched.api.kinds.node import Node
 from kvolsched.api.kinds.pod import Pod
 from kvolsched.api.kinds.selector import Taint
+from kvolsched.scheduler.columns.arrays import Codes
 from kvolsched.scheduler.columns.snapshot import Snapshot
 from kvolsched.scheduler.framework.cluster_event import Action, is_itself
 from kvolsched.scheduler.framework.extension_points import ColumnContext, QueueingHint
-from kvolsched.scheduler.framework.verdict import OK, Codes, Evidence, Ok, Reason, Reject
+from kvolsched.scheduler.framework.verdict import OK, Evidence, Ok, Reason, Reject
 
 CORDON = Taint(key="node.kubernetes.io/unschedulable", effect="NoSchedule")
 

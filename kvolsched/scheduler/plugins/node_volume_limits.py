@@ -15,6 +15,7 @@ from kvolsched.api.kinds.csi import CSINode, VolumeAttachment
 from kvolsched.api.kinds.node import Node
 from kvolsched.api.kinds.pod import Pod
 from kvolsched.api.kinds.volume import PersistentVolumeClaim
+from kvolsched.scheduler.columns.arrays import Codes, Mask
 from kvolsched.scheduler.columns.attachments import (
     AttachedVolume,
     attached_volume,
@@ -26,7 +27,7 @@ from kvolsched.scheduler.columns.attachments import (
 from kvolsched.scheduler.columns.snapshot import Snapshot
 from kvolsched.scheduler.framework.cluster_event import Action
 from kvolsched.scheduler.framework.extension_points import ColumnContext, QueueingHint
-from kvolsched.scheduler.framework.verdict import OK, SKIP, Code, Codes, Evidence, Mask, Ok, Reason, Reject, Skip
+from kvolsched.scheduler.framework.verdict import OK, SKIP, Code, Evidence, Ok, Reason, Reject, Skip
 from kvolsched.scheduler.pod_claims import is_claim_of_pod
 
 

@@ -16,11 +16,12 @@ from numpy.typing import NDArray
 from kvolsched.api.kinds.node import Node
 from kvolsched.api.kinds.pod import Pod, TopologySpreadConstraint
 from kvolsched.scheduler.columns import owner_selectors as groups
+from kvolsched.scheduler.columns.arrays import Codes, Integers
 from kvolsched.scheduler.columns.pod_counts import PodMatcher
 from kvolsched.scheduler.columns.snapshot import Snapshot
 from kvolsched.scheduler.framework.cluster_event import Action, is_itself
 from kvolsched.scheduler.framework.extension_points import ColumnContext, QueueingHint
-from kvolsched.scheduler.framework.verdict import OK, Code, Codes, Evidence, Integers, Ok, Reason, Reject
+from kvolsched.scheduler.framework.verdict import OK, Code, Evidence, Ok, Reason, Reject
 from kvolsched.scheduler.spread_constraints import (
     HARD,
     HOSTNAME,

@@ -11,10 +11,11 @@ from numpy.typing import NDArray
 from kvolsched.api.kinds.node import Node
 from kvolsched.api.kinds.pod import Pod
 from kvolsched.api.kinds.selector import Taint, Toleration, untolerated
+from kvolsched.scheduler.columns.arrays import Codes, Integers
 from kvolsched.scheduler.columns.snapshot import Snapshot
 from kvolsched.scheduler.framework.cluster_event import Action, is_itself
 from kvolsched.scheduler.framework.extension_points import ColumnContext, QueueingHint
-from kvolsched.scheduler.framework.verdict import OK, Codes, Evidence, Integers, Ok, Reason, Reject
+from kvolsched.scheduler.framework.verdict import OK, Evidence, Ok, Reason, Reject
 
 PREFER = "PreferNoSchedule"
 

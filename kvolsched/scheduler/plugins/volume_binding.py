@@ -21,25 +21,13 @@ from kvolsched.api.kinds.pod import Pod
 from kvolsched.api.kinds.storage_class import StorageClass
 from kvolsched.api.kinds.volume import PersistentVolume, PersistentVolumeClaim
 from kvolsched.scheduler import driver_pools as pools
+from kvolsched.scheduler.columns.arrays import Codes, Integers, Mask
 from kvolsched.scheduler.columns.distinct_rows import DistinctRows
 from kvolsched.scheduler.columns.snapshot import Snapshot
 from kvolsched.scheduler.columns.storage_capacities import is_capacity_checked, limit_of
 from kvolsched.scheduler.csi_migration import affinity_of, affinity_on, source_of, translated_affinity
 from kvolsched.scheduler.framework.extension_points import ColumnContext, QueueingHint
-from kvolsched.scheduler.framework.verdict import (
-    OK,
-    SKIP,
-    Code,
-    Codes,
-    Evidence,
-    Integers,
-    Mask,
-    Ok,
-    PreFilterReject,
-    Reason,
-    Reject,
-    Skip,
-)
+from kvolsched.scheduler.framework.verdict import OK, SKIP, Code, Evidence, Ok, PreFilterReject, Reason, Reject, Skip
 from kvolsched.scheduler.pod_claims import (
     ClaimShape,
     PodClaims,

@@ -10,22 +10,12 @@ import numpy as np
 from kvolsched.api.kinds.node import Node
 from kvolsched.api.kinds.pod import Pod
 from kvolsched.api.kinds.pod_volume import Volume
+from kvolsched.scheduler.columns.arrays import Codes
 from kvolsched.scheduler.columns.exclusive_use import claim_held, disk
 from kvolsched.scheduler.columns.snapshot import Snapshot
 from kvolsched.scheduler.framework.cluster_event import Action
 from kvolsched.scheduler.framework.extension_points import ColumnContext, QueueingHint
-from kvolsched.scheduler.framework.verdict import (
-    OK,
-    SKIP,
-    Code,
-    Codes,
-    Evidence,
-    Ok,
-    PreFilterReject,
-    Reason,
-    Reject,
-    Skip,
-)
+from kvolsched.scheduler.framework.verdict import OK, SKIP, Code, Evidence, Ok, PreFilterReject, Reason, Reject, Skip
 from kvolsched.scheduler.pod_claims import is_claim_of_pod, named_claims
 
 ONE_POD = "ReadWriteOncePod"

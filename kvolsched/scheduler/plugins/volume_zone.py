@@ -17,23 +17,12 @@ from kvolsched.api.kinds.node import Node
 from kvolsched.api.kinds.pod import Pod
 from kvolsched.api.kinds.storage_class import StorageClass
 from kvolsched.api.kinds.volume import PersistentVolume
+from kvolsched.scheduler.columns.arrays import Codes, Mask
 from kvolsched.scheduler.columns.node_table import NodeTable
 from kvolsched.scheduler.columns.snapshot import Snapshot
 from kvolsched.scheduler.framework.cluster_event import Action
 from kvolsched.scheduler.framework.extension_points import ColumnContext, QueueingHint
-from kvolsched.scheduler.framework.verdict import (
-    OK,
-    SKIP,
-    Code,
-    Codes,
-    Evidence,
-    Mask,
-    Ok,
-    PreFilterReject,
-    Reason,
-    Reject,
-    Skip,
-)
+from kvolsched.scheduler.framework.verdict import OK, SKIP, Code, Evidence, Ok, PreFilterReject, Reason, Reject, Skip
 from kvolsched.scheduler.pod_claims import is_claim_of_pod, named_claims
 
 # A volume's label, and the node's label that is read if the node lacks this one.

@@ -1,0 +1,84 @@
+"""The profiles: which plugins a revision enables, in which order, with which weights and options.
+
+The order is Kubernetes': the reason that an event counts for a node is the first failing plugin's. `design_profile`
+follows Kubernetes 1.11 and 1.16 where the documents are silent, in words as in order (volume binding before pod
+affinity, spreading just before it).
+"""
+
+from __future__ import annotations
+
+from .framework.extension_points import EnabledPlugin, EventWording
+from .framework.profile import Profile
+from .framework.verdict import Code, Reason
+from .plugins.default_preemption import DefaultPreemption
+from .plugins.dynamic_resources import DynamicResources
+from .plugins.image_locality import ImageLocality
+from .plugins.inter_pod_affinity import InterPodAffinity
+from .plugins.node_affinity import NodeAffinity
+from .plugins.node_name import NodeName
+from .plugins.node_ports import NodePorts
+from .plugins.node_resources_balanced_allocation import NodeResourcesBalancedAllocation
+from .plugins.node_resources_fit import NodeResourcesFit
+from .plugins.node_unschedulable import NodeUnschedulable
+from .plugins.node_volume_limits import NodeVolumeLimits
+from .plugins.pod_topology_spread import PodTopologySpread
+from .plugins.taint_toleration import TaintToleration
+from .plugins.volume_binding import VolumeBinding
+from .plugins.volume_restrictions import VolumeRestrictions
+from .plugins.volume_zone import VolumeZone
+
+
+def upstream_profile() -> Profile:
+    """Return the plugins of kube-scheduler v1.36.2."""
+    return Profile(
+        "upstream",
+        (
+            EnabledPlugin(NodeUnschedulable()),
+            EnabledPlugin(NodeName()),
+            EnabledPlugin(TaintToleration(), 3),
+            EnabledPlugin(NodeAffinity(), 2),
+            EnabledPlugin(NodePorts()),
+            EnabledPlugin(NodeResourcesFit(), 1),
+            EnabledPlugin(VolumeRestrictions()),
+            EnabledPlugin(NodeVolumeLimits()),
+            EnabledPlugin(VolumeBinding(), 0),  # its score is behind a gate that is off
+            EnabledPlugin(VolumeZone()),
+            EnabledPlugin(PodTopologySpread(), 2),
+            EnabledPlugin(InterPodAffinity(), 2),
+            EnabledPlugin(DynamicResources(), 2),
+            EnabledPlugin(DefaultPreemption(), 0),
+            EnabledPlugin(NodeResourcesBalancedAllocation(), 1),
+            EnabledPlugin(ImageLocality(), 1),
+        ),
+        EventWording(after_prefilter="not found"),
+    )
+
+
+def design_profile() -> Profile:
+    """Return the design documents' plugins, with the words and the order of the releases that shipped them."""
+    fit = NodeResourcesFit(
+        too_many_pods=Reason(0, "Insufficient pods", Code.UNSCHEDULABLE), overcommitted_rejects=True
+    )
+    return Profile(
+        "design",
+        (
+            EnabledPlugin(NodeUnschedulable()),
+            EnabledPlugin(fit, 1, "general"),
+            EnabledPlugin(NodeName(other=Reason(0, "node(s) didn't match the requested hostname")), 1, "general"),
+            EnabledPlugin(
+                NodeAffinity(unmatched=Reason(0, "node(s) didn't match node selector"), restricts_in_prefilter=False),
+                1,
+                "general",
+            ),
+            EnabledPlugin(
+                TaintToleration(untolerated=Reason(0, "node(s) had taints that the pod didn't tolerate")), 1
+            ),
+            EnabledPlugin(NodeVolumeLimits(counts_unbound=False, document_name="MaxPDVolumeCount")),
+            EnabledPlugin(VolumeBinding.of_the_design(), 1),
+            EnabledPlugin(VolumeZone(asks_first=False, document_name="NoVolumeZoneConflict")),
+            EnabledPlugin(PodTopologySpread.of_the_design(), 1),
+            EnabledPlugin(InterPodAffinity.of_the_design(), 1),
+            EnabledPlugin(NodeResourcesBalancedAllocation(by_change=False), 1),
+        ),
+        EventWording(prefilter_alone=True, repeated=True),
+    )
