@@ -91,7 +91,7 @@ class PassTimer:
         start = time.process_time()
         for number, pod in enumerate(self.pods):
             ranking = rank(judge(pod, self.seen, profile))
-            node = ranking.tied(number * 7919 % ranking.ties)
+            node = ranking.best_node(number * 7919 % ranking.tie_count)
             there = evolve_parts(pod, spec={"node_name": node})
             self.seen.apply(key_of(pod), pod, there)
             placed.append((pod, there))

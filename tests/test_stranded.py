@@ -25,7 +25,7 @@ def stranded(case):
         if not pod.spec.node_name and claims and all(claim and volumes.is_bound(claim) for claim in claims):
             judgement = judge(pod, world.cache.behind, rules.profile)
             if not judgement.any_feasible:
-                yield set(judgement.first.values())
+                yield set(judgement.first_rejecting.values())
 
 
 def test_two_passes_strand_pods_and_the_page_says_how_many():

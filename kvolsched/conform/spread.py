@@ -39,7 +39,7 @@ def expected(case: Case) -> Mapping[str, Any]:
 def answer(case: Case, revision: Revision) -> Mapping[str, Any]:
     """Return the same of our scheduler."""
     alpha, beta = (judged(case, spreading(revision.profile, **options)) for options in (ALPHA, BETA))
-    firsts = {node: alpha.first[node] for node in alpha.nodes}
+    firsts = {node: alpha.first_rejecting[node] for node in alpha.nodes}
     words = {node: list(alpha.verdict(node, first)[0]) for node, first in firsts.items() if first}
     said: dict[str, Any] = {"feasible": list(alpha.feasible), "first": firsts, "words": words}
     if not alpha.any_feasible:
@@ -61,7 +61,7 @@ def _ranked(judgement: Judgement) -> tuple[dict[str, int] | None, dict[str, int]
     """Return what was counted for each node that is ranked, and its points; None: nothing is ranked."""
     if not judgement.any_feasible or NAME not in rank(judgement).raw:
         return None, {}
-    said = {node: rank(judgement).of(node)[NAME] for node in judgement.feasible}
+    said = {node: rank(judgement).scores_of(node)[NAME] for node in judgement.feasible}
     counts = {node: int(raw) for node, (raw, _, _) in said.items() if raw != UNRANKED}
     return counts, {node: normalised for node, (_, normalised, _) in said.items()}
 

@@ -41,7 +41,7 @@ def upstream_profile() -> Profile:
             EnabledPlugin(NodeResourcesFit(), 1),
             EnabledPlugin(VolumeRestrictions()),
             EnabledPlugin(NodeVolumeLimits()),
-            EnabledPlugin(VolumeBinding(), 0),  # its score is behind a gate that is off
+            EnabledPlugin(VolumeBinding(), 0),  # its score is behind a feature gate that is off by default
             EnabledPlugin(VolumeZone()),
             EnabledPlugin(PodTopologySpread(), 2),
             EnabledPlugin(InterPodAffinity(), 2),
@@ -55,7 +55,7 @@ def upstream_profile() -> Profile:
 
 
 def design_profile() -> Profile:
-    """Return the design documents' plugins, with the words and the order of the releases that shipped them."""
+    """Return the plugins of the design documents, in the order and with the words of the releases that shipped them."""
     fit = NodeResourcesFit(
         too_many_pods=Reason(0, "Insufficient pods", Code.UNSCHEDULABLE), overcommitted_rejects=True
     )
@@ -80,5 +80,5 @@ def design_profile() -> Profile:
             EnabledPlugin(InterPodAffinity.of_the_design(), 1),
             EnabledPlugin(NodeResourcesBalancedAllocation(by_change=False), 1),
         ),
-        EventWording(prefilter_alone=True, repeated=True),
+        EventWording(prefilter_alone=True, counts_errors=True),
     )

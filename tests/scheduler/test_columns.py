@@ -85,7 +85,7 @@ def test_the_volume_score_is_that_of_the_decision(world):
     for node in judgement.feasible:
         decision = plugin.decide(pod, node, seen)
         if "VolumeBinding" in ranking.raw:
-            assert ranking.of(node)["VolumeBinding"][0] == decision.score
+            assert ranking.scores_of(node)["VolumeBinding"][0] == decision.score
         else:
             assert not decision.static
             assert not decision.provision
@@ -102,7 +102,7 @@ def test_order_of_arrival_never_shows(world, random):
         one, other = judge(pod, snapshot(objects), profile), judge(pod, snapshot(shuffled), profile)
         assert one.matrix() == other.matrix()
         assert one.sentence() == other.sentence()
-        assert (one.feasible, one.first, one.statuses) == (other.feasible, other.first, other.statuses)
+        assert (one.feasible, one.first_rejecting, one.statuses) == (other.feasible, other.first_rejecting, other.statuses)
         assert one.fingerprint == other.fingerprint
         assert rank(one).total() == rank(other).total()
         assert rank(one).best == rank(other).best
@@ -165,9 +165,9 @@ def test_resource_scores(objects, pod):
     ranking = rank(judge(pod, seen, upstream_profile()))
     for name in ranking.nodes:
         least, balanced = _reference(pod, seen.node(name), seen)
-        assert ranking.of(name)["NodeResourcesFit"][1] == least
+        assert ranking.scores_of(name)["NodeResourcesFit"][1] == least
         if "NodeResourcesBalancedAllocation" in ranking.raw:
-            assert ranking.of(name)["NodeResourcesBalancedAllocation"][1] == balanced
+            assert ranking.scores_of(name)["NodeResourcesBalancedAllocation"][1] == balanced
 
 
 @pytest.mark.parametrize("memory", [2**53 // 100 - 1, 2**53 // 100, 2**53 // 100 + 1, 2**54 + 2, 2**56 + 1])
@@ -178,7 +178,7 @@ def test_shares_are_exact_at_the_edge_of_floats(memory):
         resources = Resources(requests=Frozen(memory=str(ask), cpu="0"))
         pod = Pod(metadata=ObjectMeta(name="p"), spec=PodSpec(containers=(Container(resources=resources),)))
         ranking = rank(judge(pod, snapshot([node]), upstream_profile()))
-        assert ranking.of("n")["NodeResourcesFit"][1] == 100 * (memory - ask) // memory
+        assert ranking.scores_of("n")["NodeResourcesFit"][1] == 100 * (memory - ask) // memory
 
 
 def test_more_resources_than_bits():

@@ -62,7 +62,7 @@ def zones(counts, closed=(), key=ZONE, skew=1):
         "labelSelector": {"matchLabels": {"app": "foo"}},
     }
     ranking = rank(judge(pod(labels={"app": "foo"}, topologySpreadConstraints=[soft]), snapshot(objects), upstream_profile()))
-    return [tuple(map(int, ranking.of(name)["PodTopologySpread"][:2])) for name in sorted(ranking.nodes)]
+    return [tuple(map(int, ranking.scores_of(name)["PodTopologySpread"][:2])) for name in sorted(ranking.nodes)]
 
 
 @pytest.mark.parametrize(
@@ -99,8 +99,8 @@ def test_a_node_without_the_key_is_not_ranked():
     wanted = pod(topologySpreadConstraints=[soft])
     ranking = rank(judge(wanted, snapshot([node("bare"), node("z1", {ZONE: "z1"})]), upstream_profile()))
 
-    assert (-1, 0, 0) == ranking.of("bare")["PodTopologySpread"]
-    assert (0, 100, 200) == ranking.of("z1")["PodTopologySpread"]
+    assert (-1, 0, 0) == ranking.scores_of("bare")["PodTopologySpread"]
+    assert (0, 100, 200) == ranking.scores_of("z1")["PodTopologySpread"]
 
 
 def owned(kind, **meta):
@@ -125,7 +125,7 @@ def test_by_default_pods_are_spread_among_their_like(by):
     wanted = owned(by, labels=labels)
     ranking = rank(judge(wanted, snapshot([*nodes, there, group]), upstream_profile()))
 
-    assert {"a1": 66, "a2": 88, "b1": 100} == {name: ranking.of(name)["PodTopologySpread"][1] for name in ranking.nodes}
+    assert {"a1": 66, "a2": 88, "b1": 100} == {name: ranking.scores_of(name)["PodTopologySpread"][1] for name in ranking.nodes}
     assert "PodTopologySpread" not in rank(judge(wanted, snapshot([*nodes, there]), upstream_profile())).raw
 
 
@@ -145,7 +145,7 @@ def test_wishes_count_both_ways():
     ranking = rank(judge(wanted, snapshot(objects), upstream_profile()))
     expected = {"z1": (10, 100, 200), "z2": (-4, 0, 0), "z3": (1, 35, 70), "z4": (0, 28, 56)}
 
-    assert expected == {name: ranking.of(name)["InterPodAffinity"] for name in sorted(ranking.nodes)}
+    assert expected == {name: ranking.scores_of(name)["InterPodAffinity"] for name in sorted(ranking.nodes)}
 
 
 # --- the columns against plain Python -------------------------------------------------------------------------------
@@ -252,7 +252,7 @@ def test_affinity_score_equals_its_formula(world):
     seen = snapshot(objects)
     ranking = rank(judge(wanted, seen, upstream_profile()))
     for name in ranking.nodes:
-        score = ranking.of(name).get("InterPodAffinity")
+        score = ranking.scores_of(name).get("InterPodAffinity")
         assert (None if score is None else score[0]) == liked(wanted, seen.node(name), seen)
 
 
@@ -301,7 +301,7 @@ def test_soft_spread_score_equals_its_formula(world):
     ranking = rank(judge(wanted, seen, upstream_profile()))
     candidates = [seen.node(name) for name in ranking.nodes]
     for name in ranking.nodes:
-        score = ranking.of(name).get("PodTopologySpread")
+        score = ranking.scores_of(name).get("PodTopologySpread")
         assert (None if score is None else score[0]) == spread_score(wanted, seen.node(name), seen, candidates)
 
 

@@ -219,8 +219,8 @@ def test_some_static_some_provisioned():
     judgement = judge(both, seen, design_profile())
     assert judgement.feasible == ("n1", "n2")
     ranking = rank(judgement)
-    assert ranking.of("n1")["VolumeBinding"][0] == 50
-    assert ranking.of("n2")["VolumeBinding"][0] == 0
+    assert ranking.scores_of("n1")["VolumeBinding"][0] == 50
+    assert ranking.scores_of("n2")["VolumeBinding"][0] == 0
     assert ranking.best == ("n1",)
 
 
@@ -233,7 +233,7 @@ def test_priority_prefers_the_closest_size():
     ]
     seen = snapshot([*ZONES, *volumes, storage_class(), claim("c", "5Gi"), claim("d", "1Gi")])
     ranking = rank(judge(pod(volumes=using("c")), seen, design_profile()))
-    assert {name: ranking.of(name)["VolumeBinding"][1] for name in ranking.nodes} == {"n1": 50, "n2": 100}
+    assert {name: ranking.scores_of(name)["VolumeBinding"][1] for name in ranking.nodes} == {"n1": 50, "n2": 100}
     assert ranking.best == ("n2",)
     twins = [
         volume("va", "10Gi", [term(among("zone", "a"))]),

@@ -163,7 +163,7 @@ def test_scores_follow_row_by_row(moves, odd):
                 ours, anew = (judge(asked, seen, profile) for seen in (moved, snapshot(there.values())))
                 assert anew.matrix() == ours.matrix()
                 assert rank(anew).total() == rank(ours).total()
-                assert rank(anew).best == rank(ours).best == tuple(map(rank(ours).tied, range(rank(ours).ties)))
+                assert rank(anew).best == rank(ours).best == tuple(map(rank(ours).best_node, range(rank(ours).tie_count)))
 
 
 def test_who_needs_what_a_pod_lacks_has_nothing_to_say():

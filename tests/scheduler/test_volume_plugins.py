@@ -146,7 +146,7 @@ def test_image_locality_is_its_formula(world):
         )
         least, most = 23 * 2**20, 1000 * 2**20 * len(containers)
         expected = 100 * (min(max(total, least), most) - least) // (most - least)
-        assert expected == ranking.of(name)["ImageLocality"][1]
+        assert expected == ranking.scores_of(name)["ImageLocality"][1]
 
 
 # --- Kubernetes' words, case by case --------------------------------------------------------------------------------

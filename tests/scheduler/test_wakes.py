@@ -42,7 +42,7 @@ def node(*, labels=None, annotations=None, cpu="2", cordoned=False, taints=(), r
 
 def happened(old, new):
     """Return (action, whom alone it concerns, up to which priority) of each event of a change."""
-    return [(event.action, event.only, event.up_to) for event in events_of(key_of(new or old), old, new)]
+    return [(event.action, event.only_pod, event.max_priority) for event in events_of(key_of(new or old), old, new)]
 
 
 TAINT = {"key": "busy", "effect": "NoSchedule"}
@@ -102,7 +102,7 @@ def woken(waiting, rejected_by, old, new):
     return any(
         hint.hint_fn(waiting, event.old, event.new)
         for event in events_of(key_of(new or old), old, new)
-        if event.only in ("", "default/app")
+        if event.only_pod in ("", "default/app")
         for hint in hints_for(PROFILE, event.kind, event.action, rejected_by)
     )
 

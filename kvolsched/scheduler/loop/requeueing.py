@@ -112,11 +112,11 @@ def _wake_for(ctx: TurnContext, profile: Profile, event: ClusterEvent) -> None:
     hints: dict[str, tuple[QueueingHint, ...]] = {}
     for by, names in queue_of(ctx).rejected.items():
         if declared := hints_for(profile, event.kind, event.action, by):
-            hints |= dict.fromkeys(names if not event.only else names & {event.only}, declared)
+            hints |= dict.fromkeys(names if not event.only_pod else names & {event.only_pod}, declared)
     for name in sorted(hints):
         entry: QueueEntry = ctx.note(QUEUE, name)
         pod = ctx.seen.at(pod_key_of_entry(name))
-        concerned = event.up_to is None or entry.priority <= event.up_to
+        concerned = event.max_priority is None or entry.priority <= event.max_priority
         if pod is not None and concerned and any(hint.hint_fn(pod, event.old, event.new) for hint in hints[name]):
             move_to_active_or_backoff(ctx, name, entry)
 

@@ -176,7 +176,7 @@ class SchedulingPass:
         rejected = judgement.rejected_by
         failed = rejected.code is Code.ERROR if rejected is not None else bool(judgement.error)
         reason = "SchedulerError" if failed and not self.flow.errors_are_verdicts else "Unschedulable"
-        by = {plugin for plugin in judgement.first.values() if plugin}
+        by = {plugin for plugin in judgement.first_rejecting.values() if plugin}
         by |= {restriction.plugin for restriction in judgement.restrictions}
         by |= {rejected.plugin} if rejected is not None else set()
         said = judgement.sentence(postfilter=way.words)
@@ -224,7 +224,7 @@ def select_host(ctx: TurnContext, name: str, judgement: Judgement, number: int) 
     if len(judgement.rows) == 1:
         return judgement.feasible[0]
     ranking = rank(judgement)
-    return ranking.tied(ctx.draw("tie", name, ranking.ties, number))
+    return ranking.best_node(ctx.draw("tie", name, ranking.tie_count, number))
 
 
 def handle_failure(

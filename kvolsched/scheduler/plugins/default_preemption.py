@@ -99,7 +99,7 @@ class DefaultPreemption:
         candidates: list[Candidate] = []
         profile = judgement.profile
         by_name = {enabled.name: enabled.plugin for enabled in profile.filters}
-        wide = any(getattr(by_name[name], "reads_other_nodes", name in profile.lifted) for name in judgement.asked)
+        wide = any(getattr(by_name[name], "reads_other_nodes", name in profile.lifted) for name in judgement.active_filters)
         enough = max(SHORTLIST, len(possible) * SHARE // 100)
         lower = {
             node: [other for other in seen.pods_on(node) if priority(other) < priority(pod)] for node in possible

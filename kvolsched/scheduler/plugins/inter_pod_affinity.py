@@ -25,7 +25,7 @@ from kvolsched.scheduler.columns.pod_counts import (
     required_anti_affinity,
 )
 from kvolsched.scheduler.columns.snapshot import Snapshot
-from kvolsched.scheduler.framework.cluster_event import Action, is_itself
+from kvolsched.scheduler.framework.cluster_event import Action, is_same_pod
 from kvolsched.scheduler.framework.extension_points import ColumnContext, QueueingHint
 from kvolsched.scheduler.framework.verdict import OK, SKIP, Code, Evidence, Ok, Reason, Reject, Skip
 
@@ -256,7 +256,7 @@ def _called(pod: Pod) -> str:
 
 def _concerns(pod: Pod, old: Pod | None, new: Pod | None) -> bool:
     """Whether all own terms speak of a pod that comes or goes; or its terms of this one, which then goes unopposed."""
-    if is_itself(pod, new):
+    if is_same_pod(pod, new):
         return True
     wanted, unwanted = (
         [_all_speak_of(terms, other) for other in (old, new)] for terms in (required_affinity(pod), required_anti_affinity(pod))

@@ -14,7 +14,7 @@ from kvolsched.api.kinds.pod import Pod
 from kvolsched.scheduler import requests
 from kvolsched.scheduler.columns.arrays import Codes, Integers
 from kvolsched.scheduler.columns.snapshot import Snapshot
-from kvolsched.scheduler.framework.cluster_event import Action, is_itself
+from kvolsched.scheduler.framework.cluster_event import Action, is_same_pod
 from kvolsched.scheduler.framework.extension_points import ColumnContext, QueueingHint
 from kvolsched.scheduler.framework.verdict import OK, Code, Evidence, Ok, Reason, Reject
 from kvolsched.scheduler.requests import CPU, MEMORY, NATIVE, PODS
@@ -27,7 +27,7 @@ def _less(pod: Pod, old: Pod, new: Pod) -> bool:
     """Whether this pod itself, or another of what this one asks for, asks for less than before."""
     before, after = requests.of(old.spec).asked, requests.of(new.spec).asked
     asks = requests.of(pod.spec).asked
-    return is_itself(pod, new) or any(before.get(resource, 0) > after.get(resource, 0) for resource in asks)
+    return is_same_pod(pod, new) or any(before.get(resource, 0) > after.get(resource, 0) for resource in asks)
 
 
 def _more(pod: Pod, old: Node | None, new: Node) -> bool:

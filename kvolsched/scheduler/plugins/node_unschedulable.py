@@ -11,7 +11,7 @@ from kvolsched.api.kinds.pod import Pod
 from kvolsched.api.kinds.selector import Taint
 from kvolsched.scheduler.columns.arrays import Codes
 from kvolsched.scheduler.columns.snapshot import Snapshot
-from kvolsched.scheduler.framework.cluster_event import Action, is_itself
+from kvolsched.scheduler.framework.cluster_event import Action, is_same_pod
 from kvolsched.scheduler.framework.extension_points import ColumnContext, QueueingHint
 from kvolsched.scheduler.framework.verdict import OK, Evidence, Ok, Reason, Reject
 
@@ -33,7 +33,7 @@ class NodeUnschedulable:
         QueueingHint(
             "Pod",
             "it tolerates cordons from now on",
-            lambda pod, _old, new: is_itself(pod, new) and _tolerated(new),
+            lambda pod, _old, new: is_same_pod(pod, new) and _tolerated(new),
             Action.POD_TOLERATION,
         ),
     )

@@ -19,7 +19,7 @@ from kvolsched.scheduler.columns import owner_selectors as groups
 from kvolsched.scheduler.columns.arrays import Codes, Integers
 from kvolsched.scheduler.columns.pod_counts import PodMatcher
 from kvolsched.scheduler.columns.snapshot import Snapshot
-from kvolsched.scheduler.framework.cluster_event import Action, is_itself
+from kvolsched.scheduler.framework.cluster_event import Action, is_same_pod
 from kvolsched.scheduler.framework.extension_points import ColumnContext, QueueingHint
 from kvolsched.scheduler.framework.verdict import OK, Code, Evidence, Ok, Reason, Reject
 from kvolsched.scheduler.spread_constraints import (
@@ -317,7 +317,7 @@ def _hard(pod: Pod) -> tuple[SpreadConstraint, ...]:
 def _counts(pod: Pod, old: Pod | None, new: Pod | None) -> bool:
     """Whether a pod that some constraint counts has come, gone or changed sides, or this one tolerates more nodes."""
     constraints = _hard(pod)
-    if is_itself(pod, new) and old is not None and new is not None and old.spec.tolerations != new.spec.tolerations:
+    if is_same_pod(pod, new) and old is not None and new is not None and old.spec.tolerations != new.spec.tolerations:
         return any(constraint.heeds_taints for constraint in constraints)
     matchers = [constraint.matcher for constraint in constraints if constraint.matcher is not None]
     return any(_is_met(matcher, old) != _is_met(matcher, new) for matcher in matchers)

@@ -13,7 +13,7 @@ from kvolsched.api.kinds.pod import Pod
 from kvolsched.api.kinds.selector import Taint, Toleration, untolerated
 from kvolsched.scheduler.columns.arrays import Codes, Integers
 from kvolsched.scheduler.columns.snapshot import Snapshot
-from kvolsched.scheduler.framework.cluster_event import Action, is_itself
+from kvolsched.scheduler.framework.cluster_event import Action, is_same_pod
 from kvolsched.scheduler.framework.extension_points import ColumnContext, QueueingHint
 from kvolsched.scheduler.framework.verdict import OK, Evidence, Ok, Reason, Reject
 
@@ -32,7 +32,7 @@ class TaintToleration:
             lambda pod, old, new: not _kept_out(pod, new) and (old is None or _kept_out(pod, old)),
             Action.ADD | Action.NODE_TAINT,
         ),
-        QueueingHint("Pod", "it tolerates more", lambda pod, _old, new: is_itself(pod, new), Action.POD_TOLERATION),
+        QueueingHint("Pod", "it tolerates more", lambda pod, _old, new: is_same_pod(pod, new), Action.POD_TOLERATION),
     )
 
     untolerated: Reason = Reason(0, "node(s) had untolerated taint(s)")
