@@ -300,7 +300,7 @@ def _cpu(key: Key | Note, value: Any) -> int:
         return 0
     if getattr(value, "kind", "") != "Pod" or not value.spec.node_name or value.terminal:
         return 0
-    return requests.of(value.spec).cpu
+    return requests.pod_requests(value.spec).cpu
 
 
 # -- passes -------------------------------------------------------------------------------------------------------

@@ -56,7 +56,7 @@ class Rank:
 
     def score(self, _pod: Pod, at: ColumnContext) -> Integers:
         """Return each node's rank; one without is last."""
-        ranks: Integers = at.nodes.live.now.astype(int) * 0
+        ranks: Integers = at.nodes.live.array.astype(int) * 0
         for node, rank in self.ranks:
             if node in at.nodes.row_of:
                 ranks[at.nodes.row_of[node]] = rank

@@ -11,7 +11,7 @@ from typing import Any
 
 from kvolsched.api.kinds.pod import Pod, TopologySpreadConstraint
 from kvolsched.scheduler import requests
-from kvolsched.scheduler.node_selection import admitted
+from kvolsched.scheduler.node_selection import matches_node_affinity
 from kvolsched.volumes import volume_fits_node
 from kvolsched.world.log import Key
 from kvolsched.world.simulation import Simulation
@@ -80,13 +80,13 @@ def nodes_hold_what_they_run(_before: Objects, after: Objects) -> str:
         asked: Counter[str] = Counter()
         for _, pod in _of(after, "Pod"):
             if pod.spec.node_name == key.name and not pod.terminal:
-                asked.update(requests.of(pod.spec).asked)
+                asked.update(requests.pod_requests(pod.spec).amounts)
                 asked["pods"] += 1
         there = requests.allocatable(node.status.allocatable)
         for resource, amount in sorted(asked.items()):
             if amount > there.get(resource, 0):
-                short = requests.written(resource, there.get(resource, 0))
-                return f"node {key.name} has {short} {resource}, its pods ask for {requests.written(resource, amount)}"
+                short = requests.format_amount(resource, there.get(resource, 0))
+                return f"node {key.name} has {short} {resource}, its pods ask for {requests.format_amount(resource, amount)}"
     return ""
 
 
@@ -109,7 +109,7 @@ def _skewed(key: Key, pod: Pod, constraint: TopologySpreadConstraint, objects: O
     domains = {
         node.metadata.name: node.metadata.labels[topology]
         for _, node in _of(objects, "Node")
-        if topology in node.metadata.labels and (admitted(pod, node) or node.metadata.name == pod.spec.node_name)
+        if topology in node.metadata.labels and (matches_node_affinity(pod, node) or node.metadata.name == pod.spec.node_name)
     }
     counts = dict.fromkeys(domains.values(), 0)
     for where, other in _of(objects, "Pod"):

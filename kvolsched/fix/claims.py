@@ -181,7 +181,7 @@ def _more_capacity(claim: PersistentVolumeClaim, situation: Situation, near: Seq
     storage_class = situation.get("StorageClass", name)
     if storage_class is None or not is_capacity_checked(claim, situation.seen.csi_driver(storage_class.provisioner)):
         return
-    pools = situation.seen.capacities.of_class(name)
+    pools = situation.seen.storage_capacities.of_class(name)
     note = "the driver reports this: add disks or delete volumes"
     for pool in pools:
         if not any(reaches(pool, node) for node in near):

@@ -16,7 +16,7 @@ from kvolsched.api.kinds.pod import Pod
 from kvolsched.api.kinds.selector import NodeSelector, Requirement, integer
 from kvolsched.scheduler import requests
 from kvolsched.scheduler.framework.verdict import Evidence
-from kvolsched.scheduler.node_selection import required
+from kvolsched.scheduler.node_selection import required_node_affinity
 from kvolsched.scheduler.spread_constraints import HOSTNAME, ZONE
 from kvolsched.why.demands import Demand
 from kvolsched.world.apiserver import key_of
@@ -57,7 +57,7 @@ def label(demand: Demand, situation: Situation, near: Sequence[Node]) -> Iterato
         if demand.sort == "node selector":
             wanted: dict[str, Any] = {demand.about: pod.spec.node_selector.get(demand.about)}
         elif demand.sort == "node affinity":
-            wanted = labels_for(required(pod), node)
+            wanted = labels_for(required_node_affinity(pod), node)
         elif demand.about not in node.metadata.labels:
             wanted = {demand.about: node.metadata.name}
         else:
@@ -106,15 +106,15 @@ def _value_for(part: Requirement) -> str | None:
 def give_more(demand: Demand, situation: Situation, near: Sequence[Node]) -> Iterator[Edit]:
     """Give a near node as much more of a resource as the pod lacks there."""
     pod, resource = situation.pod, demand.about
-    ask = 1 if resource == requests.PODS else requests.of(pod.spec).asked.get(resource, 0)
+    ask = 1 if resource == requests.PODS else requests.pod_requests(pod.spec).amounts.get(resource, 0)
     for node in near:
-        room = situation.seen.room(node.metadata.name)
+        room = situation.seen.node_info(node.metadata.name)
         lacks = ask - room.free(resource)
         if lacks <= 0:
             continue
-        total = requests.written(resource, room.total.get(resource, 0) + lacks)
+        total = requests.format_amount(resource, room.total.get(resource, 0) + lacks)
         status = attrs.evolve(node.status, allocatable=node.status.allocatable.merged({resource: total}))
-        words = f"give {node.metadata.name} {requests.written(resource, lacks)} {resource} more (allocatable {total})"
+        words = f"give {node.metadata.name} {requests.format_amount(resource, lacks)} {resource} more (allocatable {total})"
         yield Edit(words, MORE, (ObjectChange(node, attrs.evolve(node, status=status)),))
 
 
@@ -187,7 +187,7 @@ def _in_the_way(demand: Demand, situation: Situation, node: Node) -> list[Pod]:
 
 
 def _size(pod: Pod, demand: Demand) -> int:
-    return requests.of(pod.spec).asked.get(demand.about, 1)
+    return requests.pod_requests(pod.spec).amounts.get(demand.about, 1)
 
 
 def _fewest(situation: Situation, pods: Sequence[Pod], demand: Demand) -> list[Pod]:
@@ -227,15 +227,15 @@ def _rejections(judgement: Any, demand: Demand) -> int:
 def another(situation: Situation, near: Sequence[Node]) -> Iterator[Edit]:
     """Add a node like a near one, empty and open, with what the pod selects; in the same zone or in a new one."""
     pod = situation.pod
-    asks = {requests.PODS: 1, **requests.of(pod.spec).asked}
+    asks = {requests.PODS: 1, **requests.pod_requests(pod.spec).amounts}
     for node in near:
         name = _free_name(situation, f"{node.metadata.name}-more")
         labels = node.metadata.labels.merged({HOSTNAME: name, **pod.spec.node_selector})
         like = evolve_parts(node, metadata={"labels": labels})
-        labels = labels.merged(labels_for(required(pod), like))
+        labels = labels.merged(labels_for(required_node_affinity(pod), like))
         total = requests.allocatable(node.status.allocatable)
         more = {
-            resource: requests.written(resource, ask) for resource, ask in asks.items() if total.get(resource, 0) < ask
+            resource: requests.format_amount(resource, ask) for resource, ask in asks.items() if total.get(resource, 0) < ask
         }
         spread = {one.topology_key: f"{name}-domain" for one in pod.spec.topology_spread_constraints}
         near_volumes = _labels_of_volumes(situation, node)

@@ -82,14 +82,14 @@ def free_choice(demand: Demand, situation: Situation, near: Sequence[Node]) -> I
 def ask_less(demand: Demand, situation: Situation, near: Sequence[Node]) -> Iterator[Edit]:
     """Ask for no more than a near node has left."""
     pod, resource = situation.pod, demand.about
-    ask = requests.of(pod.spec).asked.get(resource, 0)
+    ask = requests.pod_requests(pod.spec).amounts.get(resource, 0)
     for node in near:
-        free = situation.seen.room(node.metadata.name).free(resource)
+        free = situation.seen.node_info(node.metadata.name).free(resource)
         if not 0 < free < ask:
             continue
         containers = _lowered(pod, resource, ask - free)
         if containers is not None:
-            less, before = requests.written(resource, free), requests.written(resource, ask)
+            less, before = requests.format_amount(resource, free), requests.format_amount(resource, ask)
             words = f"ask for {less} {resource} instead of {before}"
             yield respecified(pod, words, ASK_LESS, containers=containers)
 
@@ -97,14 +97,14 @@ def ask_less(demand: Demand, situation: Situation, near: Sequence[Node]) -> Iter
 def _lowered(pod: Pod, resource: str, less: int) -> tuple[Any, ...] | None:
     """Return the containers with the one that asks for most asking for less, if it alone can give that much."""
     amounts = [
-        requests.units(resource, parse(text)) if (text := one.resources.requests.get(resource)) else 0
+        requests.to_units(resource, parse(text)) if (text := one.resources.requests.get(resource)) else 0
         for one in pod.spec.containers
     ]
     if not amounts or max(amounts) < less:
         return None
     place = amounts.index(max(amounts))
     one = pod.spec.containers[place]
-    left = requests.written(resource, amounts[place] - less)
+    left = requests.format_amount(resource, amounts[place] - less)
     resources = attrs.evolve(one.resources, requests=one.resources.requests.merged({resource: left}))
     changed = attrs.evolve(one, resources=resources)
     return (*pod.spec.containers[:place], changed, *pod.spec.containers[place + 1 :])

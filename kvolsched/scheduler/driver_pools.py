@@ -16,7 +16,7 @@ from kvolsched.api.kinds.quantity import value
 
 from .columns.snapshot import Snapshot
 from .framework.verdict import Evidence
-from .requests import written
+from .requests import format_amount
 
 NOTHING = -1  # room where no pool tells of any
 
@@ -69,8 +69,8 @@ def lacking_capacity(what: str, need: int, driver: CSIDriver | None, kind: str, 
         return None
     path = [f"CSIDriver {driver.metadata.name}", f"CSIStorage {entry.storage_class_name if entry else 'none'}"]
     path.append(f"pools {', '.join(pool.name for pool in pools) or 'none'}")
-    told = f"{written('memory', most)} at most" if most >= 0 else "nothing"
-    return Evidence(f"{what} asks {written('memory', need)}", ">", f"{told} ({' → '.join(path)})", (need, most))
+    told = f"{format_amount('memory', most)} at most" if most >= 0 else "nothing"
+    return Evidence(f"{what} asks {format_amount('memory', need)}", ">", f"{told} ({' → '.join(path)})", (need, most))
 
 
 def lacking_inline_capacity(pod: Pod, node: Node, seen: Snapshot) -> Evidence | None:

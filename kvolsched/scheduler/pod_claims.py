@@ -16,7 +16,7 @@ from kvolsched.api.kinds.volume import PersistentVolume, PersistentVolumeClaim
 from kvolsched.world.log import Key
 
 from .framework.verdict import Evidence
-from .requests import written
+from .requests import format_amount
 
 
 @attrs.frozen
@@ -142,8 +142,8 @@ def unreachable_evidence(volume: PersistentVolume, required: NodeSelector | None
 def capacity_evidence(claim: PersistentVolumeClaim, most: int, name: str) -> Evidence:
     """Return both sides of a claim for which no volume of its size could be made; `most` below 0: nothing is told."""
     need = volumes.requested(claim)
-    told = f"{written('memory', most)} at most" if most >= 0 else "nothing"
-    asked = f"claim {claim.metadata.name} asks {written('memory', need)}"
+    told = f"{format_amount('memory', most)} at most" if most >= 0 else "nothing"
+    asked = f"claim {claim.metadata.name} asks {format_amount('memory', need)}"
     return Evidence(asked, ">", f"{told} told of class {name}", (need, most))
 
 

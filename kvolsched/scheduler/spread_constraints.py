@@ -23,7 +23,7 @@ from .columns.node_table import NodeTable
 from .columns.owner_selectors import Selectors
 from .columns.pod_counts import PodMatcher
 from .columns.snapshot import Snapshot
-from .node_selection import admitted, admitted_rows, required
+from .node_selection import matches_node_affinity, node_affinity_mask, required_node_affinity
 
 HOSTNAME = "kubernetes.io/hostname"
 ZONE = "topology.kubernetes.io/zone"
@@ -77,16 +77,16 @@ class SpreadConstraint:
         """Return how many pods count on a node; in a dry run, after some have left."""
         matcher, leaving = self.matcher, self.leaving
         here = 0 if matcher is None else sum(map(matcher.matches, seen.pods_on(node.metadata.name)))
-        gone = [pod for pod in seen.removed if pod.spec.node_name == node.metadata.name]
+        gone = [pod for pod in seen.removed_pods if pod.spec.node_name == node.metadata.name]
         return here - sum(leaving is not None and leaving.matches(pod) and not self._counted(pod) for pod in gone)
 
     def counts(self, seen: Snapshot) -> NDArray[np.int32] | None:
         """Return the same by row; None if nowhere any."""
-        counts = None if self.matcher is None else seen.matched(self.matcher)
-        if self.leaving is None or not seen.removed:
+        counts = None if self.matcher is None else seen.count_matching(self.matcher)
+        if self.leaving is None or not seen.removed_pods:
             return counts
         gone = np.zeros(len(seen.nodes.names), np.int32)
-        for pod in seen.removed:
+        for pod in seen.removed_pods:
             if self.leaving.matches(pod) and not self._counted(pod):
                 gone[seen.nodes.row_of[pod.spec.node_name]] += 1
         return -gone if counts is None else counts - gone
@@ -161,7 +161,7 @@ def has_all(node: Node, constraints: tuple[SpreadConstraint, ...]) -> bool:
 
 def is_counted(pod: Pod, constraint: SpreadConstraint, node: Node) -> bool:
     """Say whether a constraint's policies let a node's pods count."""
-    return (not constraint.heeds_affinity or admitted(pod, node)) and (
+    return (not constraint.heeds_affinity or matches_node_affinity(pod, node)) and (
         not constraint.heeds_taints or untolerated(node.spec.taints, pod.spec.tolerations) is None
     )
 
@@ -182,33 +182,33 @@ def rows_with(keys: tuple[str, ...], nodes: NodeTable) -> Mask:
     """Return, by row, whether the node carries all these labels."""
 
     def make() -> Mask:
-        have: Mask = nodes.live.now.copy()
+        have: Mask = nodes.live.array.copy()
         for key in keys:
-            have &= nodes.labels(key).codes.now >= 0
+            have &= nodes.labels(key).codes.array >= 0
         return have
 
-    return nodes.kept(("rows with", keys), make)
+    return nodes.cached(("rows with", keys), make)
 
 
 def domain_rows(pod: Pod, constraint: SpreadConstraint, keys: tuple[str, ...], nodes: NodeTable) -> Domains:
     """Return where a constraint counts, over the nodes that carry all of `keys` (and its own)."""
-    heeded = (pod.spec.node_selector, required(pod)) if constraint.heeds_affinity else None
+    heeded = (pod.spec.node_selector, required_node_affinity(pod)) if constraint.heeds_affinity else None
     tolerated = pod.spec.tolerations if constraint.heeds_taints else None
 
     def make() -> Domains:
         labels = nodes.labels(constraint.topology_key)
-        counted = rows_with(keys, nodes) & (labels.codes.now >= 0)
+        counted = rows_with(keys, nodes) & (labels.codes.array >= 0)
         if heeded is not None and (heeded[0] or heeded[1] is not None):
-            counted = counted & admitted_rows(pod, nodes)
+            counted = counted & node_affinity_mask(pod, nodes)
         if tolerated is not None:
             passes = [untolerated(taints, tolerated) is None for taints in nodes.taint_sets]
-            counted = counted & np.array(passes)[nodes.taints.now]
+            counted = counted & np.array(passes)[nodes.taints.array]
         size = len(labels.values)
-        exists = np.bincount(labels.codes.now[counted], minlength=size) > 0
-        code = np.where(counted, labels.codes.now, size).astype(np.intp)
+        exists = np.bincount(labels.codes.array[counted], minlength=size) > 0
+        code = np.where(counted, labels.codes.array, size).astype(np.intp)
         return Domains(code, size, exists, int(exists.sum()))
 
-    return nodes.kept(("domains", constraint.topology_key, keys, heeded, tolerated), make)
+    return nodes.cached(("domains", constraint.topology_key, keys, heeded, tolerated), make)
 
 
 def touched(constraints: tuple[SpreadConstraint, ...]) -> tuple[str, ...]:

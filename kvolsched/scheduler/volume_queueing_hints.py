@@ -10,7 +10,7 @@ from kvolsched.api.kinds.csi import CSIDriver, CSINode
 from kvolsched.api.kinds.pod import Pod
 from kvolsched.api.kinds.volume import PersistentVolume
 
-from .columns.storage_capacities import limit_of
+from .columns.storage_capacities import max_volume_size
 from .csi_migration import MIGRATED_PLUGINS
 from .framework.cluster_event import Action
 from .framework.extension_points import QueueingHint
@@ -54,7 +54,7 @@ WAKES = (
     QueueingHint(
         "CSIStorageCapacity",
         "more room is told",
-        lambda _pod, old, new: limit_of(new) > limit_of(old),
+        lambda _pod, old, new: max_volume_size(new) > max_volume_size(old),
         Action.UPDATE,
     ),
     QueueingHint("CSIDriver", "its inline volume's driver no longer tells its room", _stops_telling, Action.UPDATE),

@@ -21,7 +21,7 @@ from ..scheduler.columns.arrays import Mask
 from ..scheduler.columns.pod_counts import (
     AffinityTerm,
     PodsPerRow,
-    in_domain,
+    domain_mask,
     required_affinity,
     required_anti_affinity,
 )
@@ -144,10 +144,10 @@ def _spreads(pod: Pod, at: ColumnContext) -> Iterator[Clause]:
             other if place == number else attrs.evolve(other, max_skew=loose, min_domains=None)
             for place, other in enumerate(every)
         )
-        has = at.nodes.labels(constraint.topology_key).codes.now >= 0
+        has = at.nodes.labels(constraint.topology_key).codes.array >= 0
         lacks = np.zeros(len(has), bool)
         for other in hard:
-            lacks |= at.nodes.labels(other.topology_key).codes.now < 0
+            lacks |= at.nodes.labels(other.topology_key).codes.array < 0
         variant = evolve_parts(pod, spec={"topology_spread_constraints": kept})
         yield Clause("spread", constraint.topology_key, _spread_words(constraint), variant, number, has & lacks)
 
@@ -173,10 +173,10 @@ def _company(pod: Pod, at: ColumnContext) -> Iterator[Clause]:
         variant = attrs.evolve(none, pod_anti_affinity=PodAffinity(required=(mine,)))
         yield Clause("anti-affinity", term.topology_key, f"away from {term}", _with(pod, variant), number)
     labels = at.seen.namespace_labels(pod.metadata.namespace)
-    objecting = [(term, counts) for term, counts in at.seen.tallies.carried() if term.meets(pod, labels)]
+    objecting = [(term, counts) for term, counts in at.seen.pod_counts.anti_affinity_terms() if term.meets(pod, labels)]
     for number, (term, counts) in enumerate(sorted(objecting, key=lambda one: str(one[0]))):
         words = f"out of the way of {_carriers(term, counts, at)}, which must be away from {term}"
-        elsewhere = ~in_domain(at.nodes, term.topology_key, counts)
+        elsewhere = ~domain_mask(at.nodes, term.topology_key, counts)
         yield Clause("objection", term.topology_key, words, _with(pod, none), number, elsewhere)
 
 

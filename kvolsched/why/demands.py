@@ -73,7 +73,7 @@ def demands(judgement: Judgement) -> tuple[Demand, ...]:
         return (
             Demand(rejected.plugin, "before filtering", "", rejected.message, (rejected.message,), everywhere),
         )
-    rows = np.flatnonzero(judgement.seen.nodes.live.now)
+    rows = np.flatnonzero(judgement.seen.nodes.live.array)
     at = ColumnContext(judgement.seen)
     found: list[Demand] = []
     for index, enabled in enumerate(judgement.profile.filters):
@@ -250,8 +250,8 @@ def _worded(plugin: str, reason: str, pod: Pod, at: ColumnContext) -> tuple[str,
     resource = reason.removeprefix("Insufficient ")
     if plugin == "NodeResourcesFit" and resource != reason:
         resource = requests.PODS if resource == "pods" else resource
-        ask = requests.of(pod.spec).asked.get(resource, 1 if resource == requests.PODS else 0)
-        return "request", resource, f"it asks for {requests.written(resource, ask)} {resource}"
+        ask = requests.pod_requests(pod.spec).amounts.get(resource, 1 if resource == requests.PODS else 0)
+        return "request", resource, f"it asks for {requests.format_amount(resource, ask)} {resource}"
     if plugin == "NodeResourcesFit":
         return "request", requests.PODS, "a node takes one more pod"
     if plugin == "NodeUnschedulable":

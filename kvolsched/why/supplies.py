@@ -14,7 +14,7 @@ from kvolsched.api.kinds.pod import Pod
 from kvolsched.api.kinds.storage_class import NO_PROVISIONER, StorageClass
 from kvolsched.api.kinds.volume import PersistentVolume, PersistentVolumeClaim
 from kvolsched.scheduler.columns.snapshot import Snapshot
-from kvolsched.scheduler.columns.storage_capacities import is_capacity_checked, limit_of
+from kvolsched.scheduler.columns.storage_capacities import is_capacity_checked, max_volume_size
 from kvolsched.scheduler.spread_constraints import HOSTNAME
 
 SHOWN = 6  # volumes
@@ -107,14 +107,14 @@ def _room(claim: PersistentVolumeClaim, storage_class: StorageClass, seen: Snaps
     name = storage_class.metadata.name
     if not is_capacity_checked(claim, seen.csi_driver(storage_class.provisioner)):
         return
-    pools, asked = seen.capacities.of_class(name), claim.spec.resources.requests.get("storage", "0")
+    pools, asked = seen.storage_capacities.of_class(name), claim.spec.resources.requests.get("storage", "0")
     if not pools:
         yield f"{storage_class.provisioner} publishes how much room it has, and none for class {name}"
     for pool in pools[:SHOWN]:
         largest = pool.capacity if pool.maximum_volume_size is None else pool.maximum_volume_size
         where = f"where {pool.node_topology}" if pool.node_topology is not None else "for no node"
         words = "no room told" if largest is None else f"{largest} at most"
-        short = limit_of(pool) < volumes.requested(claim)
+        short = max_volume_size(pool) < volumes.requested(claim)
         yield f"room for class {name} {where}: {words}{f', {asked} asked: too little' if short else ', enough'}"
     if len(pools) > SHOWN:
         yield f"and {len(pools) - SHOWN} more CSIStorageCapacity objects of the class"

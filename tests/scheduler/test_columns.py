@@ -134,8 +134,8 @@ def test_a_rule_alone_is_lifted(objects, pod):
 def _reference(pod, node, seen):
     """Both resource scores in plain integers and floats, as upstream.md words them."""
     total = requests.allocatable(node.status.allocatable)
-    on = [requests.of(other.spec) for other in seen.pods_on(node.metadata.name)]
-    asks = requests.of(pod.spec)
+    on = [requests.pod_requests(other.spec) for other in seen.pods_on(node.metadata.name)]
+    asks = requests.pod_requests(pod.spec)
     shares = []
     for resource, name in (("cpu", "scored_cpu"), ("memory", "scored_memory")):
         if total.get(resource):
@@ -146,7 +146,7 @@ def _reference(pod, node, seen):
     def balance(ask):
         parts = [
             min(
-                float(sum(other.asked.get(resource, 0) for other in on) + ask.get(resource, 0)) / total[resource],
+                float(sum(other.amounts.get(resource, 0) for other in on) + ask.get(resource, 0)) / total[resource],
                 1.0,
             )
             for resource in ("cpu", "memory")
@@ -154,7 +154,7 @@ def _reference(pod, node, seen):
         ]
         return int((1 - (abs(parts[0] - parts[1]) / 2 if len(parts) == 2 else 0)) * 100)
 
-    return least, 50 + (50 + balance(asks.asked) - balance({})) // 2
+    return least, 50 + (50 + balance(asks.amounts) - balance({})) // 2
 
 
 @settings(max_examples=60)

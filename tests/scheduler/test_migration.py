@@ -5,7 +5,7 @@ import yaml
 
 from kvolsched.api.text.manifest import from_plain
 from kvolsched.scheduler.columns.snapshot import snapshot
-from kvolsched.scheduler.csi_migration import affinity_on, translated_affinity
+from kvolsched.scheduler.csi_migration import effective_affinity, translated_affinity
 from kvolsched.scheduler.framework.extension_points import EnabledPlugin
 from kvolsched.scheduler.framework.judgement import check, judge
 from kvolsched.scheduler.framework.profile import Profile
@@ -56,10 +56,10 @@ def test_only_nodes_that_handed_the_plugin_over_judge_the_translation():
     """Without the annotation, or for another plugin, or for an Azure disk, the affinity stands as it is."""
     ours, other = csi_node("n", "kubernetes.io/gce-pd,kubernetes.io/aws-ebs"), csi_node("n", "kubernetes.io/gce-pd")
 
-    assert f"{EBS} In [a]" == str(affinity_on(disk({ZONE: ["a"]}), ours))
-    assert f"{ZONE} In [a]" == str(affinity_on(disk({ZONE: ["a"]}), other))
-    assert f"{ZONE} In [a]" == str(affinity_on(disk({ZONE: ["a"]}), None))
-    assert f"{ZONE} In [a]" == str(affinity_on(disk({ZONE: ["a"]}, source="azureDisk"), csi_node("n", "kubernetes.io/azure-disk")))
+    assert f"{EBS} In [a]" == str(effective_affinity(disk({ZONE: ["a"]}), ours))
+    assert f"{ZONE} In [a]" == str(effective_affinity(disk({ZONE: ["a"]}), other))
+    assert f"{ZONE} In [a]" == str(effective_affinity(disk({ZONE: ["a"]}), None))
+    assert f"{ZONE} In [a]" == str(effective_affinity(disk({ZONE: ["a"]}, source="azureDisk"), csi_node("n", "kubernetes.io/azure-disk")))
 
 
 CLUSTER = f"""

@@ -22,7 +22,7 @@ from kvolsched.api.text.manifest import from_plain
 from kvolsched.scheduler.columns.snapshot import snapshot
 from kvolsched.scheduler.framework.judgement import judge
 from kvolsched.scheduler.framework.ranking import rank
-from kvolsched.scheduler.node_selection import admitted
+from kvolsched.scheduler.node_selection import matches_node_affinity
 from kvolsched.scheduler.profiles import upstream_profile
 from scheduler.strategies import (
     NAMESPACES,
@@ -285,7 +285,7 @@ def spread_score(wanted, node, seen, candidates):
             count = 0
             for one in seen.all_nodes():
                 tainted = any(t.effect != "PreferNoSchedule" for t in one.spec.taints) and each.heeds_taints
-                skips = (each.heeds_affinity and not admitted(wanted, one)) or tainted or not complete(one)
+                skips = (each.heeds_affinity and not matches_node_affinity(wanted, one)) or tainted or not complete(one)
                 if one.metadata.labels.get(each.topology_key) == value and not skips:
                     count += holds(each, one)
         total += count * math.log(size + 2) + each.max_skew - 1

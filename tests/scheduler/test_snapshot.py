@@ -89,16 +89,16 @@ def test_what_was_asked_for_follows(strategy):
 def _same(moved, contents, pod):
     built = build(Snapshot(), contents)
     assert moved == built
-    for matchers in moved.tallies.asked():
-        counts = moved.matched(*matchers)
+    for matchers in moved.pod_counts.cached_matchers():
+        counts = moved.count_matching(*matchers)
         anew = built.matched(*matchers)
         for name, row in moved.nodes.rows():
             assert counts[row] == anew[built.nodes.row_of[name]]
-    for ask, size in list(moved.supply._demands):
+    for ask, size in list(moved.free_volumes._demands):
         for name, row in moved.nodes.rows():
             there = built.nodes.row_of[name]
-            assert moved.supply.count(ask, size)[row] == built.supply.count(ask, size)[there]
-            assert moved.supply.smallest(ask, size)[row] == built.supply.smallest(ask, size)[there]
+            assert moved.free_volumes.count(ask, size)[row] == built.supply.count(ask, size)[there]
+            assert moved.free_volumes.smallest_size(ask, size)[row] == built.supply.smallest(ask, size)[there]
     for profile in (upstream_profile(), design_profile()):
         one, other = judge(pod, moved, profile), judge(pod, built, profile)
         assert one.matrix() == other.matrix()
@@ -126,7 +126,7 @@ def test_a_pod_without_claims_visits_no_volume():
     pod = Pod(spec=PodSpec(containers=(Container(resources=Resources(requests=Frozen(cpu="1"))),)))
     seen = snapshot([node, *(PersistentVolume(metadata=ObjectMeta(name=f"v{i}")) for i in range(3))])
     for profile in (upstream_profile(), design_profile()):
-        seen.supply = seen._volumes = None  # whoever looks at a volume fails
+        seen.free_volumes = seen._volumes = None  # whoever looks at a volume fails
         judgement = judge(pod, seen, profile)
         rank(judgement)
         assert judgement.feasible == ("n",)

@@ -5,7 +5,7 @@ from hypothesis import Phase, find, given, settings
 from hypothesis import strategies as st
 
 from kvolsched.api.text.manifest import from_plain
-from kvolsched.scheduler.columns.exclusive_use import ANY
+from kvolsched.scheduler.columns.exclusive_use import ANY_ADDRESS
 from kvolsched.scheduler.columns.hypothetical_snapshot import HypotheticalSnapshot
 from kvolsched.scheduler.columns.images import full_name, images_of
 from kvolsched.scheduler.columns.snapshot import Snapshot, snapshot
@@ -119,7 +119,7 @@ def test_a_dry_run_leaves_no_trace(world, data):
     before = _said(seen, wanted)
     trial = HypotheticalSnapshot(seen)
     for other in gone:
-        trial.take(other)
+        trial.remove(other)
     without = snapshot([item for item in objects if item not in gone])
     for profile in ALONE:
         if profile.name != "VolumeRestrictions":  # a claim of a single pod is counted otherwise there
@@ -176,7 +176,7 @@ def with_port(name="p", on="", **port):
         ({"hostPort": 81}, {}, True),
         ({"hostIP": "10.0.0.1"}, {"hostIP": "10.0.0.2"}, True),
         ({"hostIP": "10.0.0.1"}, {"hostIP": "10.0.0.1"}, False),
-        ({"hostIP": ANY}, {"hostIP": "10.0.0.1"}, False),
+        ({"hostIP": ANY_ADDRESS}, {"hostIP": "10.0.0.1"}, False),
     ],
 )
 def test_host_ports(asked, held, fits):
@@ -249,7 +249,7 @@ def test_a_single_pod_claim_serves_one_pod_in_the_whole_cluster():
     assert () == judgement.feasible
     assert "2 node(s) unavailable due to PersistentVolumeClaim with ReadWriteOncePod" in judgement.sentence()
     trial = HypotheticalSnapshot(seen)
-    trial.take(holder)
+    trial.remove(holder)
     assert ("a", "b") == judge(uses(), trial, upstream_profile()).feasible
 
 
@@ -257,7 +257,7 @@ def test_two_users_of_a_single_pod_claim_count_as_one_conflict():
     """A claim in use counts once, and one user taken away takes one off: the other is forgotten (v1.36.2 does so)."""
     first, second = uses("first", "a"), uses("second", "b")
     trial = HypotheticalSnapshot(snapshot([node("a"), node("b"), *single(), first, second]))
-    trial.take(first)
+    trial.remove(first)
 
     assert ("a", "b") == judge(uses(), trial, upstream_profile()).feasible
 

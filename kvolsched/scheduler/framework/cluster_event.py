@@ -1,8 +1,8 @@
 """Cluster events: changes of objects as the scheduling queue sees them, by kind and action.
 
-An event is one object and one or more actions. A pod is added when it is bound to a node and deleted when it ends or is
-removed; a change of a pod without a node concerns that pod only, unless it is deleted while nominated to a node. Mirrors
-kube-scheduler's `ClusterEvent` and `framework/events.go` (v1.36.2).
+An event is one object and one or more actions. A pod is added when it is bound to a node and deleted when it ends or
+is removed; a change of a pod without a node concerns that pod only, unless it is deleted while nominated to a node.
+Mirrors kube-scheduler's `ClusterEvent` and `framework/events.go` (v1.36.2).
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from .. import requests
 
 
 class Action(IntFlag):
-    """What happens to an object (kube-scheduler's `ActionType`); `UPDATE` is any change without a more specific action."""
+    """What happens to an object (kube-scheduler's `ActionType`); `UPDATE`: nothing more specific."""
 
     ADD = auto()
     DELETE = auto()
@@ -123,7 +123,7 @@ def _pod_action(old: Pod, new: Pod) -> Action:
     if len(old.spec.tolerations) != len(new.spec.tolerations):
         action |= Action.POD_TOLERATION
     if old.spec is not new.spec:
-        before, after = requests.of(old.spec).asked, requests.of(new.spec).asked
+        before, after = requests.pod_requests(old.spec).amounts, requests.pod_requests(new.spec).amounts
         if any(amount > after.get(resource, 0) for resource, amount in before.items()):
             action |= Action.POD_SCALE_DOWN
     return action or Action.UPDATE

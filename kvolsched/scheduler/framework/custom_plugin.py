@@ -47,7 +47,8 @@ class CustomFilter:
     """A filter plugin that wraps a function."""
 
     events_to_register: ClassVar[tuple[QueueingHint, ...]] = tuple(
-        QueueingHint(kind, "it may read anything") for kind in ("Node", "Pod", "PersistentVolume", "PersistentVolumeClaim")
+        QueueingHint(kind, "it may read anything")
+        for kind in ("Node", "Pod", "PersistentVolume", "PersistentVolumeClaim")
     )
 
     name: str

@@ -1,9 +1,9 @@
 """The extension points of the scheduling framework, each a small protocol, and what plugins are given to read.
 
-A plugin is any object with a `name` and some of these methods; there is no registry and no base class. `rule` judges one
-node and is written to be read; `column`, where speed matters, judges all nodes at once and must give the verdicts of
-`rule`. A plugin without `column` is lifted: its rule is evaluated once per distinct input. Queueing and binding are no
-extension points here: see `loop/scheduling_queue.py` and `loop/binding_flow.py`. Mirrors kube-scheduler's
+A plugin is any object with a `name` and some of these methods; there is no registry and no base class. `rule` judges
+one node and is written to be read; `column`, where speed matters, judges all nodes at once and must give the verdicts
+of `rule`. A plugin without `column` is lifted: its rule is evaluated once per distinct input. Queueing and binding are
+no extension points here: see `loop/scheduling_queue.py` and `loop/binding_flow.py`. Mirrors kube-scheduler's
 `framework/interface.go` (v1.36.2).
 """
 
@@ -214,7 +214,11 @@ def legend_of(plugin: Any, pod: Pod) -> Legend:
     The reasons are the plugin's fields, or what its `reasons(pod)` returns. They are looked up on the first call, as
     most columns are never explained.
     """
-    return lambda code: reason_texts(plugin.reasons(pod) if hasattr(plugin, "reasons") else declared_reasons(plugin), code)
+
+    def legend(code: int) -> ReasonsAndStatus:
+        return reason_texts(plugin.reasons(pod) if hasattr(plugin, "reasons") else declared_reasons(plugin), code)
+
+    return legend
 
 
 def declared_reasons(plugin: Any) -> tuple[Reason, ...]:

@@ -53,7 +53,7 @@ class MatrixRow:
 
 
 class _Column(NamedTuple):
-    """The codes of one filter plugin: the plugin's index, its codes by row (None: it rejects no node), their meaning."""
+    """The column of one filter plugin: the plugin's index, its codes by row (None: rejects no node), their meaning."""
 
     place: int
     codes: Codes | None
@@ -120,7 +120,7 @@ class Judgement:
     @cached_property
     def mask(self) -> Mask:
         """By table row: whether the node passes every plugin and restriction."""
-        feasible = self._nodes.live.now
+        feasible = self._nodes.live.array
         if self.rejected_by is not None:
             return np.zeros(len(feasible), bool)
         for column in self._columns:
@@ -137,7 +137,7 @@ class Judgement:
 
     @cached_property
     def _live(self) -> NDArray[np.intp]:
-        return np.flatnonzero(self._nodes.live.now)
+        return np.flatnonzero(self._nodes.live.array)
 
     @cached_property
     def codes(self) -> Codes:
@@ -211,7 +211,7 @@ class Judgement:
         for column in self._columns:
             if column.codes is None:
                 continue
-            met = column.codes[(self._first == column.place) & self._nodes.live.now]
+            met = column.codes[(self._first == column.place) & self._nodes.live.array]
             for code in np.unique(met).tolist():
                 reasons, status = column.legend(code)
                 if status is Code.ERROR:
@@ -355,7 +355,7 @@ class Judgement:
     @cached_property
     def _filtered(self) -> Mask:
         """By table row: whether the node is filtered: it lies in every restriction, or the pod is nominated to it."""
-        filtered: Mask = self._nodes.live.now
+        filtered: Mask = self._nodes.live.array
         for restriction in self.restrictions:
             filtered = filtered & self._rows_in(restriction)
         if self.restrictions and self._nominated is not None:

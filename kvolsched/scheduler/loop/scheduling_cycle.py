@@ -182,7 +182,7 @@ class SchedulingPass:
         said = judgement.sentence(postfilter=way.words)
         if way.nominated:
             victims = tuple(key_of(victim) for victim in way.victims)
-            losers = tuple(key_of(one) for one in judgement.seen.promised(way.nominated) if _is_lower(one, pod))
+            losers = tuple(key_of(one) for one in judgement.seen.nominated_to(way.nominated) if _is_lower(one, pod))
             uid = pod.metadata.uid
             evictor.begin_eviction(ctx, name, evictor.Eviction(pod.metadata.name, uid, way.nominated, victims, losers))
         handle_failure(ctx, name, pod, said, reason=reason, rejected_by=tuple(sorted(by)), nominated=way.nominated)

@@ -129,7 +129,7 @@ class DryRun:
         """Remove the pods of lower priority from each of these nodes, let back whom the pod leaves room for."""
         for pods in lower.values():
             for victim in pods:
-                self.view.take(victim)
+                self.view.remove(victim)
         judgement = self._judge()
         trying: dict[str, list[Pod]] = {}
         violating: dict[str, int] = {}
@@ -148,9 +148,9 @@ class DryRun:
             judgement = self._judge()
             for node, pod in back.items():
                 if judgement.rejection(node)[1] is not Code.SUCCESS:
-                    self.view.take(pod)
+                    self.view.remove(pod)
                     victims[node].append((turn, pod))
-        for pod in list(self.view.removed):
+        for pod in list(self.view.removed_pods):
             self.view.put_back(pod)
         return [
             Candidate(

@@ -31,12 +31,12 @@ class ImageLocality:
         if not at.seen.images:
             return 0
         containers = (*pod.spec.init_containers, *pod.spec.containers)
-        names = [name for name in (full_name(one.image) for one in containers) if at.seen.images.on(name)]
+        names = [name for name in (full_name(one.image) for one in containers) if at.seen.images.nodes_with(name)]
         if not names:
             return 0
         total = np.zeros(len(at.nodes.names), np.int64)
         for name in names:
-            share = len(at.seen.images.on(name)) / at.nodes.size
+            share = len(at.seen.images.nodes_with(name)) / at.nodes.size
             total += (at.seen.images.sizes(name) * share).astype(np.int64)
         most = MOST * len(containers)
         scores: Integers = 100 * (np.clip(total, LEAST, most) - LEAST) // (most - LEAST)

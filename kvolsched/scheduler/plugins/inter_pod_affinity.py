@@ -19,7 +19,7 @@ from kvolsched.scheduler.columns.pod_counts import (
     AffinityTerm,
     PodMatcher,
     PodsPerRow,
-    in_domain,
+    domain_mask,
     preferred_terms,
     required_affinity,
     required_anti_affinity,
@@ -84,7 +84,7 @@ class InterPodAffinity:
 
     def prefilter(self, pod: Pod, seen: Snapshot) -> Skip | None:
         """Nothing to do where neither the pod nor any pod on a node has required terms."""
-        return None if required_affinity(pod) or required_anti_affinity(pod) or any(seen.tallies.carried()) else SKIP
+        return None if required_affinity(pod) or required_anti_affinity(pod) or any(seen.pod_counts.anti_affinity_terms()) else SKIP
 
     def rule(self, pod: Pod, node: Node, seen: Snapshot) -> Ok | Reject:
         """Wanted pods are in the node's domain, unwanted ones are not, and no pod there objects to this one."""
@@ -156,14 +156,14 @@ class InterPodAffinity:
         if not terms:
             return None
         matchers = _matchers(terms, at.seen)
-        lacks = ~at.nodes.live.now
+        lacks = ~at.nodes.live.array
         somewhere = False
         missing = lacks
         for term in terms:
-            codes = at.nodes.labels(term.topology_key).codes.now
+            codes = at.nodes.labels(term.topology_key).codes.array
             missing = missing | (codes < 0)
             if matchers is not None:
-                near = in_domain(at.nodes, term.topology_key, at.seen.matched(*matchers))
+                near = domain_mask(at.nodes, term.topology_key, at.seen.count_matching(*matchers))
                 somewhere = somewhere or bool(near.any())
                 lacks = lacks | ~near
         if not somewhere:
@@ -176,16 +176,16 @@ class InterPodAffinity:
         for term in required_anti_affinity(pod):
             matcher = term.matcher(at.seen.namespaces())
             if matcher is not None:
-                here = in_domain(at.nodes, term.topology_key, at.seen.matched(matcher))
+                here = domain_mask(at.nodes, term.topology_key, at.seen.count_matching(matcher))
                 mask = here if mask is None else mask | here
         return mask
 
     def _is_unwanted(self, pod: Pod, at: ColumnContext) -> Mask | None:
         mask: Mask | None = None
         labels = at.seen.namespace_labels(pod.metadata.namespace)
-        for term, counts in at.seen.tallies.carried():
+        for term, counts in at.seen.pod_counts.anti_affinity_terms():
             if term.meets(pod, labels):
-                here = in_domain(at.nodes, term.topology_key, counts)
+                here = domain_mask(at.nodes, term.topology_key, counts)
                 mask = here if mask is None else mask | here
         return mask
 
@@ -199,7 +199,7 @@ class InterPodAffinity:
         total: Integers | None = None
         for term, weight, counts in self._liked(pod, at):
             labels = at.nodes.labels(term.topology_key)
-            codes, size = labels.codes.now, len(labels.values)
+            codes, size = labels.codes.array, len(labels.values)
             if total is None and not (counts[codes >= 0] > 0).any():
                 continue  # nobody is met: if that goes for every term, there is nothing to rank by
             held = np.bincount(np.where(codes < 0, size, codes), counts, size + 1)
@@ -220,9 +220,9 @@ class InterPodAffinity:
         for wish in preferred_terms(pod):
             matcher = wish.term.matcher(at.seen.namespaces()) if wish.weight is not None else None
             if matcher is not None and wish.weight is not None:
-                yield wish.term, wish.weight, at.seen.matched(matcher)
+                yield wish.term, wish.weight, at.seen.count_matching(matcher)
         labels = at.seen.namespace_labels(pod.metadata.namespace)
-        for wish, counts in at.seen.tallies.wished():
+        for wish, counts in at.seen.pod_counts.preferred_terms():
             weight = self.hard_weight if wish.weight is None else wish.weight
             if wish.term.meets(pod, labels) and (wish.weight is not None or weight):
                 yield wish.term, weight, counts

@@ -27,7 +27,12 @@ from kvolsched.scheduler.framework.verdict import (
     Reject,
     Skip,
 )
-from kvolsched.scheduler.node_selection import admitted, admitted_rows, node_affinity, required
+from kvolsched.scheduler.node_selection import (
+    matches_node_affinity,
+    node_affinity,
+    node_affinity_mask,
+    required_node_affinity,
+)
 
 
 @attrs.frozen
@@ -43,7 +48,7 @@ class NodeAffinity:
         QueueingHint(
             "Node",
             "a node appears that matches, or its labels change so that it does",
-            lambda pod, old, new: admitted(pod, new) and (old is None or not admitted(pod, old)),
+            lambda pod, old, new: matches_node_affinity(pod, new) and (old is None or not matches_node_affinity(pod, old)),
             Action.ADD | Action.NODE_LABEL,
         ),
     )
@@ -53,7 +58,7 @@ class NodeAffinity:
 
     def prefilter(self, pod: Pod, seen: Snapshot) -> Skip | PreFilterReject | PreFilterResult | None:
         """Nothing asked: nothing to do. If every required term names nodes, only these nodes come into question."""
-        terms = required(pod)
+        terms = required_node_affinity(pod)
         if terms is None and not pod.spec.node_selector:
             return SKIP
         if terms is None or not self.restricts_in_prefilter:
@@ -77,7 +82,7 @@ class NodeAffinity:
                 return self.unmatched.reject(
                     Evidence(f"nodeSelector {key}={value}", "≠", found, (value, labels.get(key)))
                 )
-        terms = required(pod)
+        terms = required_node_affinity(pod)
         if terms is not None and not terms.matches(labels, node.metadata.name):
             keys = [part.key for term in terms.node_selector_terms for part in term.match_expressions]
             carried = ", ".join(f"{key}={labels[key]}" for key in dict.fromkeys(keys) if key in labels)
@@ -88,7 +93,7 @@ class NodeAffinity:
 
     def column(self, pod: Pod, at: ColumnContext) -> Codes | None:
         """The same for all nodes, over label columns."""
-        return self.unmatched.where(~admitted_rows(pod, at.nodes))
+        return self.unmatched.where(~node_affinity_mask(pod, at.nodes))
 
     def score(self, pod: Pod, at: ColumnContext) -> Integers | None:
         """The weights of the preferred terms that match; terms without expressions and weights of 0 count nothing."""

@@ -19,7 +19,7 @@ from kvolsched.scheduler.framework.verdict import OK, SKIP, Code, Evidence, Ok, 
 
 def _frees(pod: Pod, old: Pod, _new: None) -> bool:
     """Whether a pod that has gone held a port which this one asks for."""
-    return any(wanted.clashes(port) for wanted in host_ports(pod.spec) for port in host_ports(old.spec))
+    return any(wanted.conflicts_with(port) for wanted in host_ports(pod.spec) for port in host_ports(old.spec))
 
 
 @attrs.frozen
@@ -43,7 +43,7 @@ class NodePorts:
         for wanted in host_ports(pod.spec):
             for other in seen.pods_on(node.metadata.name):
                 for port in host_ports(other.spec):
-                    if wanted.clashes(port):
+                    if wanted.conflicts_with(port):
                         holder = f"{port} of pod {other.metadata.namespace}/{other.metadata.name}"
                         return self.taken.reject(Evidence(f"hostPort {wanted}", "is taken by", holder, (wanted, port)))
         return OK
@@ -53,9 +53,9 @@ class NodePorts:
         rows = [
             at.nodes.row_of[node]
             for wanted in host_ports(pod.spec)
-            for node, users in at.seen.holdings.users(wanted.thing).items()
+            for node, users in at.seen.exclusive_use.users(wanted.resource).items()
             if node in at.nodes.row_of
-            and any(wanted.clashes(port) for key in users for port in _ports_of(at.seen.pod(key)))
+            and any(wanted.conflicts_with(port) for key in users for port in _ports_of(at.seen.pod(key)))
         ]
         if not rows:
             return None

@@ -28,7 +28,7 @@ class NodeResourcesBalancedAllocation:
 
     def score(self, pod: Pod, at: ColumnContext) -> Integers | None:
         """50 + (50 + balance with the pod − balance without it) / 2; a pod asking for neither is not scored."""
-        asks = requests.of(pod.spec)
+        asks = requests.pod_requests(pod.spec)
         if not asks.cpu and not asks.memory:
             return None
         nodes = at.nodes
@@ -47,7 +47,7 @@ class NodeResourcesBalancedAllocation:
 
         if nodes.huge:  # 64 bits overflow here as they do in Kubernetes
             return every()
-        return nodes.followed(("balance", self.by_change, asks.cpu, asks.memory), one, every)
+        return nodes.cached_by_row(("balance", self.by_change, asks.cpu, asks.memory), one, every)
 
     def normalise(self, raw: NDArray[Any]) -> Integers:
         """Already 0 to 100."""

@@ -25,8 +25,8 @@ NEVER = 15
 
 def _less(pod: Pod, old: Pod, new: Pod) -> bool:
     """Whether this pod itself, or another of what this one asks for, asks for less than before."""
-    before, after = requests.of(old.spec).asked, requests.of(new.spec).asked
-    asks = requests.of(pod.spec).asked
+    before, after = requests.pod_requests(old.spec).amounts, requests.pod_requests(new.spec).amounts
+    asks = requests.pod_requests(pod.spec).amounts
     return is_same_pod(pod, new) or any(before.get(resource, 0) > after.get(resource, 0) for resource in asks)
 
 
@@ -34,7 +34,7 @@ def _more(pod: Pod, old: Node | None, new: Node) -> bool:
     """Whether a new or changed node has, in all, what the pod asks for."""
     total = requests.allocatable(new.status.allocatable)
     before = requests.allocatable(old.status.allocatable) if old is not None else {}
-    asks = {PODS: 1, **requests.of(pod.spec).asked}
+    asks = {PODS: 1, **requests.pod_requests(pod.spec).amounts}
     covers = all(total.get(resource, 0) >= ask for resource, ask in asks.items())
     return covers and any(total.get(resource, 0) > before.get(resource, 0) for resource in asks)
 
@@ -72,14 +72,14 @@ class NodeResourcesFit:
 
     def rule(self, pod: Pod, node: Node, seen: Snapshot) -> Ok | Reject:
         """What the node can give, less what its pods ask for, covers what this pod asks for; every shortage counts."""
-        room = seen.room(node.metadata.name)
+        room = seen.node_info(node.metadata.name)
         short: list[str] = []
         evidence: list[Evidence] = []
         status = Code.UNSCHEDULABLE
         if room.free(PODS) < 1:
             short.append(self.too_many_pods.text)
             evidence.append(_compared(PODS, 1, room.total.get(PODS, 0), len(room.pods)))
-        asks = requests.of(pod.spec).asked
+        asks = requests.pod_requests(pod.spec).amounts
         for resource in self._asked(pod):
             ask = asks.get(resource, 0)
             if (ask or (asks and self.overcommitted_rejects)) and ask > room.free(resource):
@@ -93,7 +93,7 @@ class NodeResourcesFit:
     def column(self, pod: Pod, at: ColumnContext) -> Any:
         """The same for all nodes."""
         nodes = at.nodes
-        asks = requests.of(pod.spec).asked
+        asks = requests.pod_requests(pod.spec).amounts
         asked = self._asked(pod)
         if len(asked) >= NEVER:
             return NotImplemented  # more resources than a code has bits
@@ -117,11 +117,11 @@ class NodeResourcesFit:
                 codes |= self.beyond.where(nodes.total(resource) < ask)
             return codes
 
-        return nodes.followed(("fit", self.too_many_pods.bit, wanted), one, every)
+        return nodes.cached_by_row(("fit", self.too_many_pods.bit, wanted), one, every)
 
     def score(self, pod: Pod, at: ColumnContext) -> Integers:
         """Least allocated: the share of cpu and memory that would be left, the mean of both, rounded down each time."""
-        asks = requests.of(pod.spec)
+        asks = requests.pod_requests(pod.spec)
         nodes, huge = at.nodes, bool(at.nodes.huge)
 
         asked = (
@@ -134,7 +134,7 @@ class NodeResourcesFit:
             for resource, used, ask in asked:
                 there = nodes.total(resource).item(row)
                 if there > 0:
-                    left = max(there - used.now.item(row) - ask, 0)
+                    left = max(there - used.array.item(row) - ask, 0)
                     total += math.floor(100.0 * left / there)
                     counted += 1
             return total // max(counted, 1)
@@ -144,21 +144,21 @@ class NodeResourcesFit:
             counted = np.zeros(len(nodes.names), np.int64)
             for resource, used, ask in asked:
                 there = nodes.total(resource)
-                left = np.maximum(there - used.now - ask, 0)
+                left = np.maximum(there - used.array - ask, 0)
                 total += _share(left, np.maximum(there, 1), exact=huge)
                 counted += there > 0
             return total // np.maximum(counted, 1)
 
         if huge:  # 64 bits overflow here as they do in Kubernetes
             return every()
-        return nodes.followed(("least allocated", asks.scored_cpu, asks.scored_memory), one, every)
+        return nodes.cached_by_row(("least allocated", asks.scored_cpu, asks.scored_memory), one, every)
 
     def normalise(self, raw: NDArray[Any]) -> Integers:
         """Already 0 to 100."""
         return raw
 
     def _asked(self, pod: Pod) -> tuple[str, ...]:
-        asked = requests.of(pod.spec).asked
+        asked = requests.pod_requests(pod.spec).amounts
         return (*NATIVE, *(resource for resource in asked if resource not in NATIVE and resource != PODS))
 
 
@@ -170,7 +170,7 @@ def _share(part: Integers, whole: Integers, *, exact: bool) -> Integers:
 
 
 def _compared(resource: str, ask: int, total: int, used: int) -> Evidence:
-    asked, there, taken, free = (requests.written(resource, amount) for amount in (ask, total, used, total - used))
+    asked, there, taken, free = (requests.format_amount(resource, amount) for amount in (ask, total, used, total - used))
     return Evidence(
         f"requests.{resource} {asked}",
         ">",

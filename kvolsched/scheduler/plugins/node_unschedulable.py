@@ -50,7 +50,7 @@ class NodeUnschedulable:
 
     def column(self, pod: Pod, at: ColumnContext) -> Codes | None:
         """The same for all nodes."""
-        cordoned = at.nodes.unschedulable.now
+        cordoned = at.nodes.unschedulable.array
         if not cordoned.any() or _tolerated(pod):
             return None
         return self.cordoned.where(cordoned)

@@ -18,11 +18,11 @@ from kvolsched.api.kinds.volume import PersistentVolumeClaim
 from kvolsched.scheduler.columns.arrays import Codes, Mask
 from kvolsched.scheduler.columns.attachments import (
     AttachedVolume,
+    attach_limits,
     attached_volume,
-    limits_of,
-    of_inline,
-    of_pod,
-    uses,
+    inline_volume_attached_as,
+    volume_uses,
+    volumes_of_pod,
 )
 from kvolsched.scheduler.columns.snapshot import Snapshot
 from kvolsched.scheduler.framework.cluster_event import Action
@@ -65,11 +65,11 @@ class NodeVolumeLimits:
 
     def rule(self, pod: Pod, node: Node, seen: Snapshot) -> Ok | Reject:
         """Per driver: the volumes of the node's pods and attachments with this pod's new ones stay within the limit."""
-        limits = limits_of(seen.csi_node(node.metadata.name))
+        limits = attach_limits(seen.csi_node(node.metadata.name))
         if not limits or not _may_count(pod):
             return OK
-        there = {volume for other in seen.pods_on(node.metadata.name) for volume in of_pod(other, seen)}
-        named = (attached_volume(use, seen) for use in seen.attachments.named_on(node.metadata.name))
+        there = {volume for other in seen.pods_on(node.metadata.name) for volume in volumes_of_pod(other, seen)}
+        named = (attached_volume(use, seen) for use in seen.attachments.volume_attachments_on(node.metadata.name))
         there |= {volume for volume in named if volume is not None}
         new = self._wanted(pod, seen) - there
         for driver in sorted({volume.driver for volume in new} & limits.keys()):
@@ -84,7 +84,7 @@ class NodeVolumeLimits:
     def column(self, pod: Pod, at: ColumnContext) -> Codes | None:
         """The same over counts kept per driver; where one of the pod's volumes is attached already, one less is new."""
         attachments = at.seen.attachments
-        wanted = [volume for volume in self._wanted(pod, at.seen) if attachments.limited(volume.driver)]
+        wanted = [volume for volume in self._wanted(pod, at.seen) if attachments.is_limited(volume.driver)]
         rejected: Mask | None = None
         for driver in {volume.driver for volume in wanted}:
             count = attachments.count(driver)
@@ -101,15 +101,15 @@ class NodeVolumeLimits:
     def _wanted(self, pod: Pod, seen: Snapshot) -> frozenset[AttachedVolume]:
         """Return the pod's volumes that count."""
         if self.counts_unbound:
-            return of_pod(pod, seen)
-        named = [use for use in uses(pod) if use.claim is None or _is_bound(seen.claim(*use.claim))]
+            return volumes_of_pod(pod, seen)
+        named = [use for use in volume_uses(pod) if use.claim is None or _is_bound(seen.claim(*use.claim))]
         return frozenset(found for use in named if (found := attached_volume(use, seen)) is not None)
 
 
 def _may_count(pod: Pod) -> bool:
     """Whether a pod has volumes that can count: claims, also of ephemeral volumes, or disks that drivers took over."""
     return any(
-        volume.persistent_volume_claim is not None or volume.ephemeral is not None or of_inline(volume) is not None
+        volume.persistent_volume_claim is not None or volume.ephemeral is not None or inline_volume_attached_as(volume) is not None
         for volume in pod.spec.volumes
     )
 
@@ -119,13 +119,13 @@ def _is_bound(claim: PersistentVolumeClaim | None) -> bool:
 
 
 def _more(old: CSINode, new: CSINode) -> bool:
-    before = limits_of(old)
-    return any(limit > before.get(driver, limit) for driver, limit in limits_of(new).items())
+    before = attach_limits(old)
+    return any(limit > before.get(driver, limit) for driver, limit in attach_limits(new).items())
 
 
 def _may_free(pod: Pod, detached: VolumeAttachment) -> bool:
     """Whether a pod has claims, or a disk of the driver whose volume was detached."""
-    disks = (of_inline(volume) for volume in pod.spec.volumes)
+    disks = (inline_volume_attached_as(volume) for volume in pod.spec.volumes)
     return any(volume.persistent_volume_claim is not None for volume in pod.spec.volumes) or any(
         disk is not None and disk.driver == detached.spec.attacher for disk in disks
     )

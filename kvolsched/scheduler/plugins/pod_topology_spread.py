@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 
 from kvolsched.api.kinds.node import Node
 from kvolsched.api.kinds.pod import Pod, TopologySpreadConstraint
-from kvolsched.scheduler.columns import owner_selectors as groups
 from kvolsched.scheduler.columns.arrays import Codes, Integers
+from kvolsched.scheduler.columns.owner_selectors import GROUPING_KINDS
 from kvolsched.scheduler.columns.pod_counts import PodMatcher
 from kvolsched.scheduler.columns.snapshot import Snapshot
 from kvolsched.scheduler.framework.cluster_event import Action, is_same_pod
@@ -93,7 +93,7 @@ class PodTopologySpread:
     @property
     def watches(self) -> frozenset[str]:
         """The kinds read beside those that every scheduler reads."""
-        return groups.KINDS if self.defaults else frozenset()
+        return GROUPING_KINDS if self.defaults else frozenset()
 
     @property
     def events_to_register(self) -> tuple[QueueingHint, ...]:
@@ -158,7 +158,7 @@ class PodTopologySpread:
             fewest = matching[where.exists].min() if enough else 0
             skew = matching + (1 if self.literal else constraint.itself) - fewest
             verdict = np.append(self.too_skewed.where(skew > constraint.max_skew), np.uint16(1 << self.no_label.bit))
-            here = verdict[nodes.labels(constraint.topology_key).codes.now]
+            here = verdict[nodes.labels(constraint.topology_key).codes.array]
             codes = here if codes is None else np.where(codes == 0, here, codes)
         return codes
 
@@ -189,7 +189,7 @@ class PodTopologySpread:
         passed = ranked if at.candidates is None else ranked & at.candidates
         total: NDArray[Any] | None = None
         for constraint in constraints:
-            codes = nodes.labels(constraint.topology_key).codes.now
+            codes = nodes.labels(constraint.topology_key).codes.array
             counts = constraint.counts(at.seen)
             flat = constraint.max_skew - 1
             if constraint.topology_key == HOSTNAME:
@@ -236,7 +236,7 @@ class PodTopologySpread:
         if spoken:
             soft = tuple(one for one in spoken if one.when_unsatisfiable == SOFT)
             return self._ready(pod, soft, everywhere=self.everywhere) if soft else ()
-        selectors = seen.groups.selectors(pod) if self.defaults else ()
+        selectors = seen.owner_selectors.selectors(pod) if self.defaults else ()
         if not selectors:
             return ()
         defaults = tuple(one for one in self.defaults if one.when_unsatisfiable == SOFT)
@@ -266,7 +266,7 @@ def _differences(pod: Pod, constraints: tuple[SpreadConstraint, ...], at: Column
     total = np.zeros(len(ranked), np.int64)
     for constraint in constraints:
         matching = np.append(domain_rows(pod, constraint, keys, nodes).sums(constraint.counts(at.seen)), 0)
-        here = matching[nodes.labels(constraint.topology_key).codes.now].astype(np.int64)
+        here = matching[nodes.labels(constraint.topology_key).codes.array].astype(np.int64)
         total += here
         if not shares:
             total -= (here[passed].min() if passed.any() else 0) + constraint.max_skew

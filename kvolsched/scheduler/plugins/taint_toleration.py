@@ -54,7 +54,7 @@ class TaintToleration:
         kept_out = [untolerated(taints, pod.spec.tolerations) is not None for taints in at.nodes.taint_sets]
         if not any(kept_out):
             return None
-        return self.untolerated.where(np.array(kept_out)[at.nodes.taints.now])
+        return self.untolerated.where(np.array(kept_out)[at.nodes.taints.array])
 
     def score(self, pod: Pod, at: ColumnContext) -> Integers:
         """How many PreferNoSchedule taints of the node the pod does not tolerate."""
@@ -62,7 +62,7 @@ class TaintToleration:
         counts = [_intolerable(taints, mild) for taints in at.nodes.taint_sets]
         if not any(counts):
             return np.zeros(len(at.nodes.names), np.int64)
-        scores: Integers = np.array(counts, np.int64)[at.nodes.taints.now]
+        scores: Integers = np.array(counts, np.int64)[at.nodes.taints.array]
         return scores
 
     def normalise(self, raw: NDArray[Any]) -> Integers:

@@ -24,8 +24,8 @@ from kvolsched.scheduler import driver_pools as pools
 from kvolsched.scheduler.columns.arrays import Codes, Integers, Mask
 from kvolsched.scheduler.columns.distinct_rows import DistinctRows
 from kvolsched.scheduler.columns.snapshot import Snapshot
-from kvolsched.scheduler.columns.storage_capacities import is_capacity_checked, limit_of
-from kvolsched.scheduler.csi_migration import affinity_of, affinity_on, source_of, translated_affinity
+from kvolsched.scheduler.columns.storage_capacities import is_capacity_checked, max_volume_size
+from kvolsched.scheduler.csi_migration import effective_affinity, in_tree_source, translated_affinity, volume_affinity
 from kvolsched.scheduler.framework.extension_points import ColumnContext, QueueingHint
 from kvolsched.scheduler.framework.verdict import OK, SKIP, Code, Evidence, Ok, PreFilterReject, Reason, Reject, Skip
 from kvolsched.scheduler.pod_claims import (
@@ -215,7 +215,7 @@ class VolumeBinding:
                 return VolumeDecision(error=f'could not find v1.PersistentVolume "{claim.spec.volume_name}"')
             if volume is None:
                 return VolumeDecision(reasons=(self.gone.text,))
-            required = affinity_on(volume, seen.csi_node(node.metadata.name) if self.migrates else None)
+            required = effective_affinity(volume, seen.csi_node(node.metadata.name) if self.migrates else None)
             if self.waits and required is not None and not required.matches(node.metadata.labels):
                 return VolumeDecision(reasons=(self.out_of_reach.text,), evidence=(unreachable_evidence(volume, required, node),))
         return VolumeDecision()
@@ -272,7 +272,7 @@ class VolumeBinding:
             return "", self.nothing_to_bind, (Evidence(allowed, "do not admit", node_topology_text(storage_class, node)),)
         if self._tracked(claim, seen):
             need = volumes.requested(claim)
-            limits = [limit_of(capacity) for capacity in seen.capacities.on(name, node)]
+            limits = [max_volume_size(capacity) for capacity in seen.storage_capacities.on(name, node)]
             if need > max(limits, default=-1):
                 return "", self.no_room, (capacity_evidence(claim, max(limits, default=-1), name),)
         if self.heeds_pools and "storage" in claim.spec.resources.requests:
@@ -298,7 +298,7 @@ class VolumeBinding:
             for volume in self._named(claim, seen):
                 if volume.metadata.name not in taken:
                     return volume if volumes.volume_fits_node(volume, node) else None
-            return seen.supply.on(node, ClaimShape.of(claim, self.rules), volumes.requested(claim), taken)
+            return seen.free_volumes.smallest_on(node, ClaimShape.of(claim, self.rules), volumes.requested(claim), taken)
 
         return find
 
@@ -306,7 +306,7 @@ class VolumeBinding:
         """Return the volumes of the claim's class that name it and could serve it."""
         return [
             volume
-            for volume in seen.supply.named(volume_key(claim))
+            for volume in seen.free_volumes.claimed_for(volume_key(claim))
             if volumes.is_bound_to(volume, claim)
             and volumes.class_of_volume(volume) == volumes.class_of_claim(claim)
             and volumes.serves(claim, volume, self.rules)
@@ -318,7 +318,7 @@ class VolumeBinding:
         """The same for all nodes."""
         claims = self.claims(pod, at.seen)
         if claims.immediate and self.unbound_is_error:
-            return self.unbound.where(at.nodes.live.now)
+            return self.unbound.where(at.nodes.live.array)
         if self.heeds_pools and (pools.has_inline(pod) or any(self._pooled(one, at.seen) for one in claims.delayed)):
             return NotImplemented  # a driver's status is small: ask the rule
         codes: Codes | None = None
@@ -326,7 +326,7 @@ class VolumeBinding:
             volume = at.seen.volume(claim.spec.volume_name)
             if volume is None:
                 return NotImplemented  # an error, or a reason that hides the others: rare, so ask the rule
-            if self.waits and (affinity_of(volume) is not None or source_of(volume)):
+            if self.waits and (volume_affinity(volume) is not None or in_tree_source(volume)):
                 here = self.out_of_reach.where(~self._reached_from(volume, at))
                 codes = here if codes is None else codes | here
         if not claims.delayed:
@@ -342,11 +342,11 @@ class VolumeBinding:
 
     def _reached_from(self, volume: PersistentVolume, at: ColumnContext) -> Mask:
         """By row, whether a bound volume is reached; where a node hands its plugin over, by its translation."""
-        reached = at.nodes.reached(affinity_of(volume))
-        source = source_of(volume)
+        reached = at.nodes.volume_affinity_mask(volume_affinity(volume))
+        source = in_tree_source(volume)
         if not self.migrates or not source:
             return reached
-        return np.where(at.seen.handing_over(source), at.nodes.reached(translated_affinity(volume)), reached)
+        return np.where(at.seen.migrated_rows(source), at.nodes.volume_affinity_mask(translated_affinity(volume)), reached)
 
     def score(self, pod: Pod, at: ColumnContext) -> Integers | None:
         """How close the volumes are to the requests: 100·requested/capacity, the mean over the waiting claims.
@@ -360,7 +360,7 @@ class VolumeBinding:
             return None
         if len(claims.delayed) == 1 and self._plain(claims, at.seen):
             need = volumes.requested(claims.delayed[0])
-            smallest = at.seen.supply.smallest(ClaimShape.of(claims.delayed[0], self.rules), need)
+            smallest = at.seen.free_volumes.smallest_size(ClaimShape.of(claims.delayed[0], self.rules), need)
             return np.floor(100.0 * need / np.maximum(smallest, 1.0)).astype(np.int64)
         groups, row_of_group = self._groups(claims, at)
         scores = [self._on_row(pod, claims, row, at).score for row in row_of_group]
@@ -391,7 +391,7 @@ class VolumeBinding:
             made = self._made(claim, at.seen)
             doubt = made is None or bool(made.allowed_topologies)
             if not doubt and self._tracked(claim, at.seen):
-                doubt = bool((at.seen.capacities.largest(name) < volumes.requested(claim)).any())
+                doubt = bool((at.seen.storage_capacities.largest(name) < volumes.requested(claim)).any())
             kept[name] = kept.get(name, False) or doubt
         in_doubt = tuple(claim for claim in claims.delayed if kept[volumes.class_of_claim(claim)])
         return attrs.evolve(claims, delayed=in_doubt)
@@ -408,10 +408,10 @@ class VolumeBinding:
             asking.sort(key=volumes.requested)
             lacking: Any = False
             for index, claim in enumerate(asking):
-                count = at.seen.supply.count(ClaimShape.of(claim, self.rules), volumes.requested(claim))
+                count = at.seen.free_volumes.count(ClaimShape.of(claim, self.rules), volumes.requested(claim))
                 lacking = lacking | (count < len(asking) - index)
             if (made := self._made(asking[0], at.seen)) is not None:
-                lacking = lacking & ~at.nodes.allowed(made.allowed_topologies)
+                lacking = lacking & ~at.nodes.allowed_topologies_mask(made.allowed_topologies)
             rejected = rejected | lacking
         return self.nothing_to_bind.where(rejected)
 
@@ -436,12 +436,12 @@ class VolumeBinding:
         codes: Codes = np.zeros(len(at.nodes.names), np.uint16)
         asking = self._in_order(list(claims.delayed))
         asks = [(ClaimShape.of(claim, self.rules), volumes.requested(claim)) for claim in asking]
-        for claim, lacking in zip(asking, at.seen.supply.unserved(asks), strict=True):
+        for claim, lacking in zip(asking, at.seen.free_volumes.rows_lacking(asks), strict=True):
             made = self._made(claim, at.seen)
-            allowed: Any = at.nodes.allowed(made.allowed_topologies) if made is not None else np.False_
+            allowed: Any = at.nodes.allowed_topologies_mask(made.allowed_topologies) if made is not None else np.False_
             here = self.nothing_to_bind.where(lacking & ~allowed)
             if self._tracked(claim, at.seen):
-                small = at.seen.capacities.largest(volumes.class_of_claim(claim)) < volumes.requested(claim)
+                small = at.seen.storage_capacities.largest(volumes.class_of_claim(claim)) < volumes.requested(claim)
                 here |= self.no_room.where(lacking & allowed & small)
             codes = np.where(codes == 0, here, codes)
         return codes
@@ -468,17 +468,17 @@ class VolumeBinding:
         inputs = DistinctRows(len(nodes.names))
         tracked = any(self._tracked(claim, at.seen) for claim in claims.delayed)
         for name in sorted({volumes.class_of_claim(claim) for claim in claims.delayed}):
-            for _, rows in at.seen.supply.segments(name):
-                inputs.rows(rows)
+            for _, rows in at.seen.free_volumes.segments(name):
+                inputs.split_by_rows(rows)
             storage_class = at.seen.storage_class(name)
             if storage_class is not None:
-                inputs.rows(nodes.allowed(storage_class.allowed_topologies))
+                inputs.split_by_rows(nodes.allowed_topologies_mask(storage_class.allowed_topologies))
                 if tracked:
-                    inputs.values(at.seen.capacities.largest(name))
+                    inputs.split_by_values(at.seen.storage_capacities.largest(name))
         for claim in claims.delayed:
             for volume in self._named(claim, at.seen):
-                inputs.rows(nodes.reached(affinity_of(volume)))
+                inputs.split_by_rows(nodes.volume_affinity_mask(volume_affinity(volume)))
             selected = volumes.selected_node(claim, self.rules)
             if selected in nodes.row_of:
-                inputs.rows([nodes.row_of[selected]])
+                inputs.split_by_rows([nodes.row_of[selected]])
         return inputs.groups()

@@ -11,7 +11,7 @@ from kvolsched.api.kinds.node import Node
 from kvolsched.api.kinds.pod import Pod
 from kvolsched.api.kinds.pod_volume import Volume
 from kvolsched.scheduler.columns.arrays import Codes
-from kvolsched.scheduler.columns.exclusive_use import claim_held, disk
+from kvolsched.scheduler.columns.exclusive_use import claim_resource, exclusive_disk
 from kvolsched.scheduler.columns.snapshot import Snapshot
 from kvolsched.scheduler.framework.cluster_event import Action
 from kvolsched.scheduler.framework.extension_points import ColumnContext, QueueingHint
@@ -62,7 +62,7 @@ class VolumeRestrictions:
             if seen.claim(pod.metadata.namespace, name) is None:
                 message = f'persistentvolumeclaim "{name}" not found'
                 return PreFilterReject(self.name, Code.UNSCHEDULABLE_AND_UNRESOLVABLE, message)
-        clashes = any(map(disk, pod.spec.volumes)) or _in_use(pod, seen)
+        clashes = any(map(exclusive_disk, pod.spec.volumes)) or _in_use(pod, seen)
         return None if clashes else SKIP
 
     def rule(self, pod: Pod, node: Node, seen: Snapshot) -> Ok | Reject:
@@ -70,7 +70,7 @@ class VolumeRestrictions:
         for volume in pod.spec.volumes:
             for other in seen.pods_on(node.metadata.name):
                 if any(conflicts(volume, there) for there in other.spec.volumes):
-                    thing = " ".join(disk(volume) or ())
+                    thing = " ".join(exclusive_disk(volume) or ())
                     holder = f"pod {other.metadata.namespace}/{other.metadata.name}"
                     return self.no_disk.reject(Evidence(thing, "is attached for", holder))
         if users := _in_use(pod, seen):
@@ -81,10 +81,10 @@ class VolumeRestrictions:
         """The same, asked only of nodes where somebody has such a disk; what is in use anywhere concerns all nodes."""
         codes: Codes = np.zeros(len(at.nodes.names), np.uint16)
         if _in_use(pod, at.seen):
-            codes += self.in_use.where(at.nodes.live.now)
+            codes += self.in_use.where(at.nodes.live.array)
         for volume in pod.spec.volumes:
-            thing = disk(volume)
-            for node, users in at.seen.holdings.users(thing).items() if thing is not None else ():
+            thing = exclusive_disk(volume)
+            for node, users in at.seen.exclusive_use.users(thing).items() if thing is not None else ():
                 others = (at.seen.pod(key) for key in users)
                 if node in at.nodes.row_of and any(
                     conflicts(volume, there) for other in others if other is not None for there in other.spec.volumes
@@ -110,13 +110,13 @@ def _in_use(pod: Pod, seen: Snapshot) -> list[str]:
     users = {
         name: [
             f"pod {key.namespace}/{key.name} on {node} ({name})"
-            for node, keys in seen.holdings.users(claim_held(namespace, name)).items()
+            for node, keys in seen.exclusive_use.users(claim_resource(namespace, name)).items()
             if node in seen.nodes.row_of
             for key in keys
         ]
         for name in single
     }
-    gone = [(other.metadata.namespace, name) for other in seen.removed for name in named_claims(other) if name in single]
+    gone = [(other.metadata.namespace, name) for other in seen.removed_pods for name in named_claims(other) if name in single]
     in_use = sum(bool(users[name]) or (namespace, name) in gone for name in single)
     return sorted(user for some in users.values() for user in some) if in_use > len(gone) else []
 
@@ -126,8 +126,8 @@ def conflicts(one: Volume, other: Volume) -> bool:
 
     EBS never; a GCE disk, an iSCSI target and a Ceph image (if they have a monitor in common) if both only read.
     """
-    thing = disk(one)
-    if thing is None or thing != disk(other):
+    thing = exclusive_disk(one)
+    if thing is None or thing != exclusive_disk(other):
         return False
     if one.gce_persistent_disk is not None and other.gce_persistent_disk is not None:
         return not (one.gce_persistent_disk.read_only and other.gce_persistent_disk.read_only)

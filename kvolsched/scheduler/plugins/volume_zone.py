@@ -95,21 +95,21 @@ class VolumeZone:
         """The same over label columns, kept for each label and its values."""
         rejected: Mask | None = None
         for _, key, values in _zones(pod, at.seen):
-            here = at.nodes.kept(("not in zone", key, values), partial(_out, key, values, at.nodes))
+            here = at.nodes.cached(("not in zone", key, values), partial(_out, key, values, at.nodes))
             rejected = here if rejected is None else rejected | here
         return None if rejected is None else self.elsewhere.where(rejected)
 
 
 def _out(key: str, values: frozenset[str], nodes: NodeTable) -> Mask:
     """Return, by row, whether a node with some zone or region label lacks this one or has another value of it."""
-    codes = nodes.labels(key).codes.now
+    codes = nodes.labels(key).codes.array
     spoken = np.zeros(len(codes), bool)
     for label in LABELS:
-        spoken |= nodes.labels(label).codes.now >= 0
+        spoken |= nodes.labels(label).codes.array >= 0
     holds = np.isin(codes, [nodes.labels(key).code(value) for value in sorted(values)])
     if key in TODAY:
         today = nodes.labels(TODAY[key])
-        holds |= (codes < 0) & np.isin(today.codes.now, [today.code(value) for value in sorted(values)])
+        holds |= (codes < 0) & np.isin(today.codes.array, [today.code(value) for value in sorted(values)])
     out: Mask = spoken & ~holds
     return out
 

@@ -23,9 +23,9 @@ from ...api.kinds.volume import PersistentVolumeClaim
 from ...explain import changes_of, judged
 from ...scheduler import driver_pools as pools
 from ...scheduler.columns.snapshot import Snapshot
-from ...scheduler.columns.storage_capacities import is_capacity_checked, limit_of, reaches
+from ...scheduler.columns.storage_capacities import is_capacity_checked, max_volume_size, reaches
 from ...scheduler.framework.judgement import Judgement
-from ...scheduler.node_selection import admitted
+from ...scheduler.node_selection import matches_node_affinity
 from ...scheduler.pod_claims import has_provisioner, volume_key
 from ...scheduler.spread_constraints import HARD, SOFT, SpreadConstraint, is_counted, pods_per_domain
 from ...world.apiserver import ref
@@ -179,7 +179,7 @@ def _fault(pod: Pod, node: Node, constraint: SpreadConstraint, together: tuple[S
         return f"no {', '.join(others)}, which another constraint asks for"
     if is_counted(pod, constraint, node):
         return ""
-    if constraint.heeds_affinity and not admitted(pod, node):
+    if constraint.heeds_affinity and not matches_node_affinity(pod, node):
         return "not among the nodes that the pod selects, nodeAffinityPolicy: Honor"
     taint = untolerated(node.spec.taints, pod.spec.tolerations)
     return f"tainted {taint.key if taint is not None else ''}, nodeTaintsPolicy: Honor"
@@ -269,7 +269,7 @@ def _pools(
 ) -> Iterator[f.CapacityRow]:
     need, name = volumes.requested(claim), storage_class.metadata.name
     nodes = seen.all_nodes()
-    for key, one in seen.capacities.meaning().get(name, {}).items():
+    for key, one in seen.storage_capacities.meaning().get(name, {}).items():
         near = sum(reaches(one, node) for node in nodes)
         most = one.maximum_volume_size
         yield f.CapacityRow(
@@ -279,13 +279,13 @@ def _pools(
             largest_volume=None if most is None else value(most),
             age=age(key),
             driver_now=None if one.node_topology is None else now(storage_class, one.node_topology.match_labels),
-            fits=limit_of(one) >= need,
+            fits=max_volume_size(one) >= need,
             reason="" if one.capacity is not None else "capacity is not given",
         )
     bare = [
         node
         for node in nodes
-        if volumes.topology_allows(storage_class, node) and not seen.capacities.on(name, node)
+        if volumes.topology_allows(storage_class, node) and not seen.storage_capacities.on(name, node)
     ]
     if len(bare) > APART:
         yield f.CapacityRow(pool="all others", reach=f"{len(bare)} nodes")
