@@ -81,7 +81,7 @@ class PassTimer:
         cluster.load([*objects, *pods(self.COUNT, claims=claims)])
         process = cluster.world.processes[SCHEDULER]
         cluster.world.deliver(process)
-        self.seen: Snapshot = process.views["cache"].behind  # type: ignore[attr-defined]
+        self.seen: Snapshot = process.views["cache"].snapshot  # type: ignore[attr-defined]
         self.profile = cluster.revision.profile
         self.pods = [made(cluster[f"pod/pod-{number:05}"]) for number in range(self.COUNT)]
 

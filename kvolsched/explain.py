@@ -398,7 +398,7 @@ def judged(cluster: Cluster, pod: Key) -> Pass | None:
         return None
     if turn is None:
         asked = evolve_parts(asked, spec={"node_name": ""})
-    snapshot: Any = process.views["cache"].behind  # type: ignore[attr-defined]
+    snapshot: Any = process.views["cache"].snapshot  # type: ignore[attr-defined]
     snapshot.moment = moment(world.log)
     judgement = judge(asked, snapshot, cluster.revision.profile)
     ranking = rank(judgement) if len(judgement.rows) > 1 else None  # one that fits alone needs no score

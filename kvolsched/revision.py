@@ -241,8 +241,8 @@ class Revision:
 
     def scheduler(self) -> Component:
         """Return kube-scheduler: the pass, the workers that bind and evict beside it, their cache and queue."""
-        heeds_gates = self.gates.get(SCHEDULER, {}).get(DIRECTIVES, True)
-        judging = SchedulingPass(self.profile, self.flow, self.pops_backoff, self.fine, heeds_gates)
+        respects_gates = self.gates.get(SCHEDULER, {}).get(DIRECTIVES, True)
+        judging = SchedulingPass(self.profile, self.flow, self.pops_backoff, self.fine, respects_gates)
         evicting = (Evictor(),) if self.profile.preempts else ()
         rolling = (RollbackMarker(),) if self.rolls_back else ()
         actors = (judging, BindWorker(self.flow, self.profile), *evicting, *rolling)

@@ -308,6 +308,6 @@ def test_the_documents_todo_of_a_periodic_retry_is_needed():
     cured = explore(small(revised("design", "flow", resync=60.0)), **QUICK)
 
     assert found.found
-    assert found.found.story[-1].startswith("Scheduler puts app back")
+    assert found.found.story[-1].startswith("Scheduler requeues app")
     assert found.found.objects[Key("PersistentVolumeClaim", "default", "data")].status.phase == "Bound"
     assert (cured.found, cured.exhausted) == (None, True)

@@ -94,7 +94,7 @@ class BindStage(steps.Stage):
     def found(self, node: str) -> dict[str, Any]:
         """Return what is found for the pod on a node."""
         pod = self.sim.log.objects[Key("Pod", "default", self.turn)]
-        return told(self.plugin.decide(pod, node, self.cache.behind))
+        return told(self.plugin.decide(pod, node, self.cache.snapshot))
 
     def alone(self) -> dict[Key, Any]:
         """Take every node out of sight but the chosen one; return those taken."""
@@ -211,7 +211,7 @@ def _bound(stage: BindStage, case: Case) -> dict[str, Any]:
 
 def _claims(stage: BindStage) -> dict[str, Any]:
     """Return the pod's claims, sorted out, and the volumes that come into question for each class; or why none."""
-    pod, seen, plugin = stage.sim.log.objects[Key("Pod", "default", stage.turn)], stage.cache.behind, stage.plugin
+    pod, seen, plugin = stage.sim.log.objects[Key("Pod", "default", stage.turn)], stage.cache.snapshot, stage.plugin
     message = getattr(plugin.prefilter(pod, seen), "message", "")
     found = plugin.claims(pod, seen)
     missing = re.search(r'persistentvolumeclaim "(.*)"( not found)?$', message)

@@ -1,8 +1,8 @@
 """CSI migration of in-tree disks: on which nodes they are migrated, and how their node affinity is translated.
 
-A plugin is migrated on a node if an annotation of the node's CSINode names it. A bound volume is judged there by its CSI
-translation, whose affinity uses the zone label of the driver. Mirrors the parts of `csi-translation-lib` (v1.36.2) that
-scheduling reads; the affinity of Azure disks is not translated.
+A plugin is migrated on a node if an annotation of the node's CSINode names it. A bound volume is judged there by its
+CSI translation, whose affinity uses the zone label of the driver. Mirrors the parts of `csi-translation-lib` (v1.36.2)
+that scheduling reads; the affinity of Azure disks is not translated.
 """
 
 from __future__ import annotations

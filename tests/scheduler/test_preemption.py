@@ -57,7 +57,7 @@ def preempt(objects, wanted=None):
     judgement = judge(wanted or wanting(), snapshot(objects), upstream_profile())
     assert not judgement.any_feasible
     found = post_filter(judgement.pod, judgement)
-    return (found.nominated, [one.metadata.name for one in found.victims]) if found.nominated else found.words
+    return (found.nominated, [one.metadata.name for one in found.victims]) if found.nominated else found.message
 
 
 def test_as_few_as_possible_leave():
@@ -159,7 +159,7 @@ def test_the_whole_sentence():
     assert (
         "0/1 nodes are available: 1 Insufficient cpu. no new claims to deallocate, "
         "preemption: 0/1 nodes are available: 1 No preemption victims found for incoming pod."
-    ) == judgement.sentence(postfilter=post_filter(judgement.pod, judgement).words)
+    ) == judgement.sentence(postfilter=post_filter(judgement.pod, judgement).message)
 
 
 def test_a_victim_of_spreading():

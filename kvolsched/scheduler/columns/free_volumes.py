@@ -274,7 +274,9 @@ class FreeVolumes:
                 column.array[rows] = np.minimum(column.array[rows], size)
                 break
 
-    def _update_smallest(self, matches: VolumeMatches, column: Column, segment: VolumeSegment, rows: RowIndices) -> None:
+    def _update_smallest(
+        self, matches: VolumeMatches, column: Column, segment: VolumeSegment, rows: RowIndices
+    ) -> None:
         """Recompute the smallest size in a segment's rows: row by row if they are few, else for all rows."""
         class_index = self._classes[matches.matcher.storage_class]
         if len(rows) <= 8 or len(class_index.segments) > 64:

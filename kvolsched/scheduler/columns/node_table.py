@@ -454,7 +454,8 @@ class NodeTable:
             if term.match_label_expressions:
                 term_mask = self.live.array.copy()
                 for expression in term.match_label_expressions:
-                    term_mask &= self._expression(Requirement(key=expression.key, operator="In", values=expression.values))
+                    requirement = Requirement(key=expression.key, operator="In", values=expression.values)
+                    term_mask &= self._expression(requirement)
                 matching |= term_mask
         return matching
 
