@@ -91,14 +91,14 @@ def _same(moved, contents, pod):
     assert moved == built
     for matchers in moved.pod_counts.cached_matchers():
         counts = moved.count_matching(*matchers)
-        anew = built.matched(*matchers)
+        anew = built.count_matching(*matchers)
         for name, row in moved.nodes.rows():
             assert counts[row] == anew[built.nodes.row_of[name]]
-    for ask, size in list(moved.free_volumes._demands):
+    for ask, size in list(moved.free_volumes._matches):
         for name, row in moved.nodes.rows():
             there = built.nodes.row_of[name]
-            assert moved.free_volumes.count(ask, size)[row] == built.supply.count(ask, size)[there]
-            assert moved.free_volumes.smallest_size(ask, size)[row] == built.supply.smallest(ask, size)[there]
+            assert moved.free_volumes.count(ask, size)[row] == built.free_volumes.count(ask, size)[there]
+            assert moved.free_volumes.smallest_size(ask, size)[row] == built.free_volumes.smallest_size(ask, size)[there]
     for profile in (upstream_profile(), design_profile()):
         one, other = judge(pod, moved, profile), judge(pod, built, profile)
         assert one.matrix() == other.matrix()
