@@ -24,13 +24,14 @@ from typing import Any
 import attrs
 
 from .api.kinds.meta import Frozen, ObjectMeta, evolve_parts
+from .api.kinds.node import HOSTNAME_LABEL, ZONE_LABEL
 from .api.kinds.pod import Pod, PodSchedulingGate, TopologySpreadConstraint
 from .api.kinds.selector import LabelSelector, NodeSelector, NodeSelectorTerm, Requirement
 from .api.kinds.storage_class import NO_PROVISIONER
 from .api.kinds.volume import PersistentVolume, PersistentVolumeSpec, PersistentVolumeStatus, VolumeNodeAffinity
 from .api.text import manifest
 from .cluster import Cluster
-from .scenario import HOSTNAME, ZONE, load, nodes, pods, storage_class
+from .scenario import load, nodes, pods, storage_class
 from .scheduler.columns.snapshot import Snapshot
 from .scheduler.framework.judgement import judge
 from .scheduler.framework.profile import Profile
@@ -118,7 +119,7 @@ class PassTimer:
 def local_volumes(count: int, each: int) -> Iterable[PersistentVolume]:
     """Return so many local disks on each of so many nodes, of different sizes."""
     for number in range(count):
-        reach = Requirement(key=HOSTNAME, operator="In", values=(f"node-{number:05}",))
+        reach = Requirement(key=HOSTNAME_LABEL, operator="In", values=(f"node-{number:05}",))
         terms = (NodeSelectorTerm(match_expressions=(reach,)),)
         affinity = VolumeNodeAffinity(required=NodeSelector(node_selector_terms=terms))
         for disk in range(each):
@@ -137,7 +138,7 @@ def spreading(when: str, skew: int) -> Callable[[Pod], Pod]:
     """Return what gives a pod one constraint over zones."""
     selector = LabelSelector(match_labels=Frozen(app="bench"))
     constraint = TopologySpreadConstraint(
-        max_skew=skew, topology_key=ZONE, when_unsatisfiable=when, label_selector=selector
+        max_skew=skew, topology_key=ZONE_LABEL, when_unsatisfiable=when, label_selector=selector
     )
     return lambda pod: evolve_parts(pod, spec={"topology_spread_constraints": (constraint,)})
 
@@ -192,7 +193,7 @@ def the_frame(count: int) -> float:
     world = Simulation([worker, *others])
     for pod in pods(count):
         world.log.write(key_of(pod), pod)
-    world.begin()
+    world.reset_history()
     turns: list[int] = []
     taken = seconds(lambda: turns.extend(len(step) for step in world.run(steps=10_000_000)), runs=1)
     return taken / max(1, sum(turns))

@@ -13,10 +13,10 @@ from typing import Any
 
 import click
 
-from .api.kinds.kind import is_kind
+from .api.kinds.kind import is_kind_name
 from .api.text.fault import ManifestError
 from .cluster import Cluster
-from .kubectl import NotThere
+from .kubectl import ResourceNotFound
 from .revision import REVISIONS
 from .scenario import load, scenario, scenario_names
 
@@ -168,7 +168,7 @@ def get_(words: tuple[str, ...], output: str | None, **options: Any) -> None:
     cluster, kind, names = _asked(words)
     try:
         found = cluster.get(kind, name=names, output=output or "", **options)
-    except (NotThere, ValueError) as error:
+    except (ResourceNotFound, ValueError) as error:
         raise CommandRefused(error) from None
     click.echo(repr(found), err=not output and not found)
     if not output and not found and not options["all_namespaces"] and cluster.get(kind, all_namespaces=True):
@@ -184,7 +184,7 @@ def describe_(words: tuple[str, ...], namespace: str, now: datetime | None) -> N
     cluster, kind, names = _asked(words)
     try:
         found = [cluster.describe(kind, name, namespace, now=now) for name in names or ("",)]
-    except NotThere as error:
+    except ResourceNotFound as error:
         raise CommandRefused(error) from None
     click.echo("\n\n\n".join(map(repr, found)))
 
@@ -194,7 +194,7 @@ def _asked(words: tuple[str, ...]) -> tuple[Cluster, str, tuple[str, ...]]:
 
     def asks(word: str) -> bool:
         first = word.partition("/")[0].partition(",")[0]
-        return first == "all" or is_kind(first) or not Path(word).exists()
+        return first == "all" or is_kind_name(first) or not Path(word).exists()
 
     number = next((place for place, word in enumerate(words) if place and asks(word)), len(words))
     dumps, asked = words[:number], words[number:]

@@ -18,7 +18,7 @@ import attrs
 
 from .api.kinds.meta import Frozen
 from .api.text.manifest import from_plain
-from .api.text.yaml_text import yaml_text
+from .api.text.yaml_text import to_yaml
 from .cluster import Cluster
 from .revision import revision_named
 from .scheduler.columns.snapshot import Snapshot, snapshot
@@ -277,7 +277,7 @@ def _part(plain: Mapping[str, Any], paths: Iterable[str]) -> str:
             for key in parents:
                 place = place.setdefault(key, {})
             place.setdefault(last, _read(found))
-    return yaml_text(kept) if kept else ""
+    return to_yaml(kept) if kept else ""
 
 
 def _read(value: Any) -> Any:

@@ -13,9 +13,9 @@ import attrs
 from . import volumes
 from .api.kinds.meta import evolve_parts
 from .api.text import manifest
-from .cluster import Cluster
+from .cluster_core import ClusterCore
 from .controllers import kubelet
-from .results import hanging, sentence
+from .results import as_sentence, hanging_indent
 from .scheduler import requests
 from .scheduler.framework.judgement import Judgement, judge
 from .scheduler.framework.ranking import Ranking, rank
@@ -78,9 +78,9 @@ class Story:
         turns = len(self.rows)
         lines = [f"story of {self.about}: {turns} turn{'s' if turns != 1 else ''}"]
         for row in self.rows:
-            words = sentence(row.words) if row.words else row.actor
-            lines.append(f"{row.step:>4}  {f't={row.time:g} s':<9} {hanging([words], 16)}")
-            lines += [f"{'':18}{hanging([change], 20)}" for change in row.changed]
+            words = as_sentence(row.words) if row.words else row.actor
+            lines.append(f"{row.step:>4}  {f't={row.time:g} s':<9} {hanging_indent([words], 16)}")
+            lines += [f"{'':18}{hanging_indent([change], 20)}" for change in row.changed]
         return "\n".join(lines)
 
 
@@ -105,7 +105,7 @@ class Diff:
         return _columns(table)
 
 
-def story(cluster: Cluster, reference: str) -> Story:
+def story(cluster: ClusterCore, reference: str) -> Story:
     """Tell every turn up to now that changed an object, or what a component noted about it."""
     key = key_for(reference)
     rows = []
@@ -119,7 +119,7 @@ def story(cluster: Cluster, reference: str) -> Story:
     return Story(ref(key), tuple(rows))
 
 
-def changes_of(cluster: Cluster, turn: Turn) -> Sequence[Change]:
+def changes_of(cluster: ClusterCore, turn: Turn) -> Sequence[Change]:
     """Return the changes that one turn made."""
     log = cluster.world.log
     return log.changes[turn.start - log.base : turn.end - log.base]
@@ -246,7 +246,7 @@ def _said(value: Mapping[str, Any], path: str) -> str | None:
     return None
 
 
-def diff(cluster: Cluster, other: Cluster) -> Diff:
+def diff(cluster: ClusterCore, other: ClusterCore) -> Diff:
     """Return every field in which the objects of two clusters differ, Events and versions left out."""
     rows = []
     ours, theirs = cluster.world.log.objects, other.world.log.objects
@@ -267,13 +267,13 @@ def _columns(table: Sequence[tuple[str, ...]]) -> str:
     widths = [max(map(len, column)) + 2 for column in zip(*table, strict=True)]
     indent = sum(widths[:-1])
     fronts = ("".join(word.ljust(wide) for word, wide in zip(row, widths[:-1], strict=False)) for row in table)
-    return "\n".join(front + hanging([row[-1]], indent) for front, row in zip(fronts, table, strict=True))
+    return "\n".join(front + hanging_indent([row[-1]], indent) for front, row in zip(fronts, table, strict=True))
 
 
 # -- what is held ---------------------------------------------------------------------------------------------------
 
 
-def cpu_held(cluster: Cluster) -> list[tuple[float, float]]:
+def cpu_held(cluster: ClusterCore) -> list[tuple[float, float]]:
     """Return (seconds, cores) for every moment up to now at which the cpu held by pods changed.
 
     A pod holds what it asks for once it has a node, and already when the scheduler assumes it there.
@@ -342,7 +342,7 @@ class Passes:
         return f"{title}\n{_columns(table)}" if table else title
 
 
-def passes(cluster: Cluster, pod: str) -> Passes:
+def passes(cluster: ClusterCore, pod: str) -> Passes:
     """Return the scheduling passes of a pod up to now.
 
     Raises:
@@ -370,7 +370,7 @@ class Pass:
     rules_changed: bool
 
 
-def last_pass(cluster: Cluster, pod: Key | None = None) -> Turn | None:
+def last_pass(cluster: ClusterCore, pod: Key | None = None) -> Turn | None:
     """Return the turn of the last scheduling pass up to now, of this pod or of any."""
     name = f"{pod.namespace}/{pod.name}" if pod is not None else None
     for turn in reversed(cluster.world.turns):
@@ -379,7 +379,7 @@ def last_pass(cluster: Cluster, pod: Key | None = None) -> Turn | None:
     return None
 
 
-def judged(cluster: Cluster, pod: Key) -> Pass | None:
+def judged(cluster: ClusterCore, pod: Key) -> Pass | None:
     """Judge a pod's last pass again, at its place on a fork; without a pass, judge now what the scheduler could see.
 
     Returns None when there is no such pod.
@@ -391,7 +391,7 @@ def judged(cluster: Cluster, pod: Key) -> Pass | None:
         note = world.log.notes.get(Note(SCHEDULER, "pass", turn.cause))
         world.log.seek(turn.start)
     process = world.processes[SCHEDULER]
-    world.log.cut()
+    world.log.truncate()
     world.deliver(process)
     asked = process.seen.at(pod)
     if asked is None:

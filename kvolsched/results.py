@@ -1,6 +1,6 @@
-"""What the face answers: steps, runs, choices and acts of the user, as values that read as sentences.
+"""The values that `Cluster` returns: steps, runs, possible turns and results of user commands, printed as sentences.
 
-A turn's words are the actor's own; here they are only set: with a capital, a full stop, and broken to fit a notebook.
+The words of a turn come from its actor; this module only capitalises, punctuates and wraps them to fit a notebook.
 """
 
 from __future__ import annotations
@@ -10,12 +10,12 @@ from textwrap import wrap
 
 import attrs
 
-from .world.apiserver import Refused
+from .world.apiserver import RefusedWrite
 from .world.history import Turn
 
-TOLD = 20  # a run of more steps is not told step by step
-WIDE = 110  # characters of a line of text in a notebook
-COMPONENTS = {  # what people call them -> the components' names
+MAX_PRINTED = 20  # steps of a run that are printed one by one; lines of a refusal
+LINE_WIDTH = 110  # characters of a line of text in a notebook
+COMPONENT_NAMES = {  # display name -> name of the component
     "scheduler": "kube-scheduler", "PV controller": "persistent-volume-binder",
     "StatefulSet controller": "statefulset-controller", "Deployment controller": "deployment-controller",
     "ReplicaSet controller": "replicaset-controller", "DaemonSet controller": "daemonset-controller",
@@ -23,12 +23,12 @@ COMPONENTS = {  # what people call them -> the components' names
     "PVC protection": "pvc-protection-controller", "PV protection": "pv-protection-controller",
     "disruption controller": "disruption-controller",
 }  # fmt: skip
-CALLED = {component: name for name, component in COMPONENTS.items()}
+DISPLAY_NAMES = {component: name for name, component in COMPONENT_NAMES.items()}
 
 
 @attrs.frozen(repr=False)
 class Step:
-    """One step: the turns of one cause, with the sentence that tells it."""
+    """One step: the turns of one cause, with its sentence."""
 
     number: int
     time: float
@@ -36,13 +36,13 @@ class Step:
 
     @property
     def actor(self) -> str:
-        """Who acted."""
+        """The actor's name, or the component's if there was no actor."""
         return self.turns[-1].actor or self.turns[-1].component if self.turns else ""
 
     @property
     def lines(self) -> tuple[str, ...]:
-        """What happened, in one sentence a turn."""
-        return tuple(dict.fromkeys(sentence(turn.words) for turn in self.turns if turn.words and not turn.quiet))
+        """What happened: one sentence for each turn."""
+        return tuple(dict.fromkeys(as_sentence(turn.words) for turn in self.turns if turn.words and not turn.quiet))
 
     @property
     def words(self) -> str:
@@ -56,12 +56,12 @@ class Step:
         if not self.turns:
             return "nothing to do" if self.number else "the start: nothing has happened yet"
         head = f"step {self.number}, t={self.time:g} s: "
-        return head + hanging(self.lines, len(head))
+        return head + hanging_indent(self.lines, len(head))
 
 
 @attrs.frozen(repr=False)
 class Run:
-    """What a run did: its steps, and why it ended."""
+    """The steps of a run, and why it ended."""
 
     steps: tuple[Step, ...]
     ended: str
@@ -76,30 +76,31 @@ class Run:
         count = len(self.steps)
         if not count:
             return self.ended
-        told = [f"{step!r}" for step in self.steps] if count <= TOLD else []
-        return "\n".join([*told, f"{count} step{'s' if count != 1 else ''}, t={self.steps[-1].time:g} s: {self.ended}"])
+        steps = [f"{step!r}" for step in self.steps] if count <= MAX_PRINTED else []
+        end = f"{count} step{'s' if count != 1 else ''}, t={self.steps[-1].time:g} s: {self.ended}"
+        return "\n".join([*steps, end])
 
 
 class ApplyRefused(Exception):
-    """The API server refused what a user asked for, and nothing of the call was done; `refusals` holds them all."""
+    """Raised when the API server refuses a user's write; the call then writes nothing. `refusals` holds every one."""
 
-    def __init__(self, refusals: Sequence[Refused]) -> None:
+    def __init__(self, refusals: Sequence[RefusedWrite]) -> None:
         self.refusals = tuple(refusals)
         super().__init__("\n".join(refused.message for refused in self.refusals))
 
     @property
     def lines(self) -> tuple[str, ...]:
-        """What kubectl prints of it, an entry an object."""
+        """What kubectl prints: an entry for each refused object."""
         return tuple(map(_printed, self.refusals))
 
     def _render_traceback_(self) -> list[str]:
         lines = "\n".join(self.lines).split("\n")
-        more = len(lines) - TOLD
-        return lines if more <= 0 else [*lines[:TOLD], f"... and {more} lines more; all are in .lines"]
+        hidden = len(lines) - MAX_PRINTED
+        return lines if hidden <= 0 else [*lines[:MAX_PRINTED], f"... and {hidden} more lines; .lines holds all"]
 
 
-def _printed(refused: Refused) -> str:
-    """Return kubectl's words for a refusal: of what is invalid each fault, of all else the reason and the message."""
+def _printed(refused: RefusedWrite) -> str:
+    """Return what kubectl prints of a refusal: each fault of an invalid object, else the reason and the message."""
     if refused.reason != "Invalid" or not refused.causes:
         return f"Error from server ({refused.reason}): {refused.message}"
     head = f'The {refused.write.key.kind} "{refused.write.key.name}" is invalid: '
@@ -108,8 +109,8 @@ def _printed(refused: Refused) -> str:
 
 
 @attrs.frozen(repr=False)
-class Applied:
-    """What an act of the user did, a line an object, in kubectl's words."""
+class CommandResult:
+    """What a user's command did: a line for each object, in kubectl's words."""
 
     lines: tuple[str, ...]
 
@@ -118,8 +119,8 @@ class Applied:
 
 
 @attrs.frozen(repr=False)
-class Choices:
-    """Who may act next and what each would do; what a plain step does comes first."""
+class PossibleTurns:
+    """The turns that may come next, one for each actor; that of a plain step comes first."""
 
     turns: tuple[Turn, ...]
     now: float
@@ -133,21 +134,22 @@ class Choices:
     def __repr__(self) -> str:
         if not self.turns:
             return "nobody: the cluster is idle"
-        wide = max(len(turn.actor) for turn in self.turns)
+        width = max(len(turn.actor) for turn in self.turns)
         rows = [(turn, f"in {turn.time - self.now:g} s: " if turn.time > self.now else "") for turn in self.turns]
-        told = [(turn.actor, when + sentence(turn.words or turn.cause)) for turn, when in rows]
-        return "\n".join(f"{actor:<{wide}}  {hanging([words], wide + 2)}" for actor, words in told)
+        lines = ((turn.actor, delay + as_sentence(turn.words or turn.cause)) for turn, delay in rows)
+        return "\n".join(f"{actor:<{width}}  {hanging_indent([line], width + 2)}" for actor, line in lines)
 
 
-def hanging(lines: Iterable[str], indent: int, width: int = WIDE) -> str:
-    """Set lines under each other behind an indent, broken at the width; the first follows what stands there already."""
+def hanging_indent(lines: Iterable[str], indent: int, width: int = LINE_WIDTH) -> str:
+    """Wrap lines at the width and indent all but the first, which the caller puts after its own text."""
     room = max(40, width - indent)
-    broken = [part for line in lines for part in wrap(line, room, break_long_words=False, break_on_hyphens=False)]
-    return f"\n{'':{indent}}".join(broken)
+    wrapped = [part for line in lines for part in wrap(line, room, break_long_words=False, break_on_hyphens=False)]
+    return f"\n{'':{indent}}".join(wrapped)
 
 
-def sentence(words: str) -> str:
-    """Set words as a sentence: with a full stop, and a capital unless they open with a name such as `pd.csi`."""
+def as_sentence(words: str) -> str:
+    """Return words as a sentence: with a full stop, and a capital unless they begin with a name such as `pd.csi`."""
     first = words.partition(" ")[0]
-    plain = first.isalpha() and not words[:1].isupper()
-    return (words[:1].upper() + words[1:] if plain else words) + ("" if words.endswith((".", "!", "?")) else ".")
+    needs_capital = first.isalpha() and not words[:1].isupper()
+    capitalised = words[:1].upper() + words[1:] if needs_capital else words
+    return capitalised + ("" if words.endswith((".", "!", "?")) else ".")

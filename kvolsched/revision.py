@@ -14,6 +14,7 @@ import attrs
 from . import admission, volumes
 from .api import defaults
 from .api.kinds.meta import EMPTY, freeze
+from .api.kinds.node import HOSTNAME_LABEL, ZONE_LABEL
 from .api.kinds.storage_class import NO_PROVISIONER
 from .controllers import (
     daemon_set,
@@ -40,7 +41,9 @@ from .scheduler.loop.evictor import Evictor
 from .scheduler.loop.rollback_marker import RollbackMarker
 from .scheduler.loop.scheduling_cycle import SCHEDULER, SchedulingPass
 from .scheduler.loop.scheduling_queue import RECORDER, SchedulingQueue
+from .scheduler.plugins.node_volume_limits import all_volumes, bound_volumes
 from .scheduler.plugins.volume_binding import VolumeBinding
+from .scheduler.plugins.volume_binding.releases import MATCH_UNBOUND_PVCS, with_gates_off
 from .scheduler.plugins.volume_rollback import VolumeRollback
 from .world.apiserver import ApiServer
 from .world.component import Component
@@ -115,7 +118,8 @@ class Revision:
         if level not in LEVELS:
             raise ValueError(f"no maturity {level!r}; there are: {', '.join(LEVELS)}")
         reached = LEVELS.index(level)
-        limits = attrs.evolve(self.profile.plugin("NodeVolumeLimits"), counts_unbound=reached > 1)  # type: ignore[misc]
+        counted = all_volumes if reached > 1 else bound_volumes
+        limits = attrs.evolve(self.profile.plugin("NodeVolumeLimits"), counted=counted)  # type: ignore[misc]
         changed: dict[str, dict[str, Any]] = {
             "VolumeBinding": {"weight": int(reached > 0)}, "NodeVolumeLimits": {"plugin": limits}
         }
@@ -141,10 +145,7 @@ class Revision:
                 known = "; ".join(f"{name} has {', '.join(there)}" for name, there in GATES_OF.items())
                 raise ValueError(f"no gate {', '.join(unknown) or '...'} of {process}: {known}")
         scheduler, manager = gates.get(SCHEDULER, {}), gates.get(MANAGER, {})
-        waits, provisions = (scheduler.get(gate, True) for gate in GATES)
-        plugin = self.flow.volume_binding
-        tracked = plugin.heeds_pools and scheduler.get(CAPACITY, True)
-        plugin = attrs.evolve(plugin, waits=waits, provisions=provisions, heeds_pools=tracked)
+        plugin = with_gates_off(self.flow.volume_binding, [gate for gate, on in scheduler.items() if not on])
         plugins = [attrs.evolve(e, plugin=plugin) if e.name == plugin.name else e for e in self.profile.plugins]
         if not scheduler.get(SPREADING, True):
             plugins = [each for each in plugins if each.name != "PodTopologySpread"]
@@ -160,7 +161,7 @@ class Revision:
     def with_rollback(self) -> Revision:
         """Return these rules with S0's sketch of a transaction: of a pod that fits no node clean claims are unbound."""
         return attrs.evolve(
-            self.with_plugin(VolumeRollback()),
+            self.with_plugin(VolumeRollback(self.flow.volume_binding.events_to_register)),
             name=f"{self.name} + rollback",
             binder=attrs.evolve(self.binder, rolls_back=True),
             rolls_back=True,
@@ -209,35 +210,35 @@ class Revision:
 
     def server(self, denied: Mapping[str, Iterable[str]] = EMPTY) -> ApiServer:
         """Return an API server with this revision's admission and subresources."""
-        subresources = {"bind": admission.bind(zone_labels=self.zone_labels)}
+        subresources = {"bind": admission.binding_subresource(zone_labels=self.zone_labels)}
         off = tuple(name for name in self.disabled if name != admission.CLASS_ZONES.name)
         off = off if self.zone_labels else (*off, "PodTopologyLabels")
         off = off if self.today else (*off, "StorageObjectInUseProtection")
         more = (admission.ZONE_AFFINITY,) if self.zonal_phase else ()
         gates = self.gates.get(API_SERVER, {})
         if not gates.get(DIRECTIVES, True):
-            more = (*more, admission.NO_DIRECTIVES)
+            more = (*more, admission.NO_GATED_UPDATES)
         if not self.today and admission.CLASS_ZONES.name not in self.disabled:
             more = (*more, admission.CLASS_ZONES)
-        more = (*admission.dropping(gate for gate, on in sorted(gates.items()) if not on), *more)
-        admit = admission.admit.without(*off)
+        more = (*admission.drop_disabled_fields(gate for gate, on in sorted(gates.items()) if not on), *more)
+        admit = admission.DEFAULT_ADMISSION.without(*off)
         admit = attrs.evolve(admit, plugins=(*admit.plugins, *more))
-        looks = (admission.without_volume,) if self.rolls_back else ()
+        looks = (admission.allow_volume_rollback,) if self.rolls_back else ()
         if not self.today:
-            looks = (*looks, admission.inserted_anywhere)
-        admit = attrs.evolve(admit, seen_as=admission.seen_through(*looks)) if looks else admit
+            looks = (*looks, admission.allow_inserted_requirements)
+        admit = attrs.evolve(admit, relax=admission.chain_relaxations(*looks)) if looks else admit
         series = (RECORDER,) if self.today else ()
-        return ApiServer(admit, subresources, admission.permits(denied), WORKLOADS, series)
+        return ApiServer(admit, subresources, admission.permissions_without(denied), WORKLOADS, series)
 
     def _kubelet(self) -> kubelet.KubeletOptions:
         reaches = self.gates.get(kubelet.NAME, {}).get(GATES[0], True)
         return kubelet.KubeletOptions(reaches=reaches, marks_dirty=self.rolls_back)
 
-    def found(self, obj: Any, stored: admission.Stored) -> Any:
+    def found(self, obj: Any, stored: admission.StoredObjects) -> Any:
         """Return an object as it is found in a cluster, defaulted; one written by hand was admitted there."""
-        obj = defaults.defaulted(admission.with_class(obj, stored))
-        by_hand = self.today and not obj.metadata.uid and obj.kind in admission.PROTECTION
-        return admission.protected(obj) if by_hand else obj
+        obj = defaults.with_defaults(admission.with_priority_of_class(obj, stored))
+        by_hand = self.today and not obj.metadata.uid and obj.kind in admission.PROTECTION_FINALIZERS
+        return admission.with_protection_finalizer(obj) if by_hand else obj
 
     def scheduler(self) -> Component:
         """Return kube-scheduler: the pass, the workers that bind and evict beside it, their cache and queue."""
@@ -307,7 +308,7 @@ def _dialled(name: str, options: Any, dials: Mapping[str, Any] | None) -> Any:
     return attrs.evolve(options, **told)
 
 
-TOPOLOGY_KEYS = {"zonal": ("topology.kubernetes.io/zone",), "local": ("kubernetes.io/hostname",)}
+TOPOLOGY_KEYS = {"zonal": (ZONE_LABEL,), "local": (HOSTNAME_LABEL,)}
 MANAGER = "kube-controller-manager"
 API_SERVER = "kube-apiserver"
 GATES = ("VolumeScheduling", "DynamicProvisioningScheduling")
@@ -365,8 +366,7 @@ def design() -> Revision:
 
 def draft() -> Revision:
     """Return the rules of S1, the earlier draft: provisioners are told that a claim is wanted, and not where."""
-    rules, names = design(), {"document_name": "MatchUnboundPVCs", "document_score_name": "PrioritizeUnboundPVCs"}
-    plugin = VolumeBinding.of_the_design(rules=volumes.DRAFT, heeds_topologies=False, heeds_pools=False, **names)
+    rules, plugin = design(), MATCH_UNBOUND_PVCS
     plugins = [attrs.evolve(e, plugin=plugin) if e.name == plugin.name else e for e in rules.profile.plugins]
     return attrs.evolve(
         rules,

@@ -18,14 +18,15 @@ import attrs
 
 from .api import examples
 from .api.kinds.meta import EMPTY, Frozen, ObjectMeta, freeze, thaw
-from .api.kinds.node import Node, NodeStatus
+from .api.kinds.node import HOSTNAME_LABEL, ZONE_LABEL, Node, NodeStatus
 from .api.kinds.pod import Container, Pod, PodSpec
 from .api.kinds.pod_volume import PersistentVolumeClaimVolumeSource, Volume
 from .api.kinds.resources import Resources
 from .api.kinds.storage_class import WAIT_FOR_FIRST_CONSUMER, StorageClass
 from .api.kinds.volume import PersistentVolumeClaim, PersistentVolumeClaimSpec
 from .api.text import manifest
-from .cluster import Cluster, condition
+from .cluster import Cluster
+from .cluster_core import condition
 from .results import ApplyRefused
 from .revision import revision_named
 from .scheduler.loop.scheduling_cycle import SCHEDULER
@@ -126,7 +127,7 @@ def read(source: str | Path, name: str = "") -> Scenario:
         ManifestError: it is no YAML.
     """
     text = source.read_text() if isinstance(source, Path) else source
-    documents = manifest.plain(text, name or str(source)[:40])
+    documents = manifest.read_plain(text, name or str(source)[:40])
     if len(documents) != 1 or not isinstance(documents[0], dict):
         raise ScenarioError(f"{name or 'scenario'}: wants one mapping with {', '.join(WORDS)}")
     data = documents[0]
@@ -276,9 +277,6 @@ ACTS: Mapping[str, Callable[[Cluster, Any], Any]] = {
 
 # -- seeded generators ------------------------------------------------------------------------------------------------
 
-ZONE = "topology.kubernetes.io/zone"
-HOSTNAME = "kubernetes.io/hostname"
-
 
 def nodes(count: int, *, zones: int = 3, cpu: str = "32", memory: str = "64Gi") -> list[Any]:
     """Return `count` equal nodes, spread over zones zone-a, zone-b, ... in turn."""
@@ -288,7 +286,7 @@ def nodes(count: int, *, zones: int = 3, cpu: str = "32", memory: str = "64Gi") 
         Node(
             metadata=ObjectMeta(
                 name=f"node-{number:05}",
-                labels=Frozen({ZONE: f"zone-{chr(97 + number % zones)}", HOSTNAME: f"node-{number:05}"}),
+                labels=Frozen({ZONE_LABEL: f"zone-{chr(97 + number % zones)}", HOSTNAME_LABEL: f"node-{number:05}"}),
             ),
             status=status,
         )

@@ -1,7 +1,7 @@
-"""What the user's commands change in an object: `kubectl apply`'s merge, cordon, uncordon and taint, as functions.
+"""Kubectl's commands as functions of objects: the merge of `kubectl apply`, cordon, uncordon and taint.
 
-Old value to new value; who writes it, and whether it is allowed, is for the cluster and its API server. What was
-applied last is kept in an annotation, as kubectl keeps it: only so can be told what a manifest no longer says.
+They return the new object; the cluster writes it. As in kubectl, an annotation keeps the last applied manifest, which
+shows what a later manifest no longer contains.
 """
 
 from __future__ import annotations
@@ -10,17 +10,17 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from .api.kinds.kind import BY_NAME
+from .api.kinds.kind import KINDS_BY_NAME
 from .api.kinds.meta import Frozen, evolve_parts
 from .api.text import manifest, patches
 
 LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
-# Fields of metadata that the server alone writes: a manifest taken from a cluster may hold them and says nothing by it.
-_SERVERS = ("uid", "resourceVersion", "generation", "creationTimestamp", "managedFields", "selfLink")
+# Fields of metadata that only the server writes; apply ignores them in a manifest.
+_SERVER_FIELDS = ("uid", "resourceVersion", "generation", "creationTimestamp", "managedFields", "selfLink")
 
 
-def wanted(source: Any) -> manifest.Manifests:
-    """Read manifests as `kubectl apply` does: strictly, every object by its name, with what stood there.
+def read_for_apply(source: Any) -> manifest.Manifests:
+    """Read manifests as `kubectl apply` does: strictly, every object with a name, keeping the plain data.
 
     Raises:
         ManifestError: every fault of every source.
@@ -28,36 +28,36 @@ def wanted(source: Any) -> manifest.Manifests:
     read = manifest.read(source, keep=True)
     nameless = [obj for obj in read.objects if not obj.metadata.name]
     if nameless:
-        words = "apply finds objects by their names: give it a name, not a generateName"
+        message = "apply finds objects by their names: give it a name, not a generateName"
         raise manifest.ManifestError([
             manifest.Fault(
-                object=f"{BY_NAME[obj.kind].alias}/{obj.metadata.generate_name}", path="metadata.generateName",
-                rule="name", value=obj.metadata.generate_name, message=words,
+                object=f"{KINDS_BY_NAME[obj.kind].alias}/{obj.metadata.generate_name}", path="metadata.generateName",
+                rule="name", value=obj.metadata.generate_name, message=message,
             )
             for obj in nameless
         ])  # fmt: skip
     return read
 
 
-def left_out(read: manifest.Manifests) -> Iterator[str]:
-    """Say of each object of another kind that it is not applied: nothing here would look at it."""
-    for other in read.others:
-        meta = other.get("metadata")
+def skipped_objects(read: manifest.Manifests) -> Iterator[str]:
+    """Yield a line for each object that is not applied because its kind is not modelled."""
+    for skipped in read.others:
+        meta = skipped.get("metadata")
         name = meta.get("name") if isinstance(meta, Mapping) else None
-        yield f"{other['kind'].lower()}/{name or '?'} left out: its kind is not modelled"
+        yield f"{skipped['kind'].lower()}/{name or '?'} left out: its kind is not modelled"
 
 
-def created(obj: Any, written: Mapping[str, Any]) -> Any:
-    """Return the object that a manifest creates: with the manifest in its annotation."""
-    applied = _spelled(obj, _configuration(obj, written))
+def with_last_applied(obj: Any, written: Mapping[str, Any]) -> Any:
+    """Return the object that a manifest creates, with the manifest in its annotation."""
+    applied = _as_json(obj, _configuration(obj, written))
     annotations = Frozen({**obj.metadata.annotations, LAST_APPLIED: applied})
     return evolve_parts(obj, metadata={"annotations": annotations})
 
 
-def merged(old: Any, new: Any, written: Mapping[str, Any]) -> Any:
-    """Return a stored object with a manifest applied to it, or None if that has nothing to say.
+def apply_manifest(old: Any, new: Any, written: Mapping[str, Any]) -> Any:
+    """Return a stored object with a manifest applied to it, or None if that changes nothing.
 
-    What the manifest says is set, what it said last time and says no longer goes, and what others wrote stays; lists
+    Fields of the manifest are set, fields of the last manifest that are missing now are removed, all others stay; lists
     merge by their keys.
 
     Args:
@@ -65,35 +65,36 @@ def merged(old: Any, new: Any, written: Mapping[str, Any]) -> Any:
         new: the object of the manifest.
         written: the manifest as plain data.
     """
-    said = _configuration(new, written)
-    text = _spelled(new, said)
-    metadata: dict[str, Any] = said["metadata"]
-    said = {**said, "metadata": {**metadata, "annotations": {**metadata["annotations"], LAST_APPLIED: text}}}
-    applied = old.metadata.annotations.get(LAST_APPLIED)
-    merge = patches.apply(_read(applied), said, manifest.to_plain(old))
-    return manifest.from_plain(merge.data) if merge.touched else None
+    configuration = _configuration(new, written)
+    text = _as_json(new, configuration)
+    metadata: dict[str, Any] = configuration["metadata"]
+    annotations = {**metadata["annotations"], LAST_APPLIED: text}
+    configuration = {**configuration, "metadata": {**metadata, "annotations": annotations}}
+    last_applied = _parse_last_applied(old.metadata.annotations.get(LAST_APPLIED))
+    merge = patches.apply_manifest(last_applied, configuration, manifest.to_plain(old))
+    return manifest.from_plain(merge.data) if merge.patched else None
 
 
 def _configuration(obj: Any, written: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what a manifest says as kubectl remembers it: with its namespace, and always with annotations."""
-    metadata = {name: value for name, value in (written.get("metadata") or {}).items() if name not in _SERVERS}
+    """Return a manifest as kubectl keeps it in the annotation: with a namespace, and always with annotations."""
+    metadata = {name: value for name, value in (written.get("metadata") or {}).items() if name not in _SERVER_FIELDS}
     annotations = {key: text for key, text in (metadata.get("annotations") or {}).items() if key != LAST_APPLIED}
     metadata["annotations"] = annotations
-    if BY_NAME[obj.kind].namespaced:
+    if KINDS_BY_NAME[obj.kind].namespaced:
         metadata["namespace"] = obj.metadata.namespace or "default"
     return {**written, "metadata": metadata}
 
 
-def _spelled(obj: Any, configuration: dict[str, Any]) -> str:
+def _as_json(obj: Any, configuration: dict[str, Any]) -> str:
     try:
         return json.dumps(configuration, sort_keys=True, separators=(",", ":"), ensure_ascii=False) + "\n"
-    except TypeError:  # keys that are no texts: as they were read
+    except TypeError:  # a key is no string: use the object as it was read
         plain = _configuration(obj, manifest.to_plain(obj))
         return json.dumps(plain, sort_keys=True, separators=(",", ":"), ensure_ascii=False) + "\n"
 
 
-def _read(applied: str | None) -> dict[str, Any] | None:
-    """Return the manifest in an annotation; one that is not there or cannot be read says nothing."""
+def _parse_last_applied(applied: str | None) -> dict[str, Any] | None:
+    """Return the manifest in an annotation, or None if it is absent or cannot be parsed."""
     try:
         found = json.loads(applied) if applied else None
     except ValueError:
@@ -101,18 +102,18 @@ def _read(applied: str | None) -> dict[str, Any] | None:
     return found if isinstance(found, dict) else None
 
 
-def cordoned(node: Any) -> Any:
-    """Return a node that takes no more pods."""
+def cordon(node: Any) -> Any:
+    """Return a node marked unschedulable."""
     return evolve_parts(node, spec={"unschedulable": True})
 
 
-def uncordoned(node: Any) -> Any:
-    """Return a node that takes pods again."""
+def uncordon(node: Any) -> Any:
+    """Return a node marked schedulable."""
     return evolve_parts(node, spec={"unschedulable": False})
 
 
-def tainted(node: Any, text: str) -> Any:
-    """Return a node with a taint `key=value:Effect` more."""
+def add_taint(node: Any, text: str) -> Any:
+    """Return a node with a further taint `key=value:Effect`."""
     plain = manifest.to_plain(node)
     head, _, effect = text.rpartition(":")
     key, _, value = head.partition("=")

@@ -1,13 +1,13 @@
-"""The rules of claims and volumes that scheduler and PV controller share: bound, matching, reachable.
+"""Rules of claims and volumes that scheduler and PV controller share: bound, matching, reachable from a node.
 
-Both call the same functions (S0, PV Controller Changes: finding and prebinding are one library), so
-that a volume the scheduler chooses is one the controller accepts. Only questions stand here: nothing writes
-or remembers. Mirrors component-helpers `pv_helpers.go` and the PV controller's `index.go` (v1.36.2).
+Both call the same functions (S0, PV Controller Changes: finding and prebinding are one library), so that the controller
+accepts every volume that the scheduler chooses. Pure functions over objects: nothing is written or remembered.
+Mirrors component-helpers `pv_helpers.go` and the PV controller's `index.go` (v1.36.2).
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from itertools import combinations
 from typing import Any
 
@@ -15,12 +15,12 @@ import attrs
 
 from .api.kinds.csi import CSIDriver
 from .api.kinds.meta import Frozen, ObjectReference, evolve_parts
-from .api.kinds.node import Node
+from .api.kinds.node import REGION_LABELS, ZONE_LABELS, Node
 from .api.kinds.pod import Pod
 from .api.kinds.pod_volume import CSIVolumeSource
 from .api.kinds.quantity import value
 from .api.kinds.selector import NodeSelector, NodeSelectorTerm, Requirement
-from .api.kinds.storage_class import StorageClass, TopologySelectorTerm
+from .api.kinds.storage_class import NO_PROVISIONER, StorageClass, TopologySelectorTerm
 from .api.kinds.volume import (
     BETA_STORAGE_CLASS,
     BETA_STORAGE_PROVISIONER,
@@ -33,13 +33,11 @@ from .api.kinds.volume import (
     VolumeNodeAffinity,
 )
 
-ROLLBACK = "pv.kubernetes.io/rollback"  # the mark on a claim that is to be unbound again (S0's sketch)
-CONTENT, CLEAN, DIRTY = "content", "clean", "dirty"  # of a claim's status: whether its volume may hold data
+ROLLBACK = "pv.kubernetes.io/rollback"  # annotation of a claim that is to be unbound again (S0's sketch)
+CONTENT, CLEAN, DIRTY = "content", "clean", "dirty"  # field of a claim's status: may its volume hold data?
 FILESYSTEM = "Filesystem"
 ACCESS_MODES = ("ReadWriteOnce", "ReadOnlyMany", "ReadWriteMany", "ReadWriteOncePod")
-ZONE_LABELS = ("topology.kubernetes.io/zone", "failure-domain.beta.kubernetes.io/zone")
-REGION_LABELS = ("topology.kubernetes.io/region", "failure-domain.beta.kubernetes.io/region")
-# In-tree plugins whose work a CSI driver does today: plugin -> driver (csi-translation-lib).
+# In-tree plugin -> the CSI driver that has replaced it (csi-translation-lib).
 MIGRATED = Frozen(
     {
         "kubernetes.io/aws-ebs": "ebs.csi.aws.com",
@@ -53,34 +51,7 @@ MIGRATED = Frozen(
 )
 
 
-@attrs.frozen(kw_only=True)
-class VolumeRules:
-    """How a revision's volume rules differ.
-
-    Args:
-        phase_matters: only volumes of phase Available match (1.11 did not ask).
-        mode_matters: volumeMode must be equal (1.11: behind a gate).
-        selected_node_key: the annotation key that is written; every key is read.
-        signals_provisioner: that annotation names the provisioner, not the node, and is not assumed (S1).
-        lists_by_field: volumes are looked for by the field of their class, though compared by the annotation too, so
-            that a claim whose class is only in the beta annotation finds none (1.11's scheduler).
-    """
-
-    phase_matters: bool = True
-    mode_matters: bool = True
-    selected_node_key: str = SELECTED_NODE
-    signals_provisioner: bool = False
-    lists_by_field: bool = False
-
-
-UPSTREAM = VolumeRules()
-DESIGN = VolumeRules(
-    phase_matters=False, mode_matters=False, selected_node_key="volume.alpha.kubernetes.io/selectedNode"
-)
-DRAFT = attrs.evolve(DESIGN, selected_node_key=BETA_STORAGE_PROVISIONER, signals_provisioner=True)
-
-
-# -- what a claim and a volume say of themselves ---------------------------------------------------
+# -- what a claim and a volume say -----------------------------------------------------------------
 
 
 def claim_key(claim: PersistentVolumeClaim) -> str:
@@ -106,7 +77,7 @@ def claim_ref_of(claim: PersistentVolumeClaim) -> ObjectReference:
 
 
 def class_of_claim(claim: PersistentVolumeClaim) -> str:
-    """Return the class a claim asks for, "" for none; the beta annotation wins over the field."""
+    """Return the class that a claim asks for, "" for none; the beta annotation wins over the field."""
     annotations = claim.metadata.annotations
     if BETA_STORAGE_CLASS in annotations:
         return str(annotations[BETA_STORAGE_CLASS])
@@ -114,42 +85,33 @@ def class_of_claim(claim: PersistentVolumeClaim) -> str:
 
 
 def has_class(claim: PersistentVolumeClaim) -> bool:
-    """Say whether a claim names a class at all, "" included: if so, no default is assigned."""
+    """Say whether a claim names a class, "" included: if so, no default is assigned."""
     return BETA_STORAGE_CLASS in claim.metadata.annotations or claim.spec.storage_class_name is not None
 
 
 def class_of_volume(volume: PersistentVolume) -> str:
-    """Return the class a volume is of, "" for none; the beta annotation wins over the field."""
+    """Return the class of a volume, "" for none; the beta annotation wins over the field."""
     return str(volume.metadata.annotations.get(BETA_STORAGE_CLASS, volume.spec.storage_class_name))
 
 
 def requested(claim: PersistentVolumeClaim) -> int:
-    """Return the bytes a claim asks for."""
+    """Return the bytes that a claim asks for."""
     return value(claim.spec.resources.requests.get("storage", "0"))
 
 
 def capacity(volume: PersistentVolume) -> int:
-    """Return the bytes a volume has."""
+    """Return the bytes of a volume's capacity."""
     return value(volume.spec.capacity.get("storage", "0"))
 
 
-def mode(thing: PersistentVolume | PersistentVolumeClaim) -> str:
-    """Return the volume mode of a claim or volume; not given means Filesystem."""
-    return thing.spec.volume_mode or FILESYSTEM
+def mode(obj: PersistentVolume | PersistentVolumeClaim) -> str:
+    """Return the volume mode of a claim or volume, by default Filesystem."""
+    return obj.spec.volume_mode or FILESYSTEM
 
 
 def is_bound(claim: PersistentVolumeClaim) -> bool:
-    """Say whether a claim is fully bound: it names its volume and the binding was completed."""
+    """Say whether a claim is fully bound: it names its volume, and the PV controller has completed the binding."""
     return bool(claim.spec.volume_name) and BIND_COMPLETED in claim.metadata.annotations
-
-
-def selected_node(claim: PersistentVolumeClaim, options: VolumeRules = UPSTREAM) -> str:
-    """Return the node that the scheduler selected for a claim, or ""; the options' key is looked at first."""
-    annotations = claim.metadata.annotations
-    for key in (options.selected_node_key, *SELECTED_NODE_KEYS):
-        if key in annotations:
-            return str(annotations[key])
-    return ""
 
 
 def under_rollback(claim: PersistentVolumeClaim) -> bool:
@@ -158,7 +120,7 @@ def under_rollback(claim: PersistentVolumeClaim) -> bool:
 
 
 def is_clean(claim: PersistentVolumeClaim) -> bool:
-    """Say whether nobody can have written to a claim's volume; one that says nothing counts as dirty."""
+    """Say whether the status of a claim calls its volume clean: nobody can have written to it."""
     return bool(claim.status.rest.get(CONTENT) == CLEAN)
 
 
@@ -168,7 +130,79 @@ def with_content(claim: PersistentVolumeClaim, content: str) -> PersistentVolume
     return evolve_parts(claim, status={"rest": rest})
 
 
-# -- does this volume suit this claim --------------------------------------------------------------
+# -- what differs between releases -----------------------------------------------------------------
+
+
+def have_same_mode(claim: PersistentVolumeClaim, volume: PersistentVolume) -> bool:
+    """Say whether claim and volume have the same volumeMode."""
+    return mode(claim) == mode(volume)
+
+
+def has_class_field(claim: PersistentVolumeClaim, volume: PersistentVolume) -> bool:
+    """Say whether the class fields of claim and volume agree, whatever their annotations say.
+
+    1.11's scheduler listed volumes by this field and compared them by the annotation too, so a claim whose class is
+    only in the beta annotation finds no volume.
+    """
+    return volume.spec.storage_class_name == (claim.spec.storage_class_name or "")
+
+
+def is_available(volume: PersistentVolume) -> bool:
+    """Say whether a volume is in phase Available."""
+    return volume.status.phase == "Available"
+
+
+def accept_any(*_objects: PersistentVolume | PersistentVolumeClaim) -> bool:
+    """Accept every claim and volume: a check that a release does not make."""
+    return True
+
+
+def node_name(node: str, _provisioner: str) -> str:
+    """Return the selected node (S0: the provisioner is told where)."""
+    return node
+
+
+def provisioner_name(_node: str, provisioner: str) -> str:
+    """Return the provisioner (S1: the provisioner is told that a claim is wanted, not where)."""
+    return provisioner
+
+
+@attrs.frozen(kw_only=True)
+class VolumeRules:
+    """What differs between releases in matching volumes and in handing claims to provisioning.
+
+    Args:
+        modes_match: whether volumeMode suits (1.11: behind a gate, so any).
+        is_listed: whether a volume is among those that are searched for a claim (see `has_class_field`).
+        is_free: whether an unclaimed volume may be matched (1.11: in any phase).
+        selected_node_key: the annotation key that is written; every key is read.
+        selected_node_value: what is written there, from the node's and the provisioner's name.
+    """
+
+    modes_match: Callable[[PersistentVolumeClaim, PersistentVolume], bool] = have_same_mode
+    is_listed: Callable[[PersistentVolumeClaim, PersistentVolume], bool] = accept_any
+    is_free: Callable[[PersistentVolume], bool] = is_available
+    selected_node_key: str = SELECTED_NODE
+    selected_node_value: Callable[[str, str], str] = node_name
+
+
+UPSTREAM = VolumeRules()
+DESIGN = VolumeRules(
+    modes_match=accept_any, is_free=accept_any, selected_node_key="volume.alpha.kubernetes.io/selectedNode"
+)
+DRAFT = attrs.evolve(DESIGN, selected_node_key=BETA_STORAGE_PROVISIONER, selected_node_value=provisioner_name)
+
+
+def selected_node(claim: PersistentVolumeClaim, rules: VolumeRules = UPSTREAM) -> str:
+    """Return the node that the scheduler selected for a claim, or ""; the key of the rules is read first."""
+    annotations = claim.metadata.annotations
+    for key in (rules.selected_node_key, *SELECTED_NODE_KEYS):
+        if key in annotations:
+            return str(annotations[key])
+    return ""
+
+
+# -- matching volumes to claims --------------------------------------------------------------------
 
 
 def is_bound_to(volume: PersistentVolume, claim: PersistentVolumeClaim) -> bool:
@@ -182,16 +216,16 @@ def is_bound_to(volume: PersistentVolume, claim: PersistentVolumeClaim) -> bool:
 
 
 def has_access_modes(volume: PersistentVolume, claim: PersistentVolumeClaim) -> bool:
-    """Say whether a volume offers every access mode that a claim asks for."""
+    """Say whether a volume has every access mode that a claim asks for."""
     return set(claim.spec.access_modes) <= set(volume.spec.access_modes)
 
 
-def mode_sets(asked: Iterable[str]) -> Iterable[tuple[str, ...]]:
-    """Yield every set of access modes that contains the asked ones, the smallest sets first."""
-    asked = set(asked)
+def mode_sets(requested_modes: Iterable[str]) -> Iterable[tuple[str, ...]]:
+    """Yield every set of access modes that contains the requested ones, the smallest sets first."""
+    requested_modes = set(requested_modes)
     for size in range(len(ACCESS_MODES) + 1):
         for modes in combinations(ACCESS_MODES, size):
-            if asked <= set(modes):
+            if requested_modes <= set(modes):
                 yield modes
 
 
@@ -207,59 +241,57 @@ def find_matching_volume(
     node: Node | None = None,
     excluded: Collection[str] = frozenset(),
     delayed: bool = False,
-    options: VolumeRules = UPSTREAM,
+    rules: VolumeRules = UPSTREAM,
 ) -> PersistentVolume | None:
     """Return the volume to bind to a claim, or None.
 
-    A volume that names the claim already is returned at once; else the smallest that fits (first of equals).
+    This is the volume whose claimRef names the claim, else the smallest that fits (the first of equals).
 
     Args:
         claim: the claim to find a volume for.
         volumes: the candidates, in the order in which ties are broken.
-        node: the scheduler's path: the volume must be reachable from this node and offer the access modes.
+        node: the volume must be reachable from this node and have the access modes; None: the PV controller asks.
         excluded: names of volumes that are taken by other claims of the pod.
-        delayed: the controller's path: a volume that does not name the claim is the scheduler's to choose.
-        options: the revision's differences.
+        delayed: for the PV controller: only a volume whose claimRef names the claim is returned.
+        rules: what differs between releases.
     """
     smallest: PersistentVolume | None = None
-    need, least = requested(claim), 0
+    request, smallest_size = requested(claim), 0
     for volume in volumes:
         ref = volume.spec.claim_ref
-        mine = ref is not None and is_bound_to(volume, claim)
-        if volume.metadata.name in excluded or (ref is not None and not mine):
+        prebound = ref is not None and is_bound_to(volume, claim)
+        if volume.metadata.name in excluded or (ref is not None and not prebound):
             continue
         size = capacity(volume)
-        if size < need or not _could_serve(claim, volume, options):
+        if size < request or not _could_serve(claim, volume, rules):
             continue
-        if mine:
+        if prebound:
             return volume if node is None or volume_fits_node(volume, node) else None
         if node is None and delayed:
             continue
-        if smallest is not None and size >= least:
+        if smallest is not None and size >= smallest_size:
             continue
-        if is_free_match(claim, volume, node, options):
-            smallest, least = volume, size
+        if is_free_match(claim, volume, node, rules):
+            smallest, smallest_size = volume, size
     return smallest
 
 
-def _could_serve(claim: PersistentVolumeClaim, volume: PersistentVolume, options: VolumeRules) -> bool:
-    """Say whether mode, attributes class and life of a volume allow this claim, prebound or not."""
-    if options.mode_matters and mode(claim) != mode(volume):
+def _could_serve(claim: PersistentVolumeClaim, volume: PersistentVolume, rules: VolumeRules) -> bool:
+    """Say whether volumeMode and attributes class suit a claim and the volume is not being deleted."""
+    if not rules.modes_match(claim, volume) or not rules.is_listed(claim, volume):
         return False
-    if options.lists_by_field and volume.spec.storage_class_name != (claim.spec.storage_class_name or ""):
-        return False
-    asked, offered = claim.spec.volume_attributes_class_name, volume.spec.volume_attributes_class_name
-    return (asked or "") == (offered or "") and volume.metadata.deletion_timestamp is None
+    wanted, offered = claim.spec.volume_attributes_class_name, volume.spec.volume_attributes_class_name
+    return (wanted or "") == (offered or "") and volume.metadata.deletion_timestamp is None
 
 
 def is_free_match(
     claim: PersistentVolumeClaim,
     volume: PersistentVolume,
     node: Node | None = None,
-    options: VolumeRules = UPSTREAM,
+    rules: VolumeRules = UPSTREAM,
 ) -> bool:
-    """Say whether an unclaimed volume suits a claim: phase, selector, class, and from a node its reach."""
-    if options.phase_matters and volume.status.phase != "Available":
+    """Say whether phase, selector and class of an unclaimed volume suit; with a node also access modes and affinity."""
+    if not rules.is_free(volume):
         return False
     selector = claim.spec.selector
     if selector is not None and not selector.matches(volume.metadata.labels):
@@ -269,17 +301,17 @@ def is_free_match(
     return node is None or (has_access_modes(volume, claim) and volume_fits_node(volume, node))
 
 
-def serves(claim: PersistentVolumeClaim, volume: PersistentVolume, options: VolumeRules = UPSTREAM) -> bool:
-    """Say whether a volume that names a claim may be used for it: by size, mode, attributes class and life."""
-    return capacity(volume) >= requested(claim) and _could_serve(claim, volume, options)
+def serves(claim: PersistentVolumeClaim, volume: PersistentVolume, rules: VolumeRules = UPSTREAM) -> bool:
+    """Say whether a volume that is prebound to a claim is large enough and could serve it."""
+    return capacity(volume) >= requested(claim) and _could_serve(claim, volume, rules)
 
 
-def suits(claim: PersistentVolumeClaim, volume: PersistentVolume, options: VolumeRules = UPSTREAM) -> bool:
-    """Say whether an unclaimed volume suits a claim in everything but size and node (scheduler's path)."""
+def suits(claim: PersistentVolumeClaim, volume: PersistentVolume, rules: VolumeRules = UPSTREAM) -> bool:
+    """Say whether an unclaimed volume suits a claim for the scheduler, size and node aside."""
     return (
-        _could_serve(claim, volume, options)
+        _could_serve(claim, volume, rules)
         and has_access_modes(volume, claim)
-        and is_free_match(claim, volume, None, options)
+        and is_free_match(claim, volume, None, rules)
     )
 
 
@@ -287,9 +319,9 @@ def suits(claim: PersistentVolumeClaim, volume: PersistentVolume, options: Volum
 
 
 def volume_fits_node(volume: PersistentVolume, node: Node) -> bool:
-    """Say whether a volume can be reached from a node (S0, Volume Topology Specification).
+    """Say whether a volume's node affinity admits a node (S0, Volume Topology Specification).
 
-    No affinity, or one without `required`, lets every node reach it; `required` without terms lets none.
+    No affinity, or one without `required`, admits every node; `required` without terms admits none.
     """
     affinity = volume.spec.node_affinity
     if affinity is None or affinity.required is None:
@@ -298,32 +330,37 @@ def volume_fits_node(volume: PersistentVolume, node: Node) -> bool:
 
 
 def with_zone_affinity(volume: PersistentVolume) -> PersistentVolume:
-    """Return a volume with the node affinity that its zone and region labels mean (S0, Zonal PV Upgrade).
+    """Return a volume with a node affinity made of its zone and region labels (S0, Zonal PV Upgrade).
 
-    The labels stay; `a__b` means either; the same object is returned if it has an affinity or no such label.
+    The labels stay; `a__b` means either. A volume that has an affinity, or no such label, is returned as it is.
     """
     if volume.spec.node_affinity is not None:
         return volume
-    found = []
+    requirements = []
     for key in (*reversed(ZONE_LABELS), *reversed(REGION_LABELS)):
         values = tuple(part.strip() for part in str(volume.metadata.labels.get(key, "")).split("__"))
         if "" not in values:
-            found.append(Requirement(key=key, operator="In", values=values))
-    if not found:
+            requirements.append(Requirement(key=key, operator="In", values=values))
+    if not requirements:
         return volume
-    selector = NodeSelector(node_selector_terms=(NodeSelectorTerm(match_expressions=tuple(found)),))
+    selector = NodeSelector(node_selector_terms=(NodeSelectorTerm(match_expressions=tuple(requirements)),))
     return evolve_parts(volume, spec={"node_affinity": VolumeNodeAffinity(required=selector)})
 
 
+def has_provisioner(storage_class: StorageClass) -> bool:
+    """Say whether a class names a provisioner, so that volumes are made for its claims."""
+    return storage_class.provisioner not in ("", NO_PROVISIONER)
+
+
 def term_allows(term: TopologySelectorTerm, labels: Mapping[str, str]) -> bool:
-    """Say whether labels meet every expression of one entry of allowedTopologies."""
-    return all(labels.get(part.key) in part.values for part in term.match_label_expressions)
+    """Say whether labels meet every expression of one term of allowedTopologies."""
+    return all(labels.get(expression.key) in expression.values for expression in term.match_label_expressions)
 
 
 def topology_allows(storage_class: StorageClass, node: Node) -> bool:
-    """Say whether a volume of this class may be provisioned for a node: no list allows all, entries are ORed.
+    """Say whether allowedTopologies of a class admit a node; terms are ORed, and without any every node is admitted.
 
-    An entry without expressions allows nothing (component-helpers `MatchTopologySelectorTerms`).
+    A term without expressions admits nothing (component-helpers `MatchTopologySelectorTerms`).
     """
     terms = storage_class.allowed_topologies
     if not terms:
@@ -336,69 +373,67 @@ Topology = tuple[tuple[str, str], ...]  # one topology: label keys with their va
 
 
 def segment_of(labels: Mapping[str, str], keys: Iterable[str]) -> Topology | None:
-    """Return the topology that labels say in these keys, or None if one is missing."""
+    """Return the values that labels have under these keys, or None if a key is missing."""
     keys = sorted(set(keys))
     return tuple((key, labels[key]) for key in keys) if all(key in labels for key in keys) else None
 
 
 def flattened(terms: Iterable[TopologySelectorTerm]) -> list[Topology]:
-    """Return allowedTopologies written out: one topology for each choice of values; empty entries vanish.
+    """Return one topology for each choice of values in allowedTopologies, without those of empty terms.
 
     The order is external-provisioner's: a later key's values are the outer loop.
     """
-    found: list[Topology] = []
+    topologies: list[Topology] = []
     for term in terms:
-        combined: list[dict[str, str]] = [{}]
-        for part in term.match_label_expressions:
-            combined = [{**one, part.key: value} for value in part.values for one in combined]
-        found += [tuple(sorted(one.items())) for one in combined if one]
-    return found
+        choices: list[dict[str, str]] = [{}]
+        for expression in term.match_label_expressions:
+            choices = [{**choice, expression.key: value} for value in expression.values for choice in choices]
+        topologies += [tuple(sorted(choice.items())) for choice in choices if choice]
+    return topologies
 
 
-# -- what a binding writes -------------------------------------------------------------------------
+# -- what binding writes ---------------------------------------------------------------------------
 
 
 def bind_volume_to_claim(volume: PersistentVolume, claim: PersistentVolumeClaim) -> PersistentVolume:
-    """Return a volume with its claimRef on this claim; the same object if nothing is to be written.
+    """Return a volume whose claimRef names this claim with its uid; the given object if it does already.
 
-    `bound-by-controller` marks a volume that no user had prebound to the claim.
+    The annotation `bound-by-controller` marks a volume that no user had prebound to the claim.
     """
     ref = volume.spec.claim_ref
     prebound = ref is not None and is_bound_to(volume, claim)
     annotations = volume.metadata.annotations
     if not prebound:
         annotations = annotations.merged({BOUND_BY_CONTROLLER: "yes"})
-    wanted = claim_ref_of(claim)
-    if ref is not None and prebound and ref.uid == wanted.uid:
+    claim_ref = claim_ref_of(claim)
+    if ref is not None and prebound and ref.uid == claim_ref.uid:
         return volume
-    return evolve_parts(volume, metadata={"annotations": annotations}, spec={"claim_ref": wanted})
+    return evolve_parts(volume, metadata={"annotations": annotations}, spec={"claim_ref": claim_ref})
 
 
-def with_selected_node(
-    claim: PersistentVolumeClaim, node: str, options: VolumeRules = UPSTREAM
-) -> PersistentVolumeClaim:
-    """Return a claim with the annotation that hands it to provisioning for this node; "" takes it away."""
+def with_selected_node(claim: PersistentVolumeClaim, node: str, rules: VolumeRules = UPSTREAM) -> PersistentVolumeClaim:
+    """Return a claim with the annotation that hands it to provisioning for this node; "" removes all spellings."""
     keys: dict[str, Any] = dict.fromkeys(SELECTED_NODE_KEYS)
     if node:
-        keys = {options.selected_node_key: node}
+        keys = {rules.selected_node_key: node}
     annotations = claim.metadata.annotations.merged(keys)
     return evolve_parts(claim, metadata={"annotations": annotations})
 
 
-# -- inline volumes, as a driver's node service meets them ----------------------------------------
+# -- inline volumes and a driver's node service ----------------------------------------------------
 
 SIZE = "csi.storage.k8s.io/size"
 
 
 @attrs.frozen(kw_only=True)
 class NodeService:
-    """The dials of a driver's node service: where its nodes are, and how it takes inline volumes (S2).
+    """Dials of a driver's node service: the topology it reports, and how it publishes inline volumes (S2).
 
     Args:
         segments: node -> topology keys and values that the service reports there.
-        strict: entries of publish_context are an error that it does not know, as for drivers written for 1.16.
-        size_parameter: the attribute by which it took a size of its own before `fsSize`; "": none.
-        heeds_size: it makes volumes of the size that publish_context names; else it ignores it.
+        strict: an unknown entry of publish_context is an error, as for drivers written for 1.16.
+        size_parameter: the volume attribute that gave the size before `fsSize`; "": none.
+        heeds_size: volumes get the size in publish_context; else it is ignored.
     """
 
     segments: Mapping[str, Mapping[str, str]] = Frozen()
@@ -407,27 +442,28 @@ class NodeService:
     heeds_size: bool = True
 
     def refuses(self, source: CSIVolumeSource, context: Mapping[str, str]) -> str:
-        """Return why the service does not publish a volume, or ""."""
+        """Return why the service refuses to publish a volume, or ""."""
         if self.strict and context:
             return f"unknown publish_context entry {min(context)}"
-        own = self.size_parameter in (source.rest.get("volumeAttributes") or {})
-        if self.heeds_size and own and context.get(SIZE):
+        has_parameter = self.size_parameter in (source.rest.get("volumeAttributes") or {})
+        if self.heeds_size and has_parameter and context.get(SIZE):
             return f"the size is given twice: by fsSize and by the parameter {self.size_parameter}"
         return ""
 
 
 def publish_context(pod: Pod, source: CSIVolumeSource, driver: CSIDriver | None) -> Mapping[str, str]:
-    """Return what NodePublishVolume says beside the volume: of the pod, and the size, if the driver asked for it."""
+    """Return the publish_context of NodePublishVolume: the pod and the size, if the driver wants podInfoOnMount."""
     if driver is None or not driver.spec.pod_info_on_mount:
         return Frozen()
-    told = {"pod.name": pod.metadata.name, "pod.namespace": pod.metadata.namespace or "default"}
-    told |= {"pod.uid": pod.metadata.uid, "ephemeral": "true", "size": source.fs_size or ""}
-    return Frozen({f"csi.storage.k8s.io/{word}": value for word, value in told.items()})
+    context = {"pod.name": pod.metadata.name, "pod.namespace": pod.metadata.namespace or "default"}
+    context |= {"pod.uid": pod.metadata.uid, "ephemeral": "true", "size": source.fs_size or ""}
+    return Frozen({f"csi.storage.k8s.io/{key}": value for key, value in context.items()})
 
 
 def with_reported_topology(node: Node, services: Iterable[NodeService]) -> Node:
-    """Return a node with every segment that is reported for it among its labels; the same object if it has them."""
-    told = {key: value for each in services for key, value in each.segments.get(node.metadata.name, {}).items()}
-    if told.items() <= node.metadata.labels.items():
+    """Return a node with the topology that services report for it in its labels; the given object if it has them."""
+    name = node.metadata.name
+    labels = {key: value for service in services for key, value in service.segments.get(name, {}).items()}
+    if labels.items() <= node.metadata.labels.items():
         return node
-    return evolve_parts(node, metadata={"labels": node.metadata.labels.merged(told)})
+    return evolve_parts(node, metadata={"labels": node.metadata.labels.merged(labels)})

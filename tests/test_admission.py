@@ -6,7 +6,7 @@ from kvolsched import admission
 from kvolsched.api.text.manifest import from_plain, to_plain
 from kvolsched.cluster import Cluster
 from kvolsched.results import ApplyRefused
-from kvolsched.world.apiserver import ApiServer, Done, Refused, Write, key_of
+from kvolsched.world.apiserver import ApiServer, CommittedWrite, RefusedWrite, Write, key_of
 from kvolsched.world.log import Key, Log
 
 
@@ -39,11 +39,11 @@ def claim(name="c", size="1Gi", **spec):
 class Server:
     """An API server with all its plugins, and its log."""
 
-    def __init__(self, *objects, admit=admission.admit):
+    def __init__(self, *objects, admit=admission.DEFAULT_ADMISSION):
         self.log = Log()
         self.server = ApiServer(admit)
         for obj in objects:
-            assert isinstance(self.put(obj), Done)
+            assert isinstance(self.put(obj), CommittedWrite)
 
     def put(self, plain):
         """Create an object, or replace the one that is there."""
@@ -54,14 +54,14 @@ class Server:
     def stored(self, plain):
         """The object as it is stored."""
         outcome = self.put(plain)
-        assert isinstance(outcome, Done), outcome.message
+        assert isinstance(outcome, CommittedWrite), outcome.message
         return outcome.stored
 
     def refusal(self, plain):
         """Why an object is refused; nothing is written then."""
         place = self.log.place
         outcome = self.put(plain)
-        assert isinstance(outcome, Refused)
+        assert isinstance(outcome, RefusedWrite)
         assert place == self.log.place
         return f"{outcome.reason}: {outcome.message}"
 
@@ -235,14 +235,14 @@ def test_what_was_found_stays_as_found():
 
 def test_plugins_are_turned_off_by_name():
     """As with --disable-admission-plugins; a name that is none is refused with those that there are."""
-    off = Server(admit=admission.admit.without("Priority", "TaintNodesByCondition"))
+    off = Server(admit=admission.DEFAULT_ADMISSION.without("Priority", "TaintNodesByCondition"))
 
     assert 7 == off.stored(pod(priority=7)).spec.priority
     assert () == off.stored(thing("Node", "n")).spec.taints
-    by_others = admission.Admission(seen_as=admission.without_volume)
-    assert admission.without_volume is by_others.without("Priority").seen_as
+    by_others = admission.Admission(relax=admission.allow_volume_rollback)
+    assert admission.allow_volume_rollback is by_others.without("Priority").relax
     with pytest.raises(ValueError, match=r"no admission plugin Prioritty; there are: DefaultStorageClass, "):
-        admission.admit.without("Prioritty")
+        admission.DEFAULT_ADMISSION.without("Prioritty")
 
 
 def test_objects_of_a_kind_are_found():

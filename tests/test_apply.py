@@ -234,4 +234,4 @@ def test_what_is_stored_would_be_stored_again(pair):
         tried(cluster, plain)
         for stored in cluster.world.log.objects.values():
             assert [] == validate(stored)
-            assert stored == admission.admit("update", stored, stored, cluster.world.log), to_plain(stored)
+            assert stored == admission.DEFAULT_ADMISSION("update", stored, stored, cluster.world.log), to_plain(stored)

@@ -23,7 +23,7 @@ from kvolsched.conform import (
     api_server,
     applying,
     conform,
-    judged,
+    judge_case,
     read,
     traces,
     wakeups,
@@ -81,7 +81,7 @@ def test_the_others_of_v1_36(family):
 def test_luck_decides_who_is_tried_twice_and_not_who_is_woken():
     """In the plain order every event wakes the recorded pods, too, and of their attempts those of one event differ."""
     recorded = [one.case for one in read(RECORDED / "wakeups.json")]
-    ours = wakeups.played(tuple(recorded[0]["events"]), upstream(), seed=0)
+    ours = wakeups.play_events(tuple(recorded[0]["events"]), upstream(), seed=0)
     differ = {
         (aspect, case["expect"]["event"])
         for case, one in zip(recorded, ours, strict=True)
@@ -114,7 +114,7 @@ def test_columns_say_what_rules_say(family):
     profile = upstream().profile
     for recorded in read(RECORDED / f"{family}.jsonl.gz"):
         try:
-            check(judged(recorded.case, profile))
+            check(judge_case(recorded.case, profile))
         except AssertionError as failed:
             failed.add_note(recorded.id)
             raise
@@ -232,8 +232,8 @@ def test_the_command_fails_when_something_differs(tmp_path):
 
 
 @pytest.mark.parametrize(("content", "words", "said"), [
-    ('{"id": "x", "family": "weather"}', (), "nobody answers the family weather"),
-    ('{"id": "x", "family": "fit"}', ("--aspect", "nodes,colour"), "no aspect is called colour"),
+    ('{"id": "x", "family": "weather"}', (), "no answer is implemented for family weather"),
+    ('{"id": "x", "family": "fit"}', ("--aspect", "nodes,colour"), "unknown aspect colour"),
     ("{", (), "cases.jsonl:1: "),
     ("[]", (), "a case is a JSON object, not list"),
     ('{"id": "x", "family": "fit"}', (), "x: the recording does not say what was answered"),

@@ -170,7 +170,7 @@ def test_a_rule_may_join_a_story_that_has_begun():
 
     odd = c.with_plugin(prefer=lambda *_: 50, name="Also")
     assert (steps, steps + 1) == (c.world.step_number, odd.world.step_number)
-    assert "starts anew" in repr(odd.here)
+    assert "restarts" in repr(odd.here)
     odd.run()
     assert "0/4 nodes are available" in odd["pod/my-pod"].status.condition("PodScheduled").message
     assert len(odd.passes("my-pod")) > len(c.passes("my-pod"))

@@ -43,7 +43,7 @@ def payer(name, *, careful):
     def done(ctx, _cause, _done, *, last):
         ctx.remember("paid", "", True)
 
-    routine = Reconciler(f"{name} pays", lambda _hand, _key, _old, _new: ["pay"], sync, done=done)
+    routine = Reconciler(f"{name} pays", lambda _hand, _key, _old, _new: ["pay"], sync, on_committed=done)
     return Component(name, ("Namespace",), (routine,))
 
 
@@ -102,7 +102,7 @@ def holder(name, order):
         if name in done.stored.metadata.labels and last:
             ctx.remember("done", "", True)
 
-    routine = Reconciler(f"{name} locks", lambda _hand, _key, _old, _new: ["lock"], sync, done=done)
+    routine = Reconciler(f"{name} locks", lambda _hand, _key, _old, _new: ["lock"], sync, on_committed=done)
     return Component(name, ("Namespace",), (routine,))
 
 
@@ -155,10 +155,10 @@ def twice(*, by_seeing):
             ctx.remember("made", cause.split("/")[1], True)
 
     def refused(ctx, cause, _outcome):
-        ctx.cancel_wake(cause)  # gives up: "it is there already, so somebody else does it"
+        ctx.cancel_wake_up(cause)  # gives up: "it is there already, so somebody else does it"
 
     enqueue = lambda _h, key, _o, _n: [name_in(key)] if key.kind == "Pod" else []  # noqa: E731
-    routine = Reconciler("serve", enqueue, sync, done=done, refused=refused)
+    routine = Reconciler("serve", enqueue, sync, on_committed=done, on_refused=refused)
     sim = Simulation([Component("server", ("Pod", "Namespace"), (routine,))])
     sim.perform("user", [create(pod("p"))])
     return sim
@@ -177,7 +177,7 @@ def test_a_crash_between_two_writes_is_found():
 
     assert result.found
     assert [move.what for move in result.trace if move.what in ("act", "fault")] == ["act", "fault", "act"]
-    assert "server crashes and starts anew" in " ".join(result.found.story)
+    assert "server crashes and restarts" in " ".join(result.found.story)
 
 
 def test_deciding_by_what_is_seen_cures_the_crash():
@@ -255,7 +255,7 @@ def referee(*, rereads):
     def sync(ctx, cause):
         space, name = cause.split("/")
         here, home = ctx.seen.get("Pod", name, space), Key("Namespace", "", space)
-        if here is None or ctx.seen.at(home) is not None or (rereads and ctx.get(home) is not None):
+        if here is None or ctx.seen.at(home) is not None or (rereads and ctx.get_live(home) is not None):
             return ()
         return [Write("delete", key_of(here))]
 

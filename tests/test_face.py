@@ -5,7 +5,7 @@ import pytest
 import kvolsched
 from kvolsched.api.kinds.meta import evolve_parts
 from kvolsched.explain import net
-from kvolsched.results import WIDE, hanging, sentence
+from kvolsched.results import LINE_WIDTH, as_sentence, hanging_indent
 from kvolsched.world.log import Change, Key, Note
 
 
@@ -19,7 +19,7 @@ def test_a_step_is_a_sentence(cluster):
     """A step reads as its number, its time and what happened; with several turns, a line each."""
     first = cluster.step()
     assert repr(first).startswith("step 1, t=0 s: Scheduler judges my-pod, pass 1: 2 of 4 nodes fit")
-    assert all(len(line) <= WIDE for line in repr(first).splitlines())
+    assert all(len(line) <= LINE_WIDTH for line in repr(first).splitlines())
     assert first.actor == "scheduling pass"
     cluster.step()
     third = cluster.step()
@@ -179,12 +179,12 @@ def test_notes_are_told_net():
 ])
 def test_words_become_sentences(words, said):
     """A capital and a full stop, but names keep their letters."""
-    assert sentence(words) == said
+    assert as_sentence(words) == said
 
 
 def test_long_lines_hang():
     """Lines are broken at the width, behind the indent, and never inside a word."""
-    told = hanging(["word " * 60, "x" * 200], 10)
+    told = hanging_indent(["word " * 60, "x" * 200], 10)
     assert all(line.startswith(" " * 10) for line in told.splitlines()[1:])
     assert told.splitlines()[-1].strip() == "x" * 200
-    assert max(len(line) for line in told.splitlines()[:-1]) <= WIDE
+    assert max(len(line) for line in told.splitlines()[:-1]) <= LINE_WIDTH

@@ -12,7 +12,7 @@ from kvolsched.api.kinds.meta import Frozen
 from kvolsched.api.text.manifest import from_plain
 from kvolsched.cli import main
 from kvolsched.conform import read
-from kvolsched.fix import Situation, search
+from kvolsched.fix import TrialCluster, search
 from kvolsched.fix.edit import merge_changes
 from kvolsched.revision import upstream
 from kvolsched.scheduler.columns.snapshot import snapshot
@@ -40,7 +40,7 @@ def stuck(family, every):
         case = recorded.case
         objects = [item for item in map(from_plain, case["objects"]) if not isinstance(item, Frozen)]
         pod = from_plain(case["pod"])
-        situation = Situation({key_of(item): item for item in (*objects, pod)}, key_of(pod), profile)
+        situation = TrialCluster({key_of(item): item for item in (*objects, pod)}, key_of(pod), profile)
         judgement = situation.judge()
         if judgement.nodes and not judgement.any_feasible:
             number += 1
@@ -202,7 +202,7 @@ def test_several_edits_together():
 
 def test_merging_edits_of_one_object():
     """Two edits of one node are one change of it, from what it was to what it becomes."""
-    situation = Situation(
+    situation = TrialCluster(
         {key_of(item): item for item in Cluster.from_manifests(STUCK).loaded.objects},
         key_of(Cluster.from_manifests(STUCK)["pod/web"]), upstream().profile,
     )

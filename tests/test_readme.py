@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from kvolsched.api.text.dump import COMMAND
+from kvolsched.api.text.dump_checks import DUMP_COMMAND
 from kvolsched.cli import main
 
 ROOT = Path(__file__).parent.parent
@@ -30,7 +30,7 @@ def test_python_runs_as_printed(block, capsys, monkeypatch):
 
 def test_kubectl_line_is_the_one_that_dumps_what_we_read():
     """The command in the README names exactly the kinds that a dump should have."""
-    assert COMMAND in README
+    assert DUMP_COMMAND in README
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)

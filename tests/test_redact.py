@@ -13,7 +13,7 @@ from click.testing import CliRunner
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from kvolsched.api.text.manifest import plain, read, to_plain, write
+from kvolsched.api.text.manifest import read, read_plain, to_plain, write
 from kvolsched.cli import main
 from kvolsched.redact import REDACTED, redact
 from kvolsched.scheduler.columns.snapshot import Snapshot, snapshot
@@ -215,7 +215,7 @@ def test_the_command_prints_and_refuses_in_sentences(tmp_path):
     good.write_text(write([POD]))
     bad.write_text("kind: [")
     done = CliRunner().invoke(main, ["redact", str(good)])
-    assert "Pod" == plain(done.stdout)[0]["kind"]
+    assert "Pod" == read_plain(done.stdout)[0]["kind"]
     done = CliRunner().invoke(main, ["redact", str(bad)])
     assert 1 == done.exit_code
     assert "nothing was loaded" in done.stderr

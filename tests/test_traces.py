@@ -10,15 +10,15 @@ from pathlib import Path
 
 import pytest
 
-from kvolsched.api.text.manifest import plain
+from kvolsched.api.text.manifest import read_plain
 from kvolsched.conform import FAMILIES, read
 from kvolsched.conform.trace_player import TracePlayer
 from kvolsched.conform.trace_renaming import interchanges
-from kvolsched.conform.trace_rows import told
+from kvolsched.conform.trace_rows import trace_of
 from kvolsched.conform.trace_timing import TimingDraws
-from kvolsched.conform.traces import ASPECTS, shown, varying
+from kvolsched.conform.traces import ASPECTS, recorded_variants, variants_shown
 from kvolsched.revision import upstream
-from kvolsched.world.apiserver import Refused
+from kvolsched.world.apiserver import RefusedWrite
 from kvolsched.world.log import Key
 
 TRACES = Path(__file__).parent / "conformance" / "traces"
@@ -48,11 +48,11 @@ def test_story_of_a_real_control_plane(name):
 
 # -- what varied ---------------------------------------------------------------------------------------------------
 
-# What luck there may be, the simplest first; `seek_luck.py` goes through it and prints rows of the table anew.
+# Timings to try, simplest first; `find_timings.py` goes through them and prints rows of the table below.
 KINDS = ("PersistentVolumeClaim", "PersistentVolume", "Pod", "ReplicaSet", "Deployment")
 WATCHERS = ("persistent-volume-binder", "kube-scheduler", "replicaset-controller", "deployment-controller")
 CATALOGUE = [
-    *(TimingDraws(draws=draws) for draws in range(6)),
+    *(TimingDraws(tie_seed=seed) for seed in range(6)),
     TimingDraws(hurried=True),
     TimingDraws(starting=1.5),
     *(TimingDraws(phase=0.3 + 0.75 * number) for number in range(1, 20)),
@@ -61,34 +61,34 @@ CATALOGUE = [
     *(TimingDraws(seed=seed) for seed in range(1, 150)),
 ]
 
-# trace -> the luck under which ours shows, together, every variant; `seek_luck.py` prints a row anew
-LUCK = {
-    "allowed-topologies": [TimingDraws(draws=0), TimingDraws(phase=10.8)],
-    "allowed-topologies-conflict": [TimingDraws(draws=0), TimingDraws(phase=10.8)],
-    "claimref-reset": [TimingDraws(draws=0), TimingDraws(starting=1.5)],
-    "gated-pod": [TimingDraws(draws=0), TimingDraws(phase=10.05)],
+# trace -> timings under which our runs show, together, every recorded variant; `find_timings.py` prints a row
+TIMINGS = {
+    "allowed-topologies": [TimingDraws(tie_seed=0), TimingDraws(phase=10.8)],
+    "allowed-topologies-conflict": [TimingDraws(tie_seed=0), TimingDraws(phase=10.8)],
+    "claimref-reset": [TimingDraws(tie_seed=0), TimingDraws(starting=1.5)],
+    "gated-pod": [TimingDraws(tie_seed=0), TimingDraws(phase=10.05)],
     "node-lost-while-provisioning": [
-        TimingDraws(draws=0),
+        TimingDraws(tie_seed=0),
         TimingDraws(hurried=True),
         TimingDraws(lags={"kube-scheduler PersistentVolumeClaim": 15}),
     ],
-    "preemption-bound-volume": [TimingDraws(draws=0), TimingDraws(phase=9.3)],
-    "provision-fails-once": [TimingDraws(draws=0), TimingDraws(draws=2)],
-    "rolling-update-anti-affinity": [TimingDraws(draws=0), TimingDraws(seed=3), TimingDraws(seed=29), TimingDraws(seed=54), TimingDraws(seed=112)],
-    "rolling-update-spread": [TimingDraws(draws=0), TimingDraws(conflicts={"deployment-controller": [3, 1]})],
+    "preemption-bound-volume": [TimingDraws(tie_seed=0), TimingDraws(phase=9.3)],
+    "provision-fails-once": [TimingDraws(tie_seed=0), TimingDraws(tie_seed=2)],
+    "rolling-update-anti-affinity": [TimingDraws(tie_seed=0), TimingDraws(seed=3), TimingDraws(seed=29), TimingDraws(seed=54), TimingDraws(seed=112)],
+    "rolling-update-spread": [TimingDraws(tie_seed=0), TimingDraws(conflicts={"deployment-controller": [3, 1]})],
     "shared-claim": [
-        TimingDraws(draws=0),
+        TimingDraws(tie_seed=0),
         TimingDraws(phase=1.8),
         TimingDraws(lags={"kube-scheduler PersistentVolumeClaim": 15}),
         TimingDraws(lags={"kube-scheduler PersistentVolume": 45}),
     ],
-    "spread-seven-replicas": [TimingDraws(draws=0), TimingDraws(seed=20), TimingDraws(seed=35)],
-    "spread-together-deployment": [TimingDraws(draws=0), TimingDraws(conflicts={"replicaset-controller": [5]})],
-    "static-and-dynamic": [TimingDraws(draws=0), TimingDraws(hurried=True)],
-    "static-local-too-few": [TimingDraws(draws=0), TimingDraws(phase=9.3)],
-    "two-zones-one-pod": [TimingDraws(draws=0), TimingDraws(draws=1), TimingDraws(hurried=True)],
+    "spread-seven-replicas": [TimingDraws(tie_seed=0), TimingDraws(seed=20), TimingDraws(seed=35)],
+    "spread-together-deployment": [TimingDraws(tie_seed=0), TimingDraws(conflicts={"replicaset-controller": [5]})],
+    "static-and-dynamic": [TimingDraws(tie_seed=0), TimingDraws(hurried=True)],
+    "static-local-too-few": [TimingDraws(tie_seed=0), TimingDraws(phase=9.3)],
+    "two-zones-one-pod": [TimingDraws(tie_seed=0), TimingDraws(tie_seed=1), TimingDraws(hurried=True)],
     "volume-limit": [
-        TimingDraws(draws=0),
+        TimingDraws(tie_seed=0),
         TimingDraws(phase=10.05),
         TimingDraws(lags={"persistent-volume-binder PersistentVolumeClaim": 45}),
     ],
@@ -98,7 +98,7 @@ LUCK = {
 def groups(name):
     """Return every variant of a trace: what varied, and the runs that showed it."""
     found = []
-    for what, by_run in varying(case(name)).items():
+    for what, by_run in recorded_variants(case(name)).items():
         alike = {}
         for run, one in by_run.items():
             alike.setdefault(json.dumps(one, sort_keys=True), []).append(run)
@@ -106,21 +106,21 @@ def groups(name):
     return found
 
 
-VARYING = [name for name in NAMES if varying(case(name))]
+VARYING = [name for name in NAMES if recorded_variants(case(name))]
 
 
 @pytest.mark.parametrize("name", VARYING)
 def test_what_a_real_run_showed_is_found_in_ours(name):
-    """Each variant of an object, its events or its end that real runs showed comes about in ours under named luck."""
-    ours = [shown(case(name), upstream(), luck) for luck in LUCK[name]]
+    """Every recorded variant of an object, its events or its final state appears in our runs under a listed timing."""
+    ours = [variants_shown(case(name), upstream(), timing) for timing in TIMINGS[name]]
     missing = [(what, runs) for what, runs in groups(name) if not any(runs <= each[what] for each in ours)]
 
     assert [] == missing
 
 
-def test_every_trace_that_varied_has_its_luck():
+def test_every_trace_that_varied_has_timings():
     """The table names exactly the traces in which something varied."""
-    assert VARYING == sorted(LUCK)
+    assert VARYING == sorted(TIMINGS)
 
 
 def _spoil_final(trace):
@@ -170,23 +170,23 @@ def test_a_wrong_word_in_a_recording_is_noticed(spoil, aspect):
     assert [aspect] == [name for name, recorded, ours in found if recorded != ours]
 
 
-# -- luck, the player, renaming --------------------------------------------------------------------------------------
+# -- exceptions, player, renaming --------------------------------------------------------------------------------------
 
 
-def test_luck_is_told_with_reasons():
-    """Every entry of LUCK.yaml names a trace, one recorded order or outcome of it, and why a real run could differ."""
-    (luck,) = plain((TRACES / "LUCK.yaml").read_text(encoding="utf-8"), "LUCK.yaml")
-    for name, entries in luck.items():
+def test_exceptions_have_reasons():
+    """Every entry of EXCEPTIONS.yaml names a trace, one recorded order or outcome of it, and why a real run could differ."""
+    (exceptions,) = read_plain((TRACES / "EXCEPTIONS.yaml").read_text(encoding="utf-8"), "EXCEPTIONS.yaml")
+    for name, entries in exceptions.items():
         for entry in entries:
             assert entry["reason"]
             assert "outcome" in entry or entry["order"] in case(name)["always_before"]
 
 
-def test_an_order_that_holds_is_not_called_luck():
-    """What is listed as luck does differ in ours: an entry that has become needless is taken off."""
-    (luck,) = plain((TRACES / "LUCK.yaml").read_text(encoding="utf-8"), "LUCK.yaml")
-    for name, entries in luck.items():
-        strict = {aspect: both for aspect, *both in FAMILIES["traces"].compare({**case(name), "luck": []}, upstream())}
+def test_no_exception_is_needless():
+    """Every listed exception differs in our run; a needless entry must be removed."""
+    (exceptions,) = read_plain((TRACES / "EXCEPTIONS.yaml").read_text(encoding="utf-8"), "EXCEPTIONS.yaml")
+    for name, entries in exceptions.items():
+        strict = {aspect: both for aspect, *both in FAMILIES["traces"].compare({**case(name), "exceptions": []}, upstream())}
         orders = {order for order, holds in strict["order"][1].items() if not holds}
         names = {f"{aspect} {key}" for aspect in ASPECTS for key in _differing(*strict[aspect])}
 
@@ -207,7 +207,7 @@ def test_same_seed_same_story():
 
 @pytest.mark.parametrize("seed", range(1, 4))
 @pytest.mark.parametrize("name", NAMES)
-def test_no_luck_turns_cause_and_effect_round(name, seed):
+def test_no_timing_reverses_cause_and_effect(name, seed):
     """Whoever goes first and sees late: no pod is bound before its claims are, no volume made before a node is chosen."""
     story, there = TracePlayer(case(name)["steps"], upstream(), TimingDraws(seed=seed)), {}
     for change in story.world.log.changes:
@@ -231,7 +231,7 @@ def test_no_luck_turns_cause_and_effect_round(name, seed):
 def test_what_was_made_and_not_yet_seen_is_no_failure(name, lags):
     """A controller whose informers lag tries to make again what it made, is refused, and says nothing of it."""
     story = TracePlayer(case(name)["steps"], upstream(), TimingDraws(lags=lags))
-    refused = {outcome.reason for turn in story.world.turns for outcome in turn.outcomes if isinstance(outcome, Refused)}
+    refused = {outcome.reason for turn in story.world.turns for outcome in turn.outcomes if isinstance(outcome, RefusedWrite)}
     said = {event.reason for key, event in story.world.log.objects.items() if key.kind == "Event"}
 
     assert "AlreadyExists" in refused
@@ -244,7 +244,7 @@ def test_the_volume_comes_though_the_scheduler_died():
     steps += [{"process": "stop sched"}, {"wait": {"object": "pvc/data", "path": "status.phase", "equals": "Bound"}}]
     steps += [{"process": "start sched"}, {"wait": {"object": "pod/app", "path": "status.phase", "equals": "Running"}}]
     story = TracePlayer(steps, upstream())
-    ours = told(story.world, story.drivers)["objects"]["pod/app"]
+    ours = trace_of(story.world, story.drivers)["objects"]["pod/app"]
 
     assert ["user create", "scheduler patch/status", "scheduler create/binding", "kubelet patch/status"] == [
         f"{change['by']} {change['verb']}" for change in ours

@@ -1,4 +1,4 @@
-"""Why a pod is pending: the demands that leave no node, exact on every recorded case; and what each sort of pod is told."""
+"""Why a pod is pending: the requirements that exclude every node, exact on recorded cases; each state has an answer."""
 
 import gzip
 import time
@@ -13,12 +13,12 @@ from click.testing import CliRunner
 from kvolsched import Cluster
 from kvolsched.api.text.manifest import from_plain, plain
 from kvolsched.cli import main
-from kvolsched.conform import judged, read
+from kvolsched.conform import judge_case, read
 from kvolsched.revision import upstream
 from kvolsched.scheduler.framework.verdict import OK, Evidence, Reason
 from kvolsched.why import explain_judgement
-from kvolsched.why.demands import Demand, demands, minimal_unsatisfiable_core, nodes_by_failures
-from kvolsched.why.sentences import older_words
+from kvolsched.why.demands import Demand, demands, group_nodes_by_demands, minimal_unsatisfiable_core
+from kvolsched.why.sentences import translate_older_words
 
 RECORDED = Path(__file__).parent / "conformance"
 SCHEDULER = (
@@ -36,17 +36,17 @@ def stuck(family):
     """Give (case, judgement) of every recorded case in which our engine finds no node."""
     profile = upstream().profile
     for recorded in read(RECORDED / f"{family}.jsonl.gz"):
-        judgement = judged(recorded.case, profile)
+        judgement = judge_case(recorded.case, profile)
         if judgement.nodes and not judgement.any_feasible:
             yield recorded.id, judgement
 
 
 @pytest.mark.parametrize("family", SCHEDULER)
 def test_the_set_is_unsatisfiable_and_minimal(family):
-    """On every node some demand of the set fails, and each is the only one to fail on some node."""
+    """On every node some demand of the core fails, and each is the only one that fails on some node."""
     for name, judgement in stuck(family):
         chosen = minimal_unsatisfiable_core(demands(judgement))
-        patterns = [group.failing for group in nodes_by_failures(chosen, ())]
+        patterns = [group.failing for group in group_nodes_by_demands(chosen, ())]
 
         assert all(patterns), name
         assert patterns, name
@@ -56,14 +56,14 @@ def test_the_set_is_unsatisfiable_and_minimal(family):
 
 @pytest.mark.parametrize("family", SCHEDULER)
 def test_demands_say_what_the_plugins_say(family):
-    """On each node demands fail of exactly those plugins that reject it."""
+    """The demands that fail on a node are those of exactly the plugins that reject it."""
     for name, judgement in stuck(family):
         found = demands(judgement)
         if judgement.rejected_by is not None:
             assert ["before filtering"] == [demand.sort for demand in found], name
             continue
         outside = {restriction.plugin: restriction.names for restriction in judgement.restrictions}
-        for group in nodes_by_failures(found, judgement.nodes):
+        for group in group_nodes_by_demands(found, judgement.nodes):
             for node in group.nodes:
                 expected = {
                     plugin
@@ -87,7 +87,7 @@ def test_every_case_can_be_told(family):
 
 
 def test_two_demands_together():
-    """A volume in one zone and a selector for another: two demands, each met somewhere, together nowhere."""
+    """A volume in one zone and a selector for another zone: each fits some node, both together fit none."""
     answer = dump("shop").why("demo/reports")
 
     assert "unschedulable" == answer.state
@@ -100,7 +100,7 @@ def test_two_demands_together():
 
 
 def test_who_holds_what_is_short():
-    """Both sides of a shortage, and the pods that hold the resource on the nearest nodes."""
+    """A shortage shows both sides, and the pods that hold the resource on the nearest nodes."""
     answer = dump("shop").why("trainer")
 
     assert [("request", "cpu", 6)] == [(demand.sort, demand.about, demand.nodes) for demand in answer.demands]
@@ -110,7 +110,7 @@ def test_who_holds_what_is_short():
 
 
 def test_why_no_volume_serves():
-    """A claim without a volume lists each that might have served it, and what speaks against it."""
+    """A claim without a volume lists each volume of its class with the objections to it."""
     demand, = dump("shop").why("cache-2").demands
 
     assert "claim data-cache-2: volume local-a1: taken by claim demo/data-cache-1" in demand.details
@@ -118,7 +118,7 @@ def test_why_no_volume_serves():
 
 
 CAUSES = [
-    # dump, pod, what leaves no node (or why it is not tried), and a detail behind it
+    # dump, pod, the sort and subject of each requirement of the core, and a detail
     ("shop", "cache-2", ["claim:data-cache-2"], "claim data-cache-2: volume local-b1: taken by claim demo/data-cache-0"),
     ("shop", "reports", ["node selector:topology.kubernetes.io/zone", "claim:reports"], ""),
     ("shop", "import", ["before filtering:"], "claim imports does not exist in namespace demo"),
@@ -126,21 +126,21 @@ CAUSES = [
     ("shop", "batch", ["before filtering:"], "claim scratch: class gp9 does not exist"),
     ("shop", "nightly", [], ""),
     ("storage", "kafka-2", ["taint:dedicated", "claim:data-kafka-2", "claim:data-kafka-2"],
-     "claim data-kafka-2: room for class ebs where topology.kubernetes.io/zone=zone-c: 15Gi at most, 20Gi asked: too little"),
+     "claim data-kafka-2: capacity for class ebs where topology.kubernetes.io/zone=zone-c: 15Gi at most, too little for 20Gi"),
     ("storage", "b-only", ["claim:b-only", "taint:dedicated"],
      "claim b-only: class ebs-b allows only topology.kubernetes.io/zone In [zone-b]"),
     ("storage", "archive", ["claim:archive"],
      "claim archive: volume gone is reached only from node node-z, which does not exist (any more)"),
     ("storage", "huge", ["claim:huge"],
-     "claim huge: room for class ebs where topology.kubernetes.io/zone=zone-b: 100Gi at most, 500Gi asked: too little"),
+     "claim huge: capacity for class ebs where topology.kubernetes.io/zone=zone-b: 100Gi at most, too little for 500Gi"),
     ("storage", "named", ["before filtering:"],
-     "claim named: claim named names volume missing-volume, which does not exist"),
+     "claim named: it names volume missing-volume, which does not exist"),
 ]
 
 
 @pytest.mark.parametrize(("name", "pod", "causes", "detail"), CAUSES)
 def test_each_stuck_pod_of_two_recorded_clusters(name, pod, causes, detail):
-    """Eleven pods that a real scheduler left pending: the causes are those that they were made with."""
+    """Eleven pods that a real scheduler left pending: the core names the causes that were put into the clusters."""
     answer = dump(name).why(f"demo/{pod}")
 
     assert causes == [f"{demand.sort}:{demand.about}" for demand in answer.demands]
@@ -149,7 +149,7 @@ def test_each_stuck_pod_of_two_recorded_clusters(name, pod, causes, detail):
 
 
 def test_the_limit_the_taint_and_the_room_of_one_pod():
-    """Three demands, one a node, and of as many that would do those that the cluster itself told of."""
+    """Three demands, one per node; of cores of equal size the one that the pod's condition names is chosen."""
     answer = dump("storage").why("kafka-2")
 
     assert ["TaintToleration", "NodeVolumeLimits", "VolumeBinding"] == [demand.plugin for demand in answer.demands]
@@ -157,10 +157,10 @@ def test_the_limit_the_taint_and_the_room_of_one_pod():
 
 
 def test_the_volume_of_a_node_that_is_gone():
-    """The volume's node is named, though the cluster has none of that name."""
+    """The answer names the volume's node, although the cluster has no such node."""
     demand, = dump("storage").why("archive").demands
 
-    assert "its node reaches volume gone of claim archive: kubernetes.io/hostname In [node-z]" == demand.words
+    assert "the node does not reach volume gone of claim archive (kubernetes.io/hostname In [node-z])" == demand.words
 
 
 @pytest.mark.parametrize(("pod", "detail"), [
@@ -168,7 +168,7 @@ def test_the_volume_of_a_node_that_is_gone():
     ("import", "claim imports does not exist in namespace demo"),
 ])
 def test_rejected_before_filtering(pod, detail):
-    """A rejection before filtering is one demand of its own, and its `not found` is explained."""
+    """A rejection before filtering is a single demand, and its `not found` is explained."""
     answer = dump("shop").why(pod)
 
     assert ["before filtering"] == [demand.sort for demand in answer.demands]
@@ -178,10 +178,10 @@ def test_rejected_before_filtering(pod, detail):
 
 
 def test_a_claim_that_names_a_missing_volume():
-    """The claim behind the rejection is named, and what it lacks."""
+    """The answer names the rejected claim and the volume that it lacks."""
     demand, = dump("storage").why("named").demands
 
-    assert "claim named: claim named names volume missing-volume, which does not exist" in demand.details
+    assert "claim named: it names volume missing-volume, which does not exist" in demand.details
 
 
 def test_other_states_have_answers_of_their_own():
@@ -210,7 +210,7 @@ status: {allocatable: {cpu: "4", memory: 8Gi, pods: "10"}}
 
 
 def test_not_tried_yet():
-    """A pod that fits and was never tried is told so."""
+    """The answer says that a pod fits and was never tried."""
     answer = Cluster.from_manifests(POD + NODE).why("web")
 
     assert "fits" == answer.state
@@ -232,7 +232,7 @@ def test_no_nodes():
     (("namespace: shop", "namespace: shop, deletionTimestamp: '2026-01-01T00:00:00Z'"), "leaving", "being deleted"),
 ])
 def test_pods_that_wait_for_no_node(change, state, words):
-    """Whoever is not pending here is told what it is instead."""
+    """A pod that is not pending gets its state as the answer."""
     answer = Cluster.from_manifests(POD.replace(*change) + NODE).why("web")
 
     assert state == answer.state
@@ -255,7 +255,7 @@ volumeBindingMode: WaitForFirstConsumer
 
 
 def test_waiting_in_prebind():
-    """A pod whose node is chosen waits for its volume: the claim, who is to act, and what was last said."""
+    """A pod whose node is chosen waits for its volume: the claim, the next act, and the last event."""
     pod = POD.rstrip() + "\n  volumes: [{name: v, persistentVolumeClaim: {claimName: data}}]\n"
     cluster = Cluster.from_manifests(pod + CLAIM + NODE, components={"pd.csi": {"kind": "zonal", "delay": 50.0}})
     cluster.run(steps=12, seconds=5.0)
@@ -263,17 +263,17 @@ def test_waiting_in_prebind():
     answer = cluster.why("web")
 
     assert "waiting" == answer.state, answer
-    assert any(note.startswith("claim data is Pending: pd.csi is to make a volume for node n0") for note in answer.notes)
+    assert any(note.startswith("claim data is Pending: pd.csi provisions a volume for node n0 next") for note in answer.notes)
 
 
 def test_unknown_pods_are_named():
-    """A pod that is not there: the message lists who has no node."""
+    """The error about an unknown pod lists the pods without a node."""
     with pytest.raises(KeyError, match="these have no node: demo/batch, demo/cache-2"):
         dump("shop").why("demo/nobody")
 
 
 def test_what_a_dump_cannot_tell():
-    """A dump without volume attachments says what that hides."""
+    """An answer from a dump without volume attachments says what that hides."""
     answer = dump("shop").why("cache-2")
 
     assert any(words.startswith("no volumeattachments: ") for words in answer.missing)
@@ -286,14 +286,14 @@ def test_what_a_dump_cannot_tell():
     ("0/1 nodes are available: 1 node(s) didn't match node selector.", "node affinity/selector"),
 ])
 def test_older_words_are_recognised(said, today):
-    """What older releases said is translated into today's words."""
-    words, = older_words(said)
+    """Phrases of older releases are translated into today's."""
+    words, = translate_older_words(said)
 
     assert today in words
 
 
 class Odd:
-    """A rule of one's own: only nodes whose name ends in an odd digit."""
+    """A custom plugin: only nodes whose name ends in an odd digit."""
 
     name = "Odd"
     even = Reason(0, "node(s) were even")
@@ -304,7 +304,7 @@ class Odd:
 
 
 def test_a_plugin_of_ones_own():
-    """A rule that nobody taught here is a demand by its reason."""
+    """An unknown plugin's reason becomes a demand."""
     rules = upstream()
     rules = attrs.evolve(rules, profile=rules.profile.with_plugin(Odd()))
     answer = Cluster.from_manifests(POD + NODE, revision=rules).why("web")
@@ -331,7 +331,7 @@ spec:
 
 
 def test_each_term_of_other_pods_is_a_demand():
-    """Two pods on two nodes object for two reasons: each term says who carries it, on its node."""
+    """Two placed pods exclude two nodes by two terms: each term names its pod."""
     cluster = Cluster.from_manifests(
         POD.replace("namespace: shop}", "namespace: shop, labels: {app: web, tier: front}}")
         + NODE + NODE.replace("n0", "n1") + carrying("a", "n0", "{app: web}") + carrying("b", "n1", "{tier: front}")
@@ -339,13 +339,13 @@ def test_each_term_of_other_pods_is_a_demand():
     answer = cluster.why("shop/web")
 
     assert [
-        ("objection", "out of the way of shop/a, which must be away from pods with app=web per kubernetes.io/hostname", 1),
-        ("objection", "out of the way of shop/b, which must be away from pods with tier=front per kubernetes.io/hostname", 1),
+        ("objection", "podAntiAffinity of shop/a forbids pods with app=web per kubernetes.io/hostname, as this one is", 1),
+        ("objection", "podAntiAffinity of shop/b forbids pods with tier=front per kubernetes.io/hostname, as this one is", 1),
     ] == [(demand.sort, demand.words, demand.nodes) for demand in answer.demands]
 
 
 def test_long_names_of_nodes_leave_the_column_straight():
-    """Names that are wider than the column have a line of their own."""
+    """A name wider than the column gets a separate line."""
     long = "ip-10-0-113-201.eu-central-1.compute.internal"
     cluster = Cluster.from_manifests(
         POD.replace('"2"', '"9"') + NODE + NODE.replace("n0", long).replace('"4"', '"3"'))
@@ -357,7 +357,7 @@ def test_long_names_of_nodes_leave_the_column_straight():
 
 
 def test_many_demands_are_still_minimal():
-    """Where trying every set would take too long, the set found is minimal all the same."""
+    """A core that is found greedily is minimal, too."""
     size = 24
     found = [
         Demand("P", "reason", str(index), str(index), fails=np.arange(size) == index) for index in range(size)
@@ -367,7 +367,7 @@ def test_many_demands_are_still_minimal():
 
 
 def test_the_command_line(tmp_path):
-    """`kvolsched why DUMP --pod NS/NAME` prints the same, and errors are one line."""
+    """`kvolsched why DUMP --pod NS/NAME` prints the answer, and errors are one line."""
     plain = tmp_path / "shop.yaml"
     plain.write_bytes(gzip.decompress((RECORDED / "dumps" / "shop.yaml.gz").read_bytes()))
 
@@ -385,7 +385,7 @@ def test_the_command_line(tmp_path):
 
 
 def test_five_thousand_nodes_in_a_second():
-    """`why` on 5,000 nodes and 10,000 pods is a matter of a second, and large groups are told by one node."""
+    """`why` on 5,000 nodes and 10,000 pods takes about a second, and one node stands for a large group."""
     node, = plain(NODE)
     pod, = plain(POD)
     objects = []

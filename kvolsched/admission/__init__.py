@@ -1,44 +1,47 @@
-"""What the API server makes of a write: admission, validation, subresources, and who may write what.
+"""Kubernetes' rules for writes: admission plugins, validation, the subresource pods/binding, and permissions.
 
-These are Kubernetes' rules; the world's API server, which knows none, is handed them by a revision. Imports and names
-only: `plugins` holds one function for each admission plugin, `server` puts them in order with defaults and validation,
-`binding` is the subresource pods/binding, `access` says who may do what, `documents` what the documents ask for.
+A revision passes them to the world's API server, which knows no such rule. This file only re-exports: `plugins` has a
+function for each admission plugin, `server` runs them with defaults and validation, `binding` is pods/binding, `access`
+holds permissions, `documents` what only the design documents ask for.
 """
 
 from __future__ import annotations
 
-from .access import PERMISSIONS, permits
-from .binding import bind
+from .access import permissions_without
+from .binding import binding_subresource
 from .documents import (
     CLASS_ZONES,
-    NO_DIRECTIVES,
+    NO_GATED_UPDATES,
     ZONE_AFFINITY,
-    dropping,
-    inserted_anywhere,
-    seen_through,
-    without_volume,
+    allow_inserted_requirements,
+    allow_volume_rollback,
+    chain_relaxations,
+    drop_disabled_fields,
 )
-from .plugins import PLUGINS, PROTECTION, AdmissionPlugin, Stored, protected, with_class
-from .server import Admission, admit, invalid
+from .plugins import (
+    PROTECTION_FINALIZERS,
+    AdmissionPlugin,
+    StoredObjects,
+    with_priority_of_class,
+    with_protection_finalizer,
+)
+from .server import DEFAULT_ADMISSION, Admission
 
 __all__ = [
     "CLASS_ZONES",
-    "NO_DIRECTIVES",
-    "PERMISSIONS",
-    "PLUGINS",
-    "PROTECTION",
+    "DEFAULT_ADMISSION",
+    "NO_GATED_UPDATES",
+    "PROTECTION_FINALIZERS",
     "ZONE_AFFINITY",
     "Admission",
     "AdmissionPlugin",
-    "Stored",
-    "admit",
-    "bind",
-    "dropping",
-    "inserted_anywhere",
-    "invalid",
-    "permits",
-    "protected",
-    "seen_through",
-    "with_class",
-    "without_volume",
+    "StoredObjects",
+    "allow_inserted_requirements",
+    "allow_volume_rollback",
+    "binding_subresource",
+    "chain_relaxations",
+    "drop_disabled_fields",
+    "permissions_without",
+    "with_priority_of_class",
+    "with_protection_finalizer",
 ]

@@ -1,10 +1,10 @@
-"""Who may do what beside reading; other components than those named may do everything (S0, Access Control)."""
+"""Permissions of components to write; components that are not listed may write everything (S0, Access Control)."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from ..api.kinds.kind import kind_named
+from ..api.kinds.kind import find_kind
 from ..world.apiserver import Permit
 
 PERMISSIONS: Mapping[str, frozenset[tuple[str, str]]] = {  # component -> verb, kind
@@ -20,8 +20,8 @@ PERMISSIONS: Mapping[str, frozenset[tuple[str, str]]] = {  # component -> verb, 
 }
 
 
-def permits(denied: Mapping[str, Iterable[str]]) -> Permit:
-    """Return who may do what: everybody what is needed, less what is denied.
+def permissions_without(denied: Mapping[str, Iterable[str]]) -> Permit:
+    """Return the permission check of `PERMISSIONS` with some permissions taken away.
 
     Args:
         denied: component -> what it may not do: `update persistentvolumes`, `get nodes` (S0, New Permissions).
@@ -29,17 +29,18 @@ def permits(denied: Mapping[str, Iterable[str]]) -> Permit:
     Raises:
         ValueError: a denial is not a verb and a kind.
     """
-    taken: set[tuple[str, str, str]] = set()
-    for component, words in denied.items():
-        for text in words:
+    denials: set[tuple[str, str, str]] = set()
+    for component, texts in denied.items():
+        for text in texts:
             verb, _, kind = text.partition(" ")
             if not kind:
                 raise ValueError(f"{component}: cannot deny {text!r}; write for example 'update persistentvolumes'")
-            taken.add((component, verb, kind_named(kind).name))
+            denials.add((component, verb, find_kind(kind).name))
 
     def permit(component: str, verb: str, kind: str) -> bool:
-        may = PERMISSIONS.get(component)
-        asked = "update" if verb == "update_status" else verb
-        return (component, asked, kind) not in taken and (verb == "get" or may is None or (verb, kind) in may)
+        allowed = PERMISSIONS.get(component)
+        denied_verb = "update" if verb == "update_status" else verb
+        has_permission = verb == "get" or allowed is None or (verb, kind) in allowed
+        return has_permission and (component, denied_verb, kind) not in denials
 
     return permit

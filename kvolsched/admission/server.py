@@ -1,6 +1,6 @@
-"""How a write is admitted: plugins that change it, defaults, validation, and plugins that only refuse, in this order.
+"""Admission of a write: plugins that change it, defaults, validation, and plugins that only refuse, in this order.
 
-A refused write says every fault of validation at once, in the API server's words.
+A refusal names all faults that validation finds, in the API server's words.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Any
 import attrs
 
 from ..api import defaults
-from ..api.kinds.kind import BY_NAME
+from ..api.kinds.kind import KINDS_BY_NAME
 from ..api.kinds.meta import evolve
 from ..api.kinds.pod import Pod, PodStatus
 from ..api.kinds.policy import PodDisruptionBudget, PodDisruptionBudgetStatus
@@ -32,15 +32,15 @@ from ..api.kinds.workload import (
     StatefulSet,
     StatefulSetStatus,
 )
-from ..api.unmodelled_defaults import completed
+from ..api.unmodelled_defaults import with_unmodelled_defaults
 from ..api.validation import validate as validation
-from ..api.validation.immutable import immutable
-from ..api.validation.invalid import Invalid
-from ..world.apiserver import Deny
-from .plugins import PLUGINS, AdmissionPlugin, Stored
+from ..api.validation.field_error import FieldError
+from ..api.validation.immutable_fields import validate_update
+from ..world.apiserver import Denial
+from .plugins import PLUGINS, AdmissionPlugin, StoredObjects
 
-# Kinds whose status only its own subresource writes: what a new object says of it is dropped. A node brings its own.
-_FRESH: Mapping[type[Any], Any] = {
+# The initial status of kinds whose status is written by its subresource only. A node may be created with its status.
+_INITIAL_STATUS: Mapping[type[Any], Any] = {
     Pod: PodStatus(),
     PersistentVolume: PersistentVolumeStatus(),
     PersistentVolumeClaim: PersistentVolumeClaimStatus(),
@@ -54,13 +54,13 @@ _FRESH: Mapping[type[Any], Any] = {
 
 @attrs.frozen(slots=False)
 class Admission:
-    """What an API server makes of a create or an update, with these admission plugins on."""
+    """Admits a create or an update with these admission plugins; `relax` changes the old object for immutability."""
 
     plugins: tuple[AdmissionPlugin, ...] = PLUGINS
-    seen_as: Callable[[Any, Any], Any] = lambda old, _new: old  # the old object as what may not change is asked of it
+    relax: Callable[[Any, Any], Any] = lambda old, _new: old
 
     def without(self, *names: str) -> Admission:
-        """Return the same with plugins off, as `--disable-admission-plugins` does.
+        """Return this admission without some plugins, as `--disable-admission-plugins` does.
 
         Raises:
             ValueError: there is no such plugin.
@@ -71,50 +71,50 @@ class Admission:
         return attrs.evolve(self, plugins=tuple(plugin for plugin in self.plugins if plugin.name not in names))
 
     @cached_property
-    def _asked(self) -> Mapping[tuple[str, str, bool], tuple[AdmissionPlugin, ...]]:
-        """The plugins by verb, kind, and whether they are asked after validation."""
+    def _plugins_for(self) -> Mapping[tuple[str, str, bool], tuple[AdmissionPlugin, ...]]:
+        """The plugins by verb, kind, and whether they are called after validation."""
         found: dict[tuple[str, str, bool], tuple[AdmissionPlugin, ...]] = {}
         for plugin in self.plugins:
             for verb in plugin.verbs:
-                place = (verb, plugin.kind, plugin.refuses)
-                found[place] = (*found.get(place, ()), plugin)
+                group = (verb, plugin.kind, plugin.refuses)
+                found[group] = (*found.get(group, ()), plugin)
         return found
 
-    def __call__(self, verb: str, old: Any, new: Any, stored: Stored) -> Any:
-        """Return the object to store, or `Deny`; other verbs than create and update pass."""
-        if verb not in ("create", "update") or new.kind not in BY_NAME:
+    def __call__(self, verb: str, old: Any, new: Any, stored: StoredObjects) -> Any:
+        """Return the object to store, or a `Denial`; other verbs than create and update pass."""
+        if verb not in ("create", "update") or new.kind not in KINDS_BY_NAME:
             return new
-        if verb == "create" and type(new) in _FRESH and new.status != _FRESH[type(new)]:
-            new = evolve(new, status=_FRESH[type(new)])
-        new = self._ask(verb, old, new, stored, refuses=False)
-        if isinstance(new, Deny):
+        if verb == "create" and type(new) in _INITIAL_STATUS and new.status != _INITIAL_STATUS[type(new)]:
+            new = evolve(new, status=_INITIAL_STATUS[type(new)])
+        new = self._call_plugins(verb, old, new, stored, refuses=False)
+        if isinstance(new, Denial):
             return new
-        new = defaults.defaulted(new)
-        if old is None or completed(old) == old:  # an object loaded as it was found stays so
-            new = completed(new)
+        new = defaults.with_defaults(new)
+        if old is None or with_unmodelled_defaults(old) == old:  # do not complete an object that was loaded without these defaults
+            new = with_unmodelled_defaults(new)
         faults = validation.validate(new)
         if old is not None:
-            faults = [*faults, *immutable(self.seen_as(old, new), new)]
+            faults = [*faults, *validate_update(self.relax(old, new), new)]
         if faults:
-            return invalid(new, faults)
-        return self._ask(verb, old, new, stored, refuses=True)
+            return deny_invalid(new, faults)
+        return self._call_plugins(verb, old, new, stored, refuses=True)
 
-    def _ask(self, verb: str, old: Any, new: Any, stored: Stored, *, refuses: bool) -> Any:
-        for plugin in self._asked.get((verb, new.kind, refuses), ()):
+    def _call_plugins(self, verb: str, old: Any, new: Any, stored: StoredObjects, *, refuses: bool) -> Any:
+        for plugin in self._plugins_for.get((verb, new.kind, refuses), ()):
             new = plugin.rule(old, new, stored)
-            if isinstance(new, Deny):
+            if isinstance(new, Denial):
                 return new
         return new
 
 
-admit = Admission()
+DEFAULT_ADMISSION = Admission()
 
 
-def invalid(obj: Any, faults: Iterable[Invalid]) -> Deny:
-    """Return the API server's refusal of an object that validation does not take, with each fault as a cause."""
+def deny_invalid(obj: Any, faults: Iterable[FieldError]) -> Denial:
+    """Return the API server's refusal of an invalid object, with each fault as a cause."""
     causes = tuple(faults)
-    kind = BY_NAME[obj.kind]
+    kind = KINDS_BY_NAME[obj.kind]
     name = f"{obj.kind}.{kind.group}" if kind.group else obj.kind
-    words = list(dict.fromkeys(map(str, causes)))
-    said = words[0] if len(words) == 1 else f"[{', '.join(words)}]"
-    return Deny("Invalid", f'{name} "{obj.metadata.name}" is invalid: {said}', causes)
+    messages = list(dict.fromkeys(map(str, causes)))
+    joined = messages[0] if len(messages) == 1 else f"[{', '.join(messages)}]"
+    return Denial("Invalid", f'{name} "{obj.metadata.name}" is invalid: {joined}', causes)

@@ -1,3 +1,1 @@
-"""What may be written in a manifest: the kinds, their fields, and the scalar truth about quantities and
-selectors.
-"""
+"""Kubernetes objects and their manifests: kinds, reading and writing of text, defaults, and validation."""

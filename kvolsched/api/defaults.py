@@ -1,8 +1,7 @@
-"""What the API server fills in when an object is created: every default of a modelled field, and no more.
+"""Defaulting of modelled fields: the values that the API server fills in when an object is created.
 
-Pure: `defaulted` returns another object. Includes what admission adds to each pod (tolerations of lost nodes,
-priority 0) and what its strategies write (phases, the condition of a gated pod). Mirrors
-`pkg/apis/*/v1/defaults.go` (v1.36.2).
+Pure. Includes what admission adds to each pod (tolerations of not-ready and unreachable nodes, priority 0) and what
+strategies write (phases, the condition of a gated pod). Mirrors `pkg/apis/*/v1/defaults.go` (v1.36.2).
 """
 
 from __future__ import annotations
@@ -11,28 +10,26 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from .kinds.csi import CSIDriver, VolumeAttachment
-from .kinds.kind import BY_NAME
+from .kinds.kind import KINDS_BY_NAME
 from .kinds.meta import Condition, Frozen, ObjectMeta, evolve, evolve_parts
 from .kinds.node import Node
 from .kinds.pod import Container, ContainerPort, Pod, PodSpec
 from .kinds.pod_volume import EphemeralVolumeSource, RBDVolumeSource, Volume
-from .kinds.policy import PriorityClass
+from .kinds.policy import SYSTEM_PRIORITY_CLASSES, PriorityClass
 from .kinds.selector import Toleration
 from .kinds.service import Service, ServicePort
 from .kinds.storage_class import IMMEDIATE, StorageClass
 from .kinds.volume import PersistentVolume, PersistentVolumeClaim
 from .kinds.workload import DaemonSet, Deployment, Namespace, ReplicaSet, StatefulSet
-from .validation.policy_rules import SYSTEM_CLASSES
 
-NAMESPACE = "default"
-SCHEDULER = "default-scheduler"
-LOST = ("node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable")
-LOST_SECONDS = 300
-GRACE_SECONDS = 30
-# Without a class, and of the two classes that every cluster has; others are for an admission that sees the
-# classes.
-PRIORITIES = {"": 0, **SYSTEM_CLASSES}
-GATED = Condition(
+DEFAULT_NAMESPACE = "default"
+DEFAULT_SCHEDULER = "default-scheduler"
+LOST_NODE_TAINTS = ("node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable")
+LOST_NODE_TOLERATION_SECONDS = 300
+DEFAULT_GRACE_PERIOD_SECONDS = 30
+# Priorities without a class and of the two built-in classes; admission looks up all others.
+BUILT_IN_PRIORITIES = {"": 0, **SYSTEM_PRIORITY_CLASSES}
+GATED_CONDITION = Condition(
     type="PodScheduled",
     status="False",
     reason="SchedulingGated",
@@ -40,69 +37,69 @@ GATED = Condition(
 )
 
 
-def defaulted(found: Any) -> Any:
-    """Return the object as the API server stores it on create; what is given stays."""
-    kind = BY_NAME.get(getattr(found, "kind", ""))
+def with_defaults(obj: Any) -> Any:
+    """Return an object with the defaults of its missing fields."""
+    kind = KINDS_BY_NAME.get(getattr(obj, "kind", ""))
     if kind is None:
-        return found
-    if kind.namespaced and not found.metadata.namespace:
-        found = evolve_parts(found, metadata={"namespace": NAMESPACE})
-    fill = _FILLS.get(type(found))
-    return found if fill is None else fill(found)
+        return obj
+    if kind.namespaced and not obj.metadata.namespace:
+        obj = evolve_parts(obj, metadata={"namespace": DEFAULT_NAMESPACE})
+    set_defaults = _DEFAULTERS.get(type(obj))
+    return obj if set_defaults is None else set_defaults(obj)
 
 
-def _filled(found: Any, **values: Any) -> Any:
-    """Return the value with those fields set that are empty in it."""
-    missing = {name: value for name, value in values.items() if getattr(found, name) in (None, "", ())}
-    return evolve(found, **missing) if missing else found
+def _filled(obj: Any, **values: Any) -> Any:
+    """Return a value with these fields set where they are empty."""
+    missing = {name: value for name, value in values.items() if getattr(obj, name) in (None, "", ())}
+    return evolve(obj, **missing) if missing else obj
 
 
-def _storage_class(found: StorageClass) -> StorageClass:
-    mode = found.volume_binding_mode if found.volume_binding_mode is not None else IMMEDIATE
-    policy = found.reclaim_policy if found.reclaim_policy is not None else "Delete"
-    return evolve(found, reclaim_policy=policy, volume_binding_mode=mode)
+def _storage_class(storage_class: StorageClass) -> StorageClass:
+    mode = storage_class.volume_binding_mode if storage_class.volume_binding_mode is not None else IMMEDIATE
+    policy = storage_class.reclaim_policy if storage_class.reclaim_policy is not None else "Delete"
+    return evolve(storage_class, reclaim_policy=policy, volume_binding_mode=mode)
 
 
-def _volume(found: PersistentVolume) -> PersistentVolume:
-    mode = found.spec.volume_mode if found.spec.volume_mode is not None else "Filesystem"
-    spec = evolve(_filled(found.spec, persistent_volume_reclaim_policy="Retain"), volume_mode=mode)
-    return evolve(found, spec=spec, status=_filled(found.status, phase="Pending"))
+def _volume(volume: PersistentVolume) -> PersistentVolume:
+    mode = volume.spec.volume_mode if volume.spec.volume_mode is not None else "Filesystem"
+    spec = evolve(_filled(volume.spec, persistent_volume_reclaim_policy="Retain"), volume_mode=mode)
+    return evolve(volume, spec=spec, status=_filled(volume.status, phase="Pending"))
 
 
-def _claim(found: PersistentVolumeClaim) -> PersistentVolumeClaim:
-    mode = found.spec.volume_mode if found.spec.volume_mode is not None else "Filesystem"
-    spec = evolve(found.spec, volume_mode=mode)
-    return evolve(found, spec=spec, status=_filled(found.status, phase="Pending"))
+def _claim(claim: PersistentVolumeClaim) -> PersistentVolumeClaim:
+    mode = claim.spec.volume_mode if claim.spec.volume_mode is not None else "Filesystem"
+    spec = evolve(claim.spec, volume_mode=mode)
+    return evolve(claim, spec=spec, status=_filled(claim.status, phase="Pending"))
 
 
-def _pod(found: Pod) -> Pod:
-    spec = _pod_spec(found.spec)
-    priority = PRIORITIES.get(spec.priority_class_name)
+def _pod(pod: Pod) -> Pod:
+    spec = _pod_spec(pod.spec)
+    priority = BUILT_IN_PRIORITIES.get(spec.priority_class_name)
     if spec.priority is None and priority is not None:
         spec = evolve(spec, priority=priority)
     spec = _filled(spec, preemption_policy="PreemptLowerPriority")
-    spec = evolve(spec, tolerations=(*spec.tolerations, *_lost(spec.tolerations)))
-    status = _filled(found.status, phase="Pending")
-    if spec.scheduling_gates and status.condition(GATED.type) is None:
-        status = status.with_condition(GATED)
-    return evolve(found, spec=spec, status=status)
+    spec = evolve(spec, tolerations=(*spec.tolerations, *_lost_node_tolerations(spec.tolerations)))
+    status = _filled(pod.status, phase="Pending")
+    if spec.scheduling_gates and status.condition(GATED_CONDITION.type) is None:
+        status = status.with_condition(GATED_CONDITION)
+    return evolve(pod, spec=spec, status=status)
 
 
-def _lost(tolerations: tuple[Toleration, ...]) -> list[Toleration]:
-    """Return the tolerations of lost nodes that admission adds, as far as none covers them yet."""
+def _lost_node_tolerations(tolerations: tuple[Toleration, ...]) -> list[Toleration]:
+    """Return the tolerations of not-ready and unreachable nodes that the pod does not have yet."""
     return [
-        Toleration(key=key, operator="Exists", effect="NoExecute", toleration_seconds=LOST_SECONDS)
-        for key in LOST
-        if not any(one.key in (key, "") and one.effect in ("NoExecute", "") for one in tolerations)
+        Toleration(key=key, operator="Exists", effect="NoExecute", toleration_seconds=LOST_NODE_TOLERATION_SECONDS)
+        for key in LOST_NODE_TAINTS
+        if not any(toleration.key in (key, "") and toleration.effect in ("NoExecute", "") for toleration in tolerations)
     ]
 
 
 def _pod_spec(spec: PodSpec) -> PodSpec:
     spec = _filled(
         spec,
-        scheduler_name=SCHEDULER,
+        scheduler_name=DEFAULT_SCHEDULER,
         restart_policy="Always",
-        termination_grace_period_seconds=GRACE_SECONDS,
+        termination_grace_period_seconds=DEFAULT_GRACE_PERIOD_SECONDS,
     )
     if (spec.termination_grace_period_seconds or 0) < 0:
         spec = evolve(spec, termination_grace_period_seconds=1)
@@ -110,51 +107,51 @@ def _pod_spec(spec: PodSpec) -> PodSpec:
         spec,
         containers=tuple(map(_container, spec.containers)),
         init_containers=tuple(map(_container, spec.init_containers)),
-        volumes=tuple(map(_source, spec.volumes)),
+        volumes=tuple(map(_volume_source, spec.volumes)),
     )
 
 
-def _source(found: Volume) -> Volume:
-    """What an inline volume's source is given; most are as they are."""
-    if found.ephemeral is not None and found.ephemeral.volume_claim_template is not None:
-        template = found.ephemeral.volume_claim_template
+def _volume_source(volume: Volume) -> Volume:
+    """Set defaults in the source of an inline volume."""
+    if volume.ephemeral is not None and volume.ephemeral.volume_claim_template is not None:
+        template = volume.ephemeral.volume_claim_template
         if template.spec.volume_mode is not None:
-            return found
+            return volume
         spec = evolve(template.spec, volume_mode="Filesystem")
         template = evolve(template, spec=spec)
-        source: EphemeralVolumeSource = evolve(found.ephemeral, volume_claim_template=template)
-        return evolve(found, ephemeral=source)
-    if found.rbd is not None and not found.rbd.pool:
-        rbd: RBDVolumeSource = evolve(found.rbd, pool="rbd")
-        return evolve(found, rbd=rbd)
-    return found
+        source: EphemeralVolumeSource = evolve(volume.ephemeral, volume_claim_template=template)
+        return evolve(volume, ephemeral=source)
+    if volume.rbd is not None and not volume.rbd.pool:
+        rbd: RBDVolumeSource = evolve(volume.rbd, pool="rbd")
+        return evolve(volume, rbd=rbd)
+    return volume
 
 
-def _container(found: Container) -> Container:
-    limits, requests = found.resources.limits, found.resources.requests
+def _container(container: Container) -> Container:
+    limits, requests = container.resources.limits, container.resources.requests
     if any(name not in requests for name in limits):
-        found = evolve(found, resources=evolve(found.resources, requests=limits.merged(requests)))
-    ports: tuple[ContainerPort, ...] = tuple(_filled(port, protocol="TCP") for port in found.ports)
-    return evolve(found, ports=ports) if ports != found.ports else found
+        container = evolve(container, resources=evolve(container.resources, requests=limits.merged(requests)))
+    ports: tuple[ContainerPort, ...] = tuple(_filled(port, protocol="TCP") for port in container.ports)
+    return evolve(container, ports=ports) if ports != container.ports else container
 
 
-def _node(found: Node) -> Node:
-    capacity = found.status.capacity
-    if capacity and not found.status.allocatable:
-        return evolve_parts(found, status={"allocatable": capacity})
-    return found
+def _node(node: Node) -> Node:
+    capacity = node.status.capacity
+    if capacity and not node.status.allocatable:
+        return evolve_parts(node, status={"allocatable": capacity})
+    return node
 
 
-def _namespace(found: Namespace) -> Namespace:
-    meta: ObjectMeta = found.metadata
+def _namespace(namespace: Namespace) -> Namespace:
+    meta: ObjectMeta = namespace.metadata
     if not meta.name:
-        return found
+        return namespace
     labelled = evolve(meta, labels=meta.labels.with_(**{"kubernetes.io/metadata.name": meta.name}))
-    return evolve(found, metadata=labelled)
+    return evolve(namespace, metadata=labelled)
 
 
-def _stateful_set(found: StatefulSet) -> StatefulSet:
-    spec = found.spec
+def _stateful_set(stateful_set: StatefulSet) -> StatefulSet:
+    spec = stateful_set.spec
     spec = evolve(
         spec,
         replicas=1 if spec.replicas is None else spec.replicas,
@@ -162,102 +159,102 @@ def _stateful_set(found: StatefulSet) -> StatefulSet:
         template=evolve(spec.template, spec=_pod_spec(spec.template.spec)),
         volume_claim_templates=tuple(map(_claim, spec.volume_claim_templates)),
     )
-    return evolve(found, spec=spec)
+    return evolve(stateful_set, spec=spec)
 
 
-def _given(rest: Frozen, **values: Any) -> Frozen:
-    """Return unmodelled fields with those of these that are missing."""
+def _with_missing(rest: Frozen, **values: Any) -> Frozen:
+    """Return unmodelled fields with these values where they are missing."""
     return rest.merged({name: value for name, value in values.items() if name not in rest})
 
 
-def _deployment(found: Deployment) -> Deployment:
-    spec = found.spec
+def _deployment(deployment: Deployment) -> Deployment:
+    spec = deployment.spec
     strategy = spec.rest.get("strategy", Frozen())
     if not strategy.get("type"):
         strategy = strategy.with_(type="RollingUpdate")
     if strategy["type"] == "RollingUpdate":
-        rolling = _given(strategy.get("rollingUpdate", Frozen()), maxUnavailable="25%", maxSurge="25%")
+        rolling = _with_missing(strategy.get("rollingUpdate", Frozen()), maxUnavailable="25%", maxSurge="25%")
         strategy = strategy.with_(rollingUpdate=rolling)
     spec = evolve(
         spec,
         replicas=1 if spec.replicas is None else spec.replicas,
         template=evolve(spec.template, spec=_pod_spec(spec.template.spec)),
-        rest=_given(spec.rest, revisionHistoryLimit=10, progressDeadlineSeconds=600).with_(strategy=strategy),
+        rest=_with_missing(spec.rest, revisionHistoryLimit=10, progressDeadlineSeconds=600).with_(strategy=strategy),
     )
-    return evolve(found, spec=spec)
+    return evolve(deployment, spec=spec)
 
 
-def _replica_set(found: ReplicaSet) -> ReplicaSet:
+def _replica_set(replica_set: ReplicaSet) -> ReplicaSet:
     spec = evolve(
-        found.spec,
-        replicas=1 if found.spec.replicas is None else found.spec.replicas,
-        template=evolve(found.spec.template, spec=_pod_spec(found.spec.template.spec)),
+        replica_set.spec,
+        replicas=1 if replica_set.spec.replicas is None else replica_set.spec.replicas,
+        template=evolve(replica_set.spec.template, spec=_pod_spec(replica_set.spec.template.spec)),
     )
-    return evolve(found, spec=spec)
+    return evolve(replica_set, spec=spec)
 
 
-GENERATION = "deprecated.daemonset.template.generation"
+TEMPLATE_GENERATION = "deprecated.daemonset.template.generation"
 
 
-def _daemon_set(found: DaemonSet) -> DaemonSet:
-    strategy = found.spec.rest.get("updateStrategy", Frozen())
+def _daemon_set(daemon_set: DaemonSet) -> DaemonSet:
+    strategy = daemon_set.spec.rest.get("updateStrategy", Frozen())
     if not strategy.get("type"):
         strategy = strategy.with_(type="RollingUpdate")
     if strategy["type"] == "RollingUpdate":
-        rolling = _given(strategy.get("rollingUpdate", Frozen()), maxUnavailable=1, maxSurge=0)
+        rolling = _with_missing(strategy.get("rollingUpdate", Frozen()), maxUnavailable=1, maxSurge=0)
         strategy = strategy.with_(rollingUpdate=rolling)
     spec = evolve(
-        found.spec,
-        template=evolve(found.spec.template, spec=_pod_spec(found.spec.template.spec)),
-        rest=_given(found.spec.rest, revisionHistoryLimit=10).with_(updateStrategy=strategy),
+        daemon_set.spec,
+        template=evolve(daemon_set.spec.template, spec=_pod_spec(daemon_set.spec.template.spec)),
+        rest=_with_missing(daemon_set.spec.rest, revisionHistoryLimit=10).with_(updateStrategy=strategy),
     )
-    meta = evolve(found.metadata, annotations=_given(found.metadata.annotations, **{GENERATION: "1"}))
-    return evolve(found, spec=spec, metadata=meta)
+    annotations = _with_missing(daemon_set.metadata.annotations, **{TEMPLATE_GENERATION: "1"})
+    return evolve_parts(daemon_set, spec=spec, metadata={"annotations": annotations})
 
 
-def _service(found: Service) -> Service:
-    """A service's words; its address is the allocator's to give, and there is none here."""
-    spec = _filled(found.spec, type="ClusterIP")
-    rest = _given(spec.rest, sessionAffinity="None")
+def _service(service: Service) -> Service:
+    """Set a service's defaults, except its address, which the API server allocates."""
+    spec = _filled(service.spec, type="ClusterIP")
+    rest = _with_missing(spec.rest, sessionAffinity="None")
     if rest["sessionAffinity"] == "ClientIP":
-        rest = _given(rest, sessionAffinityConfig=Frozen(clientIP=Frozen(timeoutSeconds=10800)))
+        rest = _with_missing(rest, sessionAffinityConfig=Frozen(clientIP=Frozen(timeoutSeconds=10800)))
     if spec.type != "ExternalName":
-        rest = _given(rest, internalTrafficPolicy="Cluster")
-    return evolve(found, spec=evolve(spec, ports=tuple(map(_service_port, spec.ports)), rest=rest))
+        rest = _with_missing(rest, internalTrafficPolicy="Cluster")
+    return evolve(service, spec=evolve(spec, ports=tuple(map(_service_port, spec.ports)), rest=rest))
 
 
-def _service_port(found: ServicePort) -> ServicePort:
-    port: ServicePort = _filled(found, protocol="TCP")
-    return port if port.target_port not in (None, 0, "") else evolve(port, target_port=port.port)
+def _service_port(port: ServicePort) -> ServicePort:
+    filled: ServicePort = _filled(port, protocol="TCP")
+    return filled if filled.target_port not in (None, 0, "") else evolve(filled, target_port=filled.port)
 
 
-def _priority_class(found: PriorityClass) -> PriorityClass:
-    filled: PriorityClass = _filled(found, preemption_policy="PreemptLowerPriority")
+def _priority_class(priority_class: PriorityClass) -> PriorityClass:
+    filled: PriorityClass = _filled(priority_class, preemption_policy="PreemptLowerPriority")
     return filled
 
 
-def _csi_driver(found: CSIDriver) -> CSIDriver:
-    spec = found.spec
+def _csi_driver(driver: CSIDriver) -> CSIDriver:
+    spec = driver.spec
     spec = evolve(
         spec,
         attach_required=True if spec.attach_required is None else spec.attach_required,
         pod_info_on_mount=False if spec.pod_info_on_mount is None else spec.pod_info_on_mount,
         storage_capacity=False if spec.storage_capacity is None else spec.storage_capacity,
         volume_lifecycle_modes=spec.volume_lifecycle_modes or ("Persistent",),
-        rest=_given(
+        rest=_with_missing(
             spec.rest, fsGroupPolicy="ReadWriteOnceWithFSType", requiresRepublish=False, seLinuxMount=False
         ),
     )
-    return evolve(found, spec=spec)
+    return evolve(driver, spec=spec)
 
 
-def _volume_attachment(found: VolumeAttachment) -> VolumeAttachment:
-    if found.status.attached is not None:
-        return found
-    return evolve_parts(found, status={"attached": False})
+def _volume_attachment(attachment: VolumeAttachment) -> VolumeAttachment:
+    if attachment.status.attached is not None:
+        return attachment
+    return evolve_parts(attachment, status={"attached": False})
 
 
-_FILLS: Mapping[type[Any], Callable[[Any], Any]] = {
+_DEFAULTERS: Mapping[type[Any], Callable[[Any], Any]] = {
     StorageClass: _storage_class,
     PersistentVolume: _volume,
     PersistentVolumeClaim: _claim,

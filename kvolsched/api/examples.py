@@ -1,6 +1,4 @@
-"""The documents' example manifests, shipped with the package: cleaned, loadable, each naming document and
-section.
-"""
+"""Example manifests from the design documents, shipped with the package; each names its document and section."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""What the API server fills in beside `defaults`: the fields that no class models, so that what is stored is whole.
+"""Defaulting of unmodelled fields: the values that the API server fills in beside those of `defaults`.
 
-Pure and idempotent, over an object that was defaulted; what is given stays. Nothing here decides where a pod runs: the
-engine loads clusters without it, only what goes through the API server is completed. Mirrors `defaults.go` and the
-strategies of the kinds (v1.36.2).
+Pure and idempotent, applied after `defaults`. No such field decides where a pod runs, so a cluster loads objects
+without them; only writes through the API server are completed. Mirrors `defaults.go` and the strategies of the kinds
+(v1.36.2).
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ from .kinds.volume import PersistentVolumeClaim
 from .kinds.workload import DaemonSet, Deployment, Namespace, ReplicaSet, StatefulSet
 
 
-def completed(found: Any) -> Any:
-    """Return the object with everything that the API server stores of its kind."""
-    fill = _FILLS.get(type(found))
-    return found if fill is None else fill(found)
+def with_unmodelled_defaults(obj: Any) -> Any:
+    """Return an object with the unmodelled defaults of its kind."""
+    set_defaults = _DEFAULTERS.get(type(obj))
+    return obj if set_defaults is None else set_defaults(obj)
 
 
-def _given(rest: Frozen, values: Frozen) -> Frozen:
-    """Return unmodelled fields with those of these that are missing; the same value when nothing was given."""
+def _with_missing(rest: Frozen, values: Frozen) -> Frozen:
+    """Return unmodelled fields with these values where they are missing."""
     if not rest:
         return values
     if all(name in rest for name in values):
@@ -36,23 +36,23 @@ def _given(rest: Frozen, values: Frozen) -> Frozen:
     return Frozen({**values, **rest})
 
 
-def _inside(rest: Frozen, name: str, values: Frozen) -> Frozen:
-    """Return unmodelled fields with what is missing in one of them, if that one is given."""
-    held = rest.get(name)
-    return rest.with_(**{name: _given(held, values)}) if isinstance(held, Frozen) else rest
+def _with_missing_in(rest: Frozen, name: str, values: Frozen) -> Frozen:
+    """Return unmodelled fields with values filled into one field that is a mapping, if it exists."""
+    inner = rest.get(name)
+    return rest.with_(**{name: _with_missing(inner, values)}) if isinstance(inner, Frozen) else rest
 
 
 # --- pods ------------------------------------------------------------------------------------------------------------
 
-_TERMINATION = {"terminationMessagePath": "/dev/termination-log", "terminationMessagePolicy": "File"}
-_PULLED = {
-    policy: Frozen(imagePullPolicy=policy, **_TERMINATION)
+_TERMINATION_FIELDS = {"terminationMessagePath": "/dev/termination-log", "terminationMessagePolicy": "File"}
+_CONTAINER_BY_PULL_POLICY = {
+    policy: Frozen(imagePullPolicy=policy, **_TERMINATION_FIELDS)
     for policy in ("Always", "IfNotPresent")
 }  # fmt: skip
-_PROBE = Frozen(timeoutSeconds=1, periodSeconds=10, successThreshold=1, failureThreshold=3)
-_TEMPLATE = Frozen(dnsPolicy="ClusterFirst", securityContext=EMPTY)
-_POD = _TEMPLATE.with_(enableServiceLinks=True)
-_SOURCES: Mapping[str, Frozen] = {
+_PROBE_FIELDS = Frozen(timeoutSeconds=1, periodSeconds=10, successThreshold=1, failureThreshold=3)
+_TEMPLATE_SPEC = Frozen(dnsPolicy="ClusterFirst", securityContext=EMPTY)
+_POD_SPEC = _TEMPLATE_SPEC.with_(enableServiceLinks=True)
+_VOLUME_SOURCES: Mapping[str, Frozen] = {
     "secret": Frozen(defaultMode=420),
     "configMap": Frozen(defaultMode=420),
     "downwardAPI": Frozen(defaultMode=420),
@@ -63,147 +63,153 @@ _SOURCES: Mapping[str, Frozen] = {
 
 
 def _pull_policy(image: str) -> str:
-    """An image without a tag, or tagged `latest`, is pulled always; one named by its digest need not be."""
+    """Return the default imagePullPolicy: Always for `latest` or without a tag and digest, else IfNotPresent."""
     name, _, digest = image.partition("@")
     tag = name.rpartition("/")[2].partition(":")[2]
     return "Always" if tag == "latest" or not (tag or digest) else "IfNotPresent"
 
 
-def _container(found: Container) -> Container:
-    rest = _given(found.rest, _PULLED[_pull_policy(found.image)])
+def _container(container: Container) -> Container:
+    rest = _with_missing(container.rest, _CONTAINER_BY_PULL_POLICY[_pull_policy(container.image)])
     for probe in ("livenessProbe", "readinessProbe", "startupProbe"):
         if probe in rest:
-            rest = _inside(rest, probe, _PROBE)
-            rest = rest.with_(**{probe: _inside(rest[probe], "httpGet", Frozen(path="/", scheme="HTTP"))})
-    if any("fieldRef" in one.get("valueFrom", EMPTY) for one in rest.get("env", ()) if isinstance(one, Frozen)):
-        rest = rest.with_(env=tuple(_from_field(one) for one in rest["env"]))
-    return found if rest == found.rest else evolve(found, rest=rest)
+            rest = _with_missing_in(rest, probe, _PROBE_FIELDS)
+            rest = rest.with_(**{probe: _with_missing_in(rest[probe], "httpGet", Frozen(path="/", scheme="HTTP"))})
+    variables = [variable for variable in rest.get("env", ()) if isinstance(variable, Frozen)]
+    if any("fieldRef" in variable.get("valueFrom", EMPTY) for variable in variables):
+        rest = rest.with_(env=tuple(_env_from_field(variable) for variable in rest["env"]))
+    return container if rest == container.rest else evolve(container, rest=rest)
 
 
-def _from_field(variable: Frozen) -> Frozen:
-    source = _inside(variable.get("valueFrom", EMPTY), "fieldRef", Frozen(apiVersion="v1"))
+def _env_from_field(variable: Frozen) -> Frozen:
+    source = _with_missing_in(variable.get("valueFrom", EMPTY), "fieldRef", Frozen(apiVersion="v1"))
     return variable.with_(valueFrom=source) if source else variable
 
 
-def _volume(found: Volume) -> Volume:
-    rest = found.rest
-    for name, values in _SOURCES.items():
+def _volume(volume: Volume) -> Volume:
+    rest = volume.rest
+    for name, values in _VOLUME_SOURCES.items():
         if name in rest:
-            rest = _inside(rest, name, values)
-    if not rest and found == Volume(name=found.name):
+            rest = _with_missing_in(rest, name, values)
+    if not rest and volume == Volume(name=volume.name):
         rest = Frozen(emptyDir=EMPTY)
-    if found.iscsi is not None:
-        iscsi: Any = evolve(found.iscsi, rest=_given(found.iscsi.rest, Frozen(iscsiInterface="default")))
-        return evolve(found, rest=rest, iscsi=iscsi)
-    if found.azure_disk is not None:
+    if volume.iscsi is not None:
+        iscsi: Any = evolve(volume.iscsi, rest=_with_missing(volume.iscsi.rest, Frozen(iscsiInterface="default")))
+        return evolve(volume, rest=rest, iscsi=iscsi)
+    if volume.azure_disk is not None:
         values = Frozen(cachingMode="ReadWrite", fsType="ext4", kind="Shared")
-        disk: Any = evolve(found.azure_disk, rest=_given(found.azure_disk.rest, values))
+        disk: Any = evolve(volume.azure_disk, rest=_with_missing(volume.azure_disk.rest, values))
         disk = evolve(disk, read_only=bool(disk.read_only))
-        return evolve(found, rest=rest, azure_disk=disk)
-    if found.ephemeral is not None and found.ephemeral.volume_claim_template is not None:
-        template = found.ephemeral.volume_claim_template
-        source: Any = evolve_parts(template, spec={"rest": _sources(template.spec.rest)})
-        return evolve(found, ephemeral=evolve(found.ephemeral, volume_claim_template=source))
-    return found if rest is found.rest else evolve(found, rest=rest)
+        return evolve(volume, rest=rest, azure_disk=disk)
+    if volume.ephemeral is not None and volume.ephemeral.volume_claim_template is not None:
+        template = volume.ephemeral.volume_claim_template
+        source: Any = evolve_parts(template, spec={"rest": _data_sources(template.spec.rest)})
+        return evolve(volume, ephemeral=evolve(volume.ephemeral, volume_claim_template=source))
+    return volume if rest is volume.rest else evolve(volume, rest=rest)
 
 
 def _pod_spec(spec: PodSpec, values: Frozen) -> PodSpec:
     containers = tuple(map(_container, spec.containers))
     if spec.rest.get("hostNetwork"):
-        containers = tuple(map(_on_the_host, containers))
+        containers = tuple(map(_with_host_ports, containers))
     return evolve(
         spec,
         containers=containers,
         init_containers=tuple(map(_container, spec.init_containers)),
         volumes=tuple(map(_volume, spec.volumes)),
-        rest=_given(spec.rest, values),
+        rest=_with_missing(spec.rest, values),
     )
 
 
-def _on_the_host(found: Container) -> Container:
-    """A container in the node's network takes its ports there."""
-    if all(port.host_port for port in found.ports):
-        return found
-    ports = tuple(evolve(port, host_port=port.host_port or port.container_port) for port in found.ports)
-    return evolve(found, ports=ports)
+def _with_host_ports(container: Container) -> Container:
+    """Set hostPort to containerPort, as for every container on the host network."""
+    if all(port.host_port for port in container.ports):
+        return container
+    ports = tuple(evolve(port, host_port=port.host_port or port.container_port) for port in container.ports)
+    return evolve(container, ports=ports)
 
 
-def _pod(found: Pod) -> Pod:
-    status = found.status
+def _pod(pod: Pod) -> Pod:
+    status = pod.status
     if "qosClass" not in status.rest:
-        status = evolve(status, rest=status.rest.with_(qosClass=quality(found.spec)))
-    return evolve(found, spec=_pod_spec(found.spec, _POD), status=status)
+        status = evolve(status, rest=status.rest.with_(qosClass=pod_qos_class(pod.spec)))
+    return evolve(pod, spec=_pod_spec(pod.spec, _POD_SPEC), status=status)
 
 
-def quality(spec: PodSpec) -> str:
-    """Return a pod's class of service: Guaranteed, Burstable or BestEffort (mirrors `ComputePodQOS`)."""
+def pod_qos_class(spec: PodSpec) -> str:
+    """Return the QoS class of a pod: Guaranteed, Burstable or BestEffort (mirrors `ComputePodQOS`)."""
     containers = (*spec.containers, *spec.init_containers)
-    asked = [_positive(container.resources.requests) for container in containers]
-    bounds = [_positive(container.resources.limits) for container in containers]
-    if not any(asked) and not any(bounds):
+    requests = [_positive(container.resources.requests) for container in containers]
+    limits = [_positive(container.resources.limits) for container in containers]
+    if not any(requests) and not any(limits):
         return "BestEffort"
-    same = all(len(bound) == 2 and (not ask or ask == bound) for ask, bound in zip(asked, bounds, strict=True))
-    return "Guaranteed" if same else "Burstable"
+    pairs = zip(requests, limits, strict=True)
+    guaranteed = all(len(limit) == 2 and (not request or request == limit) for request, limit in pairs)
+    return "Guaranteed" if guaranteed else "Burstable"
 
 
-def _positive(found: Frozen) -> dict[str, Any]:
-    return {name: found[name] for name in ("cpu", "memory") if name in found and parse(found[name]) > 0}
+def _positive(quantities: Frozen) -> dict[str, Any]:
+    return {
+        name: quantities[name]
+        for name in ("cpu", "memory")
+        if name in quantities and parse(quantities[name]) > 0
+    }
 
 
-def _template(found: PodTemplateSpec) -> PodTemplateSpec:
-    return evolve(found, spec=_pod_spec(found.spec, _TEMPLATE))
+def _template(template: PodTemplateSpec) -> PodTemplateSpec:
+    return evolve(template, spec=_pod_spec(template.spec, _TEMPLATE_SPEC))
 
 
 # --- workloads -------------------------------------------------------------------------------------------------------
 
 
-def _stateful_set(found: StatefulSet) -> StatefulSet:
-    rest = _given(found.spec.rest, Frozen(revisionHistoryLimit=10))
-    strategy = _given(rest.get("updateStrategy", EMPTY), Frozen(type="RollingUpdate"))
+def _stateful_set(stateful_set: StatefulSet) -> StatefulSet:
+    rest = _with_missing(stateful_set.spec.rest, Frozen(revisionHistoryLimit=10))
+    strategy = _with_missing(rest.get("updateStrategy", EMPTY), Frozen(type="RollingUpdate"))
     if strategy["type"] == "RollingUpdate":
-        rolling = _given(strategy.get("rollingUpdate", EMPTY), Frozen(partition=0))
+        rolling = _with_missing(strategy.get("rollingUpdate", EMPTY), Frozen(partition=0))
         strategy = strategy.with_(rollingUpdate=rolling)
     retention = Frozen(whenDeleted="Retain", whenScaled="Retain")
-    policy = _given(rest.get("persistentVolumeClaimRetentionPolicy", EMPTY), retention)
+    policy = _with_missing(rest.get("persistentVolumeClaimRetentionPolicy", EMPTY), retention)
     rest = rest.with_(updateStrategy=strategy, persistentVolumeClaimRetentionPolicy=policy)
     spec = evolve(
-        found.spec,
-        template=_template(found.spec.template),
-        volume_claim_templates=tuple(map(_claim, found.spec.volume_claim_templates)),
+        stateful_set.spec,
+        template=_template(stateful_set.spec.template),
+        volume_claim_templates=tuple(map(_claim, stateful_set.spec.volume_claim_templates)),
         rest=rest,
     )
-    return evolve(found, spec=spec)
+    return evolve(stateful_set, spec=spec)
 
 
-def _templated(found: Deployment | ReplicaSet | DaemonSet) -> Any:
-    return evolve_parts(found, spec={"template": _template(found.spec.template)})
+def _workload(workload: Deployment | ReplicaSet | DaemonSet) -> Any:
+    return evolve_parts(workload, spec={"template": _template(workload.spec.template)})
 
 
 # --- storage ---------------------------------------------------------------------------------------------------------
 
 
-def _claim(found: PersistentVolumeClaim) -> PersistentVolumeClaim:
-    rest = _sources(found.spec.rest)
-    return found if rest is found.spec.rest else evolve_parts(found, spec={"rest": rest})
+def _claim(claim: PersistentVolumeClaim) -> PersistentVolumeClaim:
+    rest = _data_sources(claim.spec.rest)
+    return claim if rest is claim.spec.rest else evolve_parts(claim, spec={"rest": rest})
 
 
-def _sources(rest: Frozen) -> Frozen:
-    """Keep a claim's dataSource and dataSourceRef the same; what neither may name is dropped without a word.
+def _data_sources(rest: Frozen) -> Frozen:
+    """Copy a claim's dataSource to dataSourceRef or back, and drop what may not be referenced.
 
-    A source in another namespace needs a gate that is off; the older field may name claims and snapshots alone.
+    A source in another namespace needs a feature gate that is off; dataSource may name claims and snapshots only.
     """
     source, reference = rest.get("dataSource"), rest.get("dataSourceRef")
     if source is None and reference is None:
         return rest
     if reference is not None and reference.get("namespace"):
         reference = None
-    if source is not None and reference is None and (source.get("apiGroup"), source.get("kind")) not in _COPIED:
-        source = None
+    if source is not None and reference is None:
+        source = source if (source.get("apiGroup"), source.get("kind")) in _DATA_SOURCE_KINDS else None
     source, reference = source or reference, reference or source
     return rest.with_(dataSource=source, dataSourceRef=reference)
 
 
-_COPIED = (
+_DATA_SOURCE_KINDS = (
     (None, "PersistentVolumeClaim"), ("", "PersistentVolumeClaim"), ("snapshot.storage.k8s.io", "VolumeSnapshot")
 )  # fmt: skip
 
@@ -214,35 +220,35 @@ _NODE_INFO = (
     "architecture", "bootID", "containerRuntimeVersion", "kernelVersion", "kubeProxyVersion", "kubeletVersion",
     "machineID", "operatingSystem", "osImage", "systemUUID",
 )  # fmt: skip
-_NODE = Frozen(
+_NODE_STATUS = Frozen(
     daemonEndpoints=Frozen(kubeletEndpoint=Frozen(Port=0)), nodeInfo=Frozen(dict.fromkeys(_NODE_INFO, ""))
 )
 
 
-def _node(found: Node) -> Node:
-    status = evolve(found.status, rest=_given(found.status.rest, _NODE))
-    ranges = found.spec.rest.get("podCIDRs")
-    if ranges and "podCIDR" not in found.spec.rest:
-        spec = evolve(found.spec, rest=found.spec.rest.with_(podCIDR=ranges[0]))
-        return evolve(found, spec=spec, status=status)
-    return evolve(found, status=status)
+def _node(node: Node) -> Node:
+    status = evolve(node.status, rest=_with_missing(node.status.rest, _NODE_STATUS))
+    ranges = node.spec.rest.get("podCIDRs")
+    if ranges and "podCIDR" not in node.spec.rest:
+        spec = evolve(node.spec, rest=node.spec.rest.with_(podCIDR=ranges[0]))
+        return evolve(node, spec=spec, status=status)
+    return evolve(node, status=status)
 
 
-def _namespace(found: Namespace) -> Namespace:
-    spec = found.rest.get("spec", EMPTY)
+def _namespace(namespace: Namespace) -> Namespace:
+    spec = namespace.rest.get("spec", EMPTY)
     finalizers = spec.get("finalizers", ())
     if "kubernetes" not in finalizers:
         spec = spec.with_(finalizers=(*finalizers, "kubernetes"))
-    status = found.rest.get("status") or Frozen(phase="Active")
-    return evolve(found, rest=found.rest.with_(spec=spec, status=status))
+    status = namespace.rest.get("status") or Frozen(phase="Active")
+    return evolve(namespace, rest=namespace.rest.with_(spec=spec, status=status))
 
 
-def _service(found: Service) -> Service:
-    """A service's families and its address: none, the one asked for, or one that follows from its name."""
-    spec = found.spec
+def _service(service: Service) -> Service:
+    """Set a service's IP families and its address: None, the requested one, or one derived from its name."""
+    spec = service.spec
     if spec.type == "ExternalName":
-        return evolve(found, rest=_given(found.rest, _NO_BALANCER))
-    address = spec.cluster_ip or _address(f"{found.metadata.namespace}/{found.metadata.name}")
+        return evolve(service, rest=_with_missing(service.rest, _EMPTY_STATUS))
+    address = spec.cluster_ip or _address(f"{service.metadata.namespace}/{service.metadata.name}")
     families: tuple[str, ...] = ("IPv6",) if ":" in address else ("IPv4",)
     policy = "SingleStack"
     if address == "None" and not spec.selector:
@@ -252,25 +258,25 @@ def _service(found: Service) -> Service:
         values["externalTrafficPolicy"] = "Cluster"
     if spec.type == "LoadBalancer":
         values["allocateLoadBalancerNodePorts"] = True
-    filled = evolve(spec, cluster_ip=address, rest=_given(spec.rest, Frozen(values)))
-    return evolve(found, spec=filled, rest=_given(found.rest, _NO_BALANCER))
+    filled = evolve(spec, cluster_ip=address, rest=_with_missing(spec.rest, Frozen(values)))
+    return evolve(service, spec=filled, rest=_with_missing(service.rest, _EMPTY_STATUS))
 
 
-_NO_BALANCER = Frozen(status=Frozen(loadBalancer=EMPTY))
+_EMPTY_STATUS = Frozen(status=Frozen(loadBalancer=EMPTY))
 
 
 def _address(name: str) -> str:
-    """Return an address of 10.96.0.0/12 for a name: the same in every run, unlike any allocator's."""
+    """Return an address in 10.96.0.0/12 derived from a name, so that every run gives the service one address."""
     number = int.from_bytes(hashlib.blake2b(name.encode(), digest_size=4).digest(), "big") % (2**20 - 2) + 1
     return f"10.{96 + (number >> 16)}.{number >> 8 & 255}.{number & 255}"
 
 
-_FILLS: Mapping[type[Any], Callable[[Any], Any]] = {
+_DEFAULTERS: Mapping[type[Any], Callable[[Any], Any]] = {
     Pod: _pod,
     StatefulSet: _stateful_set,
-    Deployment: _templated,
-    ReplicaSet: _templated,
-    DaemonSet: _templated,
+    Deployment: _workload,
+    ReplicaSet: _workload,
+    DaemonSet: _workload,
     PersistentVolumeClaim: _claim,
     Node: _node,
     Namespace: _namespace,

@@ -1,8 +1,7 @@
-"""Do we answer what the real ones answered? Recorded cases, played in our engine and compared aspect by aspect.
+"""Conformance: recorded answers of real Kubernetes components, compared with the engine's answers aspect by aspect.
 
-Imports and names only: `recording` reads the cases, `agreement` compares and counts, `families` knows who answers which
-family, `verdicts` asks the scheduler, `trace` lays one recorded story beside ours. Nothing in this room knows a rule of
-Kubernetes: a difference is mended where the rule stands.
+Imports only: `recording` reads cases, `agreement` compares and counts, `families` lists who answers which family. No
+module here contains a rule of Kubernetes: a difference is fixed where the rule is implemented.
 """
 
 from __future__ import annotations
@@ -11,7 +10,7 @@ from .agreement import ABSENT, Agreement, Difference, Family
 from .families import FAMILIES, compare, conform
 from .recorded_trace import Trace, trace
 from .recording import Case, Recorded, read
-from .verdicts import judged
+from .verdicts import judge_case
 
 __all__ = [
     "ABSENT",
@@ -24,7 +23,7 @@ __all__ = [
     "Trace",
     "compare",
     "conform",
-    "judged",
+    "judge_case",
     "read",
     "trace",
 ]

@@ -1,4 +1,4 @@
-"""Comparing what was recorded with what we answer: aspect by aspect, counted, the first differences kept to be read.
+"""Compare recorded answers with the engine's answers, count agreements by aspect and keep the first differences.
 
 This module knows no Kubernetes. An aspect absent from the recording must be absent from our answer; every aspect of a
 family is compared in every case, so that `of` is the number of cases.
@@ -17,12 +17,12 @@ from .recording import Case
 if TYPE_CHECKING:
     from kvolsched.revision import Revision
 
-KEPT = 3  # differing cases kept of each family and aspect, and lines shown of each
-LONGEST = 400  # characters of one side that are shown
+MAX_SHOWN = 3  # differing cases kept for each family and aspect, and lines shown of each
+MAX_LENGTH = 400  # characters of one side that are shown
 
 
 class _Absent:
-    """Stands for an aspect, or a part of one, that is not there."""
+    """Placeholder for an aspect, or a part of one, that is absent."""
 
     def __repr__(self) -> str:
         return "absent"
@@ -32,8 +32,8 @@ ABSENT = _Absent()
 
 
 @attrs.frozen
-class Failed:
-    """Stands for an answer that ended in an error: it agrees with nothing, not even with itself."""
+class FailedAnswer:
+    """Placeholder for an answer that raised an error; it equals nothing, not even itself."""
 
     words: str
 
@@ -47,21 +47,21 @@ class Failed:
 
 
 def as_recorded(case: Case) -> Mapping[str, Any]:
-    """Return a case's expectation as it stands."""
+    """Return the recorded answer of a case unchanged."""
     expected: Mapping[str, Any] = case["expect"]
     return expected
 
 
 @attrs.frozen
 class Family:
-    """Who answers a family's cases, in which aspects.
+    """The functions that answer the cases of one family, and the aspects that are compared.
 
     Args:
         aspects: what is compared, in the order in which it is shown.
-        answer: our answer to a case under a revision: the aspects that it has, as plain data. It is shown the question
-            alone: the case without `expect`.
-        expected: the recorded answer, brought to the same form.
-        revision: the rules that these recordings judge.
+        answer: computes our answer to a case under a revision, aspect by aspect, as plain data. It receives the case
+            without `expect`.
+        expected: converts the recorded answer to the same form.
+        revision: the rules that the recordings apply to.
     """
 
     aspects: tuple[str, ...]
@@ -70,10 +70,10 @@ class Family:
     revision: str = "upstream"
 
     def compare(self, case: Case, revision: Revision) -> Iterator[tuple[str, Any, Any]]:
-        """Yield every aspect with both sides; if our answer fails, all aspects fail, in its words.
+        """Yield every aspect with both sides; if our answer raises, every aspect differs and shows the error.
 
         Raises:
-            ValueError: the case does not say what was answered.
+            ValueError: the case contains no recorded answer.
         """
         try:
             expected = self.expected(case)
@@ -81,8 +81,8 @@ class Family:
             raise ValueError(f"the recording does not say what was answered: it lacks {lack}") from None
         try:
             actual = self.answer({word: what for word, what in case.items() if word != "expect"}, revision)
-        except Exception as error:  # noqa: BLE001 - whatever goes wrong is one disagreement, and the others are compared
-            failed = Failed(f"{type(error).__name__}: {error}")
+        except Exception as error:  # noqa: BLE001 - an error is one disagreement; the other cases are still compared
+            failed = FailedAnswer(f"{type(error).__name__}: {error}")
             actual = dict.fromkeys(self.aspects, failed)
         for aspect in self.aspects:
             yield aspect, expected.get(aspect, ABSENT), actual.get(aspect, ABSENT)
@@ -90,7 +90,7 @@ class Family:
 
 @attrs.frozen
 class Difference:
-    """One aspect of one case that differs, with both sides."""
+    """One aspect of one case whose two sides differ."""
 
     family: str
     case: str
@@ -99,16 +99,16 @@ class Difference:
     actual: Any
 
     def parts(self) -> Iterator[tuple[str, Any, Any]]:
-        """Yield the paths at which the sides differ, as `nodes.n0.codes.first`, with what stands there."""
+        """Yield (path, recorded, ours) for every part that differs; a path is for example `nodes.n0.codes.first`."""
         yield from _parts(self.aspect, self.expected, self.actual)
 
     def __str__(self) -> str:
         parts = list(self.parts())
         lines = [f"{self.case}"]
-        for path, expected, actual in parts[:KEPT]:
+        for path, expected, actual in parts[:MAX_SHOWN]:
             lines += [f"  {path}", f"    recorded  {_shown(expected)}", f"    ours      {_shown(actual)}"]
-        if len(parts) > KEPT:
-            lines.append(f"  and {len(parts) - KEPT} more")
+        if len(parts) > MAX_SHOWN:
+            lines.append(f"  and {len(parts) - MAX_SHOWN} more")
         return "\n".join(lines)
 
 
@@ -116,18 +116,19 @@ def _parts(path: str, expected: Any, actual: Any) -> Iterator[tuple[str, Any, An
     if isinstance(expected, Mapping) and isinstance(actual, Mapping):
         for key in sorted({*expected, *actual}):
             yield from _parts(f"{path}.{key}", expected.get(key, ABSENT), actual.get(key, ABSENT))
-    elif not expected == actual:  # noqa: SIM201 - what failed is unequal to all, and says so in __eq__
+    elif not expected == actual:  # noqa: SIM201 - FailedAnswer defines __eq__ only
         yield path, expected, actual
 
 
 def _shown(value: Any) -> str:
-    text = repr(value) if isinstance(value, _Absent | Failed) else json.dumps(value, default=repr, ensure_ascii=False)
-    return text if len(text) <= LONGEST else f"{text[:LONGEST]} …"
+    literal = isinstance(value, _Absent | FailedAnswer)
+    text = repr(value) if literal else json.dumps(value, default=repr, ensure_ascii=False)
+    return text if len(text) <= MAX_LENGTH else f"{text[:MAX_LENGTH]} …"
 
 
 @attrs.define
 class Agreement:
-    """Mutable: how many cases of each family agree in each aspect, and the first that do not."""
+    """Counts of agreeing cases by family and aspect, with the first differences. Mutable."""
 
     counts: dict[str, dict[str, list[int]]] = attrs.field(factory=dict)
     differences: list[Difference] = attrs.field(factory=list)
@@ -139,12 +140,12 @@ class Agreement:
         agrees = bool(expected == actual)
         count[0] += agrees
         count[1] += 1
-        if not agrees and count[1] - count[0] <= KEPT:
+        if not agrees and count[1] - count[0] <= MAX_SHOWN:
             self.differences.append(Difference(family, case, aspect, expected, actual))
 
     @property
     def complete(self) -> bool:
-        """Whether something was compared, nothing was left out, and everything agrees."""
+        """Whether at least one case was compared, none was left out, and all agree."""
         counts = [count for aspects in self.counts.values() for count in aspects.values()]
         return bool(counts) and not self.interrupted and all(agree == of for agree, of in counts)
 
@@ -156,7 +157,7 @@ class Agreement:
         }
 
     def table(self) -> str:
-        """Return how many of how many agree: a row per family, a column per aspect, a table per set of aspects."""
+        """Return tables of `agreeing/compared`: one row per family, one column per aspect."""
         by_aspects: dict[tuple[str, ...], list[list[str]]] = {}
         for family, aspects in self.counts.items():
             cells = [f"{agree}/{of}" for agree, of in aspects.values()]
@@ -174,7 +175,7 @@ class Agreement:
                     found = grouped[family, aspect]
                     parts.append("\n".join([f"{family}, {aspect}: {of - agree} of {of} differ", *map(str, found)]))
         if self.interrupted:
-            parts.append("interrupted: the cases that follow were not compared")
+            parts.append("interrupted: the remaining cases were not compared")
         return "\n\n".join(parts)
 
 

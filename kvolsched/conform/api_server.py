@@ -1,7 +1,7 @@
-"""The API server's families: an object created or replaced on a real server, its answer in the recording's form.
+"""Families `api`, `pod-create`, `pod-update`, `refusals`: objects created or replaced on a real API server.
 
-Nothing is decided here: objects are decoded, admitted, validated and stored by the engine's own API server with every
-admission plugin on; this module only asks and writes down. Families `api`, `pod-create`, `pod-update`, `refusals`.
+The engine's API server decodes, admits, validates and stores with every admission plugin on; this module only calls it
+and formats the answer as the recordings do.
 """
 
 from __future__ import annotations
@@ -12,14 +12,14 @@ from typing import Any
 
 import attrs
 
-from kvolsched.api.defaults import defaulted
-from kvolsched.api.text.convert import ACCEPTED, decode, schema
-from kvolsched.api.text.fault import Problem, spelled
+from kvolsched.api.defaults import with_defaults
+from kvolsched.api.text.convert import DECODABLE_RULES, decode, schema
+from kvolsched.api.text.fault import Problem, format_path
 from kvolsched.api.text.manifest import from_plain, to_plain
 from kvolsched.api.text.patches import json_patch, merge_patch
-from kvolsched.api.validation.invalid import ABSENT, Invalid
+from kvolsched.api.validation.field_error import NO_VALUE, FieldError
 from kvolsched.revision import Revision
-from kvolsched.world.apiserver import Done, Refused, Write, key_of
+from kvolsched.world.apiserver import CommittedWrite, RefusedWrite, Write, key_of
 from kvolsched.world.log import Key, Log
 
 from .recording import Case
@@ -28,30 +28,30 @@ ASPECTS = ("code", "stored", "errors", "unknown", "field", "got", "wants", "reas
 POD_ASPECTS = ("errors",)
 PROBED = ("code", "message", "causes")
 CODES = {"Invalid": 422, "Forbidden": 403, "NotFound": 404, "Conflict": 409, "AlreadyExists": 409}
-DOCUMENTS = ("spelling", "design")  # what only the design documents know is unknown to Kubernetes
+DESIGN_ONLY_RULES = ("spelling", "design")  # fields of the design documents that Kubernetes does not have
 WHO = "user"
-ADDRESS = "10.0.0.0"  # stands for an address that the server chose
+ADDRESS = "10.0.0.0"  # placeholder for an address that the server chose
 _DROPPED = ("uid", "resourceVersion", "creationTimestamp", "generation")
-_DIFFERENCE = re.compile(r"\n@@.*", re.DOTALL)  # how both objects look as Go's values, line by line
+_DIFFERENCE = re.compile(r"\n@@.*", re.DOTALL)  # the line by line difference of two Go values
 _LISTED = re.compile(r"(?<=pod updates may not change fields other than ).*", re.DOTALL)
 
 
-class Server:
-    """Mutable: an API server over a log of its own, with every admission plugin on."""
+class RecordedServer:
+    """An API server over a log of its own, with every admission plugin on. Mutable."""
 
     def __init__(self, revision: Revision) -> None:
         self.server = attrs.evolve(revision, disabled=()).server()
         self.log = Log()
 
-    def put(self, obj: Any, verb: str = "") -> Done | Refused:
-        """Create an object, or replace the one that is there."""
+    def put(self, obj: Any, verb: str = "") -> CommittedWrite | RefusedWrite:
+        """Create an object, or replace it if it exists."""
         key = key_of(obj)
         verb = verb or ("update" if key in self.log.objects else "create")
         return self.server.commit(self.log, Write(verb, key, obj), WHO)
 
     def hold(self, obj: Any) -> None:
-        """Set an object as it is, defaulted alone."""
-        self.log.write(key_of(obj), defaulted(obj))
+        """Store an object with defaults only, without admission."""
+        self.log.write(key_of(obj), with_defaults(obj))
 
     def plain(self, key: Key) -> dict[str, Any]:
         """Return a stored object as plain data."""
@@ -62,18 +62,18 @@ class Server:
 
 
 def answer(case: Case, revision: Revision) -> Mapping[str, Any]:
-    """Return what our API server says to a case's create or replacement."""
+    """Return the answer of our API server to the request of a case."""
     found, problems = decode(case["new"])
-    strange = [one for one in problems if one.rule not in ACCEPTED or one.rule in DOCUMENTS]
-    refused = _undecoded(case["new"], strange)
+    unknown = [one for one in problems if one.rule not in DECODABLE_RULES or one.rule in DESIGN_ONLY_RULES]
+    refused = _undecoded(case["new"], unknown)
     if refused is not None:
         return refused
-    server = Server(revision)
+    server = RecordedServer(revision)
     if "old" in case:
         server.put(from_plain(case["old"]))
     outcome = server.put(found)
-    if isinstance(outcome, Done):
-        stored = without_luck(to_plain(outcome.stored), case["new"])
+    if isinstance(outcome, CommittedWrite):
+        stored = without_server_values(to_plain(outcome.stored), case["new"])
         return {"code": 200 if "old" in case else 201, "stored": stored}
     said: dict[str, Any] = {"code": CODES[outcome.reason]}
     if outcome.reason == "Invalid":
@@ -84,10 +84,10 @@ def answer(case: Case, revision: Revision) -> Mapping[str, Any]:
 
 
 def expected(case: Case) -> Mapping[str, Any]:
-    """Return the recorded answer: what is stored as our converter writes it, errors in our order."""
+    """Return the recorded answer with stored objects in our converter's form and errors sorted."""
     recorded = dict(case["expect"])
     if "stored" in recorded:
-        recorded["stored"] = without_luck(to_plain(from_plain(recorded["stored"])), case["new"])
+        recorded["stored"] = without_server_values(to_plain(from_plain(recorded["stored"])), case["new"])
     if "errors" in recorded:
         recorded["errors"] = _in_order(recorded["errors"])
     if "unknown" in recorded:
@@ -96,18 +96,18 @@ def expected(case: Case) -> Mapping[str, Any]:
 
 
 def _in_order(errors: Sequence[Sequence[Any]]) -> list[list[Any]]:
-    """Errors are a set: each once, sorted, without the difference between two Go values."""
+    """Return errors once each, sorted, without differences of Go values."""
     cut = [[field, kind, value, _DIFFERENCE.sub("", detail)] for field, kind, value, detail in errors]
     return sorted({str(error): error for error in cut}.values(), key=str)
 
 
-def _error(one: Invalid) -> list[Any]:
+def _error(one: FieldError) -> list[Any]:
     composite = isinstance(one.value, dict | list | tuple) or attrs.has(type(one.value))
-    return [one.path, one.type, "-" if one.value is ABSENT else "*" if composite else one.value, one.detail]
+    return [one.path, one.type, "-" if one.value is NO_VALUE else "*" if composite else one.value, one.detail]
 
 
-def without_luck(stored: dict[str, Any], new: Mapping[str, Any]) -> dict[str, Any]:
-    """Leave out what only this server knows: uid, versions, times, and the address it chose for a service."""
+def without_server_values(stored: dict[str, Any], new: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a stored object without what the server chose: uid, versions, times, service address."""
     stored["metadata"] = {key: value for key, value in stored["metadata"].items() if key not in _DROPPED}
     for condition in stored.get("status", {}).get("conditions", ()):
         condition.pop("lastTransitionTime", None)
@@ -118,8 +118,8 @@ def without_luck(stored: dict[str, Any], new: Mapping[str, Any]) -> dict[str, An
 
 
 def _undecoded(data: Mapping[str, Any], problems: Sequence[Problem]) -> dict[str, Any] | None:
-    """Return the server's answer to what it cannot decode: the first wrong type, else all unknown fields."""
-    if any(problem.rule == "quantity" for problem in problems):  # ends the decoding; other wrong types do not
+    """Return the server's answer to data it cannot decode: the first wrong type, else all unknown fields."""
+    if any(problem.rule == "quantity" for problem in problems):  # ends decoding; other wrong types do not
         words = r"quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'"
         return {"code": 400, "message": words}
     for problem in problems:
@@ -130,7 +130,7 @@ def _undecoded(data: Mapping[str, Any], problems: Sequence[Problem]) -> dict[str
 
 
 def _named(data: Mapping[str, Any], path: Sequence[str | int]) -> str:
-    """Return a path as Go's decoder names it: of fields alone, without places in lists and keys of mappings."""
+    """Return a path as Go's decoder writes it: field names only, without list indexes and map keys."""
     held = schema()["kinds"].get(f"{data.get('apiVersion')}/{data.get('kind')}", "object")
     names: list[str] = []
     for step in path:
@@ -142,26 +142,26 @@ def _named(data: Mapping[str, Any], path: Sequence[str | int]) -> str:
             names.append(step)
             declared = schema()["types"].get(held, {}).get(step, "object")
             held = declared if isinstance(declared, str) else declared["type"]
-    return spelled(names)
+    return format_path(names)
 
 
 # --- pods alone ------------------------------------------------------------------------------------------------------
 
 
 def pod_answer(case: Case, revision: Revision) -> Mapping[str, Any]:
-    """Return every fault of a pod, created or put in place of another that is there as it is."""
-    server = Server(revision)
+    """Return every fault of a created or replaced pod."""
+    server = RecordedServer(revision)
     if "old" in case:
         server.hold(from_plain(case["old"]))
     outcome = server.put(from_plain(case["new"]))
-    if isinstance(outcome, Refused) and outcome.reason != "Invalid":
+    if isinstance(outcome, RefusedWrite) and outcome.reason != "Invalid":
         return {"errors": [outcome.message]}
-    causes = outcome.causes if isinstance(outcome, Refused) else ()
+    causes = outcome.causes if isinstance(outcome, RefusedWrite) else ()
     return {"errors": _alone([f"{one.path}: FieldValue{one.type}: {one.detail}" for one in causes])}
 
 
 def pod_expected(case: Case) -> Mapping[str, Any]:
-    """Return the recorded faults, each by its first line."""
+    """Return the recorded faults without differences of Go values."""
     return {"errors": _alone(case["expect"]["errors"])}
 
 
@@ -172,13 +172,13 @@ def _alone(errors: Sequence[str]) -> list[str]:
 # --- single probes ---------------------------------------------------------------------------------------------------
 
 
-def probed(case: Case, revision: Revision) -> Mapping[str, Any]:
-    """Return what our API server says to a probe, after all that came before it on the same server."""
-    server = Server(revision)
+def probe_answer(case: Case, revision: Revision) -> Mapping[str, Any]:
+    """Return the answer of our API server to a probe, after replaying all earlier probes on that server."""
+    server = RecordedServer(revision)
     for probe in case["probes"][: case["place"]]:
         _probe(server, probe)
     outcome = _probe(server, case["probes"][case["place"]])
-    if isinstance(outcome, Done):
+    if isinstance(outcome, CommittedWrite):
         return {"code": 201 if outcome.write.verb == "create" else 200, "message": None}
     said: dict[str, Any] = {"code": CODES[outcome.reason], "message": _DIFFERENCE.sub("", outcome.message)}
     if outcome.causes:
@@ -187,7 +187,7 @@ def probed(case: Case, revision: Revision) -> Mapping[str, Any]:
 
 
 def probe_expected(case: Case) -> Mapping[str, Any]:
-    """Return the recorded answer to a probe, each text up to where Go values are compared line by line."""
+    """Return the recorded answer to a probe without differences of Go values."""
     recorded = {name: case["expect"][name] for name in PROBED if name in case["expect"]}
     if recorded.get("message"):
         recorded["message"] = _DIFFERENCE.sub("", recorded["message"])
@@ -198,8 +198,8 @@ def probe_expected(case: Case) -> Mapping[str, Any]:
     return recorded
 
 
-def _probe(server: Server, probe: Mapping[str, Any]) -> Done | Refused:
-    """Create an object in place of whatever had its name, or patch one; unknown fields are dropped."""
+def _probe(server: RecordedServer, probe: Mapping[str, Any]) -> CommittedWrite | RefusedWrite:
+    """Create an object, replacing one of its name, or patch one; unknown fields are dropped."""
     if "create" in probe:
         found, _ = decode(probe["create"])
         server.log.write(key_of(found), None)
@@ -211,7 +211,7 @@ def _probe(server: Server, probe: Mapping[str, Any]) -> Done | Refused:
     return server.put(from_plain(patch(server.plain(key), change)))
 
 
-def _cause(one: Invalid) -> dict[str, str]:
+def _cause(one: FieldError) -> dict[str, str]:
     message = str(one).removeprefix(f"{one.path}: ")
     return {"field": one.path, "message": message, "reason": f"FieldValue{one.type}"}
 

@@ -1,7 +1,6 @@
-"""The family `apply`: a manifest applied, changed by another writer, and another manifest applied, as kubectl did it.
+"""Family `apply`: apply a manifest, change the object as another writer, apply a second manifest.
 
-The same act as in a notebook, `Cluster.apply`, on a cluster that is not stepped; the API server has every admission
-plugin on.
+Calls `Cluster.apply` on a cluster that is not stepped; the API server has every admission plugin on.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ from kvolsched.revision import Revision
 from kvolsched.user_commands import LAST_APPLIED
 from kvolsched.world.apiserver import Write, key_of
 
-from .api_server import without_luck
+from .api_server import without_server_values
 from .recording import Case
 
 ASPECTS = ("first", "second", "refused", "result")
@@ -27,7 +26,7 @@ OTHER = "another writer"
 
 
 def answer(case: Case, revision: Revision) -> Mapping[str, Any]:
-    """Return what kubectl would print for both manifests, and the object afterwards."""
+    """Return kubectl's output for both manifests, and the final object."""
     cluster = Cluster(attrs.evolve(revision, disabled=()))
     said: dict[str, Any] = {"first": repr(cluster.apply(case["first"]))}
     (key,) = (key for key in cluster.world.log.objects if key == key_of(from_plain(case["first"])))
@@ -43,7 +42,7 @@ def answer(case: Case, revision: Revision) -> Mapping[str, Any]:
 
 
 def expected(case: Case) -> Mapping[str, Any]:
-    """Return the recorded texts, of a refusal the first line, and the object as our converter writes it."""
+    """Return the recorded output (the first line of a refusal), and the final object in our converter's form."""
     recorded = dict(case["expect"])
     if "refused" in recorded:
         recorded["refused"] = recorded["refused"].partition("\n")[0]
@@ -52,7 +51,7 @@ def expected(case: Case) -> Mapping[str, Any]:
 
 
 def _result(found: dict[str, Any], case: Case) -> dict[str, Any]:
-    stored: dict[str, Any] = _without_uids(without_luck(found, case["first"]))
+    stored: dict[str, Any] = _without_uids(without_server_values(found, case["first"]))
     annotations = stored["metadata"].get("annotations", {})
     kept = {key: text for key, text in annotations.items() if key != LAST_APPLIED}
     stored["metadata"].pop("annotations", None)
@@ -62,7 +61,7 @@ def _result(found: dict[str, Any], case: Case) -> dict[str, Any]:
 
 
 def _without_uids(value: Any) -> Any:
-    """Leave uids out wherever they stand: recorded references have none."""
+    """Return data without uids: recorded references have none."""
     if isinstance(value, dict):
         return {key: _without_uids(item) for key, item in value.items() if key != "uid"}
     return [_without_uids(item) for item in value] if isinstance(value, list) else value

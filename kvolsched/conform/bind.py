@@ -1,7 +1,7 @@
-"""`bind`: find, assume and bind one pod's volumes as kube-scheduler v1.36.2 did, with changes at given moments.
+"""Family `bind`: find, assume and bind the volumes of one pod, compared with kube-scheduler v1.36.2.
 
-A pass runs in the fine gear, so that what changes between finding and assuming can be put there; of the nodes only the
-chosen one is there, as in the recordings. `design_bind` plays 1.11's on the same stage.
+A pass runs in the fine gear, so that recorded changes can happen between finding and assuming. Only the chosen node
+exists, as in the recordings. `design_bind` replays 1.11 on the same world.
 """
 
 from __future__ import annotations
@@ -17,28 +17,27 @@ from kvolsched.revision import Revision
 from kvolsched.scheduler.loop.binding_flow import WORKER, WaitInPreBind
 from kvolsched.scheduler.loop.scheduling_cycle import PASS, SCHEDULER, SchedulingPass
 from kvolsched.scheduler.loop.scheduling_queue import ACTIVE, QueueEntry
-from kvolsched.scheduler.plugins.volume_binding import VolumeBinding
-from kvolsched.scheduler.pod_claims import VolumeDecision
+from kvolsched.scheduler.plugins.volume_binding import VolumeBinding, VolumeDecision
 from kvolsched.world.log import Key, Note
 
 from . import steps
 from .recording import Case
-from .steps import name_of, only
+from .steps import keep_fields, recorded_key
 
 ASPECTS = ("claims", "find", "assume", "bind")
 KINDS = ("Node", "StorageClass", "PersistentVolume", "PersistentVolumeClaim", "Pod", "CSINode", "CSIDriver")
 ABSENT = {"persistent-volume-binder": {"absent": True}, "kubelet": {"absent": True}}
-KEPT = ("annotations", "claimRef")  # of writes and cached objects the recordings tell these
+KEPT = ("annotations", "claimRef")  # the fields of writes and cached objects that the recordings contain
 MISSING = r'error getting PVC "\1": could not find v1.PersistentVolumeClaim "default/\1"'
 
 
-class BindStage(steps.Stage):
-    """A world in which passes of given pods on given nodes are played, with changes at given moments. Mutable."""
+class RecordedBinding(steps.RecordedLoop):
+    """A world that runs scheduling passes of given pods on given nodes, with changes in between. Mutable."""
 
     def __init__(self, revision: Revision, case: Case) -> None:
         super().__init__(revision, case, (*KINDS, "CSIStorageCapacity"), ABSENT)
         self.node: str = case["node"]
-        self.unseen: dict[Key, Any] = {}  # what the watch still shows of objects that have changed since in the API
+        self.unseen: dict[Key, Any] = {}  # objects as the watch still shows them, changed in the API since
         for pod in (case["pod"], *case.get("others", ())):
             self.put(pod)
         self.turn: str = case["pod"]["metadata"]["name"]
@@ -47,12 +46,12 @@ class BindStage(steps.Stage):
 
     @property
     def pod(self) -> str:
-        """The pod whose turn it is."""
+        """The pod that is scheduled now, as `namespace/name`."""
         return f"default/{self.turn}"
 
     @property
     def plugin(self) -> VolumeBinding:
-        """The plugin that is asked."""
+        """The VolumeBinding plugin of the scheduler."""
         actor = self.sim.find(PASS, SCHEDULER)[1]
         assert isinstance(actor, SchedulingPass)
         plugin = actor.profile.plugin("VolumeBinding")
@@ -60,7 +59,7 @@ class BindStage(steps.Stage):
         return plugin
 
     def changes(self, changes: Iterable[Mapping[str, Any]]) -> None:
-        """Make changes; watchers see them unless they are `unseen`."""
+        """Apply changes and deliver them, except those marked `unseen`."""
         for what in changes:
             if "node" in what:
                 self.node = what["node"]
@@ -75,10 +74,10 @@ class BindStage(steps.Stage):
                     self.show_last()
 
     def show_last(self) -> None:
-        """Let the watch show what has just changed, and nothing else that has changed since it last showed all."""
+        """Deliver the last change only; earlier undelivered changes stay hidden."""
         log = self.sim.log
         for key, old, _ in log.changes[self.mark :]:
-            if isinstance(key, Key) and key.kind not in ("Node", "Pod"):  # what the scheduler says of pods is seen
+            if isinstance(key, Key) and key.kind not in ("Node", "Pod"):  # pod updates of the scheduler are delivered
                 self.unseen.setdefault(key, old)
         changed = [change.key for change in log.changes[self.mark :] if isinstance(change.key, Key)]
         if changed:
@@ -92,12 +91,12 @@ class BindStage(steps.Stage):
         self.mark = self.sim.place
 
     def found(self, node: str) -> dict[str, Any]:
-        """Return what is found for the pod on a node."""
+        """Return the volumes found for the pod on a node."""
         pod = self.sim.log.objects[Key("Pod", "default", self.turn)]
-        return told(self.plugin.decide(pod, node, self.cache.snapshot))
+        return decision_as_recorded(self.plugin.decide(pod, node, self.cache.snapshot))
 
     def alone(self) -> dict[Key, Any]:
-        """Take every node out of sight but the chosen one; return those taken."""
+        """Remove every node except the chosen one; return the removed nodes."""
         taken = {}
         for key, node in list(self.sim.log.objects.items()):
             if key.kind == "Node" and key.name != self.node:
@@ -107,64 +106,64 @@ class BindStage(steps.Stage):
         return taken
 
     def together(self, taken: Mapping[Key, Any]) -> None:
-        """Bring nodes back into sight."""
+        """Restore removed nodes."""
         for key, node in taken.items():
             meta = attrs.evolve(node.metadata, resource_version=self.sim.place + 1)
             self.sim.log.write(key, attrs.evolve(node, metadata=meta))
         self.see_nodes()
 
     def see_nodes(self) -> None:
-        """Let the scheduler see nodes and nothing else."""
+        """Deliver node changes to the scheduler."""
         self.sim.deliver(self.sim.processes[SCHEDULER], ["Node"])
 
     def one_pass(self) -> bool:
-        """Judge and choose; return whether a node was chosen. The pod is as the API has it, as 1.11 reads it anew."""
+        """Filter and choose; return whether a node was chosen. The pod is read from the API, as 1.11 does."""
         self.sim.deliver(self.sim.processes[SCHEDULER], ["Pod"])
         self.sim.log.write(Note(SCHEDULER, "queue", self.pod), QueueEntry(ACTIVE))
         self.act(PASS, self.pod, turns=1)
         return self.note("cycle", self.pod) is not None
 
     def assume(self) -> None:
-        """Do the second half of the pass."""
+        """Run the second half of the pass: Reserve."""
         self.act(PASS, self.pod)
 
 
-def told(decision: VolumeDecision) -> dict[str, Any]:
-    """Return a decision as recordings write it."""
+def decision_as_recorded(decision: VolumeDecision) -> dict[str, Any]:
+    """Return a volume decision in the recordings' format."""
     said = {
-        "static": [{"claim": name_of(claim), "volume": volume.name} for claim, volume in decision.static],
-        "provision": [name_of(claim) for claim in decision.provision],
+        "static": [{"claim": recorded_key(claim), "volume": volume.name} for claim, volume in decision.static],
+        "provision": [recorded_key(claim) for claim in decision.provision],
         "reasons": list(decision.reasons),
         "error": re.sub(r'persistentvolumeclaim "(.*)" not found', MISSING, decision.error),
     }
     return {word: value for word, value in said.items() if value}
 
 
-def short(caches: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
-    """Return of cached objects what the recordings tell."""
-    return {key: only(KEPT, fields) for key, fields in caches.items()}
+def recorded_cache_fields(caches: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
+    """Return cached objects with the recorded fields only."""
+    return {key: keep_fields(KEPT, fields) for key, fields in caches.items()}
 
 
-def brief(writes: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Return of writes what the recordings tell."""
-    return [{**write, "fields": only(KEPT, write["fields"])} for write in writes]
+def recorded_write_fields(writes: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Return writes with the recorded fields only."""
+    return [{**write, "fields": keep_fields(KEPT, write["fields"])} for write in writes]
 
 
-def unnumbered(text: str) -> str:
-    """Return a sentence with version numbers replaced as in the recordings."""
+def without_version_numbers(text: str) -> str:
+    """Return a message with version numbers replaced by N and M, as in the recordings."""
     return re.sub(r"stored: \d+, assume: \d+", "stored: N, assume: M", text)
 
 
 def answer(case: Case, revision: Revision) -> Mapping[str, Any]:
-    """Return what the binder finds, assumes, writes and sees, as far as it gets."""
+    """Return what the volume binder finds, assumes and writes, up to the step at which it stops."""
     plugin = revision.flow.volume_binding
     kept = tuple(enabled for enabled in revision.profile.plugins if enabled.name == plugin.name)
     flow: Any = revision.flow
     if isinstance(flow, WaitInPreBind):
-        flow = attrs.evolve(flow, bind_timeout=len(case["beforePoll"]) + 1.5)  # so many checks before it is over
+        flow = attrs.evolve(flow, bind_timeout=len(case["beforePoll"]) + 1.5)  # as many checks as were recorded
     profile = attrs.evolve(revision.profile, plugins=kept)
     alone = attrs.evolve(revision, fine=True, profile=profile, flow=flow)
-    stage = BindStage(alone, case)
+    stage = RecordedBinding(alone, case)
     said: dict[str, Any] = {"claims": _claims(stage)}
     if "immediate" in said["claims"] or "error" in said["claims"]:
         return said
@@ -175,42 +174,44 @@ def answer(case: Case, revision: Revision) -> Mapping[str, Any]:
     stage.changes(case.get("afterFind", ()))
     stage.assume()
     binding = stage.note("binding", stage.pod)
-    said["assume"] = {"allBound": binding is not None and binding.stage == "bind", "caches": short(stage.caches())}
+    all_bound = binding is not None and binding.stage == "bind"
+    said["assume"] = {"allBound": all_bound, "caches": recorded_cache_fields(stage.caches())}
     error = next((event["message"] for event in stage.events if "Reserve" in event["message"]), "")
     if error:
-        error = unnumbered(error.removeprefix('running Reserve plugin "VolumeBinding": '))
-        said["assume"] |= {"error": error, "reverted": short(stage.caches())}
+        error = without_version_numbers(error.removeprefix('running Reserve plugin "VolumeBinding": '))
+        said["assume"] |= {"error": error, "reverted": recorded_cache_fields(stage.caches())}
     stage.changes(case.get("afterAssume", ()))
     if binding is not None and binding.stage == "write":
         said["bind"] = _bound(stage, case)
     return said
 
 
-def _bound(stage: BindStage, case: Case) -> dict[str, Any]:
-    """Make the writes, then look as often as there are moments to look; return what comes out."""
+def _bound(stage: RecordedBinding, case: Case) -> dict[str, Any]:
+    """Make the writes, poll as often as recorded, and return the result."""
     process, worker = stage.sim.find(WORKER)
     polls = 0
     while stage.note("binding", stage.pod).stage == "write":
         stage.sim.act(process, worker, stage.pod)
     while (binding := stage.note("binding", stage.pod)).stage == "wait":
-        stage.sim.pass_time()
+        stage.sim.advance_clock()
         if stage.sim.now < binding.deadline:
             if polls < len(case["beforePoll"]):
                 stage.changes(case["beforePoll"][polls])
             polls += 1
-        stage.sim.wake(process)
+        stage.sim.fire_due_wake_ups(process)
         stage.sim.act(process, worker, stage.pod)
-    said = {"writes": brief(stage.writes), "caches": short(stage.caches()), "polls": polls}
+    caches = recorded_cache_fields(stage.caches())
+    said = {"writes": recorded_write_fields(stage.writes), "caches": caches, "polls": polls}
     message = stage.note("binding", stage.pod).message
     if message:
         stage.sim.act(process, worker, stage.pod)
         said["error"] = message.removeprefix('running PreBind plugin "VolumeBinding": ')
-        said["reverted"] = short(stage.caches())
+        said["reverted"] = recorded_cache_fields(stage.caches())
     return said
 
 
-def _claims(stage: BindStage) -> dict[str, Any]:
-    """Return the pod's claims, sorted out, and the volumes that come into question for each class; or why none."""
+def _claims(stage: RecordedBinding) -> dict[str, Any]:
+    """Return the pod's claims by state and the candidate volumes of each class, or the error."""
     pod, seen, plugin = stage.sim.log.objects[Key("Pod", "default", stage.turn)], stage.cache.snapshot, stage.plugin
     message = getattr(plugin.prefilter(pod, seen), "message", "")
     found = plugin.claims(pod, seen)

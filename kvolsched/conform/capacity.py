@@ -1,7 +1,7 @@
-"""A driver's published room: which CSIStorageCapacity objects its controller makes, changes and deletes, and when.
+"""Family `capacity`: the CSIStorageCapacity objects that a driver's controller creates, updates and deletes.
 
-The real routine runs on recorded objects, alone in a world; the recorded driver answers its questions. What is asked
-and written is taken down, nothing is decided here.
+The engine's reconciler runs on recorded objects, and the recorded driver answers GetCapacity; calls and writes are
+recorded.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from kvolsched.controllers.provisioner.capacity import CapacityPublisher, Publis
 from kvolsched.controllers.provisioner.storage_pools import CapacityResponse, DriverFailed, places
 from kvolsched.revision import Revision
 from kvolsched.volumes import Topology
-from kvolsched.world.apiserver import Done, Refused, Write, key_of
+from kvolsched.world.apiserver import CommittedWrite, RefusedWrite, Write, key_of
 from kvolsched.world.component import Component, TurnContext
 from kvolsched.world.log import Key
 from kvolsched.world.simulation import Simulation
@@ -35,7 +35,7 @@ NAME = "csi-provisioner"
 
 
 def answer(case: Case, revision: Revision) -> Mapping[str, Any]:
-    """Return what is published at first, and after the changes that follow."""
+    """Return what is published at first, and after the recorded changes."""
     play = _Play(case, revision)
     said = play.settled()
     if "then" in case:
@@ -45,7 +45,7 @@ def answer(case: Case, revision: Revision) -> Mapping[str, Any]:
 
 
 class _Play:
-    """One case being played. Mutable."""
+    """Replays one case. Mutable."""
 
     def __init__(self, case: Case, revision: Revision) -> None:
         self.case = case
@@ -79,13 +79,13 @@ class _Play:
     # -- the world around ---------------------------------------------------------------------------------
 
     def put(self, plain: Mapping[str, Any]) -> None:
-        """Store an object as it is recorded."""
-        obj = defaults.defaulted(from_plain(dict(plain)))
+        """Store a recorded object."""
+        obj = defaults.with_defaults(from_plain(dict(plain)))
         meta = attrs.evolve(obj.metadata, resource_version=self.sim.place + 1)
         self.sim.log.write(key_of(obj), attrs.evolve(obj, metadata=meta))
 
     def change(self, then: Mapping[str, Any]) -> None:
-        """Make the recorded changes; the driver may answer otherwise from now on."""
+        """Apply the recorded changes, also of the driver's answers."""
         for plain in then.get("put", ()):
             self.stored.add(plain["metadata"]["name"])
             self.put(plain)
@@ -94,7 +94,7 @@ class _Play:
         self.answers = then.get("answers", self.answers)
 
     def ask(self, _hand: TurnContext, parameters: Mapping[str, str], segment: Topology) -> CapacityResponse:
-        """Answer for the recorded driver: the first rule that fits, the last for all others."""
+        """Answer GetCapacity for the recorded driver: the first rule that matches, else the last."""
         asked = {"parameters": dict(parameters) or None, "segments": dict(segment)}
         if asked not in self.asked:
             self.asked.append(asked)
@@ -105,13 +105,13 @@ class _Play:
             raise DriverFailed(rule["error"])
         return CapacityResponse(rule["availableCapacity"], rule.get("maximumVolumeSize"))
 
-    def take_down(self, component: str, write: Write) -> Done | Refused:
-        """Carry a write out and write it down."""
+    def take_down(self, component: str, write: Write) -> CommittedWrite | RefusedWrite:
+        """Commit and record a write."""
         old = self.sim.log.objects.get(write.key)
         outcome = self.commit(component, write)
         name = write.key.name if write.key.name in self.stored else "new"
         about: CSIStorageCapacity | None = old if write.verb == "delete" else write.new
-        if isinstance(outcome, Refused):
+        if isinstance(outcome, RefusedWrite):
             self.writes.append(f"{write.verb}! {write.key.name}")
         elif about is not None:
             segments = json.dumps(_segments(about), separators=(",", ":"))
@@ -121,15 +121,15 @@ class _Play:
     # -- turns --------------------------------------------------------------------------------------------
 
     def settled(self, then: Mapping[str, Any] | None = None) -> dict[str, Any]:
-        """Let the controller go until it has nothing to do, poll or refresh, and return what it has done."""
+        """Run the controller until it has nothing to do, poll or refresh; return what it did."""
         self.writes, self.asked, self.errors = [], [], []
         self.go()
         if then is not None:
             ctx = TurnContext(self.sim, self.process, self.actor)
             if then.get("poll"):
-                self.actor.due(ctx, capacity.POLL)
+                self.actor.on_wake_up(ctx, capacity.POLL)
             for cause in self.refreshed(ctx, then.get("refresh") or {}):
-                ctx.todo(cause)
+                ctx.enqueue(cause)
             self.go()
         said = {
             "capacities": self.capacities(),
@@ -141,10 +141,10 @@ class _Play:
         return {word: what for word, what in said.items() if what or word != "errors"}
 
     def go(self) -> None:
-        """Let the routine do what is due now."""
+        """Run all work of the reconciler that is ready."""
         while True:
             self.sim.deliver(self.process)
-            ready = self.actor.ready(self.sim.look(self.process, self.actor))
+            ready = self.actor.ready_causes(self.sim.read_only_context(self.process, self.actor))
             if not ready:
                 return
             ctx, _ = self.sim.act(self.process, self.actor, ready[0][1])
@@ -152,7 +152,7 @@ class _Play:
                 self.errors.append(ctx.words[ctx.words.index("GetCapacity: ") :])
 
     def refreshed(self, ctx: TurnContext, refresh: Mapping[str, Any]) -> list[str]:
-        """Return what the driver is asked about after a volume was made: by its node affinity, else its class."""
+        """Return the capacities to refresh after a volume was created: by its node affinity, else its class."""
         if "nodeAffinity" in refresh:
             spec: PersistentVolumeSpec = from_plain(
                 {"apiVersion": "v1", "kind": "PersistentVolume", "spec": {"nodeAffinity": refresh["nodeAffinity"]}}
@@ -163,7 +163,7 @@ class _Play:
     # -- taking down --------------------------------------------------------------------------------------
 
     def capacities(self) -> list[dict[str, Any]]:
-        """Return every object there is, as recordings write it."""
+        """Return all objects in the recordings' format."""
         found = []
         for key, obj in self.sim.log.objects.items():
             if key.kind == "CSIStorageCapacity":
@@ -182,7 +182,7 @@ class _Play:
         return sorted(found, key=lambda one: json.dumps(one, sort_keys=True, separators=(",", ":")))
 
     def metrics(self) -> dict[str, int]:
-        """Return how many objects are wanted, how many of these are there, and how many stand for nothing."""
+        """Return the numbers of desired, existing desired, and obsolete objects."""
         ctx = TurnContext(self.sim, self.process, self.actor)
         items = self.publisher.items(ctx).values()
         current = sum(item.stands is not None for item in items)
@@ -190,7 +190,7 @@ class _Play:
 
 
 def _owner(plain: Mapping[str, Any] | None) -> OwnerReference | None:
-    """Return an owner as objects hold it."""
+    """Return an owner as an OwnerReference."""
     if plain is None:
         return None
     owned: Pod = from_plain({"apiVersion": "v1", "kind": "Pod", "metadata": {"ownerReferences": [dict(plain)]}})

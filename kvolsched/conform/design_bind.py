@@ -1,6 +1,6 @@
-"""`design-bind`: passes of one or two pods through predicate, assume and bind queue, as 1.11's scheduler did them.
+"""Family `design-bind`: passes of one or two pods through predicate, assume and bind queue of the 1.11 scheduler.
 
-Where the recordings have `fresh` answers, those are wanted: a pass must not know what an earlier one decided.
+Where a recording has `fresh` answers, those are expected: a pass must not depend on an earlier decision.
 """
 
 from __future__ import annotations
@@ -12,13 +12,15 @@ import attrs
 
 from kvolsched.revision import Revision
 from kvolsched.scheduler.loop.binding_flow import WORKER
+from kvolsched.scheduler.plugins.volume_binding.releases import WITHOUT_GATE
 from kvolsched.world.log import Key
 
-from .bind import BindStage, brief, short
+from .bind import RecordedBinding, recorded_cache_fields, recorded_write_fields
 from .design_releases import as_in_1_11
 from .recording import Case
 
 ASPECTS = ("passes", "find", "others", "assume", "bind", "outcome")
+GATE = "DynamicProvisioningScheduling"
 ASSUMING = "AssumePodVolumes failed: "
 
 
@@ -29,10 +31,10 @@ def expected(case: Case) -> Mapping[str, Any]:
 
 def answer(case: Case, revision: Revision) -> Mapping[str, Any]:
     """Return our passes, aspect by aspect."""
-    gate_off = case.get("gates", {}).get("DynamicProvisioningScheduling") is False
-    options = {"provisions": False} if gate_off else {}
-    stage = BindStage(as_in_1_11(attrs.evolve(revision, fine=True), only=("VolumeBinding",), **options), case)
-    passes, once = [], dict(case)  # what happens after find or assume happens in the first pass that gets there
+    gate_off = case.get("gates", {}).get(GATE) is False
+    options = WITHOUT_GATE[GATE] if gate_off else {}
+    stage = RecordedBinding(as_in_1_11(attrs.evolve(revision, fine=True), only=("VolumeBinding",), **options), case)
+    passes, once = [], dict(case)  # changes after find or assume happen once, in the first pass that gets there
     for number in range(len(case["beforePass"]) + 1):
         if number:
             stage.changes(case["beforePass"][number - 1])
@@ -49,8 +51,8 @@ def _by_aspect(passes: list[dict[str, Any]]) -> dict[str, Any]:
     return said
 
 
-def _pass(stage: BindStage, case: dict[str, Any]) -> dict[str, Any]:
-    """Play one pass."""
+def _pass(stage: RecordedBinding, case: dict[str, Any]) -> dict[str, Any]:
+    """Replay one pass."""
     said: dict[str, Any] = {"node": stage.node}
     if case.get("others"):
         said["pod"] = stage.turn
@@ -65,7 +67,7 @@ def _pass(stage: BindStage, case: dict[str, Any]) -> dict[str, Any]:
     if queued:
         stage.writes.clear()
         stage.act(WORKER, stage.pod)
-        said["bind"] = {"writes": brief(stage.writes), "caches": short(stage.caches())}
+        said["bind"] = {"writes": recorded_write_fields(stage.writes), "caches": recorded_cache_fields(stage.caches())}
         failed = [event["message"] for event in stage.events if event["type"] == "Warning"]
         if failed:
             said["bind"]["error"] = failed[0]
@@ -76,14 +78,15 @@ def _pass(stage: BindStage, case: dict[str, Any]) -> dict[str, Any]:
     return said
 
 
-def _assumed(stage: BindStage, case: dict[str, Any]) -> tuple[dict[str, Any], bool, bool]:
-    """Play the second half of a pass; return what was assumed, and whether the pod is queued or all is bound."""
+def _assumed(stage: RecordedBinding, case: dict[str, Any]) -> tuple[dict[str, Any], bool, bool]:
+    """Replay Reserve; return the assumed objects, and whether the pod is queued for binding or fully bound."""
     reserving = bool(stage.note("cycle", stage.pod).found.static)
     stage.changes(case.pop("afterFind", ()))
     stage.assume()
     binding = stage.note("binding", stage.pod)
     queued, bound = binding is not None and binding.stage == "write", binding is not None and binding.stage == "bind"
-    said: dict[str, Any] = {"allBound": bound, "bindingRequired": queued, "caches": short(stage.caches())}
+    caches = recorded_cache_fields(stage.caches())
+    said: dict[str, Any] = {"allBound": bound, "bindingRequired": queued, "caches": caches}
     error = next((event["message"] for event in stage.events if event["message"].startswith(ASSUMING)), "")
     if error:
         said |= {"error": error.removeprefix(ASSUMING), "bindingRequired": reserving}
@@ -93,8 +96,8 @@ def _assumed(stage: BindStage, case: dict[str, Any]) -> tuple[dict[str, Any], bo
     return said, queued, bound
 
 
-def _outcome(stage: BindStage, *, queued: bool, bound: bool) -> dict[str, Any]:
-    """Return what became of the pod."""
+def _outcome(stage: RecordedBinding, *, queued: bool, bound: bool) -> dict[str, Any]:
+    """Return the events and condition of the pod after the pass."""
     said: dict[str, Any] = {"assumed": bound, "bindQueue": queued, "requeued": not bound}
     said["events"] = [{word: event[word] for word in ("type", "reason", "message")} for event in stage.events]
     pod = stage.sim.log.objects.get(Key("Pod", "default", stage.turn))

@@ -1,6 +1,6 @@
-"""`design-loop`: scheduler, bind worker, PV controller and provisioner of 1.11 step by step, and where pods end up.
+"""Family `design-loop`: scheduler, bind worker, PV controller and provisioner of 1.11, step by step.
 
-Where the recordings have `fresh` answers, those are wanted: a pass must not know what an earlier one decided.
+Where a recording has `fresh` answers, those are expected: a pass must not depend on an earlier decision.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from kvolsched.revision import Revision
 from kvolsched.scheduler.framework.extension_points import EnabledPlugin
 from kvolsched.scheduler.loop.binding_flow import WORKER
 from kvolsched.scheduler.loop.scheduling_cycle import PASS
-from kvolsched.world.apiserver import Refused
+from kvolsched.world.apiserver import RefusedWrite
 from kvolsched.world.log import Key, Note
 from kvolsched.world.mutation_cache import ABSENT, MutationCache
 
-from .design_releases import Rank, as_in_1_11
+from .design_releases import RecordedRank, as_in_1_11
 from .recording import Case
-from .steps import CLAIM, VOLUME, Stage, name_of
+from .steps import CLAIM, VOLUME, RecordedLoop, recorded_key
 
 SCHEDULED = ("queued", "assumed", "writes", "events", "conditions", "errors", "skipped")
 OF_STEPS = (*SCHEDULED, "provisioned", "zone", "deselected")
@@ -32,28 +32,28 @@ DRIVER = "ebs.example.com"
 
 
 def expected(case: Case) -> Mapping[str, Any]:
-    """Return the recorded steps, aspect by aspect, and the end."""
+    """Return the recorded steps, aspect by aspect, and the final state."""
     recorded = case["expect"].get("fresh", case["expect"])
     return {**_by_aspect(recorded["steps"]), "final": recorded["final"]}
 
 
 def answer(case: Case, revision: Revision) -> Mapping[str, Any]:
-    """Return our steps, aspect by aspect, and where pods and claims ended up."""
+    """Return our steps, aspect by aspect, and the final nodes and volumes."""
     stage, _, done = play(case, revision)
     objects = stage.sim.log.objects
     final = {f"Pod {key.name}": obj.spec.node_name or None for key, obj in objects.items() if key.kind == "Pod"}
     final |= {
-        f"{key.kind} {name_of(key)}": obj.spec.volume_name
+        f"{key.kind} {recorded_key(key)}": obj.spec.volume_name
         for key, obj in objects.items()
         if key.kind == CLAIM and obj.spec.volume_name
     }
     return {**_by_aspect(done), "final": final}
 
 
-def play(case: Case, revision: Revision) -> tuple[Loop, Revision, list[dict[str, Any]]]:
-    """Play a case; return the world as it is then, the rules it ran under, and the steps as recordings write them."""
-    rules = as_in_1_11(revision, EnabledPlugin(Rank(tuple(case["rank"].items())), 1))
-    stage = Loop(rules, case)
+def play(case: Case, revision: Revision) -> tuple[RecordedDesignLoop, Revision, list[dict[str, Any]]]:
+    """Replay a case; return the world, its rules, and the steps in the recordings' format."""
+    rules = as_in_1_11(revision, EnabledPlugin(RecordedRank(tuple(case["rank"].items())), 1))
+    stage = RecordedDesignLoop(rules, case)
     done = []
     for step in case["steps"]:
         if "watch" in step:
@@ -73,8 +73,8 @@ def _by_aspect(steps: list[dict[str, Any]]) -> dict[str, Any]:
     }
 
 
-class Loop(Stage):
-    """The whole loop on a stage. Mutable."""
+class RecordedDesignLoop(RecordedLoop):
+    """A world that runs the whole loop of 1.11 as its recordings drive it. Mutable."""
 
     def __init__(self, rules: Revision, case: Case) -> None:
         super().__init__(rules, case, KINDS, {DRIVER: {}})
@@ -86,9 +86,9 @@ class Loop(Stage):
         self.known_volumes: dict[Key, Any] = dict(seen.kinds[VOLUME])
 
     def schedule(self, step: Mapping[str, Any]) -> dict[str, Any]:
-        """Let one pass go for a pod, if it wants one, and its binding if the pass placed it."""
+        """Run one scheduling pass for a pod that needs one, and its binding if the pass chose a node."""
         key = Key("Pod", "default", step["schedule"])
-        name = name_of(key)
+        name = recorded_key(key)
         if self.cache.get(key).spec.node_name or self.note("binding", name) is not None:
             return {"skipped": True}
         self.act(PASS, name)
@@ -101,7 +101,7 @@ class Loop(Stage):
         return {"queued": binding.node}
 
     def bind_worker(self, _step: Mapping[str, Any]) -> dict[str, Any]:
-        """Let the worker work off its whole queue."""
+        """Run the bind worker until its queue is empty."""
         found = []
         while names := self.ready(WORKER):
             self.act(WORKER, names[0])
@@ -109,12 +109,12 @@ class Loop(Stage):
         return {"conditions": [self.condition(name) for name in found]}
 
     def condition(self, name: str) -> dict[str, Any]:
-        """Return what was written into a pod's condition."""
+        """Return the reason in a pod's PodScheduled condition."""
         pod = self.sim.log.objects[Key("Pod", *name.split("/"))]
         return {"pod": pod.metadata.name, "reason": pod.status.condition("PodScheduled").reason}
 
     def controller(self, _step: Mapping[str, Any]) -> dict[str, Any]:
-        """Sync every claim, then every volume; its own cache learns of a volume by that volume's sync alone."""
+        """Sync every claim, then every volume; the controller's cache learns of a volume by that volume's sync only."""
         process, _ = self.sim.find(persistent_volume.CLAIMS)
         own, before = process.views["own"], self.known_volumes
         assert isinstance(own, MutationCache)
@@ -124,14 +124,14 @@ class Loop(Stage):
         errors = []
         for kind, actor in ((CLAIM, persistent_volume.CLAIMS), (VOLUME, persistent_volume.VOLUMES)):
             for key in sorted(set(process.seen.kinds[kind]) | {key for key in before if key.kind == kind}):
-                for ctx in self.act(actor, name_of(key)):
-                    refusals = [out for out in ctx.outcomes if isinstance(out, Refused) and _is_told(out)]
-                    errors += [f"{name_of(key)}: {out.message}" for out in refusals]
+                for ctx in self.act(actor, recorded_key(key)):
+                    refusals = [out for out in ctx.outcomes if isinstance(out, RefusedWrite) and _is_told(out)]
+                    errors += [f"{recorded_key(key)}: {out.message}" for out in refusals]
         self.known_volumes = {key: own.at(key) for key in process.seen.kinds[VOLUME]}
         return {"errors": errors}
 
     def provision(self, step: Mapping[str, Any]) -> dict[str, Any]:
-        """Let the driver take up a claim that is handed to it: its volume stands at once, or it fails."""
+        """Let the provisioner process a claim: its volume is created at once, or provisioning fails."""
         claim = Key(CLAIM, *step["provision"].split("/"))
         process, actor = self.sim.find(f"{DRIVER} provisioner")
         if step.get("fails"):
@@ -145,7 +145,7 @@ class Loop(Stage):
         there = made in objects
         count, faults, self.faults = self.count, self.faults, {}
         self.sim.act(process, actor, step["provision"])
-        self.since()  # what drivers write and say is not in the recordings: no fault is counted by it
+        self.since()  # writes and events of drivers are not recorded and count for no fault
         self.count, self.faults = count, faults
         if made in objects and not there:
             required = objects[made].spec.node_affinity.required
@@ -156,15 +156,15 @@ class Loop(Stage):
         return {"deselected": volumes.selected_node(before)} if objects[claim] != before else {"skipped": True}
 
 
-def _is_told(refused: Refused) -> bool:
-    """Say whether a sync returns a refusal as its error: what an operation beside it meets is only logged."""
+def _is_told(refused: RefusedWrite) -> bool:
+    """Return whether a sync reports a refusal as its error: those of asynchronous operations are only logged."""
     write = refused.write
     return write.key.kind != CLAIM or write.verb != "update" or bool(write.new.spec.volume_name)
 
 
-STEPS: Mapping[str, Callable[[Loop, Mapping[str, Any]], dict[str, Any]]] = {
-    "schedule": Loop.schedule,
-    "bindWorker": Loop.bind_worker,
-    "controller": Loop.controller,
-    "provision": Loop.provision,
+STEPS: Mapping[str, Callable[[RecordedDesignLoop, Mapping[str, Any]], dict[str, Any]]] = {
+    "schedule": RecordedDesignLoop.schedule,
+    "bindWorker": RecordedDesignLoop.bind_worker,
+    "controller": RecordedDesignLoop.controller,
+    "provision": RecordedDesignLoop.provision,
 }

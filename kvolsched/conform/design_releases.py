@@ -1,7 +1,6 @@
-"""What the releases of the design's time did otherwise than the documents say, as options of revision `design`.
+"""Differences of Kubernetes 1.11 from the design documents, as changes of revision `design`.
 
-The documents are that revision's rule; recordings of 1.11 are played with these options, so that what is compared is
-all the rest.
+Recordings of 1.11 are replayed with these changes, so that everything else is compared.
 """
 
 from __future__ import annotations
@@ -15,26 +14,27 @@ from kvolsched.api.kinds.pod import Pod
 from kvolsched.revision import Revision
 from kvolsched.scheduler.columns.arrays import Integers
 from kvolsched.scheduler.framework.extension_points import ColumnContext, EnabledPlugin
+from kvolsched.scheduler.plugins.volume_binding.claims import smallest_first
 
-RULES_OF_1_11 = attrs.evolve(
-    volumes.DESIGN, selected_node_key="volume.alpha.kubernetes.io/selected-node", lists_by_field=True
+VOLUME_RULES_1_11 = attrs.evolve(
+    volumes.DESIGN, selected_node_key="volume.alpha.kubernetes.io/selected-node", is_listed=volumes.has_class_field
 )
 
 
 def as_in_1_11(revision: Revision, *extra: EnabledPlugin, only: tuple[str, ...] = (), **options: Any) -> Revision:
-    """Return the design's rules with what 1.11 did otherwise: claims by rising size, no priority, its annotation key.
+    """Return the rules of 1.11: claims in order of rising size, no priority, the alpha annotation key.
 
     Args:
-        revision: the design's rules.
-        extra: further plugins at the profile's end.
-        only: plugins to keep; none named: all.
-        options: further options of VolumeBinding.
+        revision: the rules of the documents.
+        extra: plugins to append to the profile.
+        only: names of the plugins to keep; none: all.
+        options: other options of VolumeBinding.
     """
-    rules, plugins, binding = RULES_OF_1_11, [], revision.flow.volume_binding
+    rules, plugins, binding = VOLUME_RULES_1_11, [], revision.flow.volume_binding
     for enabled in revision.profile.plugins:
         plugin = enabled.plugin
         if enabled.name == binding.name:
-            binding = attrs.evolve(binding, rules=rules, largest_first=False, prioritises=False, **options)
+            binding = attrs.evolve(binding, rules=rules, claim_order=smallest_first, **options)
             plugin = binding
         if not only or enabled.name in only:
             plugins.append(attrs.evolve(enabled, plugin=plugin, weight=0))
@@ -48,20 +48,20 @@ def as_in_1_11(revision: Revision, *extra: EnabledPlugin, only: tuple[str, ...] 
 
 
 @attrs.frozen
-class Rank:
-    """A recorded preference among nodes: the highest is taken."""
+class RecordedRank:
+    """Score plugin with recorded scores of nodes."""
 
     name: ClassVar[str] = "Rank"
     ranks: tuple[tuple[str, int], ...]
 
-    def score(self, _pod: Pod, at: ColumnContext) -> Integers:
-        """Return each node's rank; one without is last."""
-        ranks: Integers = at.nodes.live.array.astype(int) * 0
+    def score(self, _pod: Pod, columns: ColumnContext) -> Integers:
+        """Return the recorded score of each node; 0 without one."""
+        ranks: Integers = columns.nodes.live.array.astype(int) * 0
         for node, rank in self.ranks:
-            if node in at.nodes.row_of:
-                ranks[at.nodes.row_of[node]] = rank
+            if node in columns.nodes.row_of:
+                ranks[columns.nodes.row_of[node]] = rank
         return ranks
 
     def normalise(self, raw: Integers) -> Integers:
-        """Leave the ranks as they are."""
+        """Return the scores unchanged."""
         return raw

@@ -1,6 +1,6 @@
-"""Which families of recorded cases there are, who answers each, and playing files of them.
+"""The table of families of recorded cases, and the function that plays files of them.
 
-One line a family: a family that is not in the table is refused by name, never skipped.
+One line for each family; a family that is not in the table is refused by name, never skipped.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ FAMILIES: Mapping[str, Family | Traces] = {
         ("pod-create", "pod-update"),
         Family(api_server.POD_ASPECTS, api_server.pod_answer, api_server.pod_expected),
     ),
-    "refusals": Family(api_server.PROBED, api_server.probed, api_server.probe_expected),
+    "refusals": Family(api_server.PROBED, api_server.probe_answer, api_server.probe_expected),
     "topology": Family(topology.ASPECTS, topology.answer),
     "capacity": Family(capacity.ASPECTS, capacity.answer),
     "bind": Family(bind.ASPECTS, bind.answer),
@@ -62,27 +62,27 @@ def conform(
     *,
     progress: bool = False,
 ) -> Agreement:
-    """Play the cases of these files and return how far we agree; an interrupt ends the playing, not the answer.
+    """Play the cases of these files and return the agreement; an interrupt ends the run and keeps the counts so far.
 
     Args:
-        files: recorded cases, one file or several a family.
-        revision: the rules that answer; "": for each family those that it judges (`design` for the design era's).
-        aspects: compare these alone; none named: all that a family has.
-        progress: show a bar when it takes long.
+        files: files or directories of recorded cases.
+        revision: the rules that answer; "": those of each family (`design` for recordings of 1.11 and 1.16).
+        aspects: the aspects to compare; none: all aspects of a family.
+        progress: show a progress bar after one second.
 
     Raises:
-        ValueError: a file holds no cases, a family is not known, or no family has an aspect that was asked for.
+        ValueError: a file contains no cases, a family is unknown, or no family has a requested aspect.
         KeyError: there is no such revision.
     """
     cases = [case for file in files for case in read(Path(file))]
     families = dict.fromkeys(case.family for case in cases)
     unknown = sorted(set(families) - set(FAMILIES))
     if unknown:
-        raise ValueError(f"nobody answers the family {', '.join(unknown)}; known: {', '.join(FAMILIES)}")
+        raise ValueError(f"no answer is implemented for family {', '.join(unknown)}; known: {', '.join(FAMILIES)}")
     known = list(dict.fromkeys(aspect for family in families for aspect in FAMILIES[family].aspects))
     strange = sorted(set(aspects) - set(known))
     if strange:
-        raise ValueError(f"no aspect is called {', '.join(strange)}; these families have: {', '.join(known) or 'none'}")
+        raise ValueError(f"unknown aspect {', '.join(strange)}; these families have {', '.join(known) or 'none'}")
     rules = {family: revision_named(revision or FAMILIES[family].revision) for family in families}
     agreement = Agreement()
     try:
@@ -94,10 +94,10 @@ def conform(
 
 
 def compare(recorded: Recorded, revision: Revision, agreement: Agreement, aspects: Collection[str] = ()) -> None:
-    """Play one case, and count what agrees in the aspects asked for; none named: in all.
+    """Play one case and count its agreement in these aspects; none: in all.
 
     Raises:
-        ValueError: the case does not say what was answered; the message names it.
+        ValueError: the case contains no recorded answer; the message names the case.
     """
     family = FAMILIES[recorded.family]
     try:

@@ -1,7 +1,7 @@
-"""Family `kubectl`: what `kubectl get` and `kubectl describe` printed of a cluster, byte for byte, line by line.
+"""Family `kubectl`: output of `kubectl get` and `kubectl describe` for recorded clusters, byte for byte.
 
-A case is a cluster (its objects, a moment `now`) and the texts printed of it; the name of a text says how it was asked
-for: `get-pods-wide`, `describe-pvc-data`. Both sides are `{file: {line: text}}`, so a difference names file and line.
+A case has the objects of a cluster, the time `now`, and printed texts whose names are the commands: `get-pods-wide`,
+`describe-pvc-data`. Both sides are `{file: {line: text}}`, so a difference names file and line.
 """
 
 from __future__ import annotations
@@ -13,14 +13,14 @@ from typing import Any
 
 from kvolsched.cluster import Cluster
 from kvolsched.kubectl import describe, get
-from kvolsched.kubectl.text import moment, since
+from kvolsched.kubectl.formatting import format_age, parse_time
 from kvolsched.revision import Revision
 
 from .recording import Case
 
 ASPECTS = ("get", "describe")
 NAMESPACE = "demo"  # the recorder's default
-CAPTURED = datetime(2026, 1, 1, tzinfo=UTC)  # where the recorder moved the moment of its asking
+CAPTURED = datetime(2026, 1, 1, tzinfo=UTC)  # the time to which the recorder moved all ages
 SCOPE, SUFFIXES = "all-namespaces-", {"-wide": "wide", "-show-labels": "show_labels"}
 POD_ON_NODE = re.compile(r"^  (\S+) +(\S+) .*\(\d+%\)( +)(\S+)$")  # namespace, name, what precedes the age, the age
 
@@ -28,16 +28,16 @@ Texts = dict[str, dict[str, str]]
 
 
 def answer(case: Case, revision: Revision) -> dict[str, Texts]:
-    """Print each text that was recorded of a case's cluster, as of the recorded moment."""
+    """Print every recorded text for the cluster of a case at the recorded time."""
     cluster = Cluster.from_manifests(case["objects"], revision=revision)
     return _by_aspect((file, _printed(cluster, file, case["now"])) for file in case["files"])
 
 
 def expected(case: Case) -> dict[str, Texts]:
-    """Return what was recorded; in `describe node` the ages of pods are put where kubectl puts them.
+    """Return the recorded texts; in `describe node` the column of pod ages is aligned as kubectl aligns it.
 
-    The recorder moved the ages in time, and there set the moved one flush right in the place of the true one: its `40d`
-    begins a column early where the true age had two characters. kubectl's own columns are flush left.
+    The recorder replaced ages by shifted ones flush right: its `40d` begins one column early where the true age had two
+    characters. kubectl aligns the column flush left.
     """
     born = {
         (item["metadata"].get("namespace", ""), item["metadata"]["name"]): item["metadata"].get("creationTimestamp")
@@ -49,7 +49,7 @@ def expected(case: Case) -> dict[str, Texts]:
         found = POD_ON_NODE.match(line)
         if found is None or (found[1], found[2]) not in born:
             return line
-        moved = len(found[4]) - len(since(born[found[1], found[2]], CAPTURED))
+        moved = len(found[4]) - len(format_age(born[found[1], found[2]], CAPTURED))
         return f"{line[:found.start(3)]}{' ' * (len(found[3]) + moved)}{found[4]}"
 
     def said(file: str, text: str) -> str:
@@ -60,7 +60,7 @@ def expected(case: Case) -> dict[str, Texts]:
 
 def _printed(cluster: Cluster, file: str, now: str) -> str:
     verb, _, asked = file.partition("-")
-    then = moment(now)
+    then = parse_time(now)
     if verb == "describe":
         kind, _, name = asked.partition("-")
         return f"{describe(cluster, kind, name, NAMESPACE, now=then)!r}\n"

@@ -1,7 +1,7 @@
-"""Recorded cases as files hold them: a case a line, or one a file, packed or not. Only this module reads them.
+"""Read recorded cases from files: JSON Lines or one JSON object per file, plain or gzipped.
 
-A case is plain data: what it means is for its family to say. What was answered stands in `expect`, apart from what was
-asked, whatever the form of the file: so that whoever answers can be shown the one without the other.
+A case is plain data that its family interprets. Whatever the format of the file, the recorded answer is under `expect`,
+so that the code that answers can be given the case without it.
 """
 
 from __future__ import annotations
@@ -14,15 +14,15 @@ from typing import Any
 
 import attrs
 
-from kvolsched.api.text.manifest import plain
+from kvolsched.api.text.manifest import read_plain
 
 Case = Mapping[str, Any]
-ANSWERED = ("code", "message", "causes")  # what a probe's entry holds beside the question
+ANSWER_FIELDS = ("code", "message", "causes")  # fields of a probe that belong to the answer
 
 
 @attrs.frozen
 class Recorded:
-    """One recorded case: its family, its name, and its text, which is parsed when it is played."""
+    """One recorded case: family, name, and JSON text, which is parsed when the case is played."""
 
     family: str
     id: str
@@ -30,20 +30,20 @@ class Recorded:
 
     @property
     def case(self) -> Case:
-        """The case as plain data, a new copy each time."""
+        """The case as plain data; a new copy on every access."""
         parsed: Case = json.loads(self.text)
         return parsed
 
 
 def read(path: Path) -> tuple[Recorded, ...]:
-    """Return the cases of a file or of a directory with such files, in their order.
+    """Return the cases of a file, or of all files of a directory, in order.
 
-    A file is `FAMILY.jsonl` (a case a line) or one JSON object: a case, a whole trace (family `traces`), single probes
-    of an API server (`refusals`, a case each), events in the order in which they happened (`wakeups`, a case each), or
-    the `case.json` of a directory of printed texts (`kubectl`). Each may be packed as `.gz`.
+    A file is `FAMILY.jsonl` (one case per line) or one JSON object: a case, a trace (family `traces`), probes of an API
+    server (`refusals`, one case each), events in the order in which they happened (`wakeups`, one case each), or the
+    `case.json` of a directory of printed texts (`kubectl`). Each may be gzipped (`.gz`).
 
     Raises:
-        ValueError: the file is not packed as its name says, or some line is no JSON object; the message says where.
+        ValueError: the file is no valid gzip, or a line is no JSON object; the message names file and line.
         OSError: it cannot be read.
     """
     if path.is_dir():
@@ -62,9 +62,9 @@ def read(path: Path) -> tuple[Recorded, ...]:
         )
     case = _parsed(path, 1, text)
     if "steps" in case and "stable" in case:
-        return (_made("traces", case["name"], {**case, "luck": _luck(path.parent, case["name"])}),)
+        return (_made("traces", case["name"], {**case, "exceptions": _exceptions(path.parent, case["name"])}),)
     if "probes" in case:
-        asked = [{word: what for word, what in probe.items() if word not in ANSWERED} for probe in case["probes"]]
+        asked = [{word: what for word, what in probe.items() if word not in ANSWER_FIELDS} for probe in case["probes"]]
         return tuple(
             _made("refusals", probe["name"], {"probes": asked, "place": place, "expect": probe})
             for place, probe in enumerate(case["probes"])
@@ -110,9 +110,9 @@ def _made(family: str, name: str, case: Case) -> Recorded:
     return Recorded(family, name, json.dumps(case))
 
 
-def _luck(folder: Path, trace: str) -> list[Any]:
-    """What `LUCK.yaml` beside the traces says of this one: orders that were luck, outcomes no recorded run showed."""
-    file = folder / "LUCK.yaml"
-    (told,) = plain(file.read_text(), file.name) if file.exists() else ({},)
+def _exceptions(folder: Path, trace: str) -> list[Any]:
+    """Return the entries of `EXCEPTIONS.yaml` for a trace: orders and outcomes that are not compared, with reasons."""
+    file = folder / "EXCEPTIONS.yaml"
+    (told,) = read_plain(file.read_text(), file.name) if file.exists() else ({},)
     entries: list[Any] = told.get(trace, [])
     return entries

@@ -1,6 +1,6 @@
-"""Recorded steps of the volume binding loop, on the real actors, turn by turn: what they write and say is taken down.
+"""Replay recorded steps of the volume binding loop on the engine's actors and record their writes and events.
 
-Alone knows how such a case becomes a world, and in which form these recordings write what was done.
+This module alone builds a world from such a case, and formats writes and caches as these recordings do.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from kvolsched.api.text.patches import merge_patch
 from kvolsched.revision import Revision
 from kvolsched.scheduler.loop.assume_cache import AssumeCache
 from kvolsched.scheduler.loop.scheduling_cycle import PASS, SCHEDULER
-from kvolsched.world.apiserver import Done, Refused, Write, conflict, key_of
+from kvolsched.world.apiserver import CommittedWrite, RefusedWrite, Write, conflict_message, key_of
 from kvolsched.world.component import TurnContext
 from kvolsched.world.log import Key
 
@@ -26,7 +26,7 @@ from .recording import Case
 
 VOLUMES = ("PersistentVolume", "PersistentVolumeClaim")
 CLAIM, VOLUME = "PersistentVolumeClaim", "PersistentVolume"
-CONTENTS = {  # kind, verb -> the fields that recordings keep of what was sent
+CONTENTS = {  # kind, verb -> the fields of a write that the recordings contain
     (VOLUME, "update"): "annotations labels finalizers claimRef reclaimPolicy storageClassName accessModes capacity",
     (VOLUME, "updateStatus"): "phase message",
     (VOLUME, "create"): (
@@ -38,8 +38,8 @@ CONTENTS = {  # kind, verb -> the fields that recordings keep of what was sent
 IN_STATUS = ("phase", "message", "currentVolumeAttributesClassName")
 
 
-class Stage:
-    """A world with a case's objects in it, driven turn by turn; takes down volume writes and all events. Mutable."""
+class RecordedLoop:
+    """A world with the objects of a case that is driven turn by turn; records volume writes and events. Mutable."""
 
     def __init__(
         self,
@@ -63,15 +63,15 @@ class Stage:
     # -- objects ------------------------------------------------------------------------------------------
 
     def put(self, plain: Mapping[str, Any]) -> None:
-        """Set an object as it is, with a new version."""
-        obj = defaults.defaulted(from_plain(dict(plain)))
+        """Store an object unchanged, with a new resource version."""
+        obj = defaults.with_defaults(from_plain(dict(plain)))
         key = key_of(obj)
         uid = plain["metadata"].get("uid", f"uid-{key.name}")
         meta = attrs.evolve(obj.metadata, namespace=key.namespace, uid=uid, resource_version=self.sim.place + 1)
         self.sim.log.write(key, attrs.evolve(obj, metadata=meta))
 
     def change(self, what: Mapping[str, Any]) -> None:
-        """Make one of the recordings' changes to the API, which watchers have yet to see."""
+        """Apply one recorded change to the API; components have not seen it yet."""
         if "create" in what:
             self.put(what["create"])
             return
@@ -85,30 +85,30 @@ class Stage:
                 self.put(merge_patch(to_plain(old), what["merge"]))
 
     def show(self) -> None:
-        """Let all components see everything."""
+        """Deliver all pending changes to every component."""
         for process in self.sim.processes.values():
             self.sim.deliver(process)
 
     # -- actors -------------------------------------------------------------------------------------------
 
     def act(self, actor: str, cause: str, *, turns: int = 100) -> list[TurnContext]:
-        """Let an actor take a cause up and bring it to its end; return the hands of the turns."""
+        """Run the turns of one cause of an actor to the end; return the context of each turn."""
         process, who = self.sim.find(actor)
-        hands = []
+        contexts = []
         for _ in range(turns):
             ctx, more = self.sim.act(process, who, cause)
-            hands.append(ctx)
+            contexts.append(ctx)
             if not more:
                 break
-        return hands
+        return contexts
 
     def ready(self, actor: str) -> list[str]:
-        """List the causes that an actor may take up."""
+        """Return the causes that an actor may process now."""
         process, who = self.sim.find(actor)
-        return [cause for _, cause in who.ready(TurnContext(self.sim, process, who), every=True)]
+        return [cause for _, cause in who.ready_causes(TurnContext(self.sim, process, who), every=True)]
 
     def note(self, sort: str, name: str) -> Any:
-        """Return a note of the scheduler."""
+        """Return a note of the scheduler, or None."""
         process, who = self.sim.find(PASS)
         return TurnContext(self.sim, process, who).note(sort, name)
 
@@ -120,61 +120,61 @@ class Stage:
         return cache
 
     def caches(self) -> dict[str, dict[str, Any]]:
-        """Return every claim and volume for which the cache does not return the informer's copy."""
+        """Return every claim and volume whose cached object differs from the informer's."""
         return {
-            f"{key.kind} {name_of(key)}": fields_of("update", self.cache.get(key))
+            f"{key.kind} {recorded_key(key)}": fields_of("update", self.cache.get(key))
             for key in sorted(self.cache.assumed)
             if key.kind in VOLUMES and self.cache.is_assumed(key)
         }
 
-    # -- taking down --------------------------------------------------------------------------------------
+    # -- recording -----------------------------------------------------------------------------------------
 
-    def commit(self, component: str, write: Write) -> Done | Refused:
-        """Carry out a write, or let the fault strike that the case has for it."""
+    def commit(self, component: str, write: Write) -> CommittedWrite | RefusedWrite:
+        """Commit a write, or refuse it if the case has a fault for it."""
         if write.key.kind not in VOLUMES:
             return self._commit(component, write)
         self.count += 1
         fault = self.faults.get(self.count)
-        outcome = self._commit(component, write) if fault is None else refused(write, fault)
-        self.writes.append(told(outcome))
+        outcome = self._commit(component, write) if fault is None else refusal_of_fault(write, fault)
+        self.writes.append(outcome_as_recorded(outcome))
         return outcome
 
     def record_event(self, source: str, about: Any, type_: str, reason: str, message: str) -> None:
-        """Take an event down; who says it is not in these recordings."""
+        """Record an event without its source, which these recordings lack."""
         key = key_of(about)
-        said = {"kind": key.kind, "key": name_of(key), "type": type_, "reason": reason, "message": message}
+        said = {"kind": key.kind, "key": recorded_key(key), "type": type_, "reason": reason, "message": message}
         self.events.append(said)
 
     def since(self) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-        """Return (writes, events) since the last time this was asked."""
+        """Return (writes, events) since the previous call."""
         taken = self.writes[:], self.events[:]
         self.writes.clear()
         self.events.clear()
         return taken
 
 
-def name_of(key: Key) -> str:
-    """Return a key as recordings write it."""
+def recorded_key(key: Key) -> str:
+    """Return a key in the recordings' format: `namespace/name`."""
     return f"{key.namespace}/{key.name}" if key.namespace else key.name
 
 
-def refused(write: Write, fault: str) -> Refused:
-    """Return the refusal that a case's word stands for."""
+def refusal_of_fault(write: Write, fault: str) -> RefusedWrite:
+    """Return the refusal that a recorded fault stands for."""
     if fault == "conflict":
-        return Refused(write, "Conflict", conflict(write.key))
+        return RefusedWrite(write, "Conflict", conflict_message(write.key))
     if fault == "notFound":
-        return Refused(write, "NotFound", f'{write.key.kind.lower()}s "{write.key.name}" not found')
-    return Refused(write, "Timeout", fault)
+        return RefusedWrite(write, "NotFound", f'{write.key.kind.lower()}s "{write.key.name}" not found')
+    return RefusedWrite(write, "Timeout", fault)
 
 
-def told(outcome: Done | Refused) -> dict[str, Any]:
-    """Return the outcome of a write as recordings write it."""
+def outcome_as_recorded(outcome: CommittedWrite | RefusedWrite) -> dict[str, Any]:
+    """Return the outcome of a write in the recordings' format."""
     write = outcome.write
     verb = {"update_status": "updateStatus"}.get(write.verb, write.verb)
-    said: dict[str, Any] = {"verb": verb, "kind": write.key.kind, "key": name_of(write.key)}
+    said: dict[str, Any] = {"verb": verb, "kind": write.key.kind, "key": recorded_key(write.key)}
     if verb != "delete":
         said["fields"] = fields_of(verb, write.new)
-    if isinstance(outcome, Refused):
+    if isinstance(outcome, RefusedWrite):
         said["error"] = {"Conflict": "conflict", "NotFound": "notFound"}.get(outcome.reason, outcome.message)
     elif not outcome.changed and verb != "delete":
         said["noop"] = True
@@ -182,12 +182,12 @@ def told(outcome: Done | Refused) -> dict[str, Any]:
 
 
 def fields_of(verb: str, obj: Any) -> dict[str, Any]:
-    """Return the fields that a write sends; empty ones are left out, but for a claim's class ""."""
+    """Return the recorded fields of a write; empty fields are left out, except a claim's class ""."""
     plain = to_plain(obj)
     kind = VOLUME if isinstance(obj, PersistentVolume) else CLAIM
     found = {}
     for field in CONTENTS[kind, verb].split():
-        part = plain.get(_place(field, verb), {})
+        part = plain.get(_section(field, verb), {})
         value = part.get("persistentVolumeReclaimPolicy" if field == "reclaimPolicy" else field)
         if field == "claimRef" and value:
             value = {word: what for word, what in value.items() if word != "resourceVersion"}
@@ -198,12 +198,12 @@ def fields_of(verb: str, obj: Any) -> dict[str, Any]:
     return found
 
 
-def _place(field: str, verb: str) -> str:
+def _section(field: str, verb: str) -> str:
     if field in ("annotations", "labels", "finalizers"):
         return "metadata"
     return "status" if field in IN_STATUS or verb == "updateStatus" else "spec"
 
 
-def only(fields: Sequence[str], written: Mapping[str, Any]) -> dict[str, Any]:
-    """Return of a write or a cached object's fields these alone."""
+def keep_fields(fields: Sequence[str], written: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the mapping restricted to these fields."""
     return {word: what for word, what in written.items() if word in fields}

@@ -1,7 +1,7 @@
-"""The provisioner's topology: what a driver is asked for a claim, and the reach of the volume that it then reports.
+"""Family `topology`: the topology requirement sent to a CSI driver, and the node affinity of the created volume.
 
-Nothing is decided here: `controllers.provisioner.topology` answers, with what a first attempt read remembered for the
-second. The recorded driver says what its volume is accessible from; that is input.
+`controllers.provisioner.topology` computes both; a retry reuses what the first attempt read. The topology that the
+recorded driver reports is input.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ KINDS = ("Node", "CSINode", "StorageClass")
 
 
 def answer(case: Case, revision: Revision) -> Mapping[str, Any]:
-    """Return what the provisioner asks for and what affinity its volume gets, or why it cannot; so the retry."""
+    """Return the requirement and the volume's affinity, or the error; the same for the retry under `retry`."""
     seen = InformerCache(KINDS)
     for plain in case["objects"]:
         _show(seen, plain)
@@ -70,17 +70,17 @@ def _attempt(case: Case, seen: InformerCache, known: FirstAttempt) -> tuple[dict
     return {"requirement": requirement, "affinity": _affinity(_accessible(case["accessible"], wanted))}, known
 
 
-def _accessible(told: str | list[dict[str, str]], wanted: TopologyRequirement | None) -> Sequence[Topology]:
-    """Return from where the recorded driver says its volume is accessible."""
-    if isinstance(told, str):
+def _accessible(reported: str | list[dict[str, str]], wanted: TopologyRequirement | None) -> Sequence[Topology]:
+    """Return the topologies that the recorded driver reports for its volume."""
+    if isinstance(reported, str):
         if wanted is None:
             return ()
-        return wanted.preferred[:1] if told == "first-preferred" else wanted.requisite[:2]
-    return [tuple(sorted(one.items())) for one in told]
+        return wanted.preferred[:1] if reported == "first-preferred" else wanted.requisite[:2]
+    return [tuple(sorted(one.items())) for one in reported]
 
 
 def _affinity(accessible: Sequence[Topology]) -> dict[str, Any] | None:
-    """Return a volume's node affinity as recordings write it: a list without terms is null."""
+    """Return a volume's node affinity in the recordings' format: an empty list of terms is null."""
     affinity = topology.reach(accessible)
     if affinity is None or affinity.required is None:
         return None

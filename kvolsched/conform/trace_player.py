@@ -1,7 +1,6 @@
-"""A trace's steps played on a cluster: a user acts, processes stop and start, and the world goes on in between.
+"""Replay the steps of a trace on a cluster: user actions, stopped and started processes, waits.
 
-Everything goes the public way: the user's writes through the API server, everybody else by turns. Who goes first, and
-what is left to luck, stands in `traces_pace`.
+User writes go through the API server; all other components act in turns. `trace_timing` decides who acts next.
 """
 
 from __future__ import annotations
@@ -10,49 +9,51 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from kvolsched.api.kinds.kind import BY_NAME, kind_named
+from kvolsched.api.kinds.kind import KINDS_BY_NAME, find_kind
 from kvolsched.api.text.manifest import from_plain, to_plain
 from kvolsched.api.text.patches import json_patch, merge_patch
 from kvolsched.cluster import Cluster
 from kvolsched.controllers import kubelet, persistent_volume
 from kvolsched.revision import NOT_DRIVERS, Revision
 from kvolsched.scheduler.loop.scheduling_cycle import SCHEDULER
-from kvolsched.world.apiserver import Refused, Write, key_of
+from kvolsched.world.apiserver import RefusedWrite, Write, key_of
 from kvolsched.world.log import Key
 
 from .trace_timing import TimingDraws, TraceClock
 
 NAMESPACE = "demo"  # where the recordings' objects live
 DIALS: Mapping[str, Mapping[str, Any]] = {
-    kubelet.NAME: {"start_delay": 0.2, "stop_delay": 0.2, "reaches": False},  # the recorded one mounts nothing
+    kubelet.NAME: {"start_delay": 0.2, "stop_delay": 0.2, "reaches": False},  # the recorded kubelet mounts nothing
     persistent_volume.NAME: {"ticks": True},
 }
-NOT_READY = "node.kubernetes.io/not-ready"  # put on by admission; the recorded nodes were ready at once
-PATIENCE = 90.0  # simulated seconds after which a wait is given up: what differs then tells why
-PHASE, PERIOD = 0.3, 15.0  # where a user begins between the ticks of others, which come once a second or more
+NOT_READY = "node.kubernetes.io/not-ready"  # added by admission; the recorded nodes were ready at once
+PATIENCE = 90.0  # simulated seconds after which a wait ends
+PHASE, PERIOD = 0.3, 15.0  # start of the user relative to periodic timers, seconds
 CODES = {"Invalid": 422, "Conflict": 409, "AlreadyExists": 409, "NotFound": 404, "Forbidden": 403, "BadRequest": 400}
 WORDS = ("apply", "delete", "patch", "wait", "stand_in", "process")
 
 
 class TracePlayer:
-    """A trace played to its end. Mutable.
+    """Replays a trace to its end. Mutable.
 
     Args:
-        steps: a trace's steps.
-        revision: the rules under which they are played.
-        luck: what may come out one way or another.
+        steps: the steps of a trace.
+        revision: the rules of the cluster.
+        timing: the timing that the recording leaves open.
     """
 
-    def __init__(self, steps: Sequence[Mapping[str, Any]], revision: Revision, luck: TimingDraws | None = None) -> None:
-        luck = luck or TimingDraws()
+    def __init__(
+        self, steps: Sequence[Mapping[str, Any]], revision: Revision, timing: TimingDraws | None = None
+    ) -> None:
+        timing = timing or TimingDraws()
         self.dials = _dials(steps)
         self.drivers = tuple(self.dials)
-        draws = luck.seed if luck.draws is None else luck.draws
-        self.cluster = Cluster(revision, components={**self.dials, **DIALS}, seed=draws)
+        seed = timing.seed if timing.tie_seed is None else timing.tie_seed
+        self.cluster = Cluster(revision, components={**self.dials, **DIALS}, seed=seed)
         self.world = self.cluster.world
-        self.pace = TraceClock(self.world, self.drivers, luck)
+        self.clock = TraceClock(self.world, self.drivers, timing)
         self.refused: list[str] = []
-        self._until(self.pace.told("phase", PHASE, PHASE + self.pace.draw("phase", 100) * PERIOD / 100))
+        self._until(self.clock.timing_of("phase", PHASE, PHASE + self.clock.draw("phase", 100) * PERIOD / 100))
         for step in steps:
             getattr(self, next(word for word in WORDS if word in step))(step)
         self.wait({"wait": {"quiet": 1}})
@@ -60,9 +61,9 @@ class TracePlayer:
     # -- steps --------------------------------------------------------------------------------------------------
 
     def apply(self, step: Mapping[str, Any]) -> None:
-        """Create objects, or put them in the place of what is there."""
+        """Create objects, or replace those that exist."""
         for plain in step["apply"]:
-            if plain["kind"] not in BY_NAME:
+            if plain["kind"] not in KINDS_BY_NAME:
                 continue
             obj = from_plain(plain)
             key = key_of(obj)
@@ -82,14 +83,14 @@ class TracePlayer:
         self._write(Write("delete", self.key(step["delete"])))
 
     def patch(self, step: Mapping[str, Any]) -> None:
-        """Change an object by a merge patch, or by a list of operations."""
+        """Patch an object by a merge patch or a JSON patch."""
         key = self.key(step["patch"])
         old = self.world.log.objects.get(key)
         new = None if old is None else from_plain(patched(to_plain(old), step["with"]))
         self._write(Write("update", key, new))
 
     def stand_in(self, step: Mapping[str, Any]) -> None:
-        """Tell the provisioners how to behave from now on; one that starts to run lists everything anew."""
+        """Change the options of the provisioners; one that starts to run lists all objects again."""
         words = step["stand_in"].get("provisioner", {})
         told = {{"fail": "fails"}.get(word, word): value for word, value in words.items()}
         for name in self.drivers:
@@ -104,21 +105,21 @@ class TracePlayer:
                 self.world.crash(name)
 
     def process(self, step: Mapping[str, Any]) -> None:
-        """Stop or start a process: the scheduler, or all controllers together."""
+        """Stop or start the scheduler, or all controllers together."""
         word, name = step["process"].split()
         manager = [each for each in self.world.processes if each not in (*self.drivers, SCHEDULER, "kubelet", "user")]
         names = {"kcm": manager, "sched": [SCHEDULER]}[name]
         if word == "stop":
-            self.pace.stopped.update(names)
+            self.clock.stopped.update(names)
             return
-        self._until(self.world.now + self.pace.told("starting", 0.0, self.pace.draw("starting", 20) / 10))
+        self._until(self.world.now + self.clock.timing_of("starting", 0.0, self.clock.draw("starting", 20) / 10))
         for each in names:
-            if each in self.pace.stopped:
-                self.pace.stopped.remove(each)
+            if each in self.clock.stopped:
+                self.clock.stopped.remove(each)
                 self.world.crash(each)
 
     def wait(self, step: Mapping[str, Any]) -> None:
-        """Let the world go on until something holds."""
+        """Run until a condition holds."""
         what = step["wait"]
         if "seconds" in what:
             self._until(self.world.now + what["seconds"])
@@ -126,13 +127,13 @@ class TracePlayer:
         limit = self.world.now + PATIENCE
         self._until(self.world.now)
         while not self._holds(what) and self.world.now < limit:
-            wakes = self.pace.wakes()
+            wakes = self.clock.wakes()
             self._until(min([self.world.now + 0.5, *(at for at in wakes if at > self.world.now)]))
 
-    # -- what holds ---------------------------------------------------------------------------------------------
+    # -- conditions ---------------------------------------------------------------------------------------------
 
     def _holds(self, what: Mapping[str, Any]) -> bool:
-        """Say whether a condition of a trace holds."""
+        """Return whether a condition of a trace holds."""
         objects = self.world.log.objects
         if "quiet" in what:
             return bool(self.world.now >= self._last_change() + what["quiet"])
@@ -163,7 +164,7 @@ class TracePlayer:
         )
 
     def _last_change(self) -> float:
-        """Return when the last API object was changed."""
+        """Return the time of the last change of an API object."""
         changes, base = self.world.log.changes, self.world.log.base
         for turn in reversed(self.world.turns):
             for place in range(turn.start, turn.end):
@@ -172,30 +173,30 @@ class TracePlayer:
                     return turn.time
         return 0.0
 
-    # -- how the world goes on ----------------------------------------------------------------------------------
+    # -- time --------------------------------------------------------------------------------------------------
 
     def _write(self, write: Write) -> None:
-        """Write as the user, note what the API server refuses, and let those act who have waited for longer."""
+        """Write as the user, record refusals, and run actors that have waited longer."""
         (outcome,) = self.world.perform("user", [write])
-        if isinstance(outcome, Refused):
+        if isinstance(outcome, RefusedWrite):
             self.refused.append(f"{CODES.get(outcome.reason, 500)} {outcome.message}")
-        self.pace.let_time_pass()
+        self.clock.let_time_pass()
 
     def _until(self, moment: float) -> None:
         """Let everything happen that happens up to a moment."""
-        self.pace.until(moment)
+        self.clock.until(moment)
 
     def key(self, reference: str) -> Key:
-        """Return the key of a reference; where several namespaces have the name, that of the first."""
+        """Return the key of a reference; without one in the default namespace, the first by namespace."""
         alias, name = reference.split("/")
-        kind = kind_named(alias)
+        kind = find_kind(alias)
         here = Key(kind.name, NAMESPACE if kind.namespaced else "", name)
         others = sorted(k for k in self.world.log.objects if k.kind == kind.name and k.name == name)
         return here if here in self.world.log.objects or not others else others[0]
 
 
 def _dials(steps: Iterable[Mapping[str, Any]]) -> dict[str, dict[str, Any]]:
-    """Return the drivers of a trace, and the dials that CSINodes tell: by which labels their volumes are reached."""
+    """Return the drivers of a trace with their options: the topology keys of their CSINodes."""
     found: dict[str, dict[str, Any]] = {}
     for plain in (plain for step in steps for plain in step.get("apply", ())):
         if plain["kind"] == "CSINode":

@@ -1,7 +1,7 @@
-"""What may be called otherwise without being another story: interchangeable nodes, hashes, the pods of a ReplicaSet.
+"""Renamings under which a run stays equivalent: interchangeable nodes, hashes, pods of a ReplicaSet.
 
-A renaming is worked on the text of a whole telling. Nodes may change places only if the manifests of the trace are the
-same afterwards: then nothing but luck tells them apart.
+A renaming is applied to the text of a whole trace. Nodes are interchangeable only if the manifests of the trace are
+equal afterwards: then only random choices distinguish them.
 """
 
 from __future__ import annotations
@@ -13,20 +13,20 @@ from itertools import permutations, product
 from typing import Any
 
 Steps = Sequence[Mapping[str, Any]]
-MOST, FEW = 720, 3  # permutations of nodes, and pending pods, that are tried
+MAX_PERMUTATIONS, MAX_PENDING = 720, 3  # permutations of nodes, and pending pods, that are tried
 REVISION = "metadata.annotations[deployment.kubernetes.io/revision]"
 
 
-def tellings(steps: Steps, told: Mapping[str, Any], recorded: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    """Yield a telling under every renaming that keeps its meaning; the first leaves the nodes as they are.
+def renamed_traces(steps: Steps, trace: Mapping[str, Any], recorded: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """Yield a trace under every equivalent renaming; the first keeps the node names.
 
     Args:
         steps: the trace's steps.
-        told: what we tell (see `traces_told.told`).
-        recorded: object -> its recorded changes, for the names that deployments gave.
+        trace: our trace (see `trace_rows.trace_of`).
+        recorded: object -> its recorded changes, for the names of ReplicaSets.
     """
-    text = json.dumps(told)
-    hashes = dict(zip(_sets(told["objects"]), _sets(recorded), strict=False))
+    text = json.dumps(trace)
+    hashes = dict(zip(_sets(trace["objects"]), _sets(recorded), strict=False))
     for names, sizes in interchanges(steps):
         renamed = json.loads(_replaced(_replaced(text, {**names, **hashes}), sizes, whole=True))
         spelled = json.dumps(renamed)
@@ -35,7 +35,7 @@ def tellings(steps: Steps, told: Mapping[str, Any], recorded: Mapping[str, Any])
 
 
 def _sets(objects: Mapping[str, Any]) -> list[str]:
-    """Return the names of ReplicaSets, by Deployment and revision."""
+    """Return the names of ReplicaSets, sorted by Deployment and revision."""
     found = []
     for name, changes in objects.items():
         said = changes[0].get("set", {})
@@ -44,17 +44,17 @@ def _sets(objects: Mapping[str, Any]) -> list[str]:
     return [name for *_, name in sorted(found)]
 
 
-def _numbered(told: Mapping[str, Any]) -> Iterator[dict[str, str]]:
-    """Number the pods of each ReplicaSet and DaemonSet: by node, then by the order of binding, the pending last.
+def _numbered(trace: Mapping[str, Any]) -> Iterator[dict[str, str]]:
+    """Yield numberings of the pods of ReplicaSets and DaemonSets: by node, then by order of binding, pending pods last.
 
-    Nothing tells pending pods apart: where there are few, every order of theirs is yielded.
+    Pending pods are interchangeable: where there are few, every order of them is yielded.
     """
     placed: list[tuple[str, str, int, str]] = []
     pending: dict[str, list[str]] = {}
-    for name, changes in told["objects"].items():
+    for name, changes in trace["objects"].items():
         owner = changes[0].get("set", {}).get("metadata.ownerReferences", "")
         if name.startswith("pod/") and owner.startswith(("rs/", "ds/")):
-            places = zip(changes, told["places"][name], strict=True)
+            places = zip(changes, trace["places"][name], strict=True)
             nodes = ((change.get("set", {}).get("spec.nodeName"), place) for change, place in places)
             node, place = next((each for each in nodes if each[0]), ("", 0))
             if node:
@@ -66,7 +66,7 @@ def _numbered(told: Mapping[str, Any]) -> Iterator[dict[str, str]]:
     for owner, _, _, name in sorted(placed):
         count[owner] = count.get(owner, 0) + 1
         found[name] = f"{owner}-#{count[owner]}"
-    orders = [permutations(names) if len(names) <= FEW else (names,) for names in pending.values()]
+    orders = [permutations(names) if len(names) <= MAX_PENDING else (names,) for names in pending.values()]
     for chosen in product(*orders):
         last = {
             name: f"{owner}-#{count.get(owner, 0) + number}"
@@ -77,7 +77,7 @@ def _numbered(told: Mapping[str, Any]) -> Iterator[dict[str, str]]:
 
 
 def _replaced(text: str, names: Mapping[str, str], *, whole: bool = False) -> str:
-    """Return a text with all these words replaced at once; `whole`: only where one is a whole JSON string."""
+    """Return a text with all these words replaced at once; `whole`: only complete JSON strings."""
     changed = {old: new for old, new in names.items() if old != new}
     if not changed:
         return text
@@ -88,21 +88,21 @@ def _replaced(text: str, names: Mapping[str, str], *, whole: bool = False) -> st
     return re.sub(found, lambda match: changed[match[0]], text)
 
 
-# -- nodes that may change places --------------------------------------------------------------------------------
+# -- interchangeable nodes ---------------------------------------------------------------------------------------
 
 
 def interchanges(steps: Steps) -> Iterator[tuple[dict[str, str], dict[str, str]]]:
-    """Yield every exchange of nodes, with their labels and volumes, after which the trace's manifests are the same.
+    """Yield every exchange of nodes with their labels and volumes that leaves the manifests of a trace equal.
 
     Yields:
-        The names that change places, and the sizes of volumes that do.
+        The exchanged names, and the exchanged volume sizes.
     """
     manifests = [[*step.get("apply", ()), {word: step[word] for word in step if word != "apply"}] for step in steps]
     nodes = {p["metadata"]["name"]: p for step in manifests for p in _of(step, "Node")}
     volumes = {p["metadata"]["name"]: p for step in manifests for p in _of(step, "PersistentVolume")}
     wanted = [sorted(map(_masked, step)) for step in manifests]
     for number, order in enumerate(permutations(nodes)):
-        if number >= MOST:
+        if number >= MAX_PERMUTATIONS:
             return
         names = _labels_too(nodes, dict(zip(nodes, order, strict=True)))
         if names is None:
@@ -133,7 +133,7 @@ def _size(volume: Mapping[str, Any]) -> str:
 
 
 def _labels_too(nodes: Mapping[str, Any], names: Mapping[str, str]) -> dict[str, str] | None:
-    """Return an exchange of nodes with that of the label values by which they differ; None if there is none."""
+    """Return an exchange of nodes together with their differing label values; None if inconsistent."""
     found = dict(names)
     for old, new in names.items():
         before, after = (nodes[name]["metadata"].get("labels", {}) for name in (old, new))
@@ -146,7 +146,7 @@ def _labels_too(nodes: Mapping[str, Any], names: Mapping[str, str]) -> dict[str,
 
 
 def _volumes_too(volumes: Mapping[str, Any], names: Mapping[str, str]) -> dict[str, str] | None:
-    """Return which volume takes which one's place: the same, but for name and size, on the exchanged node."""
+    """Return volume -> its counterpart on the exchanged node: equal except for name and size."""
     def without_name(plain: Mapping[str, Any], change: Callable[[str], str] = str) -> str:
         return change(_replaced(_masked(plain), {plain["metadata"]["name"]: "*"}))
 

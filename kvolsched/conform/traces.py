@@ -1,7 +1,7 @@
-"""Whole stories of a real control plane, played in our loop and compared: the end, events, every change, the order.
+"""Family `traces`: recorded runs of a real control plane, replayed and compared: final state, events, changes, order.
 
-What was the same in all recorded runs must be the same in ours; of what varied ours must show one of the variants.
-Orders and outcomes that are named as luck beside the traces, with the reason, are left out, openly.
+Whatever was equal in all recorded runs must be equal in ours; where they varied, ours must match one variant. Orders
+and outcomes listed in `EXCEPTIONS.yaml` beside the traces, each with a reason, are not compared.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ import attrs
 
 from kvolsched.revision import Revision
 
-from .agreement import ABSENT, Failed
+from .agreement import ABSENT, FailedAnswer
 from .recording import Case
 from .trace_player import TracePlayer
-from .trace_renaming import tellings
-from .trace_rows import of_the_driver, told, uid_names
+from .trace_renaming import renamed_traces
+from .trace_rows import is_driver_owned, trace_of, uid_names
 from .trace_timing import TimingDraws
 
 ASPECTS = ("final", "events", "objects", "refused", "order")
@@ -27,45 +27,45 @@ Aspects = dict[str, tuple[dict[str, Any], dict[str, Any]]]  # aspect -> what was
 
 @attrs.frozen
 class Traces:
-    """The family of whole stories; a case is compared with the variant that it comes nearest to, object by object."""
+    """The family of traces; each object is compared with the recorded variant nearest to ours."""
 
     aspects: tuple[str, ...] = ASPECTS
     revision: str = "upstream"
 
     def compare(self, case: Case, revision: Revision) -> Iterator[tuple[str, Any, Any]]:
-        """Yield every aspect with both sides; if playing fails, all aspects fail, in its words."""
+        """Yield every aspect with both sides; if the replay raises, every aspect differs and shows the error."""
         try:
-            found = played(case, revision)
-        except Exception as error:  # noqa: BLE001 - whatever goes wrong is one disagreement, and the others are compared
-            failed = Failed(f"{type(error).__name__}: {error}")
+            found = compare_best_renaming(case, revision)
+        except Exception as error:  # noqa: BLE001 - an error is one disagreement; the other cases are still compared
+            failed = FailedAnswer(f"{type(error).__name__}: {error}")
             found = dict.fromkeys(self.aspects, (ABSENT, failed))  # type: ignore[arg-type]
         for aspect in self.aspects:
             yield aspect, *found[aspect]
 
 
-def played(case: Case, revision: Revision, luck: TimingDraws | None = None) -> Aspects:
-    """Play a trace once and return both sides of every aspect, under the renaming of nodes that agrees best."""
-    return min(every_telling(case, revision, luck), key=_differences)
+def compare_best_renaming(case: Case, revision: Revision, luck: TimingDraws | None = None) -> Aspects:
+    """Replay a trace once and return both sides of every aspect under the node renaming that agrees best."""
+    return min(compare_all_renamings(case, revision, luck), key=_differences)
 
 
-def shown(case: Case, revision: Revision, luck: TimingDraws) -> dict[str, set[int]]:
-    """Return of all that varied which recorded runs showed what ours shows: `objects pod/app` -> {1, 3}.
+def variants_shown(case: Case, revision: Revision, luck: TimingDraws) -> dict[str, set[int]]:
+    """Return, for everything that varied, the recorded runs that agree with ours: `objects pod/app` -> {1, 3}.
 
-    Where several renamings agree equally well, ours shows what it shows under any of them.
+    Where several renamings agree equally well, a run counts if it agrees under any of them.
     """
-    every = list(every_telling(case, revision, luck))
+    every = list(compare_all_renamings(case, revision, luck))
     least = min(map(_differences, every))
     best = [aspects for aspects in every if _differences(aspects) == least]
     found: dict[str, set[int]] = {}
-    for what, by_run in varying(case).items():
+    for what, by_run in recorded_variants(case).items():
         aspect, _, name = what.partition(" ")
         ours = [aspects[aspect][1].get(name, [] if aspect == "events" else None) for aspects in best]
         found[what] = {run for run, one in by_run.items() if one in ours}
     return found
 
 
-def varying(case: Case) -> dict[str, dict[int, Any]]:
-    """Return all that varied between the recorded runs: `objects pod/app` -> run -> what it showed."""
+def recorded_variants(case: Case) -> dict[str, dict[int, Any]]:
+    """Return everything that varied between the recorded runs: `objects pod/app` -> run -> variant."""
     found: dict[str, dict[int, Any]] = {}
     for name, variants in case["varies"].get("objects", {}).items():
         known = [variant for variant in variants if "changes" in variant]
@@ -77,18 +77,18 @@ def varying(case: Case) -> dict[str, dict[int, Any]]:
     return found
 
 
-def every_telling(case: Case, revision: Revision, luck: TimingDraws | None = None) -> Iterator[Aspects]:
-    """Play a trace once and yield both sides of every aspect under every renaming."""
-    story = TracePlayer(case["steps"], revision, luck)
-    ours = told(story.world, story.drivers)
+def compare_all_renamings(case: Case, revision: Revision, luck: TimingDraws | None = None) -> Iterator[Aspects]:
+    """Replay a trace once and yield both sides of every aspect under every renaming."""
+    player = TracePlayer(case["steps"], revision, luck)
+    ours = trace_of(player.world, player.drivers)
     recorded = {name: rows[0] for name, rows in _recorded(case).items()}
-    names = uid_names(story.world)
-    for telling in tellings(case["steps"], _renamed(ours, names), recorded):
-        yield compared(case, telling, story.refused)
+    names = uid_names(player.world)
+    for renamed in renamed_traces(case["steps"], _renamed(ours, names), recorded):
+        yield compared(case, renamed, player.refused)
 
 
 def compared(case: Case, ours: Mapping[str, Any], refused: Sequence[str]) -> Aspects:
-    """Return both sides of every aspect for one telling of our run."""
+    """Return both sides of every aspect for one renaming of our run."""
     objects = _chosen(
         {name: [_changes(rows) for rows in variants] for name, variants in _recorded(case).items()},
         {name: _changes(rows) for name, rows in ours["objects"].items()},
@@ -96,7 +96,7 @@ def compared(case: Case, ours: Mapping[str, Any], refused: Sequence[str]) -> Asp
     events = _chosen(_events(case), {name: _said(rows) for name, rows in ours["events"].items()})
     final = _chosen(_finals(case), _of_interest(case, ours["final"]))
     sides = {"final": final, "events": events, "objects": objects}
-    outcomes = {entry["outcome"] for entry in case.get("luck", ()) if "outcome" in entry}
+    outcomes = {entry["outcome"] for entry in case.get("exceptions", ()) if "outcome" in entry}
     for aspect, (recorded, actual) in sides.items():
         for name in {*recorded, *actual}:
             if f"{aspect} {name}" in outcomes:
@@ -107,11 +107,11 @@ def compared(case: Case, ours: Mapping[str, Any], refused: Sequence[str]) -> Asp
     return {**sides, "refused": (expected, answered), "order": _order(case, ours["places"])}
 
 
-# -- what was recorded, as variants ------------------------------------------------------------------------------
+# -- recorded variants ------------------------------------------------------------------------------------------
 
 
 def _recorded(case: Case) -> dict[str, list[Any]]:
-    """Object -> the ways in which it changed in the recorded runs: lists of changes."""
+    """Return object -> the recorded variants of its changes."""
     found = {name: [rows] for name, rows in case["stable"]["objects"].items()}
     for name, variants in case["varies"].get("objects", {}).items():
         found[name] = [variant["changes"] for variant in variants if "changes" in variant]
@@ -119,7 +119,7 @@ def _recorded(case: Case) -> dict[str, list[Any]]:
 
 
 def _events(case: Case) -> dict[str, list[list[str]]]:
-    """Object -> what was said of it, once for each recorded run."""
+    """Return object -> its events, one list for each recorded run."""
     stable, varying = case["stable"]["events"], case["varies"].get("events", {})
     return {
         name: [
@@ -131,12 +131,12 @@ def _events(case: Case) -> dict[str, list[list[str]]]:
 
 
 def _finals(case: Case) -> dict[str, list[Any]]:
-    """Object -> its fields at the end, once for each recorded run if they varied."""
+    """Return object -> its final fields, one entry for each recorded run if they varied."""
     return {**{name: [fields] for name, fields in case["stable"]["final"].items()}, **case["varies"].get("final", {})}
 
 
 def _of_interest(case: Case, final: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the fields that were recorded of the objects at the end."""
+    """Return our final objects restricted to the recorded fields."""
     finals = _finals(case)
     return {
         name: {word: value for word, value in final[name].items() if any(word in each for each in variants)}
@@ -146,22 +146,22 @@ def _of_interest(case: Case, final: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _changes(rows: Sequence[Any]) -> dict[str, Any]:
-    """Return an object's changes, numbered, so that a difference names the change and the field."""
+    """Return the changes of an object by number, so that a difference names change and field."""
     found = {}
     for number, row in enumerate(rows):
-        said = {word: value for word, value in row.get("set", {}).items() if not of_the_driver(word)}
+        said = {word: value for word, value in row.get("set", {}).items() if not is_driver_owned(word)}
         found[f"{number:02}"] = {"what": f"{row['by']} {row['verb']} {row['type']}", **said}
     return found
 
 
 def _said(rows: Sequence[Any]) -> list[str]:
-    """Return what was said, without its counts, in an order of its own."""
+    """Return events without counts, sorted."""
     words = ("source", "type", "reason", "message")
     return sorted({" | ".join(row if isinstance(row, list) else [row[word] for word in words]) for row in rows})
 
 
 def _chosen(variants: Mapping[str, Sequence[Any]], ours: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return for every name the variant that ours comes nearest to, and ours."""
+    """Return (nearest recorded variant of every name, ours)."""
     nearest = {
         name: min(known, key=lambda one, name=name: _distance(one, ours.get(name)))  # type: ignore[misc]
         for name, known in variants.items()
@@ -170,7 +170,7 @@ def _chosen(variants: Mapping[str, Sequence[Any]], ours: Mapping[str, Any]) -> t
 
 
 def _distance(one: Any, other: Any) -> int:
-    """Return in how many parts two sides differ."""
+    """Return the number of parts in which two sides differ."""
     if isinstance(one, Mapping) and isinstance(other, Mapping):
         return sum(_distance(one.get(key), other.get(key)) for key in {*one, *other})
     if isinstance(one, list) and isinstance(other, list):
@@ -186,13 +186,13 @@ def _first_line(text: str) -> str:
     return text.partition("\n")[0]
 
 
-# -- which came first --------------------------------------------------------------------------------------------
+# -- order of changes --------------------------------------------------------------------------------------------
 
 
 def _order(case: Case, places: Mapping[str, Sequence[int]]) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return which of the recorded orders hold in ours; None where ours has no such change."""
-    luck = {entry["order"] for entry in case.get("luck", ()) if "order" in entry}
-    orders = [order for order in case["always_before"] if order not in luck]
+    """Return which of the recorded orders hold in our run; None where our run lacks such a change."""
+    excepted = {entry["order"] for entry in case.get("exceptions", ()) if "order" in entry}
+    orders = [order for order in case["always_before"] if order not in excepted]
     return dict.fromkeys(orders, True), {order: _holds(order, places) for order in orders}
 
 
@@ -208,7 +208,7 @@ def _holds(order: str, places: Mapping[str, Sequence[int]]) -> bool | None:
 
 
 def _renamed(ours: dict[str, Any], names: Mapping[str, str]) -> dict[str, Any]:
-    """Spell what carries a uid as traces do."""
+    """Rename what contains a uid as the traces name it."""
     text = json.dumps(ours)
     for old, new in names.items():
         text = text.replace(old, new)
@@ -218,4 +218,4 @@ def _renamed(ours: dict[str, Any], names: Mapping[str, str]) -> dict[str, Any]:
 
 TRACES = Traces()
 
-__all__ = ["ASPECTS", "TRACES", "Traces", "compared", "every_telling", "played"]
+__all__ = ["ASPECTS", "TRACES", "Traces", "compare_all_renamings", "compare_best_renaming", "compared"]

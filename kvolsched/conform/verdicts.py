@@ -1,7 +1,6 @@
-"""The scheduler's families: a pod judged in a recorded cluster by the real engine, its answer in the recording's form.
+"""Families of the scheduler: schedule a pod in a recorded cluster and report the result in the recording's format.
 
-Nothing is judged here: the snapshot follows the objects it knows, the profile's plugins judge, rank, decide what would
-be bound and whom to evict; this module only asks and writes down. Format: `tests/conformance/README.md`.
+The profile's plugins filter, score, choose volumes and victims; this module only calls them and formats the answers.
 """
 
 from __future__ import annotations
@@ -23,19 +22,19 @@ from .recording import Case
 ASPECTS = ("preFilter", "nodes", "feasible", "scores", "totals", "bindings", "message", "preemption")
 
 
-def judged(case: Case, profile: Profile) -> Judgement:
-    """Judge a case's pod in its cluster; kinds that are not modelled take no part.
+def judge_case(case: Case, profile: Profile) -> Judgement:
+    """Run the filter plugins for the pod of a case in its cluster; objects of unmodelled kinds are ignored.
 
     Raises:
-        ManifestError: some object has fields that Kubernetes does not know.
+        ManifestError: an object has fields that Kubernetes does not have.
     """
     objects = [item for item in map(from_plain, case["objects"]) if not isinstance(item, Frozen)]
     return judge(from_plain(case["pod"]), snapshot(objects), profile)
 
 
 def answer(case: Case, revision: Revision) -> Mapping[str, Any]:
-    """Return what our scheduler says of a case, aspect by aspect; what it does not say is absent."""
-    judgement = judged(case, revision.profile)
+    """Return our scheduler's answer, aspect by aspect; aspects that do not apply are absent."""
+    judgement = judge_case(case, revision.profile)
     found: dict[str, Any] = {"feasible": list(judgement.feasible)}
     rejected = judgement.rejected_by
     if rejected is not None:
@@ -63,12 +62,12 @@ def answer(case: Case, revision: Revision) -> Mapping[str, Any]:
 
 
 def _inside(judgement: Judgement) -> frozenset[str]:
-    """Return the nodes that every restriction made before filtering allows."""
+    """Return the nodes that every PreFilter result allows."""
     return frozenset.intersection(*(restriction.names for restriction in judgement.restrictions))
 
 
 def _nodes(judgement: Judgement) -> dict[str, Any]:
-    """Return every node's rejections and codes; of the nodes outside a restriction too, which say so."""
+    """Return rejections and codes of every node, with a mark on nodes that PreFilter excludes."""
     inside = _inside(judgement) if judgement.restrictions else frozenset(judgement.nodes)
     found: dict[str, Any] = {}
     for node in sorted(judgement.nodes):
@@ -87,7 +86,7 @@ def _nodes(judgement: Judgement) -> dict[str, Any]:
 
 
 def _bindings(judgement: Judgement, node: str) -> dict[str, str]:
-    """Return what would be written for the pod's claims if this node were chosen."""
+    """Return the volume or provisioning of each claim if the pod went to this node."""
     plugin: Any = judgement.profile.plugin("VolumeBinding")
     decision = plugin.decide(judgement.pod, node, judgement.seen)
     static = {claim.name: f"pv:{volume.name}" for claim, volume in decision.static}

@@ -19,7 +19,7 @@ from kvolsched.controllers import persistent_volume, volume_operations
 from kvolsched.controllers.persistent_volume import CLAIMS, NAME, OPERATIONS, VOLUMES
 from kvolsched.controllers.persistent_volume.cache import views
 from kvolsched.revision import Revision
-from kvolsched.world.apiserver import ApiServer, Done, Refused, Write, key_of
+from kvolsched.world.apiserver import ApiServer, CommittedWrite, RefusedWrite, Write, key_of
 from kvolsched.world.component import Component, TurnContext
 from kvolsched.world.log import Key, Log
 from kvolsched.world.mutation_cache import ABSENT, MutationCache
@@ -28,7 +28,7 @@ from kvolsched.world.simulation import Simulation
 
 from ..api.kinds.meta import evolve_parts
 from .recording import Case
-from .steps import CLAIM, VOLUME, name_of, refused, told
+from .steps import CLAIM, VOLUME, outcome_as_recorded, recorded_key, refusal_of_fault
 
 ASPECTS = ("writes", "events", "error", "reads", "operations", "enqueued", "provisioner", "then")
 HOST_PATH = "kubernetes.io/host-path"
@@ -53,11 +53,11 @@ class _Recorder(ApiServer):
         self.faults: dict[int, str] = {fault["write"]: fault["error"] for fault in case.get("faults", ())}
         self.writes: list[dict[str, Any]] = []
 
-    def commit(self, log: Log, write: Write, by: str) -> Done | Refused:
+    def commit(self, log: Log, write: Write, by: str) -> CommittedWrite | RefusedWrite:
         """Carry out or refuse one write, and take it down."""
         fault = self.faults.get(len(self.writes) + 1)
-        outcome = super().commit(log, write, by) if fault is None else refused(write, fault)
-        self.writes.append(told(outcome))
+        outcome = super().commit(log, write, by) if fault is None else refusal_of_fault(write, fault)
+        self.writes.append(outcome_as_recorded(outcome))
         return outcome
 
 
@@ -153,12 +153,12 @@ class _Play:
         """Take an Event down; who says it is not in these recordings."""
         key = key_of(about)
         message = re.sub(r"(waiting for pods )(\S+)", lambda m: m[1] + ",".join(sorted(m[2].split(","))), message)
-        said = {"kind": key.kind, "key": name_of(key), "type": type_, "reason": reason, "message": message}
+        said = {"kind": key.kind, "key": recorded_key(key), "type": type_, "reason": reason, "message": message}
         self.events.append(said)
 
     def deliver(self) -> None:
         """Let the watch show all that the API has; the own cache keeps what it had until its own sync."""
-        keys = {**self.own.watched, **self.own.kept}
+        keys = {**self.own.watched, **self.own.written}
         before = {key: self.own.at(key) for key in keys if key.kind in (CLAIM, VOLUME)}
         self.sim.deliver(self.process)
         for key in {**before, **self.own.watched}:
@@ -194,8 +194,8 @@ class _Play:
         while more:
             ctx = self.ctx(routine)
             more = self.routines[routine].act(ctx, cause)
-            reads += [f"{key.kind} {name_of(key)}" for key in ctx.reads]
-            refusals = [outcome for outcome in ctx.outcomes if isinstance(outcome, Refused)]
+            reads += [f"{key.kind} {recorded_key(key)}" for key in ctx.reads]
+            refusals = [outcome for outcome in ctx.outcomes if isinstance(outcome, RefusedWrite)]
             # A failed operation is no error of the handler.
             if refusals and not getattr(refusals[0].write, "operation", ""):
                 error = ctx.words.partition(": refused, ")[2]
@@ -205,18 +205,18 @@ class _Play:
 
     def todo(self, routine: str) -> set[str]:
         """Return what a routine was asked to take up."""
-        return set(self.process.todo[routine].items)
+        return set(self.process.work_queues[routine].items)
 
     def clear(self) -> None:
         """Forget what deliveries have put on the lists: the case says itself what is called."""
         for routine in self.routines:
             for cause in self.todo(routine):
-                self.ctx(routine).done(cause)
+                self.ctx(routine).dequeue(cause)
 
 
 def _stored(plain: Mapping[str, Any]) -> Any:
     """Return an object as the API server has it, defaults filled in."""
-    obj = defaults.defaulted(from_plain(dict(plain)))
+    obj = defaults.with_defaults(from_plain(dict(plain)))
     version = int(plain["metadata"]["resourceVersion"])
     return evolve_parts(obj, metadata={"resource_version": version})
 

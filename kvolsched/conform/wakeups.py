@@ -1,8 +1,7 @@
-"""The family of wake-ups: events happen one after the other; which of the pods that wait are tried again after each.
+"""Family `wakeups`: events happen one after another; which unschedulable pods are tried again after each.
 
-The recording tells cluster, pods and events in words; `wakeups.yaml` beside this module says the same as manifests. It
-is played in order, through the API server, on a cluster whose components all run, as traces are, the recorded time
-apart. Nothing here knows who ought to be woken: the scheduler's passes are counted.
+The recording describes cluster, pods and events in words; `wakeups.yaml` describes them as manifests. The events are
+replayed in order on a running cluster, as far apart as recorded, and the scheduler's passes are counted.
 """
 
 from __future__ import annotations
@@ -14,7 +13,7 @@ from typing import Any
 
 import attrs
 
-from kvolsched.api.text.manifest import from_plain, plain, to_plain
+from kvolsched.api.text.manifest import from_plain, read_plain, to_plain
 from kvolsched.api.text.patches import merge_patch
 from kvolsched.revision import Revision
 from kvolsched.scheduler.loop.scheduling_cycle import SCHEDULER
@@ -26,33 +25,33 @@ from .trace_player import TracePlayer
 from .trace_timing import TimingDraws
 
 ASPECTS = ("woken", "attempts")
-APART = 2.6  # seconds between two events
-# Who is tried a second time, when one write follows another, is a race that the recorded runs ran differently. This
-# is the seed of a run that went as theirs did; in the plain order one pod of one event is tried once instead of twice.
-LUCK = 1
+APART = 2.6  # simulated seconds between two events
+# Whether a pod is tried twice when two writes follow each other is a race. This seed reproduces the recorded runs; in
+# the default order one pod of one event is tried once instead of twice.
+RACE_SEED = 1
 
 
 class WakeUpScript:
-    """The set-up and the events as `wakeups.yaml` tells them."""
+    """The initial objects and the events of `wakeups.yaml`."""
 
     def __init__(self) -> None:
         text = (resources.files("kvolsched") / "conform" / "wakeups.yaml").read_text(encoding="utf-8")
-        (self.data,) = plain(text, "wakeups.yaml")
+        (self.data,) = read_plain(text, "wakeups.yaml")
         self.events: Mapping[str, Sequence[Mapping[str, Any]]] = self.data["events"]
         self.pending: tuple[str, ...] = tuple(sorted(self.data["pending"]))
 
     def pod(self, name: str, beyond: Any) -> dict[str, Any]:
-        """Return a pod's manifest."""
+        """Return the manifest of a pod."""
         made: dict[str, Any] = merge_patch({**self.data["pod"], "metadata": {"name": name}}, beyond)
         return made
 
     def waiting(self, name: str) -> dict[str, Any]:
-        """Return the manifest of a pod that waits."""
+        """Return the manifest of an unschedulable pod."""
         tolerations = [] if name in self.data["intolerant"] else [self.data["taint"]]
         return self.pod(name, merge_patch({"spec": {"tolerations": tolerations}}, self.data["pending"][name]))
 
     def objects(self) -> list[dict[str, Any]]:
-        """Return everything that is there before the first event but the pods that wait."""
+        """Return all objects that exist before the first event, except the unschedulable pods."""
         found = list(self.data["objects"])
         for name, claim in self.data["claims"].items():
             found += self._claim(name, claim)
@@ -61,7 +60,7 @@ class WakeUpScript:
 
     @staticmethod
     def _claim(name: str, claim: Mapping[str, Any]) -> list[dict[str, Any]]:
-        """Return a claim, and the volume that it is bound to."""
+        """Return a claim and the volume that it is bound to."""
         size, mode = claim.get("size", "10Gi"), claim.get("mode", "ReadWriteOnce")
         room = {"requests": {"storage": size}}
         spec: dict[str, Any] = {"storageClassName": claim["class"], "accessModes": [mode], "resources": room}
@@ -88,7 +87,7 @@ def _volume(name: str, spec: Mapping[str, Any], storage_class: str, mode: str = 
 
 
 class WakeUpPlayer(TracePlayer):
-    """A cluster on which the events happen, and the pods that wait are watched. Mutable."""
+    """Replays the events and counts the passes of the unschedulable pods. Mutable."""
 
     def __init__(self, told: WakeUpScript, revision: Revision, seed: int) -> None:
         self.told = told
@@ -97,18 +96,18 @@ class WakeUpPlayer(TracePlayer):
         self._until(self.world.now + APART)
 
     def found(self, manifests: Sequence[Mapping[str, Any]]) -> None:
-        """Set objects as they are found."""
+        """Load objects without admission."""
         self.cluster.load(map(from_plain, manifests))
         self._until(self.world.now)
 
     def happen(self, event: str) -> dict[str, int]:
-        """Let one event happen, and return how often the scheduler tried which of the pods that wait.
+        """Replay one event and return how often the scheduler tried each pod.
 
         Raises:
-            LookupError: nobody has told what this event is.
+            LookupError: `wakeups.yaml` does not describe the event.
         """
         if event not in self.told.events:
-            raise LookupError(f"nobody has told what this event writes: {event}")
+            raise LookupError(f"wakeups.yaml does not describe the event: {event}")
         before = self._passes()
         for step in self.told.events[event]:
             self._do(step)
@@ -156,16 +155,16 @@ class WakeUpPlayer(TracePlayer):
 
 
 @lru_cache(maxsize=2)
-def played(events: tuple[str, ...], revision: Revision, seed: int = 0) -> tuple[Mapping[str, Any], ...]:
-    """Let events happen one after the other; return of each which pods were tried, and how often if more than once.
+def play_events(events: tuple[str, ...], revision: Revision, seed: int = 0) -> tuple[Mapping[str, Any], ...]:
+    """Replay events in order and return for each the pods that were tried, and those tried more than once.
 
     Args:
-        events: as the recording words them.
+        events: the events as the recording words them.
         revision: the rules.
-        seed: luck is drawn from it; 0: the plain order.
+        seed: the seed of the timing; 0: the default order.
     """
-    watch = WakeUpPlayer(WakeUpScript(), revision, seed)
-    every = [watch.happen(event) for event in events]
+    player = WakeUpPlayer(WakeUpScript(), revision, seed)
+    every = [player.happen(event) for event in events]
     return tuple({"woken": sorted(tries), "attempts": _repeated(tries)} for tries in every)
 
 
@@ -174,32 +173,32 @@ def _repeated(tries: Mapping[str, int]) -> dict[str, int]:
 
 
 def answer(case: Case, revision: Revision) -> Mapping[str, Any]:
-    """Return which pods the scheduler tries after an event, and how often each of them, in one run of all events."""
-    return played(tuple(case["events"]), revision, LUCK)[case["place"]]
+    """Return which pods the scheduler tries after an event and how often, in one run of all events."""
+    return play_events(tuple(case["events"]), revision, RACE_SEED)[case["place"]]
 
 
 @attrs.frozen
-class Either:
-    """What two runs recorded where they differ: pods that only one of them tried, or attempts in each. Not hashable.
+class EitherRun:
+    """A recorded value that differed between two runs; equals anything between the two. Not hashable.
 
-    It equals what lies between the two; of attempts what is not recorded is one, as ours are told.
+    Attempts that are not recorded count as one.
     """
 
-    sure: Any
-    lucky: Any
+    both: Any
+    one_only: Any
 
     def __eq__(self, other: object) -> bool:
         if isinstance(other, list):
-            return set(self.sure) <= set(other) <= {*self.sure, *self.lucky}
+            return set(self.both) <= set(other) <= {*self.both, *self.one_only}
         if isinstance(other, dict):
-            names = {*self.sure, *other} - set(self.lucky)
-            return all(_between(self.sure.get(name, (1, 1)), other.get(name, 1)) for name in names)
+            names = {*self.both, *other} - set(self.one_only)
+            return all(_between(self.both.get(name, (1, 1)), other.get(name, 1)) for name in names)
         return NotImplemented
 
     __hash__ = None  # type: ignore[assignment]
 
     def __repr__(self) -> str:
-        return f"{self.sure}, in one run only {self.lucky}" if self.lucky else f"{self.sure}"
+        return f"{self.both}, in one run only {self.one_only}" if self.one_only else f"{self.both}"
 
 
 def _between(runs: Sequence[int], ours: int) -> bool:
@@ -207,7 +206,7 @@ def _between(runs: Sequence[int], ours: int) -> bool:
 
 
 def expected(case: Case) -> Mapping[str, Any]:
-    """Return what was recorded in two runs: where they differ, either is right."""
+    """Return what two runs recorded; where they differ, either is accepted."""
     event = case["expect"]
-    lucky = event.get("woken_in_one_run_only", [])
-    return {"woken": Either(event["woken"], lucky), "attempts": Either(event.get("attempts", {}), lucky)}
+    one_only = event.get("woken_in_one_run_only", [])
+    return {"woken": EitherRun(event["woken"], one_only), "attempts": EitherRun(event.get("attempts", {}), one_only)}

@@ -22,16 +22,16 @@ from ..api.kinds.selector import NodeSelector, NodeSelectorTerm, Requirement, To
 from ..api.kinds.workload import DaemonSet, DaemonSetStatus
 from ..workloads import (
     REVISION_LABEL,
-    available,
-    controller_of,
+    by_controller_uid,
+    controller_cause,
+    controller_reference,
     generation,
+    is_available,
     is_ready,
-    owned_by,
-    owner_cause,
-    remaining,
-    scaled,
+    pod_name_suffix,
+    scaled_value,
+    seconds_until_available,
     sorted_by_age,
-    suffix,
     template_hash,
 )
 from ..world.activation import ActivationCondition, Exists
@@ -73,7 +73,7 @@ class DaemonSetOptions:
 def component(options: DaemonSetOptions | None = None) -> Component:
     """Return the DaemonSet controller."""
     routine = Reconciler(NAME, _sets_of, partial(sync, options or DaemonSetOptions()), report_refused, wait_until_seen("Pod"))
-    return Component(NAME, (KIND, "Pod", "Node"), (routine,), _views, need=_need)
+    return Component(NAME, (KIND, "Pod", "Node"), (routine,), _views, activation=_need)
 
 
 def _need() -> ActivationCondition:
@@ -81,7 +81,7 @@ def _need() -> ActivationCondition:
 
 
 def _views(_seen: InformerCache) -> dict[str, View]:
-    return {"pods": Index("Pod", controller_of(KIND))}
+    return {"pods": Index("Pod", by_controller_uid(KIND))}
 
 
 def _sets_of(ctx: TurnContext, key: Key, old: Any, new: Any) -> Iterator[str]:
@@ -90,7 +90,7 @@ def _sets_of(ctx: TurnContext, key: Key, old: Any, new: Any) -> Iterator[str]:
         if new is not None:
             yield f"{key.namespace}/{key.name}"
     elif key.kind == "Pod":
-        yield from owner_cause(KIND, new if new is not None else old)
+        yield from controller_cause(KIND, new if new is not None else old)
     elif old is None or new is None or (old.metadata.labels, old.spec) != (new.metadata.labels, new.spec):
         for found in ctx.seen.all(KIND):
             yield f"{found.metadata.namespace or 'default'}/{found.metadata.name}"
@@ -194,7 +194,7 @@ class Daemons:
         if strategy.get("type", "RollingUpdate") != "RollingUpdate":
             return
         wanted = [node.metadata.name for node in self.nodes if fits(self.owner, node)[0]]
-        most = scaled(strategy.get("rollingUpdate", EMPTY).get("maxUnavailable", 1), len(wanted), up=True)
+        most = scaled_value(strategy.get("rollingUpdate", EMPTY).get("maxUnavailable", 1), len(wanted), up=True)
         least, now = self.owner.spec.min_ready_seconds, self.ctx.moment
         missing = 0
         sick: list[Pod] = []
@@ -204,7 +204,7 @@ class Daemons:
             if not pods:
                 missing += 1
                 continue
-            works, old = available(pods[0], least, now), not self.is_new(pods[0])
+            works, old = is_available(pods[0], least, now), not self.is_new(pods[0])
             missing += not works
             if old:
                 (sound if works else sick).append(pods[0])
@@ -219,12 +219,12 @@ class Daemons:
         owner, template = self.owner, self.owner.spec.template
         pod = Pod(
             metadata=ObjectMeta(
-                name=f"{owner.metadata.name}-{suffix(owner.metadata.uid, number)}",
+                name=f"{owner.metadata.name}-{pod_name_suffix(owner.metadata.uid, number)}",
                 generate_name=f"{owner.metadata.name}-",
                 namespace=owner.metadata.namespace or "default",
                 labels=template.metadata.labels.merged({REVISION_LABEL: self.hash}),
                 annotations=template.metadata.annotations,
-                owner_references=(owned_by(owner),),
+                owner_references=(controller_reference(owner),),
             ),
             spec=spec_for(template.spec, node, placed=options.places),
         )
@@ -232,8 +232,8 @@ class Daemons:
         decision.create(
             pod,
             f"DaemonSet controller creates {reference_of(pod)} for {node}",
-            then=(PlannedEvent(about, "Normal", "SuccessfulCreate", f"Created pod: {pod.metadata.name}", NAME),),
-            otherwise=(PlannedEvent(about, "Warning", "FailedCreate", "Error creating: {error}", NAME),),
+            on_success=(PlannedEvent(about, "Normal", "SuccessfulCreate", f"Created pod: {pod.metadata.name}", NAME),),
+            on_failure=(PlannedEvent(about, "Warning", "FailedCreate", "Error creating: {error}", NAME),),
         )
 
     def _delete(self, decision: PlanBuilder, pod: Pod) -> None:
@@ -254,7 +254,7 @@ class Daemons:
             astray += not runs
             if runs:
                 ready += is_ready(pods[0])
-                able += is_ready(pods[0]) and available(pods[0], least, now)
+                able += is_ready(pods[0]) and is_available(pods[0], least, now)
                 updated += self.is_new(pods[0])
         return attrs.evolve(
             self.owner.status,
@@ -272,9 +272,9 @@ class Daemons:
         """Ask to be woken when the next ready daemon becomes available."""
         least = self.owner.spec.min_ready_seconds
         pods = [pod for pods in self.on.values() for pod in pods if is_ready(pod)] if least else []
-        waits = [wait for pod in pods if (wait := remaining(pod, least, self.ctx.moment)) > 0]
+        waits = [wait for pod in pods if (wait := seconds_until_available(pod, least, self.ctx.moment)) > 0]
         if waits:
-            self.ctx.wake(cause, min(waits))
+            self.ctx.wake_after(cause, min(waits))
 
 
 def node_of(pod: Pod) -> str:

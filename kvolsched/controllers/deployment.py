@@ -16,14 +16,14 @@ import attrs
 from ..api.kinds.meta import EMPTY, Frozen, ObjectMeta, evolve_parts
 from ..api.kinds.pod import Pod, PodTemplateSpec
 from ..api.kinds.workload import Deployment, DeploymentStatus, ReplicaSet, ReplicaSetSpec
-from ..api.unmodelled_defaults import completed
+from ..api.unmodelled_defaults import with_unmodelled_defaults
 from ..workloads import (
     TEMPLATE_LABEL,
-    controller_of,
+    by_controller_uid,
+    controller_cause,
+    controller_reference,
     generation,
-    owned_by,
-    owner_cause,
-    scaled,
+    scaled_value,
     sorted_by_age,
     template_hash,
 )
@@ -47,7 +47,7 @@ OWN = frozenset({REVISION, HISTORY, DESIRED, MOST, "kubectl.kubernetes.io/last-a
 def component() -> Component:
     """Return the Deployment controller."""
     routine = Reconciler(NAME, _deployments_of, sync, report_refused, report_done)
-    return Component(NAME, (KIND, "ReplicaSet", "Pod"), (routine,), _views, need=_need)
+    return Component(NAME, (KIND, "ReplicaSet", "Pod"), (routine,), _views, activation=_need)
 
 
 def _need() -> ActivationCondition:
@@ -55,7 +55,7 @@ def _need() -> ActivationCondition:
 
 
 def _views(_seen: InformerCache) -> dict[str, View]:
-    return {"sets": Index("ReplicaSet", controller_of(KIND)), "pods": Index("Pod", controller_of("ReplicaSet"))}
+    return {"sets": Index("ReplicaSet", by_controller_uid(KIND)), "pods": Index("Pod", by_controller_uid("ReplicaSet"))}
 
 
 def _deployments_of(ctx: TurnContext, key: Key, old: Any, new: Any) -> Iterator[str]:
@@ -64,11 +64,11 @@ def _deployments_of(ctx: TurnContext, key: Key, old: Any, new: Any) -> Iterator[
         if new is not None:
             yield f"{key.namespace}/{key.name}"
     elif key.kind == "ReplicaSet":
-        yield from owner_cause(KIND, new if new is not None else old)
+        yield from controller_cause(KIND, new if new is not None else old)
     elif new is None and (owner := old.metadata.controller) is not None and owner.kind == "ReplicaSet":
         found = ctx.seen.get("ReplicaSet", owner.name, key.namespace)
         if found is not None:
-            yield from owner_cause(KIND, found)
+            yield from controller_cause(KIND, found)
 
 
 def sync(ctx: TurnContext, cause: str) -> Sequence[Write]:
@@ -91,7 +91,7 @@ class Rollout:
         self.owner = owner
         self.sets = {one.metadata.name: one for one in sets}
         self.counted = dict(self.sets)  # sizes as they were at the beginning: the status tells of these
-        self.template: PodTemplateSpec = completed(owner).spec.template
+        self.template: PodTemplateSpec = with_unmodelled_defaults(owner).spec.template
         self.current = next((name for name, one in self.sets.items() if _same(one, self.template)), "")
         self.replicas = 1 if owner.spec.replicas is None else owner.spec.replicas
         self.strategy: Frozen = owner.spec.rest.get("strategy", EMPTY)
@@ -121,8 +121,8 @@ class Rollout:
 
     def _limits(self) -> tuple[int, int]:
         rolling = self.strategy.get("rollingUpdate", EMPTY)
-        surge = scaled(rolling.get("maxSurge", "25%"), self.replicas, up=True)
-        missing = scaled(rolling.get("maxUnavailable", "25%"), self.replicas, up=False)
+        surge = scaled_value(rolling.get("maxSurge", "25%"), self.replicas, up=True)
+        missing = scaled_value(rolling.get("maxUnavailable", "25%"), self.replicas, up=False)
         return (surge, missing) if surge or missing else (0, 1)
 
     # -- a sync -------------------------------------------------------------------------------------------------------
@@ -215,7 +215,7 @@ class Rollout:
                 name=f"{meta.name}-{label[TEMPLATE_LABEL]}",
                 namespace=meta.namespace or "default",
                 labels=labels,
-                owner_references=(owned_by(self.owner),),
+                owner_references=(controller_reference(self.owner),),
             ),
             spec=ReplicaSetSpec(
                 replicas=self._allowed(0),
@@ -232,9 +232,9 @@ class Rollout:
         self.decision.create(
             made,
             f"Deployment controller creates {reference_of(made)} with {size(made)} replica{'' if size(made) == 1 else 's'}",
-            then=said,
-            sunk="AlreadyExists",  # made before, and not yet seen
-            otherwise=(PlannedEvent(key_of(self.owner), "Warning", "ReplicaSetCreateError", failed, NAME),),
+            on_success=said,
+            silent_reason="AlreadyExists",  # made before, and not yet seen
+            on_failure=(PlannedEvent(key_of(self.owner), "Warning", "ReplicaSetCreateError", failed, NAME),),
         )
         self.current = made.metadata.name
         self.sets[self.current] = self.counted[self.current] = made
@@ -473,7 +473,7 @@ def _revision(one: ReplicaSet) -> int:
 
 def _same(one: ReplicaSet, template: PodTemplateSpec) -> bool:
     """Say whether a ReplicaSet is of a template, but for the label of its hash and what a server fills in."""
-    return _plain(completed(one).spec.template) == _plain(template)
+    return _plain(with_unmodelled_defaults(one).spec.template) == _plain(template)
 
 
 def _plain(template: PodTemplateSpec) -> PodTemplateSpec:

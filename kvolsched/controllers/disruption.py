@@ -13,12 +13,12 @@ from typing import Any
 
 import attrs
 
-from ..api.kinds.kind import BY_NAME
+from ..api.kinds.kind import KINDS_BY_NAME
 from ..api.kinds.meta import Condition, Frozen
 from ..api.kinds.pod import Pod
 from ..api.kinds.policy import PodDisruptionBudget
 from ..api.kinds.selector import LabelSelector
-from ..workloads import generation, is_ready, scaled
+from ..workloads import generation, is_ready, scaled_value
 from ..world.activation import ActivationCondition, Exists
 from ..world.apiserver import Write
 from ..world.component import Component, TurnContext
@@ -39,7 +39,7 @@ class ExpectedCountUnknown(ValueError):
 def component() -> Component:
     """Return the disruption controller."""
     routine = Reconciler(NAME, _budgets_of, sync, report_refused, report_done)
-    return Component(NAME, (KIND, "Pod", *SIZED), (routine,), need=_need)
+    return Component(NAME, (KIND, "Pod", *SIZED), (routine,), activation=_need)
 
 
 def _need() -> ActivationCondition:
@@ -107,10 +107,10 @@ def _wanted(decision: PlanBuilder, budget: PodDisruptionBudget, pods: Sequence[P
     most, least = budget.spec.max_unavailable, budget.spec.min_available
     if most is not None:
         expected = _scale(decision, budget, pods)
-        return expected, max(0, expected - scaled(most, expected, up=True))
+        return expected, max(0, expected - scaled_value(most, expected, up=True))
     if isinstance(least, str):
         expected = _scale(decision, budget, pods)
-        return expected, scaled(least, expected, up=True)
+        return expected, scaled_value(least, expected, up=True)
     return len(pods), 0 if least is None else least
 
 
@@ -142,7 +142,7 @@ def _scale(decision: PlanBuilder, budget: PodDisruptionBudget, pods: Sequence[Po
 def _owner(ctx: TurnContext, kind: str, name: str, uid: str, pod: Pod) -> Any:
     """Return what made a pod, if it has a size."""
     if kind not in SIZED:
-        resource = BY_NAME[kind].resource if kind in BY_NAME else f"{kind.lower()}s"
+        resource = KINDS_BY_NAME[kind].resource if kind in KINDS_BY_NAME else f"{kind.lower()}s"
         raise ExpectedCountUnknown(f"{resource} does not implement the scale subresource")
     found = ctx.seen.get(kind, name, pod.metadata.namespace or "default")
     if found is None or found.metadata.uid != uid:

@@ -13,7 +13,7 @@ from ..api.kinds.meta import ObjectMeta
 from ..api.kinds.pod import Pod
 from ..api.kinds.pod_volume import PersistentVolumeClaimTemplate
 from ..api.kinds.volume import PersistentVolumeClaim
-from ..workloads import owned_by
+from ..workloads import controller_reference
 from ..world.activation import ActivationCondition, Exists
 from ..world.apiserver import Write
 from ..world.component import Component, TurnContext
@@ -28,7 +28,7 @@ CLAIM = "PersistentVolumeClaim"
 
 def component() -> Component:
     """Return the ephemeral volume controller."""
-    return Component(NAME, ("Pod", CLAIM), (Reconciler(NAME, _pods_of, sync, report_refused, report_done),), need=_need)
+    return Component(NAME, ("Pod", CLAIM), (Reconciler(NAME, _pods_of, sync, report_refused, report_done),), activation=_need)
 
 
 def _need() -> ActivationCondition:
@@ -85,7 +85,7 @@ def claim_for(pod: Pod, volume: str, template: PersistentVolumeClaimTemplate) ->
             namespace=pod.metadata.namespace or "default",
             labels=template.metadata.labels,
             annotations=template.metadata.annotations,
-            owner_references=(owned_by(pod),),
+            owner_references=(controller_reference(pod),),
         ),
         spec=template.spec,
     )

@@ -29,7 +29,7 @@ FOREGROUND, ORPHAN = "foregroundDeletion", "orphan"
 
 def component() -> Component:
     """Return the garbage collector."""
-    return Component(NAME, WATCHED, (Reconciler(NAME, _concerned, sync, report_refused, report_done),), _views, need=OrphanCondition)
+    return Component(NAME, WATCHED, (Reconciler(NAME, _concerned, sync, report_refused, report_done),), _views, activation=OrphanCondition)
 
 
 class OrphanCondition:
@@ -83,7 +83,7 @@ class OrphanCondition:
             (self.missing.add if gone else self.missing.discard)((key, uid))
 
     @property
-    def met(self) -> bool:
+    def is_met(self) -> bool:
         """Whether there is something to collect."""
         return bool(self.waiting or self.missing)
 
@@ -179,7 +179,7 @@ def _is_gone(ctx: TurnContext, owner: OwnerReference, namespace: str) -> bool:
     seen = ctx.seen.kinds.get(owner.kind, {}).get(key)
     if seen is not None and seen.metadata.uid == owner.uid:
         return False
-    there = ctx.get(key)
+    there = ctx.get_live(key)
     if there is not None and there.metadata.uid == owner.uid:
         return False
     return bool(ctx.sim.log.notes.get(Note("world", GONE, "/".join(key))))

@@ -32,7 +32,7 @@ from ..volumes import (
 )
 from ..world.apiserver import Write
 from ..world.component import Component, TurnContext
-from ..world.digest import WAIT
+from ..world.digest import DIGEST_WAIT
 from ..world.log import Key
 from ..world.plan import PlanBuilder, reference_of, report_done, report_refused
 from ..world.reconciler import Reconciler
@@ -74,7 +74,7 @@ class TimedAction:
     """A note: something that takes its time, and when it is over."""
 
     what: str
-    until: float = attrs.field(metadata=WAIT)
+    until: float = attrs.field(metadata=DIGEST_WAIT)
 
 
 @attrs.frozen
@@ -176,7 +176,7 @@ class Kubelet:
         taking: TimedAction | None = ctx.note("takes", cause)
         if taking is None or taking.what != what:
             ctx.remember("takes", cause, TimedAction(what, ctx.now + delay))
-            ctx.wake(cause, delay)
+            ctx.wake_after(cause, delay)
             return False
         if ctx.now < taking.until:
             return False
@@ -198,7 +198,7 @@ class Kubelet:
             return
         why = self._volumes_missing(decision, pod, node)
         if why:
-            decision.say(f"kubelet on {node.metadata.name} waits with {reference_of(pod)}: {why}")
+            decision.describe(f"kubelet on {node.metadata.name} waits with {reference_of(pod)}: {why}")
             return
         if not self._waited(decision.ctx, cause, f"start {pod.metadata.uid}", self.options.start_delay):
             return

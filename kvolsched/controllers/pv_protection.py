@@ -25,7 +25,7 @@ VOLUME = "PersistentVolume"
 
 def component() -> Component:
     """Return the PV protection controller."""
-    return Component(NAME, (VOLUME,), (Reconciler(NAME, _volumes_of, sync, report_refused, report_done),), need=_need)
+    return Component(NAME, (VOLUME,), (Reconciler(NAME, _volumes_of, sync, report_refused, report_done),), activation=_need)
 
 
 def _need() -> ActivationCondition:
@@ -48,7 +48,7 @@ def sync(ctx: TurnContext, cause: str) -> Sequence[Write]:
         return ()
     decision = PlanBuilder(ctx, NAME)
     if volume.status.phase == "Bound":
-        decision.say(f"PV protection keeps {reference_of(volume)}: it is bound")
+        decision.describe(f"PV protection keeps {reference_of(volume)}: it is bound")
         return ()
     freed = without_finalizers(volume, FINALIZER)
     decision.update(volume, freed, f"PV protection lets {reference_of(volume)} go: it is not bound")

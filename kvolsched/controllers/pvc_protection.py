@@ -29,7 +29,7 @@ CLAIM = "PersistentVolumeClaim"
 def component() -> Component:
     """Return the PVC protection controller."""
     routine = Reconciler(NAME, _claims_of, sync, report_refused, report_done)
-    return Component(NAME, (CLAIM, "Pod"), (routine,), _views, need=_need)
+    return Component(NAME, (CLAIM, "Pod"), (routine,), _views, activation=_need)
 
 
 def _need() -> ActivationCondition:
@@ -72,7 +72,7 @@ def sync(ctx: TurnContext, cause: str) -> Sequence[Write]:
     decision = PlanBuilder(ctx, NAME)
     pods = users.get(cause)
     if pods:
-        decision.say(f"PVC protection keeps {reference_of(claim)}: {', '.join(map(reference_of, pods))} uses it")
+        decision.describe(f"PVC protection keeps {reference_of(claim)}: {', '.join(map(reference_of, pods))} uses it")
         return ()
     freed = without_finalizers(claim, FINALIZER)
     decision.update(claim, freed, f"PVC protection lets {reference_of(claim)} go: no pod uses it")

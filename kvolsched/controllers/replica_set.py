@@ -19,16 +19,16 @@ from ..api.kinds.meta import ObjectMeta
 from ..api.kinds.pod import Pod
 from ..api.kinds.workload import ReplicaSet, ReplicaSetStatus
 from ..workloads import (
-    active,
-    available,
-    controller_of,
+    by_controller_uid,
+    controller_cause,
+    controller_reference,
     generation,
+    is_active,
+    is_available,
     is_ready,
-    owned_by,
-    owner_cause,
-    remaining,
-    suffix,
-    terminating,
+    is_terminating,
+    pod_name_suffix,
+    seconds_until_available,
 )
 from ..world.activation import ActivationCondition, Exists
 from ..world.apiserver import Write, key_of
@@ -50,7 +50,7 @@ _PHASES = {"Pending": 0, "": 0, "Unknown": 1, "Running": 2}
 def component() -> Component:
     """Return the ReplicaSet controller."""
     routine = Reconciler(NAME, _sets_of, sync, report_refused, wait_until_seen("Pod"))
-    return Component(NAME, (KIND, "Pod"), (routine,), _views, need=_need)
+    return Component(NAME, (KIND, "Pod"), (routine,), _views, activation=_need)
 
 
 def _need() -> ActivationCondition:
@@ -58,7 +58,7 @@ def _need() -> ActivationCondition:
 
 
 def _views(_seen: InformerCache) -> dict[str, View]:
-    return {"pods": Index("Pod", controller_of(KIND)), "siblings": Index(KIND, controller_of("Deployment"))}
+    return {"pods": Index("Pod", by_controller_uid(KIND)), "siblings": Index(KIND, by_controller_uid("Deployment"))}
 
 
 def _sets_of(_hand: TurnContext, key: Key, old: Any, new: Any) -> Iterator[str]:
@@ -67,7 +67,7 @@ def _sets_of(_hand: TurnContext, key: Key, old: Any, new: Any) -> Iterator[str]:
         if new is not None:
             yield f"{key.namespace}/{key.name}"
     else:
-        yield from owner_cause(KIND, new if new is not None else old)
+        yield from controller_cause(KIND, new if new is not None else old)
 
 
 def sync(ctx: TurnContext, cause: str) -> Sequence[Write]:
@@ -79,7 +79,7 @@ def sync(ctx: TurnContext, cause: str) -> Sequence[Write]:
     index = ctx.views["pods"]
     assert isinstance(index, Index)
     pods: list[Pod] = index.get(owner.metadata.uid)
-    living = [pod for pod in pods if active(pod)]
+    living = [pod for pod in pods if is_active(pod)]
     decision = PlanBuilder(ctx, NAME)
     if has_seen_write(ctx, cause, "Pod") and owner.metadata.deletion_timestamp is None:
         wanted = 1 if owner.spec.replicas is None else owner.spec.replicas
@@ -102,12 +102,12 @@ def _create(decision: PlanBuilder, owner: ReplicaSet, cause: str, count: int) ->
     for number in range(first, first + count):
         pod = Pod(
             metadata=ObjectMeta(
-                name=f"{owner.metadata.name}-{suffix(owner.metadata.uid, number)}",
+                name=f"{owner.metadata.name}-{pod_name_suffix(owner.metadata.uid, number)}",
                 generate_name=f"{owner.metadata.name}-",
                 namespace=owner.metadata.namespace or "default",
                 labels=template.metadata.labels,
                 annotations=template.metadata.annotations,
-                owner_references=(owned_by(owner),),
+                owner_references=(controller_reference(owner),),
             ),
             spec=template.spec,
         )
@@ -115,8 +115,8 @@ def _create(decision: PlanBuilder, owner: ReplicaSet, cause: str, count: int) ->
         decision.create(
             pod,
             f"ReplicaSet controller creates {reference_of(pod)}",
-            then=(PlannedEvent(about, "Normal", "SuccessfulCreate", f"Created pod: {pod.metadata.name}", NAME),),
-            otherwise=(PlannedEvent(about, "Warning", "FailedCreate", "Error creating: {error}", NAME),),
+            on_success=(PlannedEvent(about, "Normal", "SuccessfulCreate", f"Created pod: {pod.metadata.name}", NAME),),
+            on_failure=(PlannedEvent(about, "Warning", "FailedCreate", "Error creating: {error}", NAME),),
         )
     ctx.remember("made", cause, first + count)
 
@@ -158,21 +158,21 @@ def _related(ctx: TurnContext, owner: ReplicaSet) -> list[Pod]:
     assert isinstance(siblings, Index)
     above = owner.metadata.controller
     related = siblings.get(above.uid) if above is not None else [owner]
-    return [pod for one in related or [owner] for pod in pods.get(one.metadata.uid) if active(pod)]
+    return [pod for one in related or [owner] for pod in pods.get(one.metadata.uid) if is_active(pod)]
 
 
 def _status(ctx: TurnContext, owner: ReplicaSet, living: Sequence[Pod], pods: Sequence[Pod]) -> ReplicaSetStatus:
     """Count the pods as they were seen, before this sync's own writes."""
     least, now = owner.spec.min_ready_seconds, ctx.moment
     labels = owner.spec.template.metadata.labels
-    ending = sum(map(terminating, pods))
+    ending = sum(map(is_terminating, pods))
     return attrs.evolve(
         owner.status,
         observed_generation=generation(owner),
         replicas=len(living),
         fully_labeled_replicas=sum(labels.items() <= pod.metadata.labels.items() for pod in living),
         ready_replicas=sum(map(is_ready, living)),
-        available_replicas=sum(available(pod, least, now) for pod in living),
+        available_replicas=sum(is_available(pod, least, now) for pod in living),
         rest=owner.status.rest.with_(terminatingReplicas=ending),
     )
 
@@ -180,9 +180,9 @@ def _status(ctx: TurnContext, owner: ReplicaSet, living: Sequence[Pod], pods: Se
 def _wait(ctx: TurnContext, cause: str, owner: ReplicaSet, living: Sequence[Pod]) -> None:
     """Ask to be woken when the next ready pod becomes available."""
     least = owner.spec.min_ready_seconds
-    waits = [remaining(pod, least, ctx.moment) for pod in living if is_ready(pod)] if least else []
+    waits = [seconds_until_available(pod, least, ctx.moment) for pod in living if is_ready(pod)] if least else []
     if any(wait > 0 for wait in waits):
-        ctx.wake(cause, min(wait for wait in waits if wait > 0))
+        ctx.wake_after(cause, min(wait for wait in waits if wait > 0))
 
 
 __all__ = ["NAME", "component"]

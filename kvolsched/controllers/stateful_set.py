@@ -19,18 +19,18 @@ from ..api.kinds.pod import Pod, PodTemplateSpec
 from ..api.kinds.pod_volume import PersistentVolumeClaimVolumeSource, Volume
 from ..api.kinds.volume import PersistentVolumeClaim
 from ..api.kinds.workload import StatefulSet, StatefulSetStatus
-from ..api.unmodelled_defaults import completed
+from ..api.unmodelled_defaults import with_unmodelled_defaults
 from ..workloads import (
     REVISION_LABEL,
-    available,
-    controller_of,
+    by_controller_uid,
+    controller_cause,
+    controller_reference,
     generation,
-    owned_by,
-    owner_cause,
-    remaining,
+    is_available,
+    is_running_and_ready,
     revision_hash,
-    running_and_ready,
-    scaled,
+    scaled_value,
+    seconds_until_available,
 )
 from ..world.activation import ActivationCondition, Exists
 from ..world.apiserver import Write, key_of
@@ -70,7 +70,7 @@ class Revisions:
 def component(options: StatefulSetOptions | None = None) -> Component:
     """Return the StatefulSet controller."""
     routine = Reconciler(NAME, _sets_of, partial(sync, options or StatefulSetOptions()), report_refused, report_done)
-    return Component(NAME, (KIND, "Pod", "PersistentVolumeClaim"), (routine,), _views, need=_need)
+    return Component(NAME, (KIND, "Pod", "PersistentVolumeClaim"), (routine,), _views, activation=_need)
 
 
 def _need() -> ActivationCondition:
@@ -78,7 +78,7 @@ def _need() -> ActivationCondition:
 
 
 def _views(_seen: InformerCache) -> dict[str, View]:
-    return {"pods": Index("Pod", controller_of(KIND))}
+    return {"pods": Index("Pod", by_controller_uid(KIND))}
 
 
 def _sets_of(_hand: TurnContext, key: Key, old: object, new: object) -> Iterator[str]:
@@ -87,7 +87,7 @@ def _sets_of(_hand: TurnContext, key: Key, old: object, new: object) -> Iterator
         if new is not None:
             yield f"{key.namespace}/{key.name}"
     elif key.kind == "Pod":
-        yield from owner_cause(KIND, new if new is not None else old)
+        yield from controller_cause(KIND, new if new is not None else old)
 
 
 def sync(options: StatefulSetOptions, ctx: TurnContext, cause: str) -> Sequence[Write]:
@@ -123,7 +123,7 @@ def _revisions(ctx: TurnContext, cause: str, owner: StatefulSet) -> Revisions:
 
 def _called(owner: StatefulSet) -> str:
     """Return the name of the revision of a StatefulSet's present template."""
-    found: StatefulSet = completed(owner)
+    found: StatefulSet = with_unmodelled_defaults(owner)
     return f"{owner.metadata.name}-{revision_hash(found.spec.template, owner.status.rest.get('collisionCount', 0))}"
 
 
@@ -155,7 +155,7 @@ class Replicas:
         return pod.metadata.deletion_timestamp is None and self._serves(pod)
 
     def _serves(self, pod: Pod) -> bool:
-        return running_and_ready(pod) and available(pod, self.least, self.decision.ctx.moment)
+        return is_running_and_ready(pod) and is_available(pod, self.least, self.decision.ctx.moment)
 
     def fill(self) -> bool:
         """Make what is missing, and replace what has ended; say whether to stop here for now."""
@@ -201,7 +201,7 @@ class Replicas:
         lowest = self.wanted.start + int(rolling.get("partition") or 0)
         targets = [n for n in reversed(self.wanted) if n >= lowest]
         missing = [n for n in targets if n not in self.pods or not self._works(self.pods[n])]
-        most = scaled(rolling.get("maxUnavailable", 1), len(self.wanted), up=True) or 1
+        most = scaled_value(rolling.get("maxUnavailable", 1), len(self.wanted), up=True) or 1
         taken = 0
         if most > 1:
             old = [n for n in targets if self._is_old(n)]
@@ -237,17 +237,17 @@ class Replicas:
             decision.create(
                 claim,
                 f"StatefulSet controller creates {reference_of(claim)}",
-                then=(PlannedEvent(about, "Normal", "SuccessfulCreate", f"Create {what} success", NAME),),
-                sunk="AlreadyExists",  # made before, and not yet seen
-                otherwise=(PlannedEvent(about, "Warning", "FailedCreate", failed, NAME),),
+                on_success=(PlannedEvent(about, "Normal", "SuccessfulCreate", f"Create {what} success", NAME),),
+                silent_reason="AlreadyExists",  # made before, and not yet seen
+                on_failure=(PlannedEvent(about, "Warning", "FailedCreate", failed, NAME),),
             )
         what = f"Pod {name} in StatefulSet {set_name}"
         decision.create(
             pod,
             f"StatefulSet controller creates {reference_of(pod)}",
-            then=(PlannedEvent(about, "Normal", "SuccessfulCreate", f"Create {what} successful", NAME),),
-            sunk="AlreadyExists",  # made before, and not yet seen
-            otherwise=(PlannedEvent(about, "Warning", "FailedCreate", f"create {what} failed error: {{error}}", NAME),),
+            on_success=(PlannedEvent(about, "Normal", "SuccessfulCreate", f"Create {what} successful", NAME),),
+            silent_reason="AlreadyExists",  # made before, and not yet seen
+            on_failure=(PlannedEvent(about, "Warning", "FailedCreate", f"create {what} failed error: {{error}}", NAME),),
         )
         self._retain(ordinal, pod)
 
@@ -299,7 +299,7 @@ class Replicas:
             replicas=len(pods),
             current_replicas=sum(_revision(pod, revisions.current) == revisions.current for pod in living) - taken,
             updated_replicas=sum(_revision(pod, revisions.update) == revisions.update for pod in living),
-            ready_replicas=sum(map(running_and_ready, pods)),
+            ready_replicas=sum(map(is_running_and_ready, pods)),
             available_replicas=sum(map(self._serves, pods)),
         )
         if self.options.revisions:
@@ -311,10 +311,10 @@ class Replicas:
     def wait(self, cause: str) -> None:
         """Ask to be woken when the next ready replica has been so for long enough."""
         now = self.decision.ctx.moment
-        pods = [pod for pod in self.pods.values() if running_and_ready(pod)] if self.least else []
-        waits = [wait for pod in pods if (wait := remaining(pod, self.least, now)) > 0]
+        pods = [pod for pod in self.pods.values() if is_running_and_ready(pod)] if self.least else []
+        waits = [wait for pod in pods if (wait := seconds_until_available(pod, self.least, now)) > 0]
         if waits:
-            self.decision.ctx.wake(cause, min(waits))
+            self.decision.ctx.wake_after(cause, min(waits))
 
 
 def _completed(status: StatefulSetStatus) -> StatefulSetStatus:
@@ -344,9 +344,9 @@ def _kept_for(meta: ObjectMeta, owner: StatefulSet, scaled_away: Pod | None) -> 
     others = tuple(one for one in meta.owner_references if one.kind not in (KIND, "Pod"))
     given: tuple[OwnerReference, ...] = ()
     if scaled_away is not None and policy.get("whenScaled") == "Delete":
-        given = (owned_by(scaled_away),)
+        given = (controller_reference(scaled_away),)
     elif policy.get("whenDeleted") == "Delete":
-        given = (owned_by(owner),)
+        given = (controller_reference(owner),)
     if (*others, *given) == meta.owner_references:
         return meta
     return attrs.evolve(meta, owner_references=(*others, *given))
@@ -373,7 +373,7 @@ def pod_for(owner: StatefulSet, ordinal: int) -> Pod:
             namespace=owner.metadata.namespace or "default",
             labels=labels,
             annotations=template.metadata.annotations,
-            owner_references=(owned_by(owner),),
+            owner_references=(controller_reference(owner),),
         ),
         spec=attrs.evolve(template.spec, volumes=(*claims.values(), *others), rest=rest),
     )

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from ..world.apiserver import Refused, Write
+from ..world.apiserver import RefusedWrite, Write
 from ..world.component import Component, TurnContext
 from ..world.log import Key, Note
 from ..world.reconciler import Reconciler, RemainingWrites
@@ -41,11 +41,11 @@ def _nothing_to_decide(_hand: TurnContext, _cause: str) -> Sequence[Write]:
     return ()
 
 
-def _refused(ctx: TurnContext, cause: str, outcome: Refused) -> None:
+def _refused(ctx: TurnContext, cause: str, outcome: RefusedWrite) -> None:
     """A person reads the refusal and does not try again."""
-    ctx.cancel_wake(cause)
+    ctx.cancel_wake_up(cause)
     ctx.remember("failures", f"{NAME}|{cause}", None)
-    ctx.say(f"{outcome.write.words or cause}: refused, {outcome.message}")
+    ctx.describe(f"{outcome.write.words or cause}: refused, {outcome.message}")
 
 
 __all__ = ["NAME", "component", "schedule_writes"]

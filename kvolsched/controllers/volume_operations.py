@@ -24,7 +24,7 @@ from ..api.kinds.volume import (
     PersistentVolumeStatus,
 )
 from ..volumes import claim_key, claim_ref_key, claim_ref_of, class_of_claim, selected_node, with_selected_node
-from ..world.apiserver import Done, Refused, Write, key_of
+from ..world.apiserver import CommittedWrite, RefusedWrite, Write, key_of
 from ..world.component import TurnContext
 from ..world.log import Key
 from ..world.mutation_cache import MutationCache, record_written
@@ -124,14 +124,14 @@ class Operations:
             self._recycle(decision, subject)
         return decision.writes
 
-    def done(self, ctx: TurnContext, cause: str, outcome: Done, *, last: bool) -> None:
+    def done(self, ctx: TurnContext, cause: str, outcome: CommittedWrite, *, last: bool) -> None:
         """Take what was written into the own cache."""
         if outcome.stored is not None and outcome.changed:
             record_written(ctx, outcome.stored)
         ctx.remember("unsaved", cause, None)
         report_outcome(ctx, outcome)
 
-    def refused(self, ctx: TurnContext, cause: str, outcome: Refused) -> None:
+    def refused(self, ctx: TurnContext, cause: str, outcome: RefusedWrite) -> None:
         """Try again to save a provisioned volume; any other refusal ends the operation."""
         write = outcome.write
         unsaved: UnsavedVolume | None = ctx.note("unsaved", cause)
@@ -144,12 +144,12 @@ class Operations:
             self._clean_up(ctx, write)  # Kubernetes does not count this as a failure of the operation
         elif write.verb == "create":
             assert isinstance(write, PlannedWrite)
-            report_outcome(ctx, Done(write, write.new))  # it had been saved after all
+            report_outcome(ctx, CommittedWrite(write, write.new))  # it had been saved after all
         else:
             report_outcome(ctx, outcome)
             self._ended(ctx, cause)
         ctx.remember("unsaved", cause, None)
-        ctx.cancel_wake(cause)
+        ctx.cancel_wake_up(cause)
 
     def _ended(self, ctx: TurnContext, cause: str) -> None:
         """Note that an operation has failed; 1.11 did not count provisioning that failed."""
@@ -177,7 +177,7 @@ class Operations:
             self._name_provisioner(decision, cause, claim, plugin.name)
             return
         name = f"pvc-{claim.metadata.uid}"
-        if ctx.get(Key(VOLUME, "", name)) is not None:
+        if ctx.get_live(Key(VOLUME, "", name)) is not None:
             return  # an operation before this one has made it
         if found.mount_options and not plugin.mount_options:
             words = (
@@ -206,7 +206,7 @@ class Operations:
 
     def _fail_claim(self, decision: PlanBuilder, cause: str, claim: PersistentVolumeClaim, words: str) -> None:
         decision.event(claim, "Warning", "ProvisioningFailed", words)
-        decision.say(f"PV controller cannot provision for {reference_of(claim)}: {words}")
+        decision.describe(f"PV controller cannot provision for {reference_of(claim)}: {words}")
         self._ended(decision.ctx, cause)
 
     def _name_provisioner(
@@ -216,7 +216,7 @@ class Operations:
         annotations = claim.metadata.annotations.merged(dict.fromkeys(self.keys, provisioner))
         asked = evolve_parts(claim, metadata={"annotations": annotations})
         decision.update(claim, asked, f"PV controller names {provisioner} on {reference_of(claim)}")
-        decision.ask(NAME, cause)
+        decision.enqueue(NAME, cause)
 
     def _give_node_back(
         self, decision: PlanBuilder, cause: str, claim: PersistentVolumeClaim, words: str
@@ -225,10 +225,10 @@ class Operations:
         said = PlannedEvent(key_of(claim), "Warning", "ProvisioningFailed", words, SOURCE)
         lane = f"PV controller cannot provision: takes selected-node off {reference_of(claim)}"
         before = len(decision.writes)
-        decision.update(claim, with_selected_node(claim, ""), lane, otherwise=(said,))
+        decision.update(claim, with_selected_node(claim, ""), lane, on_failure=(said,))
         decision.event(claim, "Warning", "ProvisioningFailed", words)
         if len(decision.writes) == before:
-            decision.say(f"PV controller cannot provision for {reference_of(claim)}: {words}")
+            decision.describe(f"PV controller cannot provision for {reference_of(claim)}: {words}")
         self._ended(decision.ctx, cause)
 
     @staticmethod
@@ -239,7 +239,7 @@ class Operations:
         decision.create(
             volume,
             f"PV controller creates {reference_of(volume)} with {plugin.name} for {reference_of(claim)}",
-            otherwise=(PlannedEvent(key_of(claim), "Warning", "ProvisioningFailed", failed, SOURCE),),
+            on_failure=(PlannedEvent(key_of(claim), "Warning", "ProvisioningFailed", failed, SOURCE),),
         )
         words = f"Successfully provisioned volume {volume.metadata.name} using {plugin.name}"
         decision.event(claim, "Normal", "ProvisioningSucceeded", words)
@@ -251,7 +251,7 @@ class Operations:
         why = plugin.fails.get("delete", "")
         if self.today and not why and FINALIZER in volume.metadata.finalizers:
             for _ in range(TRIES):
-                ctx.get(key_of(volume))
+                ctx.get_live(key_of(volume))
             why = f'persistentvolumes "{volume.metadata.name}" not found'
         ref = volume.spec.claim_ref
         assert ref is not None
@@ -265,7 +265,7 @@ class Operations:
     def _delete(self, decision: PlanBuilder, cause: str, volume: PersistentVolume) -> None:
         """Delete a released volume, if an in-tree plugin is to; one that an external driver made is left to that."""
         ctx, name = decision.ctx, volume.metadata.name
-        if not self.today and not self._to_go(ctx, ctx.get(key_of(volume))):
+        if not self.today and not self._to_go(ctx, ctx.get_live(key_of(volume))):
             return
         try:
             plugin = self._deleter(volume)
@@ -274,7 +274,7 @@ class Operations:
             return
         if plugin is None:
             return
-        if self.today and not self._to_go(ctx, ctx.get(key_of(volume))):
+        if self.today and not self._to_go(ctx, ctx.get_live(key_of(volume))):
             return
         if "newDeleter" in plugin.fails:
             start = "failed" if self.today else "Failed"
@@ -287,7 +287,7 @@ class Operations:
             self._fail_volume(decision, cause, volume, "VolumeFailedDelete", plugin.fails["delete"])
         else:
             if self.today:
-                current: PersistentVolume = ctx.get(key_of(volume))
+                current: PersistentVolume = ctx.get_live(key_of(volume))
                 freed = without_finalizers(current, FINALIZER)
                 decision.update(current, freed, f"PV controller frees {reference_of(volume)} of its finalizer")
             decision.delete(volume, f"PV controller deletes {reference_of(volume)}")
@@ -295,7 +295,7 @@ class Operations:
     def _recycle(self, decision: PlanBuilder, volume: PersistentVolume) -> None:
         """Wipe a released volume and give it free again; whatever goes wrong, the next sync tries anew."""
         ctx = decision.ctx
-        current: PersistentVolume | None = ctx.get(key_of(volume))
+        current: PersistentVolume | None = ctx.get_live(key_of(volume))
         if current is None or not self._released(ctx, current):
             return
         users = self._users(ctx, current)

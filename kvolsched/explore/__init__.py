@@ -21,13 +21,13 @@ from .invariants import (
     outcome,
     pods_reach_their_volumes,
     pods_stay,
-    spread_is_kept,
+    pods_within_max_skew,
     versions_grow,
 )
-from .moves import ChosenFault, Crash, Refuse, Transition, UserAct
-from .report import Counterexample, EndState, Exploration, play_trace
+from .report import Counterexample, EndState, Exploration, replay_trace
 from .sample import Sample, sample
 from .search import Goal, Invariant, Search, Summary
+from .transitions import ChosenFault, Crash, Refuse, Transition, UserAct
 
 REDUCTIONS = ("eager", "idle")
 
@@ -71,12 +71,12 @@ def explore(  # noqa: PLR0913 - named options, each with its default
         ValueError: an option is none of the words above, or a name is no component.
     """
     sim: Simulation = world if isinstance(world, Simulation) else world.world
-    _check("lag", lag, ("ordered", "per kind", "none"))
-    _check("clock", clock, ("idle", "free"))
+    _check_option("lag", lag, ("ordered", "per kind", "none"))
+    _check_option("clock", clock, ("idle", "free"))
     for reduction in reductions:
-        _check("reduction", reduction, REDUCTIONS)
+        _check_option("reduction", reduction, REDUCTIONS)
     for name in (*(components or ()), *(f.component for f in faults if not isinstance(f, UserAct))):
-        _check("component", name, tuple(sim.processes))
+        _check_option("component", name, tuple(sim.processes))
     options: dict[str, Any] = {
         "lag": lag, "clock": clock, "components": components,
         "eager": "eager" in reductions, "idle": "idle" in reductions,
@@ -90,7 +90,7 @@ def explore(  # noqa: PLR0913 - named options, each with its default
     found = None
     if search.wrong:
         fork = sim.fork()
-        shown = play_trace(fork, search.trace, tuple(faults), options)
+        shown = replay_trace(fork, search.trace, tuple(faults), options)
         found = Counterexample(search.wrong, tuple(turn.words for turn in shown if turn.words), dict(fork.log.objects))
     return Exploration(
         found=found,
@@ -100,26 +100,26 @@ def explore(  # noqa: PLR0913 - named options, each with its default
         transitions=search.transitions,
         depth=max(search.graph.depth, default=0),
         outcomes=tuple(EndState(words, count, good) for (words, good), count in search.outcomes.items()),
-        assumptions=_assumptions(sim, faults, lag, clock, components),
+        assumptions=_assumptions_of(sim, faults, lag, clock, components),
         faults=tuple(faults),
         options=options,
         seconds=time.monotonic() - start,
     )
 
 
-def _check(what: str, word: str, words: Sequence[str]) -> None:
+def _check_option(what: str, word: str, words: Sequence[str]) -> None:
     if word not in words:
         raise ValueError(f"{word!r} is no {what}; there are: {', '.join(words)}")
 
 
-def _assumptions(
+def _assumptions_of(
     sim: Simulation, faults: Sequence[ChosenFault], lag: str, clock: str, components: Sequence[str] | None
 ) -> tuple[str, ...]:
     """Return what a result holds under, a sentence each."""
     if components is not None:
         acting, others = [name for name in sim.processes if name in components], "nobody else does"
     else:
-        acting = [name for name, process in sim.processes.items() if process.listening]
+        acting = [name for name, process in sim.processes.items() if process.watching]
         others = "nobody else does" if len(acting) == len(sim.processes) else "others once there is something for them"
     return (
         f"{', '.join(acting)} act, in any order; {others}.",
@@ -153,7 +153,7 @@ __all__ = [
     "outcome",
     "pods_reach_their_volumes",
     "pods_stay",
+    "pods_within_max_skew",
     "sample",
-    "spread_is_kept",
     "versions_grow",
 ]

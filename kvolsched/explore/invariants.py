@@ -9,9 +9,9 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from kvolsched.api.kinds.pod import Pod, TopologySpreadConstraint
 from kvolsched.scheduler import requests
-from kvolsched.scheduler.node_selection import matches_node_affinity
+from kvolsched.scheduler.columns.snapshot import Snapshot, snapshot
+from kvolsched.scheduler.plugins.pod_topology_spread import PodTopologySpread, skews_on
 from kvolsched.volumes import volume_fits_node
 from kvolsched.world.log import Key
 from kvolsched.world.simulation import Simulation
@@ -86,43 +86,25 @@ def nodes_hold_what_they_run(_before: Objects, after: Objects) -> str:
         for resource, amount in sorted(asked.items()):
             if amount > there.get(resource, 0):
                 short = requests.format_amount(resource, there.get(resource, 0))
-                return f"node {key.name} has {short} {resource}, its pods ask for {requests.format_amount(resource, amount)}"
+                asked_for = requests.format_amount(resource, amount)
+                return f"node {key.name} has {short} {resource}, its pods ask for {asked_for}"
     return ""
 
 
-def spread_is_kept(before: Objects, after: Objects) -> str:
-    """A pod that gets its node now keeps every hard spread constraint of its own, counting itself."""
+def pods_within_max_skew(before: Objects, after: Objects) -> str:
+    """A pod that gets its node keeps its hard spread constraints, by the rule of v1.36.2."""
     for key, pod in _of(after, "Pod"):
         old = before.get(key)
-        if pod.spec.node_name and (old is None or not old.spec.node_name):
-            for constraint in pod.spec.topology_spread_constraints:
-                if constraint.when_unsatisfiable == "DoNotSchedule":
-                    wrong = _skewed(key, pod, constraint, after)
-                    if wrong:
-                        return wrong
-    return ""
-
-
-def _skewed(key: Key, pod: Pod, constraint: TopologySpreadConstraint, objects: Objects) -> str:
-    """Say how a pod's node breaks one of its spread constraints, "" if it does not."""
-    selector, topology = constraint.label_selector, constraint.topology_key
-    domains = {
-        node.metadata.name: node.metadata.labels[topology]
-        for _, node in _of(objects, "Node")
-        if topology in node.metadata.labels and (matches_node_affinity(pod, node) or node.metadata.name == pod.spec.node_name)
-    }
-    counts = dict.fromkeys(domains.values(), 0)
-    for where, other in _of(objects, "Pod"):
-        node = other.spec.node_name
-        alike = selector is not None and selector.matches(other.metadata.labels)
-        if where.namespace == key.namespace and node in domains and alike and not other.terminal:
-            counts[domains[node]] += 1
-    here = domains.get(pod.spec.node_name)
-    if here is None:
-        return f"pod {key.name} is on {pod.spec.node_name}, which has no label {topology}"
-    skew = counts[here] - min(counts.values())
-    if skew > constraint.max_skew:
-        return f"pod {key.name} makes the skew over {topology} {skew}, more than {constraint.max_skew}"
+        node = after.get(Key("Node", "", pod.spec.node_name))
+        if node is None or (old is not None and old.spec.node_name):
+            continue
+        constraints = PodTopologySpread().hard_constraints(pod)
+        others = snapshot(obj for other, obj in after.items() if other != key) if constraints else Snapshot()
+        for skew in skews_on(pod, node, constraints, others):
+            if skew.domain is None:
+                return f"pod {key.name} is on {pod.spec.node_name}, which has no label {skew.constraint.topology_key}"
+            if not skew.fits:
+                return f"pod {key.name} is on {pod.spec.node_name}: {skew} > maxSkew {skew.constraint.max_skew}"
     return ""
 
 

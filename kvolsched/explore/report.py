@@ -10,12 +10,12 @@ from typing import Any, NamedTuple
 
 import attrs
 
-from kvolsched.results import hanging, sentence
+from kvolsched.results import as_sentence, hanging_indent
 from kvolsched.world.history import Turn
 from kvolsched.world.log import Key
 from kvolsched.world.simulation import Simulation
 
-from .moves import ChosenFault, Transition, TransitionSystem, Used
+from .transitions import ChosenFault, FaultCounts, Transition, TransitionSystem
 
 
 class EndState(NamedTuple):
@@ -35,7 +35,7 @@ class Counterexample:
     objects: Mapping[Key, Any] = attrs.field(eq=False)
 
     def __repr__(self) -> str:
-        lines = [f"{number:3}. {hanging([sentence(line)], 5)}" for number, line in enumerate(self.story, 1)]
+        lines = [f"{number:3}. {hanging_indent([as_sentence(line)], 5)}" for number, line in enumerate(self.story, 1)]
         return "\n".join([self.wrong[:1].upper() + self.wrong[1:] + ":", *lines])
 
 
@@ -78,7 +78,7 @@ class Exploration:
             lines.append(f"Not exhausted: {size}; nothing wrong in those visited.")
         ends = [] if self.found else self.outcomes
         lines += [f"Ends {end.count:,} time{'s' if end.count != 1 else ''}: {end.words}" for end in ends]
-        lines += [f"Assumed: {hanging([assumption], 9)}" for assumption in self.assumptions]
+        lines += [f"Assumed: {hanging_indent([assumption], 9)}" for assumption in self.assumptions]
         return "\n".join(lines)
 
     def replay(self, world: Any, name: str = "found") -> Any:
@@ -89,25 +89,25 @@ class Exploration:
         """
         fork = world.fork() if isinstance(world, Simulation) else world.fork(name)
         sim = fork if isinstance(fork, Simulation) else fork.world
-        for _ in play_trace(sim, self.trace, self.faults, self.options):
+        for _ in replay_trace(sim, self.trace, self.faults, self.options):
             pass
         return fork
 
 
-def play_trace(
+def replay_trace(
     sim: Simulation, trace: tuple[Transition, ...], faults: tuple[ChosenFault, ...], options: Mapping[str, Any]
 ) -> list[Turn]:
     """Make moves on a simulation as steps and return the turns; what is only seen goes before what follows."""
     game = TransitionSystem(sim, faults, **options)
-    used: Used = (0,) * len(faults)
+    used: FaultCounts = (0,) * len(faults)
     moves, shown = list(trace), []
     try:
         while moves:
-            with sim.record() as step:
+            with sim.transaction() as step:
                 while moves:
                     start = sim.place
                     game.at_once()
-                    step.add(sim.record_of(start, "world", quiet=True))
+                    step.add(sim.actorless_turn(start, "world", quiet=True))
                     move, start = moves.pop(0), sim.place
                     used = game.make(move, used)
                     turn = step.add(_turn(game, move, start))
@@ -123,7 +123,7 @@ def _turn(game: TransitionSystem, move: Transition, start: int) -> Turn:
     """Return the record of a move that was just made."""
     sim = game.sim
     if game.ctx is not None:
-        return sim.turn_of(game.ctx, move.cause, start, goes_on=game.goes_on)
+        return sim.actor_turn(game.ctx, move.cause, start, goes_on=game.goes_on)
     if move.fault >= 0:
-        return sim.record_of(start, move.component, game.words, "chosen")
-    return sim.record_of(start, move.component or "world", game.words, quiet=True)
+        return sim.actorless_turn(start, move.component, game.words, "chosen")
+    return sim.actorless_turn(start, move.component or "world", game.words, quiet=True)

@@ -20,8 +20,8 @@ from kvolsched.world.checkpoint import Checkpoint
 from kvolsched.world.log import Key
 from kvolsched.world.simulation import Simulation
 
-from ..api.text.garbage_collection import seldom_collected
-from .moves import ChosenFault, NotPossibleError, Transition, TransitionSystem, Used
+from ..api.text.python_gc import infrequent_gc
+from .transitions import ChosenFault, FaultCounts, NotEnabledError, Transition, TransitionSystem
 
 Objects = Mapping[Key, Any]
 Invariant = Callable[[Objects, Objects], str]  # (before, after) -> what is wrong, "" if nothing is
@@ -29,18 +29,18 @@ Goal = Callable[[Objects], bool]
 Summary = Callable[[Objects], str]
 
 
-class Graph:
+class StateGraph:
     """What was visited: how each state was first reached, and which states follow which. Mutable."""
 
     def __init__(self) -> None:
-        self.number: dict[tuple[str, Used], int] = {}
+        self.number: dict[tuple[str, FaultCounts], int] = {}
         self.parent = array("l")
         self.move: list[Transition | None] = []
         self.depth = array("l")
         self.reaches_goal = bytearray()
         self.sources, self.targets = array("l"), array("l")
 
-    def add(self, key: tuple[str, Used], parent: int, move: Transition | None, *, goal: bool) -> int:
+    def add(self, key: tuple[str, FaultCounts], parent: int, move: Transition | None, *, goal: bool) -> int:
         """Add a new state and return its number."""
         number = self.number[key] = len(self.move)
         self.parent.append(parent)
@@ -102,7 +102,7 @@ class Search:
         summary: Summary | None = None,
     ) -> None:
         fork = sim.fork()
-        fork.recording = False
+        fork.records_events = False
         for key in [key for key in fork.log.objects if key.kind == "Event"]:
             del fork.log.objects[key]
         fork.rebuild()
@@ -112,19 +112,19 @@ class Search:
         self.goal = goal
         self.until = until
         self.summary = summary
-        self.graph = Graph()
+        self.graph = StateGraph()
         self.transitions = 0
         self.outcomes: Counter[tuple[str, bool]] = Counter()
         self.exhausted = False
         self.wrong = ""
         self.trace: tuple[Transition, ...] = ()
-        self._waiting: deque[tuple[int, Used, Checkpoint]] = deque()
+        self._waiting: deque[tuple[int, FaultCounts, Checkpoint]] = deque()
 
     def run(self, max_states: int, seconds: float | None, *, progress: bool) -> None:
         """Visit states until something is found, the space is exhausted, a bound is met, or the user interrupts."""
         end = None if seconds is None else time.monotonic() + seconds
         silent = not progress or bool(os.environ.get("TQDM_DISABLE"))  # in notebooks tqdm itself does not heed it
-        with seldom_collected(), tqdm(desc="states", unit=" states", disable=silent, leave=False) as bar:
+        with infrequent_gc(), tqdm(desc="states", unit=" states", disable=silent, leave=False) as bar:
             try:
                 self.game.at_once()
                 start = self._key((0,) * len(self.game.faults))
@@ -143,27 +143,27 @@ class Search:
             if lost:
                 self._find("from here on the goal can never be reached", self.graph.trace(lost[0]))
 
-    def _key(self, used: Used) -> tuple[str, Used]:
+    def _key(self, used: FaultCounts) -> tuple[str, FaultCounts]:
         return self.sim.digest(), used
 
     def _find(self, wrong: str, trace: tuple[Transition, ...]) -> None:
         if not self.wrong:
             self.wrong, self.trace = wrong, trace
 
-    def _arrive(self, key: tuple[str, Used], source: int, move: Transition | None, like: Checkpoint | None) -> None:
+    def _arrive(self, key: tuple[str, FaultCounts], source: int, move: Transition | None, like: Checkpoint | None) -> None:
         """Note a state that a move led to; a new one waits for its turn."""
         number = self.graph.number.get(key)
         if number is None:
             objects = self.sim.log.objects
             number = self.graph.add(key, source, move, goal=self.goal is not None and self.goal(objects))
-            self._waiting.append((number, key[1], self.sim.snapshot(like)))
+            self._waiting.append((number, key[1], self.sim.checkpoint(like)))
             if callable(self.until) and self.until(objects):
                 self._find("the condition holds", self.graph.trace(number))
         if move is not None and move.fault < 0:  # that a fault might save the day is no progress
             self.graph.sources.append(source)
             self.graph.targets.append(number)
 
-    def _expand(self, state: int, used: Used, snapshot: Checkpoint) -> None:
+    def _expand(self, state: int, used: FaultCounts, snapshot: Checkpoint) -> None:
         """Make every move that is possible from a state."""
         self.sim.restore(snapshot)
         moves = self.game.moves()
@@ -181,16 +181,16 @@ class Search:
                 raise
             finally:
                 self.sim.log.seek(place)
-                self.sim.log.cut()
+                self.sim.log.truncate()
             if self.wrong:
                 return
 
-    def _try(self, state: int, used: Used, snapshot: Checkpoint, move: Transition, moves: list[Transition]) -> None:
+    def _try(self, state: int, used: FaultCounts, snapshot: Checkpoint, move: Transition, moves: list[Transition]) -> None:
         sim, game = self.sim, self.game
         place = sim.log.place
         try:
             after = game.make(move, used)
-        except NotPossibleError:
+        except NotEnabledError:
             return
         if move.what == "act" and move.fault < 0:
             moves += game.other_draws(move)
@@ -239,7 +239,7 @@ class Search:
                 digest = sim.digest()
                 if digest not in known:
                     known.add(digest)
-                    waiting.append(sim.snapshot(snapshot))
+                    waiting.append(sim.checkpoint(snapshot))
                 sim.log.seek(place)
-                sim.log.cut()
+                sim.log.truncate()
         return ends if not waiting else [*ends, ("not known", True)]

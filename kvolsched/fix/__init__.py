@@ -1,7 +1,7 @@
 """What would make this pod schedulable? The nearest edits of a catalogue, each tried on a fork before it is told.
 
 Imports and names only: `pods`, `nodes` and `claims` are the catalogue, `search` tries, `answer` proves and shows,
-`edit` knows how a change reads and is made, `situation` is what edits are tried in.
+`edit` knows how a change reads and is made, `trial` is what edits are tried in.
 """
 
 from __future__ import annotations
@@ -9,6 +9,6 @@ from __future__ import annotations
 from .answer import Fix, Fixes, fix
 from .edit import Edit, ObjectChange, manifest_diff
 from .search import CATALOGUE, FoundFix, SearchResult, search
-from .situation import Situation
+from .trial_cluster import TrialCluster
 
-__all__ = ["CATALOGUE", "Edit", "Fix", "Fixes", "FoundFix", "ObjectChange", "SearchResult", "Situation", "fix", "manifest_diff", "search"]
+__all__ = ["CATALOGUE", "Edit", "Fix", "Fixes", "FoundFix", "ObjectChange", "SearchResult", "TrialCluster", "fix", "manifest_diff", "search"]

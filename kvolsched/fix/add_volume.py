@@ -8,7 +8,7 @@ import attrs
 
 from kvolsched import volumes
 from kvolsched.api.kinds.meta import EMPTY, Frozen, ObjectMeta, evolve_parts
-from kvolsched.api.kinds.node import Node
+from kvolsched.api.kinds.node import HOSTNAME_LABEL, Node
 from kvolsched.api.kinds.selector import NodeSelector, NodeSelectorTerm, Requirement
 from kvolsched.api.kinds.volume import (
     BIND_COMPLETED,
@@ -18,24 +18,23 @@ from kvolsched.api.kinds.volume import (
     PersistentVolumeStatus,
     VolumeNodeAffinity,
 )
-from kvolsched.scheduler.spread_constraints import HOSTNAME
 
 from .edit import Edit, ObjectChange
-from .situation import Situation
+from .trial_cluster import TrialCluster
 
-VOLUME = 3
+VOLUME_COST = 3
 
 
-def one_more(
-    claim: PersistentVolumeClaim, situation: Situation, node: Node | None, *, name: str = "", bind: bool = False
+def add_volume(
+    claim: PersistentVolumeClaim, trial: TrialCluster, node: Node | None, *, name: str = "", bind: bool = False
 ) -> Iterator[Edit]:
     """Add a volume as the claim asks for: reachable from one node, if one is given, else from everywhere."""
     name = name or claim.spec.volume_name or f"{claim.metadata.name}-more"
-    if situation.get("PersistentVolume", name) is not None:
+    if trial.get("PersistentVolume", name) is not None:
         return
     affinity = None
-    if node is not None and HOSTNAME in node.metadata.labels and not bind:
-        here = Requirement(key=HOSTNAME, operator="In", values=(node.metadata.labels[HOSTNAME],))
+    if node is not None and HOSTNAME_LABEL in node.metadata.labels and not bind:
+        here = Requirement(key=HOSTNAME_LABEL, operator="In", values=(node.metadata.labels[HOSTNAME_LABEL],))
         term = NodeSelectorTerm(match_expressions=(here,))
         affinity = VolumeNodeAffinity(required=NodeSelector(node_selector_terms=(term,)))
     selector = claim.spec.selector
@@ -64,4 +63,4 @@ def one_more(
         annotations = claim.metadata.annotations.merged({BIND_COMPLETED: "yes"})
         done = evolve_parts(claim, metadata={"annotations": annotations}, spec={"volume_name": name})
         expected = [ObjectChange(volume, taken), ObjectChange(claim, done)]
-    yield Edit(words, VOLUME, (ObjectChange(None, volume),), tuple(expected), "it must be a disk that exists")
+    yield Edit(words, VOLUME_COST, (ObjectChange(None, volume),), tuple(expected), "it must be a disk that exists")

@@ -7,20 +7,20 @@ from collections.abc import Iterator
 import attrs
 
 from kvolsched.api.kinds.pod import Pod
-from kvolsched.cluster import Cluster
-from kvolsched.results import ApplyRefused, hanging
+from kvolsched.cluster_core import ClusterCore
+from kvolsched.results import ApplyRefused, hanging_indent
 from kvolsched.why.answer import node_names_text
-from kvolsched.why.asking import judged_now, pod_key, seen_objects, why
+from kvolsched.why.asking import judge_now, objects_seen_by_scheduler, pod_key, why
 from kvolsched.why.demands import Demand
 from kvolsched.world.log import Key
 
 from . import pods
 from .edit import Edit, ObjectChange, carry_out, manifest_diff, merge_changes
 from .search import FoundFix, search
-from .situation import Situation
+from .trial_cluster import TrialCluster
 
-LOOPED = frozenset({"PersistentVolume", "PersistentVolumeClaim", "StorageClass"})  # after these, others act first
-STEPS, SECONDS = 3_000, 120.0  # steps beside one for each object, which may have something to be seen to
+LOOP_KINDS = frozenset({"PersistentVolume", "PersistentVolumeClaim", "StorageClass"})  # after these, others act first
+MAX_STEPS, MAX_SECONDS = 3_000, 120.0  # steps beside one for each object, which may have something to be seen to
 
 
 @attrs.frozen(repr=False)
@@ -61,7 +61,7 @@ class Fix:
         """The changes as a unified diff of manifests."""
         return manifest_diff(self.changes)
 
-    def apply(self, cluster: Cluster) -> None:
+    def apply(self, cluster: ClusterCore) -> None:
         """Make the changes in a cluster, as its user.
 
         Raises:
@@ -95,17 +95,17 @@ class Fixes:
         return self.fixes[number]
 
     def __repr__(self) -> str:
-        lines = [hanging([f"{self.pod}: {self.headline}"], 0)]
+        lines = [hanging_indent([f"{self.pod}: {self.headline}"], 0)]
         for number, fix in enumerate(self.fixes):
-            lines.append(f"  [{number}] {hanging([f'{fix.words} – {fix.proof}'], 6)}")
-            lines += [f"      {hanging([f'mind: {note}'], 12)}" for note in fix.notes]
-        lines += [f"  • {hanging([words], 4)}" for words in self.unmet]
+            lines.append(f"  [{number}] {hanging_indent([f'{fix.words} – {fix.proof}'], 6)}")
+            lines += [f"      {hanging_indent([f'mind: {note}'], 12)}" for note in fix.notes]
+        lines += [f"  • {hanging_indent([words], 4)}" for words in self.unmet]
         if self.fixes:
             lines += ["", "[0] as a diff (`.apply(cluster)` makes it):", self.fixes[0].diff]
         return "\n".join([*lines, "", f"(rules: {self.revision})"])
 
 
-def fix(cluster: Cluster, pod: str) -> Fixes:
+def fix(cluster: ClusterCore, pod: str) -> Fixes:
     """Return the nearest fixes of a pending pod, each applied to a fork and proved there; nothing is changed here.
 
     Args:
@@ -120,18 +120,18 @@ def fix(cluster: Cluster, pod: str) -> Fixes:
     state = why(cluster, pod)
     if state.state not in ("unschedulable", "gated"):
         return Fixes(name, rules, f"nothing to fix: {state.headline}")
-    situation = Situation(seen_objects(cluster), key, cluster.revision.profile)
-    asked: Pod = situation.pod
-    first = tuple(pods.ungate(situation)) if asked.spec.scheduling_gates else ()
+    trial = TrialCluster(objects_seen_by_scheduler(cluster), key, cluster.revision.profile)
+    asked: Pod = trial.pod
+    first = tuple(pods.remove_gates(trial)) if asked.spec.scheduling_gates else ()
     unmet: tuple[Demand, ...] = ()
-    with situation.made([change for edit in first for change in edit.changes]):
-        judgement = situation.judge()
+    with trial.with_changes([change for edit in first for change in edit.changes]):
+        judgement = trial.judge()
         if judgement.any_feasible:
             found: tuple[FoundFix, ...] = (FoundFix((), judgement.feasible),)
         else:
-            searched = search(situation)
+            searched = search(trial)
             found, unmet = searched.found, searched.unmet
-    tried = [_proved(cluster, key, attrs.evolve(each, edits=(*first, *each.edits))) for each in found]
+    tried = [_prove(cluster, key, attrs.evolve(each, edits=(*first, *each.edits))) for each in found]
     proved = tuple(one for one in tried if isinstance(one, Fix))
     if proved:
         many = "the nearest fix" if len(proved) == 1 else f"the {len(proved)} nearest fixes"
@@ -141,16 +141,16 @@ def fix(cluster: Cluster, pod: str) -> Fixes:
         many = "a fix was" if len(found) == 1 else f"{len(found)} fixes were"
         head = f"{many} found, but none held when it was tried on a fork:"
         return Fixes(name, rules, head, unmet=refused)
-    return Fixes(name, rules, _without(unmet), unmet=tuple(demand.words for demand in unmet))
+    return Fixes(name, rules, _unmet_headline(unmet), unmet=tuple(demand.words for demand in unmet))
 
 
-def _without(unmet: tuple[Demand, ...]) -> str:
+def _unmet_headline(unmet: tuple[Demand, ...]) -> str:
     if unmet:
         return "no edit of the catalogue meets:"
     return "each demand could be met, but no three edits of the catalogue meet them all on one node."
 
 
-def _proved(cluster: Cluster, key: Key, found: FoundFix) -> Fix | str:
+def _prove(cluster: ClusterCore, key: Key, found: FoundFix) -> Fix | str:
     """Try a fix on a fork: judge the pod there, or, where volumes are at stake, run the loop; or say why it is none."""
     name = f"{key.namespace}/{key.name}"
     changes = merge_changes(found.edits)
@@ -160,14 +160,14 @@ def _proved(cluster: Cluster, key: Key, found: FoundFix) -> Fix | str:
     except (ApplyRefused, KeyError) as error:
         return f"{', and '.join(edit.words for edit in found.edits)}: refused: {error.args[0] if error.args else error}"
     cost = found.cost[0]
-    if not any(change.key.kind in LOOPED or change.new is None for change in changes):
-        after = judged_now(fork, key)
+    if not any(change.key.kind in LOOP_KINDS or change.new is None for change in changes):
+        after = judge_now(fork, key)
         if not after.any_feasible or after.error:
             return f"{', and '.join(edit.words for edit in found.edits)}: still no node fits"
         fit = after.feasible
         every = len(fit) == len(after.nodes) > 1
         return Fix(name, found.edits, cost, fit, f"then it fits {'every node' if every else node_names_text(fit)}")
-    run = fork.run(f"pod/{name} scheduled", steps=STEPS + len(fork.world.log.objects), seconds=SECONDS)
+    run = fork.run(f"pod/{name} scheduled", steps=MAX_STEPS + len(fork.world.log.objects), seconds=MAX_SECONDS)
     placed: Pod = fork.world.log.objects[key]
     if not placed.spec.node_name:
         return f"{', and '.join(edit.words for edit in found.edits)}: run for {len(run)} steps, it has no node yet"

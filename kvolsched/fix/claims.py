@@ -12,70 +12,67 @@ import attrs
 from kvolsched import volumes
 from kvolsched.api.kinds.csi import CSIStorageCapacity
 from kvolsched.api.kinds.meta import Frozen, ObjectMeta, evolve_parts
-from kvolsched.api.kinds.node import Node
+from kvolsched.api.kinds.node import HOSTNAME_LABEL, REGION_LABELS, ZONE_LABELS, Node
 from kvolsched.api.kinds.selector import LabelSelector
 from kvolsched.api.kinds.storage_class import TopologySelectorLabelRequirement, TopologySelectorTerm
 from kvolsched.api.kinds.volume import SELECTED_NODE_KEYS, PersistentVolume, PersistentVolumeClaim
 from kvolsched.scheduler.columns.storage_capacities import is_capacity_checked, reaches
-from kvolsched.scheduler.pod_claims import has_provisioner
-from kvolsched.scheduler.spread_constraints import HOSTNAME
 from kvolsched.why.demands import Demand
 
 from . import nodes as node_edits
 from . import replace_claim as anew
-from .add_volume import VOLUME, one_more
+from .add_volume import VOLUME_COST, add_volume
 from .edit import Edit, ObjectChange, merge_changes
-from .situation import Situation
+from .trial_cluster import TrialCluster
 
-ZONES, REGIONS = volumes.ZONE_LABELS, volumes.REGION_LABELS
-CLASS, CAPACITY, LEFT_BEHIND = 3, 4, 3
+CLASS_COST, CAPACITY_COST, LEFT_DATA_COST = 3, 4, 3
 
 
-def serve(demand: Demand, situation: Situation, near: Sequence[Node]) -> Iterator[Edit]:
+def serve_claims(demand: Demand, trial: TrialCluster, near: Sequence[Node]) -> Iterator[Edit]:
     """Everything that may give the claims of a demand a volume that a near node reaches."""
     for name in demand.about.split(","):
-        claim = _claim(situation, name)
+        claim = _claim(trial, name)
         if claim is None:
             continue
-        bound = situation.get("PersistentVolume", claim.spec.volume_name) if claim.spec.volume_name else None
+        bound = trial.get("PersistentVolume", claim.spec.volume_name) if claim.spec.volume_name else None
         if bound is not None:
-            yield from _reach(bound, near)
-            for edit in (*anew.waiting(claim, situation), *anew.another(name, claim, situation)):
-                yield attrs.evolve(edit, cost=edit.cost + LEFT_BEHIND)
+            yield from _label_to_reach(bound, near)
+            for edit in (*anew.replace_with_delayed_class(claim, trial), *anew.replace_with_existing_class(name, claim, trial)):
+                yield attrs.evolve(edit, cost=edit.cost + LEFT_DATA_COST)
             continue
-        yield from _unselect(claim)
-        yield from _release(claim, situation)
-        yield from _make_class(claim, situation)
-        yield from _allow(claim, situation, near)
+        yield from _clear_selected_node(claim)
+        yield from _release_volumes(claim, trial)
+        yield from _create_class(claim, trial)
+        yield from _allow_topology(claim, trial, near)
         for node in near:
-            for more in one_more(claim, situation, node):
+            for more in add_volume(claim, trial, node):
                 yield more
-                yield from _both(_unselect(claim), more)
-        yield from _more_capacity(claim, situation, near)
-        yield from anew.waiting(claim, situation)
-        for edit in anew.another(name, claim, situation):
+                yield from _combine(_clear_selected_node(claim), more)
+        yield from _raise_capacity(claim, trial, near)
+        yield from anew.replace_with_delayed_class(claim, trial)
+        for edit in anew.replace_with_existing_class(name, claim, trial):
             yield attrs.evolve(edit, cost=edit.cost + 1)
 
 
-def _both(first: Iterator[Edit], then: Edit) -> Iterator[Edit]:
+def _combine(first: Iterator[Edit], then: Edit) -> Iterator[Edit]:
     """Give two edits as one, where the second alone lifts nothing."""
     for edit in first:
         words, changes = f"{edit.words}, and {then.words}", merge_changes((edit, then))
         yield Edit(words, edit.cost + then.cost, changes, (*edit.expected, *then.expected), then.note)
 
 
-def serve_all(demand: Demand, situation: Situation, near: Sequence[Node]) -> Iterator[Edit]:
+def serve_claims_together(demand: Demand, trial: TrialCluster, near: Sequence[Node]) -> Iterator[Edit]:
     """A volume for each of several claims that wait, where a near node reaches all of them."""
     waiting = [
         claim
-        for name in dict.fromkeys(situation.pod.claim_names())
-        if (claim := _claim(situation, name)) is not None and not claim.spec.volume_name
+        for name in dict.fromkeys(trial.pod.claim_names())
+        if (claim := _claim(trial, name)) is not None and not claim.spec.volume_name
     ]
     if demand.plugin != "VolumeBinding" or len(waiting) < 2:
         return
-    freed = [edit for claim in waiting for edit in (*_unselect(claim), *_release(claim, situation))]
+    freed = [edit for claim in waiting for edit in (*_clear_selected_node(claim), *_release_volumes(claim, trial))]
     for node in near:
-        more = [edit for claim in waiting for edit in one_more(claim, situation, node)]
+        more = [edit for claim in waiting for edit in add_volume(claim, trial, node)]
         for edits in (more, [*freed, *more]) if freed else (more,):
             yield Edit(
                 ", and ".join(edit.words for edit in edits),
@@ -86,53 +83,53 @@ def serve_all(demand: Demand, situation: Situation, near: Sequence[Node]) -> Ite
             )
 
 
-def all_anew(demand: Demand, situation: Situation, near: Sequence[Node]) -> Iterator[Edit]:
+def replace_claims(demand: Demand, trial: TrialCluster, near: Sequence[Node]) -> Iterator[Edit]:
     """New claims for all volumes of the pod, where those it has cannot be had on one node."""
-    for edit in anew.every(situation):
-        yield attrs.evolve(edit, cost=edit.cost + LEFT_BEHIND)
+    for edit in anew.replace_all_claims(trial):
+        yield attrs.evolve(edit, cost=edit.cost + LEFT_DATA_COST)
 
 
-def before_filtering(situation: Situation) -> Iterator[Edit]:
+def mend_rejection_before_filtering(trial: TrialCluster) -> Iterator[Edit]:
     """What may mend a rejection before filtering: a claim that is missing or not bound, a volume that is gone."""
-    pod = situation.pod
+    pod = trial.pod
     for name in dict.fromkeys(pod.claim_names()):
-        claim = _claim(situation, name)
+        claim = _claim(trial, name)
         if claim is None:
-            yield from anew.create(name, situation)
-        elif not volumes.is_bound(claim) and not _delayed(claim, situation):
-            yield from one_more(claim, situation, None, bind=True)
-            yield from anew.waiting(claim, situation)
-            yield from _make_class(claim, situation)
-        elif claim.spec.volume_name and situation.get("PersistentVolume", claim.spec.volume_name) is None:
-            yield from one_more(claim, situation, None, name=claim.spec.volume_name, bind=True)
-        yield from anew.another(name, claim, situation)
-    yield from anew.own(situation)
-    yield from anew.every(situation)
+            yield from anew.create_missing_claim(name, trial)
+        elif not volumes.is_bound(claim) and not _is_delayed(claim, trial):
+            yield from add_volume(claim, trial, None, bind=True)
+            yield from anew.replace_with_delayed_class(claim, trial)
+            yield from _create_class(claim, trial)
+        elif claim.spec.volume_name and trial.get("PersistentVolume", claim.spec.volume_name) is None:
+            yield from add_volume(claim, trial, None, name=claim.spec.volume_name, bind=True)
+        yield from anew.replace_with_existing_class(name, claim, trial)
+    yield from anew.create_ephemeral_claims(trial)
+    yield from anew.replace_all_claims(trial)
 
 
-def _claim(situation: Situation, name: str) -> PersistentVolumeClaim | None:
-    claim: PersistentVolumeClaim | None = situation.get("PersistentVolumeClaim", name, situation.key.namespace)
+def _claim(trial: TrialCluster, name: str) -> PersistentVolumeClaim | None:
+    claim: PersistentVolumeClaim | None = trial.get("PersistentVolumeClaim", name, trial.key.namespace)
     return claim
 
 
-def _delayed(claim: PersistentVolumeClaim, situation: Situation) -> bool:
-    storage_class = situation.get("StorageClass", volumes.class_of_claim(claim))
+def _is_delayed(claim: PersistentVolumeClaim, trial: TrialCluster) -> bool:
+    storage_class = trial.get("StorageClass", volumes.class_of_claim(claim))
     return storage_class is not None and storage_class.delayed and not claim.spec.volume_name
 
 
-def _reach(volume: PersistentVolume, near: Sequence[Node]) -> Iterator[Edit]:
+def _label_to_reach(volume: PersistentVolume, near: Sequence[Node]) -> Iterator[Edit]:
     """Label a node so that it counts as reaching a volume: right only where it really does."""
     wanted = volume.spec.node_affinity
-    zones = {key: value for key, value in volume.metadata.labels.items() if key in (*ZONES, *REGIONS)}
+    zones = {key: value for key, value in volume.metadata.labels.items() if key in (*ZONE_LABELS, *REGION_LABELS)}
     for node in near:
-        labels = node_edits.labels_for(wanted.required if wanted is not None else None, node)
+        labels = node_edits.labels_matching(wanted.required if wanted is not None else None, node)
         labels = {**{key: value.split("__")[0] for key, value in zones.items()}, **labels}
         note = f"only if {node.metadata.name} really reaches {volume.metadata.name}"
-        for edit in node_edits.labelled(node, labels, note):
+        for edit in node_edits.set_labels(node, labels, note):
             yield attrs.evolve(edit, cost=edit.cost + 3)
 
 
-def _unselect(claim: PersistentVolumeClaim) -> Iterator[Edit]:
+def _clear_selected_node(claim: PersistentVolumeClaim) -> Iterator[Edit]:
     """Take back the node that was selected for a claim before."""
     selected = volumes.selected_node(claim)
     if selected:
@@ -141,23 +138,23 @@ def _unselect(claim: PersistentVolumeClaim) -> Iterator[Edit]:
         yield Edit(f"remove the selected node {selected} from claim {claim.metadata.name}", 1, (ObjectChange(claim, new),))
 
 
-def _release(claim: PersistentVolumeClaim, situation: Situation) -> Iterator[Edit]:
+def _release_volumes(claim: PersistentVolumeClaim, trial: TrialCluster) -> Iterator[Edit]:
     """Take back that volumes are reserved for a claim: while one is, the claim takes no other."""
     reserved = [
         volume
-        for volume in situation.seen.volumes_of_class(volumes.class_of_claim(claim))
+        for volume in trial.seen.volumes_of_class(volumes.class_of_claim(claim))
         if volumes.is_bound_to(volume, claim)
     ]
     if reserved:
         changes = tuple(ObjectChange(one, evolve_parts(one, spec={"claim_ref": None})) for one in reserved)
         names = ", ".join(one.metadata.name for one in reserved)
-        yield Edit(f"release {names} from claim {claim.metadata.name}", VOLUME - 1 + len(changes), changes)
+        yield Edit(f"release {names} from claim {claim.metadata.name}", VOLUME_COST - 1 + len(changes), changes)
 
 
-def _allow(claim: PersistentVolumeClaim, situation: Situation, near: Sequence[Node]) -> Iterator[Edit]:
+def _allow_topology(claim: PersistentVolumeClaim, trial: TrialCluster, near: Sequence[Node]) -> Iterator[Edit]:
     """Let a class make volumes where a near node is."""
-    storage_class = situation.get("StorageClass", volumes.class_of_claim(claim))
-    if storage_class is None or not storage_class.allowed_topologies or not has_provisioner(storage_class):
+    storage_class = trial.get("StorageClass", volumes.class_of_claim(claim))
+    if storage_class is None or not storage_class.allowed_topologies or not volumes.has_provisioner(storage_class):
         return
     keys = dict.fromkeys(
         part.key for term in storage_class.allowed_topologies for part in term.match_label_expressions
@@ -172,16 +169,16 @@ def _allow(claim: PersistentVolumeClaim, situation: Situation, near: Sequence[No
             new = attrs.evolve(storage_class, allowed_topologies=terms)
             where = ", ".join(f"{part.key}={part.values[0]}" for part in parts)
             words = f"let class {storage_class.metadata.name} make volumes in {where} too"
-            yield Edit(words, CLASS, (ObjectChange(storage_class, new),))
+            yield Edit(words, CLASS_COST, (ObjectChange(storage_class, new),))
 
 
-def _more_capacity(claim: PersistentVolumeClaim, situation: Situation, near: Sequence[Node]) -> Iterator[Edit]:
+def _raise_capacity(claim: PersistentVolumeClaim, trial: TrialCluster, near: Sequence[Node]) -> Iterator[Edit]:
     """Let a driver have as much room as the claim asks for where a near node is."""
     name, size = volumes.class_of_claim(claim), claim.spec.resources.requests.get("storage", "0")
-    storage_class = situation.get("StorageClass", name)
-    if storage_class is None or not is_capacity_checked(claim, situation.seen.csi_driver(storage_class.provisioner)):
+    storage_class = trial.get("StorageClass", name)
+    if storage_class is None or not is_capacity_checked(claim, trial.seen.csi_driver(storage_class.provisioner)):
         return
-    pools = situation.seen.storage_capacities.of_class(name)
+    pools = trial.seen.storage_capacities.of_class(name)
     note = "the driver reports this: add disks or delete volumes"
     for pool in pools:
         if not any(reaches(pool, node) for node in near):
@@ -189,38 +186,38 @@ def _more_capacity(claim: PersistentVolumeClaim, situation: Situation, near: Seq
         largest = size if pool.maximum_volume_size is not None else None
         new = attrs.evolve(pool, capacity=size, maximum_volume_size=largest)
         words = f"free storage for {size} of class {name} where {pool.node_topology}"
-        yield Edit(words, CAPACITY, (ObjectChange(pool, new),), note=note)
+        yield Edit(words, CAPACITY_COST, (ObjectChange(pool, new),), note=note)
     for node in near:
         if any(reaches(pool, node) for pool in pools):
             continue
-        there = LabelSelector(match_labels=Frozen(_topology(node, storage_class.provisioner, situation)))
-        meta = ObjectMeta(name=f"{name}-{node.metadata.name}-more", namespace=_home(situation))
-        if situation.get("CSIStorageCapacity", meta.name, meta.namespace) is None and there.match_labels:
+        there = LabelSelector(match_labels=Frozen(_topology_labels(node, storage_class.provisioner, trial)))
+        meta = ObjectMeta(name=f"{name}-{node.metadata.name}-more", namespace=_capacity_namespace(trial))
+        if trial.get("CSIStorageCapacity", meta.name, meta.namespace) is None and there.match_labels:
             pool = CSIStorageCapacity(metadata=meta, storage_class_name=name, capacity=size, node_topology=there)
             words = f"have storage for {size} of class {name} where {there}"
-            yield Edit(words, CAPACITY, (ObjectChange(None, pool),), note=note)
+            yield Edit(words, CAPACITY_COST, (ObjectChange(None, pool),), note=note)
 
 
-def _topology(node: Node, driver: str, situation: Situation) -> dict[str, str]:
+def _topology_labels(node: Node, driver: str, trial: TrialCluster) -> dict[str, str]:
     """Return the labels that say where a node's volumes of a driver are: by the driver's keys, else its name."""
-    here = situation.get("CSINode", node.metadata.name)
+    here = trial.get("CSINode", node.metadata.name)
     told = here.driver(driver) if here is not None else None
     keys = [key for key in (told.topology_keys if told is not None else ()) if key in node.metadata.labels]
-    return {key: node.metadata.labels[key] for key in keys or [HOSTNAME] if key in node.metadata.labels}
+    return {key: node.metadata.labels[key] for key in keys or [HOSTNAME_LABEL] if key in node.metadata.labels}
 
 
-def _home(situation: Situation) -> str:
+def _capacity_namespace(trial: TrialCluster) -> str:
     """Return the namespace in which drivers publish their room."""
-    published = situation.of_kind("CSIStorageCapacity")
-    return str(published[0].metadata.namespace) if published else situation.key.namespace
+    published = trial.of_kind("CSIStorageCapacity")
+    return str(published[0].metadata.namespace) if published else trial.key.namespace
 
 
-def _make_class(claim: PersistentVolumeClaim, situation: Situation) -> Iterator[Edit]:
+def _create_class(claim: PersistentVolumeClaim, trial: TrialCluster) -> Iterator[Edit]:
     """Create the class that a claim names and nobody has made, like one that is there and waits for its pod."""
     name = volumes.class_of_claim(claim)
-    if not name or situation.get("StorageClass", name) is not None:
+    if not name or trial.get("StorageClass", name) is not None:
         return
-    for like in anew.usable(situation)[:1]:
+    for like in anew.delayed_classes(trial)[:1]:
         made = attrs.evolve(like, metadata=ObjectMeta(name=name))
         words = f"create the class {name} that claim {claim.metadata.name} names, like {like.metadata.name}"
-        yield Edit(words, CLASS - 1, (ObjectChange(None, made),), note="if that is the storage that was meant")
+        yield Edit(words, CLASS_COST - 1, (ObjectChange(None, made),), note="if that is the storage that was meant")

@@ -11,14 +11,14 @@ from typing import Any
 
 import attrs
 
-from kvolsched.api.kinds.kind import kind_named
+from kvolsched.api.kinds.kind import find_kind
 from kvolsched.api.text import manifest
-from kvolsched.cluster import USER, Cluster
+from kvolsched.cluster_core import USER, ClusterCore
 from kvolsched.results import ApplyRefused
-from kvolsched.world.apiserver import Refused, Write, key_of
+from kvolsched.world.apiserver import RefusedWrite, Write, key_of
 from kvolsched.world.log import Key
 
-UNTOLD = ("uid", "resourceVersion", "creationTimestamp", "generation", "managedFields", "selfLink")
+SERVER_FIELDS = ("uid", "resourceVersion", "creationTimestamp", "generation", "managedFields", "selfLink")
 
 
 @attrs.frozen
@@ -27,7 +27,7 @@ class ObjectChange:
 
     old: Any
     new: Any
-    anew: bool = False
+    recreate: bool = False
 
     @property
     def key(self) -> Key:
@@ -64,7 +64,7 @@ def merge_changes(edits: Iterable[Edit]) -> tuple[ObjectChange, ...]:
             if first is None:
                 found[change.key] = change
             else:
-                found[change.key] = ObjectChange(first.old, change.new, first.anew or change.anew)
+                found[change.key] = ObjectChange(first.old, change.new, first.recreate or change.recreate)
     return tuple(change for change in found.values() if change.old is not None or change.new is not None)
 
 
@@ -73,12 +73,12 @@ def manifest_diff(changes: Iterable[ObjectChange]) -> str:
     parts: list[str] = []
     for change in changes:
         key = change.key
-        name = f"{kind_named(key.kind).name.lower()}/{key.name}.yaml"
+        name = f"{find_kind(key.kind).name.lower()}/{key.name}.yaml"
         if key.namespace:
             name = f"{key.namespace}/{name}"
         before = f"a/{name}" if change.old is not None else "/dev/null"
         after = f"b/{name}" if change.new is not None else "/dev/null"
-        if change.anew:
+        if change.recreate:
             after += "  (delete it and create it anew)"
         lines = unified_diff(_lines(change.old), _lines(change.new), before, after, lineterm="", n=2)
         parts += lines
@@ -93,7 +93,7 @@ def _lines(obj: Any) -> list[str]:
         plain.pop("status", None)
     else:
         plain["status"] = {word: plain.get("status", {}).get(word) for word in ("allocatable",)}
-    plain["metadata"] = {word: value for word, value in plain["metadata"].items() if word not in UNTOLD}
+    plain["metadata"] = {word: value for word, value in plain["metadata"].items() if word not in SERVER_FIELDS}
     return manifest.write(plain_object(plain)).splitlines()
 
 
@@ -102,7 +102,7 @@ def plain_object(plain: dict[str, Any]) -> Any:
     return manifest.from_plain(plain)
 
 
-def carry_out(cluster: Cluster, changes: Iterable[ObjectChange]) -> None:
+def carry_out(cluster: ClusterCore, changes: Iterable[ObjectChange]) -> None:
     """Make changes in a cluster as its user: deletions first, then what is new, then what changes in place.
 
     Raises:
@@ -112,30 +112,30 @@ def carry_out(cluster: Cluster, changes: Iterable[ObjectChange]) -> None:
     changes = tuple(changes)
     order = {"Pod": 1}  # a new pod comes after the claims it names
     for change in changes:
-        if change.old is not None and (change.new is None or change.anew):
+        if change.old is not None and (change.new is None or change.recreate):
             cluster.delete(reference(change.key))
     for change in sorted(changes, key=lambda one: order.get(one.key.kind, 0)):
         if change.new is None:
             continue
-        if change.old is None or change.anew:
-            cluster.apply(manifest.write(fresh(change.new)))
+        if change.old is None or change.recreate:
+            cluster.apply(manifest.write(as_created(change.new)))
         else:
-            _edit(cluster, change)
+            _edit_in_place(cluster, change)
 
 
-def _edit(cluster: Cluster, change: ObjectChange) -> None:
+def _edit_in_place(cluster: ClusterCore, change: ObjectChange) -> None:
     """Change one object in place: what its user may write, and, of a node, what its kubelet reports."""
     where = reference(change.key)
-    cluster.edit(where, lambda now: _onto(now, change), f"user edits {change.key.name}")
+    cluster.edit(where, lambda now: _changed_parts(now, change), f"user edits {change.key.name}")
     if change.key.kind == "Node" and change.old.status != change.new.status:
         new = attrs.evolve(cluster[where], status=change.new.status)
         write = Write("update_status", change.key, new, words=f"{change.key.name} reports more to give")
         outcome = cluster.world.perform(USER, [write], write.words)[0]
-        if isinstance(outcome, Refused):
+        if isinstance(outcome, RefusedWrite):
             raise ApplyRefused([outcome])
 
 
-def fresh(obj: Any) -> Any:
+def as_created(obj: Any) -> Any:
     """Return an object as a user would create it: without what the server had filled in."""
     meta = attrs.evolve(
         obj.metadata,
@@ -143,7 +143,7 @@ def fresh(obj: Any) -> Any:
         creation_timestamp=None,
         deletion_timestamp=None,
         resource_version=0,
-        rest=type(obj.metadata.rest)({k: v for k, v in obj.metadata.rest.items() if k not in UNTOLD}),
+        rest=type(obj.metadata.rest)({k: v for k, v in obj.metadata.rest.items() if k not in SERVER_FIELDS}),
     )
     found = attrs.evolve(obj, metadata=meta)
     if obj.kind == "Pod":
@@ -156,7 +156,7 @@ def reference(key: Key) -> str:
     return f"{key.kind}/{key.namespace}/{key.name}" if key.namespace else f"{key.kind}/{key.name}"
 
 
-def _onto(now: Any, change: ObjectChange) -> Any:
+def _changed_parts(now: Any, change: ObjectChange) -> Any:
     """Return what a change makes of an object as it is now: every part that the change touches."""
     touched = {}
     for field in attrs.fields(type(now)):

@@ -10,73 +10,71 @@ from typing import Any
 
 import attrs
 
-from kvolsched import volumes
-from kvolsched.api.kinds.node import Node
+from kvolsched.api.kinds.node import HOSTNAME_LABEL, REGION_LABELS, ZONE_LABEL, ZONE_LABELS, Node
 from kvolsched.api.kinds.pod import Pod
-from kvolsched.api.kinds.selector import NodeSelector, Requirement, integer
+from kvolsched.api.kinds.selector import NodeSelector, Requirement, parse_integer
 from kvolsched.scheduler import requests
 from kvolsched.scheduler.framework.verdict import Evidence
 from kvolsched.scheduler.node_selection import required_node_affinity
-from kvolsched.scheduler.spread_constraints import HOSTNAME, ZONE
 from kvolsched.why.demands import Demand
 from kvolsched.world.apiserver import key_of
 
 from ..api.kinds.meta import evolve_parts
 from .edit import Edit, ObjectChange
-from .situation import Situation
+from .trial_cluster import TrialCluster
 
-UNCORDON, UNTAINT, LABEL, MAKE_ROOM, MORE, ANOTHER = 1, 2, 2, 3, 4, 5
-CORDONED = "node.kubernetes.io/unschedulable"  # the taint that goes with it, and goes away with it
-LIMITS = "NodeVolumeLimits"
-MOST_MOVED = 30  # pods that are looked at to make room
+UNCORDON_COST, UNTAINT_COST, LABEL_COST, DELETE_POD_COST, RAISE_COST, ADD_NODE_COST = 1, 2, 2, 3, 4, 5
+CORDON_TAINT = "node.kubernetes.io/unschedulable"  # the taint that goes with it, and goes away with it
+VOLUME_LIMITS = "NodeVolumeLimits"
+MAX_MOVED = 30  # pods that are looked at to make room
 
 
-def uncordon(demand: Demand, situation: Situation, near: Sequence[Node]) -> Iterator[Edit]:
-    """Let a cordoned node take pods again."""
+def uncordon(demand: Demand, trial: TrialCluster, near: Sequence[Node]) -> Iterator[Edit]:
+    """Let a cordon node take pods again."""
     for node in near:
         if node.spec.unschedulable:
-            left = tuple(taint for taint in node.spec.taints if taint.key != CORDONED)
+            left = tuple(taint for taint in node.spec.taints if taint.key != CORDON_TAINT)
             new = evolve_parts(node, spec={"unschedulable": False, "taints": left})
-            yield Edit(f"uncordon {node.metadata.name}", UNCORDON, (ObjectChange(node, new),))
+            yield Edit(f"uncordon {node.metadata.name}", UNCORDON_COST, (ObjectChange(node, new),))
 
 
-def untaint(demand: Demand, situation: Situation, near: Sequence[Node]) -> Iterator[Edit]:
+def untaint(demand: Demand, trial: TrialCluster, near: Sequence[Node]) -> Iterator[Edit]:
     """Remove a key's taints from a near node."""
     for node in near:
         left = tuple(taint for taint in node.spec.taints if taint.key != demand.about)
         if left != node.spec.taints:
             new = evolve_parts(node, spec={"taints": left})
             words = f"remove the taint {demand.about} from {node.metadata.name}"
-            yield Edit(words, UNTAINT, (ObjectChange(node, new),), note="it keeps other pods away, too")
+            yield Edit(words, UNTAINT_COST, (ObjectChange(node, new),), note="it keeps other pods away, too")
 
 
-def label(demand: Demand, situation: Situation, near: Sequence[Node]) -> Iterator[Edit]:
+def label_node(demand: Demand, trial: TrialCluster, near: Sequence[Node]) -> Iterator[Edit]:
     """Label a near node as the pod selects, or as its constraint counts by."""
-    pod = situation.pod
+    pod = trial.pod
     for node in near:
         if demand.sort == "node selector":
             wanted: dict[str, Any] = {demand.about: pod.spec.node_selector.get(demand.about)}
         elif demand.sort == "node affinity":
-            wanted = labels_for(required_node_affinity(pod), node)
+            wanted = labels_matching(required_node_affinity(pod), node)
         elif demand.about not in node.metadata.labels:
             wanted = {demand.about: node.metadata.name}
         else:
             continue
-        yield from labelled(node, wanted)
+        yield from set_labels(node, wanted)
 
 
-def labelled(node: Node, wanted: dict[str, Any], note: str = "") -> Iterator[Edit]:
+def set_labels(node: Node, wanted: dict[str, Any], note: str = "") -> Iterator[Edit]:
     """Give the edit that sets labels of a node (None removes one), if that changes any."""
     labels = node.metadata.labels.merged(wanted)
-    if labels.get(HOSTNAME) != node.metadata.labels.get(HOSTNAME):
+    if labels.get(HOSTNAME_LABEL) != node.metadata.labels.get(HOSTNAME_LABEL):
         return  # that label is the kubelet's
     if wanted and labels != node.metadata.labels:
         new = evolve_parts(node, metadata={"labels": labels})
         said = ", ".join(f"{key}={value}" if value is not None else f"{key}-" for key, value in sorted(wanted.items()))
-        yield Edit(f"label {node.metadata.name} {said}", LABEL, (ObjectChange(node, new),), note=note)
+        yield Edit(f"label {node.metadata.name} {said}", LABEL_COST, (ObjectChange(node, new),), note=note)
 
 
-def labels_for(selector: NodeSelector | None, node: Node) -> dict[str, Any]:
+def labels_matching(selector: NodeSelector | None, node: Node) -> dict[str, Any]:
     """Return the fewest labels to set (None: to remove) so that some term of a selector matches; {} if none can."""
     ways = []
     for term in selector.node_selector_terms if selector is not None else ():
@@ -98,48 +96,49 @@ def _value_for(part: Requirement) -> str | None:
             return "true"
         case "NotIn" | "DoesNotExist":
             return None
-        case "Gt" | "Lt" if part.values and (bound := integer(part.values[0])) is not None:
+        case "Gt" | "Lt" if part.values and (bound := parse_integer(part.values[0])) is not None:
             return str(bound + (1 if part.operator == "Gt" else -1))
     return ""
 
 
-def give_more(demand: Demand, situation: Situation, near: Sequence[Node]) -> Iterator[Edit]:
+def raise_allocatable(demand: Demand, trial: TrialCluster, near: Sequence[Node]) -> Iterator[Edit]:
     """Give a near node as much more of a resource as the pod lacks there."""
-    pod, resource = situation.pod, demand.about
+    pod, resource = trial.pod, demand.about
     ask = 1 if resource == requests.PODS else requests.pod_requests(pod.spec).amounts.get(resource, 0)
     for node in near:
-        room = situation.seen.node_info(node.metadata.name)
+        room = trial.seen.node_info(node.metadata.name)
         lacks = ask - room.free(resource)
         if lacks <= 0:
             continue
         total = requests.format_amount(resource, room.total.get(resource, 0) + lacks)
         status = attrs.evolve(node.status, allocatable=node.status.allocatable.merged({resource: total}))
-        words = f"give {node.metadata.name} {requests.format_amount(resource, lacks)} {resource} more (allocatable {total})"
-        yield Edit(words, MORE, (ObjectChange(node, attrs.evolve(node, status=status)),))
+        more = requests.format_amount(resource, lacks)
+        words = f"give {node.metadata.name} {more} {resource} more (allocatable {total})"
+        yield Edit(words, RAISE_COST, (ObjectChange(node, attrs.evolve(node, status=status)),))
 
 
-def raise_limit(demand: Demand, situation: Situation, near: Sequence[Node]) -> Iterator[Edit]:
+def raise_attach_limit(demand: Demand, trial: TrialCluster, near: Sequence[Node]) -> Iterator[Edit]:
     """Let the drivers of a near node attach as many volumes as they then would have."""
-    if demand.plugin != LIMITS:
+    if demand.plugin != VOLUME_LIMITS:
         return
-    plugin: Any = situation.profile.plugin(LIMITS)
+    plugin: Any = trial.profile.plugin(VOLUME_LIMITS)
     for node in near:
-        here = new = situation.get("CSINode", node.metadata.name)
+        here = new = trial.get("CSINode", node.metadata.name)
         told: list[str] = []
         for _ in here.spec.drivers if here is not None else ():
-            with situation.made([ObjectChange(here, new)]):
-                answer = plugin.rule(situation.pod, node, situation.seen)
-            raised = next((one for evidence in getattr(answer, "evidence", ()) for one in _raised(new, evidence)), None)
+            with trial.with_changes([ObjectChange(here, new)]):
+                answer = plugin.rule(trial.pod, node, trial.seen)
+            raised = next((one for evidence in getattr(answer, "evidence", ()) for one in _raise_driver_limit(new, evidence)), None)
             if raised is None:
                 break
             new, words = raised
             told.append(words)
         if told:
             words = f"let {node.metadata.name} attach {' and '.join(told)}"
-            yield Edit(words, MORE, (ObjectChange(here, new),), note="the driver reports this limit: mostly a larger machine")
+            yield Edit(words, RAISE_COST, (ObjectChange(here, new),), note="the driver reports this limit: mostly a larger machine")
 
 
-def _raised(here: Any, evidence: Evidence) -> Iterator[tuple[Any, str]]:
+def _raise_driver_limit(here: Any, evidence: Evidence) -> Iterator[tuple[Any, str]]:
     """Give the drivers of a node with the limit raised that a rejection tells of, and the new limit in words."""
     for place, driver in enumerate(here.spec.drivers):
         if driver.allocatable is not None and f" of {driver.name} attached" in evidence.asked:
@@ -150,25 +149,25 @@ def _raised(here: Any, evidence: Evidence) -> Iterator[tuple[Any, str]]:
             yield new, f"{need} volumes of {driver.name} instead of {limit}"
 
 
-def make_room(demand: Demand, situation: Situation, near: Sequence[Node]) -> Iterator[Edit]:
+def make_room(demand: Demand, trial: TrialCluster, near: Sequence[Node]) -> Iterator[Edit]:
     """Delete (or move) as few pods as it takes: those of a near node, or of its domain, that are in the way."""
-    own = situation.pod
+    own = trial.pod
     for node in near:
-        pods = [pod for pod in _in_the_way(demand, situation, node) if key_of(pod) != key_of(own)]
-        pods.sort(key=lambda pod: (-(pod.spec.priority or 0), -_size(pod, demand), pod.metadata.name))
-        gone = _fewest(situation, pods[:MOST_MOVED], demand)
+        pods = [pod for pod in _pods_in_the_way(demand, trial, node) if key_of(pod) != key_of(own)]
+        pods.sort(key=lambda pod: (-(pod.spec.priority or 0), -_requested_amount(pod, demand), pod.metadata.name))
+        gone = _fewest_pods(trial, pods[:MAX_MOVED], demand)
         if gone:
             names = ", ".join(f"{pod.metadata.namespace}/{pod.metadata.name}" for pod in gone)
             places = ", ".join(dict.fromkeys(pod.spec.node_name for pod in gone))
             owned = sorted({owner.kind for pod in gone if (owner := pod.metadata.controller) is not None})
             note = f"their {', '.join(owned)} will make new ones: they must find a place elsewhere" if owned else ""
             changes = tuple(ObjectChange(pod, None) for pod in gone)
-            yield Edit(f"delete or move {names} from {places}", MAKE_ROOM * len(gone), changes, note=note)
+            yield Edit(f"delete or move {names} from {places}", DELETE_POD_COST * len(gone), changes, note=note)
 
 
-def _in_the_way(demand: Demand, situation: Situation, node: Node) -> list[Pod]:
+def _pods_in_the_way(demand: Demand, trial: TrialCluster, node: Node) -> list[Pod]:
     """Return the pods that may be in the way on a node: there, or in its domain where the demand counts domains."""
-    seen = situation.seen
+    seen = trial.seen
     if demand.sort not in ("spread", "affinity", "anti-affinity", "objection", "claim"):
         return seen.pods_on(node.metadata.name)
     key = demand.about
@@ -180,28 +179,28 @@ def _in_the_way(demand: Demand, situation: Situation, node: Node) -> list[Pod]:
     ]
     pods = [pod for other in inside for pod in seen.pods_on(other.metadata.name)]
     if demand.sort == "claim":
-        names = set(situation.pod.claim_names())
+        names = set(trial.pod.claim_names())
         shared = [pod for pod in pods if names & set(pod.claim_names())]
         pods = shared or [pod for pod in seen.pods_on(node.metadata.name) if pod.spec.volumes]
     return pods
 
 
-def _size(pod: Pod, demand: Demand) -> int:
+def _requested_amount(pod: Pod, demand: Demand) -> int:
     return requests.pod_requests(pod.spec).amounts.get(demand.about, 1)
 
 
-def _fewest(situation: Situation, pods: Sequence[Pod], demand: Demand) -> list[Pod]:
+def _fewest_pods(trial: TrialCluster, pods: Sequence[Pod], demand: Demand) -> list[Pod]:
     """Return pods without which the demand fails on fewer nodes, none of them in vain; the first are kept, if any."""
     if not pods:
         return []
-    before = _rejections(situation.judge(), demand)
+    before = _rejection_count(trial.judge(), demand)
 
     def helps(gone: Iterable[Pod]) -> bool:
-        with situation.made(ObjectChange(pod, None) for pod in gone):
-            after = situation.judge()
+        with trial.with_changes(ObjectChange(pod, None) for pod in gone):
+            after = trial.judge()
             if after.any_feasible:
                 return True
-            return _rejections(after, demand) < before
+            return _rejection_count(after, demand) < before
 
     for one in reversed(pods):
         if helps([one]):
@@ -216,7 +215,7 @@ def _fewest(situation: Situation, pods: Sequence[Pod], demand: Demand) -> list[P
     return gone
 
 
-def _rejections(judgement: Any, demand: Demand) -> int:
+def _rejection_count(judgement: Any, demand: Demand) -> int:
     if judgement.rejected_by is not None:
         return len(judgement.nodes) + 1
     if demand.plugin not in judgement.plugins:
@@ -224,63 +223,65 @@ def _rejections(judgement: Any, demand: Demand) -> int:
     return int((judgement.codes[judgement.plugins.index(demand.plugin)] != 0).sum())
 
 
-def another(situation: Situation, near: Sequence[Node]) -> Iterator[Edit]:
+def add_node(trial: TrialCluster, near: Sequence[Node]) -> Iterator[Edit]:
     """Add a node like a near one, empty and open, with what the pod selects; in the same zone or in a new one."""
-    pod = situation.pod
+    pod = trial.pod
     asks = {requests.PODS: 1, **requests.pod_requests(pod.spec).amounts}
     for node in near:
-        name = _free_name(situation, f"{node.metadata.name}-more")
-        labels = node.metadata.labels.merged({HOSTNAME: name, **pod.spec.node_selector})
+        name = _free_name(trial, f"{node.metadata.name}-more")
+        labels = node.metadata.labels.merged({HOSTNAME_LABEL: name, **pod.spec.node_selector})
         like = evolve_parts(node, metadata={"labels": labels})
-        labels = labels.merged(labels_for(required_node_affinity(pod), like))
+        labels = labels.merged(labels_matching(required_node_affinity(pod), like))
         total = requests.allocatable(node.status.allocatable)
         more = {
-            resource: requests.format_amount(resource, ask) for resource, ask in asks.items() if total.get(resource, 0) < ask
+            resource: requests.format_amount(resource, ask)
+            for resource, ask in asks.items()
+            if total.get(resource, 0) < ask
         }
         spread = {one.topology_key: f"{name}-domain" for one in pod.spec.topology_spread_constraints}
-        near_volumes = _labels_of_volumes(situation, node)
+        near_volumes = _labels_of_volumes(trial, node)
         places: list[tuple[str, dict[str, Any]]] = [
             ("", {}),
             (" where its volumes are", near_volumes),
-            (" in a new zone", {ZONE: f"{name}-zone"}),
+            (" in a new zone", {ZONE_LABEL: f"{name}-zone"}),
             (" in new domains", spread),
         ]
         for where, place in places:
             if where and all(key not in labels for key in place):
                 continue
-            called = place.get(HOSTNAME) or name  # a kubelet gives its node's name to this label
-            if situation.get("Node", called) is not None:
+            called = place.get(HOSTNAME_LABEL) or name  # a kubelet gives its node's name to this label
+            if trial.get("Node", called) is not None:
                 continue
             new = Node(
-                metadata=type(node.metadata)(name=called, labels=labels.merged({HOSTNAME: called, **place})),
+                metadata=type(node.metadata)(name=called, labels=labels.merged({HOSTNAME_LABEL: called, **place})),
                 spec=type(node.spec)(),
                 status=attrs.evolve(node.status, allocatable=node.status.allocatable.merged(more)),
             )
             changes = [ObjectChange(None, new)]
-            drivers = situation.get("CSINode", node.metadata.name)
+            drivers = trial.get("CSINode", node.metadata.name)
             if drivers is not None:
                 meta = type(node.metadata)(name=called)
                 changes.append(ObjectChange(None, attrs.evolve(drivers, metadata=meta)))
             size = " with more to give" if more else ""
             which = "a node" if called == name else f"a node {called}"
-            yield Edit(f"add {which} like {node.metadata.name}{size}{where}", ANOTHER + bool(where), tuple(changes))
+            yield Edit(f"add {which} like {node.metadata.name}{size}{where}", ADD_NODE_COST + bool(where), tuple(changes))
 
 
-def _labels_of_volumes(situation: Situation, node: Node) -> dict[str, Any]:
+def _labels_of_volumes(trial: TrialCluster, node: Node) -> dict[str, Any]:
     """Return the labels that a node needs to reach the volumes that the pod has."""
-    pod, wanted = situation.pod, dict[str, Any]()
+    pod, wanted = trial.pod, dict[str, Any]()
     for name in pod.claim_names():
-        claim = situation.seen.claim(pod.metadata.namespace, name)
-        volume = situation.seen.volume(claim.spec.volume_name) if claim is not None else None
+        claim = trial.seen.claim(pod.metadata.namespace, name)
+        volume = trial.seen.volume(claim.spec.volume_name) if claim is not None else None
         if volume is not None:
-            zones = (*volumes.ZONE_LABELS, *volumes.REGION_LABELS)
+            zones = (*ZONE_LABELS, *REGION_LABELS)
             wanted |= {key: text.split("__")[0] for key, text in volume.metadata.labels.items() if key in zones}
             affinity = volume.spec.node_affinity
-            wanted |= labels_for(affinity.required if affinity is not None else None, node)
+            wanted |= labels_matching(affinity.required if affinity is not None else None, node)
     return wanted
 
 
-def _free_name(situation: Situation, name: str) -> str:
-    while situation.get("Node", name) is not None:
+def _free_name(trial: TrialCluster, name: str) -> str:
+    while trial.get("Node", name) is not None:
         name += "-more"
     return name

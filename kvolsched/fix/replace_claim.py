@@ -15,98 +15,98 @@ from kvolsched.api.kinds.pod_volume import PersistentVolumeClaimVolumeSource
 from kvolsched.api.kinds.resources import Resources
 from kvolsched.api.kinds.storage_class import DEFAULT_CLASS, WAIT_FOR_FIRST_CONSUMER, StorageClass
 from kvolsched.api.kinds.volume import PersistentVolumeClaim, PersistentVolumeClaimSpec
-from kvolsched.scheduler.pod_claims import has_provisioner, named_claims
+from kvolsched.scheduler.pod_claims import named_claims
 
-from .add_volume import VOLUME, one_more
+from .add_volume import VOLUME_COST, add_volume
 from .edit import Edit, ObjectChange, merge_changes
-from .pods import respecified
-from .situation import Situation
+from .pods import edit_spec
+from .trial_cluster import TrialCluster
 
-CLAIM = 3
+CLAIM_COST = 3
 EMPTY_VOLUME = "the new volume is empty"
 
 
-def waiting(claim: PersistentVolumeClaim, situation: Situation) -> Iterator[Edit]:
+def replace_with_delayed_class(claim: PersistentVolumeClaim, trial: TrialCluster) -> Iterator[Edit]:
     """Ask with a new claim for a class like the claim's that waits for its pod: an Immediate one cannot be changed."""
     name = volumes.class_of_claim(claim)
-    storage_class = situation.get("StorageClass", name)
-    if storage_class is None or storage_class.delayed or not has_provisioner(storage_class):
+    storage_class = trial.get("StorageClass", name)
+    if storage_class is None or storage_class.delayed or not volumes.has_provisioner(storage_class):
         return
     later = f"{name}-wait"
     like = attrs.evolve(
         storage_class, metadata=ObjectMeta(name=later), volume_binding_mode=WAIT_FOR_FIRST_CONSUMER
     )
-    changes = [ObjectChange(None, like)] if situation.get("StorageClass", later) is None else []
+    changes = [ObjectChange(None, like)] if trial.get("StorageClass", later) is None else []
     words = f"with a class {later} that waits for its pod (WaitForFirstConsumer)"
-    yield from _in_place_of(claim, situation, later, words, changes)
+    yield from _replace_one_claim(claim, trial, later, words, changes)
 
 
-def another(name: str, claim: PersistentVolumeClaim | None, situation: Situation) -> Iterator[Edit]:
+def replace_with_existing_class(name: str, claim: PersistentVolumeClaim | None, trial: TrialCluster) -> Iterator[Edit]:
     """Ask with a new claim for a class that is there and waits for its pod; if none is, for a volume of its own."""
     if claim is None:
         return
-    classes = usable(situation)
+    classes = delayed_classes(trial)
     for storage_class in classes[:2]:
         words = f"of the class {storage_class.metadata.name}, which is there"
-        yield from _in_place_of(claim, situation, storage_class.metadata.name, words, [])
+        yield from _replace_one_claim(claim, trial, storage_class.metadata.name, words, [])
     if not classes:
-        yield from _with_volumes([claim], situation)
+        yield from _replace_with_new_volumes([claim], trial)
 
 
-def every(situation: Situation) -> Iterator[Edit]:
+def replace_all_claims(trial: TrialCluster) -> Iterator[Edit]:
     """Ask anew for all volumes of the pod together, missing claims created: what it has may be too far apart."""
-    pod = situation.pod
+    pod = trial.pod
     found = {
-        name: situation.get("PersistentVolumeClaim", name, pod.metadata.namespace) for name in dict.fromkeys(named_claims(pod))
+        name: trial.get("PersistentVolumeClaim", name, pod.metadata.namespace) for name in dict.fromkeys(named_claims(pod))
     }
     claims = [claim for claim in found.values() if claim is not None]
     missing = [name for name, claim in found.items() if claim is None]
     if not claims or len(found) < 2:
         return
-    classes = usable(situation)
+    classes = delayed_classes(trial)
     if not classes:
-        yield from _with_volumes(claims, situation)
+        yield from _replace_with_new_volumes(claims, trial)
         return
     settled = [claim for claim in claims if volumes.is_bound(claim) or claim.spec.volume_name]
     for some in (settled, claims) if 1 < len(settled) < len(claims) else (claims,):
-        others = {claim.metadata.name: _other(claim) for claim in some}
-        if any(_taken(other, situation) for other in others.values()):
+        others = {claim.metadata.name: _replacement_name(claim) for claim in some}
+        if any(_is_claim_name_taken(other, trial) for other in others.values()):
             continue
         names = {one.metadata.name for one in classes}
         first = classes[0].metadata.name
         chosen = [wish if (wish := volumes.class_of_claim(claim)) in names else first for claim in some]
-        made = [_like(claim, _other(claim), name) for claim, name in zip(some, chosen, strict=True)]
-        made += [_plain(name, pod.metadata.namespace, first) for name in missing]
+        made = [_claim_like(claim, _replacement_name(claim), name) for claim, name in zip(some, chosen, strict=True)]
+        made += [_minimal_claim(name, pod.metadata.namespace, first) for name in missing]
         words = f"use new claims {', '.join(others.values())} of the class {', '.join(dict.fromkeys(chosen))}"
         if missing:
             words += f", and create {', '.join(missing)} (1Gi of {first})"
-        yield _swapped(situation, others, words, CLAIM * len(made), [ObjectChange(None, claim) for claim in made])
+        yield _replacement_edit(trial, others, words, CLAIM_COST * len(made), [ObjectChange(None, claim) for claim in made])
 
 
-def create(name: str, situation: Situation) -> Iterator[Edit]:
+def create_missing_claim(name: str, trial: TrialCluster) -> Iterator[Edit]:
     """Create a claim that is missing: of a class that waits for its pod, or else with a volume of its own."""
-    if name not in named_claims(situation.pod):
+    if name not in named_claims(trial.pod):
         return
-    namespace = situation.pod.metadata.namespace
-    for storage_class in usable(situation)[:2]:
-        claim = _plain(name, namespace, storage_class.metadata.name)
+    namespace = trial.pod.metadata.namespace
+    for storage_class in delayed_classes(trial)[:2]:
+        claim = _minimal_claim(name, namespace, storage_class.metadata.name)
         words = f"create the claim {name}, 1Gi of class {storage_class.metadata.name}"
-        yield Edit(words, CLAIM, (ObjectChange(None, claim),), note="size and modes are for you to say")
-    claim = _plain(name, namespace, "")
-    for more in one_more(claim, situation, None, bind=True):
+        yield Edit(words, CLAIM_COST, (ObjectChange(None, claim),), note="size and modes are for you to say")
+    claim = _minimal_claim(name, namespace, "")
+    for more in add_volume(claim, trial, None, bind=True):
         words = f"create the claim {name} of 1Gi and a volume for it"
-        yield Edit(words, CLAIM + VOLUME, (ObjectChange(None, claim), *more.changes), more.expected, more.note)
+        yield Edit(words, CLAIM_COST + VOLUME_COST, (ObjectChange(None, claim), *more.changes), more.expected, more.note)
 
 
-def own(situation: Situation) -> Iterator[Edit]:
+def create_ephemeral_claims(trial: TrialCluster) -> Iterator[Edit]:
     """Create the claims of ephemeral volumes as the pod's own; another's of that name makes room."""
-    pod = situation.pod
+    pod = trial.pod
     for volume in pod.spec.volumes:
         template = volume.ephemeral.volume_claim_template if volume.ephemeral is not None else None
         if template is None or volume.persistent_volume_claim is not None:
             continue
         name = f"{pod.metadata.name}-{volume.name}"
-        there = situation.get("PersistentVolumeClaim", name, pod.metadata.namespace)
+        there = trial.get("PersistentVolumeClaim", name, pod.metadata.namespace)
         owner = there.metadata.controller if there is not None else None
         if owner is not None and owner.uid == pod.metadata.uid:
             continue
@@ -120,70 +120,70 @@ def own(situation: Situation) -> Iterator[Edit]:
         )  # fmt: skip
         spec = template.spec
         if spec.storage_class_name is None:
-            spec = attrs.evolve(spec, storage_class_name=_default(situation))
+            spec = attrs.evolve(spec, storage_class_name=_default_class(trial))
         claim = PersistentVolumeClaim(metadata=meta, spec=spec)
         first = "" if there is None else f"delete the claim {name}, which is not the pod's, and "
         words = f"{first}create the claim {name} as the pod's volume {volume.name} describes it"
         note = "the ephemeral volume controller does that by itself, once no other claim has the name"
-        yield Edit(words, CLAIM if there is not None else 1, (ObjectChange(there, claim, anew=there is not None),), note=note)
+        yield Edit(words, CLAIM_COST if there is not None else 1, (ObjectChange(there, claim, recreate=there is not None),), note=note)
 
 
-def usable(situation: Situation) -> list[StorageClass]:
+def delayed_classes(trial: TrialCluster) -> list[StorageClass]:
     """Return the classes that wait for their pods and provision."""
-    return [one for one in situation.of_kind("StorageClass") if one.delayed and has_provisioner(one)]
+    return [one for one in trial.of_kind("StorageClass") if one.delayed and volumes.has_provisioner(one)]
 
 
 # --- inside ----------------------------------------------------------------------------------------------------------
 
 
-def _default(situation: Situation) -> str | None:
-    for one in situation.of_kind("StorageClass"):
+def _default_class(trial: TrialCluster) -> str | None:
+    for one in trial.of_kind("StorageClass"):
         if one.metadata.annotations.get(DEFAULT_CLASS) == "true":
             return str(one.metadata.name)
     return None
 
 
-def _other(claim: PersistentVolumeClaim) -> str:
+def _replacement_name(claim: PersistentVolumeClaim) -> str:
     return f"{claim.metadata.name}-wait"
 
 
-def _taken(name: str, situation: Situation) -> bool:
-    return situation.get("PersistentVolumeClaim", name, situation.key.namespace) is not None
+def _is_claim_name_taken(name: str, trial: TrialCluster) -> bool:
+    return trial.get("PersistentVolumeClaim", name, trial.key.namespace) is not None
 
 
-def _in_place_of(
-    claim: PersistentVolumeClaim, situation: Situation, of_class: str, words: str, changes: Sequence[ObjectChange]
+def _replace_one_claim(
+    claim: PersistentVolumeClaim, trial: TrialCluster, of_class: str, words: str, changes: Sequence[ObjectChange]
 ) -> Iterator[Edit]:
     """Give the pod another claim in place of one."""
-    name, other = claim.metadata.name, _other(claim)
-    if name in named_claims(situation.pod) and not _taken(other, situation):
-        made = [*changes, ObjectChange(None, _like(claim, other, of_class))]
-        yield _swapped(situation, {name: other}, f"use a new claim {other} {words}", CLAIM + len(changes), made)
+    name, other = claim.metadata.name, _replacement_name(claim)
+    if name in named_claims(trial.pod) and not _is_claim_name_taken(other, trial):
+        made = [*changes, ObjectChange(None, _claim_like(claim, other, of_class))]
+        yield _replacement_edit(trial, {name: other}, f"use a new claim {other} {words}", CLAIM_COST + len(changes), made)
 
 
-def _with_volumes(claims: Sequence[PersistentVolumeClaim], situation: Situation) -> Iterator[Edit]:
+def _replace_with_new_volumes(claims: Sequence[PersistentVolumeClaim], trial: TrialCluster) -> Iterator[Edit]:
     """Give the pod other claims in place of some, each with a volume of its own and no class."""
-    others = {claim.metadata.name: _other(claim) for claim in claims if claim.metadata.name in named_claims(situation.pod)}
-    if not others or any(_taken(other, situation) for other in others.values()):
+    others = {claim.metadata.name: _replacement_name(claim) for claim in claims if claim.metadata.name in named_claims(trial.pod)}
+    if not others or any(_is_claim_name_taken(other, trial) for other in others.values()):
         return
-    made = [_like(claim, others[claim.metadata.name], "") for claim in claims if claim.metadata.name in others]
-    more = [edit for claim in made for edit in one_more(claim, situation, None, bind=True)]
+    made = [_claim_like(claim, others[claim.metadata.name], "") for claim in claims if claim.metadata.name in others]
+    more = [edit for claim in made for edit in add_volume(claim, trial, None, bind=True)]
     if len(more) < len(made):
         return
     words = f"use new claims {', '.join(others.values())} without a class, each with a volume made for it"
     if len(made) == 1:
         words = f"use a new claim {made[0].metadata.name} without a class, with a volume made for it"
     changes = [*(ObjectChange(None, claim) for claim in made), *merge_changes(more)]
-    edit = _swapped(situation, others, words, (CLAIM + VOLUME) * len(made), changes)
+    edit = _replacement_edit(trial, others, words, (CLAIM_COST + VOLUME_COST) * len(made), changes)
     expected = tuple(change for one in more for change in one.expected)
     yield attrs.evolve(edit, expected=expected, note=f"{edit.note}; {more[0].note}")
 
 
-def _swapped(
-    situation: Situation, others: Mapping[str, str], words: str, cost: int, changes: Sequence[ObjectChange]
+def _replacement_edit(
+    trial: TrialCluster, others: Mapping[str, str], words: str, cost: int, changes: Sequence[ObjectChange]
 ) -> Edit:
     """Return the edit that makes the pod name other claims, with what else changes before it."""
-    pod = situation.pod
+    pod = trial.pod
 
     def renamed(volume: object) -> object:
         source = getattr(volume, "persistent_volume_claim", None)
@@ -192,12 +192,12 @@ def _swapped(
         other = attrs.evolve(source, claim_name=others[source.claim_name])
         return attrs.evolve(volume, persistent_volume_claim=other)  # type: ignore[misc]
 
-    edit = respecified(pod, words, cost, volumes=tuple(map(renamed, pod.spec.volumes)))
+    edit = edit_spec(pod, words, cost, volumes=tuple(map(renamed, pod.spec.volumes)))
     note = "; ".join(part for part in (edit.note, EMPTY_VOLUME) if part)
     return attrs.evolve(edit, changes=(*changes, *edit.changes), note=note)
 
 
-def _plain(name: str, namespace: str, of_class: str) -> PersistentVolumeClaim:
+def _minimal_claim(name: str, namespace: str, of_class: str) -> PersistentVolumeClaim:
     spec = PersistentVolumeClaimSpec(
         access_modes=("ReadWriteOnce",), resources=Resources(requests=Frozen({"storage": "1Gi"})),
         storage_class_name=of_class,
@@ -205,7 +205,7 @@ def _plain(name: str, namespace: str, of_class: str) -> PersistentVolumeClaim:
     return PersistentVolumeClaim(metadata=ObjectMeta(name=name, namespace=namespace), spec=spec)
 
 
-def _like(claim: PersistentVolumeClaim, name: str, of_class: str) -> PersistentVolumeClaim:
+def _claim_like(claim: PersistentVolumeClaim, name: str, of_class: str) -> PersistentVolumeClaim:
     """Return a claim for as much as another asks for, in another class."""
     spec = PersistentVolumeClaimSpec(
         access_modes=claim.spec.access_modes, resources=claim.spec.resources, volume_mode=claim.spec.volume_mode,

@@ -1,12 +1,14 @@
-"""`kubectl get` and `kubectl describe` of a simulated cluster: what the real one would print, byte for byte.
+"""`kubectl get` and `kubectl describe` of a simulated cluster: what the real kubectl prints, byte for byte.
 
-Imports and names only: `listing` answers `get`, `describing` answers `describe`, `tables` and `kinds` make rows of
-objects, `node`, `pod`, `workloads`, `policies` and `template` are parts of a description, `around` is what it sees, and
-`text` is what every text is made of.
+`get_command` and `describe_command` answer the commands; `get_tables` makes rows of objects, `describe_sections` makes
+sections, and `formatting` formats values.
 """
 
 from __future__ import annotations
 
-from .listing import Description, Listing, Listings, NotThere, describe, get
+from .describe_command import describe
+from .get_command import get
+from .output import Description, Listing, Listings
+from .resource_lookup import ResourceNotFound
 
-__all__ = ["Description", "Listing", "Listings", "NotThere", "describe", "get"]
+__all__ = ["Description", "Listing", "Listings", "ResourceNotFound", "describe", "get"]

@@ -12,9 +12,9 @@ from collections.abc import Mapping
 import attrs
 
 from kvolsched.api.kinds.csi import CSINode
+from kvolsched.api.kinds.node import ZONE_LABELS
 from kvolsched.api.kinds.selector import NodeSelector, NodeSelectorTerm, Requirement
 from kvolsched.api.kinds.volume import PersistentVolume
-from kvolsched.volumes import ZONE_LABELS
 
 MIGRATED_PLUGINS = "storage.alpha.kubernetes.io/migrated-plugins"
 # The volume source of a PersistentVolume -> the in-tree plugin, and the zone label of its CSI driver.

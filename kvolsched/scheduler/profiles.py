@@ -13,19 +13,21 @@ from .framework.verdict import Code, Reason
 from .plugins.default_preemption import DefaultPreemption
 from .plugins.dynamic_resources import DynamicResources
 from .plugins.image_locality import ImageLocality
-from .plugins.inter_pod_affinity import InterPodAffinity
-from .plugins.node_affinity import NodeAffinity
+from .plugins.inter_pod_affinity import INTER_POD_AFFINITY_1_11, InterPodAffinity
+from .plugins.node_affinity import NodeAffinity, any_node
 from .plugins.node_name import NodeName
 from .plugins.node_ports import NodePorts
-from .plugins.node_resources_balanced_allocation import NodeResourcesBalancedAllocation
-from .plugins.node_resources_fit import NodeResourcesFit
+from .plugins.node_resources_balanced_allocation import NodeResourcesBalancedAllocation, score_balance
+from .plugins.node_resources_fit import NodeResourcesFit, is_any_asked_for
 from .plugins.node_unschedulable import NodeUnschedulable
-from .plugins.node_volume_limits import NodeVolumeLimits
+from .plugins.node_volume_limits import NodeVolumeLimits, bound_volumes
 from .plugins.pod_topology_spread import PodTopologySpread
+from .plugins.pod_topology_spread.releases import EVEN_PODS_SPREAD
 from .plugins.taint_toleration import TaintToleration
 from .plugins.volume_binding import VolumeBinding
+from .plugins.volume_binding.releases import CHECK_VOLUME_BINDING
 from .plugins.volume_restrictions import VolumeRestrictions
-from .plugins.volume_zone import VolumeZone
+from .plugins.volume_zone import VolumeZone, ignore_claims
 
 
 def upstream_profile() -> Profile:
@@ -57,28 +59,28 @@ def upstream_profile() -> Profile:
 def design_profile() -> Profile:
     """Return the plugins of the design documents, in the order and with the words of the releases that shipped them."""
     fit = NodeResourcesFit(
-        too_many_pods=Reason(0, "Insufficient pods", Code.UNSCHEDULABLE), overcommitted_rejects=True
+        too_many_pods=Reason(0, "Insufficient pods", Code.UNSCHEDULABLE), is_compared=is_any_asked_for
     )
     return Profile(
         "design",
         (
             EnabledPlugin(NodeUnschedulable()),
             EnabledPlugin(fit, 1, "general"),
-            EnabledPlugin(NodeName(other=Reason(0, "node(s) didn't match the requested hostname")), 1, "general"),
+            EnabledPlugin(NodeName(mismatched=Reason(0, "node(s) didn't match the requested hostname")), 1, "general"),
             EnabledPlugin(
-                NodeAffinity(unmatched=Reason(0, "node(s) didn't match node selector"), restricts_in_prefilter=False),
+                NodeAffinity(unmatched=Reason(0, "node(s) didn't match node selector"), restriction=any_node),
                 1,
                 "general",
             ),
             EnabledPlugin(
                 TaintToleration(untolerated=Reason(0, "node(s) had taints that the pod didn't tolerate")), 1
             ),
-            EnabledPlugin(NodeVolumeLimits(counts_unbound=False, document_name="MaxPDVolumeCount")),
-            EnabledPlugin(VolumeBinding.of_the_design(), 1),
-            EnabledPlugin(VolumeZone(asks_first=False, document_name="NoVolumeZoneConflict")),
-            EnabledPlugin(PodTopologySpread.of_the_design(), 1),
-            EnabledPlugin(InterPodAffinity.of_the_design(), 1),
-            EnabledPlugin(NodeResourcesBalancedAllocation(by_change=False), 1),
+            EnabledPlugin(NodeVolumeLimits(counted=bound_volumes, document_name="MaxPDVolumeCount")),
+            EnabledPlugin(CHECK_VOLUME_BINDING, 1),
+            EnabledPlugin(VolumeZone(claim_error=ignore_claims, document_name="NoVolumeZoneConflict")),
+            EnabledPlugin(EVEN_PODS_SPREAD, 1),
+            EnabledPlugin(INTER_POD_AFFINITY_1_11, 0),  # preferred terms do not rank
+            EnabledPlugin(NodeResourcesBalancedAllocation(score_of=score_balance), 1),
         ),
         EventWording(prefilter_alone=True, counts_errors=True),
     )

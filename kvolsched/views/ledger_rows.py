@@ -1,7 +1,6 @@
-"""Rows of the slower tables, under the same law as `frame`, which gives them out again under its own name.
+"""Rows of the tables that are filled only where a picture asks for them: skew, capacity, the story of an object.
 
-Skew and capacity are filled only where their tab is open or a figure asks; a story is
-asked for one object at a time.
+The law of `frame` holds here too; import these rows from there.
 """
 
 from __future__ import annotations
@@ -57,12 +56,12 @@ class SkewLedger:
 
 @frozen
 class CapacityRow:
-    """What one pool or segment offers to one claim."""
+    """What one pool or topology segment offers to one claim."""
 
     pool: str
     """Name of the pool or segment."""
     reach: str
-    """From where, in words: "1 node"."""
+    """Nodes that reach it, in words: "1 node"."""
     published: int | None = None
     """CSIStorageCapacity.capacity, bytes; None: nothing published."""
     largest_volume: int | None = None
@@ -72,9 +71,9 @@ class CapacityRow:
     expired: bool = False
     """Whether it is older than the driver's period."""
     driver_now: int | None = None
-    """What the driver has now (the simulation's truth), bytes; None: unknown."""
+    """Bytes that the driver has now in the simulation; None: unknown."""
     fits: bool = False
-    """What the rule concludes from what is published."""
+    """Whether the rule accepts it, by what is published."""
     reason: str = ""
     """Why not, in words."""
 
@@ -88,28 +87,38 @@ class CapacityLedger:
     class_name: str
     """Its class."""
     request: int
-    """Bytes asked for."""
+    """Size requested, bytes."""
     unchecked: str = ""
-    """Why nothing is checked ("Driver X does not publish capacity: not checked"); empty: checked."""
+    """Why capacity is not checked ("Driver X does not publish capacity: not checked"); empty: it is."""
     rows: tuple[CapacityRow, ...] = ()
     """Sorted by pool."""
 
 
 @frozen
 class ObjectStoryRow:
-    """One change in the life of an object, as `story(ref)` gives it."""
+    """One change in the life of an object."""
 
     step: int
     """Step of the change."""
     time: float
     """Seconds."""
     actor: str
-    """Who, as people read it."""
+    """Display name of the actor."""
     op: str
     """One of CHANGE_OPS."""
     field: str
-    """What of the object."""
+    """Field that changed."""
     old: str = ""
     """Value before, in words."""
     new: str = ""
     """Value after, in words."""
+
+
+@frozen
+class ObjectStory:
+    """Every change in the life of one object."""
+
+    ref: str = ""
+    """Ref of the object; empty: none is selected."""
+    rows: tuple[ObjectStoryRow, ...] = ()
+    """In the order in which they were written."""

@@ -1,67 +1,66 @@
-"""What a cluster shows: each figure of the face, and the panel with its driver. Asks, fills a frame, draws."""
+"""The pictures that `Cluster` shows: fill a frame from a cluster, draw the picture of that name."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from attrs import evolve
 
-from ..cluster import Cluster
-from ..explain import changes_of, concerns, cpu_held, words_of
-from ..results import hanging
-from ..world.apiserver import key_for, key_of, ref
+from ..api.kinds.node import HOSTNAME_LABEL, ZONE_LABELS
+from ..cluster_core import ClusterCore
+from ..explain import cpu_held
+from ..results import hanging_indent
+from ..world.apiserver import key_of, ref
 from . import frame as f
 from .drawing.figure import ChartFigure, Figure
 from .fill import frame_of
-from .fill import ledgers as fill_ledgers
 from .fill import writes as fill_writes
-from .fill.context import FrameContext, label_of
 from .fill.verdicts import FAMILIES, LETTERS
-from .pictures import disagreement as sides
-from .pictures import lanes, log, matrix
-from .pictures import map as cluster_map_view
-from .pictures import scores as score_table
+from .fill.writes import RecordedWrites
+from .pictures import charts, matrix
+from .pictures import disagreement as disagreement_picture
 from .pictures import writes as order
+from .pictures.picture import FIGURE_WIDTH, NAMED
 from .pictures.writes import Writes
 
 if TYPE_CHECKING:
     from .panel.lab import Lab
 
-WIDTH = 828  # px, of figures in a notebook: with its margins it fits beside the file browser on a screen of 1280
+
+def figure(cluster: ClusterCore, name: str, pod: str = "", topology_key: str = "") -> Figure:
+    """Draw the picture of this name (`pictures.picture.PICTURES`), for a pod or by a topology key if it takes one."""
+    return NAMED[name].figure(_frame(cluster, name, pod), topology_key or zone_key(cluster))
 
 
-def cluster_map(cluster: Cluster, topology_key: str = "") -> Figure:
-    """Draw nodes by domain, with pods, claims and volumes."""
-    frame, key = frame_of(cluster, chips=False), topology_key or zone_key(cluster)
-    return Figure(cluster_map_view.draw(frame, WIDTH, key=key), cluster_map_view.reading(frame, key))
+def chart(cluster: ClusterCore, name: str, pod: str = "", topology_key: str = "") -> ChartFigure:
+    """Draw the picture of this name as an altair chart, for a pod or by a topology key if it takes one.
+
+    Raises:
+        KeyError: there is no such pod.
+    """
+    return NAMED[name].chart(_frame(cluster, name, pod), topology_key or zone_key(cluster))
 
 
-def verdicts(cluster: Cluster, pod: str) -> Figure:
-    """Draw every plugin's word about every node for a pod."""
-    frame = frame_of(cluster, focus=ref_of_pod(pod), chips=False)
-    return Figure(matrix.draw(frame, WIDTH, ""), matrix.reading(frame))
+def _frame(cluster: ClusterCore, name: str, pod: str) -> f.Frame:
+    tables, focus = NAMED[name].tables, ref_of_pod(pod) if pod else ""
+    if tables and focus:  # these tables are counted for a pod that exists, a pass is also known of a deleted one
+        focus = ref(key_of(cluster[focus]))
+    return frame_of(cluster, focus=focus, chips=False, tables=tables)
 
 
-def verdict(cluster: Cluster, pod: str, node: str, plugin: str) -> Text:
-    """Say what one plugin thinks of one node for a pod, with both sides of the comparison.
+def verdict(cluster: ClusterCore, pod: str, node: str, plugin: str) -> Text:
+    """Return one plugin's verdict on one node for a pod, with both sides of the comparison.
 
     Raises:
         LookupError: the pod has had no pass, or that pass judged no such node or plugin; the message lists them.
     """
-    found = frame_of(cluster, focus=ref_of_pod(pod), chips=False, cell=f"verdict/{node}/{plugin}").verdicts
+    found = frame_of(cluster, focus=ref_of_pod(pod), chips=False, selected=f"verdict/{node}/{plugin}").verdicts
     if found.cell is None:
         nodes, plugins = (row.node for row in found.rows), (head.name.partition(" (")[0] for head in found.plugins)
-        there = f"nodes {', '.join(nodes)}; plugins {', '.join(plugins)}" if found.rows else "no pass has been made"
-        raise LookupError(f"{pod}: nothing is known of {plugin} on {node}; there are: {there}")
-    said, *sides = matrix.cell_lines(found.cell)
-    return Text("\n".join([hanging([said], 4), *(f"  {hanging([side.strip()], 4)}" for side in sides)]))
-
-
-def scores(cluster: Cluster, pod: str) -> Figure:
-    """Draw how the last pass ranked the nodes that fit: each plugin's score times its weight, and the sum."""
-    frame = frame_of(cluster, focus=ref_of_pod(pod), chips=False)
-    return Figure(score_table.draw(frame, WIDTH), score_table.reading(frame))
+        known = f"nodes {', '.join(nodes)}; plugins {', '.join(plugins)}" if found.rows else "no pass has been made"
+        raise LookupError(f"{pod}: nothing is known of {plugin} on {node}; there are: {known}")
+    first, *rest = matrix.cell_lines(found.cell)
+    return Text("\n".join([hanging_indent([first], 4), *(f"  {hanging_indent([line.strip()], 4)}" for line in rest)]))
 
 
 def ref_of_pod(pod: str) -> str:
@@ -69,87 +68,35 @@ def ref_of_pod(pod: str) -> str:
     return pod if "/" in pod else f"pod/{pod}"
 
 
-def timeline(cluster: Cluster) -> Figure:
-    """Draw who wrote what, and who has not seen it yet."""
-    frame = frame_of(cluster, chips=False)
-    return Figure(lanes.draw(frame, WIDTH), lanes.reading(frame))
-
-
-def writes(cluster: Cluster, other: Any = None) -> Writes:
-    """Draw the writes in their order, and who saw each when; or beside those of another cluster or a recorded trace."""
-    from ..conform.recorded_trace import Trace  # noqa: PLC0415 - only who lays a recording beside needs that room
-
+def writes(cluster: ClusterCore, other: ClusterCore | RecordedWrites | None = None) -> Writes:
+    """Draw the writes in order, with who saw each when; or beside those of another cluster or of a recorded trace."""
     if other is None:
         rows, columns = fill_writes.rows_of(cluster), fill_writes.components(cluster)
-        return Writes(order.draw(rows, columns, WIDTH), order.reading(rows, columns), rows=rows)
-    rows = fill_writes.told_kinds(cluster)
-    if isinstance(other, Trace):
+        return Writes(order.draw(rows, columns, FIGURE_WIDTH), order.reading(rows, columns), rows=rows)
+    rows = fill_writes.recorded_kinds(cluster)
+    if not isinstance(other, ClusterCore):
         theirs, names = fill_writes.rows_of_trace(other), ("here", f"Kubernetes {other.version}")
-        made = (row for row in rows if row.kind == "write")  # a recording tells of nothing else
-        rows = tuple(evolve(row, place="|" + row.place.partition("|")[2]) for row in made)
+        accepted = (row for row in rows if row.kind == "write")  # a recording has no others
+        rows = tuple(evolve(row, place="|" + row.place.partition("|")[2]) for row in accepted)
     else:
-        theirs = fill_writes.told_kinds(other)
-        rules = (cluster.revision.name, other.revision.name)
-        names = rules if rules[0] != rules[1] else (cluster.name, other.name)
-    return order.beside(rows, theirs, names, WIDTH)
+        theirs = fill_writes.recorded_kinds(other)
+        revisions = (cluster.revision.name, other.revision.name)
+        names = revisions if revisions[0] != revisions[1] else (cluster.name, other.name)
+    return order.beside(rows, theirs, names, FIGURE_WIDTH)
 
 
-def changes(cluster: Cluster) -> Figure:
-    """Draw what the last step changed."""
-    frame = frame_of(cluster, chips=False)
-    return Figure(log.draw_changes(frame, WIDTH // 2), log.changes_reading(frame))
-
-
-def events(cluster: Cluster) -> Figure:
-    """Draw the events, newest first."""
-    frame = frame_of(cluster, chips=False)
-    return Figure(log.draw_events(frame, WIDTH), log.events_reading(frame))
-
-
-def domains(cluster: Cluster, topology_key: str = "") -> ChartFigure:
-    """Chart nodes, pods, volumes and verdicts by the domains of a topology key."""
-    from .pictures.charts import domains as chart  # noqa: PLC0415 - altair takes a second to import
-
-    return chart(frame_of(cluster, chips=False), topology_key or zone_key(cluster))
-
-
-def skew(cluster: Cluster, pod: str) -> ChartFigure:
-    """Chart each spread constraint of a pod, as its last pass counted; without a pass, as of now.
-
-    Raises:
-        KeyError: there is no such pod.
-    """
-    from .pictures.charts import skew as chart  # noqa: PLC0415 - altair takes a second to import
-
-    focus = ref(key_of(cluster[ref_of_pod(pod)]))
-    return chart(frame_of(cluster, focus=focus, chips=False, ledgers=True))
-
-
-def capacity(cluster: Cluster, pod: str = "") -> ChartFigure:
-    """Chart the room for each claim of a pod that is to be provisioned: of the one judged last if none is named.
-
-    Raises:
-        KeyError: there is no such pod.
-    """
-    from .pictures.charts import capacity as chart  # noqa: PLC0415 - altair takes a second to import
-
-    focus = ref(key_of(cluster[ref_of_pod(pod)])) if pod else ""
-    return chart(frame_of(cluster, focus=focus, chips=False, ledgers=True))
-
-
-def held(*clusters: Cluster) -> ChartFigure:
-    """Chart how much cpu pods hold over simulated time: a line a cluster, named by its rules, or if alike its name."""
-    from .pictures.charts import held as chart  # noqa: PLC0415 - altair takes a second to import
-
-    rules = [cluster.revision.name for cluster in clusters]
-    names = rules if len(set(rules)) == len(rules) else [cluster.name for cluster in clusters]
+def held(*clusters: ClusterCore) -> ChartFigure:
+    """Chart how much cpu pods hold over simulated time: a line a cluster, named by its revision, else by its name."""
+    revisions = [cluster.revision.name for cluster in clusters]
+    names = revisions if len(set(revisions)) == len(revisions) else [cluster.name for cluster in clusters]
     points = [(name, *point) for name, cluster in zip(names, clusters, strict=True) for point in cpu_held(cluster)]
-    return chart(points, until=max(cluster.now for cluster in clusters))
+    return charts.held(points, until=max(cluster.now for cluster in clusters))
 
 
-def lab(cluster: Cluster, *, text: bool = False) -> Lab | Text:
-    """Open the panel, or read it as text."""
-    from .panel.lab import Lab, reading  # noqa: PLC0415 - ipywidgets, only when a panel is wanted
+def lab(cluster: ClusterCore, *, text: bool = False) -> Lab | Text:
+    """Open the panel, or return it as text."""
+    from .panel.driver import ClusterDriver  # noqa: PLC0415 - ipywidgets, only when a panel is wanted
+    from .panel.lab import Lab, reading  # noqa: PLC0415
 
     if text:
         return Text(reading(frame_of(cluster)))
@@ -159,14 +106,20 @@ def lab(cluster: Cluster, *, text: bool = False) -> Lab | Text:
 
 
 def disagreement(found: Any, head: str = "") -> Figure:
-    """Draw a recorded verdict beside a learner's (an `exercise.Disagreement`): every node, and both sides of one."""
+    """Draw a recorded verdict beside a learner's (`exercise.Disagreement`): all nodes, and both sides of one."""
     answer, plugin = found.answer, found.told.plugin
     rows = tuple(
-        sides.SideRow(a.node, ", ".join(a.recorded), a.failed or ", ".join(a.yours), not a.agrees, bool(a.failed))
-        for a in found.answers
+        disagreement_picture.ComparedRow(
+            node=node.node,
+            recorded=", ".join(node.recorded),
+            yours=node.failed or ", ".join(node.yours),
+            differs=not node.agrees,
+            failed=bool(node.failed),
+        )
+        for node in found.answers
     )
     does = "rejects it, your rule does not" if answer.recorded else "lets it pass, your rule does not"
-    told = sides.Sides(
+    sides = disagreement_picture.ComparedVerdicts(
         head=head,
         title=f"{plugin}, case {found.told.id}, node {answer.node}: kube-scheduler {does}",
         node=answer.node,
@@ -174,14 +127,14 @@ def disagreement(found: Any, head: str = "") -> Figure:
         rows=rows,
         recorded=(", ".join(answer.recorded) or "passes", *found.because),
         yours=(answer.failed or ", ".join(answer.yours) or "passes", *answer.sides),
-        pod=found.pod,
-        placed=found.placed,
+        pod_yaml=found.pod,
+        node_yaml=found.placed,
     )
-    return Figure(sides.draw(told, WIDTH), sides.reading(told))
+    return Figure(disagreement_picture.draw(sides, FIGURE_WIDTH), disagreement_picture.reading(sides))
 
 
 class Text(str):
-    """A text that shows itself without quotes."""
+    """A string that a notebook shows without quotes."""
 
     __slots__ = ()
 
@@ -189,86 +142,9 @@ class Text(str):
         return str(self)
 
 
-def zone_key(cluster: Cluster) -> str:
-    """Return the topology key that most nodes carry: today's zone label, the beta one, else the host name."""
+def zone_key(cluster: ClusterCore) -> str:
+    """Return the topology key that most nodes have: today's zone label, the beta one, or the host name."""
     labels = [node.metadata.labels for node in cluster.objects("nodes")]
-    keys = ("topology.kubernetes.io/zone", "failure-domain.beta.kubernetes.io/zone", "kubernetes.io/hostname")
-    counts = {key: sum(key in here for here in labels) for key in keys}
+    keys = (*ZONE_LABELS, HOSTNAME_LABEL)
+    counts = {key: sum(key in node_labels for node_labels in labels) for key in keys}
     return max(keys, key=lambda key: counts[key]) if any(counts.values()) else keys[0]
-
-
-class ClusterDriver:
-    """A cluster as the panel drives it. Mutable: it moves the cluster."""
-
-    def __init__(self, cluster: Cluster) -> None:
-        self.cluster = cluster
-        self.unit = "steps"
-        self.focus = ""
-        self.default = ""  # the chip that a plain step stands for: it may have to wait for its time
-
-    def frame(self) -> f.Frame:
-        """Give the tables of the present place."""
-        frame = frame_of(self.cluster, focus=self.focus, gear=self.unit)
-        self.default = frame.next[0].actor if frame.next else ""
-        return frame
-
-    def step(self, actor: str | None = None) -> None:
-        """Let the default actor, or the one named (`ACTOR|CAUSE`), make one step."""
-        name, _, cause = ("" if actor == self.default else actor or "").partition("|")
-        self.cluster.step(name or None, cause or None, turns=self.unit == "turns")
-
-    def back(self) -> None:
-        """Go one step back; at the start do nothing."""
-        self.cluster.back()
-
-    def goto(self, step: int) -> None:
-        """Go to a known step of this branch."""
-        self.cluster.goto(step)
-
-    def run(self) -> None:
-        """Step until nobody has anything to do, or 1,000 steps are over."""
-        self.cluster.run(steps=1_000)
-
-    def reset(self) -> None:
-        """Go to the start; what is known of this branch stays known."""
-        self.cluster.goto(0)
-
-    def gear(self, unit: str) -> None:
-        """Count in "steps" or in "turns"."""
-        self.unit = unit
-
-    def story(self, ref: str) -> Sequence[f.ObjectStoryRow]:
-        """Give every change in the life of an object up to here."""
-        try:
-            key = key_for(ref)
-        except KeyError:
-            return ()
-        rows = []
-        for turn in self.cluster.world.turns:
-            if turn.end > self.cluster.world.place:
-                continue
-            for change in changes_of(self.cluster, turn):
-                if concerns(change, key):
-                    op = "+" if change.old is None else "-" if change.new is None else "~"
-                    actor = label_of(turn.actor or turn.component)
-                    rows += [_told(turn.step, turn.time, actor, op, words) for words in words_of(change)]
-        return rows
-
-    def cell(self, node: str, plugin: str) -> f.CellDetail | None:
-        """Give the rule's words for one cell of the last pass."""
-        name = plugin.partition(" (")[0]
-        frame = frame_of(self.cluster, focus=self.focus, chips=False, cell=f"verdict/{node}/{name}")
-        return frame.verdicts.cell
-
-    def ledgers(self) -> tuple[Sequence[f.SkewLedger], Sequence[f.CapacityLedger]]:
-        """Count for the ledgers of the pod in focus."""
-        here = FrameContext(self.cluster, self.focus)
-        return fill_ledgers.skew(here), fill_ledgers.capacity(here)
-
-
-def _told(step: int, time: float, actor: str, op: str, words: str) -> f.ObjectStoryRow:
-    field, _, values = words.partition(": ")
-    old, arrow, new = values.partition(" → ")
-    return f.ObjectStoryRow(step, time, actor, op, field, old if arrow else "", new if arrow else values)
-
-

@@ -1,7 +1,8 @@
-"""Why is this pod pending? Which demands together leave no node, who holds what is short, and how to read the event.
+"""Why is this pod pending? Names the requirements that exclude every node, and who holds the short resources.
 
-Imports and names only: `asking` asks, `answer` holds what is answered, `supplies` knows why a claim has no volume,
-`sentences` how to read kube-scheduler's words.
+Imports only. `asking` answers, `answer` holds the answer's values, `demands` finds the requirements and their minimal
+unsatisfiable core, `clauses` takes a pod's spec apart, `claim_problems` tells why a claim has no volume, `sentences`
+explains kube-scheduler's words.
 """
 
 from __future__ import annotations

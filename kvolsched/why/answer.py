@@ -1,4 +1,4 @@
-"""What `why` answers, as values that read as text in ten seconds; nothing is computed here."""
+"""The values that `why` answers with, and how they read as text; nothing is computed here."""
 
 from __future__ import annotations
 
@@ -6,16 +6,16 @@ from collections.abc import Iterator, Sequence
 
 import attrs
 
-from kvolsched.results import WIDE, hanging
+from kvolsched.results import LINE_WIDTH, hanging_indent
 
-NAMED = 4  # so many nodes of a group are named
-LISTED = 8  # so many groups of nodes are listed
-COLUMN = 32  # the widest column of node names
+MAX_NODE_NAMES = 4  # named nodes of a group
+MAX_GROUPS = 8  # listed groups of nodes
+MAX_NAME_WIDTH = 32  # characters of the column of node names
 
 
 @attrs.frozen
 class FailureRow:
-    """Nodes that fail alike: the plugin that rejects them first, its reasons, and both sides of the comparison."""
+    """Nodes that one plugin rejects first for equal reasons, with both sides of the comparison."""
 
     nodes: tuple[str, ...]
     plugin: str
@@ -25,13 +25,13 @@ class FailureRow:
 
     @property
     def names(self) -> str:
-        """The names, the first few of many."""
+        """The nodes' names, the first few of many."""
         return node_names_text(self.nodes)
 
 
 @attrs.frozen
 class Holding:
-    """Who holds what a node is short of: (pod, amount), largest first, and how many more there are."""
+    """A resource that a node is short of: the pods that hold it with their amounts, largest first, and `more` pods."""
 
     node: str
     resource: str
@@ -42,16 +42,17 @@ class Holding:
     more: int = 0
 
     def __str__(self) -> str:
-        who = ", ".join(f"{pod} {amount}" for pod, amount in self.pods) or "no pod"
+        holders = ", ".join(f"{pod} {amount}" for pod, amount in self.pods) or "no pod"
         more = f" and {self.more} more" if self.more else ""
-        return f"{self.node} has {self.free} of {self.total} {self.resource} left, {self.asked} asked: {who}{more}"
+        left = f"{self.node} has {self.free} of {self.total} {self.resource} left, the pod asks for {self.asked}"
+        return f"{left}; held by {holders}{more}"
 
 
 @attrs.frozen
 class DemandRow:
-    """One demand in plain words, on how many nodes it fails, and what is behind it.
+    """A requirement of the pod that fails on some nodes: what is lacking, on how many nodes, and details.
 
-    `sort` and `about` name the clause, `number` which of several it is; see `scheduler.demands.Demand`.
+    `sort` and `about` name the clause, `number` which of several it is; see `why.demands.Demand`.
     """
 
     plugin: str
@@ -65,19 +66,19 @@ class DemandRow:
 
 @attrs.frozen(repr=False)
 class Why:
-    """Why a pod is where it is: a headline, the demands that leave no node, and node by node what fails first.
+    """Why a pod has no node: a headline, the requirements that exclude every node, and the first failure per node.
 
     Args:
         pod: `namespace/name`.
         state: `unschedulable`, `fits`, `gated`, `waiting`, `bound`, `ended`, `leaving` or `not ours`.
         headline: the answer in one sentence.
-        demands: a set of which some demand fails on every node, and none could be left out.
-        also: demands that fail on some nodes too, but are not needed to leave none.
-        rows: per node, grouped, the first failing clause.
-        holdings: who holds what the nearest nodes are short of.
+        demands: a minimal unsatisfiable core: on every node one of these requirements fails, and none is superfluous.
+        also: other requirements that fail on some nodes.
+        rows: the first failing clause per node, grouped.
+        holdings: the pods that hold the short resources of the nearest nodes.
         sentence: the event as kube-scheduler writes it.
-        notes: how to read that sentence, and what else is worth knowing.
-        missing: what cannot be told, as the dump lacks a kind.
+        notes: how to read that sentence, and other hints.
+        missing: what the answer cannot tell, since the dump lacks a kind.
     """
 
     pod: str
@@ -95,13 +96,16 @@ class Why:
 
     @property
     def line(self) -> str:
-        """The answer in one line: what leaves no node, or the headline."""
+        """The answer in one line: what is lacking, or the headline."""
         if self.state != "unschedulable" or not self.demands:
             return f"{self.pod}: {self.headline}"
-        before = self.demands[0].sort == "before filtering"
-        many = "before filtering" if before else f"0 of {self.size} nodes fit"
-        behind = [demand.details[0] if before and demand.details else demand.words for demand in self.demands]
-        return f"{self.pod}: {many}: {'; '.join(behind)}"
+        first = self.demands[0]
+        if first.sort == "before filtering":
+            return f"{self.pod}: before filtering: {first.details[0] if first.details else first.words}"
+        several = len(self.demands) > 1
+        where = [f", on {_nodes(demand, self.size)}" if several else "" for demand in self.demands]
+        lacking = [f"{demand.words}{nodes}" for demand, nodes in zip(self.demands, where, strict=True)]
+        return f"{self.pod}: 0 of {self.size} nodes fit: {'; '.join(lacking)}"
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -110,39 +114,40 @@ class Why:
         return iter(self.rows)
 
     def __repr__(self) -> str:
-        lines = [hanging([f"{self.pod}: {self.headline}"], 0, WIDE)]
+        lines = [hanging_indent([f"{self.pod}: {self.headline}"], 0, LINE_WIDTH)]
         if len(self.demands) == 1:
-            lines += ["", "One demand alone leaves no node:", *_listed(self.demands, self.size)]
+            lines += ["", "This requirement alone excludes every node:", *_demand_lines(self.demands, self.size)]
         elif self.demands:
-            head = f"{len(self.demands)} demands together leave no node; but for any of them, some node would do:"
-            lines += ["", head, *_listed(self.demands, self.size)]
+            without = "without either one" if len(self.demands) == 2 else "without any one of them"
+            head = f"These {len(self.demands)} requirements together exclude every node; {without}, the rest of these"
+            lines += ["", f"{head} would leave a node:", *_demand_lines(self.demands, self.size)]
         if self.rows:
             lines += ["", "What fails first, node by node:"]
-            wide = min(COLUMN, max(len(row.names) for row in self.rows[:LISTED]))
-            for row in self.rows[:LISTED]:
+            wide = min(MAX_NAME_WIDTH, max(len(row.names) for row in self.rows[:MAX_GROUPS]))
+            for row in self.rows[:MAX_GROUPS]:
                 long = len(row.names) > wide  # the names then have a line of their own
-                lines += [f"  {hanging([row.names], 2)}"] if long else []
+                lines += [f"  {hanging_indent([row.names], 2)}"] if long else []
                 front = f"  {'' if long else row.names:<{wide}}  "
-                lines.append(front + hanging([row.clause or ", ".join(row.reasons)], len(front)))
-            if len(self.rows) > LISTED:
-                lines.append(f"  … and {len(self.rows) - LISTED} more groups of nodes (`.rows`)")
+                lines.append(front + hanging_indent([row.clause or ", ".join(row.reasons)], len(front)))
+            if len(self.rows) > MAX_GROUPS:
+                lines.append(f"  … and {len(self.rows) - MAX_GROUPS} more groups of nodes (`.rows`)")
         if self.holdings:
-            lines += ["", "Who holds it:", *(f"  {hanging([str(held)], 4)}" for held in self.holdings)]
+            lines += ["", "Who holds the short resources:", *(f"  {hanging_indent([str(held)], 4)}" for held in self.holdings)]
         if self.also:
-            lines += ["", "Also in the way:", *_listed(self.also, self.size)]
+            lines += ["", "Other requirements that fail:", *_demand_lines(self.also, self.size)]
         if self.sentence:
-            lines += ["", "kube-scheduler's words:", f"  {hanging([self.sentence], 2)}"]
+            lines += ["", "kube-scheduler's words:", f"  {hanging_indent([self.sentence], 2)}"]
         if self.notes:
-            lines += ["", *(f"- {hanging([note], 2)}" for note in self.notes)]
+            lines += ["", *(f"- {hanging_indent([note], 2)}" for note in self.notes)]
         if self.missing:
             kinds = ", ".join(words.partition(":")[0].removeprefix("no ") for words in self.missing)
-            lines += ["", hanging([f"What was loaded has no {kinds}; `.missing` says what that hides."], 0)]
+            lines += ["", hanging_indent([f"What was loaded has no {kinds}; `.missing` says what that hides."], 0)]
         return "\n".join([*lines, "", f"(rules: {self.revision})"])
 
 
 @attrs.frozen(repr=False)
 class Whys:
-    """Why each of several pods is pending, a line each."""
+    """Why each of several pods is pending, one line per pod."""
 
     answers: tuple[Why, ...]
 
@@ -160,20 +165,21 @@ class Whys:
 
 
 def node_names_text(nodes: Sequence[str]) -> str:
-    """Return node names, the first few of many and how many more."""
-    if len(nodes) <= NAMED + 1:
+    """Return node names as text: all of a few, else the first and the number of the others."""
+    if len(nodes) <= MAX_NODE_NAMES + 1:
         return ", ".join(nodes)
-    return f"{', '.join(nodes[:NAMED])} and {len(nodes) - NAMED} more"
+    return f"{', '.join(nodes[:MAX_NODE_NAMES])} and {len(nodes) - MAX_NODE_NAMES} more"
 
 
-def _listed(demands: Sequence[DemandRow], size: int) -> list[str]:
+def _demand_lines(demands: Sequence[DemandRow], size: int) -> list[str]:
     lines = []
     for demand in demands:
-        where = "before any node is looked at" if demand.sort == "before filtering" else _where(demand.nodes, size)
-        lines.append(f"  • {hanging([f'{demand.words} – {where}'], 4)}")
-        lines += [f"      {hanging([detail], 8)}" for detail in demand.details]
+        before = demand.sort == "before filtering"
+        where = "before any node is looked at" if before else f"on {_nodes(demand, size)}"
+        lines.append(f"  • {hanging_indent([f'{demand.words} – {where}'], 4)}")
+        lines += [f"      {hanging_indent([detail], 8)}" for detail in demand.details]
     return lines
 
 
-def _where(nodes: int, size: int) -> str:
-    return "fails on every node" if nodes == size else f"fails on {nodes} of {size} nodes"
+def _nodes(demand: DemandRow, size: int) -> str:
+    return "every node" if demand.nodes == size else f"{demand.nodes} of {size} nodes"

@@ -1,6 +1,6 @@
-"""Why is this pod pending? The answer is a judgement made now, on what the API holds and the scheduler assumes.
+"""Answers why a pod is pending: judges it now, on what the API holds and the scheduler assumes.
 
-Nothing is decided here: the plugins judge, `demands` says which clauses leave no node, and the rest is words.
+This module decides nothing: the plugins judge, `demands` finds the minimal unsatisfiable core, and the rest is words.
 """
 
 from __future__ import annotations
@@ -11,9 +11,9 @@ from typing import Any
 import attrs
 
 from kvolsched import volumes
-from kvolsched.api.kinds.kind import kind_named
+from kvolsched.api.kinds.kind import find_kind
 from kvolsched.api.kinds.pod import Pod
-from kvolsched.cluster import Cluster
+from kvolsched.cluster_core import ClusterCore
 from kvolsched.scheduler import requests
 from kvolsched.scheduler.columns.snapshot import Snapshot, snapshot
 from kvolsched.scheduler.framework.judgement import Judgement, judge
@@ -23,26 +23,32 @@ from kvolsched.scheduler.loop.assume_cache import ASSUMED, key_of_note
 from kvolsched.scheduler.loop.scheduling_cycle import RECORDER, SCHEDULER, post_filter_message
 from kvolsched.scheduler.loop.scheduling_queue import QUEUE
 from kvolsched.scheduler.requests import PODS
-from kvolsched.why.demands import Demand, demands, failing_alike, minimal_unsatisfiable_core, node_with_most_left
+from kvolsched.why.demands import (
+    Demand,
+    demands,
+    group_nodes_by_first_rejection,
+    minimal_unsatisfiable_core,
+    node_with_most_left,
+)
 from kvolsched.world.apiserver import key_for
 from kvolsched.world.log import Key, Note
 
 from ..api.kinds.meta import evolve_parts
-from . import sentences, supplies
+from . import claim_problems, sentences
 from .answer import DemandRow, FailureRow, Holding, Why, Whys
 
-COMPARED = 12  # nodes of a group that are each compared; of a larger group one speaks for all
-HOLDERS = 4  # pods named on a node that is short of something
-SHORT = 2  # nodes whose holders are named, for each resource
-UNSUPPLIED = ("NodeVolumeLimits", "VolumeRestrictions")  # a claim fails here whatever volume it has or gets
-APART = 4  # different comparisons of one group that are shown apart
+MAX_COMPARED = 12  # nodes of a group that are each compared; a larger group is shown by one node
+MAX_HOLDERS = 4  # named pods on a node that is short of a resource
+MAX_SHORT_NODES = 2  # nodes whose holders are named, for each resource
+VOLUME_USE_PLUGINS = ("NodeVolumeLimits", "VolumeRestrictions")  # they reject a claim whatever volume it has or gets
+MAX_CLAUSES = 4  # different comparisons of one group that are shown separately
 
 
-def why(cluster: Cluster, pod: str) -> Why:
-    """Say why a pod is pending, or what else it is: gated, waiting for a volume, on its node, ended.
+def why(cluster: ClusterCore, pod: str) -> Why:
+    """Say why a pod is pending, or which other state it is in: gated, waiting for a volume, on its node, ended.
 
     Args:
-        cluster: as it is now.
+        cluster: the cluster; its present state is judged.
         pod: `web-0`, `NAMESPACE/web-0`, or a reference such as `pod/web-0`.
 
     Raises:
@@ -50,33 +56,40 @@ def why(cluster: Cluster, pod: str) -> Why:
     """
     key = pod_key(cluster, pod)
     asked: Pod = cluster.world.log.objects[key]
-    missing = told_by_nobody(cluster)
-    plain = _not_pending(cluster, key, asked)
-    if plain is not None:
-        return attrs.evolve(plain, missing=missing if plain.state in ("gated", "waiting") else ())
-    judgement = judged_now(cluster, key)
+    missing = effects_of_missing_kinds(cluster)
+    other_state = _answer_if_not_pending(cluster, key, asked)
+    if other_state is not None:
+        return attrs.evolve(other_state, missing=missing if other_state.state in ("gated", "waiting") else ())
+    judgement = judge_now(cluster, key)
     condition = asked.status.condition("PodScheduled")
-    said = condition.message if condition is not None and condition.status == "False" else ""
-    answer = explain_judgement(judgement, f"{key.namespace}/{key.name}", cluster.revision.name, said)
+    message = condition.message if condition is not None and condition.status == "False" else ""
+    answer = explain_judgement(judgement, f"{key.namespace}/{key.name}", cluster.revision.name, message)
     answer = attrs.evolve(answer, missing=missing)
     if asked.spec.scheduling_gates:
         gates = ", ".join(gate.name for gate in asked.spec.scheduling_gates)
-        behind = f"{len(judgement.feasible)} of {answer.size} nodes would fit" if judgement.any_feasible else (
+        ungated = f"{len(judgement.feasible)} of {answer.size} nodes would fit" if judgement.any_feasible else (
             "without its gates no node would fit either")  # fmt: skip
-        head = f"it is not tried at all: its scheduling gates [{gates}] must be removed first ({behind})."
-        return attrs.evolve(answer, state="gated", headline=head, sentence=gated_words(asked))
+        head = f"it is not tried at all: its scheduling gates [{gates}] must be removed first ({ungated})."
+        return attrs.evolve(answer, state="gated", headline=head, sentence=gated_message(asked))
     if answer.state == "fits":
-        return _untried(answer, judgement, said)
-    return attrs.evolve(answer, notes=(*answer.notes, *sentences.compared(said, answer.sentence)))
+        return _fitting_answer(answer, judgement, message)
+    return attrs.evolve(answer, notes=(*answer.notes, *sentences.compare_with_condition(message, answer.sentence)))
 
 
-def why_all(cluster: Cluster) -> Whys:
-    """Say of each pod that has no node why that is."""
+def why_all(cluster: ClusterCore) -> Whys:
+    """Say why each pod without a node is pending."""
     return Whys(tuple(why(cluster, pod) for pod in pending(cluster)))
 
 
-def explain_judgement(judgement: Judgement, name: str, revision: str, said: str = "") -> Why:
-    """Explain a judgement: of a pod that fits nowhere, which demands leave no node; `said`: what the cluster told."""
+def explain_judgement(judgement: Judgement, name: str, revision: str, condition_message: str = "") -> Why:
+    """Explain a judgement: which requirements exclude every node, if no node fits.
+
+    Args:
+        judgement: the plugins' verdicts.
+        name: the pod, as `namespace/name`.
+        revision: the name of the rules.
+        condition_message: the cluster's own words; of cores of equal size the one that they name is preferred.
+    """
     size = len(judgement.nodes)
     if judgement.any_feasible:
         head = f"{len(judgement.feasible)} of {size} node{'s' if size != 1 else ''} would take it."
@@ -85,35 +98,35 @@ def explain_judgement(judgement: Judgement, name: str, revision: str, said: str 
     if not size:
         return Why(name, revision, "unschedulable", "there are no nodes.", 0, sentence=sentence)
     found = demands(judgement)
-    chosen = minimal_unsatisfiable_core(found, said)
+    core = minimal_unsatisfiable_core(found, condition_message)
     rejected = judgement.rejected_by
-    rows = () if rejected is not None else tuple(_rows(judgement))
+    rows = () if rejected is not None else tuple(_failure_rows(judgement))
     hidden = 0 if rejected is not None else int(((judgement.codes != 0).sum(axis=0) > 1).sum())
     if rejected is not None:
         head = f"rejected before any node is looked at: {rejected.message}."
     else:
-        head = f"no node fits: {size} node{'s' if size != 1 else ''}, and on each some demand fails."
-    also = tuple(demand for demand in found if demand not in chosen)
+        head = "no node fits: " + (f"each of {size} nodes fails some requirement." if size > 1 else "there is only one.")
+    others = tuple(demand for demand in found if demand not in core)
     return Why(
         name,
         revision,
         "unschedulable",
         head,
         size,
-        tuple(_demanded(demand, judgement) for demand in chosen),
-        tuple(_demanded(demand, judgement, short=True) for demand in also),
+        tuple(_demand_row(demand, judgement) for demand in core),
+        tuple(_demand_row(demand, judgement, short=True) for demand in others),
         rows,
         tuple(_holdings(judgement, found)),
         sentence,
-        tuple(sentences.explained(sentence, hidden, rejected is not None)),
+        tuple(sentences.explain_sentence(sentence, hidden, rejected is not None)),
     )
 
 
-# --- who and when ----------------------------------------------------------------------------------------------------
+# --- which pod, judged how -------------------------------------------------------------------------------------------
 
 
-def pod_key(cluster: Cluster, pod: str) -> Key:
-    """Return the key of a pod called `web-0`, `NAMESPACE/web-0` or `pod/web-0`; a plain name is looked for everywhere.
+def pod_key(cluster: ClusterCore, pod: str) -> Key:
+    """Return the key of a pod from `web-0`, `NAMESPACE/web-0` or `pod/web-0`; a plain name is searched everywhere.
 
     Raises:
         KeyError: there is no such pod, or several namespaces have one.
@@ -122,7 +135,7 @@ def pod_key(cluster: Cluster, pod: str) -> Key:
     parts = pod.split("/")
     if len(parts) == 3 or (len(parts) == 2 and parts[0].lower() in ("pod", "pods", "po")):
         key = key_for(pod)
-        if kind_named(parts[0]).name != "Pod":
+        if find_kind(parts[0]).name != "Pod":
             raise KeyError(f"{pod} is no pod")
     elif len(parts) == 2:
         key = Key("Pod", *parts)
@@ -138,19 +151,19 @@ def pod_key(cluster: Cluster, pod: str) -> Key:
     return key
 
 
-def pending(cluster: Cluster) -> tuple[str, ...]:
+def pending(cluster: ClusterCore) -> tuple[str, ...]:
     """Return the pods that have no node and have not ended, as `namespace/name`, sorted."""
-    found = (key for key, obj in cluster.world.log.objects.items() if key.kind == "Pod" and waits(obj))
+    found = (key for key, obj in cluster.world.log.objects.items() if key.kind == "Pod" and is_pending(obj))
     return tuple(f"{key.namespace}/{key.name}" for key in sorted(found))
 
 
-def waits(pod: Pod) -> bool:
-    """Say whether a pod still waits for a node."""
+def is_pending(pod: Pod) -> bool:
+    """Say whether a pod has no node and has not ended."""
     return not pod.spec.node_name and not pod.terminal
 
 
-def seen_objects(cluster: Cluster) -> dict[Key, Any]:
-    """Return what a scheduler that is up to date would see: the API's objects, and over them what is assumed."""
+def objects_seen_by_scheduler(cluster: ClusterCore) -> dict[Key, Any]:
+    """Return the objects as an up-to-date scheduler sees them: the API's, overlaid with the assumed ones."""
     log = cluster.world.log
     objects = dict(log.objects)
     for note, value in log.notes.items():
@@ -159,45 +172,45 @@ def seen_objects(cluster: Cluster) -> dict[Key, Any]:
     return objects
 
 
-def judged_now(cluster: Cluster, key: Key) -> Judgement:
-    """Judge a pod on the nodes as they are, by the cluster's revision."""
-    seen = snapshot(seen_objects(cluster).values())
-    return judged_on(cluster.world.log.objects[key], seen, cluster.revision.profile)
+def judge_now(cluster: ClusterCore, key: Key) -> Judgement:
+    """Judge a pod on the present nodes, by the cluster's revision."""
+    seen = snapshot(objects_seen_by_scheduler(cluster).values())
+    return judge_without_node(cluster.world.log.objects[key], seen, cluster.revision.profile)
 
 
-def judged_on(pod: Pod, seen: Snapshot, profile: Profile) -> Judgement:
-    """Judge a pod as if it had no node yet."""
+def judge_without_node(pod: Pod, seen: Snapshot, profile: Profile) -> Judgement:
+    """Judge a pod as if it had no node."""
     return judge(evolve_parts(pod, spec={"node_name": ""}), seen, profile)
 
 
-def told_by_nobody(cluster: Cluster) -> tuple[str, ...]:
-    """Return what cannot be told, as what was loaded lacks a kind."""
+def effects_of_missing_kinds(cluster: ClusterCore) -> tuple[str, ...]:
+    """Return what the answer cannot tell, since the loaded manifests lack some kinds."""
     if cluster.loaded is None:
         return ()
-    return tuple(f"no {one.kind.plural}: {one.cannot_tell}" for one in cluster.loaded.missing_kinds())
+    return tuple(f"no {missing.kind.plural}: {missing.cannot_tell}" for missing in cluster.loaded.missing_kinds())
 
 
-def gated_words(pod: Pod) -> str:
-    """Return what the API says of a gated pod."""
+def gated_message(pod: Pod) -> str:
+    """Return the condition message of a gated pod."""
     condition = pod.status.condition("PodScheduled")
     if condition is not None and condition.reason == "SchedulingGated":
         return condition.message
     return "Scheduling is blocked due to non-empty scheduling gates"
 
 
-def _not_pending(cluster: Cluster, key: Key, pod: Pod) -> Why | None:
-    """Answer for a pod that waits for no node: it has one, has ended, is leaving, or its volumes are being bound."""
+def _answer_if_not_pending(cluster: ClusterCore, key: Key, pod: Pod) -> Why | None:
+    """Return the answer for a pod that is not pending: it has a node, has ended, is deleted, or waits for volumes."""
     name, rules = f"{key.namespace}/{key.name}", cluster.revision.name
     if pod.terminal:
         return Why(name, rules, "ended", f"it has ended ({pod.status.phase}): nothing is left to schedule.")
     if pod.spec.node_name:
         gone = "" if f"node/{pod.spec.node_name}" in cluster else ", a node that does not exist"
-        notes = tuple(_what_it_waits_for(cluster, pod)) if pod.status.phase in ("", "Pending") else ()
+        notes = tuple(_claims_waited_for(cluster, pod)) if pod.status.phase in ("", "Pending") else ()
         phase = pod.status.phase or "Pending"
         head = f"it is not waiting for a node: it is on {pod.spec.node_name}{gone}, and {phase}."
         return Why(name, rules, "bound", head, notes=notes)
     if pod.metadata.deletion_timestamp is not None:
-        return Why(name, rules, "leaving", "it is being deleted, so the scheduler leaves it alone.")
+        return Why(name, rules, "leaving", "it is being deleted, so the scheduler skips it.")
     if (pod.spec.scheduler_name or RECORDER) != RECORDER:
         return Why(name, rules, "not ours", f"it asks for the scheduler {pod.spec.scheduler_name}, not {RECORDER}.")
     entry: Any = cluster.world.log.notes.get(Note(SCHEDULER, QUEUE, name))
@@ -213,16 +226,16 @@ def _not_pending(cluster: Cluster, key: Key, pod: Pod) -> Why | None:
     if binding or (selected and selected == {chosen}):
         node = ", ".join(sorted(selected)) or chosen or "its node"
         head = f"a node is chosen ({node}); it waits for its volumes to be bound."
-        return Why(name, rules, "waiting", head, notes=tuple(_what_it_waits_for(cluster, pod)))
+        return Why(name, rules, "waiting", head, notes=tuple(_claims_waited_for(cluster, pod)))
     return None
 
 
-def _claim(cluster: Cluster, pod: Pod, name: str) -> Any:
+def _claim(cluster: ClusterCore, pod: Pod, name: str) -> Any:
     return cluster.world.log.objects.get(Key("PersistentVolumeClaim", pod.metadata.namespace or "default", name))
 
 
-def _what_it_waits_for(cluster: Cluster, pod: Pod) -> Iterator[str]:
-    """Tell of each claim that is not bound who is to act, and what was last said of it."""
+def _claims_waited_for(cluster: ClusterCore, pod: Pod) -> Iterator[str]:
+    """Yield, for each unbound claim of a pod, which component acts next, and the claim's last event."""
     for name in dict.fromkeys(pod.claim_names()):
         claim = _claim(cluster, pod, name)
         if claim is None:
@@ -231,62 +244,63 @@ def _what_it_waits_for(cluster: Cluster, pod: Pod) -> Iterator[str]:
         if volumes.is_bound(claim):
             continue
         phase = claim.status.phase or "Pending"
-        words = volumes.class_of_claim(claim)
-        storage_class: Any = cluster.world.log.objects.get(Key("StorageClass", "", words))
+        class_name = volumes.class_of_claim(claim)
+        storage_class: Any = cluster.world.log.objects.get(Key("StorageClass", "", class_name))
         provisioner = storage_class.provisioner if storage_class is not None else ""
         node = volumes.selected_node(claim)
         if claim.spec.volume_name:
-            who = f"the volume controller is to complete its binding to {claim.spec.volume_name}"
+            next_act = f"the volume controller completes its binding to {claim.spec.volume_name} next"
         elif node and provisioner:
-            who = f"{provisioner} is to make a volume for node {node}"
+            next_act = f"{provisioner} provisions a volume for node {node} next"
         elif not pod.spec.node_name or node:
-            who = "the volume controller is to bind it to the volume that was chosen"
+            next_act = "the volume controller binds it to the chosen volume next"
         else:
-            who = "nobody chose a node for it: the pod was given its node without the scheduler, which is who would"
-        said = last_event(cluster, claim)
-        yield f"claim {name} is {phase}: {who}" + (f"; last event: {said}" if said else "")
+            next_act = "no node is selected for it, since the pod got its node without the scheduler, which selects it"
+        event = last_event(cluster, claim)
+        yield f"claim {name} is {phase}: {next_act}" + (f"; last event: {event}" if event else "")
 
 
-def last_event(cluster: Cluster, obj: Any) -> str:
-    """Return the last thing said of an object, or ""."""
+def last_event(cluster: ClusterCore, obj: Any) -> str:
+    """Return reason and message of an object's last event, or ""."""
     about = (obj.kind, obj.metadata.namespace or "", obj.metadata.name)
-    told = [
+    events = [
         event
         for event in cluster.objects("events")
         if (event.involved_object.kind, event.involved_object.namespace or "", event.involved_object.name) == about
     ]
-    if not told:
+    if not events:
         return ""
-    last = max(told, key=lambda event: (event.last_timestamp or event.metadata.creation_timestamp or ""))
+    last = max(events, key=lambda event: (event.last_timestamp or event.metadata.creation_timestamp or ""))
     return f"{last.reason}: {last.message}"
 
 
-def _untried(answer: Why, judgement: Judgement, said: str) -> Why:
+def _fitting_answer(answer: Why, judgement: Judgement, condition_message: str) -> Why:
     some = ", ".join(judgement.feasible[:4]) + (" …" if len(judgement.feasible) > 4 else "")
-    if not said:
+    if not condition_message:
         head = f"it has not been tried yet: {len(judgement.feasible)} of {answer.size} nodes would take it ({some})."
         return attrs.evolve(answer, headline=head)
     head = f"{len(judgement.feasible)} of {answer.size} nodes would take it now ({some}), though its last try failed."
-    notes = (f"Its last try said: “{said}”. The cluster has changed since, or the dump does not show all.",)
-    return attrs.evolve(answer, headline=head, notes=(*notes, *sentences.older_words(said)))
+    since = "The cluster has changed since, or the dump does not show all."
+    notes = (f"Its last try ended with: “{condition_message}”. {since}",)
+    return attrs.evolve(answer, headline=head, notes=(*notes, *sentences.translate_older_words(condition_message)))
 
 
 # --- rows and demands ------------------------------------------------------------------------------------------------
 
 
-def _rows(judgement: Judgement) -> Iterator[FailureRow]:
-    """Give the nodes that fail alike in one row; in a small group every node is compared, in a large one, one."""
-    for plugin, reasons, nodes in failing_alike(judgement):
-        if len(nodes) > COMPARED:
-            short = _resources(reasons)
+def _failure_rows(judgement: Judgement) -> Iterator[FailureRow]:
+    """Yield a row for each group of nodes that fail alike; in a small group each node is compared, else one."""
+    for plugin, reasons, nodes in group_nodes_by_first_rejection(judgement):
+        if len(nodes) > MAX_COMPARED:
+            short = _short_resources(reasons)
             example = node_with_most_left(judgement, short[0], nodes) if short else nodes[0]
-            clause = _clause(judgement, plugin, example, reasons)
+            clause = _failure_clause(judgement, plugin, example, reasons)
             yield FailureRow(nodes, plugin, reasons, f"{clause} (node {example}, for example)", example)
             continue
         alike: dict[str, list[str]] = {}
         for node in nodes:
-            alike.setdefault(_clause(judgement, plugin, node, reasons), []).append(node)
-        if len(alike) > APART:
+            alike.setdefault(_failure_clause(judgement, plugin, node, reasons), []).append(node)
+        if len(alike) > MAX_CLAUSES:
             clause, (example, *_) = next(iter(alike.items()))
             yield FailureRow(nodes, plugin, reasons, f"{clause} (node {example}, for example)", example)
             continue
@@ -294,40 +308,42 @@ def _rows(judgement: Judgement) -> Iterator[FailureRow]:
             yield FailureRow(tuple(members), plugin, reasons, clause, members[0])
 
 
-def _clause(judgement: Judgement, plugin: str, node: str, reasons: Sequence[str]) -> str:
-    """Return both sides of what a plugin rejects a node for, or its reasons if it shows none."""
+def _failure_clause(judgement: Judgement, plugin: str, node: str, reasons: Sequence[str]) -> str:
+    """Return both sides of the comparison on which a plugin rejects a node, or its reasons without evidence."""
     evidence = judgement.cell(node, plugin).evidence
     words = "; ".join(map(str, evidence))
     return words.replace(f"node {node}", "the node") if words else ", ".join(reasons)
 
 
-def _resources(reasons: Sequence[str]) -> list[str]:
+def _short_resources(reasons: Sequence[str]) -> list[str]:
     found = [reason.removeprefix("Insufficient ") for reason in reasons if reason.startswith("Insufficient ")]
     return found + [PODS] * ("Too many pods" in reasons)
 
 
-def _demanded(demand: Demand, judgement: Judgement, *, short: bool = False) -> DemandRow:
-    details = () if short else tuple(_details(demand, judgement))
+def _demand_row(demand: Demand, judgement: Judgement, *, short: bool = False) -> DemandRow:
+    details = () if short else tuple(_demand_details(demand, judgement))
     return DemandRow(
         demand.plugin, demand.sort, demand.about, demand.words, demand.nodes, demand.number, details
     )
 
 
-def _details(demand: Demand, judgement: Judgement) -> Iterator[str]:
-    """Tell what is behind a demand about claims; of a rejection before filtering, behind each claim of the pod."""
+def _demand_details(demand: Demand, judgement: Judgement) -> Iterator[str]:
+    """Yield details of the claims that a demand is about; a rejection before filtering is about each claim."""
     pod, seen = judgement.pod, judgement.seen
-    wanted = demand.about.split(",") if demand.sort == "claim" and demand.plugin not in UNSUPPLIED else []
-    whole = demand.sort == "before filtering"
-    for name, claim in supplies.claims_of(pod, seen) if wanted or whole else ():
+    wanted = demand.about.split(",") if demand.sort == "claim" and demand.plugin not in VOLUME_USE_PLUGINS else []
+    before = demand.sort == "before filtering"
+    for name, claim in claim_problems.claims_of(pod, seen) if wanted or before else ():
         if claim is None:
-            if whole or name in wanted:
+            if before or name in wanted:
                 yield f"claim {name} does not exist in namespace {pod.metadata.namespace}"
-        elif name in wanted or (whole and (supplies.should_be_bound(claim, seen) or f'"{name}"' in demand.words)):
-            yield from (f"claim {name}: {words}" for words in supplies.claim_details(claim, seen))
+        elif name in wanted or (
+            before and (claim_problems.should_be_bound(claim, seen) or f'"{name}"' in demand.words)
+        ):
+            yield from (f"claim {name}: {words}" for words in claim_problems.describe_claim(claim, seen))
 
 
 def _holdings(judgement: Judgement, found: Sequence[Demand]) -> Iterator[Holding]:
-    """Tell, for each resource that a demand asks for in vain, who holds it on the nodes that come nearest."""
+    """Yield, for each short resource, the pods that hold it on the nodes with most of it left."""
     asked = requests.pod_requests(judgement.pod.spec).amounts
     for demand in found:
         if demand.sort != "request":
@@ -335,7 +351,7 @@ def _holdings(judgement: Judgement, found: Sequence[Demand]) -> Iterator[Holding
         resource = demand.about
         ask = 1 if resource == PODS else asked.get(resource, 0)
         short = [name for name, fails in zip(judgement.nodes, demand.fails.tolist(), strict=True) if fails]
-        for _ in range(min(SHORT, len(short))):
+        for _ in range(min(MAX_SHORT_NODES, len(short))):
             node = node_with_most_left(judgement, resource, short)
             short.remove(node)
             room = judgement.seen.node_info(node)
@@ -344,9 +360,9 @@ def _holdings(judgement: Judgement, found: Sequence[Demand]) -> Iterator[Holding
                     (-(1 if resource == PODS else requests.pod_requests(pod.spec).amounts.get(resource, 0)), pod)
                     for pod in judgement.seen.pods_on(node)
                 ),
-                key=lambda one: (one[0], one[1].metadata.namespace, one[1].metadata.name),
+                key=lambda holder: (holder[0], holder[1].metadata.namespace, holder[1].metadata.name),
             )
-            holders = [one for one in holders if one[0]]
+            holders = [holder for holder in holders if holder[0]]
             yield Holding(
                 node,
                 resource,
@@ -355,7 +371,7 @@ def _holdings(judgement: Judgement, found: Sequence[Demand]) -> Iterator[Holding
                 requests.format_amount(resource, room.free(resource)),
                 tuple(
                     (f"{pod.metadata.namespace}/{pod.metadata.name}", requests.format_amount(resource, -amount))
-                    for amount, pod in holders[:HOLDERS]
+                    for amount, pod in holders[:MAX_HOLDERS]
                 ),
-                max(0, len(holders) - HOLDERS),
+                max(0, len(holders) - MAX_HOLDERS),
             )

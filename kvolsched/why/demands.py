@@ -1,10 +1,9 @@
-"""What a pod that fits nowhere demands, clause by clause, and which of these demands together leave it no node.
+"""Finds the demands of a pod that fits nowhere, and their minimal unsatisfiable core: what excludes every node.
 
-A demand is one clause of the pod, of its volumes or of other pods: a mask over nodes says where it fails. Masks are the
-plugins' own words: a clause is judged by its plugin for a pod that has, of this plugin's clauses, this one alone, and
-counts only where the plugin rejects the real pod. What no single clause explains (two claims, one volume) is a demand
-of its own, and a plugin that nobody taught here, a user's for example, has one demand a reason. So on every node
-some demand fails, and the smallest set of which one fails everywhere is exact.
+A demand is one requirement of the pod, of its volumes or of other pods; a mask over nodes says where it fails. Only
+plugins decide masks: each judges a variant of the pod with one clause (`clauses`), and a failure counts where the
+plugin rejects the real pod as well. Failures that no single clause explains (two claims, one volume) become a demand
+for each reason, and so do those of unknown plugins. So on every node some demand fails, and the core is exact.
 """
 
 from __future__ import annotations
@@ -25,21 +24,23 @@ from ..scheduler.framework.judgement import Judgement
 from ..scheduler.framework.verdict import PreFilterReject, PreFilterResult, Skip
 from .clauses import clauses_of
 
-MOST_TRIED = 200_000  # sets of demands; beyond that the set is found greedily: minimal still, perhaps not the smallest
+MAX_TRIED_SETS = 200_000  # beyond that the core is found greedily: still minimal, perhaps not the smallest
+
+OUTSIDE = "outside the nodes that the pod names"
 
 
 @attrs.frozen
 class Demand:
-    """One clause that has to hold: which plugin judges it, what sort it is and of what, in words, and where it fails.
+    """One requirement that fails on some nodes: the plugin that judges it, its sort and subject, and where it fails.
 
     Args:
         sort: `request`, `node selector`, `node affinity`, `taint`, `cordon`, `port`, `claim`, `spread`, `affinity`,
             `anti-affinity`, `objection`, `before filtering` or `reason`.
-        about: what it is about: a resource, a label key, a taint key, a claim, a topology key.
-        words: the demand in plain words.
-        reasons: what kube-scheduler says where it fails.
-        fails: by node, in the order of the judgement's `nodes`, whether it fails there.
-        number: which of several of this sort, as in the manifest.
+        about: its subject: a resource, a label key, a taint key, a claim, a topology key.
+        words: what is lacking where it fails.
+        reasons: kube-scheduler's reasons where it fails.
+        fails: whether it fails, by node in the order of the judgement's `nodes`.
+        number: its index among those of its sort in the manifest.
     """
 
     plugin: str
@@ -52,20 +53,20 @@ class Demand:
 
     @property
     def nodes(self) -> int:
-        """On how many nodes it fails."""
+        """The number of nodes on which it fails."""
         return int(self.fails.sum())
 
 
 @attrs.frozen
 class FailureGroup:
-    """Nodes on which the same demands fail: their names, sorted, and the indices of the demands."""
+    """Nodes on which equal demands fail: their names, sorted, and the indices of the demands."""
 
     nodes: tuple[str, ...]
     failing: tuple[int, ...]
 
 
 def demands(judgement: Judgement) -> tuple[Demand, ...]:
-    """Return every demand that fails on some node, in the order of the plugins; a rejection before filtering alone."""
+    """Return each demand that fails on some node, in the order of plugins; a rejection before filtering stands alone."""
     size = len(judgement.nodes)
     rejected = judgement.rejected_by
     if rejected is not None:
@@ -74,42 +75,42 @@ def demands(judgement: Judgement) -> tuple[Demand, ...]:
             Demand(rejected.plugin, "before filtering", "", rejected.message, (rejected.message,), everywhere),
         )
     rows = np.flatnonzero(judgement.seen.nodes.live.array)
-    at = ColumnContext(judgement.seen)
+    columns = ColumnContext(judgement.seen)
     found: list[Demand] = []
     for index, enabled in enumerate(judgement.profile.filters):
         rejects = judgement.codes[index] != 0
         for restriction in judgement.restrictions:
             if restriction.plugin == enabled.name:
-                rejects = rejects | ~_named(restriction, judgement)
+                rejects = rejects | ~_allowed_nodes(restriction, judgement)
         if not rejects.any():
             continue
         explained = np.zeros(size, bool)
-        for clause in clauses_of(enabled.name, judgement.pod, at):
-            fails = _fails(enabled.plugin, clause.pod, at)
+        for clause in clauses_of(enabled.name, judgement.pod, columns):
+            fails = _rejected_rows(enabled.plugin, clause.pod, columns)
             if clause.holds_on is not None:
                 fails = fails & ~clause.holds_on
             fails = fails[rows] & rejects
             if fails.any():
                 explained |= fails
-                said = _said(judgement, index, fails)
+                reasons = _reasons_given(judgement, index, fails)
                 found.append(
-                    Demand(enabled.name, clause.sort, clause.about, clause.words, said, fails, clause.number)
+                    Demand(enabled.name, clause.sort, clause.about, clause.words, reasons, fails, clause.number)
                 )
-        found += _by_reason(judgement, index, rejects & ~explained, at)
+        found += _demands_by_reason(judgement, index, rejects & ~explained, columns)
     return tuple(found)
 
 
-def minimal_unsatisfiable_core(found: Sequence[Demand], said: str = "") -> tuple[Demand, ...]:
-    """Return the fewest demands of which some fails on every node, those that fail on most nodes first; () if none.
+def minimal_unsatisfiable_core(found: Sequence[Demand], condition_message: str = "") -> tuple[Demand, ...]:
+    """Return the fewest demands that together exclude every node; () if some node fails none.
 
-    Of demands that fail on as many nodes, those come first whose reason is in `said`, the cluster's own words.
+    Demands that fail on most nodes come first; of equals those whose reason is in the pod's condition message.
     """
 
-    def place(index: int) -> tuple[int, bool, int]:
-        return -found[index].nodes, not any(reason in said for reason in found[index].reasons), index
+    def rank(index: int) -> tuple[int, bool, int]:
+        return -found[index].nodes, not any(reason in condition_message for reason in found[index].reasons), index
 
-    order = sorted(range(len(found)), key=place)
-    patterns = _minimal(frozenset(group.failing) for group in nodes_by_failures(found, ()))
+    order = sorted(range(len(found)), key=rank)
+    patterns = _minimal_patterns(frozenset(group.failing) for group in group_nodes_by_demands(found, ()))
     if not patterns or frozenset() in patterns:
         return ()
     tried = 0
@@ -118,52 +119,52 @@ def minimal_unsatisfiable_core(found: Sequence[Demand], said: str = "") -> tuple
             tried += 1
             if all(not pattern.isdisjoint(chosen) for pattern in patterns):
                 return tuple(found[index] for index in chosen)
-            if tried > MOST_TRIED:
-                return _greedy(found, order, patterns)
+            if tried > MAX_TRIED_SETS:
+                return _reduce_greedily(found, order, patterns)
     return ()
 
 
-def nodes_by_failures(found: Sequence[Demand], names: Sequence[str]) -> tuple[FailureGroup, ...]:
-    """Return the nodes in groups on which the same demands fail, largest first; without names, the groups alone."""
+def group_nodes_by_demands(found: Sequence[Demand], names: Sequence[str]) -> tuple[FailureGroup, ...]:
+    """Return nodes grouped by the demands that fail on them, the largest group first; names may be left out."""
     if not found or not len(found[0].fails):
         return ()
     fails = np.stack([demand.fails for demand in found])
     packed = np.ascontiguousarray(np.packbits(fails, axis=0).T)
     whole = packed.view([("", packed.dtype)] * packed.shape[1]).ravel()
     _, first, inverse, counts = np.unique(whole, return_index=True, return_inverse=True, return_counts=True)
-    made = []
+    groups = []
     for index in np.argsort(-counts, kind="stable").tolist():
         failing = tuple(np.flatnonzero(fails[:, first[index]]).tolist())
         members = tuple(sorted(names[row] for row in np.flatnonzero(inverse == index).tolist())) if names else ()
-        made.append(FailureGroup(members, failing))
-    return tuple(made)
+        groups.append(FailureGroup(members, failing))
+    return tuple(groups)
 
 
-def failing_alike(judgement: Judgement) -> list[tuple[str, tuple[str, ...], tuple[str, ...]]]:
-    """Return (plugin, reasons, nodes) for the nodes that the same plugin rejects first and with the same reasons."""
+def group_nodes_by_first_rejection(judgement: Judgement) -> list[tuple[str, tuple[str, ...], tuple[str, ...]]]:
+    """Return (plugin, reasons, nodes) for nodes that one plugin rejects first, with equal reasons; largest first."""
     codes = judgement.codes
     names = np.array(judgement.nodes, object)
     rejected = codes != 0
     first = np.where(rejected.any(axis=0), rejected.argmax(axis=0), len(codes))
-    made = []
+    groups = []
     for index in np.unique(first[first < len(codes)]).tolist():
-        here = first == index
-        for code in np.unique(codes[index][here]).tolist():
-            members = sorted(names[here & (codes[index] == code)].tolist())
+        rejected_first = first == index
+        for code in np.unique(codes[index][rejected_first]).tolist():
+            members = sorted(names[rejected_first & (codes[index] == code)].tolist())
             reasons, _ = judgement.verdict(members[0], judgement.plugins[index])
-            made.append((judgement.plugins[index], reasons, tuple(members)))
+            groups.append((judgement.plugins[index], reasons, tuple(members)))
     left = first == len(codes)
     outside = np.zeros(len(names), bool)
     for restriction in judgement.restrictions:
-        outside |= ~_named(restriction, judgement)
+        outside |= ~_allowed_nodes(restriction, judgement)
     if (left & outside).any():
         plugin = judgement.restrictions[0].plugin
-        made.append((plugin, ("outside the nodes that the pod names",), tuple(sorted(names[left & outside].tolist()))))
-    return sorted(made, key=lambda one: (-len(one[2]), one))
+        groups.append((plugin, (OUTSIDE,), tuple(sorted(names[left & outside].tolist()))))
+    return sorted(groups, key=lambda group: (-len(group[2]), group))
 
 
 def node_with_most_left(judgement: Judgement, resource: str, nodes: Sequence[str]) -> str:
-    """Return, of these nodes, the one with most of a resource left (the first by name of equals)."""
+    """Return the node with most of a resource left; of equals the first given."""
     table = judgement.seen.nodes
     rows = np.array([table.row_of[name] for name in nodes])
     return nodes[int(np.argmax(table.free(resource)[rows]))]
@@ -172,19 +173,19 @@ def node_with_most_left(judgement: Judgement, resource: str, nodes: Sequence[str
 # --- inside ----------------------------------------------------------------------------------------------------------
 
 
-def _minimal(patterns: Iterator[frozenset[int]]) -> list[frozenset[int]]:
-    """Return the patterns that contain no other: who hits these hits all."""
+def _minimal_patterns(patterns: Iterator[frozenset[int]]) -> list[frozenset[int]]:
+    """Return the patterns that contain no other: a set that meets these meets all."""
     kept: list[frozenset[int]] = []
-    for pattern in sorted(set(patterns), key=lambda one: (len(one), sorted(one))):
+    for pattern in sorted(set(patterns), key=lambda pattern: (len(pattern), sorted(pattern))):
         if not any(other <= pattern for other in kept):
             kept.append(pattern)
     return kept
 
 
-def _greedy(
+def _reduce_greedily(
     found: Sequence[Demand], order: Sequence[int], patterns: Sequence[frozenset[int]]
 ) -> tuple[Demand, ...]:
-    """Return a set that cannot be made smaller by leaving one out, found by leaving out one after the other."""
+    """Return a minimal core, found by leaving out one demand after the other."""
     chosen = list(order)
     for index in reversed(order):
         fewer = [other for other in chosen if other != index]
@@ -193,74 +194,73 @@ def _greedy(
     return tuple(found[index] for index in chosen)
 
 
-def _fails(plugin: Any, pod: Pod, at: ColumnContext) -> Mask:
-    """Return, by row, where one plugin rejects a pod."""
-    size = len(at.nodes.names)
+def _rejected_rows(plugin: Any, pod: Pod, columns: ColumnContext) -> Mask:
+    """Return the rows in which one plugin rejects a pod, as a mask."""
+    size = len(columns.nodes.names)
     mask = np.zeros(size, bool)
-    answer = plugin.prefilter(pod, at.seen) if hasattr(plugin, "prefilter") else None
+    answer = plugin.prefilter(pod, columns.seen) if hasattr(plugin, "prefilter") else None
     if isinstance(answer, Skip):
         return mask
     if isinstance(answer, PreFilterReject):
         return np.ones(size, bool)
-    codes = plugin.column(pod, at) if hasattr(plugin, "column") else NotImplemented
+    codes = plugin.column(pod, columns) if hasattr(plugin, "column") else NotImplemented
     if codes is NotImplemented:
-        codes, _ = lift_rule(plugin, pod, at)
+        codes, _ = lift_rule(plugin, pod, columns)
     if codes is not None:
         mask |= codes != 0
     if isinstance(answer, PreFilterResult):
         inside = np.zeros(size, bool)
-        inside[[at.nodes.row_of[name] for name in answer.names if name in at.nodes.row_of]] = True
+        inside[[columns.nodes.row_of[name] for name in answer.names if name in columns.nodes.row_of]] = True
         mask |= ~inside
     return mask
 
 
-def _named(restriction: PreFilterResult, judgement: Judgement) -> Mask:
+def _allowed_nodes(restriction: PreFilterResult, judgement: Judgement) -> Mask:
     return np.array([name in restriction.names for name in judgement.nodes], bool)
 
 
-def _said(judgement: Judgement, index: int, fails: Mask) -> tuple[str, ...]:
+def _reasons_given(judgement: Judgement, index: int, fails: Mask) -> tuple[str, ...]:
     """Return the reasons that a plugin gives on these nodes."""
     codes, where = np.unique(judgement.codes[index][fails], return_index=True)
     rows = np.flatnonzero(fails)[where]
     plugin = judgement.plugins[index]
-    said = (judgement.verdict(judgement.nodes[row], plugin)[0] for code, row in zip(codes, rows, strict=True) if code)
-    return tuple(dict.fromkeys(reason for reasons in said for reason in reasons))
+    given = (judgement.verdict(judgement.nodes[row], plugin)[0] for code, row in zip(codes, rows, strict=True) if code)
+    return tuple(dict.fromkeys(reason for reasons in given for reason in reasons))
 
 
-def _by_reason(judgement: Judgement, index: int, left: Mask, at: ColumnContext) -> Iterator[Demand]:
-    """Give one demand a reason for the nodes that no clause explains."""
+def _demands_by_reason(judgement: Judgement, index: int, left: Mask, columns: ColumnContext) -> Iterator[Demand]:
+    """Yield a demand for each reason on the nodes that no clause explains."""
     if not left.any():
         return
     plugin = judgement.plugins[index]
     codes = judgement.codes[index]
     masks: dict[str, Mask] = {}
     for code in np.unique(codes[left]).tolist():
-        here = left & (codes == code)
-        node = judgement.nodes[int(np.flatnonzero(here)[0])]
-        reasons = judgement.verdict(node, plugin)[0] if code else ("outside the nodes that the pod names",)
+        rejected = left & (codes == code)
+        node = judgement.nodes[int(np.flatnonzero(rejected)[0])]
+        reasons = judgement.verdict(node, plugin)[0] if code else (OUTSIDE,)
         for reason in reasons:
-            masks[reason] = masks.get(reason, False) | here
+            masks[reason] = masks.get(reason, False) | rejected
     for reason, mask in masks.items():
-        sort, about, words = _worded(plugin, reason, judgement.pod, at)
+        sort, about, words = _describe_reason(plugin, reason, judgement.pod, columns)
         yield Demand(plugin, sort, about, words, (reason,), mask)
 
 
-def _worded(plugin: str, reason: str, pod: Pod, at: ColumnContext) -> tuple[str, str, str]:
-    """Return sort, subject and words of a demand that is one reason of a plugin."""
+def _describe_reason(plugin: str, reason: str, pod: Pod, columns: ColumnContext) -> tuple[str, str, str]:
+    """Return sort, subject and words of a demand from one reason of a plugin."""
     resource = reason.removeprefix("Insufficient ")
-    if plugin == "NodeResourcesFit" and resource != reason:
-        resource = requests.PODS if resource == "pods" else resource
-        ask = requests.pod_requests(pod.spec).amounts.get(resource, 1 if resource == requests.PODS else 0)
-        return "request", resource, f"it asks for {requests.format_amount(resource, ask)} {resource}"
+    if plugin == "NodeResourcesFit" and resource not in (reason, "pods"):
+        ask = requests.pod_requests(pod.spec).amounts.get(resource, 0)
+        return "request", resource, f"the node has less than {requests.format_amount(resource, ask)} {resource} left"
     if plugin == "NodeResourcesFit":
-        return "request", requests.PODS, "a node takes one more pod"
+        return "request", requests.PODS, "the node takes no more pods"
     if plugin == "NodeUnschedulable":
-        return "cordon", "", "its node is not cordoned (spec.unschedulable), as the pod does not tolerate that"
+        return "cordon", "", "the node is cordoned (spec.unschedulable), and the pod does not tolerate that"
     if plugin == "NodeName":
-        return "node name", pod.spec.node_name, f"its node is called {pod.spec.node_name}"
+        return "node name", pod.spec.node_name, f"the node is not {pod.spec.node_name}, which spec.nodeName asks for"
     names = tuple(pod.claim_names())
     if plugin in ("VolumeBinding", "NodeVolumeLimits") and names:
-        together = " together" if len(names) > 1 else ""
-        words = f"its claims {', '.join(names)}{together} can be had on one node: no “{reason}”"
+        several, together = ("s", " together") if len(names) > 1 else ("", "")
+        words = f"the node cannot serve claim{several} {', '.join(names)}{together}: “{reason}”"
         return "claim", ",".join(names), words
-    return "reason", "", f"{plugin} must not say “{reason}”"
+    return "reason", "", f"{plugin} rejects the node: “{reason}”"

@@ -1,6 +1,6 @@
-"""How to read kube-scheduler's sentence: its counting, its odd words, and what older releases called the same thing.
+"""Explains kube-scheduler's sentences: what they count, their odd phrases, and the phrases of older releases.
 
-Only sentences are read here; nothing judges.
+This module reads sentences only; it judges nothing.
 """
 
 from __future__ import annotations
@@ -8,8 +8,8 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-ODD = (
-    # what is in the sentence, and what it means
+ODD_PHRASES = (
+    # (phrase, what it means)
     (
         re.compile(r"\. not found$"),
         (
@@ -27,11 +27,11 @@ ODD = (
     ),
     (
         re.compile(r"No preemption victims found"),
-        "“No preemption victims found”: these nodes would do if pods left, but none there has a lower priority.",
+        "“No preemption victims found”: these nodes would fit if pods left, but none there has a lower priority.",
     ),
     (
         re.compile(r"preemptionPolicy=Never"),
-        "The pod's preemptionPolicy is Never, so it takes nobody's place.",
+        "The pod's preemptionPolicy is Never, so it evicts no other pod.",
     ),
     (
         re.compile(r"didn't satisfy plugin\(s\)"),
@@ -40,8 +40,8 @@ ODD = (
     (
         re.compile(r"didn't find available persistent volumes to bind"),
         (
-            "“didn't find available persistent volumes to bind” is also said where a volume could be made but not for "
-            "this node: allowedTopologies, or another node was selected before."
+            "“didn't find available persistent volumes to bind” also means that a volume can be provisioned, but not "
+            "for this node: allowedTopologies exclude it, or another node was selected before."
         ),
     ),
     (
@@ -49,8 +49,8 @@ ODD = (
         "“Too many pods”: the node's allocatable pods are used up, whatever cpu and memory are left.",
     ),
 )
-OLDER = (
-    # what older releases wrote, which ones, and today's words
+OLDER_PHRASES = (
+    # (phrase, releases that wrote it, today's phrase)
     (
         re.compile(r"had volume node affinity conflict"),
         "1.9 to 1.31 or later",
@@ -77,44 +77,44 @@ OLDER = (
 )
 
 
-def explained(sentence: str, hidden: int, before: bool) -> list[str]:  # noqa: FBT001 - a fact, not a switch
-    """Return how to read a sentence: its odd words, and that each node counts for the first plugin only.
+def explain_sentence(sentence: str, hidden: int, before: bool) -> list[str]:  # noqa: FBT001 - a fact, not a switch
+    """Return notes on a sentence: its odd phrases, and that each node counts for the first plugin only.
 
     Args:
         sentence: the event as kube-scheduler writes it.
-        hidden: on how many nodes more fails than the sentence tells.
-        before: the pod was rejected before any node was looked at.
+        hidden: the number of nodes that more than one plugin rejects.
+        before: whether the pod was rejected before any node was looked at.
     """
-    notes = [words for pattern, words in ODD if pattern.search(sentence)]
+    notes = [words for pattern, words in ODD_PHRASES if pattern.search(sentence)]
     if before:
         notes.insert(0, "The pod was rejected before any node was looked at, so no node is counted.")
     if hidden:
         notes.append(
-            f"The sentence counts every node for the first plugin that rejects it; on {hidden} of them more fails."
+            f"The sentence counts a node for the first plugin that rejects it; more plugins reject {hidden} of them."
         )
     return notes
 
 
-def older_words(said: str) -> list[str]:
-    """Return what today's words are for what an older release said."""
+def translate_older_words(message: str) -> list[str]:
+    """Return today's phrases for those of an older release in a message."""
     return [
-        f"The cluster's words are those of {since}; today the same is called “{today}”."
-        for pattern, since, today in OLDER
-        if pattern.search(said)
+        f"The cluster writes the phrase of {releases}; today it is “{today}”."
+        for pattern, releases, today in OLDER_PHRASES
+        if pattern.search(message)
     ]
 
 
-def compared(said: str, ours: str) -> list[str]:
-    """Return how the words in the pod's condition differ from ours, if they do."""
-    if not said or _first_part(said) == _first_part(ours):
+def compare_with_condition(message: str, sentence: str) -> list[str]:
+    """Return notes on how the message of the pod's condition differs from our sentence, if it does."""
+    if not message or _counted_reasons(message) == _counted_reasons(sentence):
         return []
-    older = older_words(said)
+    older = translate_older_words(message)
     if older:
-        return [f"The pod's condition says: {said}", *older]
+        return [f"The pod's condition says: {message}", *older]
     when = "It was written at the pod's last try; the cluster has changed since, or the dump does not show all."
-    return [f"The pod's condition says otherwise: “{said}”. {when}"]
+    return [f"The pod's condition says otherwise: “{message}”. {when}"]
 
 
-def _first_part(sentence: str) -> Sequence[str]:
-    """Return the counted reasons of a sentence, without what preemption says behind them."""
+def _counted_reasons(sentence: str) -> Sequence[str]:
+    """Return the counted reasons of a sentence, without its part about preemption."""
     return sorted(sentence.partition(" no new claims")[0].partition(" preemption:")[0].rstrip(". ").split(", "))

@@ -1,8 +1,8 @@
-"""When a component begins to watch: a view of what is stored says whether there is anything for it yet.
+"""Activation conditions: when a component begins to watch, so that idle controllers cost no turns and no states.
 
-A process without a need listens from the start. One with a need has seen nothing, has no notes and costs nothing until
-its need is met; then it lists what there is, as a process that starts does, and listens from then on. What it would
-have done before is nothing: that is what a need promises.
+A process without a condition watches from the start. One with a condition has seen nothing and has no notes until the
+condition is met; then it lists what is stored, as a starting process does, and watches. A condition must hold before
+the component could have anything to do.
 """
 
 from __future__ import annotations
@@ -14,10 +14,9 @@ from .log import LogKey
 
 
 class ActivationCondition(Protocol):
-    """A view of what is stored (not of what is seen). Mutable.
+    """Decides whether a component watches, from what is stored (not from what a component has seen). Mutable view.
 
-    `follows` names the kinds of API objects, and the sorts of the world's own notes, that it wants to hear of; `met`
-    says whether there is something to do.
+    `follows` names the kinds of API objects and the sorts of the world's notes whose changes it takes.
     """
 
     follows: frozenset[str]
@@ -25,11 +24,11 @@ class ActivationCondition(Protocol):
     def apply(self, key: LogKey, old: Any, new: Any) -> None: ...
 
     @property
-    def met(self) -> bool: ...
+    def is_met(self) -> bool: ...
 
 
 class Exists:
-    """A need for objects of one kind of which something holds (by default, that they exist). Mutable."""
+    """Condition that an object of a kind exists for which a predicate holds (by default: any object). Mutable."""
 
     def __init__(self, kind: str, holds: Callable[[Any], bool] = lambda _obj: True) -> None:
         self.follows = frozenset([kind])
@@ -37,13 +36,10 @@ class Exists:
         self.count = 0
 
     def apply(self, key: LogKey, old: Any, new: Any) -> None:
-        """Count one object more or less."""
+        """Update the count of matching objects."""
         self.count += (new is not None and self.holds(new)) - (old is not None and self.holds(old))
 
     @property
-    def met(self) -> bool:
-        """Whether there is one."""
+    def is_met(self) -> bool:
+        """Whether there is a matching object."""
         return self.count > 0
-
-
-__all__ = ["ActivationCondition", "Exists"]

@@ -1,7 +1,7 @@
-"""The API server: the only one who changes API objects. It commits one write, or refuses it with Kubernetes' reason.
+"""The API server, which alone changes API objects: it commits a write or refuses it with Kubernetes' reason.
 
-A refused write changes no object. What a kind means (defaults, validation, subresources) and who may do what is
-handed in; here stand versions, uids, finalizers, grace, preconditions and the split between an object and its status.
+A refused write changes no object. This module handles versions, uids, finalizers, grace periods, preconditions and the
+split between an object and its status. Admission, subresources and permissions are passed in as functions.
 """
 
 from __future__ import annotations
@@ -14,47 +14,47 @@ from typing import Any, Protocol
 
 import attrs
 
-from kvolsched.api.kinds.kind import BY_NAME, kind_named
+from kvolsched.api.kinds.kind import KINDS_BY_NAME, find_kind
 from kvolsched.api.kinds.meta import Frozen, ObjectMeta
 
-from .digest import SILENT, VERSION
+from .digest import DIGEST_IGNORES, DIGEST_VERSION
 from .log import Key, Log, Note
 
 CLOCK = Note("world", "clock", "")
-ORIGIN = Note("world", "origin", "")  # seconds from EPOCH to where the clock stood at 0: 0, or when a dump was taken
-EPOCH = 1_767_225_600  # 2026-01-01T00:00:00Z, where simulated time starts
+ORIGIN = Note("world", "origin", "")  # seconds from EPOCH to time 0 of the clock: 0, or when a dump was taken
+EPOCH = 1_767_225_600  # 2026-01-01T00:00:00Z, the start of simulated time
 
 
 class Patch(Protocol):
-    """A change of an object that needs no version: a frozen value that knows how to apply itself."""
+    """A patch of an object that needs no version: a frozen value with a method that applies it."""
 
     def apply(self, old: Any) -> Any: ...
 
 
 @attrs.frozen
 class Write:
-    """One write that an actor means to make.
+    """A write to be sent to the API server.
 
     `verb` is create, update, update_status, patch, delete or the name of a subresource; `new` the object, patch or
-    payload; `version` the resourceVersion it builds on (0: whatever there is); `uid` a precondition ("": none).
+    payload; `version` the resourceVersion it builds on (0: any); `uid` a precondition ("": none); `words` its sentence.
     """
 
     verb: str
     key: Key
     new: Any = None
-    version: int = attrs.field(default=0, metadata=VERSION)
+    version: int = attrs.field(default=0, metadata=DIGEST_VERSION)
     uid: str = ""
-    words: str = attrs.field(default="", metadata=SILENT)
+    words: str = attrs.field(default="", metadata=DIGEST_IGNORES)
 
     @property
     def subject(self) -> str:
-        """The object as references spell it: `pvc/data-0`."""
+        """The reference to the object: `pvc/data-0`."""
         return ref(self.key)
 
 
 @attrs.frozen
-class Done:
-    """A write that was committed: the object as stored (None: gone), and whether anything changed."""
+class CommittedWrite:
+    """A committed write: the object as stored (None: removed), and whether anything changed."""
 
     write: Write
     stored: Any
@@ -62,10 +62,10 @@ class Done:
 
 
 @attrs.frozen
-class Refused:
-    """A write that was refused: nothing changed. `reason` is Kubernetes' (Conflict, NotFound, AlreadyExists, ...).
+class RefusedWrite:
+    """A refused write. `reason` is Kubernetes' (Conflict, NotFound, AlreadyExists, ...).
 
-    `causes` are the single faults of an object that is invalid.
+    `causes` are the single faults of an invalid object.
     """
 
     write: Write
@@ -75,8 +75,8 @@ class Refused:
 
 
 @attrs.frozen
-class Deny:
-    """What admission or a subresource answers to refuse a write, with the single faults if there are such."""
+class Denial:
+    """What admission or a subresource returns to refuse a write; `causes` are the faults of an invalid object."""
 
     reason: str
     message: str
@@ -89,14 +89,14 @@ Permit = Callable[[str, str, str], bool]
 
 
 def ref(key: Key) -> str:
-    """Return a key as references spell it: `pod/web-0`, with the namespace when it is not `default`."""
-    kind = BY_NAME.get(key.kind)
+    """Return the reference to a key: `pod/web-0`, with the namespace unless it is `default`."""
+    kind = KINDS_BY_NAME.get(key.kind)
     alias = kind.alias if kind else key.kind.lower()
     return f"{alias}/{key.name}" if key.namespace in ("", "default") else f"{alias}/{key.namespace}/{key.name}"
 
 
 def key_for(reference: str) -> Key:
-    """Return the key that a reference such as `pod/web-0` or `pvc/shop/data` stands for.
+    """Return the key of a reference such as `pod/web-0` or `pvc/shop/data`.
 
     Raises:
         KeyError: the kind is not known, or the reference has not two or three parts.
@@ -104,35 +104,35 @@ def key_for(reference: str) -> Key:
     parts = reference.split("/")
     if len(parts) not in (2, 3):
         raise KeyError(f"{reference!r} is no reference; write KIND/NAME or KIND/NAMESPACE/NAME")
-    kind = kind_named(parts[0])
+    kind = find_kind(parts[0])
     namespace = (parts[1] if len(parts) == 3 else "default") if kind.namespaced else ""
     return Key(kind.name, namespace, parts[-1])
 
 
 def key_of(obj: Any) -> Key:
-    """Return the key of an API object; namespaced kinds without a namespace are in `default`."""
-    kind = BY_NAME.get(obj.kind)
+    """Return the key of an API object; the namespace of a namespaced kind is by default `default`."""
+    kind = KINDS_BY_NAME.get(obj.kind)
     namespace = (obj.metadata.namespace or "default") if kind is None or kind.namespaced else ""
     return Key(obj.kind, namespace, obj.metadata.name)
 
 
 def moment(log: Log, after: float = 0.0) -> str:
-    """Return the present moment of a world, or one so many seconds later, as manifests write it."""
+    """Return the present time of a world plus some seconds, as manifests write it."""
     return timestamp(log.notes.get(ORIGIN, 0.0) + log.notes.get(CLOCK, 0.0) + after)
 
 
 def timestamp(seconds: float) -> str:
-    """Return a moment, in seconds since EPOCH, as manifests write it (RFC 3339, whole seconds, UTC)."""
-    return _whole(int(seconds))
+    """Return a time in seconds since EPOCH as manifests write it (RFC 3339, whole seconds, UTC)."""
+    return _timestamp_of_whole(int(seconds))
 
 
 @lru_cache(maxsize=1 << 12)
-def _whole(seconds: int) -> str:
+def _timestamp_of_whole(seconds: int) -> str:
     return datetime.fromtimestamp(EPOCH + seconds, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 def uid_of(key: Key, born: int) -> str:
-    """Return the uid of the object that was the `born`-th (from 0) of its key: the same in every run."""
+    """Return the uid of the `born`-th object (from 0) that was created at a key: equal in every run."""
     digest = hashlib.blake2b(f"{key.kind}/{key.namespace}/{key.name}/{born}".encode(), digest_size=16).hexdigest()
     return f"{digest[:8]}-{digest[8:12]}-{digest[12:16]}-{digest[16:20]}-{digest[20:]}"
 
@@ -141,11 +141,11 @@ class ApiServer:
     """Commits writes to a log, or refuses them.
 
     Args:
-        admit: (verb, old, new, log) -> the object to store, or `Deny`; sees creates and updates, and what is stored.
-        subresources: name -> (old, payload, objects) -> the object to store, or `Deny`.
-        permit: (component, verb, kind) -> whether that identity may.
-        generations: the kinds whose specs are counted: one generation more with every change.
-        series: sources that write Events by today's API: by object version, not by sentence (see `events`).
+        admit: (verb, old, new, log) -> the object to store, or `Denial`; not called for deletes and status updates.
+        subresources: name -> (old, payload, objects) -> the object to store, or `Denial`.
+        permit: (component, verb, kind) -> whether the component is allowed to.
+        generations: kinds with metadata.generation, which counts the changes of their specs.
+        series: sources that record Events by the events.k8s.io API: by object version, not by message (see `events`).
     """
 
     def __init__(
@@ -162,10 +162,10 @@ class ApiServer:
         self.generations = frozenset(generations)
         self.series = frozenset(series)
 
-    def commit(self, log: Log, write: Write, by: str) -> Done | Refused:
-        """Carry out one write in the name of a component, or refuse it."""
+    def commit(self, log: Log, write: Write, by: str) -> CommittedWrite | RefusedWrite:
+        """Commit or refuse a write in the name of a component."""
         if not self.permit(by, write.verb, write.key.kind):
-            return self._refuse(write, Deny("Forbidden", _forbidden(by, write)))
+            return self._refuse(write, Denial("Forbidden", _forbidden(by, write)))
         old = log.objects.get(write.key)
         match write.verb:
             case "create":
@@ -173,33 +173,33 @@ class ApiServer:
             case "delete":
                 return self._delete(log, write, old)
         if old is None or (write.uid and old.metadata.uid != write.uid):
-            return self._refuse(write, Deny("NotFound", f'{_resource(write.key)} "{write.key.name}" not found'))
+            return self._refuse(write, Denial("NotFound", f'{_resource(write.key)} "{write.key.name}" not found'))
         if write.version and old.metadata.resource_version != write.version:
-            return self._refuse(write, Deny("Conflict", conflict(write.key)))
+            return self._refuse(write, Denial("Conflict", conflict_message(write.key)))
         match write.verb:
             case "update":
                 new, status = write.new, getattr(old, "status", None)
                 if getattr(new, "status", None) is not status:
                     new = attrs.evolve(new, status=status)
             case "update_status":
-                new = attrs.evolve(old, status=write.new.status, metadata=self._annotated(old, write.new))
+                new = attrs.evolve(old, status=write.new.status, metadata=self._status_metadata(old, write.new))
             case "patch":
                 new = write.new.apply(old)
             case _:
                 new = self.subresources[write.verb](old, write.new, log.objects)
-        if not isinstance(new, Deny) and write.verb != "update_status":
+        if not isinstance(new, Denial) and write.verb != "update_status":
             new = self.admit(write.verb, old, new, log)
-        if isinstance(new, Deny):
+        if isinstance(new, Denial):
             return self._refuse(write, new)
         return self._store(log, write, old, new)
 
-    def _create(self, log: Log, write: Write, old: Any) -> Done | Refused:
+    def _create(self, log: Log, write: Write, old: Any) -> CommittedWrite | RefusedWrite:
         new = self.admit("create", None, write.new, log)
-        if isinstance(new, Deny):
+        if isinstance(new, Denial):
             return self._refuse(write, new)
-        if old is not None:  # found only when it is to be stored: what is wrong with the object is said before
+        if old is not None:  # checked last, as Kubernetes does: faults of the object are reported first
             message = f'{_resource(write.key)} "{write.key.name}" already exists'
-            return self._refuse(write, Deny("AlreadyExists", message))
+            return self._refuse(write, Denial("AlreadyExists", message))
         born = log.notes.get(Note("world", "gone", "/".join(write.key)), 0)
         meta: ObjectMeta = attrs.evolve(
             new.metadata,
@@ -214,65 +214,65 @@ class ApiServer:
             meta = attrs.evolve(meta, rest=meta.rest.with_(generation=1))
         stored = attrs.evolve(new, metadata=meta)
         log.write(write.key, stored)
-        return Done(write, stored)
+        return CommittedWrite(write, stored)
 
-    def _store(self, log: Log, write: Write, old: Any, new: Any) -> Done:
-        said, keep = new.metadata, old.metadata
-        meta = ObjectMeta(  # what the writer says, and what only the server does
-            name=said.name,
-            namespace=keep.namespace,
-            generate_name=said.generate_name,
-            labels=said.labels,
-            annotations=said.annotations,
-            uid=keep.uid,
-            creation_timestamp=keep.creation_timestamp,
-            deletion_timestamp=keep.deletion_timestamp,
-            deletion_grace_period_seconds=keep.deletion_grace_period_seconds,
-            finalizers=said.finalizers,
-            owner_references=said.owner_references,
+    def _store(self, log: Log, write: Write, old: Any, new: Any) -> CommittedWrite:
+        before, after = old.metadata, new.metadata
+        meta = ObjectMeta(  # the writer's fields, and those that only the server sets
+            name=after.name,
+            namespace=before.namespace,
+            generate_name=after.generate_name,
+            labels=after.labels,
+            annotations=after.annotations,
+            uid=before.uid,
+            creation_timestamp=before.creation_timestamp,
+            deletion_timestamp=before.deletion_timestamp,
+            deletion_grace_period_seconds=before.deletion_grace_period_seconds,
+            finalizers=after.finalizers,
+            owner_references=after.owner_references,
             resource_version=log.place + 1,
-            rest=said.rest if write.key.kind not in self.generations else self._counted(old, new),
+            rest=after.rest if write.key.kind not in self.generations else self._with_generation(old, new),
         )
         stored = attrs.evolve(new, metadata=meta)
-        if stored == old:  # versions are no part of equality
-            return Done(write, old, changed=False)
+        if stored == old:  # equality ignores versions
+            return CommittedWrite(write, old, changed=False)
         if meta.deletion_timestamp and not meta.finalizers and not meta.deletion_grace_period_seconds:
-            self._remove(log, write.key)  # the last finalizer goes together with its object
-            return Done(write, None)
+            self._remove(log, write.key)  # the last finalizer was removed
+            return CommittedWrite(write, None)
         log.write(write.key, stored)
-        return Done(write, stored)
+        return CommittedWrite(write, stored)
 
-    def _annotated(self, old: Any, new: Any) -> ObjectMeta:
-        """Return an object's metadata after its status was written: a workload's annotations are written with it."""
+    def _status_metadata(self, old: Any, new: Any) -> ObjectMeta:
+        """Return the metadata after a status update, which also writes the annotations of a workload."""
         meta: ObjectMeta = old.metadata
         if old.kind not in self.generations or new.metadata.annotations == meta.annotations:
             return meta
         return attrs.evolve(meta, annotations=new.metadata.annotations)
 
     @staticmethod
-    def _counted(old: Any, new: Any) -> Frozen:
+    def _with_generation(old: Any, new: Any) -> Frozen:
         number = old.metadata.rest.get("generation", 1) + (new.spec != old.spec)
         rest: Frozen = new.metadata.rest
         return rest.with_(generation=number)
 
-    def _delete(self, log: Log, write: Write, old: Any) -> Done | Refused:
-        """Delete: at once, or mark as terminating while finalizers or grace remain (`new` = grace in seconds)."""
+    def _delete(self, log: Log, write: Write, old: Any) -> CommittedWrite | RefusedWrite:
+        """Remove an object, or mark it as terminating while finalizers or grace remain (`new` = grace in seconds)."""
         if old is None:
-            return self._refuse(write, Deny("NotFound", f'{_resource(write.key)} "{write.key.name}" not found'))
+            return self._refuse(write, Denial("NotFound", f'{_resource(write.key)} "{write.key.name}" not found'))
         if write.uid and old.metadata.uid != write.uid:
             detail = (
                 f"Precondition failed: UID in precondition: {write.uid}, UID in object meta: {old.metadata.uid}"
             )
-            return self._refuse(write, Deny("Conflict", f"{conflict(write.key).split(':')[0]}: {detail}"))
+            return self._refuse(write, Denial("Conflict", f"{conflict_message(write.key).split(':')[0]}: {detail}"))
         if write.version and old.metadata.resource_version != write.version:
-            return self._refuse(write, Deny("Conflict", conflict(write.key)))
+            return self._refuse(write, Denial("Conflict", conflict_message(write.key)))
         grace = write.new if write.new is not None else self._grace(old)
         meta = old.metadata
-        left = meta.deletion_grace_period_seconds or 0
-        if meta.deletion_timestamp is not None and (grace >= left if left else meta.finalizers):
-            return Done(write, old, changed=False)  # a grace can only be shortened
+        remaining = meta.deletion_grace_period_seconds or 0
+        if meta.deletion_timestamp is not None and (grace >= remaining if remaining else meta.finalizers):
+            return CommittedWrite(write, old, changed=False)  # a grace period can only be shortened
         first = meta.deletion_timestamp is None and (meta.finalizers or grace or old.kind == "Pod")
-        if first or left:  # the end of a grace is a change of its own
+        if first or remaining:  # the end of a grace period is a separate change
             marked = attrs.evolve(
                 meta,
                 deletion_timestamp=moment(log, grace or 0),
@@ -284,13 +284,13 @@ class ApiServer:
             old = attrs.evolve(old, metadata=marked)
             log.write(write.key, old)
         if grace or meta.finalizers:
-            return Done(write, old)
+            return CommittedWrite(write, old)
         self._remove(log, write.key)
-        return Done(write, None)
+        return CommittedWrite(write, None)
 
     @staticmethod
     def _grace(old: Any) -> int:
-        """Seconds that a pod on a node is given to end; a pod without node and every other object have none."""
+        """Return the default grace period of an object in seconds: 0 unless it is a running pod on a node."""
         if old.kind != "Pod" or not old.spec.node_name or old.terminal:
             return 0
         grace = old.spec.termination_grace_period_seconds
@@ -303,12 +303,12 @@ class ApiServer:
         log.write(counter, log.notes.get(counter, 0) + 1)
 
     @staticmethod
-    def _refuse(write: Write, deny: Deny) -> Refused:
-        return Refused(write, deny.reason, deny.message, deny.causes)
+    def _refuse(write: Write, deny: Denial) -> RefusedWrite:
+        return RefusedWrite(write, deny.reason, deny.message, deny.causes)
 
 
-def conflict(key: Key) -> str:
-    """Return the API server's words for a write on an old version."""
+def conflict_message(key: Key) -> str:
+    """Return the API server's message for a write that builds on an old version."""
     return (
         f'Operation cannot be fulfilled on {_resource(key)} "{key.name}": the object has been modified; '
         "please apply your changes to the latest version and try again"
@@ -316,12 +316,12 @@ def conflict(key: Key) -> str:
 
 
 def _resource(key: Key) -> str:
-    kind = BY_NAME.get(key.kind)
+    kind = KINDS_BY_NAME.get(key.kind)
     return kind.resource if kind else key.kind.lower() + "s"
 
 
 def _forbidden(by: str, write: Write) -> str:
-    kind = BY_NAME.get(write.key.kind)
+    kind = KINDS_BY_NAME.get(write.key.kind)
     resource, _, group = _resource(write.key).partition(".")
     where = f'in the namespace "{write.key.namespace}"' if kind and kind.namespaced else "at the cluster scope"
     verb = {"update_status": "update", "bind": "create"}.get(write.verb, write.verb)

@@ -1,8 +1,8 @@
-"""A whole world put away and taken out again, without its past: what searching many worlds needs.
+"""Checkpoints: a world is saved without its past and restored, so that a search can visit many worlds.
 
-A snapshot holds contents, what every component has seen, and the tail of the log behind the slowest cursor. Taking it
-out moves every view by the net differences, which is what a delivery does too. The history of steps is not kept,
-nor, of a component that lists anew, since when there is something to see.
+A checkpoint holds the contents, what every component has seen, and the tail of the log from the slowest cursor on.
+Restoring applies the net differences to every view, as a delivery does. The history of steps is not kept, nor, for a
+component that must list again, the position of its oldest pending change.
 """
 
 from __future__ import annotations
@@ -13,13 +13,13 @@ from typing import Any
 import attrs
 
 from .component import WORLD, Process
-from .digest import Sums
+from .digest import IncrementalDigest
 from .log import Change, Key, Log, Note
 
 
 @attrs.frozen(eq=False)
 class Checkpoint:
-    """A world at one place: nothing in it is shared with a world that moves."""
+    """A world at one position of its log, sharing nothing mutable with a running world."""
 
     objects: Mapping[Key, Any]
     notes: Mapping[Note, Any]
@@ -30,22 +30,22 @@ class Checkpoint:
 
 
 Processes = Mapping[str, Process]
-NOTHING: Mapping[str, Mapping[Key, Any]] = {}  # what a component has seen that does not listen yet
+NOTHING_SEEN: Mapping[str, Mapping[Key, Any]] = {}  # what a component has seen that does not watch yet
 
 
-def take(log: Log, processes: Processes, like: Checkpoint | None = None) -> Checkpoint:
-    """Put the present place away; what is as in `like` is shared with it."""
+def take_checkpoint(log: Log, processes: Processes, previous: Checkpoint | None = None) -> Checkpoint:
+    """Return a checkpoint of the present position, sharing unchanged parts with a previous one."""
     seen: dict[str, Mapping[str, Mapping[Key, Any]]] = {}
     slowest = log.place
     for name, process in processes.items():
-        if not process.listening:
-            seen[name] = NOTHING
+        if not process.watching:
+            seen[name] = NOTHING_SEEN
             continue
-        before = like.seen[name] if like is not None else {}
+        before = previous.seen[name] if previous is not None else {}
         kinds: dict[str, Mapping[Key, Any]] = {}
         for kind, objects in process.seen.kinds.items():
             old = before.get(kind)
-            kinds[kind] = old if old is not None and _same(old, objects) else dict(objects)
+            kinds[kind] = old if old is not None and _is_unchanged(old, objects) else dict(objects)
         seen[name] = kinds
         for kind, place in process.pending.items():
             if log.notes.get(process.cursors[kind], 0):
@@ -55,35 +55,35 @@ def take(log: Log, processes: Processes, like: Checkpoint | None = None) -> Chec
     return Checkpoint(dict(log.objects), dict(log.notes), seen, pending, tail, log.place)
 
 
-def restore(log: Log, processes: Processes, sums: Sums | None, snapshot: Checkpoint) -> None:
-    """Take a snapshot out again: contents, what is seen, views by the net differences, and the digest's sums."""
-    objects = _differences(log.objects, snapshot.objects)
-    notes = _differences(log.notes, snapshot.notes)
-    log.restore(snapshot.objects, snapshot.notes, snapshot.tail, snapshot.place)
+def restore_checkpoint(log: Log, processes: Processes, digest: IncrementalDigest | None, saved: Checkpoint) -> None:
+    """Restore contents, what is seen, views and digest from a checkpoint by applying the net differences."""
+    objects = _differences(log.objects, saved.objects)
+    notes = _differences(log.notes, saved.notes)
+    log.restore(saved.objects, saved.notes, saved.tail, saved.place)
     for name, process in processes.items():
-        if process.listening or snapshot.seen[name] is not NOTHING:
-            for kind, here in process.seen.kinds.items():
-                for key, old, new in _differences(here, snapshot.seen[name].get(kind, NOTHING)):
-                    process.see(kind, key, old, new)
-        if process.need is not None:
-            process.rebuild_condition([*objects, *(change for change in notes if change[0][0] == WORLD)])
+        if process.watching or saved.seen[name] is not NOTHING_SEEN:
+            for kind, seen in process.seen.kinds.items():
+                for key, old, new in _differences(seen, saved.seen[name].get(kind, NOTHING_SEEN)):
+                    process.apply_seen(kind, key, old, new)
+        if process.activation is not None:
+            process.apply_to_condition([*objects, *(change for change in notes if change[0][0] == WORLD)])
         process.pending.clear()
-        process.pending.update(snapshot.pending[name])
+        process.pending.update(saved.pending[name])
     for note, old, new in notes:
         owner = processes.get(note[0])
         if owner is not None and note[1] != "cursor":
-            owner.hear(note, old, new)
-    if sums is not None:
+            owner.on_note_change(note, old, new)
+    if digest is not None:
         for key, _, _ in (*objects, *notes):
-            sums.hear(key)
+            digest.mark_changed(key)
 
 
-def _same(old: Mapping[Key, Any], new: Mapping[Key, Any]) -> bool:
+def _is_unchanged(old: Mapping[Key, Any], new: Mapping[Key, Any]) -> bool:
     return len(old) == len(new) and all(old.get(key) is obj for key, obj in new.items())
 
 
 def _differences(now: Mapping[Any, Any], wanted: Mapping[Any, Any]) -> list[tuple[Any, Any, Any]]:
-    """Return (key, old, new) of every key whose value is another."""
+    """Return (key, old, new) of every key whose values differ."""
     found = [(key, old, wanted.get(key)) for key, old in now.items() if wanted.get(key) is not old]
     found += [(key, None, new) for key, new in wanted.items() if key not in now]
     return found

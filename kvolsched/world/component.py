@@ -1,9 +1,9 @@
-"""Components and their actors: what a process sees, what it remembers, and the hand an actor holds for one turn.
+"""Components and their actors: what a process sees and remembers, and what an actor may do during one turn.
 
-A component is a process: one cursor per kind it watches, one space of notes, one identity. Its actors are its
-routines and share all three. Actors of different components meet only in the API objects. A delivery moves a cursor
-and brings the net change per key; from the start of the log (a new or restarted process) it brings everything there
-is, as a list does.
+A component is a process: one cursor per watched kind, its notes, one identity. Its actors are its routines and share
+all three. Actors of different components interact only through API objects. A delivery moves a cursor and brings the
+net change per key; for a cursor at the start of the log (a new or restarted process) it brings every object, as a list
+does.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ import attrs
 from kvolsched.api.kinds.meta import EMPTY, Frozen
 
 from .activation import ActivationCondition
-from .apiserver import CLOCK, ApiServer, Done, Refused, Write, moment
-from .digest import MODULUS, SILENT_KINDS, meaning
+from .apiserver import CLOCK, ApiServer, CommittedWrite, RefusedWrite, Write, moment
+from .digest import IGNORED_KINDS, MODULUS, object_fingerprint
 from .log import Key, Log, LogKey, Note
 from .view import InformerCache, View
 from .work_queue import WakeUp, WorkItem, WorkQueue
@@ -27,24 +27,24 @@ from .work_queue import WakeUp, WorkItem, WorkQueue
 class Actor(Protocol):
     """A routine of a component.
 
-    `notice` hears of every net change that a delivery brings, `due` of a wake-up; both only note what is to be done.
-    `ready` lists (order, cause) of what the actor may take up now, the default first; only that one unless `every`.
-    `act` does one turn of a cause, makes at most one write, and says whether the cause goes on in another turn.
+    `on_change` is called with every net change of a delivery, `on_wake_up` with every wake-up; both only write notes.
+    `ready_causes` lists (order, cause) that the actor may take up now, the first alone unless `every`.
+    `act` does one turn of a cause with at most one write, and returns whether the cause goes on in another turn.
     """
 
     @property
     def name(self) -> str: ...
-    def notice(self, ctx: TurnContext, key: Key, old: Any, new: Any) -> None: ...
-    def due(self, ctx: TurnContext, name: str) -> None: ...
-    def ready(self, ctx: TurnContext, *, every: bool = False) -> Sequence[tuple[int, str]]: ...
+    def on_change(self, ctx: TurnContext, key: Key, old: Any, new: Any) -> None: ...
+    def on_wake_up(self, ctx: TurnContext, name: str) -> None: ...
+    def ready_causes(self, ctx: TurnContext, *, every: bool = False) -> Sequence[tuple[int, str]]: ...
     def act(self, ctx: TurnContext, cause: str) -> bool: ...
 
 
 @attrs.frozen
 class Component:
-    """What a process is made of: its name (its identity), what it watches, its actors, its own views, its options.
+    """The definition of a process: its name (its identity), the kinds it watches, its actors, views and options.
 
-    `need` makes a view that says when it begins to watch (see `need.py`); None: from the start.
+    `activation` makes the condition under which it watches (see `activation.py`); None: always.
     """
 
     name: str
@@ -52,11 +52,11 @@ class Component:
     actors: tuple[Actor, ...]
     views: Callable[[InformerCache], Mapping[str, View]] = lambda _seen: {}
     config: Frozen = EMPTY
-    need: Callable[[], ActivationCondition] | None = None
+    activation: Callable[[], ActivationCondition] | None = None
 
 
 class Delivery(NamedTuple):
-    """What a delivery brings of one key: the net change, and the place of the last change in it."""
+    """Net change of one key that a delivery brings, and the position of the last change in it."""
 
     place: int
     key: Key
@@ -65,10 +65,10 @@ class Delivery(NamedTuple):
 
 
 class Process:
-    """A running component. Mutable; follows the log and is moved by nothing else.
+    """A running component. Mutable; only changes of the log move it.
 
-    `pending` holds, for each kind of which there is something yet to see, the place of the oldest such change;
-    `arrived` what the last move of a cursor brought; `sum` the meaning of all it has seen, if `tracking`; `listening`
+    `pending` holds, for each kind with changes not yet seen, the position of the oldest one; `delivered` the changes of
+    the last move of a cursor; `seen_sum` the sum of the fingerprints of all seen objects, if `tracking`; `watching`
     whether it watches yet.
     """
 
@@ -78,53 +78,54 @@ class Process:
         self.log = log
         self.cursors = {kind: Note(component.name, "cursor", kind) for kind in component.watches}
         self.pending: dict[str, int] = {}
-        self.arrived: list[Delivery] = []
+        self.delivered: list[Delivery] = []
         self.tracking = False
-        self.need = component.need() if component.need is not None else None
-        self.listening = self.need is None
+        self.activation = component.activation() if component.activation is not None else None
+        self.watching = self.activation is None
         self.reset()
 
     def reset(self) -> None:
-        """Empty every view."""
+        """Replace every view by an empty one."""
         actors = self.component.actors
-        self.sum = 0
+        self.seen_sum = 0
         self.seen = InformerCache(self.component.watches)
-        self.todo = {actor.name: WorkQueue(f"todo {actor.name}") for actor in actors}
+        self.work_queues = {actor.name: WorkQueue(f"todo {actor.name}") for actor in actors}
         self.plans = {actor.name: WorkQueue(f"plan {actor.name}") for actor in actors}
-        self.wakes = WorkQueue("wake", order=lambda wake: (wake.at, wake.order))
+        self.wake_ups = WorkQueue("wake", order=lambda wake: (wake.at, wake.order))
         self.views: dict[str, View] = dict(self.component.views(self.seen))
         self.listeners: dict[str, list[Callable[[LogKey, Any, Any], None]]] = {}
-        views: list[View] = [self.seen, *self.todo.values(), *self.plans.values(), self.wakes, *self.views.values()]
+        queues = (*self.work_queues.values(), *self.plans.values(), self.wake_ups)
+        views: tuple[View, ...] = (self.seen, *queues, *self.views.values())
         for view in views:
-            for word in sorted(view.follows):
-                self.listeners.setdefault(word, []).append(view.apply)
+            for kind_or_sort in sorted(view.follows):
+                self.listeners.setdefault(kind_or_sort, []).append(view.apply)
 
     def rebuild(self) -> None:
-        """Build every view anew from the log: the definition that every move must meet."""
+        """Build every view from the log: the definition that every move must meet."""
         self.reset()
         self.pending = {}
-        self._consider()
+        self._rebuild_condition()
         for kind in self.component.watches:
             cursor = self.log.notes.get(self.cursors[kind], 0)
-            for _, key, _, new in self.net(kind, 0, cursor):
-                self.see(kind, key, None, new)
-            if self.listening:
-                self.look(kind, cursor)
+            for _, key, _, new in self.net_changes(kind, 0, cursor):
+                self.apply_seen(kind, key, None, new)
+            if self.watching:
+                self.update_pending(kind, cursor)
         for note in sorted(note for note in self.log.notes if note.component == self.name):
             for apply in self.listeners.get(note.sort, ()):
                 apply(note, None, self.log.notes[note])
 
-    def hear(self, note: Note, old: Any, new: Any) -> None:
-        """Follow a change of one of this component's notes; a cursor's takes what is seen along."""
+    def on_note_change(self, note: Note, old: Any, new: Any) -> None:
+        """Update the views after a change of one of this component's notes; a moved cursor delivers changes."""
         if note[1] == "cursor":
-            self._move(note[2], old or 0, new or 0)
+            self._move_cursor(note[2], old or 0, new or 0)
             return
         for apply in self.listeners.get(note[1], ()):
             apply(note, old, new)
 
-    def expect(self, kind: str, place: int, *, undone: bool) -> None:
-        """Follow a change of an API object of a watched kind: from now on there is something to see, or no longer."""
-        if not self.listening:
+    def mark_pending(self, kind: str, place: int, *, undone: bool) -> None:
+        """Note that a change of a watched kind is pending, or no longer if it was undone."""
+        if not self.watching:
             return
         if not undone:
             self.pending.setdefault(kind, place)
@@ -132,66 +133,67 @@ class Process:
             del self.pending[kind]
 
     def on_stored_change(self, key: LogKey, old: Any, new: Any) -> None:
-        """Follow a change of what this component's need is about; who begins to listen has everything yet to see."""
-        assert self.need is not None
-        self.need.apply(key, old, new)
-        if self.need.met != self.listening:
+        """Update the activation condition after a stored change; start or stop watching if it switches."""
+        assert self.activation is not None
+        self.activation.apply(key, old, new)
+        if self.activation.is_met != self.watching:
             self.start_or_stop_watching()
 
     def start_or_stop_watching(self) -> None:
-        """Listen if the need is met or something has been seen already, else await nothing."""
-        before, self.listening = self.listening, self._listens()
-        if not self.listening:
+        """Watch if the condition is met or something has been seen already; every object is pending at the start."""
+        was_watching, self.watching = self.watching, self._should_watch()
+        if not self.watching:
             self.pending.clear()
-        elif not before:
+        elif not was_watching:
             for kind in self.component.watches:
-                self.look(kind, self.log.notes.get(self.cursors[kind], 0))
+                self.update_pending(kind, self.log.notes.get(self.cursors[kind], 0))
 
-    def _consider(self) -> None:
-        """Build the need anew from what is stored."""
-        if self.component.need is None:
+    def _rebuild_condition(self) -> None:
+        """Build the activation condition from what is stored."""
+        if self.component.activation is None:
             return
-        self.need = self.component.need()
+        self.activation = self.component.activation()
         for key, obj in self.log.objects.items():
-            if key[0] in self.need.follows:
-                self.need.apply(key, None, obj)
+            if key[0] in self.activation.follows:
+                self.activation.apply(key, None, obj)
         for note, value in self.log.notes.items():
-            if note[0] == WORLD and note[1] in self.need.follows:
-                self.need.apply(note, None, value)
+            if note[0] == WORLD and note[1] in self.activation.follows:
+                self.activation.apply(note, None, value)
         self.start_or_stop_watching()
 
-    def rebuild_condition(self, changes: Sequence[tuple[LogKey, Any, Any]]) -> None:
-        """Follow changes of which nothing is to be expected: what there is yet to see is set elsewhere."""
-        assert self.need is not None
+    def apply_to_condition(self, changes: Sequence[tuple[LogKey, Any, Any]]) -> None:
+        """Update the activation condition only; the caller sets what is pending."""
+        assert self.activation is not None
         for key, old, new in changes:
-            if (key[0] if type(key) is Key else key[1]) in self.need.follows:
-                self.need.apply(key, old, new)
-        self.listening = self._listens()
+            if (key[0] if type(key) is Key else key[1]) in self.activation.follows:
+                self.activation.apply(key, old, new)
+        self.watching = self._should_watch()
 
-    def _listens(self) -> bool:
-        notes = self.log.notes
-        return self.need is None or self.need.met or any(notes.get(cursor) for cursor in self.cursors.values())
+    def _should_watch(self) -> bool:
+        if self.activation is None or self.activation.is_met:
+            return True
+        return any(self.log.notes.get(cursor) for cursor in self.cursors.values())
 
-    def net(self, kind: str, start: int, stop: int) -> list[Delivery]:
-        """Return the net change per key that moving a cursor brings, in the order of the last change of each key."""
+    def net_changes(self, kind: str, start: int, stop: int) -> list[Delivery]:
+        """Return the net change per key between two positions, in the order of the last change of each key."""
         if start == stop:
             return []
         if start > stop:
-            forth = self.net(kind, stop, start)
-            return [Delivery(place, key, new, old) for place, key, old, new in reversed(forth)]
+            forward = self.net_changes(kind, stop, start)
+            return [Delivery(place, key, new, old) for place, key, old, new in reversed(forward)]
         first: dict[Any, Any] = {}
         last: dict[Any, tuple[int, Any]] = {}
-        if start == 0:  # a list, not a watch: what there is now, less what has come since `stop`
+        if start == 0:  # a list, not a watch: the present objects with the changes since `stop` taken back
             for key, obj in self.log.objects.items():
                 if key[0] == kind:
                     last[key] = (obj.metadata.resource_version, obj)
             if stop < self.log.place:
-                for change in reversed([change for _, change in self.log.between(kind, stop, self.log.place)]):
+                for change in reversed([change for _, change in self.log.changes_between(kind, stop, self.log.place)]):
                     old = change.old
                     last[change.key] = (old.metadata.resource_version if old is not None else 0, old)
             found = [Delivery(place, key, None, obj) for key, (place, obj) in last.items() if obj is not None]
-            return sorted(found, key=_order)
-        changes = list(self.log.between(kind, start, stop))
+            return sorted(found, key=_delivery_order)
+        changes = list(self.log.changes_between(kind, start, stop))
         if len(changes) == 1:
             place, only = changes[0]
             return [Delivery(place, only.key, only.old, only.new)]  # type: ignore[arg-type]
@@ -199,49 +201,49 @@ class Process:
             first.setdefault(change.key, change.old)
             last[change.key] = (place, change.new)
         found = [Delivery(place, key, first[key], new) for key, (place, new) in last.items() if first[key] is not new]
-        return sorted(found, key=_order) if len(found) > 1 else found
+        return sorted(found, key=_delivery_order) if len(found) > 1 else found
 
-    def see(self, kind: str, key: Key, old: Any, new: Any) -> None:
-        """Put one object in place of another in everything that follows what is seen."""
-        if self.tracking and kind not in SILENT_KINDS:
-            self.sum = (self.sum + meaning(key, new) - meaning(key, old)) % MODULUS
+    def apply_seen(self, kind: str, key: Key, old: Any, new: Any) -> None:
+        """Replace one seen object by another in every view that follows its kind."""
+        if self.tracking and kind not in IGNORED_KINDS:
+            self.seen_sum = (self.seen_sum + object_fingerprint(key, new) - object_fingerprint(key, old)) % MODULUS
         for apply in self.listeners.get(kind, ()):
             apply(key, old, new)
 
-    def _move(self, kind: str, start: int, stop: int) -> None:
-        self.arrived = self.net(kind, start, stop)
-        for _, key, old, new in self.arrived:
-            self.see(kind, key, old, new)
-        if self.need is not None:
+    def _move_cursor(self, kind: str, start: int, stop: int) -> None:
+        self.delivered = self.net_changes(kind, start, stop)
+        for _, key, old, new in self.delivered:
+            self.apply_seen(kind, key, old, new)
+        if self.activation is not None:
             self.start_or_stop_watching()
-        if self.listening:
-            self.look(kind, stop)
+        if self.watching:
+            self.update_pending(kind, stop)
 
-    def look(self, kind: str, cursor: int) -> None:
-        """Find out what there is yet to see of a kind from a cursor on."""
-        first = self.log.first(kind, cursor)
+    def update_pending(self, kind: str, cursor: int) -> None:
+        """Find the oldest change of a kind from a cursor on, and note it as pending."""
+        first = self.log.first_change(kind, cursor)
         if first is None:
             self.pending.pop(kind, None)
         else:
             self.pending[kind] = first
 
 
-WORLD = "world"  # who owns the notes that are nobody's
+WORLD = "world"  # owner of the notes that belong to no component
 
 
 class World(Protocol):
-    """What a hand reaches of the world: its log, the API server, the recorder of Events, and draws."""
+    """What a `TurnContext` needs of the world: its log, the API server, the recorder of Events, and draws."""
 
     log: Log
     server: ApiServer
 
-    def commit(self, component: str, write: Write) -> Done | Refused: ...
+    def commit(self, component: str, write: Write) -> CommittedWrite | RefusedWrite: ...
     def record_event(self, source: str, about: Any, type_: str, reason: str, message: str) -> None: ...
-    def draw(self, purpose: str, key: str, among: int, attempt: int) -> int: ...
+    def draw(self, purpose: str, key: str, bound: int, attempt: int) -> int: ...
 
 
 class TurnContext:
-    """What an actor holds during its turn: what its component has seen, its notes, and one write."""
+    """What an actor may read and write during one turn: what its component has seen, its notes, and one write."""
 
     def __init__(self, sim: World, process: Process, actor: Actor) -> None:
         self.sim = sim
@@ -249,7 +251,7 @@ class TurnContext:
         self.actor = actor
         self.seen = process.seen
         self.views = process.views
-        self.outcomes: list[Done | Refused] = []
+        self.outcomes: list[CommittedWrite | RefusedWrite] = []
         self.reads: list[Key] = []
         self.events = 0
         self.words = ""
@@ -261,46 +263,46 @@ class TurnContext:
 
     @property
     def moment(self) -> str:
-        """The present moment as manifests write it."""
+        """The present simulated time as manifests write it."""
         return moment(self.sim.log)
 
     @property
     def place(self) -> int:
-        """The present place in the log, for orders."""
+        """The present position in the log, used to order notes."""
         return self.sim.log.place
 
     def note(self, sort: str, name: str) -> Any:
-        """Return what the component remembers of this sort about this name, or None."""
+        """Return the component's note of a sort and name, or None."""
         return self.sim.log.notes.get(Note(self.process.name, sort, name))
 
     def remember(self, sort: str, name: str, value: Any) -> None:
-        """Put a note in place of the old one; None forgets it."""
+        """Write a note of a sort and name; None removes it."""
         self.sim.log.write(Note(self.process.name, sort, name), value)
 
-    def todo(self, cause: str, actor: Actor | None = None) -> None:
-        """Note that this actor (or another of the component) has something to do; already noted, it keeps its order."""
+    def enqueue(self, cause: str, actor: Actor | None = None) -> None:
+        """Enqueue a cause for this actor (or another of the component); one already queued keeps its order."""
         name = (actor or self.actor).name
-        if cause not in self.process.todo[name].items:
+        if cause not in self.process.work_queues[name].items:
             self.remember(f"todo {name}", cause, WorkItem(self.place))
 
-    def done(self, cause: str) -> None:
-        """Note that there is nothing more to do about this cause."""
-        if cause in self.process.todo[self.actor.name].items:
+    def dequeue(self, cause: str) -> None:
+        """Remove a cause from this actor's work queue."""
+        if cause in self.process.work_queues[self.actor.name].items:
             self.remember(f"todo {self.actor.name}", cause, None)
 
-    def wake(self, name: str, after: float, *, periodic: bool = False, actor: str = "") -> None:
-        """Ask for this actor (or another of the component) to be woken in `after` seconds, whatever it wished."""
-        self.remember("wake", f"{actor or self.actor.name}|{name}", WakeUp(self.now + after, self.place, periodic))
+    def wake_after(self, name: str, seconds: float, *, periodic: bool = False, actor: str = "") -> None:
+        """Schedule a wake-up of this actor (or another of the component) in some seconds, replacing the old one."""
+        self.remember("wake", f"{actor or self.actor.name}|{name}", WakeUp(self.now + seconds, self.place, periodic))
 
-    def cancel_wake(self, name: str, actor: str = "") -> None:
-        """Take the wish of this name back."""
+    def cancel_wake_up(self, name: str, actor: str = "") -> None:
+        """Remove the wake-up of a name."""
         self.remember("wake", f"{actor or self.actor.name}|{name}", None)
 
-    def commit(self, write: Write) -> Done | Refused:
-        """Have the API server carry out one write, or learn why it refuses.
+    def commit(self, write: Write) -> CommittedWrite | RefusedWrite:
+        """Send a write to the API server and return its outcome.
 
         Raises:
-            RuntimeError: the turn has written already (law: one turn, at most one write).
+            RuntimeError: the turn has already made its one write.
         """
         if self.outcomes:
             raise RuntimeError(f"{self.actor.name} tried a second write in one turn: {write.verb} {write.subject}")
@@ -308,30 +310,30 @@ class TurnContext:
         self.outcomes.append(outcome)
         return outcome
 
-    def get(self, key: Key) -> Any:
-        """Read one object from the API server itself, past what the component has seen; the turn's record says so."""
+    def get_live(self, key: Key) -> Any:
+        """Read an object from the API server instead of the component's cache; the turn's record lists such reads."""
         self.reads.append(key)
         return self.sim.log.objects.get(key)
 
     def event(self, about: Any, type_: str, reason: str, message: str, source: str = "") -> None:
-        """Say something of an object; an Event rides along with the turn and is not counted as its write."""
+        """Record an Event about an object; it does not count as the turn's write."""
         self.events += 1
         self.sim.record_event(source or self.process.name, about, type_, reason, message)
 
-    def draw(self, purpose: str, key: str, among: int, attempt: int = 0) -> int:
-        """Return a number below `among`, the same for the same seed, purpose, key and attempt."""
-        return self.sim.draw(purpose, key, among, attempt)
+    def draw(self, purpose: str, key: str, bound: int, attempt: int = 0) -> int:
+        """Return a number below `bound` that depends on seed, purpose, key and attempt only."""
+        return self.sim.draw(purpose, key, bound, attempt)
 
-    def say(self, words: str) -> None:
-        """Give the sentence that describes this turn."""
+    def describe(self, words: str) -> None:
+        """Set the sentence that describes this turn."""
         self.words = words
 
 
-def seeded(seed: int, purpose: str, key: str, attempt: int, among: int) -> int:
-    """Return hash(seed, purpose, key, attempt) mod `among`."""
+def seeded_draw(seed: int, purpose: str, key: str, attempt: int, bound: int) -> int:
+    """Return hash(seed, purpose, key, attempt) mod `bound`."""
     text = f"{seed}|{purpose}|{key}|{attempt}"
-    return int.from_bytes(hashlib.blake2b(text.encode(), digest_size=8).digest()) % among
+    return int.from_bytes(hashlib.blake2b(text.encode(), digest_size=8).digest()) % bound
 
 
-def _order(arrival: Delivery) -> tuple[int, Key]:
-    return arrival.place, arrival.key
+def _delivery_order(delivery: Delivery) -> tuple[int, Key]:
+    return delivery.place, delivery.key

@@ -1,9 +1,9 @@
-"""The digest of meaning: two worlds share it exactly when nothing that can follow tells them apart.
+"""The digest of a world: two worlds with equal digests have equivalent states, so that a search visits one of them.
 
 It covers the API objects, what each component has seen of them, and every note in relative terms: waits instead of
-clock values, ranks instead of places, and of a version in a note only how it compares with the versions around it.
-Left out: versions as such, moments (only whether they are set), uid counters, and Event objects, which no component
-reads. The sums are kept up to date change by change, so that asking after every turn is cheap.
+clock values, ranks instead of positions, and how a version compares with others instead of the version. Left out are
+versions as such, timestamps (only whether they are set), uid counters, and Event objects, which no component reads.
+The digest is a sum of fingerprints, updated change by change.
 """
 
 from __future__ import annotations
@@ -20,29 +20,28 @@ from kvolsched.api.kinds.meta import ObjectMeta
 from .log import Key, Log, LogKey, Note
 from .view import InformerCache
 
-SILENT_SORTS = frozenset({"cursor", "clock", "origin", "gone", "similar"})
-SILENT_KINDS = frozenset({"Event"})
+IGNORED_SORTS = frozenset({"cursor", "clock", "origin", "gone", "similar"})
+IGNORED_KINDS = frozenset({"Event"})
 MODULUS = 1 << 128
 CLOCK_SORT = "clock"
 
-# How a field of a note takes part: {"digest": WAIT} a moment to come on the simulated clock, as seconds from now
-# (what has passed counts as now; of what is periodic only that it comes); RANK its
-# order among notes of the same sort; VERSION the version of the object at the value's `key`; SILENT not at all;
-# and in API objects "presence": only whether it is set.
-WAIT = {"digest": "wait"}
-RANK = {"digest": "rank"}
-VERSION = {"digest": "version"}
-SILENT = {"digest": "silent"}
+# Metadata of a field: how it enters the digest. WAIT: a moment on the simulated clock, as seconds from now (0 if past;
+# without its time if periodic). RANK: its order among the notes of one sort. VERSION: how it compares with the versions
+# of the object at the value's `key`. IGNORES: not at all. In API objects "presence": only whether it is set.
+DIGEST_WAIT = {"digest": "wait"}
+DIGEST_RANK = {"digest": "rank"}
+DIGEST_VERSION = {"digest": "version"}
+DIGEST_IGNORES = {"digest": "silent"}
 
-# What a note says that depends on the world around it: ("wait", at), ("rank", order), ("version", key, version).
-Slot = tuple[Any, ...]
+# A value of a note whose digest depends on other contents: ("wait", at), ("rank", order), ("version", key, version).
+RelativeValue = tuple[Any, ...]
 
 
 _known_fields: dict[Any, tuple[tuple[str, str], ...]] = {}
 
 
 def _fields(cls: Any) -> tuple[tuple[str, str], ...]:
-    """Return (name, how it takes part) of every field that does."""
+    """Return (name, how it enters the digest) of every field that does."""
     known = _known_fields.get(cls)
     if known is None:
         if not attrs.has(cls):
@@ -58,225 +57,225 @@ def _fields(cls: Any) -> tuple[tuple[str, str], ...]:
 _texts: dict[Any, str] = {}
 
 
-def encode(value: Any, slots: list[Slot] | None = None) -> str:
-    """Return a text that equal meanings share and different ones do not.
+def canonical_text(value: Any, relative: list[RelativeValue] | None = None) -> str:
+    """Return a canonical text of a value: equal texts for equivalent values only.
 
     Args:
         value: plain data or attrs values, nested.
-        slots: when given, what depends on the world around is put there and only marked in the text.
+        relative: if given, relative values are appended to it and only marked in the text.
     """
     if value is None or isinstance(value, bool | int | float | str | bytes):
         return repr(value)
     if isinstance(value, Mapping):
-        return "{" + ",".join(f"{key!r}:{encode(value[key], slots)}" for key in sorted(value)) + "}"
+        return "{" + ",".join(f"{key!r}:{canonical_text(value[key], relative)}" for key in sorted(value)) + "}"
     if isinstance(value, tuple):
-        return "(" + ",".join([encode(item, slots) for item in value]) + ")"
+        return "(" + ",".join([canonical_text(item, relative) for item in value]) + ")"
     if isinstance(value, frozenset):
-        return "<" + ",".join(sorted(encode(item, slots) for item in value)) + ">"
+        return "<" + ",".join(sorted(canonical_text(item, relative) for item in value)) + ">"
     if isinstance(value, Enum):
         return f"{type(value).__name__}.{value.name}"
     meta = getattr(value, "metadata", None)
     if not isinstance(meta, ObjectMeta):
-        return _encode_fields(value, slots)
-    if slots is not None and meta.resource_version:
-        slots.append(("version", Key(value.kind, meta.namespace, meta.name), meta.resource_version))
+        return _fields_text(value, relative)
+    if relative is not None and meta.resource_version:
+        relative.append(("version", Key(value.kind, meta.namespace, meta.name), meta.resource_version))
     text = _texts.get(value)
     if text is None:
         if len(_texts) > 100_000:
             _texts.clear()
-        text = _texts[value] = f"{_number(_encode_fields(value, None)):x}"
+        text = _texts[value] = f"{_hash(_fields_text(value, None)):x}"
     return text
 
 
-def _encode_fields(value: Any, slots: list[Slot] | None) -> str:
+def _fields_text(value: Any, relative: list[RelativeValue] | None) -> str:
     parts = [type(value).__name__]
     for name, how in _fields(type(value)):
         item = getattr(value, name)
         if how == "presence":
             parts.append("set" if item is not None else "unset")
-        elif not how or slots is None:
-            parts.append(encode(item, slots))
+        elif not how or relative is None:
+            parts.append(canonical_text(item, relative))
         elif how == "wait" and getattr(value, "periodic", False):
-            parts.append("some day")  # that it comes is all that matters
+            parts.append("some day")  # its time does not matter
         elif how == "version":
             parts.append("?" if item else "any")
             if item:
-                slots.append(("version", value.key, item))
+                relative.append(("version", value.key, item))
         else:
             parts.append("?" if item is not None else "never")
             if item is not None:
-                slots.append((how, item))
+                relative.append((how, item))
     return "[" + "|".join(parts) + "]"
 
 
-def _number(text: str) -> int:
+def _hash(text: str) -> int:
     return int.from_bytes(hashlib.blake2b(text.encode(), digest_size=16).digest())
 
 
-# What is known of a value, by its identity: histories share values, so the same one is met again and again. The value
-# is held as well, so that no other can get its identity.
-_known: dict[tuple[int, LogKey], tuple[Any, Any]] = {}
+# Computed results by the identity of a value, since branches of the log share values. The value is held as well, so
+# that no other can get its identity.
+_cache: dict[tuple[int, LogKey], tuple[Any, Any]] = {}
 
 
-def _remember(key: LogKey, value: Any, found: Any) -> Any:
-    if len(_known) > 200_000:
-        _known.clear()
-    _known[id(value), key] = value, found
-    return found
+def _remember(key: LogKey, value: Any, result: Any) -> Any:
+    if len(_cache) > 200_000:
+        _cache.clear()
+    _cache[id(value), key] = value, result
+    return result
 
 
-def meaning(key: Key, value: Any) -> int:
-    """Return the 128-bit number of one object at one key, 0 if absent; sums of these describe whole contents."""
+def object_fingerprint(key: Key, value: Any) -> int:
+    """Return the 128-bit fingerprint of an object at a key, 0 if absent; contents are described by their sum."""
     if value is None:
         return 0
-    known = _known.get((id(value), key))
-    if known is not None:
-        return int(known[1])
-    return int(_remember(key, value, _number(f"{tuple(key)}={encode(value)}")))
+    cached = _cache.get((id(value), key))
+    if cached is not None:
+        return int(cached[1])
+    return int(_remember(key, value, _hash(f"{tuple(key)}={canonical_text(value)}")))
 
 
 class DigestSource(Protocol):
-    """What the digest asks of a running component."""
+    """What the digest needs of a running component."""
 
     seen: InformerCache
     pending: dict[str, int]
-    sum: int
+    seen_sum: int
     tracking: bool
-    listening: bool
+    watching: bool
 
 
-class Sums:
-    """The parts of the digest, moved along with the log. Mutable.
+class IncrementalDigest:
+    """A digest that follows the log. Mutable.
 
-    What changes is only marked; it is added up when the digest is asked for, so that what is tried and taken back
-    costs next to nothing.
+    Changed keys are only marked, and added up when the digest is asked for, so that undone trials cost little.
     """
 
     def __init__(self, log: Log, watchers: Mapping[str, DigestSource]) -> None:
         self.log = log
         self.watchers = watchers
-        self.numbers: dict[LogKey, int] = {}
-        self.objects = 0
-        self.notes: dict[str, int] = {}
-        self.relative: dict[str, dict[Note, tuple[str, tuple[Slot, ...]]]] = {}
-        self.touched: dict[LogKey, None] = dict.fromkeys((*log.objects, *log.notes))
+        self.fingerprints: dict[LogKey, int] = {}
+        self.objects_sum = 0
+        self.note_sums: dict[str, int] = {}
+        self.relative: dict[str, dict[Note, tuple[str, tuple[RelativeValue, ...]]]] = {}
+        self.changed: dict[LogKey, None] = dict.fromkeys((*log.objects, *log.notes))
         for watcher in watchers.values():
             if not watcher.tracking:
                 watcher.tracking = True
-                watcher.sum = sum(
-                    meaning(key, obj)
+                watcher.seen_sum = sum(
+                    object_fingerprint(key, obj)
                     for kind, objects in watcher.seen.kinds.items()
-                    if kind not in SILENT_KINDS
+                    if kind not in IGNORED_KINDS
                     for key, obj in objects.items()
                 ) % MODULUS
 
-    def hear(self, key: LogKey) -> None:
-        """Mark a place of the map that has changed."""
-        self.touched[key] = None
+    def mark_changed(self, key: LogKey) -> None:
+        """Mark a key whose value has changed."""
+        self.changed[key] = None
 
     def catch_up(self) -> None:
-        """Add up what has changed."""
-        for key in self.touched:
-            gone = self.numbers.pop(key, 0)
+        """Add up the fingerprints of the changed keys."""
+        for key in self.changed:
+            old = self.fingerprints.pop(key, 0)
             if type(key) is Key:
-                number = 0
-                if key[0] not in SILENT_KINDS and key in self.log.objects:
-                    number = self.numbers[key] = meaning(key, self.log.objects[key])
-                self.objects = (self.objects + number - gone) % MODULUS
-            elif key[1] not in SILENT_SORTS:
-                self._note(key, gone)  # type: ignore[arg-type]
-        self.touched.clear()
+                new = 0
+                if key[0] not in IGNORED_KINDS and key in self.log.objects:
+                    new = self.fingerprints[key] = object_fingerprint(key, self.log.objects[key])
+                self.objects_sum = (self.objects_sum + new - old) % MODULUS
+            elif key[1] not in IGNORED_SORTS:
+                self._update_note(key, old)  # type: ignore[arg-type]
+        self.changed.clear()
 
-    def _note(self, note: Note, gone: int) -> None:
+    def _update_note(self, note: Note, old: int) -> None:
         owner = note[0]
         relative = self.relative.setdefault(owner, {})
         relative.pop(note, None)
-        value, number = self.log.notes.get(note), 0
+        value, new = self.log.notes.get(note), 0
         if value is not None:
-            known = _known.get((id(value), note))
-            text, slots, number = known[1] if known is not None else _remember(note, value, _skeleton(note, value))
-            if slots:
-                relative[note], number = (text, slots), 0
+            cached = _cache.get((id(value), note))
+            text, values, new = cached[1] if cached is not None else _remember(note, value, _analyse_note(note, value))
+            if values:
+                relative[note], new = (text, values), 0
             else:
-                self.numbers[note] = number
-        self.notes[owner] = (self.notes.get(owner, 0) + number - gone) % MODULUS
+                self.fingerprints[note] = new
+        self.note_sums[owner] = (self.note_sums.get(owner, 0) + new - old) % MODULUS
 
     def digest(self) -> str:
-        """Return the digest of the present place, 32 hex digits."""
+        """Return the digest of the present state, 32 hex digits."""
         self.catch_up()
-        seen = [(name, w.sum, self._stale(w)) for name, w in self.watchers.items() if w.listening]
-        said = ((owner, self.notes[owner], self._relative(owner)) for owner in sorted(self.notes))
-        notes = [parts for parts in said if any(parts[1:])]  # who has forgotten everything says nothing
-        return f"{_number(f'{self.objects}|{seen!r}|{notes!r}'):032x}"
+        seen = [(name, w.seen_sum, self._outdated_keys(w)) for name, w in self.watchers.items() if w.watching]
+        by_owner = ((owner, self.note_sums[owner], self._relative_text(owner)) for owner in sorted(self.note_sums))
+        notes = [parts for parts in by_owner if any(parts[1:])]  # an owner without notes leaves no trace
+        return f"{_hash(f'{self.objects_sum}|{seen!r}|{notes!r}'):032x}"
 
-    def local(self, component: str) -> tuple[Any, ...]:
-        """Return what a component can know: equal where all that it has seen and noted means the same."""
+    def local_state(self, component: str) -> tuple[Any, ...]:
+        """Return the local state of a component: equal if all that it has seen and noted is equivalent."""
         self.catch_up()
-        return component, self.watchers[component].sum, self.notes.get(component, 0), self._relative(component)
+        sums = self.watchers[component].seen_sum, self.note_sums.get(component, 0)
+        return component, *sums, self._relative_text(component)
 
-    def _stale(self, watcher: DigestSource) -> tuple[Key, ...]:
-        """Return the keys of which a component holds an old version that means the same as the new one."""
+    def _outdated_keys(self, watcher: DigestSource) -> tuple[Key, ...]:
+        """Return the keys of which a component has seen an old version that equals the stored one."""
         objects = self.log.objects
         return tuple(
             sorted(
                 key
                 for kind in watcher.pending
-                if kind not in SILENT_KINDS
-                for key, here in watcher.seen.kinds[kind].items()
-                if here is not (there := objects.get(key)) and here == there
+                if kind not in IGNORED_KINDS
+                for key, seen in watcher.seen.kinds[kind].items()
+                if seen is not (stored := objects.get(key)) and seen == stored
             )
         )
 
-    def _relative(self, owner: str) -> str:
-        """Return what the notes of a component say that depends on the world around them."""
+    def _relative_text(self, owner: str) -> str:
+        """Return the text of a component's notes with relative values."""
         relative = self.relative.get(owner)
         if not relative:
             return ""
         now = self.log.notes.get(Note("world", CLOCK_SORT, ""), 0.0)
         ranks = _ranks(relative)
         lines = []
-        for note, (text, slots) in relative.items():
-            said = []
-            for how, *what in slots:
+        for note, (text, values) in relative.items():
+            parts = []
+            for how, *value in values:
                 if how == "wait":
-                    said.append(repr(max(0.0, round(what[0] - now, 6))))
+                    parts.append(repr(max(0.0, round(value[0] - now, 6))))
                 elif how == "rank":
-                    said.append(str(ranks[note[1]].index(what[0])))
+                    parts.append(str(ranks[note[1]].index(value[0])))
                 else:
-                    said.append(self._compare(owner, what[0], what[1], ranks[what[0]]))
-            lines.append(f"{text}{said}")
+                    parts.append(self._compare_version(owner, value[0], value[1], ranks[value[0]]))
+            lines.append(f"{text}{parts}")
         return "\n".join(sorted(lines))
 
-    def _compare(self, component: str, key: Key, version: int, noted: list[int]) -> str:
-        """Say how a version compares with those that are stored, seen, and noted by the same component."""
+    def _compare_version(self, component: str, key: Key, version: int, noted: list[int]) -> str:
+        """Return how a version compares with those stored, seen, and noted by the component."""
         stored = self.log.objects.get(key)
         watcher = self.watchers.get(component)
         seen = watcher.seen.kinds.get(key[0], {}).get(key) if watcher is not None else None
-        around = (_sign(version, obj) for obj in (stored, seen))
-        return f"{''.join(around)}{noted.index(version) if len(noted) > 1 else ''}"
+        signs = (_comparison_sign(version, obj) for obj in (stored, seen))
+        return f"{''.join(signs)}{noted.index(version) if len(noted) > 1 else ''}"
 
 
-def _sign(version: int, obj: Any) -> str:
+def _comparison_sign(version: int, obj: Any) -> str:
     if obj is None:
         return "-"
-    there = obj.metadata.resource_version
-    return "=" if version == there else "<" if version < there else ">"
+    other = obj.metadata.resource_version
+    return "=" if version == other else "<" if version < other else ">"
 
 
-def _ranks(relative: Mapping[Note, tuple[str, tuple[Slot, ...]]]) -> dict[Any, list[Any]]:
-    """Return, sorted, the orders in each sort of a component's notes, and the versions of each key in them."""
+def _ranks(relative: Mapping[Note, tuple[str, tuple[RelativeValue, ...]]]) -> dict[Any, list[Any]]:
+    """Return the sorted orders by sort of note, and the sorted versions by key, of a component's notes."""
     found: dict[Any, set[Any]] = {}
-    for note, (_, slots) in relative.items():
-        for how, *what in slots:
+    for note, (_, values) in relative.items():
+        for how, *value in values:
             if how == "rank":
-                found.setdefault(note[1], set()).add(what[0])
+                found.setdefault(note[1], set()).add(value[0])
             elif how == "version":
-                found.setdefault(what[0], set()).add(what[1])
-    return {where: sorted(values) for where, values in found.items()}
+                found.setdefault(value[0], set()).add(value[1])
+    return {sort_or_key: sorted(numbers) for sort_or_key, numbers in found.items()}
 
 
-def _skeleton(note: Note, value: Any) -> tuple[str, tuple[Slot, ...], int]:
-    """Return what a note says, what of it depends on the world around it, and its number."""
-    slots: list[Slot] = []
-    text = f"{tuple(note)}={encode(value, slots)}"
-    return text, tuple(slots), _number(text)
+def _analyse_note(note: Note, value: Any) -> tuple[str, tuple[RelativeValue, ...], int]:
+    """Return the canonical text of a note, its relative values, and the fingerprint of the text."""
+    relative: list[RelativeValue] = []
+    text = f"{tuple(note)}={canonical_text(value, relative)}"
+    return text, tuple(relative), _hash(text)

@@ -1,9 +1,9 @@
-"""How Events are written: equal ones are one object with a count, as their recorders keep them.
+"""The recorder of Events: repeated Events become one object with a count.
 
-Two kinds of recorder (client-go, v1.36.2): that of controllers tells alike what says the same, and from the tenth
-different sentence about one object and reason on all of them together; that of today's API (`series`: the scheduler's)
-looks at the object's version and not at the sentence, so what it says next of an unchanged pod only counts the first
-one up. An Event says something of an object and decides nothing: no component reads it, the digest leaves it out.
+There are two recorders (client-go, v1.36.2). That of controllers counts equal messages, and aggregates messages about
+one object and reason from the tenth different one on. That of the events.k8s.io API (`series`, used by the scheduler)
+compares the object's version instead of the message, so that a new message about an unchanged pod only increases the
+count of the first. No component reads Events, and the digest ignores them.
 """
 
 from __future__ import annotations
@@ -13,40 +13,41 @@ from typing import Any
 
 import attrs
 
-from kvolsched.api.kinds.kind import BY_NAME
+from kvolsched.api.kinds.kind import KINDS_BY_NAME
 from kvolsched.api.kinds.meta import ObjectMeta, ObjectReference
 from kvolsched.api.kinds.workload import Event, EventSource
 
 from .apiserver import CLOCK, key_of, moment
 from .log import Key, Log, Note
 
-MOST_SIMILAR = 10  # different sentences of one source, object, type and reason, before they are told together
-TOGETHER = "(combined from similar events): "
-SERIES_ENDS = 360.0  # seconds after which the scheduler's recorder begins a new Event
-SIMILAR = "similar"  # the sort of note by which recorders remember
+AGGREGATE_FROM = 10  # different messages of one source, object, type and reason
+AGGREGATE_PREFIX = "(combined from similar events): "
+SERIES_TIMEOUT = 360.0  # seconds after which the scheduler's recorder begins a new Event
+SIMILAR_EVENTS = "similar"  # the sort of the recorders' notes
 
 
 def record_event(
     log: Log, source: str, about: Any, type_: str, reason: str, message: str, *, series: bool = False
 ) -> None:
-    """Write or count an Event about an object; `series`: as today's API has it, by the object's version."""
+    """Write or count an Event about an object; `series`: by the events.k8s.io API, by the object's version."""
     key, now = key_of(about), moment(log)
-    words = [source, *key, about.metadata.uid, type_, reason, message]
+    fields = [source, *key, about.metadata.uid, type_, reason, message]
     if series:
-        where = _first_said(log, key, [*words, str(about.metadata.resource_version)])
+        event_key = _series_event(log, key, [*fields, str(about.metadata.resource_version)])
     else:
-        where, message = _correlated(log, key, words)
-    old = log.objects.get(where)
+        event_key, message = _correlated_event(log, key, fields)
+    old = log.objects.get(event_key)
     if old is not None:
         message = old.message if series else message
         meta = attrs.evolve(old.metadata, resource_version=log.place + 1)
-        log.write(where, attrs.evolve(old, metadata=meta, message=message, count=old.count + 1, last_timestamp=now))
+        new = attrs.evolve(old, metadata=meta, message=message, count=old.count + 1, last_timestamp=now)
+        log.write(event_key, new)
         return
     meta = ObjectMeta(
-        name=where.name, namespace=where.namespace, creation_timestamp=now, resource_version=log.place + 1
+        name=event_key.name, namespace=event_key.namespace, creation_timestamp=now, resource_version=log.place + 1
     )
     log.write(
-        where,
+        event_key,
         Event(
             metadata=meta,
             involved_object=_reference(key, about),
@@ -61,41 +62,43 @@ def record_event(
     )
 
 
-def _first_said(log: Log, key: Key, words: list[str]) -> Key:
-    """Return the Event that a sentence of the scheduler's belongs to: the first about this version of the object."""
-    *alike, _message, version = words
-    note, now = Note("world", SIMILAR, _hash([*alike, version])), float(log.notes.get(CLOCK, 0.0))
-    known: tuple[str, float] | None = log.notes.get(note)
-    same = known is not None and now - known[1] <= SERIES_ENDS
-    where = _where(key, words) if known is None or not same else Key("Event", key.namespace or "default", known[0])
-    log.write(note, (where.name, now))
-    return where
+def _series_event(log: Log, key: Key, fields: list[str]) -> Key:
+    """Return the key of the Event that counts a message of the scheduler: the first for this version of the object."""
+    *others, _message, version = fields
+    note, now = Note("world", SIMILAR_EVENTS, _hash([*others, version])), float(log.notes.get(CLOCK, 0.0))
+    series: tuple[str, float] | None = log.notes.get(note)
+    if series is not None and now - series[1] <= SERIES_TIMEOUT:
+        event_key = Key("Event", key.namespace or "default", series[0])
+    else:
+        event_key = _event_key(key, fields)
+    log.write(note, (event_key.name, now))
+    return event_key
 
 
-def _correlated(log: Log, key: Key, words: list[str]) -> tuple[Key, str]:
-    """Return the Event that a sentence of a controller's belongs to, and the sentence as it is told."""
-    where, message = _where(key, words), words[-1]
-    if where in log.objects:
-        return where, message
-    note = Note("world", SIMILAR, _hash(words[:-1]))
+def _correlated_event(log: Log, key: Key, fields: list[str]) -> tuple[Key, str]:
+    """Return the key of the Event that counts a message of a controller, and the message, maybe aggregated."""
+    event_key, message = _event_key(key, fields), fields[-1]
+    if event_key in log.objects:
+        return event_key, message
+    note = Note("world", SIMILAR_EVENTS, _hash(fields[:-1]))
     count = log.notes.get(note, 0) + 1
-    if count < MOST_SIMILAR:
+    if count < AGGREGATE_FROM:
         log.write(note, count)
-        return where, message
-    return _where(key, words[:-1]), f"{TOGETHER}{message}"
+        return event_key, message
+    return _event_key(key, fields[:-1]), f"{AGGREGATE_PREFIX}{message}"
 
 
-def _where(key: Key, words: list[str]) -> Key:
-    """Return the key of the Event that says this of an object."""
-    return Key("Event", key.namespace or "default", f"{key.name}.{_hash(words)}")
+def _event_key(key: Key, fields: list[str]) -> Key:
+    """Return the key of the Event with these fields about an object."""
+    return Key("Event", key.namespace or "default", f"{key.name}.{_hash(fields)}")
 
 
-def _hash(words: list[str]) -> str:
-    return hashlib.blake2b(chr(0).join(words).encode(), digest_size=8).hexdigest()
+def _hash(fields: list[str]) -> str:
+    return hashlib.blake2b(chr(0).join(fields).encode(), digest_size=8).hexdigest()
 
 
 def _reference(key: Key, about: Any) -> ObjectReference:
-    kind = BY_NAME.get(key.kind)
+    kind = KINDS_BY_NAME.get(key.kind)
     return ObjectReference(
         kind=key.kind,
         namespace=key.namespace,

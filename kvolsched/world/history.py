@@ -1,7 +1,7 @@
-"""Where a simulation has been: its turns, where its steps end in the log, and the futures that were left.
+"""The history of a simulation: its turns, the positions where its steps end, and its branches.
 
-A step is what changed something: one that changes nothing leaves no trace. Acting in the past cuts the future off;
-the same step made again finds that future again, another one opens a branch and keeps the old future under its name.
+Only steps that change something are recorded. A step made in the past truncates the known future: if it repeats the
+known step, that future is restored, otherwise a new branch begins and the old future is kept under its branch's name.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Self
 
 import attrs
 
-from .apiserver import Done, Refused
+from .apiserver import CommittedWrite, RefusedWrite
 from .log import Change, Key, Log
 
 _END = attrgetter("end")
@@ -22,10 +22,10 @@ _END = attrgetter("end")
 
 @attrs.frozen
 class Turn:
-    """The record of one turn: who did what, between which places of the log, at what simulated time (s).
+    """Record of one turn: who did what, between which positions of the log, at what simulated time (s).
 
-    `goes_on`: the cause is not finished and goes on in another turn. `quiet` turns only saw something (or let time
-    pass); they belong to the step that follows them. `fault` names the fault that struck.
+    `goes_on`: the cause is not finished and goes on in another turn. `quiet` turns only deliver changes or advance the
+    clock; they belong to the following step. `fault` names an injected fault.
     """
 
     step: int
@@ -36,7 +36,7 @@ class Turn:
     end: int
     time: float
     words: str
-    outcomes: tuple[Done | Refused, ...] = ()
+    outcomes: tuple[CommittedWrite | RefusedWrite, ...] = ()
     reads: tuple[Key, ...] = ()
     events: int = 0
     goes_on: bool = False
@@ -46,7 +46,7 @@ class Turn:
 
 @attrs.frozen
 class Future:
-    """What lies behind a place: the changes, their turns, and the ends of their steps."""
+    """What follows a position: the changes, their turns, and the ends of their steps."""
 
     changes: tuple[Change, ...] = ()
     turns: tuple[Turn, ...] = ()
@@ -58,7 +58,7 @@ NO_FUTURE = Future()
 
 @attrs.frozen
 class Branch:
-    """A future that was left: it hangs at place `start` on the branch `parent`."""
+    """A branch that is not the present one: its future leaves the branch `parent` at position `start`."""
 
     name: str
     parent: str
@@ -69,7 +69,7 @@ class Branch:
 class History:
     """Turns, steps and branches over a log. Mutable.
 
-    `ends[n]` is the place where step n ends (`ends[0]`: the start); `branch` the name of the present branch.
+    `ends[n]` is the position where step n ends (`ends[0]`: the start); `branch` the name of the present branch.
     """
 
     def __init__(self, log: Log) -> None:
@@ -81,87 +81,87 @@ class History:
 
     @property
     def step_number(self) -> int:
-        """How many steps lead to the present place."""
+        """The number of steps that lead to the present position."""
         return max(0, bisect_right(self.ends, self.log.place) - 1)
 
     @property
     def known_steps(self) -> int:
-        """How many steps this branch knows, visited again or not."""
+        """The number of steps of this branch, including its known future."""
         return len(self.ends) - 1
 
     def place_of(self, step: int) -> int:
-        """Return the place where a step ends.
+        """Return the position where a step ends.
 
         Raises:
-            IndexError: the branch knows no such step.
+            IndexError: the branch has no such step.
         """
         if not 0 <= step < len(self.ends):
             raise IndexError(f"step {step} is not between 0 and {len(self.ends) - 1}")
         return self.ends[step]
 
-    def cut(self) -> Future:
-        """Forget what lies behind the present place and return it."""
+    def truncate(self) -> Future:
+        """Remove what follows the present position and return it."""
         place = self.log.place
-        behind = self.turns[-1].step >= len(self.ends) if self.turns else False
-        if place == self.log.end and self.ends[-1] <= place and not behind:
-            return NO_FUTURE  # the common case: nobody has been here before
+        has_later_turns = self.turns[-1].step >= len(self.ends) if self.turns else False
+        if place == self.log.end and self.ends[-1] <= place and not has_later_turns:
+            return NO_FUTURE  # the common case
         step = self.step_number
         first = bisect_right(self.turns, place, key=_END)
         while first and self.turns[first - 1].end == place and self.turns[first - 1].step > step:
             first -= 1
         known = bisect_right(self.ends, place)
-        future = Future(self.log.cut(), tuple(self.turns[first:]), tuple(self.ends[known:]))
+        future = Future(self.log.truncate(), tuple(self.turns[first:]), tuple(self.ends[known:]))
         del self.turns[first:]
         del self.ends[known:]
         return future
 
     def extend(self, future: Future) -> None:
-        """Append a known future, without going there."""
+        """Append a known future, without moving there."""
         self.log.extend(future.changes)
         self.turns += future.turns
         self.ends += future.ends
 
-    def after(self, future: Future, start: int) -> Future | None:
-        """Return what a future from `start` still holds behind the present place, or None if it went elsewhere."""
-        made = self.log.changes[start - self.log.base :]
-        if tuple(made) != future.changes[: len(made)]:
+    def rest_of(self, future: Future, start: int) -> Future | None:
+        """Return the part of a future from `start` after the present position, or None if its changes differ."""
+        changes = self.log.changes[start - self.log.base :]
+        if tuple(changes) != future.changes[: len(changes)]:
             return None
         place = self.log.place
         return Future(
-            future.changes[len(made) :],
+            future.changes[len(changes) :],
             tuple(turn for turn in future.turns if turn.end > place),
             tuple(end for end in future.ends if end > place),
         )
 
-    def leave(self, future: Future, start: int, name: str) -> None:
-        """Keep a future under the present branch's name and go on as branch `name`."""
-        self._rehang(start, name)
+    def branch_off(self, future: Future, start: int, name: str) -> None:
+        """Keep a future under the present branch's name and continue as branch `name`."""
+        self._reattach_branches(start, name)
         self.branches.append(Branch(self.branch, name, start, future))
         self.branch = name
 
-    def fresh_name(self) -> str:
-        """Return the first of branch-1, branch-2, ... that no branch has."""
+    def new_branch_name(self) -> str:
+        """Return the first unused name of branch-1, branch-2, ..."""
         names = {branch.name for branch in self.branches} | {self.branch}
         return next(name for n in range(1, len(names) + 2) if (name := f"branch-{n}") not in names)
 
     def switch(self, name: str) -> None:
-        """Go to the end of the future of another branch; the present one is kept under its name.
+        """Switch to the end of another branch; the present one is kept under its name.
 
         Raises:
             LookupError: there is no such branch.
         """
-        other = self.named(name)
+        other = self.find_branch(name)
         if other.parent != self.branch:
             self.switch(other.parent)
-            other = self.named(name)
+            other = self.find_branch(name)
         self.log.seek(other.start)
         self.branches.remove(other)
-        self.leave(self.cut(), other.start, name)
+        self.branch_off(self.truncate(), other.start, name)
         self.extend(other.future)
         self.log.seek(self.log.end)
 
-    def named(self, name: str) -> Branch:
-        """Return the branch of this name that was left.
+    def find_branch(self, name: str) -> Branch:
+        """Return another branch by name.
 
         Raises:
             LookupError: there is none; the message lists the names.
@@ -173,109 +173,109 @@ class History:
         raise LookupError(f"no other branch is called {name!r}; there are: {names}")
 
     def copy(self, log: Log) -> History:
-        """Return the history up to the present place, over a log of its own; other futures stay here."""
+        """Return a copy of the history up to the present position for another log, without other branches."""
         other = History(log)
         other.branch = self.branch
         other.turns = self.turns[: bisect_right(self.turns, log.place, key=_END)]
         other.ends = self.ends[: bisect_right(self.ends, log.place)]
         return other
 
-    def _rehang(self, start: int, name: str) -> None:
-        """Let what hangs before `start` on the present branch hang on the one that shares that part."""
+    def _reattach_branches(self, start: int, name: str) -> None:
+        """Move branches that leave the present branch up to `start` to branch `name`, which shares that part."""
         self.branches = [
             attrs.evolve(branch, parent=name) if branch.parent == self.branch and branch.start <= start else branch
             for branch in self.branches
         ]
 
 
-class Recording:
-    """One step being made: cuts the future off first, and finds it again when the step came out alike.
+class StepTransaction:
+    """Records one step: truncates the future first, and restores it if the step repeats its beginning.
 
     Args:
-        history: what to record in.
-        undo: puts the world back to a place after an error or interrupt inside the step.
+        history: where the step is recorded.
+        undo: puts the world back to a position after an error or interrupt inside the step.
     """
 
     def __init__(self, history: History, undo: Callable[[int], None]) -> None:
         self.history = history
         self.undo = undo
-        self.done: list[Turn] = []
+        self.turns: list[Turn] = []
 
     def add(self, turn: Turn) -> Turn:
-        """Add one turn to the step."""
-        self.done.append(turn)
+        """Add a turn to the step."""
+        self.turns.append(turn)
         self.history.turns.append(turn)
         return turn
 
     def drop(self) -> None:
-        """Take the whole step back: nothing came of it."""
+        """Undo the whole step, so that none is recorded."""
         self.history.log.seek(self.start)
-        self.history.log.cut()
-        self.done.clear()
+        self.history.log.truncate()
+        self.turns.clear()
 
     def __enter__(self) -> Self:
         history = self.history
         self.start = history.log.place
-        self.future = history.cut()
-        self.before = len(history.turns), tuple(history.ends[-1:]), len(history.ends), history.branch, history.branches
+        self.future = history.truncate()
+        self.saved = len(history.turns), tuple(history.ends[-1:]), len(history.ends), history.branch, history.branches
         history.branches = list(history.branches)
         return self
 
     def __exit__(self, kind: type[BaseException] | None, _error: object, _where: TracebackType | None) -> None:
         try:
             if kind is None:
-                self._keep()
+                self._commit()
                 return
         except BaseException:
-            self._take_back()
+            self._roll_back()
             raise
-        self._take_back()
+        self._roll_back()
 
-    def _take_back(self) -> None:
+    def _roll_back(self) -> None:
         self.undo(self.start)
-        self._forget()
+        self._restore_history()
 
-    def _forget(self) -> None:
-        """Let the history be as if this step had not been begun."""
+    def _restore_history(self) -> None:
+        """Restore the history as it was before this step."""
         history = self.history
-        turns, last, ends, history.branch, history.branches = self.before
+        turns, last, ends, history.branch, history.branches = self.saved
         del history.turns[turns:]
         del history.ends[ends:]
         history.ends[-1:] = last
         history.extend(self.future)
 
-    def _keep(self) -> None:
-        """Take the step into the history."""
+    def _commit(self) -> None:
+        """Record the step in the history."""
         history = self.history
-        seen_only = all(turn.quiet for turn in self.done)
-        if self.future.changes and seen_only:
-            self.drop()  # nothing to see, and what is known to follow stands
+        all_quiet = all(turn.quiet for turn in self.turns)
+        if self.future.changes and all_quiet:
+            self.drop()  # nothing visible happened: the known future stays
         if history.log.place == self.start:
-            self._forget()
-        elif seen_only:
-            history.ends[-1] = history.log.place  # what was only seen belongs to the step before
+            self._restore_history()
+        elif all_quiet:
+            history.ends[-1] = history.log.place  # quiet turns belong to the step before
         else:
             history.ends.append(history.log.place)
             if self.future.changes:
-                self._find_again()
+                self._rejoin_future()
 
-    def _find_again(self) -> None:
-        """Go on in the future that this step was already known to begin, if there is one, else on a new branch."""
+    def _rejoin_future(self) -> None:
+        """Continue in the known future that begins with this step, if there is one, else on a new branch."""
         history = self.history
-        rest = history.after(self.future, self.start)
+        rest = history.rest_of(self.future, self.start)
         if rest is None:
             for branch in history.branches:
                 if branch.parent == history.branch and branch.start == self.start:
-                    rest = history.after(branch.future, self.start)
+                    rest = history.rest_of(branch.future, self.start)
                     if rest is not None:
                         history.branches.remove(branch)
-                        history.leave(self.future, self.start, branch.name)
+                        history.branch_off(self.future, self.start, branch.name)
                         break
             else:
-                history.leave(self.future, self.start, history.fresh_name())
+                history.branch_off(self.future, self.start, history.new_branch_name())
                 return
         if rest.ends and all(turn.quiet for turn in rest.turns if turn.end <= rest.ends[0]):
-            history.ends.pop()  # what was only seen after this step is known to belong to it
+            history.ends.pop()  # the quiet turns after this step are known to belong to it
             history.extend(rest)
             history.log.seek(rest.ends[0])
         else:

@@ -1,8 +1,8 @@
-"""The one thing that changes: a map from key to frozen value, and the log of changes `(key, old, new)` that made it.
+"""The log of changes `(key, old, new)`, and the map from key to frozen value that results from it.
 
 Everything that can change is in the map: API objects under a `Key`, and what a component remembers under a `Note`.
-Back is the change swapped, a branch is another tail of changes, and a watch is a cursor into the same list. The log
-itself is mutable; everything in it is frozen.
+Going back applies a change with old and new swapped, a branch is another tail of changes, and a watch is a cursor into
+the list. The log is mutable; everything in it is frozen.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, Protocol
 
 
 class Key(NamedTuple):
-    """Where an API object is: its kind, namespace ("" if it has none) and name."""
+    """Key of an API object: its kind, namespace ("" if it has none) and name."""
 
     kind: str
     namespace: str
@@ -21,7 +21,7 @@ class Key(NamedTuple):
 
 
 class Note(NamedTuple):
-    """Where a component remembers something: the component, what sort of memory it is, and about what."""
+    """Key of what a component remembers: the component, the sort of memory, and the name of its subject."""
 
     component: str
     sort: str
@@ -32,7 +32,7 @@ LogKey = Key | Note
 
 
 class Change(NamedTuple):
-    """One change of the map; None stands for absent."""
+    """One change of the map; None means that the key is absent."""
 
     key: LogKey
     old: Any
@@ -40,16 +40,16 @@ class Change(NamedTuple):
 
 
 class Listener(Protocol):
-    """Who follows the log: told of each change, its place, and whether it was undone (old and new are then swapped)."""
+    """A function called with each change and its position; if the change is `undone`, old and new are swapped."""
 
     def __call__(self, place: int, key: LogKey, old: Any, new: Any, *, undone: bool) -> None: ...
 
 
 class Log:
-    """The map now, and every change that led here or was known to follow. Mutable.
+    """The log and the map at its present position. Mutable.
 
-    `place` counts changes: the map is the result of all changes before it; changes behind it are a future known from
-    an earlier visit. `base` is the place of the first change that is kept: 0, but in a world that was restored.
+    `place`, the position, counts changes: the map results from all changes before it; later changes are a future known
+    from an earlier visit. `base` is the position of the first change that is kept: 0, unless the world was restored.
     """
 
     def __init__(self) -> None:
@@ -63,86 +63,88 @@ class Log:
 
     @property
     def place(self) -> int:
-        """How many changes lead to the map as it is now."""
+        """Present position: the number of changes that lead to the map."""
         return self._place
 
     @property
     def end(self) -> int:
-        """The place behind the last known change."""
+        """Position after the last known change."""
         return self.base + len(self.changes)
 
     def get(self, key: LogKey) -> Any:
-        """Return what is at a key, or None."""
+        """Return the value at a key, or None."""
         return self.objects.get(key) if type(key) is Key else self.notes.get(key)  # type: ignore[arg-type]
 
     def write(self, key: LogKey, new: Any) -> bool:
-        """Put a value at a key (None removes it) and say whether that changed anything.
+        """Put a value at a key (None removes it) and return whether that changed anything.
 
         Raises:
-            RuntimeError: the log has a future; whoever acts in the past cuts it off first.
+            RuntimeError: the log has a future, which must be truncated first.
         """
         place = self._place
         if place != self.base + len(self.changes):
-            raise RuntimeError("the log has a future: cut it before writing")
-        api = type(key) is Key
-        old = self.objects.get(key) if api else self.notes.get(key)  # type: ignore[arg-type]
-        if old is new or (not (api and _newer(old, new)) and old == new and not _newer(old, new)):
+            raise RuntimeError("the log has a future: truncate it before writing")
+        is_object = type(key) is Key
+        old = self.objects.get(key) if is_object else self.notes.get(key)  # type: ignore[arg-type]
+        if old is new:
+            return False
+        if not (is_object and _versions_differ(old, new)) and old == new and not _versions_differ(old, new):
             return False
         self.changes.append(Change(key, old, new))
-        if api:
-            self._file(key[0], place)
-        self._move(place, key, old, new, undone=False)
+        if is_object:
+            self._add_to_index(key[0], place)
+        self._apply(place, key, old, new, undone=False)
         self._place = place + 1
         return True
 
     def seek(self, place: int) -> None:
-        """Move the map to another place of this branch, one change at a time.
+        """Move the map to another position of this branch, one change at a time.
 
         Raises:
-            IndexError: the branch has no such place.
+            IndexError: the branch has no such position.
         """
         if not self.base <= place <= self.end:
-            raise IndexError(f"place {place} is not between {self.base} and {self.end}")
+            raise IndexError(f"position {place} is not between {self.base} and {self.end}")
         while self._place > place:
             self._place -= 1
             key, old, new = self.changes[self._place - self.base]
-            self._move(self._place, key, new, old, undone=True)
+            self._apply(self._place, key, new, old, undone=True)
         while self._place < place:
             key, old, new = self.changes[self._place - self.base]
-            self._move(self._place, key, old, new, undone=False)
+            self._apply(self._place, key, old, new, undone=False)
             self._place += 1
 
-    def settle(self, place: int, other: int) -> None:
-        """Put the map at `place` after a move between it and `other` was interrupted, wherever that stopped.
+    def recover(self, place: int, other: int) -> None:
+        """Put the map at `place` after a move between it and `other` was interrupted at any point.
 
-        Nobody is told: who follows the log builds anew.
+        The listener is not called: the caller rebuilds every view.
         """
         between = self.changes[min(place, other) - self.base : max(place, other) - self.base]
         for key, old, new in reversed(between) if place < other else between:
             self._put(key, old if place < other else new)
         self._place = place
 
-    def cut(self) -> tuple[Change, ...]:
-        """Forget the changes behind the present place and return them."""
-        keep = self._place - self.base
-        if keep == len(self.changes):
+    def truncate(self) -> tuple[Change, ...]:
+        """Remove the changes after the present position and return them."""
+        count = self._place - self.base
+        if count == len(self.changes):
             return ()
-        future = tuple(self.changes[keep:])
-        del self.changes[keep:]
+        future = tuple(self.changes[count:])
+        del self.changes[count:]
         for kind in {change.key[0] for change in future if type(change.key) is Key}:
-            places = self.by_kind.get(kind, [])  # an interrupted write may not have been filed
+            places = self.by_kind.get(kind, [])  # an interrupted write may not be in the index yet
             del places[bisect_left(places, self._place) :]
         return future
 
     def extend(self, changes: Iterable[Change]) -> None:
-        """Append a known future behind the end, without going there."""
+        """Append a known future after the end, without moving there."""
         for change in changes:
             if type(change.key) is Key:
-                self._file(change.key.kind, self.end)
+                self._add_to_index(change.key.kind, self.end)
             self.changes.append(change)
 
-    def between(self, kind: str, start: int, stop: int) -> Iterator[tuple[int, Change]]:
-        """Yield (place, change) of the API objects of a kind with `start` <= place < `stop`, in order."""
+    def changes_between(self, kind: str, start: int, stop: int) -> Iterator[tuple[int, Change]]:
+        """Yield (position, change) of the API objects of a kind with `start` <= position < `stop`, in order."""
         places = self.by_kind.get(kind, ())
         for index in range(bisect_left(places, start), len(places)):
             place = places[index]
@@ -150,11 +152,11 @@ class Log:
                 return
             yield place, self.changes[place - self.base]
 
-    def first(self, kind: str, start: int) -> int | None:
-        """Return the place of the first change of this kind at or behind `start` and before the present, or None."""
-        if not start and self.base:  # what happened before `base` is known only by the objects that it left
-            left = (obj.metadata.resource_version for key, obj in self.objects.items() if key[0] == kind)
-            if any(version <= self.base for version in left):
+    def first_change(self, kind: str, start: int) -> int | None:
+        """Return the position of the first change of a kind from `start` on and before the present, or None."""
+        if not start and self.base:  # changes before `base` are not kept, only the objects that they left
+            versions = (obj.metadata.resource_version for key, obj in self.objects.items() if key[0] == kind)
+            if any(version <= self.base for version in versions):
                 return start
         places = self.by_kind.get(kind)
         if not places or places[-1] < start:
@@ -163,15 +165,15 @@ class Log:
         return place if place < self._place else None
 
     def of_kind(self, kind: str) -> list[Any]:
-        """Return the API objects of a kind; found by what was written of it, so that few among many are quick."""
-        if self.base:  # of what happened before, only the objects are known
+        """Return the API objects of a kind, looked up through the index of changes by kind."""
+        if self.base:  # changes before `base` are not in the index
             return [obj for key, obj in self.objects.items() if key[0] == kind]
         places = self.by_kind.get(kind, ())
         written = dict.fromkeys(self.changes[place].key for place in places if place < self._place)
         return [self.objects[key] for key in written if key in self.objects]
 
     def copy(self) -> Log:
-        """Return a log of its own that ends at the present place."""
+        """Return an independent log that ends at the present position."""
         other = Log()
         other.objects, other.notes = dict(self.objects), dict(self.notes)
         other.changes = self.changes[: self._place - self.base]
@@ -182,7 +184,7 @@ class Log:
     def restore(
         self, objects: Mapping[Key, Any], notes: Mapping[Note, Any], tail: tuple[Change, ...], place: int
     ) -> None:
-        """Hold other contents at a place, with no more of the past than `tail`; nobody is told."""
+        """Replace the contents, with `tail` as the only past kept; the listener is not called."""
         self.objects.clear()
         self.objects.update(objects)
         self.notes.clear()
@@ -193,7 +195,7 @@ class Log:
         self.extend(tail)
         self._place = place
 
-    def _file(self, kind: str, place: int) -> None:
+    def _add_to_index(self, kind: str, place: int) -> None:
         places = self.by_kind.get(kind)
         if places is None:
             self.by_kind[kind] = [place]
@@ -207,13 +209,13 @@ class Log:
         else:
             store[key] = new
 
-    def _move(self, place: int, key: LogKey, old: Any, new: Any, *, undone: bool) -> None:
+    def _apply(self, place: int, key: LogKey, old: Any, new: Any, *, undone: bool) -> None:
         self._put(key, new)
         if self.listener is not None:
             self.listener(place, key, old, new, undone=undone)
 
 
-def _newer(old: Any, new: Any) -> bool:
-    """Whether two API objects differ in version: a version is not meaning, yet a write must keep it."""
+def _versions_differ(old: Any, new: Any) -> bool:
+    """Return whether two API objects differ in version: equality ignores it, yet a write must store it."""
     before, after = getattr(old, "metadata", None), getattr(new, "metadata", None)
     return before is not None and after is not None and before.resource_version != after.resource_version

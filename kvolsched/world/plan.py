@@ -1,8 +1,7 @@
-"""A decision in the making: the writes a reconcile means to make, and what it says once each has come out.
+"""Plans: the writes that a reconcile decides on, each with the Events to record once it is committed or refused.
 
-A controller's code reads as if it wrote at once: `update` this, `event` that. Here that becomes a list of writes that
-carry their sentences with them: what is said before any write is said at once, what follows a write is said when that
-write was carried out, and never if it was refused. A `Decision` is mutable and lives for one turn.
+A controller's code reads as if it wrote at once: `update` this, `event` that. `PlanBuilder` collects these calls: an
+Event before the first write is recorded at once, an Event after a write only when that write is committed.
 """
 
 from __future__ import annotations
@@ -11,14 +10,14 @@ from typing import Any
 
 import attrs
 
-from .apiserver import Done, Refused, Write, key_of, ref
+from .apiserver import CommittedWrite, RefusedWrite, Write, key_of, ref
 from .component import TurnContext
 from .log import Key
 
 
 @attrs.frozen
 class PlannedEvent:
-    """An Event to come: about which object, with `{error}` in its message where the refusal's words go."""
+    """An Event to record after a write; `{error}` in its message stands for the refusal's message."""
 
     about: Key
     type: str
@@ -29,7 +28,7 @@ class PlannedEvent:
 
 @attrs.frozen
 class PlannedEnqueue:
-    """Another routine of the component is to take something up."""
+    """A cause to enqueue for another actor of the component after a write."""
 
     actor: str
     cause: str
@@ -37,21 +36,22 @@ class PlannedEnqueue:
 
 @attrs.frozen
 class PlannedWrite(Write):
-    """A write with what its outcome makes the actor say or ask for: `then` if carried out, `otherwise` if refused.
+    """A write with the Events to record and the causes to enqueue, depending on its outcome.
 
-    A refusal for the reason `sunk` is none to speak of: nothing is said of it.
+    `on_success` is carried out when the write is committed, `on_failure` when it is refused for another reason than
+    `silent_reason`.
     """
 
-    then: tuple[PlannedEvent | PlannedEnqueue, ...] = ()
-    otherwise: tuple[PlannedEvent | PlannedEnqueue, ...] = ()
-    sunk: str = ""
-    error: str = "{error}"  # the whole sentence of a refusal
-    operation: str = ""  # what has failed if this is refused
-    keep: bool = True  # whether the component's own cache takes what was stored
+    on_success: tuple[PlannedEvent | PlannedEnqueue, ...] = ()
+    on_failure: tuple[PlannedEvent | PlannedEnqueue, ...] = ()
+    silent_reason: str = ""
+    refusal_words: str = "{error}"  # sentence about a refusal
+    operation: str = ""  # name of the operation that fails if the write is refused
+    cached: bool = True  # whether the component's mutation cache takes the stored object
 
 
 class PlanBuilder:
-    """Collects the writes of one decision. Mutable; its `writes` are what a routine's `sync` returns."""
+    """Collects the writes of one decision. Mutable, lives for one turn; `sync` returns its `writes`."""
 
     def __init__(self, ctx: TurnContext, source: str = "") -> None:
         self.ctx = ctx
@@ -62,90 +62,92 @@ class PlanBuilder:
         self.writes.append(PlannedWrite(verb, key, new, words=words, **more))
 
     def create(self, new: Any, words: str, **more: Any) -> None:
-        """Mean to create an object."""
+        """Plan to create an object."""
         self._write("create", key_of(new), new, words, **more)
 
     def update(self, old: Any, new: Any, words: str, **more: Any) -> Any:
-        """Mean to replace an object as it was seen, unless nothing would change; return it as it will be."""
+        """Plan to replace an object as it was seen, unless nothing would change; return the new object."""
         if new != old:
             self._write("update", key_of(old), new, words, version=old.metadata.resource_version, **more)
         return new
 
     def update_status(self, old: Any, new: Any, words: str, **more: Any) -> Any:
-        """Mean to replace an object's status as it was seen, unless nothing would change; return it as it will be."""
+        """Plan to replace the status of an object as it was seen, if anything changes; return the new object."""
         if new != old:
             self._write("update_status", key_of(old), new, words, version=old.metadata.resource_version, **more)
         return new
 
     def patch(self, key: Key, patch: Any, words: str, **more: Any) -> None:
-        """Mean to patch an object, whatever its version."""
+        """Plan to patch an object, whatever its version."""
         self._write("patch", key, patch, words, **more)
 
     def delete(self, old: Any, words: str, *, grace: int | None = None, **more: Any) -> None:
-        """Mean to delete an object that was seen; one of its name that was born later is spared."""
+        """Plan to delete an object that was seen, but no later one of that name (uid precondition)."""
         self._write("delete", key_of(old), grace, words, uid=old.metadata.uid, **more)
 
     def event(self, about: Any, type_: str, reason: str, message: str, source: str = "") -> None:
-        """Say something of an object: now, or once the last write so far was carried out."""
+        """Record an Event: now, or once the last write planned so far is committed."""
         source = source or self.source
         if not self.writes:
             self.ctx.event(about, type_, reason, message, source)
             return
-        self._then(PlannedEvent(key_of(about), type_, reason, message, source))
+        self._after_last_write(PlannedEvent(key_of(about), type_, reason, message, source))
 
-    def ask(self, actor: str, cause: str) -> None:
-        """Have another routine of the component take something up: now, or once the last write was carried out."""
+    def enqueue(self, actor: str, cause: str) -> None:
+        """Enqueue a cause for another actor of the component: now, or once the last write planned is committed."""
         if not self.writes:
             enqueue(self.ctx, actor, cause)
             return
-        self._then(PlannedEnqueue(actor, cause))
+        self._after_last_write(PlannedEnqueue(actor, cause))
 
-    def _then(self, what: PlannedEvent | PlannedEnqueue) -> None:
+    def _after_last_write(self, follow_up: PlannedEvent | PlannedEnqueue) -> None:
         last = self.writes[-1]
-        self.writes[-1] = attrs.evolve(last, then=(*last.then, what))
+        self.writes[-1] = attrs.evolve(last, on_success=(*last.on_success, follow_up))
 
-    def say(self, words: str) -> None:
-        """Give the sentence of a turn that only decides."""
+    def describe(self, words: str) -> None:
+        """Set the sentence that describes a turn without writes."""
         if not self.writes:
-            self.ctx.say(words)
+            self.ctx.describe(words)
 
 
 def enqueue(ctx: TurnContext, actor: str, cause: str) -> None:
-    """Have a routine of the component take something up; without such a routine somebody else does it."""
-    other = next((other for other in ctx.process.component.actors if other.name == actor), None)
-    if other is not None:
-        ctx.todo(cause, other)
+    """Enqueue a cause for an actor of the component; do nothing if it has no such actor."""
+    found = next((candidate for candidate in ctx.process.component.actors if candidate.name == actor), None)
+    if found is not None:
+        ctx.enqueue(cause, found)
 
 
-def report_outcome(ctx: TurnContext, outcome: Done | Refused) -> None:
-    """Say and ask for what goes with the outcome of a write."""
+def report_outcome(ctx: TurnContext, outcome: CommittedWrite | RefusedWrite) -> None:
+    """Record the Events and enqueue the causes that a planned write has for its outcome."""
     write = outcome.write
     if not isinstance(write, PlannedWrite):
         return
-    error = outcome.message if isinstance(outcome, Refused) else ""
+    error = outcome.message if isinstance(outcome, RefusedWrite) else ""
     if error:
-        ctx.say(f"{write.words}: refused, {write.error.replace('{error}', error)}")
-    sunk = isinstance(outcome, Refused) and outcome.reason == write.sunk
-    for what in () if sunk else write.otherwise if isinstance(outcome, Refused) else write.then:
-        if isinstance(what, PlannedEnqueue):
-            enqueue(ctx, what.actor, what.cause)
+        ctx.describe(f"{write.words}: refused, {write.refusal_words.replace('{error}', error)}")
+    follow_ups = write.on_failure if isinstance(outcome, RefusedWrite) else write.on_success
+    if isinstance(outcome, RefusedWrite) and outcome.reason == write.silent_reason:
+        follow_ups = ()
+    for follow_up in follow_ups:
+        if isinstance(follow_up, PlannedEnqueue):
+            enqueue(ctx, follow_up.actor, follow_up.cause)
             continue
-        about = ctx.sim.log.objects.get(what.about) or (write.new if what.about == write.key else None)
+        about = ctx.sim.log.objects.get(follow_up.about) or (write.new if follow_up.about == write.key else None)
         if about is not None:
-            message = what.message.replace("{error}", error)
-            ctx.event(about, what.type, what.reason, message, what.source)
+            message = follow_up.message.replace("{error}", error)
+            ctx.event(about, follow_up.type, follow_up.reason, message, follow_up.source)
 
 
-def report_done(ctx: TurnContext, _cause: str, outcome: Done, *, last: bool) -> None:
-    """Fill a routine's `done`."""
+def report_done(ctx: TurnContext, _cause: str, outcome: CommittedWrite, *, last: bool) -> None:
+    """Report a committed write: a `Reconciler.on_committed`."""
     report_outcome(ctx, outcome)
 
 
-def report_refused(ctx: TurnContext, _cause: str, outcome: Refused) -> None:
-    """Fill a routine's `refused`."""
+def report_refused(ctx: TurnContext, _cause: str, outcome: RefusedWrite) -> None:
+    """Report a refused write: a `Reconciler.on_refused`."""
     report_outcome(ctx, outcome)
 
 
 def reference_of(obj: Any) -> str:
-    """Return an object as references spell it: `pvc/data-0`."""
+    """Return the reference to an object: `pvc/data-0`."""
     return ref(key_of(obj))

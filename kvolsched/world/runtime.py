@@ -1,7 +1,7 @@
-"""Components running over a log: what they see, how they act, what a write of theirs becomes.
+"""The runtime: a log, the components that run over it, and the parts that turns consist of.
 
-Here are the parts that turns are made of, and none of their order: who goes next, steps and time are the
-simulation's, and an explorer puts the same parts together in every order. Views follow the log wherever it moves.
+It delivers changes, fires wake-ups, lets an actor act and commits its writes. The order of turns, steps and time belong
+to the simulation; an explorer combines these parts in every order. Views follow the log wherever it moves.
 """
 
 from __future__ import annotations
@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from .apiserver import CLOCK, ApiServer, Done, Refused, Write
-from .checkpoint import Checkpoint, restore, take
-from .component import WORLD, Actor, Component, Process, TurnContext, seeded
-from .digest import Sums
+from .apiserver import CLOCK, ApiServer, CommittedWrite, RefusedWrite, Write
+from .checkpoint import Checkpoint, restore_checkpoint, take_checkpoint
+from .component import WORLD, Actor, Component, Process, TurnContext, seeded_draw
+from .digest import IncrementalDigest
 from .events import record_event
 from .log import Key, Log, LogKey, Note
 
@@ -21,30 +21,30 @@ class Runtime:
     """A log, the components that run over it, and an API server between them. Mutable.
 
     Args:
-        components: who lives in it; their order is the order of the lanes.
-        server: who commits or refuses writes.
-        seed: decides draws.
+        components: the components that run; their order is the order of the lanes.
+        server: commits or refuses writes.
+        seed: determines draws.
     """
 
     def __init__(self, components: Iterable[Component], server: ApiServer | None = None, seed: int = 0) -> None:
         self.components = tuple(components)
         self.server = server or ApiServer()
         self.seed = seed
-        self.chooser: Callable[[str, str, int, int], int] | None = None  # the explorer's: draws instead of the seed
-        self.recording = True  # whether Events are written; the explorer needs none
-        self._hold(Log())
+        self.chooser: Callable[[str, str, int, int], int] | None = None  # replaces draws by the seed (the explorer's)
+        self.records_events = True  # whether Events are written; the explorer needs none
+        self._run_over(Log())
 
-    def _hold(self, log: Log) -> None:
-        """Follow this log from now on."""
+    def _run_over(self, log: Log) -> None:
+        """Run the components over a log, with new processes."""
         self.log = log
         self.processes = {component.name: Process(component, log) for component in self.components}
         self.watchers: dict[str, list[Process]] = {}
-        self.conditional: dict[str, list[Process]] = {}
+        self.condition_watchers: dict[str, list[Process]] = {}
         for process in self.processes.values():
-            self._introduce(process)
-        self.sums: Sums | None = None
-        self._looks: dict[tuple[str, str], TurnContext] = {}
-        log.listener = self._hear
+            self._register(process)
+        self.incremental_digest: IncrementalDigest | None = None
+        self._read_only_contexts: dict[tuple[str, str], TurnContext] = {}
+        log.listener = self._on_log_change
 
     @property
     def now(self) -> float:
@@ -53,85 +53,85 @@ class Runtime:
 
     @property
     def place(self) -> int:
-        """The present place in the log."""
+        """The present position in the log."""
         return self.log.place
 
     def find(self, actor: str, component: str | None = None) -> tuple[Process, Actor]:
-        """Return the process and actor of this name.
+        """Return an actor and its process by name.
 
         Raises:
-            LookupError: there is none; the message lists the names.
+            LookupError: there is no such actor; the message lists the names.
         """
         for process in self.processes.values():
             for candidate in process.component.actors:
                 if candidate.name == actor and component in (None, process.name):
                     return process, candidate
-        names = [a.name for p in self.processes.values() for a in p.component.actors]
+        names = [candidate.name for process in self.processes.values() for candidate in process.component.actors]
         raise LookupError(f"no actor is called {actor!r}; there are: {', '.join(names)}")
 
-    def look(self, process: Process, actor: Actor) -> TurnContext:
-        """Return a hand to ask an actor what it may take up: the same one each time, so never to act with."""
-        known = self._looks.get((process.name, actor.name))
-        if known is None or known.seen is not process.seen:
-            known = self._looks[process.name, actor.name] = TurnContext(self, process, actor)
-        return known
+    def read_only_context(self, process: Process, actor: Actor) -> TurnContext:
+        """Return a cached context for asking an actor for its ready causes; it must not be used to act."""
+        context = self._read_only_contexts.get((process.name, actor.name))
+        if context is None or context.seen is not process.seen:
+            context = self._read_only_contexts[process.name, actor.name] = TurnContext(self, process, actor)
+        return context
 
-    def add(self, components: Iterable[Component]) -> None:
-        """Let further components live here; they have seen nothing yet."""
+    def add_components(self, components: Iterable[Component]) -> None:
+        """Add components, which have seen nothing yet."""
         for component in components:
             self.components += (component,)
             process = self.processes[component.name] = Process(component, self.log)
-            self._introduce(process)
+            self._register(process)
         self.rebuild()
 
-    def exchange(self, components: Iterable[Component]) -> None:
-        """Let components live here in place of those of their names; what those noted and saw is theirs now."""
+    def replace_components(self, components: Iterable[Component]) -> None:
+        """Replace components by others of the same names, which take over notes and cursors."""
         by_name = {component.name: component for component in components}
         self.components = tuple(by_name.get(component.name, component) for component in self.components)
-        self._hold(self.log)
+        self._run_over(self.log)
         self.rebuild()
 
-    def _introduce(self, process: Process) -> None:
+    def _register(self, process: Process) -> None:
         for kind in process.cursors:
             self.watchers.setdefault(kind, []).append(process)
-        for word in process.need.follows if process.need is not None else ():
-            self.conditional.setdefault(word, []).append(process)
+        for kind_or_sort in process.activation.follows if process.activation is not None else ():
+            self.condition_watchers.setdefault(kind_or_sort, []).append(process)
 
-    # -- the log moves, views follow --------------------------------------------------------------------------
+    # -- views follow the log ---------------------------------------------------------------------------------
 
-    def _hear(self, place: int, key: LogKey, old: Any, new: Any, *, undone: bool) -> None:
+    def _on_log_change(self, place: int, key: LogKey, old: Any, new: Any, *, undone: bool) -> None:
         if type(key) is Key:
-            for process in self.conditional.get(key[0], ()):
+            for process in self.condition_watchers.get(key[0], ()):
                 process.on_stored_change(key, old, new)
             for process in self.watchers.get(key[0], ()):
-                process.expect(key[0], place, undone=undone)
+                process.mark_pending(key[0], place, undone=undone)
         else:
             owner = self.processes.get(key[0])
             if owner is not None:
-                owner.hear(key, old, new)  # type: ignore[arg-type]
+                owner.on_note_change(key, old, new)  # type: ignore[arg-type]
             elif key[0] == WORLD:
-                for process in self.conditional.get(key[1], ()):
+                for process in self.condition_watchers.get(key[1], ()):
                     process.on_stored_change(key, old, new)
-        if self.sums is not None:
-            self.sums.hear(key)
+        if self.incremental_digest is not None:
+            self.incremental_digest.mark_changed(key)
 
     def rebuild(self) -> None:
-        """Build every view anew from the log (after an error, or to check that moving equals building)."""
+        """Build every view from the log (after an error, or to check that moved views equal built ones)."""
         for process in self.processes.values():
             process.rebuild()
-        if self.sums is not None:
-            self.sums = Sums(self.log, self.processes)
+        if self.incremental_digest is not None:
+            self.incremental_digest = IncrementalDigest(self.log, self.processes)
 
     def _undo(self, place: int) -> None:
-        """Cut the log back to a place, wherever an error or interrupt struck."""
-        self.log.settle(place, self.log.end)
-        self.log.cut()
+        """Truncate the log to a position and rebuild the views, after an error or interrupt."""
+        self.log.recover(place, self.log.end)
+        self.log.truncate()
         self.rebuild()
 
-    # -- what hands reach -------------------------------------------------------------------------------------
+    # -- what a turn's context calls --------------------------------------------------------------------------
 
-    def commit(self, component: str, write: Write) -> Done | Refused:
-        """Have the API server carry out a write of a component, unless a fault notes that it is to be refused."""
+    def commit(self, component: str, write: Write) -> CommittedWrite | RefusedWrite:
+        """Let the API server commit a component's write, unless an injected fault refuses it."""
         note = Note("world", "refuse", component)
         faults: tuple[tuple[int, str], ...] | None = self.log.notes.get(note)
         if faults:
@@ -140,95 +140,96 @@ class Runtime:
                 self.log.write(note, ((left - 1, reason), *others))
             else:
                 self.log.write(note, tuple(others) or None)
-                return Refused(write, reason, f"{reason}: injected fault, the write of {write.subject} was refused")
+                message = f"{reason}: injected fault, the write of {write.subject} was refused"
+                return RefusedWrite(write, reason, message)
         return self.server.commit(self.log, write, component)
 
     def record_event(self, source: str, about: Any, type_: str, reason: str, message: str) -> None:
         """Write or count an Event about an object."""
-        if self.recording:
+        if self.records_events:
             record_event(self.log, source, about, type_, reason, message, series=source in self.server.series)
 
-    def draw(self, purpose: str, key: str, among: int, attempt: int) -> int:
-        """Return a number below `among`: by the chooser if there is one (the explorer's), else by the seed."""
-        if among <= 1:
+    def draw(self, purpose: str, key: str, bound: int, attempt: int) -> int:
+        """Return a number below `bound`, determined by the chooser if there is one, else by the seed."""
+        if bound <= 1:
             return 0
         if self.chooser is not None:
-            return self.chooser(purpose, key, attempt, among)
-        return seeded(self.seed, purpose, key, attempt, among)
+            return self.chooser(purpose, key, attempt, bound)
+        return seeded_draw(self.seed, purpose, key, attempt, bound)
 
     # -- the parts of a turn ----------------------------------------------------------------------------------
 
     def deliver(self, process: Process, kinds: Sequence[str] | None = None) -> bool:
-        """Let a component see every change of these kinds (None: of all), and let its actors note what they must do."""
+        """Deliver the pending changes of these kinds (None: of all) to a component and call its actors' `on_change`."""
         if not process.pending:
             return False
-        moved = []
+        delivered = []
         for kind in process.cursors if kinds is None else kinds:
             if kind in process.pending:
                 self.log.write(process.cursors[kind], self.log.place)
-                moved += process.arrived
-        if not moved:
+                delivered += process.delivered
+        if not delivered:
             return False
-        if len(moved) > 1:
-            moved.sort(key=lambda arrival: arrival[:2])
+        if len(delivered) > 1:
+            delivered.sort(key=lambda delivery: delivery[:2])
         for actor in process.component.actors:
             ctx = TurnContext(self, process, actor)
-            for _, key, old, new in moved:
-                actor.notice(ctx, key, old, new)
+            for _, key, old, new in delivered:
+                actor.on_change(ctx, key, old, new)
         return True
 
-    def wake(self, process: Process) -> bool:
-        """Hand every due wake-up of a component to its actor."""
-        due = self.due(process)
+    def fire_due_wake_ups(self, process: Process) -> bool:
+        """Fire every wake-up of a component whose time has come, and return whether there was one."""
+        due = self.due_wake_ups(process)
         for name in due:
-            self.ring(process, name)
+            self.fire_wake_up(process, name)
         return bool(due)
 
-    def due(self, process: Process) -> list[str]:
+    def due_wake_ups(self, process: Process) -> list[str]:
         """Return the names of a component's wake-ups whose time has come, in order."""
-        wakes = process.wakes.items
+        wakes = process.wake_ups.items
         if not wakes:
             return []
         now = self.now
         return [name for _, _, name in sorted((w.at, w.order, n) for n, w in wakes.items() if w.at <= now)]
 
-    def ring(self, process: Process, name: str) -> None:
-        """Take one wake-up note away and tell its actor, due or not."""
+    def fire_wake_up(self, process: Process, name: str) -> None:
+        """Remove a wake-up note and call its actor's `on_wake_up`, whether or not its time has come."""
         self.log.write(Note(process.name, "wake", name), None)
         actor_name, _, cause = name.partition("|")
         actor = next(actor for actor in process.component.actors if actor.name == actor_name)
-        actor.due(TurnContext(self, process, actor), cause)
+        actor.on_wake_up(TurnContext(self, process, actor), cause)
 
     def act(self, process: Process, actor: Actor, cause: str) -> tuple[TurnContext, bool]:
-        """Let an actor take up a cause, knowing what its component has seen; return its hand and whether it goes on."""
+        """Let an actor take up a cause; return its context and whether the cause goes on in another turn."""
         ctx = TurnContext(self, process, actor)
         return ctx, actor.act(ctx, cause)
 
-    def forget(self, process: Process) -> None:
-        """Drop every note of a component but its configuration."""
+    def drop_notes(self, process: Process) -> None:
+        """Remove every note of a component except its configuration."""
         for note in sorted(note for note in self.log.notes if note.component == process.name):
             if note.sort != "config":
                 self.log.write(note, None)
 
-    # -- elsewhere --------------------------------------------------------------------------------------------
+    # -- checkpoints and digests ------------------------------------------------------------------------------
 
-    def snapshot(self, like: Checkpoint | None = None) -> Checkpoint:
-        """Put the present place away without its past; what is as in `like` is shared with it."""
-        return take(self.log, self.processes, like)
+    def checkpoint(self, previous: Checkpoint | None = None) -> Checkpoint:
+        """Return a checkpoint of the present position, sharing unchanged parts with a previous one."""
+        return take_checkpoint(self.log, self.processes, previous)
 
-    def restore(self, snapshot: Checkpoint) -> None:
-        """Be where a snapshot of this world was taken; there is no way back from here but another snapshot."""
-        restore(self.log, self.processes, self.sums, snapshot)
+    def restore(self, checkpoint: Checkpoint) -> None:
+        """Restore a checkpoint of this world; the past before it is lost."""
+        restore_checkpoint(self.log, self.processes, self.incremental_digest, checkpoint)
 
     def digest(self) -> str:
-        """Return the digest of meaning of the present place (see `digest`)."""
-        return self._summed().digest()
+        """Return the digest of the present state (see `digest.py`)."""
+        return self._maintained_digest().digest()
 
-    def local(self, component: str) -> tuple[Any, ...]:
-        """Return what a component can know now, hashable: equal where it means the same to it."""
-        return self._summed().local(component)
+    def local_state(self, component: str) -> tuple[Any, ...]:
+        """Return the local state of a component, hashable: equal if all that it has seen and noted is equivalent."""
+        return self._maintained_digest().local_state(component)
 
-    def _summed(self) -> Sums:
-        if self.sums is None:
-            self.sums = Sums(self.log, self.processes)
-        return self.sums
+    def _maintained_digest(self) -> IncrementalDigest:
+        if self.incremental_digest is None:
+            self.incremental_digest = IncrementalDigest(self.log, self.processes)
+        return self.incremental_digest

@@ -1,8 +1,8 @@
-"""Time and turns: who may act, what one turn does to the log, and how to go back, forward and elsewhere.
+"""The simulation: chooses who acts next, makes turns and steps, advances the clock, and moves through history.
 
-A turn is: the component sees what there is to see, one of its actors does one thing, makes at most one write. Time
-moves only when nobody has anything due, to the earliest wake-up. Every run is decided by contents, seed and choices
-alone. An error or interrupt inside a step leaves the world as it was.
+In a turn a component sees its pending changes, then one of its actors takes up one cause and makes at most one write.
+The clock advances only when no component has anything to do, to the earliest wake-up. Contents, seed and choices
+determine every run. An error or interrupt inside a step leaves the world as it was.
 """
 
 from __future__ import annotations
@@ -12,17 +12,17 @@ from contextlib import suppress
 
 import attrs
 
-from .apiserver import CLOCK, ApiServer, Done, Refused, Write
+from .apiserver import CLOCK, ApiServer, CommittedWrite, RefusedWrite, Write
 from .checkpoint import Checkpoint
 from .component import Actor, Component, Process, TurnContext
-from .history import Branch, History, Recording, Turn
+from .history import Branch, History, StepTransaction, Turn
 from .log import Note
 from .runtime import Runtime
 
 
 @attrs.frozen
 class NextTurn:
-    """Who may act next, about what, since when (place in the log)."""
+    """An actor that may act next, the cause it would take up, and since when (position in the log)."""
 
     component: str
     actor: str
@@ -30,38 +30,38 @@ class NextTurn:
     since: int
 
 
-class _TakenBack(Exception):
-    """Ends a step of which nothing is to stay."""
+class _RollBack(Exception):
+    """Raised to undo the present step."""
 
 
 class Simulation(Runtime):
-    """A world with components in it. Mutable; moves only by steps, turns, `goto` and `switch`.
+    """A world whose components act turn by turn. Mutable; moves only by steps, turns, `goto` and `switch`.
 
     Args:
-        components: who lives in it; their order is the order of the lanes.
-        server: who commits or refuses writes.
-        seed: decides draws.
+        components: the components that run; their order is the order of the lanes.
+        server: commits or refuses writes.
+        seed: determines draws.
     """
 
     def __init__(self, components: Iterable[Component], server: ApiServer | None = None, seed: int = 0) -> None:
         super().__init__(components, server, seed)
         self.history = History(self.log)
 
-    # -- what everybody can ask -------------------------------------------------------------------------------
+    # -- history ----------------------------------------------------------------------------------------------
 
     @property
     def turns(self) -> list[Turn]:
-        """The turns of this branch, those known to follow included."""
+        """The turns of this branch, including its known future."""
         return self.history.turns
 
     @property
     def step_number(self) -> int:
-        """How many steps lead to the present place."""
+        """The number of steps that lead to the present position."""
         return self.history.step_number
 
     @property
     def known_steps(self) -> int:
-        """How many steps this branch knows, visited again or not."""
+        """The number of steps of this branch, including its known future."""
         return self.history.known_steps
 
     @property
@@ -71,82 +71,82 @@ class Simulation(Runtime):
 
     @property
     def branches(self) -> list[Branch]:
-        """The futures that were left."""
+        """The other branches."""
         return self.history.branches
 
-    def begin(self) -> None:
-        """Make the present place the start: what was written so far has no turns and is not gone back over."""
+    def reset_history(self) -> None:
+        """Make the present position the start: earlier changes belong to no turn and cannot be gone back over."""
         self.history = History(self.log)
 
-    def pass_time(self) -> bool:
-        """Let time pass to the earliest wake-up; False when only periodic ones are left (the world is idle)."""
-        wakes = [wake for process in self.processes.values() for wake in process.wakes.items.values()]
-        if all(wake.periodic for wake in wakes):
+    def advance_clock(self) -> bool:
+        """Advance the clock to the earliest wake-up; return False (idle) if only periodic ones are left."""
+        wake_ups = [wake_up for process in self.processes.values() for wake_up in process.wake_ups.items.values()]
+        if all(wake_up.periodic for wake_up in wake_ups):
             return False
-        self.log.write(CLOCK, max(min(wake.at for wake in wakes), self.now))
+        self.log.write(CLOCK, max(min(wake_up.at for wake_up in wake_ups), self.now))
         return True
 
-    # -- who goes next ----------------------------------------------------------------------------------------
+    # -- who acts next ----------------------------------------------------------------------------------------
 
-    def _oldest(self, process: Process) -> int | None:
-        """Return the place of the oldest thing that a component has not yet seen or done, or None."""
+    def _oldest_task(self, process: Process) -> int | None:
+        """Return the position of a component's oldest pending change, ready cause or due wake-up, or None."""
         oldest = min(process.pending.values()) if process.pending else None
         for actor in process.component.actors:
-            ready = actor.ready(self.look(process, actor))
+            ready = actor.ready_causes(self.read_only_context(process, actor))
             if ready and (oldest is None or ready[0][0] < oldest):
                 oldest = ready[0][0]
-        if process.wakes.items:
+        if process.wake_ups.items:
             now = self.now
-            for wake in process.wakes.items.values():
-                if wake.at <= now and (oldest is None or wake.order < oldest):
-                    oldest = wake.order
+            for wake_up in process.wake_ups.items.values():
+                if wake_up.at <= now and (oldest is None or wake_up.order < oldest):
+                    oldest = wake_up.order
         return oldest
 
-    def _default(self) -> Process | None:
-        """Return the component whose oldest undelivered change, task or due wake-up lies furthest back."""
+    def _longest_waiting(self) -> Process | None:
+        """Return the component whose oldest task lies furthest back in the log, or None."""
         found: tuple[int, Process] | None = None
         for process in self.processes.values():
-            if not process.listening:
+            if not process.watching:
                 continue
-            oldest = self._oldest(process)
+            oldest = self._oldest_task(process)
             if oldest is not None and (found is None or oldest < found[0]):
                 found = (oldest, process)
         return found[1] if found else None
 
     def next_actors(self) -> list[NextTurn]:
-        """List who may act next, in the order of the lanes: everything is delivered, looked at and taken back."""
-        with self.record() as trial:
+        """List who may act next, in the order of the lanes, by a trial of all deliveries that is undone."""
+        with self.transaction() as trial:
             for process in self.processes.values():
                 self.deliver(process)
-                self.wake(process)
+                self.fire_due_wake_ups(process)
             found = [
                 NextTurn(process.name, actor.name, cause, order)
                 for process in self.processes.values()
                 for actor in process.component.actors
-                for order, cause in actor.ready(TurnContext(self, process, actor), every=True)
+                for order, cause in actor.ready_causes(TurnContext(self, process, actor), every=True)
             ]
             trial.drop()
         return found
 
     def preview(self) -> list[Turn]:
-        """Try out what a plain step would do, then what everybody else could do now, by lanes; all is taken back.
+        """Return the turn of a plain step, then the turns that other actors could make now, by lanes; all are undone.
 
-        Turns that would show nothing are left out; the first may lie in the future (its `time`), as a plain step waits.
+        Quiet turns are left out. The first turn may lie in the future (its `time`), since a plain step waits.
         """
         trials: list[Turn] = []
-        with Recording(self.history, self._undo) as trial:
-            first = self._first(trial)
+        with StepTransaction(self.history, self._undo) as trial:
+            first = self._next_visible_turn(trial)
             self._undo(trial.start)
             for process in self.processes.values():
                 self.deliver(process)
-                self.wake(process)
+                self.fire_due_wake_ups(process)
             for process in self.processes.values():
                 for actor in process.component.actors:
-                    for _, cause in actor.ready(TurnContext(self, process, actor), every=True):
+                    for _, cause in actor.ready_causes(TurnContext(self, process, actor), every=True):
                         start = self.log.place
                         trials.append(self.turn(process, actor, cause, see=False))
                         self.log.seek(start)
-                        self.log.cut()
+                        self.log.truncate()
             trial.drop()
         if first is None:
             return []
@@ -156,24 +156,24 @@ class Simulation(Runtime):
     # -- turns and steps --------------------------------------------------------------------------------------
 
     def turn(self, process: Process, actor: Actor | None = None, cause: str | None = None, *, see: bool = True) -> Turn:
-        """Do one turn and return its record: see (unless told not to), then let an actor take a cause up.
+        """Make one turn and return its record: deliver pending changes (if `see`), then let an actor take up a cause.
 
         Raises:
-            LookupError: the actor has no such cause to take up.
+            LookupError: the actor has no such cause.
         """
         start = self.log.place
         if see:
             self.deliver(process)
-            self.wake(process)
+            self.fire_due_wake_ups(process)
         chosen = self._choose(process, actor, cause)
         if chosen is None:
-            return self.record_of(start, process.name, quiet=True)
-        ctx, more = self.act(process, *chosen)
-        return self.turn_of(ctx, chosen[1], start, goes_on=more)
+            return self.actorless_turn(start, process.name, quiet=True)
+        ctx, goes_on = self.act(process, *chosen)
+        return self.actor_turn(ctx, chosen[1], start, goes_on=goes_on)
 
-    def turn_of(self, ctx: TurnContext, cause: str, start: int, *, goes_on: bool) -> Turn:
-        """Return the record of a turn that an actor has just done."""
-        words = ctx.words or _words(ctx.outcomes)
+    def actor_turn(self, ctx: TurnContext, cause: str, start: int, *, goes_on: bool) -> Turn:
+        """Return the record of a turn that an actor has just made."""
+        words = ctx.words or _words_of_first(ctx.outcomes)
         return Turn(
             step=len(self.history.ends),
             component=ctx.process.name,
@@ -190,67 +190,69 @@ class Simulation(Runtime):
             quiet=not (goes_on or ctx.outcomes or ctx.events or words),
         )
 
-    def record_of(self, start: int, component: str, words: str = "", fault: str = "", *, quiet: bool = False) -> Turn:
-        """Return the record of what happened since `start` without any actor."""
+    def actorless_turn(
+        self, start: int, component: str, words: str = "", fault: str = "", *, quiet: bool = False
+    ) -> Turn:
+        """Return the record of a turn since `start` without an actor: deliveries, time or a fault."""
         return Turn(
             len(self.history.ends), component, "", "", start, self.log.place, self.now, words, fault=fault, quiet=quiet
         )
 
-    def record(self) -> Recording:
-        """Return a context: what is done inside it is one step, an error inside it undoes it."""
-        return Recording(self.history, self._undo)
+    def transaction(self) -> StepTransaction:
+        """Return a context manager that records what is done inside it as one step, and undoes it after an error."""
+        return StepTransaction(self.history, self._undo)
 
     def _choose(self, process: Process, actor: Actor | None, cause: str | None) -> tuple[Actor, str] | None:
         best: tuple[int, int, Actor, str] | None = None
         for lane, candidate in enumerate(process.component.actors):
             if actor is not None and candidate is not actor:
                 continue
-            for order, what in candidate.ready(TurnContext(self, process, candidate), every=cause is not None):
-                if (cause is None or what == cause) and (best is None or (order, lane) < best[:2]):
-                    best = (order, lane, candidate, what)
+            for order, ready in candidate.ready_causes(TurnContext(self, process, candidate), every=cause is not None):
+                if (cause is None or ready == cause) and (best is None or (order, lane) < best[:2]):
+                    best = (order, lane, candidate, ready)
         if best is None and cause is not None:
             raise LookupError(f"{actor.name if actor else process.name} has nothing to do about {cause!r}")
         return (best[2], best[3]) if best else None
 
     def step(self, actor: str | None = None, cause: str | None = None, *, turns: bool = False) -> list[Turn]:
-        """Do one step: the turns of one cause, by default of whoever has waited longest; an empty list: nothing to do.
+        """Make one step, the turns of one cause, and return them; an empty list means that there is nothing to do.
 
         Args:
-            actor: the name of the actor who is to go, or of a component: any of its actors, one after another.
-            cause: which of the things it may take up.
-            turns: stop after one visible turn (the fine gear).
+            actor: the name of an actor, or of a component (any of its actors); by default the longest waiting goes.
+            cause: which of its ready causes the actor takes up.
+            turns: stop after one visible turn.
 
         Raises:
             LookupError: there is no such actor, or it has no such cause.
         """
-        with self.record() as step:
-            last = self._first_of(actor, cause, step) if actor is not None else self._first(step)
+        with self.transaction() as step:
+            last = self._visible_turn_of(actor, cause, step) if actor is not None else self._next_visible_turn(step)
             if last is None:
                 return []
             process, who = self.find(last.actor, last.component)
             while last.goes_on and not turns:
                 last = step.add(self.turn(process, who, last.cause))
-        return step.done
+        return step.turns
 
-    def _first(self, step: Recording) -> Turn | None:
-        """Let whoever has waited longest go, and time pass, until something visible happens or nothing is left."""
+    def _next_visible_turn(self, step: StepTransaction) -> Turn | None:
+        """Make turns of the longest waiting component, and advance the clock, until one is visible or none is left."""
         while True:
-            waiting = self._default()
+            waiting = self._longest_waiting()
             if waiting is not None:
                 turn = step.add(self.turn(waiting))
                 if not turn.quiet:
                     return turn
             else:
                 start = self.log.place
-                if not self.pass_time():
+                if not self.advance_clock():
                     return None
-                step.add(self.record_of(start, "world", f"t = {self.now:g} s", quiet=True))
+                step.add(self.actorless_turn(start, "world", f"t = {self.now:g} s", quiet=True))
 
-    def _first_of(self, actor: str, cause: str | None, step: Recording) -> Turn | None:
-        """Let one actor go, or those of a component, until something visible happens; else nothing has happened."""
+    def _visible_turn_of(self, actor: str, cause: str | None, step: StepTransaction) -> Turn | None:
+        """Make turns of an actor, or of a component's actors, until one is visible; undo all if none is."""
         process = self.processes.get(actor)
         who: Actor | None = None
-        if process is None or cause is not None or any(each.name == actor for each in process.component.actors):
+        if process is None or cause is not None or any(other.name == actor for other in process.component.actors):
             process, who = self.find(actor)
         while True:
             turn = step.add(self.turn(process, who, cause))
@@ -261,71 +263,71 @@ class Simulation(Runtime):
                 return None
 
     def perform(
-        self, component: str, writes: Sequence[Write], words: str = "", *, whole: bool = False
-    ) -> list[Done | Refused]:
-        """Carry out writes in the name of a component as one step, a turn each (a person at kubectl).
+        self, component: str, writes: Sequence[Write], words: str = "", *, atomic: bool = False
+    ) -> list[CommittedWrite | RefusedWrite]:
+        """Make writes in the name of a component as one step, a turn each (a person at kubectl).
 
-        With `whole` it is all or nothing: is one of them refused, nothing has happened.
+        If `atomic` and one of them is refused, none is made.
         """
-        outcomes: list[Done | Refused] = []
-        with suppress(_TakenBack), self.record() as step:
+        outcomes: list[CommittedWrite | RefusedWrite] = []
+        with suppress(_RollBack), self.transaction() as step:
             for write in writes:
                 start = self.log.place
                 outcome = self.commit(component, write)
                 outcomes.append(outcome)
-                said = words or _words([outcome])
-                place = len(self.history.ends), component, component, words, start, self.log.place, self.now, said
-                step.add(Turn(*place, outcomes=(outcome,)))
-            if whole and any(isinstance(outcome, Refused) for outcome in outcomes):
-                raise _TakenBack
+                described = words or _words_of_first([outcome])
+                fields = len(self.history.ends), component, component, words, start, self.log.place, self.now, described
+                step.add(Turn(*fields, outcomes=(outcome,)))
+            if atomic and any(isinstance(outcome, RefusedWrite) for outcome in outcomes):
+                raise _RollBack
         return outcomes
 
     def run(
         self, until: Callable[[Simulation], bool] | None = None, *, steps: int = 100_000, seconds: float = 3_600.0
     ) -> Iterator[list[Turn]]:
-        """Step until the condition holds or nothing is left to do, yielding each step; bounded in steps and time."""
+        """Step until the condition holds or nothing is left to do, yielding each step; bounded in steps and seconds."""
         limit = self.now + seconds
         for _ in range(steps):
             if (until is not None and until(self)) or self.now > limit:
                 return
-            done = self.step()
-            if not done:
+            turns = self.step()
+            if not turns:
                 return
-            yield done
+            yield turns
 
     # -- faults -----------------------------------------------------------------------------------------------
 
     def refuse(self, component: str, nth: int = 1, reason: str = "Conflict") -> None:
-        """Note that the nth write of a component from now on is to be refused with this reason."""
+        """Inject a fault: the nth write of a component from now on is refused with this reason."""
         note = Note("world", "refuse", component)
         faults = (*self.log.notes.get(note, ()), (nth, reason))
-        with self.record() as step:
+        with self.transaction() as step:
             start = self.log.place
             self.log.write(note, faults)
-            words = f"the {nth}. write of {component} will be refused: {reason}"
-            step.add(self.record_of(start, "world", words, "refuse"))
+            words = f"injected fault: write {nth} of {component} will be refused with {reason}"
+            step.add(self.actorless_turn(start, "world", words, "refuse"))
 
     def crash(self, component: str) -> None:
-        """Let a component crash and restart: its notes are dropped, its cursors start anew."""
-        with self.record() as step:
+        """Crash and restart a component: its notes and cursors are removed."""
+        with self.transaction() as step:
             start = self.log.place
-            self.forget(self.processes[component])
-            words = f"{component} crashes and starts anew: what it remembered is gone"
-            step.add(self.record_of(start, component, words, "crash"))
+            self.drop_notes(self.processes[component])
+            words = f"{component} crashes and restarts: what it remembered is lost"
+            step.add(self.actorless_turn(start, component, words, "crash"))
 
-    # -- back, forward, elsewhere -----------------------------------------------------------------------------
+    # -- moving through history -------------------------------------------------------------------------------
 
     def goto(self, step: int) -> None:
         """Move to the end of a step of this branch (0: the start).
 
         Raises:
-            IndexError: the branch knows no such step.
+            IndexError: the branch has no such step.
         """
         start, target = self.log.place, self.history.place_of(step)
         try:
             self.log.seek(target)
         except BaseException:
-            self.log.settle(start, target)
+            self.log.recover(start, target)
             self.rebuild()
             raise
 
@@ -334,7 +336,7 @@ class Simulation(Runtime):
         self.goto(max(0, self.step_number - steps))
 
     def switch(self, branch: str) -> None:
-        """Go to the end of the future of another branch; the present one is kept under its name.
+        """Switch to the end of another branch; the present one is kept under its name.
 
         Raises:
             LookupError: there is no such branch.
@@ -342,23 +344,24 @@ class Simulation(Runtime):
         self.history.switch(branch)
 
     def fork(self) -> Simulation:
-        """Return another simulation at the same place with the same past; nothing that one does touches the other."""
+        """Return an independent simulation at this position with a copy of the past."""
         other = Simulation(self.components, self.server, self.seed)
-        other._hold(self.log.copy())
+        other._run_over(self.log.copy())
         other.history = self.history.copy(other.log)
         other.rebuild()
         return other
 
-    def restore(self, snapshot: Checkpoint) -> None:
-        """Be where a snapshot of this world was taken; there is no way back from here but another snapshot."""
-        super().restore(snapshot)
+    def restore(self, checkpoint: Checkpoint) -> None:
+        """Restore a checkpoint of this world; the past before it is lost."""
+        super().restore(checkpoint)
         self.history = History(self.log)
 
 
-def _words(outcomes: Sequence[Done | Refused]) -> str:
+def _words_of_first(outcomes: Sequence[CommittedWrite | RefusedWrite]) -> str:
+    """Return the sentence of the first outcome, "" if there is none."""
     for outcome in outcomes:
         write = outcome.write
-        if isinstance(outcome, Refused):
+        if isinstance(outcome, RefusedWrite):
             return f"{write.words or f'{write.verb} {write.subject}'}: refused ({outcome.reason})"
         return write.words or f"{write.verb} {write.subject}"
     return ""

@@ -1,7 +1,7 @@
-"""A view is a function of the contents a component has seen: what `build` makes of them, and nothing else.
+"""Views: functions of the contents that a component has seen, kept up to date change by change.
 
-`apply` is an optional speed-up that must leave a view equal to the built one, in any order of arrival. Contents are
-the API objects a component has seen and its own notes.
+Contents are the API objects a component has seen and its notes. `build` defines a view; `apply` is the speed-up that
+must leave an equal view, in any order of arrival.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ Contents = Mapping[LogKey, Any]
 
 
 class View(Protocol):
-    """What a view promises: to follow changes of the contents and to equal the view built from them.
+    """A view that follows changes of the contents and always equals the view built from them.
 
-    `follows` names the kinds of API objects and the sorts of notes it wants to hear of.
+    `follows` names the kinds of API objects and the sorts of notes whose changes it takes.
     """
 
     follows: frozenset[str]
@@ -26,14 +26,14 @@ class View(Protocol):
 
 
 class InformerCache:
-    """The API objects a component has seen, by kind: what its informers hold. Mutable, moved by deliveries only."""
+    """API objects that a component has seen, by kind (client-go's informer caches). Mutable, moved by deliveries."""
 
     def __init__(self, kinds: Iterable[str]) -> None:
         self.follows = frozenset(kinds)
         self.kinds: dict[str, dict[Key, Any]] = {kind: {} for kind in sorted(self.follows)}
 
     def apply(self, key: LogKey, old: Any, new: Any) -> None:
-        """Put one object in place of another; None stands for absent."""
+        """Replace an object by another; None means absent."""
         objects = self.kinds[key[0]]
         if new is None:
             objects.pop(key, None)  # type: ignore[arg-type]
@@ -60,35 +60,35 @@ class InformerCache:
 
 
 class Index:
-    """Objects of one kind by what they say: `Index("Pod", lambda pod: [pod.spec.node_name])`. Mutable view."""
+    """Index of one kind by computed values: `Index("Pod", lambda pod: [pod.spec.node_name])`. Mutable view."""
 
     def __init__(self, kind: str, by: Callable[[Any], Iterable[Hashable]]) -> None:
         self.follows = frozenset([kind])
         self.by = by
-        self.found: dict[Hashable, dict[Key, Any]] = {}
+        self.objects: dict[Hashable, dict[Key, Any]] = {}
 
     def apply(self, key: LogKey, old: Any, new: Any) -> None:
-        """Move an object to where its new contents say."""
-        for word in self.by(old) if old is not None else ():
-            here = self.found.get(word)
-            if here is not None:
-                here.pop(key, None)  # type: ignore[arg-type]
-                if not here:
-                    del self.found[word]
-        for word in self.by(new) if new is not None else ():
-            self.found.setdefault(word, {})[key] = new  # type: ignore[index]
+        """Move an object from its old values to its new ones."""
+        for value in self.by(old) if old is not None else ():
+            objects = self.objects.get(value)
+            if objects is not None:
+                objects.pop(key, None)  # type: ignore[arg-type]
+                if not objects:
+                    del self.objects[value]
+        for value in self.by(new) if new is not None else ():
+            self.objects.setdefault(value, {})[key] = new  # type: ignore[index]
 
-    def get(self, word: Hashable) -> list[Any]:
-        """Return the objects that say this, sorted by key."""
-        here = self.found.get(word)
-        return [here[key] for key in sorted(here)] if here else []
+    def get(self, value: Hashable) -> list[Any]:
+        """Return the objects with a value, sorted by key."""
+        objects = self.objects.get(value)
+        return [objects[key] for key in sorted(objects)] if objects else []
 
-    def keys(self, word: Hashable) -> list[Key]:
-        """Return the keys of the objects that say this, sorted."""
-        return sorted(self.found.get(word, ()))
+    def keys(self, value: Hashable) -> list[Key]:
+        """Return the keys of the objects with a value, sorted."""
+        return sorted(self.objects.get(value, ()))
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Index) and self.found == other.found
+        return isinstance(other, Index) and self.objects == other.objects
 
     __hash__ = None  # type: ignore[assignment]
 
@@ -97,7 +97,7 @@ V = TypeVar("V", bound=View)
 
 
 def build(view: V, contents: Contents) -> V:
-    """Bring an empty view to these contents, in sorted order, and return it: the definition that `apply` must meet."""
+    """Apply all contents to an empty view, in sorted order, and return it: the definition that `apply` must meet."""
     for key in sorted(contents, key=lambda key: (type(key) is Note, key)):
         if (key.sort if type(key) is Note else key[0]) in view.follows:
             view.apply(key, None, contents[key])

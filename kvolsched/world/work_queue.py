@@ -1,4 +1,4 @@
-"""What waits to be done, in order: notes of one sort, the first found at once."""
+"""Work queues and wake-ups: notes of one sort in order, with quick access to the first."""
 
 from __future__ import annotations
 
@@ -8,28 +8,28 @@ from typing import Any
 
 import attrs
 
-from .digest import SILENT, WAIT
+from .digest import DIGEST_IGNORES, DIGEST_WAIT
 from .log import LogKey
 
 
 @attrs.frozen
 class WorkItem:
-    """A note that an actor has something to do; `order` is the place in the log where it learned so."""
+    """A note that an actor has something to do; `order` is the position in the log where it was enqueued."""
 
-    order: int = attrs.field(metadata=SILENT)
+    order: int = attrs.field(metadata=DIGEST_IGNORES)
 
 
 @attrs.frozen
 class WakeUp:
-    """A note that an actor wants to be woken at a simulated time (s); a periodic one does not keep a run going."""
+    """A note that an actor is to be woken at a simulated time (s); a run does not wait for periodic wake-ups."""
 
-    at: float = attrs.field(metadata=WAIT)
-    order: int = attrs.field(metadata=SILENT)
+    at: float = attrs.field(metadata=DIGEST_WAIT)
+    order: int = attrs.field(metadata=DIGEST_IGNORES)
     periodic: bool = False
 
 
 class WorkQueue:
-    """Notes of one sort by their order: a view that finds the first at once. Mutable."""
+    """Notes of one sort in order, the first in O(log n). Mutable view."""
 
     def __init__(self, sort: str, order: Callable[[Any], Any] = lambda note: note.order) -> None:
         self.follows = frozenset([sort])
@@ -38,20 +38,20 @@ class WorkQueue:
         self._heap: list[tuple[Any, str]] = []
 
     def apply(self, key: LogKey, old: Any, new: Any) -> None:
-        """Add, replace or drop one note."""
+        """Add, replace or remove one note."""
         name = key[2]
         if new is None:
             self.items.pop(name, None)
             return
         self.items[name] = new
-        if len(self._heap) > 64 + 4 * len(self.items):  # travelling to and fro leaves what `first` never met
+        if len(self._heap) > 64 + 4 * len(self.items):  # drop outdated entries that `first` never reached
             self._heap = [(self.order(note), name) for name, note in self.items.items()]
             heapq.heapify(self._heap)
         else:
             heapq.heappush(self._heap, (self.order(new), name))
 
     def next(self, *, every: bool = False) -> Sequence[tuple[int, str]]:
-        """Return what may be taken up: the first alone, or all of it."""
+        """Return (order, name) of the first note, or of every note."""
         if every:
             return self.all()
         first = self.first()

@@ -156,8 +156,8 @@ def test_what_is_attached_counts_for_one_driver(source):
     """In-tree disks count for the driver that replaced them, in a pod as in a volume; an inline CSI volume does not."""
     fields, expected = INLINE[source]
     volume = from_plain({"apiVersion": "v1", "kind": "PersistentVolume", "metadata": {"name": "v"}, "spec": {source: fields}})
-    assert expected == volume.attached_as
+    assert expected == volume.driver_and_handle
     fields = {key: value for key, value in fields.items() if key != "volumeHandle"}
     pod = from_plain({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p"}, "spec": {"volumes": [{"name": "v", source: fields}]}})
-    assert (expected if source != "csi" else None) == pod.spec.volumes[0].attached_as
+    assert (expected if source != "csi" else None) == pod.spec.volumes[0].driver_and_handle
     assert fields == to_plain(pod)["spec"]["volumes"][0][source]

@@ -4,21 +4,21 @@ import pytest
 from api.manifests import objects
 from hypothesis import HealthCheck, given, settings
 
-from kvolsched.api.defaults import defaulted
+from kvolsched.api.defaults import with_defaults
 from kvolsched.api.text.convert import from_plain, to_plain
 
 
 def made(kind, api_version="v1", **fields):
     """An object named x with these fields, as it is stored, in plain data."""
-    return to_plain(defaulted(from_plain({"apiVersion": api_version, "kind": kind, "metadata": {"name": "x"}, **fields})))
+    return to_plain(with_defaults(from_plain({"apiVersion": api_version, "kind": kind, "metadata": {"name": "x"}, **fields})))
 
 
 @settings(suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
 @given(objects())
 def test_defaulting_twice_changes_nothing(plain):
     """What is given stays, and a defaulted object is its own default."""
-    once = defaulted(from_plain(plain))
-    assert once == defaulted(once)
+    once = with_defaults(from_plain(plain))
+    assert once == with_defaults(once)
 
 
 @pytest.mark.parametrize(

@@ -13,8 +13,8 @@ from api.big_dump import big_dump, big_text
 from kvolsched.api.kinds.kind import KINDS
 from kvolsched.api.kinds.quantity import canonical
 from kvolsched.api.text import manifest
-from kvolsched.api.text.dump import COMMAND, DECIDING
-from kvolsched.api.text.manifest import ManifestError, plain, read, to_plain, write
+from kvolsched.api.text.dump_checks import DECIDING_KINDS, DUMP_COMMAND
+from kvolsched.api.text.manifest import ManifestError, read, read_plain, to_plain, write
 from kvolsched.cluster import Cluster
 from kvolsched.kubectl import get
 
@@ -24,7 +24,7 @@ NOTEBOOKS = Path(__file__).parent.parent.parent / "notebooks"
 
 def given(path):
     """The objects of a recorded dump as plain data."""
-    [found] = plain(gzip.decompress(path.read_bytes()).decode())
+    [found] = read_plain(gzip.decompress(path.read_bytes()).decode())
     return found["items"]
 
 
@@ -112,7 +112,7 @@ def test_a_broken_archive_is_a_fault(content):
 
 def test_an_archive_is_unpacked_up_to_the_limit_and_no_further(monkeypatch):
     """A small archive that holds more than a source may is refused before it is all unpacked."""
-    monkeypatch.setattr(manifest.contents.__module__ + ".LIMITS", manifest.LIMITS.__class__(size=10_000))
+    monkeypatch.setattr(manifest.read_sources.__module__ + ".LIMITS", manifest.LIMITS.__class__(size=10_000))
     with pytest.raises(ManifestError, match="longer than"):
         read(gzip.compress(b"#" * 10_000_000))
 
@@ -121,7 +121,7 @@ def test_kinds_nobody_knows_are_kept_and_listed():
     """An object of an unknown kind stays as it is, is listed, and is written back."""
     found = read(POD % "a" + "---\n" + CUSTOM)
     assert (1, 1) == (len(found.objects), len(found.others))
-    assert plain(CUSTOM) == plain(write(found.others))
+    assert read_plain(CUSTOM) == read_plain(write(found.others))
     assert "1 of other kinds" in repr(found)
 
 
@@ -148,14 +148,14 @@ def test_what_the_recorded_dump_does_not_tell():
 def test_nothing_tells_nothing():
     """Of an empty source every deciding kind is missing; each has words of its own."""
     missing = read("").missing_kinds()
-    assert [name for name, _ in DECIDING] == [one.kind.name for one in missing]
+    assert [name for name, _ in DECIDING_KINDS] == [one.kind.name for one in missing]
     assert len(missing) == len({one.cannot_tell for one in missing})
 
 
 def test_the_command_asks_for_every_deciding_kind():
     """What the README tells to run asks for all kinds that decide, in all namespaces, as JSON."""
-    assert all(one.kind.plural in COMMAND.split()[2].split(",") for one in read("").missing_kinds())
-    assert COMMAND.endswith(" -A -o json > dump.json")
+    assert all(one.kind.plural in DUMP_COMMAND.split()[2].split(",") for one in read("").missing_kinds())
+    assert DUMP_COMMAND.endswith(" -A -o json > dump.json")
 
 
 # -- what is wrong in it -----------------------------------------------------------------------------------------
@@ -215,7 +215,7 @@ def test_a_long_chain_of_owners_is_followed():
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        (POD % "a" + "---\n" + POD % "a", "document 2, line 8: pod/a: metadata.name: the same object in namespace default stands in document 1"),
+        (POD % "a" + "---\n" + POD % "a", "document 2, line 8: pod/a: metadata.name: duplicate of the object in namespace default in document 1"),
         (POD % "a" + "x: &a [x, x, x, x, x, x, x, x, x, x]\ny: &b [" + "*a, " * 40 + "*a]\nz: [" + "*b, " * 40 + "*b]\n", "line 7: aliases expand to more than 10 times the text"),
         ("apiVersion: v1\nkind: Pod\nmetadata: {name: a}\nspec: {containers: c}\n", 'document 1, line 4: pod/a: spec.containers: wants a list, got "c"'),
         ("apiVersion: v1\nkind: List\nitems: all\n", 'document 1, line 3: list/?: items: wants a list, got "all"'),

@@ -5,7 +5,7 @@ import textwrap
 import attrs
 import pytest
 
-from kvolsched.api.defaults import defaulted
+from kvolsched.api.defaults import with_defaults
 from kvolsched.api.examples import example, example_names
 from kvolsched.api.kinds.meta import Frozen, ObjectMeta, evolve_parts
 from kvolsched.api.kinds.node import Node
@@ -29,7 +29,7 @@ def node(**labels):
 def only(name):
     """The one object of an example, as it is stored."""
     [found] = example(name).objects
-    return defaulted(found)
+    return with_defaults(found)
 
 
 @pytest.mark.parametrize("name", example_names())
@@ -37,7 +37,7 @@ def test_every_shipped_example_is_clean(name):
     """Each loads without a warning, may be stored, survives being written, and names document and section."""
     found = example(name)
     assert ((), ()) == (found.warnings, found.others)
-    assert [] == [refusal for one in found.objects for refusal in validate(defaulted(one))]
+    assert [] == [refusal for one in found.objects for refusal in validate(with_defaults(one))]
     assert found.objects == read(write(found.objects)).objects
 
 
@@ -218,14 +218,14 @@ def test_printed_manifests_are_read_with_warnings(text, name, warned):
     found = read(text)
     assert warned == [(warning.path, warning.line) for warning in found.warnings]
     shipped = example("end-to-end" if name == "standard" else name).objects[0]
-    assert defaulted(shipped) == defaulted(found.objects[0])
+    assert with_defaults(shipped) == with_defaults(found.objects[0])
 
 
 def test_missing_fields_are_tolerated_in_such_manifests_only():
     """An ordinary volume without access modes is left as it is, for validation to refuse."""
     found = read(LOCAL.replace("  Name:", "  name:"))
     assert ((), ()) == (found.warnings, found.objects[0].spec.access_modes)
-    assert ["spec.accessModes"] == [refusal.path for refusal in validate(defaulted(found.objects[0]))]
+    assert ["spec.accessModes"] == [refusal.path for refusal in validate(with_defaults(found.objects[0]))]
 
 
 @pytest.mark.checklist("38")
@@ -249,8 +249,8 @@ def test_no_mode_is_immediate():
     """A class without a mode is Immediate; any other value than the two is refused on reading and on storing."""
     text = STANDARD.replace("bindingMode: WaitForFirstConsumer\n", "")
     [found] = read(text).objects
-    assert ("Immediate", False) == (defaulted(found).volume_binding_mode, found.delayed)
-    assert ["volumeBindingMode"] == [one.path for one in validate(attrs.evolve(defaulted(found), volume_binding_mode="Later"))]
+    assert ("Immediate", False) == (with_defaults(found).volume_binding_mode, found.delayed)
+    assert ["volumeBindingMode"] == [one.path for one in validate(attrs.evolve(with_defaults(found), volume_binding_mode="Later"))]
     with pytest.raises(ManifestError):
         read(text + "volumeBindingMode: Later\n")
 

@@ -12,7 +12,7 @@ from kvolsched.api.kinds.selector import (
     Requirement,
     Taint,
     Toleration,
-    untolerated,
+    find_untolerated_taint,
 )  # fmt: skip
 
 KEYS, VALUES = st.sampled_from("abc"), st.sampled_from(["", "1", "2", "-3", "x", "010"])
@@ -127,11 +127,11 @@ def test_tolerations(toleration, expected):
     taint = Taint(key="k", value="v", effect="NoSchedule")
     found = Toleration(**toleration)
     assert expected == found.tolerates(taint)
-    assert (None if expected else taint) == untolerated([taint], [found])
+    assert (None if expected else taint) == find_untolerated_taint([taint], [found])
 
 
 def test_preferences_are_not_judged_as_hard_taints():
     """PreferNoSchedule is no hard effect; the first taint that nothing covers is the answer."""
     taints = [Taint(key="a", effect="PreferNoSchedule"), Taint(key="b", effect="NoExecute"), Taint(key="c", effect="NoSchedule")]
-    assert "b" == untolerated(taints, []).key
-    assert "c" == untolerated(taints, [Toleration(key="b", operator="Exists")]).key
+    assert "b" == find_untolerated_taint(taints, []).key
+    assert "c" == find_untolerated_taint(taints, [Toleration(key="b", operator="Exists")]).key

@@ -3,10 +3,11 @@
 
 import pytest
 
-from kvolsched.api.defaults import defaulted
+from kvolsched.api.defaults import with_defaults
 from kvolsched.api.kinds.meta import EMPTY
 from kvolsched.api.text.convert import from_plain
-from kvolsched.api.validation.validate import immutable, validate
+from kvolsched.api.validation.immutable_fields import validate_update
+from kvolsched.api.validation.validate import validate
 
 
 @pytest.mark.parametrize(
@@ -15,7 +16,7 @@ from kvolsched.api.validation.validate import immutable, validate
 )
 def test_names(name, fits):
     """Names of most kinds are subdomains of at most 253 characters."""
-    found = defaulted(from_plain({"apiVersion": "v1", "kind": "Node", "metadata": {"name": name}}))
+    found = with_defaults(from_plain({"apiVersion": "v1", "kind": "Node", "metadata": {"name": name}}))
     assert fits == (validate(found) == [])
 
 
@@ -40,14 +41,14 @@ def test_namespaces_belong_to_some_kinds():
 def test_kinds_without_rules_pass():
     """What is not modelled is stored as it is."""
     thing = from_plain({"apiVersion": "example.com/v1", "kind": "Thing", "metadata": {"name": "t"}})
-    assert ([], []) == (validate(thing), immutable(EMPTY, thing))
+    assert ([], []) == (validate(thing), validate_update(EMPTY, thing))
 
 
 def faults(kind, version="v1", metadata=None, old=None, **fields):
     """(path, type) of what is wrong with an object, or with its change."""
     plain = {"apiVersion": version, "kind": kind, "metadata": {"name": "x", "namespace": "default", **(metadata or {})}}
-    new = defaulted(from_plain({**plain, **fields}))
-    found = validate(new) + (immutable(defaulted(from_plain({**plain, **old})), new) if old is not None else [])
+    new = with_defaults(from_plain({**plain, **fields}))
+    found = validate(new) + (validate_update(with_defaults(from_plain({**plain, **old})), new) if old is not None else [])
     return [(one.path, one.type) for one in found]
 
 

@@ -88,8 +88,8 @@ class Small:
 
     def __init__(self, *components, seed=0, permit=None, protects=False):
         off = ("TaintNodesByCondition",) if protects else ("TaintNodesByCondition", "StorageObjectInUseProtection")
-        subresources = {"bind": admission.bind(zone_labels=True)}
-        server = ApiServer(admission.admit.without(*off), subresources, permit or admission.permits({}), WORKLOADS)
+        subresources = {"bind": admission.binding_subresource(zone_labels=True)}
+        server = ApiServer(admission.DEFAULT_ADMISSION.without(*off), subresources, permit or admission.permissions_without({}), WORKLOADS)
         self.sim = Simulation(components, server, seed)
 
     def create(self, *created):

@@ -7,7 +7,7 @@ from kvolsched.api.kinds.csi import CSIStoragePool
 from kvolsched.api.kinds.meta import Frozen, evolve_parts
 from kvolsched.cluster import Cluster
 from kvolsched.controllers.provisioner.driver_status import PoolPatch
-from kvolsched.world.apiserver import Refused, Write
+from kvolsched.world.apiserver import RefusedWrite, Write
 from kvolsched.world.log import Key
 
 PREFIX = "topology.kubernetes.io"
@@ -134,7 +134,7 @@ def test_two_writers_of_different_pools_never_conflict():
     patches = [Write("patch", key, PoolPatch("<ephemeral>", n, CSIStoragePool(name=n, capacity=s)))
                for n, s in (("node-a", "1Gi"), ("node-b", "2Gi"))]  # fmt: skip
     outcomes = made.world.perform("user", patches)
-    assert not any(isinstance(each, Refused) for each in outcomes)
+    assert not any(isinstance(each, RefusedWrite) for each in outcomes)
     assert {("<ephemeral>", "node-a"): "1Gi", ("<ephemeral>", "node-b"): "2Gi"} == told(made)
 
     version = driver(made).metadata.resource_version

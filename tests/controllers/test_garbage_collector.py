@@ -110,8 +110,8 @@ def test_foreground_the_owner_goes_last():
 def test_a_world_without_owners_has_no_collector_in_it():
     """It begins to watch when an owner is gone, and not before."""
     made = cluster(workload("ReplicaSet", 2))
-    assert not made.world.processes[COLLECTOR].listening
+    assert not made.world.processes[COLLECTOR].watching
     made.delete("rs/web")
-    assert made.world.processes[COLLECTOR].listening
+    assert made.world.processes[COLLECTOR].watching
     made.back()
-    assert not made.world.processes[COLLECTOR].listening
+    assert not made.world.processes[COLLECTOR].watching

@@ -175,7 +175,7 @@ def test_66287_a_controller_that_sees_the_volume_before_its_claim_takes_the_clai
         world = prebound_and_waiting(REVISIONS[name])
         process = world.sim.processes[BINDER]
         world.sim.deliver(process, ["PersistentVolume"])
-        while process.todo["persistentvolume volumes"].items or process.plans["persistentvolume volumes"].items:
+        while process.work_queues["persistentvolume volumes"].items or process.plans["persistentvolume volumes"].items:
             actor = next(a for a in process.component.actors if a.name == "persistentvolume volumes")
             world.sim.turn(process, actor, see=False)
         assert world["pv/disk"].status.phase == phase
@@ -236,7 +236,7 @@ def test_the_own_cache_saves_a_second_write_while_the_watch_lags():
     process = world.sim.processes[BINDER]
     world.sim.deliver(process)
     claims = next(a for a in process.component.actors if a.name == "persistentvolume claims")
-    while process.todo[claims.name].items or process.plans[claims.name].items:
+    while process.work_queues[claims.name].items or process.plans[claims.name].items:
         world.sim.turn(process, claims, see=False)
     assert len([k for k in world.sim.log.notes if isinstance(k, Note) and k.sort == "own"]) == 2
     with_own = process.views["own"].at(Key("PersistentVolumeClaim", "default", "data"))
@@ -297,10 +297,10 @@ def said_of(cluster):
 def at(cluster, seconds):
     """Let the clock go to a moment and everybody do what is due then."""
     world = cluster.world
-    with world.record() as step:
+    with world.transaction() as step:
         start = world.place
         world.log.write(CLOCK, float(seconds))
-        step.add(world.record_of(start, "world", f"t = {seconds} s"))
+        step.add(world.actorless_turn(start, "world", f"t = {seconds} s"))
     cluster.run()
 
 

@@ -113,7 +113,7 @@ def test_nobody_watches_before_there_is_something_to_do():
     made = cluster(CLASS, CLAIM, POD)
     ours = {"pvc-protection-controller", "pv-protection-controller"}
     assert not ours & {turn.component for turn in made.world.turns}
-    assert not any(made.world.processes[name].listening for name in ours)
+    assert not any(made.world.processes[name].watching for name in ours)
 
 
 def test_a_grace_can_be_shortened_but_not_prolonged():

@@ -119,8 +119,8 @@ def test_one_that_sees_late_makes_no_pod_twice():
     for _ in range(4):
         made.world.deliver(process, ["ReplicaSet"])
         for actor in process.component.actors:
-            for _, cause in actor.ready(made.world.look(process, actor)):
-                with made.world.record() as step:
+            for _, cause in actor.ready_causes(made.world.read_only_context(process, actor)):
+                with made.world.transaction() as step:
                     step.add(made.world.turn(process, actor, cause, see=False))
     assert 2 == len(pods(made))
     made.run(seconds=100)

@@ -76,7 +76,7 @@ def placed_first(*objects, two_way=False, rules="upstream", **components):
     made = revision_named(rules)
     made = attrs.evolve(made, flow=PlaceFirst(made.flow.volume_binding, made.flow.options))
     c = Cluster(made, components=components)
-    c.world.add([late_binder(two_way=two_way)])
+    c.world.add_components([late_binder(two_way=two_way)])
     c.load(manifest.from_plain(each) for each in objects)
     return c
 
@@ -129,7 +129,7 @@ def test_bound_after_placing_an_old_scheduler_is_enough():
             return flow._place(ctx, name, pod, node)
 
     c = Cluster(attrs.evolve(old, profile=profile, flow=Unaware(old.flow.volume_binding)))
-    c.world.add([late_binder()])
+    c.world.add_components([late_binder()])
     c.load(manifest.from_plain(each) for each in disks(claim("data"), pod("app", "data")))
     c.run(seconds=60)
     assert "Running" == c["pod/app"].status.phase

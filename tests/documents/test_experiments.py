@@ -26,13 +26,14 @@ from documents.made import (
 import kvolsched
 from kvolsched import volumes
 from kvolsched.admission import AdmissionPlugin
-from kvolsched.admission.plugins import forbidden
+from kvolsched.admission.plugins import deny_forbidden
 from kvolsched.api.kinds.meta import evolve_parts
 from kvolsched.api.kinds.selector import NodeSelectorTerm
 from kvolsched.revision import revision_named
 from kvolsched.scheduler.columns.snapshot import Snapshot
 from kvolsched.scheduler.framework.judgement import judge
-from kvolsched.scheduler.plugins import volume_binding
+from kvolsched.scheduler.framework.verdict import SKIP
+from kvolsched.scheduler.plugins.volume_binding import VolumeBinding
 from kvolsched.world.apiserver import key_of
 
 both = pytest.mark.parametrize("revision", ["design", "upstream"])
@@ -183,13 +184,13 @@ def test_affinity_is_evaluated_when_a_volume_comes(monkeypatch):
 @pytest.mark.checklist("220", "227")
 def test_what_spreading_costs(monkeypatch):
     """Pods without constraints cost nothing more; with one a pass over 500 nodes counts each domain once, not each node."""
-    from kvolsched.scheduler.plugins import pod_topology_spread
+    from kvolsched.scheduler.plugins.pod_topology_spread import column
 
     made = [node(f"n{n:03}", f"z{n % 5}") for n in range(500)]
     made += [pod(f"p{n}", labels=FOO, on=f"n{n:03}") for n in range(50)]
     calls = []
-    real = pod_topology_spread.domain_rows
-    monkeypatch.setattr(pod_topology_spread, "domain_rows", lambda *args: calls.append(1) or real(*args))
+    real = column.domain_rows
+    monkeypatch.setattr(column, "domain_rows", lambda *args: calls.append(1) or real(*args))
     cost = {}
     for word, more in (("none", {}), ("one", {"topologySpreadConstraints": [spread(**FOO)]})):
         c = cluster(*made, revision="upstream")
@@ -254,7 +255,7 @@ def test_a_quota_by_topology_knows_no_topology_yet():
     def quota(_old, new, stored):
         held = [pv for pv in stored.of_kind("PersistentVolume") if "a" in str(pv.spec.node_affinity)]
         asked.append(len(held))
-        return new if not held else forbidden(new, "exceeded quota: zone a holds its volume")
+        return new if not held else deny_forbidden(new, "exceeded quota: zone a holds its volume")
 
     rules = revision_named("upstream")
 
@@ -298,12 +299,12 @@ def test_classes_that_say_zones_twice():
 
 
 @attrs.frozen
-class AtTheEnd(volume_binding.VolumeBinding):
+class AtTheEnd(VolumeBinding):
     """One function at the end: no node is filtered, the node that was chosen is asked."""
 
     def prefilter(self, pod, seen):
         """Nothing is asked before."""
-        return volume_binding.SKIP
+        return SKIP
 
 
 @pytest.mark.checklist("141a")

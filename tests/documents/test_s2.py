@@ -25,7 +25,7 @@ from kvolsched import ManifestError
 from kvolsched.api.text import manifest
 from kvolsched.revision import revision_named
 from kvolsched.volumes import publish_context
-from kvolsched.world.apiserver import Refused, Write, key_for
+from kvolsched.world.apiserver import RefusedWrite, Write, key_for
 
 DRIVER = "disks.example.com"
 NO_ROOM = "node(s) did not have enough free storage"
@@ -86,7 +86,7 @@ def tell(c, **entries):
     key = key_for(f"csidriver/{DRIVER}")
     new = manifest.from_plain(driver(**entries))
     (outcome,) = c.world.perform("user", [Write("update_status", key, new)], "driver tells its room")
-    assert not isinstance(outcome, Refused), outcome
+    assert not isinstance(outcome, RefusedWrite), outcome
 
 
 # -- fields ------------------------------------------------------------------------------------------------------------
@@ -377,12 +377,12 @@ def test_writers_of_different_pools_do_not_meet():
     key = key_for(f"csidriver/{DRIVER}")
     read = c[f"csidriver/{DRIVER}"]
     patches = [Write("patch", key, PoolPatch("late", {**each, "capacity": "5Gi"})) for each in both]
-    assert not any(isinstance(one, Refused) for one in c.world.perform("user", patches, "two writers"))
+    assert not any(isinstance(one, RefusedWrite) for one in c.world.perform("user", patches, "two writers"))
     assert ["5Gi", "5Gi"] == [each.capacity for each in c[f"csidriver/{DRIVER}"].status.storage[0].pools]
     puts = [Write("update_status", key, manifest.from_plain(driver(late=[{**both[0], "capacity": size}, both[1]])),
                   version=c[f"csidriver/{DRIVER}"].metadata.resource_version) for size in ("6Gi", "7Gi")]
     outcomes = c.world.perform("user", puts, "two writers")
-    assert [False, True] == [isinstance(one, Refused) for one in outcomes]
+    assert [False, True] == [isinstance(one, RefusedWrite) for one in outcomes]
     assert "the object has been modified" in outcomes[1].message
     assert read.status != c[f"csidriver/{DRIVER}"].status
 

@@ -57,12 +57,12 @@ def asked(c, *constraints, name="app", **spec):
 @pytest.mark.checklist("188", "220")
 def test_constraints_bind_only_the_pods_that_have_them(revision, monkeypatch):
     """A pod without constraints fits everywhere and nothing is counted for it; with one it fits the emptiest zone."""
-    from kvolsched.scheduler.plugins import pod_topology_spread
+    from kvolsched.scheduler.plugins.pod_topology_spread import column
 
     c = zonal(3, 0, revision=revision)
     counted = []
-    count = pod_topology_spread.domain_rows
-    monkeypatch.setattr(pod_topology_spread, "domain_rows", lambda *args: counted.append(args) or count(*args))
+    count = column.domain_rows
+    monkeypatch.setattr(column, "domain_rows", lambda *args: counted.append(args) or count(*args))
     assert ["a1", "b1"] == asked(c, name="free")
     assert [] == counted
     assert ["b1"] == asked(c, spread(**FOO), name="bound")

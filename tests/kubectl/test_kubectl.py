@@ -7,15 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from kvolsched.api.kinds.kind import BY_NAME, kind_named
+from kvolsched.api.kinds.kind import KINDS_BY_NAME, find_kind
 from kvolsched.api.text import manifest
 from kvolsched.cluster import Cluster
 from kvolsched.conform import read
 from kvolsched.conform.kubectl import expected
-from kvolsched.kubectl import describe, get
-from kvolsched.kubectl import text as kubectl_text
-from kvolsched.kubectl.describe_sections.description import description
-from kvolsched.kubectl.listing import listing
+from kvolsched.kubectl import describe, formatting, get
+from kvolsched.kubectl.describe_sections.describe_object import describe_object
+from kvolsched.kubectl.get_command import list_objects
 from kvolsched.world.apiserver import key_of
 
 RECORDED = Path(__file__).parent.parent / "conformance" / "kubectl"
@@ -38,7 +37,7 @@ def recorded(case):
     """Read a recorded cluster: its objects of modelled kinds, and when it was asked."""
     plain = json.loads((RECORDED / case / "objects.json").read_text(encoding="utf-8"))["items"]
     now = json.loads((RECORDED / case / "case.json").read_text(encoding="utf-8"))["now"]
-    return world(*(obj for obj in plain if obj["kind"] in BY_NAME)), kubectl_text.moment(now)
+    return world(*(obj for obj in plain if obj["kind"] in KINDS_BY_NAME)), formatting.parse_time(now)
 
 
 def printed(text):
@@ -48,11 +47,11 @@ def printed(text):
     verb, _, rest = file.removesuffix(".txt").partition("-")
     if verb == "get":
         word, options = SPECIAL.get(rest, (rest, {}))
-        return f"{listing(objects, kind_named(word), **{'namespace': 'demo', 'now': now, **options})}\n"
+        return f"{list_objects(objects, find_kind(word), **{'namespace': 'demo', 'now': now, **options})}\n"
     word, _, name = rest.partition("-")
-    kind = kind_named(word)
+    kind = find_kind(word)
     key = next(key for key in objects if key.kind == kind.name and key.name == name)
-    return f"{description(objects, key, now)}\n"
+    return f"{describe_object(objects, key, now)}\n"
 
 
 def mended(text, said):
@@ -90,7 +89,7 @@ def test_only_seven_recordings_are_mended():
 ])
 def test_ages_get_coarser_as_they_grow(seconds, expected):
     """Two units up to a bound, then one: kubectl's thresholds."""
-    assert expected == kubectl_text.duration(seconds)
+    assert expected == formatting.format_duration(seconds)
 
 
 def test_a_column_ends_where_a_line_has_no_cell():
@@ -98,12 +97,12 @@ def test_a_column_ends_where_a_line_has_no_cell():
     lines = ["a\tb", "longer\tc", "alone", "x\ty\tz", "xx\tyyyy\tzz"]
     expected = "a       b\nlonger  c\nalone\nx   y     z\nxx  yyyy  zz"
 
-    assert expected == kubectl_text.aligned(lines)
+    assert expected == formatting.align_columns(lines)
 
 
 def test_no_terminal_is_steered_by_a_manifest():
     """An escape character of a manifest is printed as `^[`, as kubectl does."""
-    assert "^[[31mred" == kubectl_text.aligned(["\x1b[31mred"])
+    assert "^[[31mred" == formatting.align_columns(["\x1b[31mred"])
 
 
 @pytest.mark.parametrize(("texts", "expected"), [
@@ -112,7 +111,7 @@ def test_no_terminal_is_steered_by_a_manifest():
 ])
 def test_sums_keep_the_manner_of_the_first(texts, expected):
     """A sum of quantities is binary if its first part is, and canonical."""
-    assert expected == kubectl_text.total(texts)
+    assert expected == formatting.sum_quantities(texts)
 
 
 # -- words of pods ------------------------------------------------------------------------------
@@ -159,13 +158,13 @@ WAITING = {"type": "PodScheduled", "status": "False", "reason": "SchedulingGated
 ])  # fmt: skip
 def test_the_words_of_a_pod(obj, expected):
     """READY, STATUS and RESTARTS follow gates, init containers, containers and deletion."""
-    assert expected == listing(world(obj), kind_named("pod"), "default", NOW).rows[0][1:4]
+    assert expected == list_objects(world(obj), find_kind("pod"), "default", NOW).rows[0][1:4]
 
 
 def test_a_restart_says_how_long_ago_it_was():
     """RESTARTS counts, and adds the age of the last end."""
     status = state(3, running={}) | {"lastState": {"terminated": {"exitCode": 1, "finishedAt": "2026-02-10T11:55:00Z"}}}
-    shown = listing(world(pod({"phase": "Running", "containerStatuses": [status]})), kind_named("pod"), "default", NOW)
+    shown = list_objects(world(pod({"phase": "Running", "containerStatuses": [status]})), find_kind("pod"), "default", NOW)
 
     assert "3 (5m ago)" == shown.rows[0][3]
 
@@ -186,7 +185,7 @@ def test_quality_is_computed_where_no_kubelet_says_it(resources, expected):
 def lines(objects, kind):
     """Describe the only object of a kind."""
     key = next(key for key in objects if key.kind == kind)
-    return re.sub(r"(?m)^(QoS Class:) +", r"\1        ", description(objects, key, NOW)).split("\n")
+    return re.sub(r"(?m)^(QoS Class:) +", r"\1        ", describe_object(objects, key, NOW)).split("\n")
 
 
 def test_a_terminating_pod_says_since_when():
@@ -250,7 +249,7 @@ def test_a_table_shows_the_first_line_of_a_message():
     """What follows a line break is dots, so that a table stays one."""
     objects = world(event("p.1", "Failed", "2026-02-10T11:59:00Z", message="one\ntwo"))
 
-    assert "one..." == listing(objects, kind_named("events"), None, NOW).rows[0][-1]
+    assert "one..." == list_objects(objects, find_kind("events"), None, NOW).rows[0][-1]
 
 
 # -- the other kinds ----------------------------------------------------------------------------
@@ -283,7 +282,7 @@ SOME = [
 ])  # fmt: skip
 def test_wide_tables(kind, expected):
     """What no recording lists: namespaces, default classes, roles, wide nodes and volumes on their way out."""
-    assert expected == repr(listing(world(*SOME), kind_named(kind), None, NOW, wide=True))
+    assert expected == repr(list_objects(world(*SOME), find_kind(kind), None, NOW, wide=True))
 
 
 def test_what_describe_says_of_sources_and_topologies():

@@ -12,7 +12,7 @@ from kvolsched import Cluster
 from kvolsched.api.kinds.kind import KINDS
 from kvolsched.api.text import manifest
 from kvolsched.cli import main
-from kvolsched.kubectl import NotThere
+from kvolsched.kubectl import ResourceNotFound
 
 DUMPS = Path(__file__).parent.parent / "conformance" / "dumps"
 SHOP = DUMPS / "shop.yaml.gz"
@@ -186,7 +186,7 @@ def test_several_kinds_are_tables_of_their_own():
 def test_manifests_of_what_is_asked_for():
     """`-o yaml` and `-o json` are the objects, one alone or a List, and can be read again; `-o name` their names."""
     cluster = dump()
-    one = manifest.plain(repr(cluster.get("pv", name="local-a1", output="yaml")))[0]
+    one = manifest.read_plain(repr(cluster.get("pv", name="local-a1", output="yaml")))[0]
     several = json.loads(repr(cluster.get("pv", output="json")))
 
     assert ("PersistentVolume", "local-a1") == (one["kind"], one["metadata"]["name"])
@@ -210,7 +210,7 @@ def test_manifests_of_what_is_asked_for():
 ])
 def test_what_is_not_there_is_refused_in_kubectls_words(ask, words, hint):
     """The words are kubectl's; what there is instead is said beside them."""
-    with pytest.raises(NotThere) as refused:
+    with pytest.raises(ResourceNotFound) as refused:
         ask(dump())
 
     assert words == refused.value.words

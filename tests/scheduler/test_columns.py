@@ -16,8 +16,11 @@ from kvolsched.scheduler.framework.judgement import check, judge
 from kvolsched.scheduler.framework.profile import Profile
 from kvolsched.scheduler.framework.ranking import rank
 from kvolsched.scheduler.framework.verdict import OK, Code, Reject
-from kvolsched.scheduler.plugins.pod_topology_spread import PodTopologySpread
+from kvolsched.scheduler.plugins.pod_topology_spread.releases import EVEN_PODS_SPREAD_LITERALLY
 from kvolsched.scheduler.plugins.volume_binding import VolumeBinding
+from kvolsched.scheduler.plugins.volume_binding.claims import ClaimFailures, waits_for_consumer
+from kvolsched.scheduler.plugins.volume_binding.matching import by_index, by_walk
+from kvolsched.scheduler.plugins.volume_binding.releases import CHECK_VOLUME_BINDING, largest_first
 from kvolsched.scheduler.profiles import design_profile, upstream_profile
 from scheduler.strategies import clusters, company, pending, spread, stores, worlds
 
@@ -27,9 +30,11 @@ PROFILES = [
     Profile(
         "mixed",
         (
-            EnabledPlugin(PodTopologySpread.of_the_design(literal=True)),
-            EnabledPlugin(VolumeBinding(largest_first=True, prioritises=True)),
-            EnabledPlugin(VolumeBinding.of_the_design(selected_is_pinned=True, unbound_is_error=False)),
+            EnabledPlugin(EVEN_PODS_SPREAD_LITERALLY),
+            EnabledPlugin(VolumeBinding(claim_order=largest_first)),
+            EnabledPlugin(
+                attrs.evolve(CHECK_VOLUME_BINDING, waits=waits_for_consumer, claim_failures=ClaimFailures())
+            ),
         ),
     ),
 ]
@@ -59,16 +64,16 @@ def test_column_equals_rule(strategy, examples):
 
 
 @settings(max_examples=150)
-@given(stores() | st.tuples(clusters, pending), st.sampled_from([VolumeBinding(), VolumeBinding.of_the_design()]))
+@given(stores() | st.tuples(clusters, pending), st.sampled_from([VolumeBinding(), CHECK_VOLUME_BINDING]))
 @pytest.mark.checklist("93", "105")
 def test_the_index_decides_as_the_walk_does(world, plugin):
     """What is chosen by the index of free volumes is what a walk over all of them chooses."""
     objects, pod = world
     seen = snapshot(objects)
-    sorted_out = plugin.claims(pod, seen)
+    claims = plugin.claims(pod, seen)
     for node in seen.all_nodes():
-        walked = plugin._decide(pod, sorted_out, node, seen, plugin._by_walking(node, seen))
-        found = plugin._decide(pod, sorted_out, node, seen, plugin._by_index(node, seen))
+        walked = plugin.find_pod_volumes(pod, claims, node, seen, by_walk(node, seen, plugin.rules))
+        found = plugin.find_pod_volumes(pod, claims, node, seen, by_index(node, seen, plugin.rules))
         assert found == walked
 
 
@@ -102,7 +107,7 @@ def test_order_of_arrival_never_shows(world, random):
         one, other = judge(pod, snapshot(objects), profile), judge(pod, snapshot(shuffled), profile)
         assert one.matrix() == other.matrix()
         assert one.sentence() == other.sentence()
-        assert (one.feasible, one.first_rejecting, one.statuses) == (other.feasible, other.first_rejecting, other.statuses)
+        assert (one.feasible, one.first, one.statuses) == (other.feasible, other.first, other.statuses)
         assert one.fingerprint == other.fingerprint
         assert rank(one).total() == rank(other).total()
         assert rank(one).best == rank(other).best
@@ -146,7 +151,7 @@ def _reference(pod, node, seen):
     def balance(ask):
         parts = [
             min(
-                float(sum(other.amounts.get(resource, 0) for other in on) + ask.get(resource, 0)) / total[resource],
+                float(sum(other.asked.get(resource, 0) for other in on) + ask.get(resource, 0)) / total[resource],
                 1.0,
             )
             for resource in ("cpu", "memory")

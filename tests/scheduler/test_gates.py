@@ -6,7 +6,7 @@ from kvolsched.api.kinds.meta import evolve_parts
 from kvolsched.cluster import Cluster
 from kvolsched.results import ApplyRefused
 from kvolsched.scheduler.loop import scheduling_queue as queue
-from kvolsched.world.apiserver import Refused, Write, key_of
+from kvolsched.world.apiserver import RefusedWrite, Write, key_of
 from kvolsched.world.log import Note
 
 NODES = "---".join(
@@ -116,10 +116,10 @@ def test_nobody_binds_a_gated_pod(cluster):
     pod = cluster["pod/app"]
     outcome = cluster.world.commit("kube-scheduler", Write("bind", key_of(pod), "fast"))
 
-    assert isinstance(outcome, Refused)
+    assert isinstance(outcome, RefusedWrite)
     assert outcome.message == (
         'Operation cannot be fulfilled on pods/binding "app": pod app has non-empty .spec.schedulingGates'
     )
     free = evolve_parts(pod, spec={"scheduling_gates": ()})
     cluster.edit("pod/app", lambda _old: free)
-    assert not isinstance(cluster.world.commit("kube-scheduler", Write("bind", key_of(pod), "fast")), Refused)
+    assert not isinstance(cluster.world.commit("kube-scheduler", Write("bind", key_of(pod), "fast")), RefusedWrite)

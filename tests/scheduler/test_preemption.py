@@ -247,9 +247,9 @@ def test_nodes_together_as_one_by_one(world):
     lower = {name: [one for one in pods if one.spec.priority < wanted.spec.priority] for name, pods in lower.items()}
     lower = {name: pods for name, pods in lower.items() if pods}
     together, singly = Counter(), Counter()
-    candidates = run.play(lower, together)
+    candidates = run.try_removals(lower, together)
 
-    assert candidates == [found for name, pods in lower.items() for found in run.play({name: pods}, singly)]
+    assert candidates == [found for name, pods in lower.items() for found in run.try_removals({name: pods}, singly)]
     assert together == singly
     for candidate in candidates:
         for one in candidate.victims:

@@ -260,7 +260,7 @@ def spread_score(wanted, node, seen, candidates):
     """The soft score as upstream.md words it; None: nothing is asked, -1: not ranked."""
     spoken = wanted.spec.topology_spread_constraints
     plugin = upstream_profile().plugin("PodTopologySpread")
-    soft = plugin.soft(wanted, seen)
+    soft = plugin.soft_constraints(wanted, seen)
     if not soft:
         return None
 
@@ -284,8 +284,8 @@ def spread_score(wanted, node, seen, candidates):
             size = len({one.metadata.labels.get(each.topology_key, "") for one in ranked})
             count = 0
             for one in seen.all_nodes():
-                tainted = any(t.effect != "PreferNoSchedule" for t in one.spec.taints) and each.heeds_taints
-                skips = (each.heeds_affinity and not matches_node_affinity(wanted, one)) or tainted or not complete(one)
+                tainted = any(t.effect != "PreferNoSchedule" for t in one.spec.taints) and each.honors_node_taints
+                skips = (each.honors_node_affinity and not matches_node_affinity(wanted, one)) or tainted or not complete(one)
                 if one.metadata.labels.get(each.topology_key) == value and not skips:
                     count += holds(each, one)
         total += count * math.log(size + 2) + each.max_skew - 1

@@ -7,16 +7,21 @@ from pathlib import Path
 
 import pytest
 
-from kvolsched.conform import judged, read
-from kvolsched.conform.spread import ALPHA, BETA, spreading
+from kvolsched.conform import judge_case, read
+from kvolsched.conform.spread import with_spreading
 from kvolsched.scheduler.framework.judgement import check
+from kvolsched.scheduler.plugins.pod_topology_spread import releases
 from kvolsched.scheduler.profiles import design_profile
 
 RECORDED = Path(__file__).parents[1] / "conformance" / "design-spread.jsonl.gz"
 
 
-@pytest.mark.parametrize("options", [{}, ALPHA, BETA], ids=["S3", "1.16", "1.18"])
-def test_columns_say_what_rules_say_in_the_design(options):
+@pytest.mark.parametrize(
+    "plugin",
+    [releases.EVEN_PODS_SPREAD, releases.EVEN_PODS_SPREAD_1_16, releases.EVEN_PODS_SPREAD_1_18],
+    ids=["S3", "1.16", "1.18"],
+)
+def test_columns_say_what_rules_say_in_the_design(plugin):
     """In all 290 cases, in S3's form and those of the releases."""
     for recorded in read(RECORDED):
-        check(judged(recorded.case, spreading(design_profile(), **options)))
+        check(judge_case(recorded.case, with_spreading(design_profile(), plugin)))

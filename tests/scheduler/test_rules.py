@@ -7,8 +7,9 @@ from kvolsched.scheduler.columns.snapshot import snapshot
 from kvolsched.scheduler.framework.judgement import judge
 from kvolsched.scheduler.framework.ranking import rank
 from kvolsched.scheduler.framework.verdict import Code
-from kvolsched.scheduler.plugins.pod_topology_spread import PodTopologySpread
+from kvolsched.scheduler.plugins.pod_topology_spread.releases import EVEN_PODS_SPREAD_LITERALLY as LITERAL
 from kvolsched.scheduler.plugins.volume_binding import VolumeBinding
+from kvolsched.scheduler.plugins.volume_binding.releases import largest_first
 from kvolsched.scheduler.profiles import design_profile, upstream_profile
 from kvolsched.world.log import Key
 
@@ -155,7 +156,7 @@ def test_words_for_a_volume_out_of_reach():
 @pytest.mark.parametrize(
     ("plugin", "found"),
     [
-        (VolumeBinding(largest_first=True), {"c15": "v20", "c8": "v10"}),
+        (VolumeBinding(claim_order=largest_first), {"c15": "v20", "c8": "v10"}),
         (VolumeBinding(), {"c5": "v10", "c8": "v20"}),
     ],
 )
@@ -370,8 +371,7 @@ def test_a_pod_that_does_not_match_itself():
     """After placement nothing changes, so 1/1/0 admits every zone; the literal pseudo code admits zone 3 only."""
     wanted, seen = spread([1, 1, 0], own={"app": "other"})
     assert judge(wanted, seen, design_profile()).feasible == ("zone1", "zone2", "zone3")
-    literal = PodTopologySpread.of_the_design(literal=True)
-    fits = [item.metadata.name for item in seen.all_nodes() if literal.rule(wanted, item, seen)]
+    fits = [item.metadata.name for item in seen.all_nodes() if LITERAL.rule(wanted, item, seen)]
     assert fits == ["zone3"]
 
 
@@ -383,7 +383,7 @@ def test_words_of_spreading():
     judgement = judge(wanted, seen, upstream_profile())
     assert judgement.feasible == ("zone2",)
     assert str(judgement.cell("zone1", "PodTopologySpread").evidence[0]) == (
-        "1 in zone=zone1 + 1 itself − minimum 0 = 2 > maxSkew 1"
+        "1 in zone=zone1 + self match 1 − minimum 0 = 2 > maxSkew 1"
     )
     assert judgement.cell("bare", "PodTopologySpread").reason == (
         "node(s) didn't match pod topology spread constraints (missing required label)"

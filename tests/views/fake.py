@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from attrs import evolve
 
@@ -51,14 +51,23 @@ class FakeDriver:
         self.orders.append(("gear", unit))
         self.unit = unit
 
-    def story(self, ref: str) -> tuple[f.ObjectStoryRow, ...]:
+    def details(self, frame: f.Frame, selected: str, tables: Iterable[str]) -> f.Frame:
+        parts = selected.split("/")
+        if parts[0] == "verdict":
+            frame = evolve(frame, verdicts=evolve(frame.verdicts, cell=self.cell(parts[1], "/".join(parts[2:]))))
+        if "story" in tables:
+            objects = ("pod", "pvc", "pv", "node", "sc")
+            frame = evolve(frame, story=self.story(selected if parts[0] in objects else frame.head.focus))
+        return frame
+
+    def story(self, ref: str) -> f.ObjectStory:
         rows = []
         for frame in self.frames[: self.at + 1]:
             rows += [
                 f.ObjectStoryRow(frame.head.step, frame.head.time, frame.head.actor, c.op, c.field, c.old, c.new)
                 for c in frame.changes if c.ref == ref and c.kind == "api"
             ]  # fmt: skip
-        return tuple(rows)
+        return f.ObjectStory(ref, tuple(rows))
 
     def cell(self, node: str, plugin: str) -> f.CellDetail | None:
         verdicts = self.frame().verdicts
@@ -69,6 +78,3 @@ class FakeDriver:
         words = next((n.reason for n in self.frame().nodes if n.name == node), "")
         code = row.codes[names.index(plugin)]
         return f.CellDetail(node, plugin, code, (words,) if words else (), (f"both sides for {node}",))
-
-    def ledgers(self) -> tuple[tuple[f.SkewLedger, ...], tuple[f.CapacityLedger, ...]]:
-        return self.frame().skew, self.frame().capacity

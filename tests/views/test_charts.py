@@ -12,7 +12,8 @@ from attrs import evolve
 from kvolsched.views import frame as f
 from kvolsched.views.drawing.figure import VEGA_LITE
 from kvolsched.views.pictures import charts
-from kvolsched.views.pictures.charts import Held, Outcome
+from kvolsched.views.pictures.charts import HeldRow, OutcomeRow
+from kvolsched.views.pictures.picture import NAMED, PICTURES, TABS
 
 from . import frames
 
@@ -24,8 +25,18 @@ def parsed(svg):
     return ET.fromstring(svg)  # noqa: S314 - our own string
 
 
+def chart(name, frame, *key):
+    """Draw a picture of the table as an altair chart."""
+    return NAMED[name].chart(frame, *key)
+
+
+def panel(frame, width, selection=""):
+    """Draw the domains as the panel shows them."""
+    return NAMED["domains"].svg(frame, width, selection)
+
+
 def nulls(value):
-    """Say whether a JSON value has a null anywhere."""
+    """Return whether a JSON value has a null anywhere."""
     if isinstance(value, dict):
         return any(nulls(v) for v in value.values())
     return any(nulls(v) for v in value) if isinstance(value, list) else value is None
@@ -36,14 +47,14 @@ def drawn():
     """One chart of each kind."""
     zonal = frames.zonal(8)
     return {
-        "domains": charts.domains(zonal), "many": charts.domains(frames.many(200)), "skew": charts.skew(zonal),
-        "capacity": charts.capacity(zonal), "scores": charts.scores(zonal),
+        "domains": chart("domains", zonal), "many": chart("domains", frames.many(200)), "skew": chart("skew", zonal),
+        "capacity": chart("capacity", zonal),
         "held": charts.held([("a", 1, 0.5), ("b", 2, 0.5)], until=3),
         "outcomes": charts.outcomes([("both run", 3, True), ("one is stuck", 1, False)]),
     }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", ["domains", "many", "skew", "capacity", "scores", "held", "outcomes"])
+@pytest.mark.parametrize("name", ["domains", "many", "skew", "capacity", "held", "outcomes"])
 def test_a_charts_bundle_draws_offline(drawn, name):
     """The spec goes under the name that JupyterLab draws, without null, with PNG and reading beside it."""
     bundle, metadata = drawn[name]._repr_mimebundle_()
@@ -58,7 +69,7 @@ def test_a_charts_bundle_draws_offline(drawn, name):
 
 def test_a_spec_is_the_same_every_time():
     """Nothing random and no counter enters a spec, so that notebooks re-run byte-identical."""
-    assert charts.domains(frames.zonal(8)).spec() == charts.domains(frames.zonal(8)).spec()
+    assert chart("domains", frames.zonal(8)).spec() == chart("domains", frames.zonal(8)).spec()
 
 
 def test_a_reader_may_restyle_the_chart(drawn):
@@ -84,12 +95,12 @@ us-central1-a   1: node-a  1: api-0             1: volume-1  1 chosen
 us-central1-b   1: node-b  2: batch-7, batch-9  0            1 NodeResourcesFit
 us-central1-c   1: node-c  1: api-1             0            1 VolumeBinding
 (no place yet)  0          1: web-0             0            –"""
-    assert expected == charts.domains(frames.zonal(8)).reading
+    assert expected == chart("domains", frames.zonal(8)).reading
 
 
 def test_domains_of_a_key_that_nodes_lack():
     """Nodes without the key stand together under (no label)."""
-    lines = charts.domains(frames.zonal(2), "example.com/rack").reading.splitlines()
+    lines = chart("domains", frames.zonal(2), "example.com/rack").reading.splitlines()
     assert lines[2].startswith("(no label)  3: node-a, node-b, node-c")
     assert lines[2].endswith("not judged yet")
 
@@ -99,20 +110,20 @@ def test_a_volume_stands_in_every_domain_that_reaches_it():
     frame = frames.zonal(8)
     two = f.VolumeRow("pv/two", "two", reach="zones:us-central1-a,us-central1-b")
     lost = f.VolumeRow("pv/lost", "lost", reach="nowhere")
-    lines = charts.domains(evolve(frame, volumes=(two, lost))).reading.splitlines()[2:]
+    lines = chart("domains", evolve(frame, volumes=(two, lost))).reading.splitlines()[2:]
     assert ["1: two", "1: two", "0", "1: lost"] == [re.split(r"  +", line)[3] for line in lines]
 
 
 def test_domains_of_no_node():
     """Without nodes a sentence stands in chart, panel and reading."""
-    assert "No nodes. Apply some, or load a scenario." in charts.domains(f.Frame()).reading
-    assert "No nodes." in charts.draw(f.Frame(), 700)
+    assert "No nodes. Apply some, or load a scenario." in chart("domains", f.Frame()).reading
+    assert "No nodes." in panel(f.Frame(), 700)
 
 
 @pytest.mark.parametrize("frame", [*frames.zonal_run(), frames.twelve(), frames.many(1000)])
 def test_the_panel_shows_the_same_marks_as_svg(frame):
     """The panel's drawing parses, follows the theme and can be selected; a thousand nodes cost 24 kB."""
-    svg = charts.draw(frame, 1000, "node/node-a")
+    svg = panel(frame, 1000, "node/node-a")
     parsed(svg)
     assert "#0" not in svg.replace("&#0", "")
     assert 26_000 > len(svg.encode())
@@ -120,7 +131,7 @@ def test_the_panel_shows_the_same_marks_as_svg(frame):
 
 def test_a_selected_unit_is_ringed():
     """Selecting a node rings its unit in the panel."""
-    svg = charts.draw(frames.zonal(8), 1000, "node/node-a")
+    svg = panel(frames.zonal(8), 1000, "node/node-a")
     assert 1 == svg.count("k-ring")
     assert 'data-ref="node/node-a"' in svg
 
@@ -128,7 +139,8 @@ def test_a_selected_unit_is_ringed():
 def test_the_panel_needs_no_altair():
     """Drawing for the panel does not load altair, which takes a second."""
     code = (
-        "import sys; from kvolsched.views import frame; from kvolsched.views.pictures import charts; charts.draw(frame.Frame(), 700); "
+        "import sys; from kvolsched.views import frame; from kvolsched.views.pictures.picture import NAMED; "
+        "NAMED['domains'].svg(frame.Frame(), 700); "
         "print('altair' in sys.modules)"
     )
     assert (
@@ -147,8 +159,8 @@ us-central1-c  counted 1, not counted 2 (other revision (pod-template-hash))  1 
 us-central1-d  counted 0                                                      – no domain: all nodes tainted, \
 nodeTaintsPolicy: Honor
 (no label)     counted 2                                                      – no domain: node-x lacks the topology key"""
-    assert expected == charts.skew(frames.zonal(8)).reading
-    assert "This pod has no spread constraint." == charts.skew(frames.zonal(2)).reading
+    assert expected == chart("skew", frames.zonal(8)).reading
+    assert "This pod has no spread constraint." == chart("skew", frames.zonal(2)).reading
 
 
 def test_many_pods_in_a_domain_are_a_bar_with_their_number():
@@ -156,14 +168,14 @@ def test_many_pods_in_a_domain_are_a_bar_with_their_number():
     ledger = evolve(
         frames.skew_ledgers()[0], rows=(f.SkewRow("a", 3, 40, (), "", 40, fits=False), f.SkewRow("b", 3, 1))
     )
-    spec = json.dumps(charts.skew(evolve(frames.zonal(8), skew=(ledger,))).spec())
+    spec = json.dumps(chart("skew", evolve(frames.zonal(8), skew=(ledger,))).spec())
     assert '"text": "40"' in spec
 
 
 def test_min_domains_forces_the_minimum_to_zero_in_words():
     """When too few domains exist, the chart says why the minimum counts as 0."""
     ledger = evolve(frames.skew_ledgers()[0], min_domains=5, minimum=0, minimum_domain="")
-    spec = json.dumps(charts.skew(evolve(frames.zonal(8), skew=(ledger,))).spec())
+    spec = json.dumps(chart("skew", evolve(frames.zonal(8), skew=(ledger,))).spec())
     assert "fewer than minDomains 5 domains: the minimum counts as 0" in spec
 
 
@@ -176,20 +188,20 @@ node-b  1 node   published 55Gi, 2 s old, driver now 55Gi    ✕ 60 > 55
 node-c  1 node   published 180Gi, 3 s old, driver now 180Gi  ✕ 60Gi > largest volume 50Gi
 node-d  1 node   nothing published, driver now 200Gi         ✕ no entry = not sufficient
 rack-7  4 nodes  published 140Gi, 5 s old, driver now 140Gi  ✓ 60Gi ≤ 140Gi"""
-    assert expected == charts.capacity(frames.zonal(8)).reading
-    assert "This pod has no claim to provision." == charts.capacity(frames.zonal(2)).reading
+    assert expected == chart("capacity", frames.zonal(8)).reading
+    assert "This pod has no claim to provision." == chart("capacity", frames.zonal(2)).reading
 
 
 def test_unchecked_capacity_says_so():
     """A driver that does not publish is not checked, in words."""
     words = "Driver pd.csi does not publish capacity: not checked"
     ledger = f.CapacityLedger("pvc/data-web-0", "zonal-class", 100 * GI, words)
-    assert words == charts.capacity(evolve(frames.zonal(8), capacity=(ledger,))).reading.splitlines()[-1]
+    assert words == chart("capacity", evolve(frames.zonal(8), capacity=(ledger,))).reading.splitlines()[-1]
 
 
 def test_held_word_for_word():
     """Every series says its corners and what it adds up to over the same time."""
-    rows = [Held("assumed", 0.2, 0.5), Held("assumed", 3.4, 0), ("not assumed", 3.0, 0.5), ("not assumed", 3.4, 0)]
+    rows = [HeldRow("assumed", 0.2, 0.5), HeldRow("assumed", 3.4, 0), ("not assumed", 3.0, 0.5), ("not assumed", 3.4, 0)]
     expected = """\
 cpu held over simulated time, cores
 assumed      0 from 0 s, 0.5 from 0.2 s, 0 from 3.4 s  1.6 cores·s in 4 s
@@ -201,8 +213,8 @@ not assumed  0 from 0 s, 0.5 from 3 s, 0 from 3.4 s    0.2 cores·s in 4 s"""
 def test_outcomes_word_for_word():
     """Each exploration's outcomes stand with their share of its own total."""
     rows = [
-        Outcome("both pods run", 61, True, "design"), Outcome("web-1 is stuck", 33, False, "design"),
-        Outcome("both pods run", 120, True, "upstream"),
+        OutcomeRow("both pods run", 61, True, "design"), OutcomeRow("web-1 is stuck", 33, False, "design"),
+        OutcomeRow("both pods run", 120, True, "upstream"),
     ]  # fmt: skip
     expected = """\
 How two replicas end
@@ -213,16 +225,20 @@ upstream  ✓  both pods run   120 of 120"""
     assert "No run has ended yet." == charts.outcomes([]).reading.splitlines()[-1]
 
 
-def test_scores_are_built_up_from_their_plugins():
-    """The chart's reading is the one of the scores view; without scores it says why."""
-    assert "57 → 57 × 1 = 57" in charts.scores(frames.zonal(8)).reading
-    assert "No node has been scored" in charts.scores(frames.twelve()).reading
+def test_every_picture_of_the_table_draws_and_reads_an_empty_frame():
+    """Names are unique, and a frame without rows is a sentence in each picture."""
+    assert len(NAMED) == len(PICTURES)
+    for picture in PICTURES:
+        assert (bool(picture.svg(f.Frame(), 700)), bool(picture.words(f.Frame()))) == (True, True), picture.name
+    assert [picture.tab for picture in TABS] == ["Verdicts", "Skew", "Capacity", "Domains", "Events", "Story"]
+    with pytest.raises(TypeError, match="verdicts is drawn as SVG"):
+        chart("verdicts", f.Frame())
 
 
 def test_hostile_names_stay_text():
     """Markup in a name stays text in the panel's drawing."""
     frame = frames.zonal(8)
     node = evolve(frame.nodes[0], name="<img onerror=x>", ref="node/<img onerror=x>")
-    svg = charts.draw(evolve(frame, nodes=(node, *frame.nodes[1:])), 700)
+    svg = panel(evolve(frame, nodes=(node, *frame.nodes[1:])), 700)
     parsed(svg)
     assert "<img" not in svg

@@ -10,9 +10,8 @@ from kvolsched.api.kinds.meta import evolve_parts
 from kvolsched.views import frame as f
 from kvolsched.views.fill import frame_of
 from kvolsched.views.fill.history import seconds
-from kvolsched.views.fill.objects import claim_state, pod_state, reach_of, short, volume_state
+from kvolsched.views.fill.objects import claim_state, pod_state, reach_of, short_key, volume_state
 from kvolsched.views.fill.verdicts import plugin_heads
-from kvolsched.views.show import ClusterDriver
 
 RULES = ("design", "upstream")
 VOLUME = "pv/pvc-05fdc50e-3302-43be-438e-c4db7a9eab3f"
@@ -59,7 +58,7 @@ def played(rules, name="zonal-example"):
 
 @pytest.fixture(scope="module", params=RULES)
 def run(request):
-    """Give rules, cluster at its end, and frames of the zonal example."""
+    """Return rules, cluster at its end, and frames of the zonal example."""
     return request.param, *played(request.param)
 
 
@@ -190,18 +189,18 @@ def test_a_cell_is_explained_with_both_sides():
     """A No has the rule's reason and evidence; the volume rule's Yes says what would be bound or made."""
     cluster = kvolsched.scenario("zonal-example")
     cluster.step()
-    no = frame_of(cluster, cell="verdict/node-c/VolumeBinding").verdicts.cell
-    yes = frame_of(cluster, cell="verdict/node-a/VolumeBinding").verdicts.cell
+    no = frame_of(cluster, selected="verdict/node-c/VolumeBinding").verdicts.cell
+    yes = frame_of(cluster, selected="verdict/node-a/VolumeBinding").verdicts.cell
     disks = kvolsched.scenario("local-disks")
     disks.step()
-    match = frame_of(disks, cell="verdict/node-1/VolumeBinding").verdicts.cell
+    match = frame_of(disks, selected="verdict/node-1/VolumeBinding").verdicts.cell
 
     assert (no.code, no.reasons) == (f.UNRESOLVABLE, ("node(s) didn't find available persistent volumes to bind",))
     assert "us-central1-c" in no.evidence[0]
     assert (yes.code, yes.evidence) == (f.PASS, ("claim my-pvc would be provisioned for node-a",))
     assert match.evidence == ("claim data would take volume disk-100",)
     for nowhere in ("verdict/node-z/VolumeBinding", "verdict/node-a/Nothing", "node/node-a", ""):
-        assert frame_of(cluster, cell=nowhere).verdicts.cell is None
+        assert frame_of(cluster, selected=nowhere).verdicts.cell is None
 
 
 def test_changes_are_net_and_tell_truth_from_notes():
@@ -307,7 +306,8 @@ def test_the_panels_story_has_no_gaps():
     """What a note of an object became is what it was before its next change, also where somebody only saw something."""
     cluster = kvolsched.scenario("zonal-example", "design")
     cluster.run()
-    queue = [row for row in ClusterDriver(cluster).story("pod/my-pod") if row.field.endswith("queue")]
+    story = frame_of(cluster, selected="pod/my-pod", tables=["story"]).story
+    queue = [row for row in story.rows if row.field.endswith("queue")]
 
     assert [row.new for row in queue[:-1]] == [row.old for row in queue[1:]]
 
@@ -339,7 +339,7 @@ def test_a_frame_does_not_move_the_cluster(run):
     """Filling a frame, chips and all, leaves world, place and digest as they were."""
     _, cluster, _ = run
     before = cluster.digest(), cluster.world.place, cluster.world.known_steps
-    frame_of(cluster, cell="verdict/node-a/VolumeBinding")
+    frame_of(cluster, selected="verdict/node-a/VolumeBinding")
 
     assert (cluster.digest(), cluster.world.place, cluster.world.known_steps) == before
 
@@ -393,7 +393,7 @@ def test_reach_in_words(terms, reach):
 
 def test_small_words():
     """Keys are shortened, timestamps become seconds, a plugin of one's own gets a letter that is free."""
-    assert short("topology.kubernetes.io/zone") == "zone"
+    assert short_key("topology.kubernetes.io/zone") == "zone"
     texts = ("2026-01-01T00:00:03Z", "2020-01-01T00:00:00Z", "never", None)
     assert [seconds(text, kvolsched.Cluster()) for text in texts] == [3, 0, 0, 0]
     heads = plugin_heads(["VolumeBinding", "Vicinity"], ["CheckVolumeBinding", "Vicinity"])

@@ -6,13 +6,13 @@ from pathlib import Path
 import pytest
 
 import kvolsched
-from kvolsched.conform import judged, read
+from kvolsched.conform import judge_case, read
 from kvolsched.revision import upstream
 from kvolsched.scheduler.framework.verdict import Ok
 from kvolsched.views.fill import frame_of
 from kvolsched.views.fill.ledgers import NO_LABEL, capacity_ledgers, skew_ledgers
-from kvolsched.views.pictures import charts
-from kvolsched.views.pictures.ledgers import capacity_reading, skew_reading
+from kvolsched.views.pictures import capacity, skew
+from kvolsched.views.pictures.picture import NAMED
 
 RECORDED = Path(__file__).parent.parent / "conformance"
 ZONE = "topology.kubernetes.io/zone"
@@ -51,7 +51,7 @@ def spread(more="", skew=1, key=ZONE, selector="{matchLabels: {app: web}}", when
 def ledgers(text, rules="upstream", name="web"):
     """Load manifests and give the skew ledgers of a pod."""
     cluster = kvolsched.Cluster.from_manifests(text, revision=rules)
-    return frame_of(cluster, focus=f"pod/{name}", chips=False, ledgers=True).skew
+    return frame_of(cluster, focus=f"pod/{name}", chips=False, tables=["skew"]).skew
 
 
 def zones(counts, constraint, waiting="{app: web}", spec=""):
@@ -62,7 +62,7 @@ def zones(counts, constraint, waiting="{app: web}", spec=""):
 
 
 def told(ledger):
-    """Give of each row: domain, counted, the sum, and whether the pod may go there."""
+    """Return of each row: domain, counted, the sum, and whether the pod may go there."""
     return [(row.domain, row.counted, row.skew_if_placed, row.fits) for row in ledger.rows]
 
 
@@ -106,7 +106,7 @@ def test_too_few_domains_make_the_minimum_zero():
 
     assert (3, 0, "") == (ledger.min_domains, ledger.minimum, ledger.minimum_domain)
     assert [("z1", 1, 2, False), ("z2", 1, 2, False)] == told(ledger)
-    assert "minDomains 3" in skew_reading(frame_of(cluster, focus="pod/web", ledgers=True))
+    assert "minDomains 3" in skew.reading(frame_of(cluster, focus="pod/web", tables=["skew"]))
 
 
 def test_pods_that_match_and_do_not_count():
@@ -150,7 +150,7 @@ def test_a_pod_without_constraints_has_no_ledger():
     """No constraint, no ledger: the chart says so."""
     cluster = kvolsched.Cluster.from_manifests(node("z1") + pod("web"))
 
-    assert "This pod has no spread constraint." == skew_reading(frame_of(cluster, focus="pod/web", ledgers=True))
+    assert "This pod has no spread constraint." == skew.reading(frame_of(cluster, focus="pod/web", tables=["skew"]))
     assert () == frame_of(cluster, focus="pod/web").skew
 
 
@@ -164,18 +164,18 @@ def test_a_pod_found_on_its_node_counts_as_itself():
 def test_after_a_pass_the_ledger_is_that_of_the_pass():
     """Once the pod has been placed, the ledger still shows what its pass saw: the same sums as the matrix."""
     cluster = kvolsched.Cluster.from_manifests(zones([1, 1, 0], spread()))
-    before = frame_of(cluster, focus="pod/web", ledgers=True).skew
+    before = frame_of(cluster, focus="pod/web", tables=["skew"]).skew
     cluster.run("pod/web Running")
 
     assert "z3" == cluster["pod/web"].spec.node_name
-    assert before == frame_of(cluster, focus="pod/web", ledgers=True).skew
+    assert before == frame_of(cluster, focus="pod/web", tables=["skew"]).skew
 
 
 @cache
 def recorded(family):
     """Judge a family's recorded pods once."""
     profile = upstream().profile
-    return [judged(one.case, profile) for one in read(RECORDED / f"{family}.jsonl.gz")]
+    return [judge_case(one.case, profile) for one in read(RECORDED / f"{family}.jsonl.gz")]
 
 
 @pytest.mark.parametrize("family", ["spread", "mixed"])
@@ -237,7 +237,7 @@ POOLS = pool("p1", "a", "capacity: 100Gi") + pool("p2", "b", "capacity: 55Gi") +
 def room(text, rules="upstream"):
     """Load manifests and give the capacity ledgers of the pod."""
     cluster = kvolsched.Cluster.from_manifests(text, revision=rules)
-    return frame_of(cluster, focus="pod/web", chips=False, ledgers=True).capacity
+    return frame_of(cluster, focus="pod/web", chips=False, tables=["capacity"]).capacity
 
 
 def test_pools_with_room_without_and_without_entry():
@@ -253,11 +253,11 @@ def test_pools_with_room_without_and_without_entry():
 def test_the_chart_says_what_the_rule_concludes():
     """The chart's reading names each pool with its verdict, and altair draws it."""
     cluster = kvolsched.Cluster.from_manifests(FOUR + CLASS + DRIVER + POOLS + USER)
-    frame = frame_of(cluster, focus="pod/web", ledgers=True)
+    frame = frame_of(cluster, focus="pod/web", tables=["capacity"])
 
     assert ["✓ 60Gi ≤ 100Gi", "✕ 60Gi > 55Gi", "✕ 60Gi > largest volume 50Gi", "✕ no entry = not sufficient"] == [
-        line[line.index("unknown") + 7:].strip() for line in capacity_reading(frame).splitlines()[1:]]
-    assert repr(charts.capacity(frame)) == capacity_reading(frame)
+        line[line.index("unknown") + 7:].strip() for line in capacity.reading(frame).splitlines()[1:]]
+    assert repr(NAMED["capacity"].chart(frame)) == capacity.reading(frame)
 
 
 @pytest.mark.parametrize(("text", "rules", "words"), [
@@ -300,7 +300,7 @@ def test_age_is_counted_from_the_last_write():
     cluster.apply(pool("p2", "b", "capacity: 70Gi"))
     cluster.apply(CLASS.partition("---")[2].replace("name: data", "name: more"))
     cluster.apply(USER.replace("name: web", "name: next").replace("claimName: data", "claimName: more"))
-    rows = frame_of(cluster, focus="pod/next", chips=False, ledgers=True).capacity[0].rows
+    rows = frame_of(cluster, focus="pod/next", chips=False, tables=["capacity"]).capacity[0].rows
 
     assert later > 0
     assert {"a": later, "b": 0.0, "c": later} == {row.pool: row.age for row in rows if row.published}
@@ -310,7 +310,7 @@ def test_what_the_driver_has_stands_beside_what_it_published():
     """A driver that counts its room: old news is told as such, and where nothing is published what is there all the same."""
     dials = {"pd.csi": {"pools": {"a": "30Gi", "b": "55Gi", "d": "10Gi"}, "publishing": {"poll": 0.0}}}
     cluster = kvolsched.Cluster.from_manifests(FOUR + CLASS + DRIVER + POOLS + USER, components=dials)
-    rows = frame_of(cluster, focus="pod/web", chips=False, ledgers=True).capacity[0].rows
+    rows = frame_of(cluster, focus="pod/web", chips=False, tables=["capacity"]).capacity[0].rows
 
     assert {"a": 30 * 2**30, "b": 55 * 2**30, "c": 0, "d": 10 * 2**30} == {row.pool: row.driver_now for row in rows}
     assert "published 100Gi, 0 s old, driver now 30Gi" in repr(cluster.capacity("web"))

@@ -24,7 +24,7 @@ def parsed(svg):
 
 
 def warned(frame, count=4):
-    """Give the frame with one warning raised `count` times in step 5."""
+    """Return the frame with one warning raised `count` times in step 5."""
     message = "0/3 nodes are available: 1 Insufficient cpu, 2 node(s) had untolerated taint(s)."
     row = f.EventRow(5, 0.2, "Warning", "FailedScheduling", "pod/web-0", message, count, 1.2)
     return evolve(frame, events=(*frame.events, row))
@@ -149,17 +149,19 @@ def test_more_than_sixty_events_end_in_a_count():
 
 def test_story_word_for_word():
     """A story is one table: step, actor, verb, what changed, before → after."""
+    frame = f.Frame(head=f.Head(step=6), story=f.ObjectStory("pvc/data-web-0", STORY))
     expected = """\
 story of pvc/data-web-0
 step  time   by                          what                      before → after
 2     0.1 s  StatefulSet controller   +  object                    none → 100Gi zonal-class
 6     0.3 s  scheduler · bind worker  ~  annotation selected-node  none → node-a
 11    1.5 s  PV controller            ~  status.phase              Pending → Bound"""
-    assert expected == story.story_reading(STORY, "pvc/data-web-0")
-    svg = story.draw_story(STORY, "pvc/data-web-0", 700, now=6)
+    assert expected == story.reading(frame)
+    svg = story.draw(frame, 700)
     parsed(svg)
     assert 1 == svg.count("k-s-accent")
-    assert story.NO_STORY in story.draw_story((), "pod/x", 700)
+    assert story.NO_STORY in story.draw(f.Frame(story=f.ObjectStory("pod/x")), 700)
+    assert story.NOT_SELECTED in story.draw(f.Frame(), 700)
 
 
 def test_what_was_nothing_before_is_no_change_of_none():
@@ -169,9 +171,10 @@ def test_what_was_nothing_before_is_no_change_of_none():
         f.ObjectStoryRow(2, 0.0, "scheduler · pass", "~", "event FailedScheduling", "none", "0/3 nodes are available"),
         f.ObjectStoryRow(2, 0.0, "scheduler · pass", "~", "metadata.annotations[example.com/a]", "none", "yes"),
     ]
+    frame = f.Frame(story=f.ObjectStory("pod/web-0", tuple(rows)))
     said = [line.partition("  +  ")[2] or line.partition("  ~  ")[2] for line in
-            story.story_reading(rows, "pod/web-0").splitlines()[2:]]
-    drawn = [node.text for node in parsed(story.draw_story(rows, "pod/web-0", 700)).iter() if node.text]
+            story.reading(frame).splitlines()[2:]]
+    drawn = [node.text for node in parsed(story.draw(frame, 700)).iter() if node.text]
 
     assert [line.split("  ")[0] for line in said] == [row.field for row in rows]
     assert [line.split("  ")[-1].strip() for line in said] == ["pod/web-0 created", rows[1].new, "none → yes"]
@@ -187,7 +190,7 @@ def test_hostile_words_are_escaped():
     rows = (f.ObjectStoryRow(1, 0, HOSTILE, "~", HOSTILE, HOSTILE, HOSTILE),)
     for svg in (
         log.draw_changes(frame, 300), log.draw_latest(frame, 300), log.draw_events(frame, 700),
-        story.draw_story(rows, HOSTILE, 700),
+        story.draw(f.Frame(story=f.ObjectStory(HOSTILE, rows)), 700),
     ):  # fmt: skip
         parsed(svg)
         assert "<img" not in svg

@@ -9,9 +9,9 @@ from attrs import evolve
 
 import kvolsched
 from kvolsched.views import frame as f
-from kvolsched.views.drawing import marks, text
+from kvolsched.views.drawing import text
 from kvolsched.views.fill import frame_of
-from kvolsched.views.pictures import map as cluster_map
+from kvolsched.views.pictures import cluster_map, map_domains, states
 
 from . import frames
 
@@ -25,7 +25,7 @@ def parsed(svg):
 
 
 def texts(element, x=0.0, y=0.0):
-    """Give every text with its left and right edge by the width table."""
+    """Return every text with its left and right edge by the width table."""
     for child in element:
         dx, dy = x, y
         place = child.get("style", "") + child.get("transform", "")
@@ -212,7 +212,7 @@ def test_everything_selectable_has_role_and_name():
 def test_only_known_states_are_drawn():
     """Every state of the tables has its glyph."""
     assert (set(f.POD_STATES), set(f.CLAIM_STATES), set(f.VOLUME_STATES)) == (
-        set(marks.POD_GLYPHS), set(marks.CLAIM_GLYPHS), set(marks.VOLUME_GLYPHS),
+        set(states.POD_GLYPHS), set(states.CLAIM_GLYPHS), set(states.VOLUME_GLYPHS),
     )  # fmt: skip
 
 
@@ -221,7 +221,7 @@ def test_another_topology_key_regroups_the_nodes():
     base = frames.zonal(14)
     nodes = (evolve(base.nodes[0], topology=(*base.nodes[0].topology, ("rack", "r1"))), *base.nodes[1:])
     frame = evolve(base, nodes=nodes)
-    assert [name for name, _ in cluster_map.group_by(frame, "rack")] == ["r1", "(no label)"]
+    assert [name for name, _ in map_domains.group_by(frame, "rack")] == ["r1", "(no label)"]
     assert "of several domains" in cluster_map.draw(frame, 1000, key="rack")
 
 

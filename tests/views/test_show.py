@@ -4,13 +4,14 @@ import pytest
 
 import kvolsched
 from kvolsched.explain import cpu_held
+from kvolsched.views.panel.driver import ClusterDriver
 from kvolsched.views.panel.lab import Lab
-from kvolsched.views.show import ClusterDriver, zone_key
+from kvolsched.views.show import zone_key
 
 
 @pytest.fixture
 def cluster():
-    """Give the zonal example after its first pass and its annotation."""
+    """Return the zonal example after its first pass and its annotation."""
     cluster = kvolsched.scenario("zonal-example")
     cluster.run(steps=3)
     return cluster
@@ -95,14 +96,15 @@ def test_fine_gear_shows_turns():
 
 
 def test_driver_tells_stories_and_cells(cluster):
-    """An object's story is a row a change; nonsense has none."""
+    """An object's story has a row a change; what is no object has that of the pod in focus."""
     driver = ClusterDriver(cluster)
-    rows = driver.story("pvc/my-pvc")
+    frame = driver.frame()
+    rows = driver.details(frame, "pvc/my-pvc", ["story"]).story.rows
 
     assert (rows[0].step, rows[0].op) == (1, "+")
     assert any(row.new == "node-a" for row in rows)
-    assert driver.story("zone/us-central1-a") == ()
-    assert driver.cell("node-c", "VolumeBinding (CheckVolumeBinding)").evidence
+    assert driver.details(frame, "zone/us-central1-a", ["story"]).story.ref == "pod/my-pod"
+    assert driver.details(frame, "verdict/node-c/VolumeBinding (CheckVolumeBinding)", ()).verdicts.cell.evidence
 
 
 def test_lab_opens_and_reads(cluster):

@@ -10,7 +10,8 @@ import kvolsched
 from kvolsched.conform import trace
 from kvolsched.views.drawing.text import width
 from kvolsched.views.pictures import writes
-from kvolsched.views.pictures.writes import NOT_YET, Written, paired
+from kvolsched.views.pictures.writes import paired
+from kvolsched.views.write_rows import NOT_YET, WriteRow
 
 TRACES = Path(__file__).parent.parent / "conformance" / "traces"
 POD = """
@@ -26,7 +27,7 @@ spec:
 
 
 def begun(rules="design"):
-    """Give the scenario with a disk and a volume to be made, after the pod's first pass."""
+    """Return the scenario with a disk and a volume to be made, after the pod's first pass."""
     cluster = kvolsched.scenario("disk-and-volume", rules)
     cluster.apply(POD)
     cluster.step("scheduler")
@@ -34,7 +35,7 @@ def begun(rules="design"):
 
 
 def drawn(figure):
-    """Give the texts of a picture: it must be well-formed XML."""
+    """Return the texts of a picture: it must be well-formed XML."""
     root = ET.fromstring(figure.svg)  # noqa: S314 - our own string
     return [node.text for node in root.iter("{http://www.w3.org/2000/svg}text")]
 
@@ -86,7 +87,7 @@ def test_refused_writes_and_crashes_are_told():
     rows = [(row.who, row.kind, row.words) for row in cluster.writes()]
 
     assert [("scheduler", "refused", "refused: Conflict"), ("scheduler", "crash", "")] == rows[1:]
-    assert "scheduler crashes, and starts anew" in drawn(cluster.writes())
+    assert "scheduler crashes and restarts" in drawn(cluster.writes())
 
 
 def test_a_crash_between_two_writes_costs_no_write():
@@ -125,20 +126,20 @@ def test_a_recorded_story_has_the_same_writes(name):
     alone = cluster.writes(recorded).alone
 
     assert len(recorded) >= 5
-    assert [] == [row.said for row in alone if row.ref.startswith(("pod/", "pv/", "pvc/"))]
+    assert [] == [row.sentence for row in alone if row.ref.startswith(("pod/", "pv/", "pvc/"))]
 
 
 def test_what_is_no_story_is_refused_by_name(tmp_path):
     """A file that holds something else is named, with what it holds."""
     file = tmp_path / "fit.json"
     file.write_text('{"id": "1", "family": "fit"}')
-    with pytest.raises(ValueError, match=r"fit\.json: holds 0 recorded stories"):
+    with pytest.raises(ValueError, match=r"fit\.json: holds 0 recorded runs"):
         trace(file)
 
 
 def row(ref, place="1|", fields=(), who="scheduler", verb="update"):
     """Make a row."""
-    return Written(place, who, "write", verb, ref, about=ref, fields=frozenset(fields))
+    return WriteRow(place, who, "write", verb, ref, recorded_ref=ref, fields=frozenset(fields))
 
 
 def test_the_same_write_stands_in_one_line_wherever_it_was_made():
@@ -186,7 +187,7 @@ def test_names_of_many_components_are_whole():
     """However many components there are, each column's name stands in the picture uncut, and none leaves it."""
     who = ["user", "StatefulSet controller", "Deployment controller", "ReplicaSet controller", "DaemonSet controller",
            "ephemeral volume controller", "PVC protection", "PV protection", "garbage collector", "scheduler", "kubelet"]
-    rows = [Written("1|0 s", name, "write", "update", "pod/web-0", "phase Running") for name in who]
+    rows = [WriteRow("1|0 s", name, "write", "update", "pod/web-0", "phase Running") for name in who]
     svg = writes.draw(rows, who, 828)
     turned = re.findall(r'<text x="([\d.]+)" y="([\d.]+)"[^>]*rotate[^>]*>([^<]*)<', svg)
     ends = [(float(x) + width(name, 11, bold=True) * writes.COS, float(y) - width(name, 11, bold=True) * writes.SIN)

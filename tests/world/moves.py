@@ -1,4 +1,4 @@
-"""Random lives of a toy world: what may happen to it, as Hypothesis strategies."""
+"""Random moves of a toy world, as Hypothesis strategies."""
 
 from hypothesis import strategies as st
 from world.toys import create, pod, relabel
@@ -12,45 +12,45 @@ NAMES = ("p0", "p1", "p2")
 
 
 def step(sim):
-    """Whoever has waited longest."""
+    """Make a step of the longest waiting component."""
     sim.step()
 
 
 def fine(sim):
-    """One turn only."""
+    """Make one turn only."""
     sim.step(turns=True)
 
 
 def go(actor):
-    """A chosen actor."""
+    """Return the move that steps a chosen actor."""
     def go(sim):
         sim.step(actor)
     return go
 
 
 def user(verb, name):
-    """A person creates, changes or deletes a pod."""
+    """Return the move of a person who creates, changes or deletes a pod."""
     def act(sim):
         key = Key("Pod", "default", name)
-        here = sim.log.objects.get(key)
+        stored = sim.log.objects.get(key)
         if verb == "create":
             sim.perform("user", [create(pod(name))])
         elif verb == "delete":
             sim.perform("user", [Write("delete", key)])
-        elif here is not None:
-            sim.perform("user", [relabel(here, by="user")])
+        elif stored is not None:
+            sim.perform("user", [relabel(stored, by="user")])
     return act
 
 
 def refuse(component, nth):
-    """A write to come is refused."""
+    """Return the move that lets a later write be refused."""
     def act(sim):
         sim.refuse(component, nth)
     return act
 
 
 def crash(component):
-    """A component starts anew."""
+    """Return the move that crashes a component."""
     def act(sim):
         sim.crash(component)
     return act
@@ -66,7 +66,7 @@ lives = st.lists(forward, max_size=25)
 
 
 def live(sim, life):
-    """Let all that happen to a world; returns it."""
+    """Make these moves in a world and return it."""
     for move in life:
         move(sim)
     return sim

@@ -1,4 +1,4 @@
-"""The API server against a naive model of it: versions, uids, finalizers, grace, preconditions, status apart from spec."""
+"""The API server compared with a naive model: versions, uids, finalizers, grace, preconditions, status and spec."""
 
 import attrs
 from hypothesis import strategies as st
@@ -8,7 +8,17 @@ from world.toys import Annotate
 from kvolsched.api.kinds.meta import Frozen, ObjectMeta, OwnerReference, evolve_parts
 from kvolsched.api.kinds.pod import Pod, PodSpec
 from kvolsched.api.kinds.volume import PersistentVolume, PersistentVolumeSpec, PersistentVolumeStatus
-from kvolsched.world.apiserver import ApiServer, Deny, Done, Refused, Write, key_of, ref, timestamp, uid_of
+from kvolsched.world.apiserver import (
+    ApiServer,
+    CommittedWrite,
+    Denial,
+    RefusedWrite,
+    Write,
+    key_of,
+    ref,
+    timestamp,
+    uid_of,
+)
 from kvolsched.world.log import Key, Log
 
 NAMES = st.sampled_from(["a", "b"])
@@ -18,15 +28,15 @@ FINALIZERS = st.sampled_from([(), ("keep",)])
 
 
 def fresh(key, labels, finalizers, node=""):
-    """An object as a person writes it."""
+    """Return an object as a person writes it."""
     meta = ObjectMeta(name=key.name, namespace=key.namespace, labels=labels, finalizers=finalizers)
     if key.kind == "Pod":
         return Pod(metadata=meta, spec=PodSpec(node_name=node))
     return PersistentVolume(metadata=meta, spec=PersistentVolumeSpec(storage_class_name=node))
 
 
-class Life:
-    """What the model remembers of one object: plain fields, no shared code with the server."""
+class ModelObject:
+    """The model of one stored object: plain fields, no code shared with the server."""
 
     def __init__(self, obj, version):
         self.labels = dict(obj.metadata.labels)
@@ -40,7 +50,7 @@ class Life:
 
 
 class Server(RuleBasedStateMachine):
-    """Random writes; after each the stored objects are what the model says, and nothing else has moved."""
+    """Random writes; after each one the stored objects equal the model's."""
 
     def __init__(self):
         super().__init__()
@@ -52,12 +62,12 @@ class Server(RuleBasedStateMachine):
         self.highest = 0
 
     def commit(self, write, by="user"):
-        """Commit and check what holds for every write: refused means unchanged, done means a higher version."""
+        """Commit a write and check it: a refused one changes nothing, a committed one raises the version."""
         before, notes, place = dict(self.log.objects), dict(self.log.notes), self.log.place
         outcome = self.server.commit(self.log, write, by)
         changed = {key for key in before.keys() | self.log.objects.keys()
                    if before.get(key) is not self.log.objects.get(key)}
-        if isinstance(outcome, Refused):
+        if isinstance(outcome, RefusedWrite):
             assert (before, notes, place) == (self.log.objects, self.log.notes, self.log.place)
             assert outcome.message
         else:
@@ -71,24 +81,24 @@ class Server(RuleBasedStateMachine):
         return outcome
 
     def expect(self, outcome, reason):
-        """Check a refusal's reason, or that there was none."""
-        assert (outcome.reason if isinstance(outcome, Refused) else "") == reason
+        """Check the reason of a refusal, or that there was none."""
+        assert (outcome.reason if isinstance(outcome, RefusedWrite) else "") == reason
 
     def refusal(self, key, version, uid):
-        """Why the model refuses a change of this object, "" if it does not."""
+        """Return the reason why the model refuses a change of an object, or ""."""
         life = self.model.get(key)
         if life is None or (uid and uid != uid_of(key, self.born[key] - 1)):
             return "NotFound"
         return "Conflict" if version and version != life.version else ""
 
     def version(self, key, how):
-        """A version to build on: none, the right one, an old one."""
+        """Return a version to build on: none, the present one, or an old one."""
         life = self.model.get(key)
         return {"any": 0, "right": life.version if life else 0, "old": 1 if life and life.version == 2 else 10_000}[how]
 
     @initialize()
-    def nobody_may(self):
-        """An identity without permission is told so."""
+    def refuse_without_permission(self):
+        """A write without permission is refused as Forbidden."""
         outcome = self.commit(Write("create", Key("Pod", "default", "a"), Pod()), by="nobody")
         self.expect(outcome, "Forbidden")
         assert outcome.message == (
@@ -97,7 +107,7 @@ class Server(RuleBasedStateMachine):
 
     @rule(key=KEYS, labels=LABELS, finalizers=FINALIZERS, node=st.sampled_from(["", "n"]))
     def create(self, key, labels, finalizers, node):
-        """A name is given once."""
+        """A second object of one name is refused."""
         outcome = self.commit(Write("create", key, fresh(key, labels, finalizers, node)))
         if key in self.model:
             self.expect(outcome, "AlreadyExists")
@@ -105,12 +115,12 @@ class Server(RuleBasedStateMachine):
         self.expect(outcome, "")
         born = self.born.get(key, 0)
         self.born[key] = born + 1
-        self.model[key] = Life(outcome.stored, outcome.stored.metadata.resource_version)
+        self.model[key] = ModelObject(outcome.stored, outcome.stored.metadata.resource_version)
         assert outcome.stored.metadata.uid == uid_of(key, born)
 
     @rule(key=KEYS, labels=LABELS, finalizers=FINALIZERS, how=st.sampled_from(["any", "right", "old"]), uid=st.booleans())
     def update(self, key, labels, finalizers, how, uid):
-        """An update replaces all but status and what the server keeps; the last finalizer ends a marked object."""
+        """An update replaces all but the status and the server's fields; without finalizers a marked object is removed."""
         life = self.model.get(key)
         if life and life.deleting:
             finalizers = tuple(f for f in finalizers if f in life.finalizers)
@@ -151,7 +161,7 @@ class Server(RuleBasedStateMachine):
 
     @rule(key=KEYS, grace=st.sampled_from([None, 0, 5]), right=st.booleans())
     def delete(self, key, grace, right):
-        """Finalizers and grace keep an object, marked; a second delete without grace ends it."""
+        """Finalizers and grace keep a marked object; a second delete without grace removes it."""
         life = self.model.get(key)
         uid = uid_of(key, self.born.get(key, 1) - 1) if right else "0" * 8
         outcome = self.commit(Write("delete", key, grace, uid=uid))
@@ -175,7 +185,7 @@ class Server(RuleBasedStateMachine):
             life.version = outcome.stored.metadata.resource_version
 
     def end(self, key, outcome):
-        """Take the new version over; a marked object without finalizers and grace is gone."""
+        """Store the new version in the model; remove a marked object without finalizers and grace."""
         life = self.model[key]
         if life.deleting and not life.finalizers and not life.grace:
             del self.model[key]
@@ -186,7 +196,7 @@ class Server(RuleBasedStateMachine):
     @precondition(lambda self: self.log.place)
     @rule()
     def there_and_back(self):
-        """Travelling through all of it leads back here."""
+        """Seeking to the start and back restores the objects."""
         now, place = dict(self.log.objects), self.log.place
         self.log.seek(0)
         assert {} == self.log.objects
@@ -195,7 +205,7 @@ class Server(RuleBasedStateMachine):
 
     @invariant()
     def stored_as_modelled(self):
-        """The server holds what the model says."""
+        """The stored objects equal the model's."""
         stored = {
             key: (dict(obj.metadata.labels), obj.metadata.finalizers, obj.spec, obj.status.phase,
                   dict(obj.metadata.annotations), obj.metadata.resource_version,
@@ -213,10 +223,10 @@ TestServer = Server.TestCase
 
 
 def test_admission_may_change_or_refuse():
-    """What admission returns is stored; what it denies is refused with its words."""
+    """The object that admission returns is stored; a denial is refused with its message."""
     def admit(verb, _old, new, _objects):
         if verb == "create" and new.metadata.name == "bad":
-            return Deny("Invalid", 'Pod "bad" is invalid')
+            return Denial("Invalid", 'Pod "bad" is invalid')
         return evolve_parts(new, metadata={"labels": Frozen(seen=verb)})
 
     server, log = ApiServer(admit), Log()
@@ -226,15 +236,15 @@ def test_admission_may_change_or_refuse():
     done = server.commit(log, Write("create", key_of(good), good), "user")
 
     assert ("Invalid", 'Pod "bad" is invalid') == (refused.reason, refused.message)
-    assert isinstance(done, Done)
+    assert isinstance(done, CommittedWrite)
     assert {"seen": "create"} == done.stored.metadata.labels
 
 
 def test_a_subresource_is_a_write_of_its_own():
-    """`bind` sees the object and the payload; what it denies is refused."""
+    """A subresource takes the object and the payload; its denial is a refusal."""
     def bind(old, node, _objects):
         if old.spec.node_name:
-            return Deny("Conflict", f"pod {old.metadata.name} is already assigned to node {old.spec.node_name!r}")
+            return Denial("Conflict", f"pod {old.metadata.name} is already assigned to node {old.spec.node_name!r}")
         return evolve_parts(old, spec={"node_name": node})
 
     server, log = ApiServer(subresources={"bind": bind}), Log()
@@ -247,7 +257,7 @@ def test_a_subresource_is_a_write_of_its_own():
 
 
 def test_words_and_references():
-    """Keys are spelt as references spell them, moments as manifests do."""
+    """Keys are printed as references, times as in manifests."""
     assert ref(Key("PersistentVolumeClaim", "default", "data-0")) == "pvc/data-0"
     assert ref(Key("Pod", "other", "web-0")) == "pod/other/web-0"
     assert ref(Key("Node", "", "n")) == "node/n"
@@ -256,7 +266,7 @@ def test_words_and_references():
 
 
 def test_an_update_loses_no_field_of_the_metadata():
-    """Every field of the metadata is the writer's or the server's; one that is added later is neither forgotten."""
+    """Every field of the metadata is the writer's or the server's, also one that is added later."""
     values = {
         "labels": Frozen(a="1"), "annotations": Frozen(b="2"), "finalizers": ("keep",), "generate_name": "p-",
         "owner_references": (OwnerReference(kind="Pod", name="o", uid="u"),), "rest": Frozen(x="y"),

@@ -1,4 +1,4 @@
-"""The laws of the world, over random lives of toy components with faults in them."""
+"""The laws of the world, over random histories of toy components with faults."""
 
 import attrs
 import pytest
@@ -28,7 +28,7 @@ def test_back_all_the_way_is_the_start(life):
 
 @given(lives, st.data())
 def test_back_then_forward_is_the_same_world(life, data):
-    """From any step of the past the way forward leads to the same objects, notes and views."""
+    """Moving forward from any past step restores objects, notes and views."""
     sim = live(world(), life)
     seen = {}
     for number in range(sim.known_steps + 1):
@@ -43,7 +43,7 @@ def test_back_then_forward_is_the_same_world(life, data):
 
 @given(lives, st.integers(0, 400))
 def test_views_built_and_moved_are_equal(life, place):
-    """At any place of the log, also inside a step, building every view gives what moving them gave."""
+    """At any position of the log, also inside a step, rebuilt views equal moved ones."""
     sim = live(world(), life)
     sim.log.seek(min(place, sim.log.end))
     moved = picture(sim)
@@ -66,7 +66,7 @@ def test_the_definition_of_a_view_is_build(life):
 
 @given(lives, st.integers(0, 12), lives)
 def test_forks_do_not_touch_each_other(life, back, other_life):
-    """What one of two forks does leaves the other as it was, and both can go back to the same past."""
+    """A fork's moves leave its origin unchanged, and the other way round."""
     sim = live(world(), life)
     sim.back(back)
     before, steps = picture(sim), sim.known_steps
@@ -84,14 +84,14 @@ def test_forks_do_not_touch_each_other(life, back, other_life):
 
 @given(lives, st.integers(0, 12))
 def test_a_fork_does_what_its_origin_does(life, back):
-    """The same choices on a fork give the same changes."""
+    """Equal choices on a fork and its origin give equal changes."""
     sim = live(world(), life)
     sim.back(back)
     fork = sim.fork()
     for _ in range(30):
         sim.step()
         fork.step()
-    sim = sim.fork()  # where only a user's act was known to follow, the origin stands before what there is to see
+    sim = sim.fork()  # if only a user's act was known to follow, the origin has not delivered the pending changes
     sim.step()
 
     assert picture(sim) == picture(fork)
@@ -101,7 +101,7 @@ def test_a_fork_does_what_its_origin_does(life, back):
 @given(lives, st.integers(1, 12))
 @example([step, fine, go("count")], 2)
 def test_the_run_after_back_equals_the_first_run(life, back):
-    """Acting alike from the past makes the same changes, opens no branch and finds the known future."""
+    """Repeating the known steps from the past makes equal changes, opens no branch and restores the known future."""
     sim = live(world(), life)
     lived = sim.step_number
     list(sim.run())
@@ -120,7 +120,7 @@ def test_the_run_after_back_equals_the_first_run(life, back):
 
 @given(lives, st.integers(1, 6), st.sampled_from(["p0", "p1"]))
 def test_acting_in_the_past_opens_a_branch(life, back, name):
-    """The old future stays and can be found again by its name, also from a branch of a branch."""
+    """The old future is kept under its branch's name, also on a branch of a branch."""
     sim = live(world(), life)
     list(sim.run())
     old, steps = picture(sim), sim.known_steps
@@ -147,12 +147,12 @@ def test_acting_in_the_past_opens_a_branch(life, back, name):
 
 
 def pod_of(sim):
-    """Any pod of the world, or None."""
+    """Return the first pod of the world, or None."""
     return next((obj for key, obj in sorted(sim.log.objects.items()) if key.kind == "Pod"), None)
 
 
 def test_acting_again_as_on_a_branch_finds_that_branch():
-    """A future left for another one is found again by making its first step once more."""
+    """Repeating the first step of another branch returns to that branch."""
     sim = world()
     list(sim.run())
     steps = sim.known_steps
@@ -171,7 +171,7 @@ def test_acting_again_as_on_a_branch_finds_that_branch():
 
 
 def test_an_unknown_branch_is_named():
-    """Switching to a branch that is not there says which are."""
+    """Switching to an unknown branch raises an error that lists the branches."""
     sim = world()
     with pytest.raises(LookupError, match="no other branch is called 'x'; there are: none"):
         sim.switch("x")
@@ -179,7 +179,7 @@ def test_an_unknown_branch_is_named():
 
 @given(lives, st.sampled_from(["greeter", "counter", "claimer"]))
 def test_a_restart_is_a_relist(life, name):
-    """After a crash a component that sees everything has seen what one that never crashed has seen."""
+    """A crashed component that lists everything has seen what one that never crashed has seen."""
     sim = live(world(), life)
     fork = sim.fork()
     sim.crash(name)
@@ -196,7 +196,7 @@ def test_a_restart_is_a_relist(life, name):
 
 @given(lives, st.permutations(KINDS), st.data())
 def test_deliveries_by_kind_in_any_order_meet(life, kinds, data):
-    """Cursors are per kind: whatever order the kinds arrive in, all of them bring the same view."""
+    """Cursors are per kind: the order in which kinds are delivered does not change the views."""
     sim = live(world(), life)
     fork = sim.fork()
     name = data.draw(st.sampled_from(sorted(sim.processes)))
@@ -211,7 +211,7 @@ def test_deliveries_by_kind_in_any_order_meet(life, kinds, data):
 
 @given(lives, st.sampled_from(["greeter", "counter", "claimer"]), st.sampled_from(["greeter", "counter", "claimer"]))
 def test_deliveries_to_two_components_commute(life, one, two):
-    """A delivery concerns its own component only: both orders share a digest."""
+    """A delivery changes only its component: both orders have one digest."""
     sim = live(world(), life)
     fork = sim.fork()
     for name in (one, two):
@@ -224,9 +224,9 @@ def test_deliveries_to_two_components_commute(life, one, two):
 
 @given(lives)
 def test_turns_on_different_objects_commute(life):
-    """Two users who create different pods, and two reconciles of different pods, share a digest in either order."""
+    """Creating two different pods, and reconciling two different pods, has one digest in either order."""
     sim = live(world(), life)
-    for note in [note for note in sim.log.notes if note.sort == "refuse"]:  # a fault strikes whoever comes first
+    for note in [note for note in sim.log.notes if note.sort == "refuse"]:  # a fault would refuse the first write
         sim.log.write(note, None)
     fork = sim.fork()
     for name in ("x", "y"):
@@ -243,26 +243,26 @@ def test_turns_on_different_objects_commute(life):
 
 
 def test_the_digest_tells_worlds_apart():
-    """Something undelivered, an old version in the hand, a longer wait, another content: another digest."""
+    """A pending change, a seen old version, a longer wait and other contents each give another digest."""
     sim = world(pods=1)
     digests = [sim.digest()]
     sim.deliver(sim.processes["greeter"])
     digests.append(sim.digest())
-    here = sim.log.objects[Key("Pod", "default", "p0")]
-    sim.perform("user", [relabel(here, mood="good")])
+    stored = sim.log.objects[Key("Pod", "default", "p0")]
+    sim.perform("user", [relabel(stored, mood="good")])
     digests.append(sim.digest())
     sim.perform("user", [relabel(sim.log.objects[Key("Pod", "default", "p0")], mood=None)])
-    digests.append(sim.digest())  # as at first, but what the greeter has seen is an old version
+    digests.append(sim.digest())  # the first contents, but the greeter has seen an old version
     ctx = TurnContext(sim, sim.processes["greeter"], GREETER.actors[0])
     for wait in (1.0, 2.0):
-        ctx.wake("default/p0", wait)
+        ctx.wake_after("default/p0", wait)
         digests.append(sim.digest())
 
     assert len(digests) == len(set(digests))
 
 
-def test_the_digest_does_not_see_absolute_time_or_place():
-    """The same situation ten seconds and many writes later has the same digest."""
+def test_the_digest_ignores_absolute_time_and_position():
+    """An equal state ten seconds and many writes later has an equal digest."""
     sim, late = world(pods=0), world(pods=0)
     late.perform("user", [create(pod("gone"))])
     for component in ("greeter", "counter", "claimer"):
@@ -274,24 +274,24 @@ def test_the_digest_does_not_see_absolute_time_or_place():
         for process in world_.processes.values():
             world_.deliver(process)
             for actor in process.component.actors:
-                for cause in list(process.todo[actor.name].items):
+                for cause in list(process.work_queues[actor.name].items):
                     world_.log.write(Note(process.name, f"todo {actor.name}", cause), None)
         world_.perform("user", [create(pod("new"))])
-        TurnContext(world_, world_.processes["greeter"], GREETER.actors[0]).wake("x", 3.0)
+        TurnContext(world_, world_.processes["greeter"], GREETER.actors[0]).wake_after("x", 3.0)
 
     assert sim.place != late.place
     assert sim.digest() == late.digest()
 
 
 def deletion(name):
-    """The write that deletes a pod."""
+    """Return the write that deletes a pod."""
     from kvolsched.world.apiserver import Write
     return Write("delete", Key("Pod", "default", name))
 
 
 @given(lives, st.integers(0, 8))
-def test_sums_kept_and_sums_made_anew_agree(life, back):
-    """The digest after every step is what a fresh look at the same contents gives."""
+def test_incremental_and_new_digests_agree(life, back):
+    """The updated digest equals the digest of a fork, which is computed from its contents."""
     sim = world()
     sim.digest()
     live(sim, life)
@@ -302,7 +302,7 @@ def test_sums_kept_and_sums_made_anew_agree(life, back):
 
 @given(st.integers(0, 2**32), lives)
 def test_the_same_seed_gives_the_same_run(seed, life):
-    """Same input, seed and choices: same run."""
+    """Input, seed and choices determine the run."""
     one, two = (live(world(seed=seed), life) for _ in range(2))
 
     assert one.log.changes == two.log.changes
@@ -327,7 +327,7 @@ def test_draws_depend_on_seed_purpose_key_and_attempt():
 @settings(max_examples=30)
 @given(lives)
 def test_views_are_right_before_every_turn(life):
-    """`before every turn`: nobody acts on a view that differs from what its component has seen."""
+    """Before every turn, every view equals the view built from what its component has seen."""
     sim = world()
     checked = []
 
@@ -345,8 +345,8 @@ def test_views_are_right_before_every_turn(life):
     assert checked or not any(turn.actor in ("greet", "count", "claim") for turn in sim.turns)
 
 
-def test_a_component_may_hold_its_configuration_through_a_crash():
-    """Restart drops what a component remembers, not what it was told at its start."""
+def test_a_component_keeps_its_configuration_through_a_crash():
+    """A restart removes the notes of a component, but not its configuration."""
     sim = world()
     sim.log.write(Note("greeter", "config", "word"), "hello")
     sim.crash("greeter")
@@ -355,7 +355,7 @@ def test_a_component_may_hold_its_configuration_through_a_crash():
 
 
 def test_steps_that_change_nothing_leave_no_trace():
-    """A refused write of a person and an actor with nothing to do are no steps."""
+    """A user's refused write and an actor with nothing to do make no step."""
     sim = world(pods=1)
     list(sim.run())
     before, steps = picture(sim), sim.known_steps
@@ -368,7 +368,7 @@ def test_steps_that_change_nothing_leave_no_trace():
 
 
 def test_asking_who_is_next_changes_nothing():
-    """`next_actors` tries out what everybody would have to do, and takes it back, also in the past."""
+    """`next_actors` undoes its trial deliveries, also in the past."""
     sim = world()
     list(sim.run())
     sim.back(4)
@@ -379,7 +379,7 @@ def test_asking_who_is_next_changes_nothing():
 
 
 def test_names_of_actors_are_found_or_listed():
-    """An unknown actor is an error that lists the actors; a cause that is not there says so."""
+    """An unknown actor raises an error that lists the actors; an unknown cause raises one that names it."""
     sim = world()
     with pytest.raises(LookupError, match="no actor is called 'nobody'; there are: greet, count, claim"):
         sim.step("nobody")
@@ -389,31 +389,31 @@ def test_names_of_actors_are_found_or_listed():
 
 @attrs.frozen
 class Twice:
-    """An actor that breaks the law of one write a turn."""
+    """An actor that breaks the law of one write per turn."""
 
     name: str = "twice"
 
-    def notice(self, ctx, key, old, new):
-        """Everything is a reason."""
-        ctx.todo("x")
+    def on_change(self, ctx, key, old, new):
+        """Enqueue a cause for every change."""
+        ctx.enqueue("x")
 
-    def due(self, ctx, name):
-        """Never asked for."""
+    def on_wake_up(self, ctx, name):
+        """Do nothing."""
 
-    def ready(self, ctx, *, every=False):
-        """As noted."""
-        return ctx.process.todo["twice"].all()
+    def ready_causes(self, ctx, *, every=False):
+        """List the work queue."""
+        return ctx.process.work_queues["twice"].all()
 
     def act(self, ctx, cause):
-        """Write two pods at once."""
-        ctx.done(cause)
+        """Write two pods in one turn."""
+        ctx.dequeue(cause)
         ctx.commit(create(pod("a")))
         ctx.commit(create(pod("b")))
         return False
 
 
 def test_a_second_write_in_a_turn_is_refused_and_undone():
-    """One turn, at most one write: the turn that tries a second one has not happened."""
+    """A turn that tries a second write is undone."""
     sim = world(Component("careless", ("Pod",), (Twice(),)), pods=1)
     before = picture(sim)
 
@@ -423,8 +423,8 @@ def test_a_second_write_in_a_turn_is_refused_and_undone():
     assert before == picture(sim)
 
 
-def test_users_of_moves_are_used():
-    """The strategies of this file meet every kind of move (a guard against an idle test)."""
+def test_moves_have_effects():
+    """A user's write and a crash make turns, so that the strategies of this file are not idle."""
     sim = live(world(), [step, user("relabel", "p0"), crash("greeter"), step])
 
     assert [turn.component for turn in sim.turns if not turn.quiet][-3:-1] == ["user", "greeter"]

@@ -1,4 +1,4 @@
-"""The laws of the world hold for the real components too: in every shipped scenario, under each revision, at every turn."""
+"""The laws of the world hold for the real components: in shipped scenarios, under each revision, at every turn."""
 
 import pytest
 
@@ -8,29 +8,29 @@ from kvolsched.explore import Crash, explore
 SCENARIOS = ["zonal-example", "two-replicas", "local-disks", "replicated-database"]
 
 
-def everything(sim):
-    """Every view of every component, and what it has yet to see."""
+def all_views(sim):
+    """Return every view of every component, and its pending changes."""
     return {
         (name, what): view
         for name, process in sim.processes.items()
         for what, view in {
-            **process.views, **process.todo, "seen": process.seen, "wakes": process.wakes, "pending": process.pending,
+            **process.views, **process.work_queues, "seen": process.seen, "wakes": process.wake_ups, "pending": process.pending,
         }.items()
     }  # fmt: skip
 
 
 @pytest.mark.parametrize("revision", ["design", "upstream"])
 @pytest.mark.parametrize("name", SCENARIOS)
-def test_views_digest_and_snapshots_of_real_components(name, revision):
-    """After every turn: views moved = views built, the digest kept = made anew; back and forth; out of a snapshot."""
+def test_views_digest_and_checkpoints_of_real_components(name, revision):
+    """At every turn moved views equal built ones and the updated digest a new one, also after moves and restores."""
     sim = kvolsched.scenario(name, revision=revision).world
     sim.digest()
-    turns, snapshots = 0, []
+    turns, checkpoints = 0, []
     while turns < 200:
         fork = sim.fork()
-        assert everything(fork) == everything(sim)
+        assert all_views(fork) == all_views(sim)
         assert fork.digest() == sim.digest()
-        snapshots.append((sim.snapshot(), sim.digest(), everything(fork)))
+        checkpoints.append((sim.checkpoint(), sim.digest(), all_views(fork)))
         if not sim.step(turns=True):
             break
         turns += 1
@@ -38,19 +38,19 @@ def test_views_digest_and_snapshots_of_real_components(name, revision):
 
     for step in (0, sim.known_steps, sim.known_steps // 2):
         sim.goto(step)
-        assert everything(sim.fork()) == everything(sim)
+        assert all_views(sim.fork()) == all_views(sim)
     other = sim.fork()
-    for snapshot, digest, views in snapshots[:: max(1, len(snapshots) // 7)]:
-        other.restore(snapshot)
+    for checkpoint, digest, views in checkpoints[:: max(1, len(checkpoints) // 7)]:
+        other.restore(checkpoint)
         assert digest == other.digest()
         assert {k: v for k, v in views.items() if k[1] != "pending"} == {
-            k: v for k, v in everything(other).items() if k[1] != "pending"}
+            k: v for k, v in all_views(other).items() if k[1] != "pending"}
 
 
 @pytest.mark.parametrize("revision", ["design", "upstream"])
 @pytest.mark.parametrize("faults", [(), (Crash("kube-scheduler"),)], ids=["quiet", "crash"])
 def test_reductions_change_no_outcome_of_real_components(revision, faults):
-    """One pod with one claim on a local disk ends in the same set of ways with each reduction and without any."""
+    """One pod with one claim on a local disk has equal sets of outcomes with and without each reduction."""
     cluster = kvolsched.Cluster.from_manifests(DISK, revision=revision, components={"kubelet": {"absent": True}})
     cluster.run()
     cluster.apply(POD)
@@ -60,10 +60,10 @@ def test_reductions_change_no_outcome_of_real_components(revision, faults):
         assert result.exhausted
         return {(ending.words, ending.good) for ending in result.outcomes}, result.states
 
-    everything_, all_states = ends(())
+    unreduced, all_states = ends(())
     for reductions in (("eager",), ("idle",), ("eager", "idle")):
         reduced, states = ends(reductions)
-        assert everything_ == reduced
+        assert unreduced == reduced
         assert states < all_states
 
 

@@ -15,28 +15,28 @@ from kvolsched.world.log import Key, Note
 
 @attrs.frozen
 class Clockwork:
-    """An actor that is woken when it asked to be, and writes down when that was."""
+    """An actor that schedules wake-ups and records when they fire."""
 
     name: str = "clockwork"
     waits: tuple = ((5.0, False), (2.0, False), (300.0, True))
 
-    def notice(self, ctx, key, old, new):
-        """The first pod winds it up."""
+    def on_change(self, ctx, key, old, new):
+        """Schedule the wake-ups when the first pod appears."""
         if new is not None and new.metadata.name == "p0":
             for number, (after, periodic) in enumerate(self.waits):
-                ctx.wake(str(number), after, periodic=periodic)
+                ctx.wake_after(str(number), after, periodic=periodic)
 
-    def due(self, ctx, name):
-        """Due."""
-        ctx.todo(f"{name} at {ctx.now:g}")
+    def on_wake_up(self, ctx, name):
+        """Enqueue the wake-up with its time."""
+        ctx.enqueue(f"{name} at {ctx.now:g}")
 
-    def ready(self, ctx, *, every=False):
-        """As noted."""
-        return ctx.process.todo[self.name].all()
+    def ready_causes(self, ctx, *, every=False):
+        """List the work queue."""
+        return ctx.process.work_queues[self.name].all()
 
     def act(self, ctx, cause):
-        """Write down when it was."""
-        ctx.done(cause)
+        """Create a pod named after the wake-up and its time."""
+        ctx.dequeue(cause)
         ctx.commit(create(pod(cause.replace(" ", "-"))))
         return False
 
@@ -44,8 +44,8 @@ class Clockwork:
 CLOCK = Component("clock", ("Pod",), (Clockwork(),))
 
 
-def test_time_moves_only_when_nothing_is_due():
-    """Everything at 0 s comes first, then the earliest wake-up; a periodic one alone does not keep a run going."""
+def test_the_clock_advances_only_when_no_component_can_act():
+    """Turns at 0 s come first, then the earliest wake-up; a run does not wait for a periodic one."""
     sim = world(CLOCK, *(GREETER, COUNTER), pods=1)
     times = [(turn.component, turn.time) for step in sim.run() for turn in step if not turn.quiet]
 
@@ -57,7 +57,7 @@ def test_time_moves_only_when_nothing_is_due():
 
 
 def test_going_back_takes_time_back():
-    """The clock is content: it goes back with the rest."""
+    """The clock is part of the contents, so it goes back with them."""
     sim = world(CLOCK, pods=1)
     list(sim.run())
     sim.goto(1)
@@ -68,14 +68,14 @@ def test_going_back_takes_time_back():
 
 @pytest.mark.parametrize(("nth", "pods"), [(1, ["p1", "p0"]), (2, ["p0", "p1"])])
 def test_the_nth_write_is_refused_and_tried_again_after_a_back_off(nth, pods):
-    """The refused write changes nothing; its cause is taken up again when the back-off is over."""
+    """A refused write changes nothing; its cause is taken up again after the back-off."""
     sim = world(GREETER)
     sim.refuse("greeter", nth)
     turns = [turn for step in sim.run() for turn in step if not turn.quiet]
 
     assert [(outcome.write.key.name, type(outcome).__name__) for turn in turns for outcome in turn.outcomes] == (
-        [("p0", "Refused"), ("p1", "Done"), ("p0", "Done")] if nth == 1
-        else [("p0", "Done"), ("p1", "Refused"), ("p1", "Done")])
+        [("p0", "RefusedWrite"), ("p1", "CommittedWrite"), ("p0", "CommittedWrite")] if nth == 1
+        else [("p0", "CommittedWrite"), ("p1", "RefusedWrite"), ("p1", "CommittedWrite")])
     assert turns[-1].time == 0.005
     assert "refused (Conflict)" in turns[nth - 1].words
     assert pods == [turn.cause.split("/")[1] for turn in turns if isinstance(turn.outcomes[0].write.version, int)
@@ -83,7 +83,7 @@ def test_the_nth_write_is_refused_and_tried_again_after_a_back_off(nth, pods):
 
 
 def test_a_plan_survives_between_its_writes_and_dies_with_a_crash():
-    """Between two writes of one decision anyone may act, and a crash forgets what was left to do."""
+    """Other components may act between two writes of a plan, and a crash loses the remaining writes."""
     sim = world(CLAIMER, pods=1)
     sim.step(turns=True)
     assert [note.sort for note in sim.log.notes if note.component == "claimer"] == ["cursor", "plan claim"]
@@ -94,8 +94,8 @@ def test_a_plan_survives_between_its_writes_and_dies_with_a_crash():
 
     assert sim.log.objects[Key("Pod", "default", "p0")].metadata.annotations == {"claimed": "yes"}
     assert crashed.log.objects[Key("Pod", "default", "p0")].metadata.annotations == {}
-    for one in (sim, crashed):
-        list(one.run())
+    for simulation in (sim, crashed):
+        list(simulation.run())
     assert sim.log.objects.keys() == crashed.log.objects.keys()
     assert crashed.log.objects[Key("Pod", "default", "p0")].metadata.annotations == {"claimed": "yes"}
 
@@ -103,7 +103,7 @@ def test_a_plan_survives_between_its_writes_and_dies_with_a_crash():
 @settings(max_examples=40)
 @given(lives, st.integers(0, 3))
 def test_an_error_in_a_turn_leaves_the_world_as_it_was(life, nth):
-    """An actor that fails after its write has not acted: objects, notes, views, turns and known future stay."""
+    """The turn of an actor that fails after its write is undone: objects, notes, views, turns and known future stay."""
     sim = live(world(), life)
     sim.back(2)
     before, steps, turns = picture(sim), sim.known_steps, list(sim.turns)
@@ -125,14 +125,14 @@ def test_an_error_in_a_turn_leaves_the_world_as_it_was(life, nth):
 
 
 def interrupted(sim, line, do):
-    """Let KeyboardInterrupt strike at the nth line executed in the world's files; say whether it did."""
+    """Raise KeyboardInterrupt at the nth line executed in the world's files; return whether it was reached."""
     left = [line]
 
     def trace(frame, event, _arg):
         if "kvolsched/world" not in frame.f_code.co_filename.replace("\\", "/"):
             return None
-        if frame.f_code.co_name in ("_undo", "_take_back", "_forget", "extend", "rebuild", "settle", "cut", "reset", "_put"):
-            return None  # mending is not itself interrupted here: a second Ctrl-C is another story
+        if frame.f_code.co_name in ("_undo", "_roll_back", "_restore_history", "extend", "rebuild", "recover", "truncate", "reset", "_put"):
+            return None  # recovery itself is not interrupted: a second Ctrl-C is not tested
         if frame.f_code.co_name in ("step", "__exit__", "__enter__"):
             return trace_calls  # Python itself leaves the lines around a `with` unguarded
         if event == "line":
@@ -156,14 +156,14 @@ def interrupted(sim, line, do):
 
 
 def test_an_interrupt_at_any_line_of_a_step_leaves_the_world_as_it_was():
-    """Ctrl-C between any two lines of the world's own code, tried every 7th: before, or all of it after."""
+    """Ctrl-C between any two lines of the world's code (every 7th is tried): the step is undone, or complete."""
     sim = world()
     for _ in range(2):
         sim.step()
     before, steps = picture(sim), sim.known_steps
     line, struck = 1, 0
     while interrupted(sim, line, sim.step):
-        if picture(sim) != before:  # struck after the step was complete
+        if picture(sim) != before:  # interrupted after the step was complete
             assert sim.known_steps == steps + 1
             break
         assert steps == sim.known_steps
@@ -180,7 +180,7 @@ def test_an_interrupt_at_any_line_of_a_step_leaves_the_world_as_it_was():
 
 
 def test_an_interrupt_while_travelling_leaves_the_world_where_it_was():
-    """Ctrl-C inside `goto`: still here, nothing lost."""
+    """Ctrl-C inside `goto` leaves the world at its position."""
     sim = world()
     list(sim.run())
     before, steps = picture(sim), sim.known_steps
@@ -213,8 +213,8 @@ def test_a_change_of_history_is_small():
     assert (after - before) / made < 1000
 
 
-def test_notes_are_remembered_by_nobody_else():
-    """A component's notes are its own: another's of the same sort and name is another note."""
+def test_notes_belong_to_one_component():
+    """Notes of two components with one sort and name are two notes."""
     sim = world()
     sim.log.write(Note("greeter", "x", "y"), 1)
 

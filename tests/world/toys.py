@@ -1,7 +1,7 @@
-"""Small components over real kinds, for the laws of the world: they greet, count, and write twice.
+"""Toy components over real kinds, for the laws of the world: they greet, count, and write twice.
 
-They decide nothing about scheduling; each shows one habit of a controller (update with a version, a plan of two
-writes, a periodic wake-up, a draw), so that the laws meet every habit.
+Each shows one habit of a controller (an update with a version, a plan of two writes, a draw), so that the laws are
+tested with all of them.
 """
 
 from collections.abc import Mapping
@@ -55,7 +55,7 @@ def name_in(key):
     return f"{key.namespace}/{key.name}"
 
 
-def _pods(_hand, key, _old, _new):
+def _pods(_ctx, key, _old, _new):
     return [name_in(key)] if key.kind == "Pod" else []
 
 
@@ -68,17 +68,17 @@ def _greet(ctx, cause):
     return [relabel(seen, greeted=str(ctx.draw("word", name, 3)))]
 
 
-def _any_pod(_hand, key, _old, _new):
+def _any_pod(_ctx, key, _old, _new):
     return ["tally"] if key.kind in ("Pod", "Namespace") else []
 
 
 def _count(ctx, _cause):
     seen = ctx.seen.at(TALLY)
     greeted = len(ctx.views["greeted"].get("yes"))
-    said = str(greeted)
+    count = str(greeted)
     if seen is None:
-        return [create(Namespace(metadata=ObjectMeta(name="tally", labels=Frozen(greeted=said))))]
-    return [relabel(seen, greeted=said)] if seen.metadata.labels.get("greeted") != said else ()
+        return [create(Namespace(metadata=ObjectMeta(name="tally", labels=Frozen(greeted=count))))]
+    return [relabel(seen, greeted=count)] if seen.metadata.labels.get("greeted") != count else ()
 
 
 def _claim(ctx, cause):
@@ -87,8 +87,8 @@ def _claim(ctx, cause):
     if seen is None or "claimed" in seen.metadata.annotations:
         return ()
     claim = PersistentVolumeClaim(metadata=ObjectMeta(name=name, namespace=namespace))
-    made = [] if ctx.seen.at(key_of(claim)) is not None else [create(claim)]
-    return [*made, Write("patch", key_of(seen), Annotate(Frozen(claimed="yes")), uid=seen.metadata.uid)]
+    creates = [] if ctx.seen.at(key_of(claim)) is not None else [create(claim)]
+    return [*creates, Write("patch", key_of(seen), Annotate(Frozen(claimed="yes")), uid=seen.metadata.uid)]
 
 
 GREETER = Component("greeter", ("Pod",), (Reconciler("greet", _pods, _greet),))
@@ -120,10 +120,10 @@ def views(sim):
         (name, what): view
         for name, process in sim.processes.items()
         for what, view in {
-            "seen": process.seen.kinds, "todo": {a: w.items for a, w in process.todo.items()},
-            "plans": {a: w.items for a, w in process.plans.items()}, "wakes": process.wakes.items,
+            "seen": process.seen.kinds, "todo": {a: w.items for a, w in process.work_queues.items()},
+            "plans": {a: w.items for a, w in process.plans.items()}, "wakes": process.wake_ups.items,
             "pending": dict(process.pending),
-            **{view: vars(made).get("found") for view, made in process.views.items()},
+            **{label: vars(index).get("objects") for label, index in process.views.items()},
         }.items()
     }  # fmt: skip
 
@@ -134,7 +134,7 @@ def state(sim):
 
 
 def copied(value):
-    """A copy of nested mappings, so that what moves on does not move it."""
+    """Return a deep copy of nested mappings, so that later changes do not reach it."""
     if isinstance(value, Mapping) and not isinstance(value, Frozen):
         return {key: copied(item) for key, item in value.items()}
     if isinstance(value, tuple) and not hasattr(value, "_fields"):

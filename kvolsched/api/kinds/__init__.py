@@ -1,1 +1,1 @@
-"""The kinds: what may be written in a manifest, one file for each group of kinds."""
+"""The modelled API kinds as frozen attrs classes, one file for each group of kinds."""

@@ -1,4 +1,4 @@
-"""What CSI drivers tell the cluster: who they are, on which nodes they run, what room they have, what is attached."""
+"""CSIDriver, CSINode, CSIStorageCapacity, VolumeAttachment: drivers, their nodes, capacity and attached volumes."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ import attrs
 from .meta import EMPTY, Frozen, ObjectMeta
 from .selector import LabelSelector, NodeSelector
 
-EPHEMERAL, FALLBACK = "<ephemeral>", "<fallback>"
-"""Names of no class (S2): storage of inline volumes, and storage that is the same whatever the class."""
+EPHEMERAL_STORAGE, FALLBACK_STORAGE = "<ephemeral>", "<fallback>"
+"""Special class names in a driver's status (S2): storage for inline volumes, and storage for every class not listed."""
 
 
 @attrs.define(frozen=True, kw_only=True, cache_hash=True)
 class VolumeNodeResources:
-    """How many volumes of a driver a node takes; None: as many as come."""
+    """How many volumes of a driver a node can attach; None: no limit."""
 
     count: int | None = None
     rest: Frozen = EMPTY
@@ -23,7 +23,7 @@ class VolumeNodeResources:
 
 @attrs.define(frozen=True, kw_only=True, cache_hash=True)
 class CSINodeDriver:
-    """One driver on a node: its name for the node, the label keys of its topology, its limit."""
+    """One driver on a node: the driver's id of the node, the label keys of its topology, its attach limit."""
 
     name: str = ""
     node_id: str = attrs.field(default="", metadata={"name": "nodeID"})
@@ -40,7 +40,7 @@ class CSINodeSpec:
 
 @attrs.define(frozen=True, kw_only=True, cache_hash=True)
 class CSINode:
-    """The drivers of the node of the same name."""
+    """The drivers on one node; the names of CSINode and node are equal."""
 
     kind: ClassVar[str] = "CSINode"
     api_version: ClassVar[str] = "storage.k8s.io/v1"
@@ -50,15 +50,15 @@ class CSINode:
     rest: Frozen = EMPTY
 
     def driver(self, name: str) -> CSINodeDriver | None:
-        """Return the driver of this name, if it runs here."""
+        """Return the driver with this name, or None if it is not on the node."""
         return next((driver for driver in self.spec.drivers if driver.name == name), None)
 
 
 @attrs.define(frozen=True, kw_only=True, cache_hash=True)
 class CSIDriverSpec:
-    """What a driver is: `storage_capacity` says whether the scheduler is to look at CSIStorageCapacity objects.
+    """spec: the scheduler checks capacity by CSIStorageCapacity objects if `storage_capacity` is true.
 
-    `capacity_tracking` says so of the driver's own status (S2).
+    If `capacity_tracking` (S2) is true, it checks the driver's status.
     """
 
     attach_required: bool | None = None
@@ -71,7 +71,7 @@ class CSIDriverSpec:
 
 @attrs.define(frozen=True, kw_only=True, cache_hash=True)
 class CSIStoragePool:
-    """A pool (S2): `capacity` is the largest volume it makes, None not known; reached by nodes named or selected."""
+    """A pool (S2) of the listed or selected nodes: `capacity` is its largest possible volume, None if unknown."""
 
     name: str = ""
     node_topology: NodeSelector | None = None
@@ -83,7 +83,7 @@ class CSIStoragePool:
 
 @attrs.define(frozen=True, kw_only=True, cache_hash=True)
 class CSIStorage:
-    """The pools for one class, for inline volumes (`<ephemeral>`) or for all that is not named (`<fallback>`)."""
+    """The pools for one class, for inline volumes (`<ephemeral>`) or for all classes not listed (`<fallback>`)."""
 
     storage_class_name: str = ""
     pools: tuple[CSIStoragePool, ...] = ()
@@ -92,7 +92,7 @@ class CSIStorage:
 
 @attrs.define(frozen=True, kw_only=True, cache_hash=True)
 class CSIDriverStatus:
-    """What a driver tells of its room (S2)."""
+    """status: the storage capacity that a driver reports (S2)."""
 
     storage: tuple[CSIStorage, ...] = ()
     rest: Frozen = EMPTY
@@ -111,7 +111,7 @@ class CSIDriver:
 
 @attrs.define(frozen=True, kw_only=True, cache_hash=True)
 class CSIStorageCapacity:
-    """Room for volumes of a class where `node_topology` matches; `capacity` None is not known."""
+    """Capacity for volumes of a class on the nodes that `node_topology` selects; `capacity` None is unknown."""
 
     kind: ClassVar[str] = "CSIStorageCapacity"
     api_version: ClassVar[str] = "storage.k8s.io/v1"
@@ -126,7 +126,7 @@ class CSIStorageCapacity:
 
 @attrs.define(frozen=True, kw_only=True, cache_hash=True)
 class VolumeAttachmentSource:
-    """What is attached: a PersistentVolume by name, or a spec of its own (in `rest`)."""
+    """The attached volume: a PersistentVolume by name, or an inline spec (in `rest`)."""
 
     persistent_volume_name: str | None = None
     rest: Frozen = EMPTY
@@ -148,7 +148,7 @@ class VolumeAttachmentStatus:
 
 @attrs.define(frozen=True, kw_only=True, cache_hash=True)
 class VolumeAttachment:
-    """A volume that is attached to a node, or is to be."""
+    """A volume that is attached to a node, or is to be attached."""
 
     kind: ClassVar[str] = "VolumeAttachment"
     api_version: ClassVar[str] = "storage.k8s.io/v1"

@@ -1,4 +1,4 @@
-"""The kinds this package models, with the names kubectl knows them by."""
+"""The table of modelled kinds: class, plural, short names and scope of each, as kubectl knows them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from .workload import DaemonSet, Deployment, Event, Namespace, ReplicaSet, Repli
 
 @attrs.frozen
 class Kind:
-    """One kind: its class, plural, short names, and whether its objects live in a namespace."""
+    """One kind: its class, plural, short names, and whether its objects are in a namespace."""
 
     type: type[Any]
     plural: str
@@ -27,7 +27,7 @@ class Kind:
 
     @property
     def name(self) -> str:
-        """The kind as a manifest spells it."""
+        """The kind as manifests spell it."""
         return str(self.type.kind)
 
     @property
@@ -37,17 +37,17 @@ class Kind:
 
     @property
     def resource(self) -> str:
-        """The resource with its group, as API messages spell it: `pods`, `storageclasses.storage.k8s.io`."""
+        """The plural with its group, as API messages spell it: `pods`, `storageclasses.storage.k8s.io`."""
         return f"{self.plural}.{self.group}" if self.group else self.plural
 
     @property
     def singular(self) -> str:
-        """The same of one object, as kubectl says what it did: `pod`, `storageclass.storage.k8s.io`."""
+        """The singular with its group, as kubectl's messages spell it: `pod`, `storageclass.storage.k8s.io`."""
         return f"{self.name.lower()}.{self.group}" if self.group else self.name.lower()
 
     @property
     def alias(self) -> str:
-        """The short word of references such as `pod/web-0`, `pvc/data-0`."""
+        """The first word of references such as `pod/web-0`, `pvc/data-0`."""
         return self.short[0] if self.short else self.name.lower()
 
 
@@ -72,25 +72,25 @@ KINDS: tuple[Kind, ...] = (
     Kind(VolumeAttachment, "volumeattachments", namespaced=False),
     Kind(Event, "events", ("ev",)),
 )
-BY_NAME = {kind.name: kind for kind in KINDS}
+KINDS_BY_NAME = {kind.name: kind for kind in KINDS}
 
 
-def is_kind(word: str) -> bool:
+def is_kind_name(word: str) -> bool:
     """Say whether a modelled kind has this name."""
     try:
-        return bool(kind_named(word))
+        return bool(find_kind(word))
     except KeyError:
         return False
 
 
-def kind_named(word: str) -> Kind:
-    """Return the kind that a person means by `pods`, `pod`, `po`, `Pod` or `statefulsets.apps`.
+def find_kind(word: str) -> Kind:
+    """Return the kind with this name, plural or short name: `pods`, `pod`, `po`, `Pod`, `statefulsets.apps`.
 
     Raises:
         KeyError: no modelled kind has this name; the message lists the names.
     """
-    asked, _, group = word.lower().partition(".")
+    name, _, group = word.lower().partition(".")
     for kind in KINDS:
-        if asked in (kind.plural, kind.name.lower(), *kind.short) and group in ("", kind.group):
+        if name in (kind.plural, kind.name.lower(), *kind.short) and group in ("", kind.group):
             return kind
     raise KeyError(f"unknown kind {word!r}; known: {', '.join(kind.plural for kind in KINDS)}")

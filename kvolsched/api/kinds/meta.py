@@ -1,8 +1,7 @@
-"""What every Kubernetes object shares: frozen values, metadata, references and conditions.
+"""Frozen values and the types that all kinds share: metadata, references, conditions.
 
-Values are frozen all the way down, so an object may be held by any number of histories at once. What a
-manifest says and this package does not model is kept beside the modelled fields, in `rest`, under its
-manifest names.
+Values are deeply frozen, so any number of histories may share one object. Fields that this package does not
+model are kept in `rest`, under their manifest names.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ Value = TypeVar("Value")
 
 
 class Frozen(dict[str, Any]):
-    """A mapping that cannot change and can be hashed; it compares and prints like the dict it holds."""
+    """Immutable, hashable mapping; it compares and prints like a dict."""
 
     __slots__ = ("_hash",)
     _hash: int
@@ -40,7 +39,7 @@ class Frozen(dict[str, Any]):
         return Frozen({key: value for key, value in merged.items() if value is not None})
 
     def _refuse(self, *_: Any, **__: Any) -> NoReturn:
-        raise TypeError("a Frozen mapping cannot change; make another with .merged(...)")
+        raise TypeError("a Frozen mapping cannot change; create a changed copy with .merged(...)")
 
     __setitem__ = __delitem__ = _refuse
     __ior__ = clear = pop = popitem = setdefault = update = _refuse
@@ -53,7 +52,7 @@ EMPTY = Frozen()
 
 
 def freeze(value: Any) -> Any:
-    """Return plain YAML or JSON data frozen: dicts as `Frozen`, lists as tuples, scalars as they are."""
+    """Return plain data with dicts as `Frozen` and lists as tuples."""
     if isinstance(value, dict):
         return value if isinstance(value, Frozen) else Frozen({str(k): freeze(v) for k, v in value.items()})
     if isinstance(value, list | tuple):
@@ -62,7 +61,7 @@ def freeze(value: Any) -> Any:
 
 
 def thaw(value: Any) -> Any:
-    """Return frozen data as plain dicts and lists, the reverse of `freeze`."""
+    """Return frozen data with plain dicts and lists, the reverse of `freeze`."""
     if isinstance(value, dict):
         return {key: thaw(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
@@ -71,7 +70,7 @@ def thaw(value: Any) -> Any:
 
 
 def evolve(value: Value, **changes: Any) -> Value:
-    """Return a copy with these attributes changed, as `attrs.evolve` does, at half its price: admission makes many."""
+    """Return a copy with these attributes changed; `attrs.evolve` takes twice as long."""
     names, read = _attributes(type(value))  # type: ignore[arg-type]
     return type(value)(**{**dict(zip(names, read(value), strict=True)), **changes})
 
@@ -88,7 +87,7 @@ def evolve_parts(value: Value, **changes: Any) -> Value:
 
 
 def without_finalizers(value: Value, *names: str) -> Value:
-    """Return an object without these finalizers: who holds it by them lets it go."""
+    """Return an object without these finalizers."""
     meta: ObjectMeta = value.metadata  # type: ignore[attr-defined]
     return evolve_parts(value, metadata={"finalizers": tuple(name for name in meta.finalizers if name not in names)})
 
@@ -99,16 +98,16 @@ def _attributes(cls: type[Any]) -> tuple[tuple[str, ...], Callable[[Any], tuple[
     return tuple(str(field.alias) for field in fields), attrgetter(*(field.name for field in fields))
 
 
-# Fields whose value is a moment on the simulated clock: they are content, but two runs that differ only in
-# them mean the same, so the digest of meaning asks only whether they are set.
-MOMENT: Mapping[str, str] = {"digest": "presence"}
-# Fields that a server writes even when they are 0 or false, wherever it writes what they belong to.
-ALWAYS: Mapping[str, str] = {"written": "always"}
+# Fields that hold a time of the simulated clock: the state digest asks only whether they are set, since states that
+# differ only in such times are equivalent.
+TIMESTAMP: Mapping[str, str] = {"digest": "presence"}
+# Fields that the API server writes even when they are 0 or false.
+ALWAYS_WRITTEN: Mapping[str, str] = {"written": "always"}
 
 
 @attrs.define(frozen=True, kw_only=True, cache_hash=True)
 class OwnerReference:
-    """metadata.ownerReferences[]: who this object belongs to."""
+    """metadata.ownerReferences[]: an owner of this object."""
 
     api_version: str = ""
     kind: str = ""
@@ -121,9 +120,9 @@ class OwnerReference:
 
 @attrs.define(frozen=True, kw_only=True, cache_hash=True)
 class ObjectMeta:
-    """metadata: name, labels, and what the API server keeps of an object's life.
+    """metadata: name, labels, owners, and the times of creation and deletion.
 
-    `resource_version` is the world's own counter; no part of equality or hash (versions are not meaning).
+    `resource_version` counts writes of the simulated store and is not compared or hashed.
     """
 
     name: str = ""
@@ -132,8 +131,8 @@ class ObjectMeta:
     labels: Frozen = EMPTY
     annotations: Frozen = EMPTY
     uid: str = ""
-    creation_timestamp: str | None = attrs.field(default=None, metadata=MOMENT)
-    deletion_timestamp: str | None = attrs.field(default=None, metadata=MOMENT)
+    creation_timestamp: str | None = attrs.field(default=None, metadata=TIMESTAMP)
+    deletion_timestamp: str | None = attrs.field(default=None, metadata=TIMESTAMP)
     deletion_grace_period_seconds: int | None = None
     finalizers: tuple[str, ...] = ()
     owner_references: tuple[OwnerReference, ...] = ()
@@ -167,5 +166,5 @@ class Condition:
     status: str = ""
     reason: str = ""
     message: str = ""
-    last_transition_time: str | None = attrs.field(default=None, metadata=MOMENT)
+    last_transition_time: str | None = attrs.field(default=None, metadata=TIMESTAMP)
     rest: Frozen = EMPTY

@@ -1,4 +1,4 @@
-"""Pod: what asks for a node, and which volumes go with it."""
+"""Pod: its containers, volumes and scheduling directives (affinity, spread constraints, tolerations, gates)."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import ClassVar
 
 import attrs
 
-from .meta import EMPTY, MOMENT, Condition, Frozen, ObjectMeta
+from .meta import EMPTY, TIMESTAMP, Condition, Frozen, ObjectMeta
 from .pod_volume import Volume
 from .resources import Resources
 from .selector import LabelSelector, NodeSelector, NodeSelectorTerm, Toleration
@@ -41,6 +41,8 @@ class PreferredSchedulingTerm:
 
 @attrs.define(frozen=True, kw_only=True, cache_hash=True)
 class NodeAffinity:
+    """A pod's `affinity.nodeAffinity`. Not to be confused with the scheduler's plugin NodeAffinity."""
+
     required: NodeSelector | None = attrs.field(
         default=None, metadata={"name": "requiredDuringSchedulingIgnoredDuringExecution"}
     )
@@ -52,7 +54,7 @@ class NodeAffinity:
 
 @attrs.define(frozen=True, kw_only=True, cache_hash=True)
 class PodAffinityTerm:
-    """Pods that this selector matches, within one domain of the topology key."""
+    """One term of pod affinity: the selected pods, within one domain of the topology key."""
 
     label_selector: LabelSelector | None = None
     namespaces: tuple[str, ...] = ()
@@ -72,7 +74,7 @@ class WeightedPodAffinityTerm:
 
 @attrs.define(frozen=True, kw_only=True, cache_hash=True)
 class PodAffinity:
-    """podAffinity or podAntiAffinity: both have the same shape."""
+    """podAffinity or podAntiAffinity, which have equal fields."""
 
     required: tuple[PodAffinityTerm, ...] = attrs.field(
         default=(), metadata={"name": "requiredDuringSchedulingIgnoredDuringExecution"}
@@ -91,9 +93,12 @@ class Affinity:
     rest: Frozen = EMPTY
 
 
+DO_NOT_SCHEDULE, SCHEDULE_ANYWAY = "DoNotSchedule", "ScheduleAnyway"  # what whenUnsatisfiable may be
+
+
 @attrs.define(frozen=True, kw_only=True, cache_hash=True)
 class TopologySpreadConstraint:
-    """spec.topologySpreadConstraints[] (S3, API); `max_skew` 0 and empty texts mean: not given."""
+    """spec.topologySpreadConstraints[] (S3, API); `max_skew` 0 and empty texts stand for missing fields."""
 
     max_skew: int = 0
     topology_key: str = ""
@@ -140,7 +145,7 @@ class PodStatus:
     nominated_node_name: str = ""
     reason: str = ""
     message: str = ""
-    start_time: str | None = attrs.field(default=None, metadata=MOMENT)
+    start_time: str | None = attrs.field(default=None, metadata=TIMESTAMP)
     rest: Frozen = EMPTY
 
     def condition(self, type_: str) -> Condition | None:
@@ -148,7 +153,7 @@ class PodStatus:
         return next((condition for condition in self.conditions if condition.type == type_), None)
 
     def with_condition(self, condition: Condition) -> PodStatus:
-        """Return this status with the condition set in place of the one of its type, or appended."""
+        """Return this status with a condition that replaces the one of its type, or is appended."""
         if self.condition(condition.type) is None:
             return attrs.evolve(self, conditions=(*self.conditions, condition))
         changed = tuple(condition if old.type == condition.type else old for old in self.conditions)
@@ -167,11 +172,11 @@ class Pod:
 
     @property
     def terminal(self) -> bool:
-        """Whether the pod has ended: a Succeeded or Failed pod holds nothing on its node."""
+        """Whether the pod has Succeeded or Failed, and so no longer uses its node's resources."""
         return self.status.phase in ("Succeeded", "Failed")
 
     def claim_names(self) -> Iterator[str]:
-        """Yield the names of this pod's claims in the order of its volumes, generic ephemeral ones too."""
+        """Yield the names of this pod's claims, with those of ephemeral volumes, in the order of its volumes."""
         for volume in self.spec.volumes:
             if volume.persistent_volume_claim is not None:
                 yield volume.persistent_volume_claim.claim_name

@@ -1,16 +1,15 @@
-"""The volumes of a pod: a claim, a generic ephemeral volume, or a source that the scheduler looks at.
+"""spec.volumes of a pod: claims, generic ephemeral volumes, and the sources that restrict where a pod can run.
 
-Modelled are the sources that decide where a pod can run: those that two pods cannot share (GCE PD, AWS EBS, RBD,
-iSCSI) and those that count towards a node's attach limit. Every other source (emptyDir, secret, nfs, ...) is kept in
-`rest` under its own name.
+Such sources are those that two pods cannot share (GCE PD, AWS EBS, RBD, iSCSI) and those that count towards a node's
+attach limit. Every other source (emptyDir, secret, nfs, ...) is kept in `rest` under its manifest name.
 """
 
 from __future__ import annotations
 
 import attrs
 
-from .meta import ALWAYS, EMPTY, Frozen, ObjectMeta
-from .volume import ATTACHED, PersistentVolumeClaimSpec
+from .meta import ALWAYS_WRITTEN, EMPTY, Frozen, ObjectMeta
+from .volume import ATTACHABLE_SOURCES, PersistentVolumeClaimSpec
 
 
 @attrs.define(frozen=True, kw_only=True, cache_hash=True)
@@ -22,7 +21,7 @@ class PersistentVolumeClaimVolumeSource:
 
 @attrs.define(frozen=True, kw_only=True, cache_hash=True)
 class PersistentVolumeClaimTemplate:
-    """What the claim of an ephemeral volume will be; its name comes from the pod and the volume."""
+    """Template of an ephemeral volume's claim, which is named after the pod and the volume."""
 
     metadata: ObjectMeta = ObjectMeta()
     spec: PersistentVolumeClaimSpec = PersistentVolumeClaimSpec()
@@ -31,7 +30,7 @@ class PersistentVolumeClaimTemplate:
 
 @attrs.define(frozen=True, kw_only=True, cache_hash=True)
 class EphemeralVolumeSource:
-    """A generic ephemeral volume: a claim that lives and dies with its pod."""
+    """A generic ephemeral volume: a claim that is created and deleted with its pod."""
 
     volume_claim_template: PersistentVolumeClaimTemplate | None = None
     rest: Frozen = EMPTY
@@ -39,7 +38,7 @@ class EphemeralVolumeSource:
 
 @attrs.define(frozen=True, kw_only=True, cache_hash=True)
 class CSIVolumeSource:
-    """An inline CSI volume; `fs_size` is the size that S2 adds: None is not given, which is not zero."""
+    """An inline CSI volume; `fs_size` (S2) is its size, None if unknown, which is not zero."""
 
     driver: str = ""
     read_only: bool | None = None
@@ -78,7 +77,7 @@ class CinderVolumeSource:
 
 @attrs.define(frozen=True, kw_only=True, cache_hash=True)
 class RBDVolumeSource:
-    """A Ceph image: the same one has a common monitor, the same pool and the same name."""
+    """A Ceph image; two sources are one image if pool and image are equal and they share a monitor."""
 
     monitors: tuple[str, ...] = ()
     pool: str = ""
@@ -91,7 +90,7 @@ class RBDVolumeSource:
 class ISCSIVolumeSource:
     target_portal: str = ""
     iqn: str = ""
-    lun: int = attrs.field(default=0, metadata=ALWAYS)
+    lun: int = attrs.field(default=0, metadata=ALWAYS_WRITTEN)
     read_only: bool = False
     rest: Frozen = EMPTY
 
@@ -113,14 +112,14 @@ class Volume:
     rest: Frozen = EMPTY
 
     @property
-    def attached_as(self) -> tuple[str, str] | None:
-        """The CSI driver and the handle under which an inline in-tree disk counts towards a node's limit."""
+    def driver_and_handle(self) -> tuple[str, str] | None:
+        """The CSI driver and volume handle by which an inline in-tree disk counts towards a node's attach limit."""
         if self.aws_elastic_block_store is not None:
-            return ATTACHED["awsElasticBlockStore"][0], self.aws_elastic_block_store.volume_id
+            return ATTACHABLE_SOURCES["awsElasticBlockStore"][0], self.aws_elastic_block_store.volume_id
         if self.gce_persistent_disk is not None:
-            return ATTACHED["gcePersistentDisk"][0], self.gce_persistent_disk.pd_name
+            return ATTACHABLE_SOURCES["gcePersistentDisk"][0], self.gce_persistent_disk.pd_name
         if self.azure_disk is not None:
-            return ATTACHED["azureDisk"][0], self.azure_disk.disk_uri
+            return ATTACHABLE_SOURCES["azureDisk"][0], self.azure_disk.disk_uri
         if self.cinder is not None:
-            return ATTACHED["cinder"][0], self.cinder.volume_id
+            return ATTACHABLE_SOURCES["cinder"][0], self.cinder.volume_id
         return None

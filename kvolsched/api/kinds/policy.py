@@ -1,4 +1,4 @@
-"""PriorityClass and PodDisruptionBudget: which pods come first, and how many may be taken away."""
+"""PriorityClass and PodDisruptionBudget: priorities of pods, and how many pods may be evicted."""
 
 from __future__ import annotations
 
@@ -6,19 +6,21 @@ from typing import ClassVar
 
 import attrs
 
-from .meta import ALWAYS, EMPTY, Condition, Frozen, ObjectMeta
+from .meta import ALWAYS_WRITTEN, EMPTY, Condition, Frozen, ObjectMeta
 from .selector import LabelSelector
+
+SYSTEM_PRIORITY_CLASSES = {"system-cluster-critical": 2_000_000_000, "system-node-critical": 2_000_001_000}
 
 
 @attrs.define(frozen=True, kw_only=True, cache_hash=True)
 class PriorityClass:
-    """A priority by name; `global_default` gives it to pods that name none."""
+    """A named priority; with `global_default` it applies to pods that name no class."""
 
     kind: ClassVar[str] = "PriorityClass"
     api_version: ClassVar[str] = "scheduling.k8s.io/v1"
 
     metadata: ObjectMeta = ObjectMeta()
-    value: int = attrs.field(default=0, metadata=ALWAYS)
+    value: int = attrs.field(default=0, metadata=ALWAYS_WRITTEN)
     global_default: bool = False
     description: str = ""
     preemption_policy: str | None = None
@@ -27,7 +29,7 @@ class PriorityClass:
 
 @attrs.define(frozen=True, kw_only=True, cache_hash=True)
 class PodDisruptionBudgetSpec:
-    """Which pods are protected; an empty selector of `policy/v1` is every pod of the namespace, None is none."""
+    """spec: an empty selector protects every pod of the namespace (`policy/v1`), None protects none."""
 
     min_available: int | str | None = None
     max_unavailable: int | str | None = None
@@ -38,13 +40,13 @@ class PodDisruptionBudgetSpec:
 
 @attrs.define(frozen=True, kw_only=True, cache_hash=True)
 class PodDisruptionBudgetStatus:
-    """What the disruption controller counted; `disrupted_pods` are those already told to go."""
+    """status: the disruption controller's counts; `disrupted_pods` are being evicted."""
 
     observed_generation: int | None = None
-    disruptions_allowed: int = attrs.field(default=0, metadata=ALWAYS)
-    current_healthy: int = attrs.field(default=0, metadata=ALWAYS)
-    desired_healthy: int = attrs.field(default=0, metadata=ALWAYS)
-    expected_pods: int = attrs.field(default=0, metadata=ALWAYS)
+    disruptions_allowed: int = attrs.field(default=0, metadata=ALWAYS_WRITTEN)
+    current_healthy: int = attrs.field(default=0, metadata=ALWAYS_WRITTEN)
+    desired_healthy: int = attrs.field(default=0, metadata=ALWAYS_WRITTEN)
+    expected_pods: int = attrs.field(default=0, metadata=ALWAYS_WRITTEN)
     disrupted_pods: Frozen = EMPTY
     conditions: tuple[Condition, ...] = ()
     rest: Frozen = EMPTY

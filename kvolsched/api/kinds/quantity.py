@@ -1,7 +1,7 @@
-"""Kubernetes quantities: exact numbers from texts such as `100Gi`, `500m`, `1e3`, and back in canonical form.
+"""Parse and format Kubernetes quantities such as `100Gi`, `500m`, `1e3`.
 
-A quantity travels through the package as its canonical text; these functions read it. Mirrors apimachinery
-`resource.Quantity` (v1.36.2): values are exact, fractions of the asked unit are rounded up.
+Objects hold quantities as canonical text. Mirrors apimachinery `resource.Quantity` (v1.36.2): numbers are exact,
+fractions of a requested unit are rounded up.
 """
 
 from __future__ import annotations
@@ -10,32 +10,32 @@ import re
 from fractions import Fraction
 from functools import lru_cache
 
-_TEXT = re.compile(r"([+-]?)([0-9]+\.?[0-9]*|\.[0-9]+)(?:([numkMGTPE]|[KMGTPE]i)|[eE]([+-]?[0-9]{1,2}))?")
+_QUANTITY = re.compile(r"([+-]?)([0-9]+\.?[0-9]*|\.[0-9]+)(?:([numkMGTPE]|[KMGTPE]i)|[eE]([+-]?[0-9]{1,2}))?")
 _BINARY = {"Ki": 2**10, "Mi": 2**20, "Gi": 2**30, "Ti": 2**40, "Pi": 2**50, "Ei": 2**60}
 _DECIMAL = {"n": -9, "u": -6, "m": -3, "": 0, "k": 3, "M": 6, "G": 9, "T": 12, "P": 15, "E": 18}
-LONGEST = 64  # characters: a longer text is no quantity
-LARGEST = Fraction(2**63 - 1)  # of more, this much is kept
+MAX_LENGTH = 64  # characters of a quantity
+MAX_NUMBER = Fraction(2**63 - 1)  # larger numbers become this one
 
 
 @lru_cache(maxsize=1 << 16)
 def parse(text: str) -> Fraction:
-    """Return the exact number that a quantity's text stands for.
+    """Return the exact number of a quantity.
 
     Raises:
         ValueError: the text is no quantity; the message is the API server's.
     """
-    found = _TEXT.fullmatch(text) if len(text) <= LONGEST else None
-    if found is None:
+    match = _QUANTITY.fullmatch(text) if len(text) <= MAX_LENGTH else None
+    if match is None:
         raise ValueError(
             r"quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'"
         )
-    sign, digits, suffix, exponent = found.groups()
+    sign, digits, suffix, exponent = match.groups()
     number = Fraction(digits if digits[-1] != "." else digits[:-1])
     if suffix in _BINARY:
         number *= _BINARY[suffix]
     else:
         number *= Fraction(10) ** (int(exponent) if exponent is not None else _DECIMAL[suffix or ""])
-    number = min(number, LARGEST)
+    number = min(number, MAX_NUMBER)
     return -number if sign == "-" else number
 
 
@@ -53,24 +53,24 @@ def milli(text: str) -> int:
 
 @lru_cache(maxsize=1 << 16)
 def canonical(text: str) -> str:
-    """Return a quantity's text as the API server stores it (`1024Mi` is `1Gi`, `1000m` is `1`).
+    """Return the canonical text of a quantity, as the API server stores it (`1024Mi` is `1Gi`, `1000m` is `1`).
 
     Raises:
         ValueError: the text is no quantity.
     """
     number = parse(text)
-    found = _TEXT.fullmatch(text)
-    suffix = found.group(3) if found else None
+    match = _QUANTITY.fullmatch(text)
+    suffix = match.group(3) if match else None
     if suffix in _BINARY and number == number // 1 and abs(number) >= 1024:
         return _binary(int(number))
     if suffix in _BINARY and number == number // 1:
         return str(int(number)) if not number else _decimal(number)
-    exponent = found is not None and found.group(4) is not None
+    exponent = match is not None and match.group(4) is not None
     return _decimal(number, exponent=exponent)
 
 
 def of_bytes(number: int) -> str:
-    """Return a number of bytes as a canonical binary quantity."""
+    """Return the canonical binary quantity of a number of bytes."""
     return _binary(number) if abs(number) >= 1024 else str(number)
 
 
@@ -87,7 +87,7 @@ def _binary(number: int) -> str:
 def _decimal(number: Fraction, *, exponent: bool = False) -> str:
     if not number:
         return "0"
-    nano = -((-abs(number) * 10**9) // 1)  # finer than a nano is rounded up, away from zero
+    nano = -((-abs(number) * 10**9) // 1)  # fractions of a nano are rounded away from zero
     power = -9
     while nano % 1000 == 0 and power < 18:
         nano //= 1000

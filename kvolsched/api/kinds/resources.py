@@ -1,4 +1,4 @@
-"""What a container, a pod or a claim asks for: quantities by resource name, as canonical text."""
+"""Resource requests and limits of containers, pods and claims."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from .meta import EMPTY, Frozen
 
 @attrs.define(frozen=True, kw_only=True, cache_hash=True)
 class Resources:
-    """resources of a container or a claim: quantities by resource name, as canonical text."""
+    """resources: quantities by resource name, as canonical text."""
 
     requests: Frozen = EMPTY
     limits: Frozen = EMPTY

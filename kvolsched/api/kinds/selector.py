@@ -1,8 +1,8 @@
-"""The scalar truth about matching: labels and selectors, nodes and node selectors, taints and tolerations.
+"""Match labels with selectors, nodes with node selectors, and taints with tolerations.
 
-Every rule and every column is judged by these functions; nothing else in the package decides whether labels
-match. Mirrors apimachinery `labels.Selector`, component-helpers `nodeaffinity` and core
-`Toleration.ToleratesTaint` (v1.36.2).
+The only definition of matching in the package: every rule calls these functions, and tests hold every column equal to
+them. Mirrors apimachinery `labels.Selector`, component-helpers `nodeaffinity` and core `Toleration.ToleratesTaint`
+(v1.36.2).
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from .meta import EMPTY, Frozen
 
 @attrs.define(frozen=True, kw_only=True, cache_hash=True)
 class Requirement:
-    """One expression of a selector: key, operator, values."""
+    """One requirement of a selector: key, operator, values."""
 
     key: str = ""
     operator: str = ""
@@ -24,10 +24,9 @@ class Requirement:
     rest: Frozen = EMPTY
 
     def matches(self, labels: Mapping[str, str]) -> bool:
-        """Say whether labels meet this expression (S0, Restricting Topology, Alternatives: all six
-        operators).
+        """Say whether labels meet this requirement (S0, Restricting Topology, Alternatives: all six operators).
 
-        NotIn also holds where the key is missing; Gt and Lt compare integers, anything else does not match.
+        NotIn also holds if the key is missing; Gt and Lt compare integers and match nothing else.
         """
         value = labels.get(self.key)
         match self.operator:
@@ -40,10 +39,10 @@ class Requirement:
             case "DoesNotExist":
                 return value is None
             case "Gt" | "Lt":
-                here, bound = integer(value), integer(self.values[0]) if len(self.values) == 1 else None
-                if here is None or bound is None:
+                number, bound = parse_integer(value), parse_integer(self.values[0]) if len(self.values) == 1 else None
+                if number is None or bound is None:
                     return False
-                return here > bound if self.operator == "Gt" else here < bound
+                return number > bound if self.operator == "Gt" else number < bound
         return False
 
     def __str__(self) -> str:
@@ -55,8 +54,8 @@ class Requirement:
         return f"{self.key} {self.operator}"
 
 
-def integer(text: str | None) -> int | None:
-    """Read a label as a signed 64-bit decimal integer, as Go's ParseInt does; None if it is none."""
+def parse_integer(text: str | None) -> int | None:
+    """Parse a label as a signed 64-bit decimal integer, as Go's ParseInt does; None if it is no such number."""
     if text is None or not text.isascii() or not text.removeprefix("-").removeprefix("+").isdigit():
         return None
     if text[:2] in ("+-", "-+"):
@@ -67,7 +66,7 @@ def integer(text: str | None) -> int | None:
 
 @attrs.define(frozen=True, kw_only=True, cache_hash=True)
 class LabelSelector:
-    """A selector over labels: matchLabels and matchExpressions, ANDed; an empty one matches everything."""
+    """Selector over labels: matchLabels and matchExpressions, ANDed; an empty one matches everything."""
 
     match_labels: Frozen = EMPTY
     match_expressions: tuple[Requirement, ...] = ()
@@ -86,14 +85,14 @@ class LabelSelector:
 
 @attrs.define(frozen=True, kw_only=True, cache_hash=True)
 class NodeSelectorTerm:
-    """One term of a node selector: its expressions are ANDed; a term without any matches no node."""
+    """One term of a node selector: its requirements are ANDed; a term without any matches no node."""
 
     match_expressions: tuple[Requirement, ...] = ()
     match_fields: tuple[Requirement, ...] = ()
     rest: Frozen = EMPTY
 
     def matches(self, labels: Mapping[str, str], name: str = "") -> bool:
-        """Say whether a node with these labels and this name meets every expression of the term."""
+        """Say whether a node with these labels and this name meets every requirement of the term."""
         if not self.match_expressions and not self.match_fields:
             return False
         fields = {"metadata.name": name}
@@ -107,13 +106,13 @@ class NodeSelectorTerm:
 
 @attrs.define(frozen=True, kw_only=True, cache_hash=True)
 class NodeSelector:
-    """A selector over nodes: terms are ORed, so none match no node (S0, Volume Topology Specification)."""
+    """Selector over nodes: terms are ORed; without terms it matches no node (S0, Volume Topology Specification)."""
 
     node_selector_terms: tuple[NodeSelectorTerm, ...] = ()
     rest: Frozen = EMPTY
 
     def matches(self, labels: Mapping[str, str], name: str = "") -> bool:
-        """Say whether some term matches a node with these labels and this name."""
+        """Say whether any term matches a node with these labels and this name."""
         return any(term.matches(labels, name) for term in self.node_selector_terms)
 
     def __str__(self) -> str:
@@ -136,7 +135,7 @@ class Taint:
 
 @attrs.define(frozen=True, kw_only=True, cache_hash=True)
 class Toleration:
-    """spec.tolerations[] of a Pod; an empty effect covers all effects, an empty key and Exists all taints."""
+    """spec.tolerations[] of a Pod; an empty effect tolerates all effects, an empty key with Exists all taints."""
 
     key: str = ""
     operator: str = ""
@@ -146,7 +145,7 @@ class Toleration:
     rest: Frozen = EMPTY
 
     def tolerates(self, taint: Taint) -> bool:
-        """Say whether this toleration covers the taint."""
+        """Say whether this toleration tolerates the taint."""
         if self.effect and self.effect != taint.effect:
             return False
         if self.key and self.key != taint.key:
@@ -157,19 +156,19 @@ class Toleration:
             case "Exists":
                 return True
             case "Gt" | "Lt":
-                here, bound = integer(taint.value), integer(self.value)
-                if here is None or bound is None:
+                number, bound = parse_integer(taint.value), parse_integer(self.value)
+                if number is None or bound is None:
                     return False
-                return here > bound if self.operator == "Gt" else here < bound
+                return number > bound if self.operator == "Gt" else number < bound
         return False
 
 
-def untolerated(
+def find_untolerated_taint(
     taints: Iterable[Taint],
     tolerations: Iterable[Toleration],
     effects: tuple[str, ...] = ("NoSchedule", "NoExecute"),
 ) -> Taint | None:
-    """Return the first taint with one of these effects that no toleration covers, or None."""
+    """Return the first taint with one of these effects that no toleration tolerates, or None."""
     tolerations = tuple(tolerations)
     for taint in taints:
         if taint.effect in effects and not any(toleration.tolerates(taint) for toleration in tolerations):

@@ -1,4 +1,4 @@
-"""Service: a name for pods; the scheduler spreads by its selector when a pod has no constraints of its own."""
+"""Service: its selector spreads pods that have no topology spread constraints."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class ServicePort:
 
 @attrs.define(frozen=True, kw_only=True, cache_hash=True)
 class ServiceSpec:
-    """`selector` is a plain map of labels: empty means that the service chooses no pods by itself."""
+    """`selector` is a plain map of labels; an empty one selects no pods."""
 
     selector: Frozen = EMPTY
     type: str = ""

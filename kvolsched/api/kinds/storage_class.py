@@ -1,4 +1,4 @@
-"""StorageClass: how volumes of a class come to be, when they bind, and where they may be."""
+"""StorageClass: provisioner, binding mode and allowed topologies of its volumes."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ DEFAULT_CLASS_KEYS = (DEFAULT_CLASS, "storageclass.beta.kubernetes.io/is-default
 
 @attrs.define(frozen=True, kw_only=True, cache_hash=True)
 class TopologySelectorLabelRequirement:
-    """One key and its values, ORed (S0, Restricting Topology)."""
+    """One requirement of allowedTopologies: a key and its values, ORed (S0, Restricting Topology)."""
 
     key: str = ""
     values: tuple[str, ...] = ()
@@ -34,7 +34,7 @@ class TopologySelectorTerm:
 
 @attrs.define(frozen=True, kw_only=True, cache_hash=True)
 class StorageClass:
-    """A class; `volume_binding_mode` None means Immediate, the default (S0, Delayed Volume Binding)."""
+    """A class of volumes; `volume_binding_mode` None is Immediate, the default (S0, Delayed Volume Binding)."""
 
     kind: ClassVar[str] = "StorageClass"
     api_version: ClassVar[str] = "storage.k8s.io/v1"
@@ -51,10 +51,10 @@ class StorageClass:
 
     @property
     def delayed(self) -> bool:
-        """Whether claims of this class wait for a pod before they bind."""
+        """Whether claims of this class bind only when a pod uses them (WaitForFirstConsumer)."""
         return self.volume_binding_mode == WAIT_FOR_FIRST_CONSUMER
 
     @property
     def is_default(self) -> bool:
-        """Whether claims without a class get this one: either spelling of the annotation says `true`."""
+        """Whether claims without a class get this one: one of the default-class annotations is `true`."""
         return any(self.metadata.annotations.get(key) == "true" for key in DEFAULT_CLASS_KEYS)

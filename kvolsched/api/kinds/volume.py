@@ -1,4 +1,4 @@
-"""PersistentVolume and PersistentVolumeClaim: storage that exists, and storage that is asked for."""
+"""PersistentVolume and PersistentVolumeClaim: storage, and requests for storage."""
 
 from __future__ import annotations
 
@@ -11,8 +11,7 @@ from .meta import EMPTY, Condition, Frozen, ObjectMeta, ObjectReference
 from .resources import Resources
 from .selector import LabelSelector, NodeSelector
 
-# Annotation keys that the binding loop is written in (upstream.md names the same; all are read in every
-# revision).
+# Annotation keys of volume binding; every revision reads all of them.
 BIND_COMPLETED = "pv.kubernetes.io/bind-completed"
 BOUND_BY_CONTROLLER = "pv.kubernetes.io/bound-by-controller"
 PROVISIONED_BY = "pv.kubernetes.io/provisioned-by"
@@ -26,8 +25,8 @@ SELECTED_NODE_KEYS = (
     "volume.alpha.kubernetes.io/selectedNode",  # S0, Dynamic Provisioning interface changes
 )
 
-# Sources that are attached to nodes: name -> the driver that counts them ("csi" names its own), the field of the id.
-ATTACHED: Mapping[str, tuple[str, str]] = {
+# Sources that are attached to nodes: name -> (driver that counts them, "" for csi, which names it; field of the id).
+ATTACHABLE_SOURCES: Mapping[str, tuple[str, str]] = {
     "csi": ("", "volumeHandle"),
     "awsElasticBlockStore": ("ebs.csi.aws.com", "volumeID"),
     "gcePersistentDisk": ("pd.csi.storage.gke.io", "pdName"),
@@ -38,7 +37,7 @@ ATTACHED: Mapping[str, tuple[str, str]] = {
 
 @attrs.define(frozen=True, kw_only=True, cache_hash=True)
 class VolumeNodeAffinity:
-    """A volume's own type, not the pod's: `required` is hard (S0, Volume Topology Specification)."""
+    """spec.nodeAffinity of a volume: the nodes that can reach it (S0, Volume Topology Specification)."""
 
     required: NodeSelector | None = None
     rest: Frozen = EMPTY
@@ -46,7 +45,7 @@ class VolumeNodeAffinity:
 
 @attrs.define(frozen=True, kw_only=True, cache_hash=True)
 class PersistentVolumeSpec:
-    """spec: the source itself (csi, local, gcePersistentDisk, ...) is kept in `rest` under its own name."""
+    """spec: the source (csi, local, gcePersistentDisk, ...) is kept in `rest` under its manifest name."""
 
     capacity: Frozen = EMPTY
     access_modes: tuple[str, ...] = ()
@@ -79,21 +78,21 @@ class PersistentVolume:
     rest: Frozen = EMPTY
 
     @property
-    def attached_as(self) -> tuple[str, str] | None:
-        """The CSI driver and the handle under which this volume counts towards a node's attach limit; None: never.
+    def driver_and_handle(self) -> tuple[str, str] | None:
+        """The CSI driver and volume handle by which this volume counts towards a node's attach limit, or None.
 
-        In-tree disks count for the driver that replaced them, by their id as it is written.
+        In-tree disks count for the CSI driver that replaced them, by their unchanged id.
         """
-        for source, (driver, field) in ATTACHED.items():
-            found = self.spec.rest.get(source)
-            if isinstance(found, dict):
-                return str(found.get("driver", "")) if source == "csi" else driver, str(found.get(field, ""))
+        for name, (driver, field) in ATTACHABLE_SOURCES.items():
+            source = self.spec.rest.get(name)
+            if isinstance(source, dict):
+                return str(source.get("driver", "")) if name == "csi" else driver, str(source.get(field, ""))
         return None
 
 
 @attrs.define(frozen=True, kw_only=True, cache_hash=True)
 class PersistentVolumeClaimSpec:
-    """spec: `storage_class_name` None is not given (a default may be assigned), "" means no class."""
+    """spec: `storage_class_name` None is a missing field (a default may be assigned), "" means no class."""
 
     access_modes: tuple[str, ...] = ()
     selector: LabelSelector | None = None

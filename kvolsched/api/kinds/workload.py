@@ -1,4 +1,4 @@
-"""What makes pods (StatefulSet, Deployment, ReplicaSet, …), where they live, and what is said of them."""
+"""Workloads (StatefulSet, Deployment, ReplicaSet, DaemonSet, ...), Namespace and Event."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import ClassVar
 
 import attrs
 
-from .meta import ALWAYS, EMPTY, MOMENT, Frozen, ObjectMeta, ObjectReference
+from .meta import ALWAYS_WRITTEN, EMPTY, TIMESTAMP, Frozen, ObjectMeta, ObjectReference
 from .pod import PodTemplateSpec
 from .selector import LabelSelector
 from .volume import PersistentVolumeClaim
@@ -26,11 +26,11 @@ class StatefulSetSpec:
 @attrs.define(frozen=True, kw_only=True, cache_hash=True)
 class StatefulSetStatus:
     observed_generation: int | None = None
-    replicas: int = attrs.field(default=0, metadata=ALWAYS)
+    replicas: int = attrs.field(default=0, metadata=ALWAYS_WRITTEN)
     ready_replicas: int = 0
     current_replicas: int = 0
     updated_replicas: int = 0
-    available_replicas: int = attrs.field(default=0, metadata=ALWAYS)
+    available_replicas: int = attrs.field(default=0, metadata=ALWAYS_WRITTEN)
     current_revision: str = ""
     update_revision: str = ""
     rest: Frozen = EMPTY
@@ -59,7 +59,7 @@ class ReplicaSetSpec:
 @attrs.define(frozen=True, kw_only=True, cache_hash=True)
 class ReplicaSetStatus:
     observed_generation: int | None = None
-    replicas: int = attrs.field(default=0, metadata=ALWAYS)
+    replicas: int = attrs.field(default=0, metadata=ALWAYS_WRITTEN)
     fully_labeled_replicas: int = 0
     ready_replicas: int = 0
     available_replicas: int = 0
@@ -90,7 +90,7 @@ class ReplicationControllerSpec:
 
 @attrs.define(frozen=True, kw_only=True, cache_hash=True)
 class ReplicationController:
-    """What came before ReplicaSet: nothing here runs it, but the scheduler spreads the pods that one owns."""
+    """Predecessor of ReplicaSet: no controller is simulated, but the scheduler spreads its pods."""
 
     kind: ClassVar[str] = "ReplicationController"
     api_version: ClassVar[str] = "v1"
@@ -146,10 +146,10 @@ class DaemonSetSpec:
 @attrs.define(frozen=True, kw_only=True, cache_hash=True)
 class DaemonSetStatus:
     observed_generation: int | None = None
-    current_number_scheduled: int = attrs.field(default=0, metadata=ALWAYS)
-    number_misscheduled: int = attrs.field(default=0, metadata=ALWAYS)
-    desired_number_scheduled: int = attrs.field(default=0, metadata=ALWAYS)
-    number_ready: int = attrs.field(default=0, metadata=ALWAYS)
+    current_number_scheduled: int = attrs.field(default=0, metadata=ALWAYS_WRITTEN)
+    number_misscheduled: int = attrs.field(default=0, metadata=ALWAYS_WRITTEN)
+    desired_number_scheduled: int = attrs.field(default=0, metadata=ALWAYS_WRITTEN)
+    number_ready: int = attrs.field(default=0, metadata=ALWAYS_WRITTEN)
     updated_number_scheduled: int = 0
     number_available: int = 0
     number_unavailable: int = 0
@@ -158,7 +158,7 @@ class DaemonSetStatus:
 
 @attrs.define(frozen=True, kw_only=True, cache_hash=True)
 class DaemonSet:
-    """A pod on every node that its template fits: each names its node by affinity."""
+    """Runs a pod on every node that fits its template; each pod names its node by affinity."""
 
     kind: ClassVar[str] = "DaemonSet"
     api_version: ClassVar[str] = "apps/v1"
@@ -187,7 +187,7 @@ class EventSource:
 
 @attrs.define(frozen=True, kw_only=True, cache_hash=True)
 class Event:
-    """What a component said of an object; equal ones are counted in one Event."""
+    """A component's message about an object; equal messages are counted in one Event."""
 
     kind: ClassVar[str] = "Event"
     api_version: ClassVar[str] = "v1"
@@ -199,6 +199,6 @@ class Event:
     message: str = ""
     source: EventSource = EventSource()
     count: int = 0
-    first_timestamp: str | None = attrs.field(default=None, metadata=MOMENT)
-    last_timestamp: str | None = attrs.field(default=None, metadata=MOMENT)
+    first_timestamp: str | None = attrs.field(default=None, metadata=TIMESTAMP)
+    last_timestamp: str | None = attrs.field(default=None, metadata=TIMESTAMP)
     rest: Frozen = EMPTY

@@ -1,1 +1,1 @@
-"""Text to objects and back: YAML, JSON and plain data, with the place of every fault."""
+"""Convert between manifest text, plain data and objects; report every fault with its line."""

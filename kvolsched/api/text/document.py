@@ -1,7 +1,6 @@
-"""What one document holds: which objects, of which kind, under which name, and what the documents' spellings
-stand for.
+"""Documents of a manifest as plain data: split lists, check kind and name, decode, find duplicates.
 
-This module looks at plain data and says what is wrong; where it stands in a text is `manifest`'s to find.
+Returns problems without lines; `manifest` finds the lines.
 """
 
 from __future__ import annotations
@@ -11,47 +10,47 @@ from typing import Any
 
 import attrs
 
-from ..kinds.kind import BY_NAME
+from ..kinds.kind import KINDS_BY_NAME
 from ..kinds.meta import Frozen
 from ..kinds.storage_class import StorageClass
 from ..kinds.volume import PersistentVolume, PersistentVolumeClaim
 from .convert import decode, schema
-from .dump import COMMAND
-from .fault import Problem, nearest, shown, spelled
+from .dump_checks import DUMP_COMMAND
+from .fault import Problem, format_path, format_value, suggest_nearest
 
 
 @attrs.frozen
 class Document:
-    """One object as plain data, and whence it came."""
+    """One object as plain data, and its place in the source."""
 
     data: Any
     source: str
     number: int = 0
     text: str | None = None
     json: bool = False
-    inside: tuple[str | int, ...] = ()  # its path in the document: ("items", 3) of a List
+    inside: tuple[str | int, ...] = ()  # path in the document: ("items", 3) of a List
     kind: tuple[str, str] = ("", "")  # apiVersion and kind that a PodList gives to its items
-    length: float = 0  # characters of JSON that it stands for, for whoever shows how far the reading is
+    length: float = 0  # share of the characters of a JSON text, for the progress bar
 
 
-def objects(document: Document) -> Iterator[tuple[Document, Problem | None]]:
-    """Yield the objects of a document, itself or the items of a List or PodList, and what is none."""
+def split_objects(document: Document) -> Iterator[tuple[Document, Problem | None]]:
+    """Yield the objects of a document (the document, or the items of a List or PodList), or what is wrong with it."""
     data = document.data
     if not isinstance(data, dict):
-        hint = f"; a table for people says too little: {COMMAND}" if str(data).startswith("NAME ") else ""
-        yield document, Problem((), "type", data, f"wants an object, got {shown(data)}{hint}")
+        hint = f"; a printed table lacks most fields, use {DUMP_COMMAND}" if str(data).startswith("NAME ") else ""
+        yield document, Problem((), "type", data, f"wants an object, got {format_value(data)}{hint}")
         return
     api_version, kind = data.get("apiVersion") or document.kind[0], data.get("kind") or document.kind[1]
     if isinstance(kind, str) and kind.endswith("List") and ("items" in data or kind == "List"):
         items = data.get("items")
         if items is not None and not isinstance(items, list | tuple):
-            yield document, Problem(("items",), "type", items, f"wants a list, got {shown(items)}")
+            yield document, Problem(("items",), "type", items, f"wants a list, got {format_value(items)}")
             return
-        each = (str(api_version), kind.removesuffix("List")) if kind != "List" else ("", "")
+        item_kind = (str(api_version), kind.removesuffix("List")) if kind != "List" else ("", "")
         for index, item in enumerate(items or ()):
             inside = (*document.inside, "items", index)
-            yield from objects(
-                Document(item, document.source, document.number, document.text, document.json, inside, each)
+            yield from split_objects(
+                Document(item, document.source, document.number, document.text, document.json, inside, item_kind)
             )
     elif document.kind[1] and not (data.get("kind") and data.get("apiVersion")):
         yield attrs.evolve(document, data={**data, "apiVersion": api_version, "kind": kind}), None
@@ -59,101 +58,101 @@ def objects(document: Document) -> Iterator[tuple[Document, Problem | None]]:
         yield document, None
 
 
-def decoded(data: Mapping[str, Any], *, lenient: bool) -> tuple[Any, list[Problem]]:
-    """Return an object with what is wrong in it, its kind and name included."""
-    problems = _kind(data)
+def decode_object(data: Mapping[str, Any], *, lenient: bool) -> tuple[Any, list[Problem]]:
+    """Return an object and its problems, those of its kind and name included."""
+    problems = _check_kind(data)
     if problems:
         return Frozen(), problems
-    found, problems = decode(data)
+    obj, problems = decode(data)
     metadata = data.get("metadata")
     if metadata is None or isinstance(metadata, dict):
         metadata = metadata or {}
         if not any(metadata.get(key) for key in ("name", "Name", "generateName")):
             problems = [Problem(("metadata", "name"), "required", None, "the name is missing"), *problems]
         if lenient:
-            problems = [*_unstorable(metadata), *problems]
-    return _as_printed(found, data, problems, lenient=lenient)
+            problems = [*_check_names(metadata), *problems]
+    return _fill_printed(obj, data, problems, lenient=lenient)
 
 
-def _unstorable(metadata: Mapping[str, Any]) -> list[Problem]:
-    """Say which names no server can have stored, as they are parts of a path; other rules differ by kind."""
+def _check_names(metadata: Mapping[str, Any]) -> list[Problem]:
+    """Return a problem for each name that cannot be part of a URL path; other rules for names differ by kind."""
     words = "may not be '.' or '..' or contain '/' or '%'"
     return [
-        Problem(("metadata", key), "name", metadata[key], f"{shown(metadata[key])} {words}")
+        Problem(("metadata", key), "name", metadata[key], f"{format_value(metadata[key])} {words}")
         for key in ("name", "namespace")
         if isinstance(metadata.get(key), str) and (metadata[key] in (".", "..") or set("/%") & set(metadata[key]))
     ]
 
 
-def _as_printed(
-    found: Any, data: Mapping[str, Any], problems: list[Problem], *, lenient: bool
+def _fill_printed(
+    obj: Any, data: Mapping[str, Any], problems: list[Problem], *, lenient: bool
 ) -> tuple[Any, list[Problem]]:
-    """Complete what the documents' printed manifests leave out; ordinary manifests are left to validation."""
-    if isinstance(found, StorageClass) and "parameters" in data and data["parameters"] is None:
+    """Fill in what manifests printed in the design documents leave out; others are left to validation."""
+    if isinstance(obj, StorageClass) and "parameters" in data and data["parameters"] is None:
         problems = [*problems, Problem(("parameters",), "assumed", None, "is empty, read as no parameters")]
-    printed = lenient or any(problem.rule == "spelling" for problem in problems)
+    from_document = lenient or any(problem.rule == "spelling" for problem in problems)
     if (
-        printed
-        and isinstance(found, PersistentVolume | PersistentVolumeClaim)
-        and not found.spec.access_modes
+        from_document
+        and isinstance(obj, PersistentVolume | PersistentVolumeClaim)
+        and not obj.spec.access_modes
     ):
-        spec: Any = attrs.evolve(found.spec, access_modes=("ReadWriteOnce",))
-        found = attrs.evolve(found, spec=spec)
+        spec: Any = attrs.evolve(obj.spec, access_modes=("ReadWriteOnce",))
+        obj = attrs.evolve(obj, spec=spec)
         message = "is missing, read as [ReadWriteOnce]"
         problems = [*problems, Problem(("spec", "accessModes"), "assumed", None, message)]
-    return found, problems
+    return obj, problems
 
 
-def _kind(data: Mapping[str, Any]) -> list[Problem]:
-    """Say what is wrong with apiVersion and kind: missing, no texts, misspelt, or not together."""
+def _check_kind(data: Mapping[str, Any]) -> list[Problem]:
+    """Return the problems of apiVersion and kind: missing, no text, misspelt, or no such pair."""
     problems = []
     for key in ("apiVersion", "kind"):
         value = data.get(key)
         if not value:
             problems.append(Problem((key,), "required", value, f"{key} is missing"))
         elif not isinstance(value, str):
-            problems.append(Problem((key,), "type", value, f"wants a text, got {shown(value)}"))
+            problems.append(Problem((key,), "type", value, f"wants a text, got {format_value(value)}"))
     if problems:
         return problems
     api_version, kind = data["apiVersion"], data["kind"]
     known = schema()["kinds"]
     if f"{api_version}/{kind}" in known:
         return []
-    homes = sorted(name.rpartition("/")[0] for name in known if name.rpartition("/")[2] == kind)
+    versions = sorted(name.rpartition("/")[0] for name in known if name.rpartition("/")[2] == kind)
     group = api_version.rpartition("/")[0]
     if (
-        homes
-        and (group == homes[0].rpartition("/")[0] or group in _BUILT_IN)
+        versions
+        and (group == versions[0].rpartition("/")[0] or group in _BUILT_IN_GROUPS)
         and (kind, group) != ("Event", "events.k8s.io")
     ):
         return [
-            Problem(("apiVersion",), "enum", api_version, f"{kind} is in {homes[0]}, not in {api_version}")
+            Problem(("apiVersion",), "enum", api_version, f"{kind} is in {versions[0]}, not in {api_version}")
         ]
-    if group in _BUILT_IN and kind not in _OTHER_KINDS:
+    if group in _BUILT_IN_GROUPS and kind not in _UNMODELLED_KINDS:
         in_group = [name.rpartition("/")[2] for name in known if name.rpartition("/")[0] == api_version]
-        hint = nearest(kind, in_group, cutoff=0.8)
+        hint = suggest_nearest(kind, in_group, cutoff=0.8)
         if hint:
             return [Problem(("kind",), "enum", kind, f"no kind {kind} in {api_version}{hint}")]
     return []
 
 
-_BUILT_IN = ("", "apps", "storage.k8s.io", "policy", "scheduling.k8s.io", "extensions")
-_OTHER_KINDS = ("ServiceAccount", "PodTemplate", "Endpoints", "ControllerRevision")
+_BUILT_IN_GROUPS = ("", "apps", "storage.k8s.io", "policy", "scheduling.k8s.io", "extensions")
+_UNMODELLED_KINDS = ("ServiceAccount", "PodTemplate", "Endpoints", "ControllerRevision")
 
 
-def duplicate(document: Document, seen: dict[Any, Document]) -> list[Problem]:
-    """Say whether an object of this kind, namespace and name stands in what was seen before."""
+def find_duplicate(document: Document, seen: dict[Any, Document]) -> list[Problem]:
+    """Return a problem if an object with this kind, namespace and name was seen before."""
     data, metadata = document.data, document.data.get("metadata")
     name = metadata.get("name") or metadata.get("Name") if isinstance(metadata, dict) else None
     if not all(isinstance(word, str) for word in (name, data.get("kind"), data.get("apiVersion"))):
         return []
-    known = BY_NAME.get(data["kind"])
+    known = KINDS_BY_NAME.get(data["kind"])
     namespace = str(metadata.get("namespace") or "default") if known is None or known.namespaced else ""
     first = seen.setdefault((data["apiVersion"], data["kind"], namespace, name), document)
     if first is document:
         return []
     place = f"document {first.number}" if first.number else "another document"
     place += f" of {first.source}" if first.source and first.source != document.source else ""
-    place += f", {spelled(first.inside)}" if first.inside else ""
-    where = f" in namespace {namespace}" if namespace else ""
-    return [Problem(("metadata", "name"), "duplicate", name, f"the same object{where} stands in {place}")]
+    place += f", {format_path(first.inside)}" if first.inside else ""
+    scope = f" in namespace {namespace}" if namespace else ""
+    return [Problem(("metadata", "name"), "duplicate", name, f"duplicate of the object{scope} in {place}")]

@@ -1,8 +1,6 @@
-"""What is wrong with a manifest, said so that a person can mend it: every fault with its place, rule and
-value.
+"""Faults of a manifest, each with its place, rule and value, and the error that carries all of them.
 
-This module only describes faults; who finds them is `convert` (fields and types) and `manifest` (texts and
-limits).
+This module only describes faults; `convert` finds those of fields and types, `manifest` those of texts and limits.
 """
 
 from __future__ import annotations
@@ -15,15 +13,14 @@ from typing import Any
 
 import attrs
 
-# A path is a chain of (the path before it, key or index), None at the object itself: cheap to extend while
-# reading.
-Chain = tuple[Any, str | int] | None
-LONGEST_LINE = 200  # characters of one printed line
-MOST_LINES = 10  # lines shown in a notebook
+# A path as nested pairs (path of the parent, key or index), None for the object: cheap to extend while reading.
+PathChain = tuple[Any, str | int] | None
+MAX_LINE_LENGTH = 200  # characters of one printed line
+MAX_LINES = 10  # lines shown in a notebook
 
 
-def steps(chain: Chain) -> tuple[str | int, ...]:
-    """Return the keys and indices of a chain, outermost first."""
+def path_steps(chain: PathChain) -> tuple[str | int, ...]:
+    """Return the keys and indices of a path chain, outermost first."""
     found: list[str | int] = []
     while chain is not None:
         chain, step = chain
@@ -31,8 +28,8 @@ def steps(chain: Chain) -> tuple[str | int, ...]:
     return tuple(reversed(found))
 
 
-def spelled(path: Iterable[str | int]) -> str:
-    """Return a path as Kubernetes spells it: `spec.containers[0].name`, `metadata.labels[example.com/a]`."""
+def format_path(path: Iterable[str | int]) -> str:
+    """Format a path as Kubernetes does: `spec.containers[0].name`, `metadata.labels[example.com/a]`."""
     text = ""
     for step in path:
         if isinstance(step, int):
@@ -44,34 +41,34 @@ def spelled(path: Iterable[str | int]) -> str:
     return text
 
 
-def shown(value: Any, longest: int = 60) -> str:
-    """Return a value on one line, cut where it is long; texts in double quotes, escaped."""
+def format_value(value: Any, max_length: int = 60) -> str:
+    """Format a value on one line, cut if it is long; texts are quoted and escaped."""
     if isinstance(value, dict):
         return "a mapping"
     if isinstance(value, list | tuple):
         return "a list"
     text = json.dumps(value, ensure_ascii=False, default=str)
-    return text if len(text) <= longest else f"{text[: longest - 1]}…"
+    return text if len(text) <= max_length else f"{text[: max_length - 1]}…"
 
 
-def nearest(word: str, known: Iterable[str], cutoff: float = 0.6) -> str:
-    """Return `; did you mean "…"?` for the known word nearest to this one, or nothing."""
+def suggest_nearest(word: str, known: Iterable[str], cutoff: float = 0.6) -> str:
+    """Return `; did you mean "…"?` with the known word nearest to this one, or ""."""
     return _nearest(word, tuple(known), cutoff)
 
 
-@lru_cache(maxsize=1 << 10)  # a slip that stands in every item of a list is looked up once
+@lru_cache(maxsize=1 << 10)  # a misspelling in every item of a list is looked up once
 def _nearest(word: str, known: tuple[str, ...], cutoff: float) -> str:
     by_case = {other.lower(): other for other in known}
-    found = difflib.get_close_matches(word.lower(), by_case, n=1, cutoff=cutoff)
-    return f"; did you mean {json.dumps(by_case[found[0]])}?" if found else ""
+    matches = difflib.get_close_matches(word.lower(), by_case, n=1, cutoff=cutoff)
+    return f"; did you mean {json.dumps(by_case[matches[0]])}?" if matches else ""
 
 
 @attrs.frozen
 class Problem:
-    """One thing wrong inside one object.
+    """A problem in one object, before its place in the source is known.
 
-    `rule` is one of: unknown (no such field), type, quantity, enum, conflict (two spellings that differ), and
-    spelling (accepted and normalised). `got` and `wants` are what the API server names of a wrong type.
+    `rule` is one of: unknown (no such field), type, quantity, enum, conflict (two spellings with different values),
+    spelling (accepted and normalised). `got` and `wants` are the type names in the API server's message.
     """
 
     path: tuple[str | int, ...]
@@ -83,13 +80,13 @@ class Problem:
 
     @property
     def field(self) -> str:
-        """The path as Kubernetes spells it."""
-        return spelled(self.path)
+        """The path as Kubernetes formats it."""
+        return format_path(self.path)
 
 
 @attrs.frozen(kw_only=True)
 class Fault:
-    """One fault: which source, document and line, which object and field, which rule and value."""
+    """A fault with its place: source, document, line, object, field, rule and value."""
 
     source: str = ""
     document: int = 0
@@ -101,19 +98,19 @@ class Fault:
     message: str = ""
 
     def __str__(self) -> str:
-        place = [self.source] if self.source else []
-        place += [f"document {self.document}"] if self.document else []
-        place += [f"line {self.line}"] if self.line else []
-        parts = [", ".join(place), self.object, self.path, self.message]
+        places = [self.source] if self.source else []
+        places += [f"document {self.document}"] if self.document else []
+        places += [f"line {self.line}"] if self.line else []
+        parts = [", ".join(places), self.object, self.path, self.message]
         line = ": ".join(part for part in parts if part)
         line = "".join(
             character if character.isprintable() else "\N{REPLACEMENT CHARACTER}" for character in line
         )
-        return line if len(line) <= LONGEST_LINE else f"{line[: LONGEST_LINE - 1]}…"
+        return line if len(line) <= MAX_LINE_LENGTH else f"{line[: MAX_LINE_LENGTH - 1]}…"
 
 
 class ManifestError(ValueError):
-    """Every fault of what was read; nothing of it was loaded. `faults` holds them all."""
+    """Manifests have faults, all of which are in `faults`; nothing was loaded."""
 
     def __init__(self, faults: Sequence[Fault]) -> None:
         self.faults = tuple(faults)
@@ -122,14 +119,14 @@ class ManifestError(ValueError):
     def __str__(self) -> str:
         return "\n".join(self.lines())
 
-    def lines(self, most: int = MOST_LINES) -> list[str]:
-        """Return what a person reads: a headline and one line a fault, at most so many lines."""
+    def lines(self, max_lines: int = MAX_LINES) -> list[str]:
+        """Return a headline and a line for each fault, at most this many lines."""
         count = len(self.faults)
         headline = f"{count} fault{'' if count == 1 else 's'} in the manifests; nothing was loaded"
-        fits = self.faults if count < most else self.faults[: most - 2]
-        lines = [headline, *map(str, fits)]
-        if len(fits) < count:
-            lines.append(f"… and {count - len(fits)} more; all are in .faults")
+        shown = self.faults if count < max_lines else self.faults[: max_lines - 2]
+        lines = [headline, *map(str, shown)]
+        if len(shown) < count:
+            lines.append(f"… and {count - len(shown)} more; all are in .faults")
         return lines
 
     def _render_traceback_(self) -> list[str]:

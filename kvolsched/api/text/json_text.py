@@ -1,4 +1,4 @@
-"""JSON text to plain data, with duplicate keys found, and back to line numbers when a fault asks for them."""
+"""Read JSON text as plain data, find duplicate keys, and find the lines of faults."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from typing import Any
 
 import attrs
 
-from .fault import Fault, shown
-from .limits import LIMITS
+from .fault import Fault, format_value
+from .input_limits import LIMITS
 
-Path = tuple[str | int, ...]
+FieldPath = tuple[str | int, ...]
 
 _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\],]|[^\s{}\[\],:"]+', re.DOTALL)
 _SURROGATE = re.compile(r"\\u[dD][89abcdefABCDEF]")
@@ -22,7 +22,7 @@ _SPACE = re.compile(r"\s*")
 
 
 class JsonFault(ValueError):
-    """The text is no JSON, or more than the limits allow."""
+    """The text is no JSON, or exceeds a limit."""
 
     def __init__(self, rule: str, message: str, line: int = 0) -> None:
         super().__init__(message)
@@ -31,40 +31,40 @@ class JsonFault(ValueError):
 
 @attrs.frozen
 class JsonDocuments:
-    """What stands in a text, and the duplicate keys found in it."""
+    """The documents of a JSON text, and a fault for each duplicate key."""
 
     documents: tuple[Any, ...]
     faults: tuple[Fault, ...]
 
 
 def json_documents(text: str) -> JsonDocuments:
-    """Return the documents of a JSON text: usually one, but several may follow each other.
+    """Return the documents of a JSON text; several may follow each other.
 
     Raises:
         JsonFault: no JSON, nested too deep, or too many documents.
     """
-    twice: list[str] = []
+    duplicate_keys: list[str] = []
 
     def pairs(items: list[tuple[str, Any]]) -> dict[str, Any]:
-        found = dict(items)
-        if len(found) != len(items):
+        mapping = dict(items)
+        if len(mapping) != len(items):
             seen: set[str] = set()
-            twice.extend(key for key, _ in items if key in seen or seen.add(key))  # type: ignore[func-returns-value]
-        return found
+            duplicate_keys.extend(key for key, _ in items if key in seen or seen.add(key))  # type: ignore[func-returns-value]
+        return mapping
 
     decoder = json.JSONDecoder(object_pairs_hook=pairs, parse_constant=_no_constant)
     documents: list[Any] = []
     faults: list[Fault] = []
-    place = _SPACE.match(text).end()  # type: ignore[union-attr]
+    position = _SPACE.match(text).end()  # type: ignore[union-attr]
     try:
-        while place < len(text):
-            start = place
-            data, place = decoder.raw_decode(text, place)
+        while position < len(text):
+            start = position
+            data, position = decoder.raw_decode(text, position)
             documents.append(data)
-            place = _SPACE.match(text, place).end()  # type: ignore[union-attr]
-            if twice:
+            position = _SPACE.match(text, position).end()  # type: ignore[union-attr]
+            if duplicate_keys:
                 faults += _duplicates(text, start, len(documents))
-                twice.clear()
+                duplicate_keys.clear()
             if len(documents) > LIMITS.documents:
                 raise JsonFault("limit", f"more than {LIMITS.documents:,} documents")
     except (ValueError, RecursionError) as error:
@@ -77,7 +77,7 @@ def json_documents(text: str) -> JsonDocuments:
 
 
 class _Constant(ValueError):
-    """A word such as NaN, which Python's reader would take."""
+    """A constant such as NaN, which Python's json module accepts."""
 
 
 def _no_constant(word: str) -> Any:
@@ -85,7 +85,7 @@ def _no_constant(word: str) -> Any:
 
 
 def _explained(error: Exception, text: str) -> JsonFault:
-    """Say what the reader met, and in which line."""
+    """Return the fault, with its line, of an error of Python's json module."""
     if isinstance(error, JsonFault):
         return error
     if isinstance(error, json.JSONDecodeError):
@@ -102,7 +102,7 @@ def _long_number(token: str) -> bool:
 
 
 def _line_where(text: str, wrong: Callable[[str], bool]) -> int:
-    """Return the line of the first token that is wrong; 0: none is."""
+    """Return the line of the first wrong token, 0 if there is none."""
     found = next((token for token in _TOKEN.finditer(text) if wrong(token.group())), None)
     return text.count("\n", 0, found.start()) + 1 if found else 0
 
@@ -118,10 +118,10 @@ def _too_deep(text: str) -> JsonFault:
     return JsonFault("limit", f"nested deeper than {LIMITS.nesting}", _line_where(text, deeper))
 
 
-def _deeper(data: Any, most: int) -> bool:
-    """Say whether data is nested deeper than this: level by level, so that depth costs no stack."""
+def _deeper(data: Any, max_depth: int) -> bool:
+    """Say whether data is nested deeper than this, level by level, without recursion."""
     level = [data]
-    for _ in range(most + 1):
+    for _ in range(max_depth + 1):
         level = [
             child
             for value in level
@@ -134,7 +134,7 @@ def _deeper(data: Any, most: int) -> bool:
 
 
 def _sound(data: Any) -> Any:
-    """Replace lone surrogates, which no UTF-8 text can hold, as Go does."""
+    """Replace lone surrogates, which UTF-8 cannot encode, as Go does."""
     if isinstance(data, str):
         return data.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
     if isinstance(data, dict):
@@ -143,9 +143,7 @@ def _sound(data: Any) -> Any:
 
 
 def _walk(text: str, start: int = 0) -> Iterator[tuple[int, str, list[Any]]]:
-    """Yield (place, kind, path) of keys and items: kind is "key" or "item"; the path is a list that goes on
-    changing.
-    """
+    """Yield (position, kind, path) of keys and items; kind is "key" or "item", the path is one list that changes."""
     path: list[Any] = []
     inside: list[str] = []  # "{" waiting for a key, ":" waiting for its value, "[" a list
     for token in _TOKEN.finditer(text, start):
@@ -175,18 +173,18 @@ def _walk(text: str, start: int = 0) -> Iterator[tuple[int, str, list[Any]]]:
 
 
 def _duplicates(text: str, start: int, document: int) -> list[Fault]:
-    """Return a fault for every key that stands twice in one mapping of the document that begins here."""
+    """Return a fault for every duplicate key in the document that starts at this position."""
     faults: list[Fault] = []
     seen: list[set[str]] = []
-    for place, kind, path in _walk(text, start):
+    for position, kind, path in _walk(text, start):
         if kind != "key":
             continue
         del seen[len(path) :]
         while len(seen) < len(path):
             seen.append(set())
         if path[-1] in seen[-1]:
-            line = text.count("\n", 0, place) + 1
-            message = f"the key {shown(path[-1])} stands twice in one mapping"
+            line = text.count("\n", 0, position) + 1
+            message = f"the key {format_value(path[-1])} appears twice in one mapping"
             faults.append(
                 Fault(document=document, line=line, rule="duplicate", value=path[-1], message=message)
             )
@@ -194,27 +192,27 @@ def _duplicates(text: str, start: int, document: int) -> list[Fault]:
     return faults
 
 
-def json_lines(text: str, wanted: Collection[tuple[int, Path]]) -> dict[tuple[int, Path], int]:
-    """Return the line where each (document, path) stands; of the last step found, if it ends early."""
+def find_json_lines(text: str, wanted: Collection[tuple[int, FieldPath]]) -> dict[tuple[int, FieldPath], int]:
+    """Return the line of each (document, path), or of the longest part of the path that exists."""
     prefixes = {(number, path[:length]) for number, path in wanted for length in range(len(path) + 1)}
-    found: dict[tuple[int, Path], int] = {}
+    lines: dict[tuple[int, FieldPath], int] = {}
     number, line, counted = 1, 1, 0
-    place = _SPACE.match(text).end()  # type: ignore[union-attr]
-    while place < len(text):
-        steps: Iterator[tuple[int, Path]] = ((here, tuple(path)) for here, _, path in _walk(text, place))
-        for here, path in itertools.chain([(place, ())], steps):
-            if (number, path) in prefixes and (number, path) not in found:
-                line, counted = line + text.count("\n", counted, here), here
-                found[number, path] = line
+    position = _SPACE.match(text).end()  # type: ignore[union-attr]
+    while position < len(text):
+        steps: Iterator[tuple[int, FieldPath]] = ((at, tuple(path)) for at, _, path in _walk(text, position))
+        for at, path in itertools.chain([(position, ())], steps):
+            if (number, path) in prefixes and (number, path) not in lines:
+                line, counted = line + text.count("\n", counted, at), at
+                lines[number, path] = line
         if number == max(other for other, _ in wanted):
             break
-        place = _SPACE.match(text, json.JSONDecoder().raw_decode(text, place)[1]).end()  # type: ignore[union-attr]
+        position = _SPACE.match(text, json.JSONDecoder().raw_decode(text, position)[1]).end()  # type: ignore[union-attr]
         number += 1
     return {
         (number, path): next(
-            found[number, path[:length]]
+            lines[number, path[:length]]
             for length in range(len(path), -1, -1)
-            if (number, path[:length]) in found
+            if (number, path[:length]) in lines
         )
         for number, path in wanted
     }

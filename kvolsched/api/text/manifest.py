@@ -1,7 +1,7 @@
-"""Manifests to objects and back, from whatever they come in.
+"""Read manifests from texts, files, directories or plain data as objects, and write objects as manifests.
 
-Whatever is wrong is said at once, with source, document, line, path, rule and value, and then nothing is
-loaded. Texts are not trusted: the limits below are the only ones, and each has its own words.
+All faults are reported together, with source, document, line, path, rule and value, and then nothing is loaded. Texts
+are not trusted: `input_limits` bounds their size.
 """
 
 from __future__ import annotations
@@ -15,16 +15,15 @@ import attrs
 from tqdm.auto import tqdm
 
 from ..kinds.meta import Frozen
-from .convert import decode, from_plain, reference, to_plain, unmodelled
-from .document import Document, decoded, duplicate
-from .document import objects as objects_of
-from .dump import MissingKind, doubts, missing_kinds
-from .fault import Fault, ManifestError, Problem, spelled
-from .garbage_collection import uncollected
-from .json_text import JsonFault, Path, json_documents, json_lines
-from .limits import LIMITS
-from .sources import contents
-from .yaml_text import is_yaml, yaml_documents, yaml_lines, yaml_text
+from .convert import decode, from_plain, object_reference, to_plain, unmodelled_paths
+from .document import Document, decode_object, find_duplicate, split_objects
+from .dump_checks import MissingKind, find_contradictions, missing_kinds
+from .fault import Fault, ManifestError, Problem, format_path
+from .input_limits import LIMITS
+from .json_text import FieldPath, JsonFault, find_json_lines, json_documents
+from .python_gc import paused_gc
+from .sources import read_sources
+from .yaml_text import find_yaml_lines, is_yaml, to_yaml, yaml_documents
 
 __all__ = [
     "LIMITS",
@@ -33,8 +32,8 @@ __all__ = [
     "Manifests",
     "decode",
     "from_plain",
-    "plain",
     "read",
+    "read_plain",
     "to_plain",
     "write",
 ]
@@ -42,8 +41,9 @@ __all__ = [
 
 @attrs.frozen(slots=False)
 class Manifests:
-    """What was read: typed objects in their order, objects of other kinds, and what was accepted with a
-    warning; `written` holds the objects as they stood there, if that was asked for.
+    """The result of reading: objects in their order, objects of kinds not modelled, and warnings.
+
+    `written` holds the objects as plain data, if `read` was called with `keep`.
     """
 
     objects: tuple[Any, ...] = ()
@@ -53,11 +53,11 @@ class Manifests:
 
     @cached_property
     def unmodelled(self) -> tuple[tuple[Any, str], ...]:
-        """Every field that Kubernetes knows and that is kept but not modelled: (object, path)."""
-        return tuple((item, spelled(path)) for item in self.objects for path in unmodelled(item))
+        """The fields that are kept but not modelled, as (object, path)."""
+        return tuple((item, format_path(path)) for item in self.objects for path in unmodelled_paths(item))
 
     def missing_kinds(self) -> tuple[MissingKind, ...]:
-        """Return the kinds that decide scheduling and are not here, each with what therefore cannot be told."""
+        """Return the missing kinds that decide scheduling, each with what therefore cannot be told."""
         return missing_kinds(self.objects)
 
     def __repr__(self) -> str:
@@ -70,41 +70,39 @@ class Manifests:
         return f"Manifests({', '.join(words) or 'nothing'})"
 
 
-
-
 def read(source: Any, *, lenient: bool = False, name: str = "", keep: bool = False) -> Manifests:
     """Read manifests: YAML or JSON text (also gzip), a path, a directory, plain data, or an iterable of these.
 
-    A bar shows how far a long reading is.
+    A progress bar is shown if reading takes long.
 
     Args:
-        source: a text is taken for a path if it has one line and no `: ` and does not begin with `{` or `[`.
-        lenient: a dump, taken as it is: unknown fields and unknown words of enumerations (of other versions) become
-            warnings, and so does what contradicts itself.
-        name: what faults call a text.
-        keep: keep what stood there as plain data beside the objects; with the documents' spellings normalised.
+        source: a text is a path if it has one line, no `: `, and does not begin with `{` or `[`.
+        lenient: for dumps: unknown fields and enumeration values (of other versions) and contradictions between
+            objects are warnings.
+        name: the source of a text, as faults name it.
+        keep: return the plain data beside the objects, with the documents' spellings normalised.
 
     Raises:
         ManifestError: with every fault; nothing is loaded.
     """
     faults: list[Fault] = []
-    wrong: list[tuple[Document, Problem]] = []
+    found_problems: list[tuple[Document, Problem]] = []
     objects: list[Any] = []
     origins: list[Document] = []
     written: list[Mapping[str, Any]] = []
     others: list[Frozen] = []
     seen: dict[Any, Document] = {}
-    with uncollected(), tqdm(total=0, unit="B", unit_scale=True, desc="reading", delay=1.0, leave=False) as bar:
+    with paused_gc(), tqdm(total=0, unit="B", unit_scale=True, desc="reading", delay=1.0, leave=False) as bar:
         for document in _documents(source, name, faults, bar):
-            items = list(objects_of(document))
+            items = list(split_objects(document))
             for item, problem in items:
                 if document.length:
                     bar.update(document.length / len(items))
                 if problem is not None:
-                    wrong.append((item, problem))
+                    found_problems.append((item, problem))
                     continue
-                found, problems = decoded(item.data, lenient=lenient)
-                wrong += ((item, problem) for problem in (*problems, *duplicate(item, seen)))
+                found, problems = decode_object(item.data, lenient=lenient)
+                found_problems += ((item, problem) for problem in (*problems, *find_duplicate(item, seen)))
                 if isinstance(found, Frozen):
                     others.append(found)
                 else:
@@ -112,23 +110,24 @@ def read(source: Any, *, lenient: bool = False, name: str = "", keep: bool = Fal
                     origins.append(item)
                     if keep:
                         written.append(to_plain(found) if problems else item.data)
-        tolerated = _TOLERATED_LENIENT if lenient else _TOLERATED
-        faults += _located([one for one in wrong if one[1].rule not in tolerated])
+        warning_rules = _LENIENT_WARNING_RULES if lenient else _WARNING_RULES
+        faults += _with_lines([pair for pair in found_problems if pair[1].rule not in warning_rules])
         if faults:
-            order = {fault.source: place for place, fault in reversed(list(enumerate(faults)))}
-            raise ManifestError(sorted(faults, key=lambda one: (order[one.source], one.document, one.line)))
-        doubtful = [one for one in wrong if one[1].rule in tolerated]
+            source_order = {fault.source: index for index, fault in reversed(list(enumerate(faults)))}
+            faults.sort(key=lambda fault: (source_order[fault.source], fault.document, fault.line))
+            raise ManifestError(faults)
+        warned = [pair for pair in found_problems if pair[1].rule in warning_rules]
         if lenient:
-            doubtful += ((origins[place], problem) for place, problem in doubts(objects))
-        warnings = _located(doubtful, longest=_LOOKED_UP)
+            warned += ((origins[index], problem) for index, problem in find_contradictions(objects))
+        warnings = _with_lines(warned, max_length=_MAX_LOCATED)
         return Manifests(tuple(objects), tuple(others), tuple(warnings), tuple(written))
 
 
-def plain(text: str, name: str = "") -> list[Any]:
-    """Read the documents of a YAML or JSON text as plain data, under the same limits, whatever they describe.
+def read_plain(text: str, name: str = "") -> list[Any]:
+    """Return the documents of a YAML or JSON text as plain data, whatever they describe.
 
     Raises:
-        ManifestError: the text is no such text, or breaks a limit.
+        ManifestError: the text is neither YAML nor JSON, or exceeds a limit.
     """
     faults: list[Fault] = []
     with tqdm(disable=True) as bar:
@@ -138,22 +137,22 @@ def plain(text: str, name: str = "") -> list[Any]:
     return documents
 
 
-_TOLERATED = frozenset({"spelling", "assumed", "design"})
-_TOLERATED_LENIENT = _TOLERATED | {"unknown", "enum"}
+_WARNING_RULES = frozenset({"spelling", "assumed", "design"})
+_LENIENT_WARNING_RULES = _WARNING_RULES | {"unknown", "enum"}
 
 
-_LOOKED_UP = 2_000_000  # characters: in longer texts warnings are not worth finding their lines
+_MAX_LOCATED = 2_000_000  # characters; warnings in longer texts have no line
 
 
-def _located(wrong: Sequence[tuple[Document, Problem]], longest: int | None = None) -> list[Fault]:
-    """Return problems with the lines where they stand; texts (up to so long) are looked at again only for this."""
-    texts: dict[int, tuple[Document, set[tuple[int, Path]]]] = {}
-    for document, problem in wrong:
-        if document.text is not None and (longest is None or len(document.text) <= longest):
+def _with_lines(problems: Sequence[tuple[Document, Problem]], max_length: int | None = None) -> list[Fault]:
+    """Return problems as faults with lines, for which texts (up to this length) are read a second time."""
+    texts: dict[int, tuple[Document, set[tuple[int, FieldPath]]]] = {}
+    for document, problem in problems:
+        if document.text is not None and (max_length is None or len(document.text) <= max_length):
             _, paths = texts.setdefault(id(document.text), (document, set()))
             paths.add((document.number, (*document.inside, *problem.path)))
     lines = {
-        key: (json_lines if document.json else yaml_lines)(str(document.text), paths)
+        key: (find_json_lines if document.json else find_yaml_lines)(str(document.text), paths)
         for key, (document, paths) in texts.items()
     }
     return [
@@ -163,23 +162,23 @@ def _located(wrong: Sequence[tuple[Document, Problem]], longest: int | None = No
             line=lines.get(id(document.text), {}).get(
                 (document.number, (*document.inside, *problem.path)), 0
             ),
-            object=reference(document.data) if isinstance(document.data, dict) else "",
+            object=object_reference(document.data) if isinstance(document.data, dict) else "",
             path=problem.field,
             rule=problem.rule,
             value=problem.value,
             message=problem.message,
         )
-        for document, problem in wrong
+        for document, problem in problems
     ]
 
 
 def _documents(source: Any, name: str, faults: list[Fault], bar: tqdm[Any]) -> Iterator[Document]:
-    """Yield every document of a source, with where it stands."""
-    for place, content in contents(source, name, faults):
+    """Yield every document of a source with its place."""
+    for name_of_text, content in read_sources(source, name, faults):
         if isinstance(content, str):
-            yield from _text(content, place, faults, bar)
+            yield from _text(content, name_of_text, faults, bar)
         else:
-            yield Document(dict(content), place)
+            yield Document(dict(content), name_of_text)
 
 
 def _text(text: str, source: str, faults: list[Fault], bar: tqdm[Any]) -> Iterator[Document]:
@@ -202,29 +201,27 @@ def _text(text: str, source: str, faults: list[Fault], bar: tqdm[Any]) -> Iterat
 
 
 def write(objects: Any, form: str = "yaml") -> str:
-    """Return objects as multi-document YAML, or as JSON (several become one v1 List); apiVersion and kind
-    lead.
-    """
-    several = [objects] if isinstance(objects, Mapping) or hasattr(objects, "metadata") else list(objects)
-    plain = [_ordered(to_plain(item)) for item in several]
+    """Return objects as multi-document YAML, or as JSON (several in one v1 List); apiVersion and kind come first."""
+    items = [objects] if isinstance(objects, Mapping) or hasattr(objects, "metadata") else list(objects)
+    documents = [_in_manifest_order(to_plain(item)) for item in items]
     match form:
         case "json":
-            whole = plain[0] if len(plain) == 1 else {"apiVersion": "v1", "kind": "List", "items": plain}
-            return json.dumps(whole, indent=4, ensure_ascii=False) + "\n"
+            data = documents[0] if len(documents) == 1 else {"apiVersion": "v1", "kind": "List", "items": documents}
+            return json.dumps(data, indent=4, ensure_ascii=False) + "\n"
         case "yaml":
-            return "---\n".join(map(yaml_text, plain))
+            return "---\n".join(map(to_yaml, documents))
     raise ValueError(f'form is "yaml" or "json", not {form!r}')
 
 
-_FIRST = {"apiVersion": 0, "kind": 1, "metadata": 2, "spec": 3, "status": 4}
+_KEY_ORDER = {"apiVersion": 0, "kind": 1, "metadata": 2, "spec": 3, "status": 4}
 
 
-def _ordered(plain: dict[str, Any]) -> dict[str, Any]:
-    top = sorted(plain, key=lambda key: (_FIRST.get(key, 3), key))
-    return {key: _by_name(plain[key]) for key in top}
+def _in_manifest_order(plain: dict[str, Any]) -> dict[str, Any]:
+    top = sorted(plain, key=lambda key: (_KEY_ORDER.get(key, 3), key))
+    return {key: _sorted_keys(plain[key]) for key in top}
 
 
-def _by_name(value: Any) -> Any:
+def _sorted_keys(value: Any) -> Any:
     if isinstance(value, dict):
-        return {key: _by_name(value[key]) for key in sorted(value)}
-    return [_by_name(item) for item in value] if isinstance(value, list) else value
+        return {key: _sorted_keys(value[key]) for key in sorted(value)}
+    return [_sorted_keys(item) for item in value] if isinstance(value, list) else value

@@ -1,4 +1,4 @@
-"""The newest moment that objects tell of: about when a dump was taken, since a dump itself does not say."""
+"""Estimate when a dump was taken, by the newest time in its objects."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ from datetime import datetime
 from typing import Any
 
 
-def newest(objects: Iterable[Any]) -> datetime | None:
-    """Return the latest time at which something had happened: births, conditions, starts, events; None without any.
+def newest_time(objects: Iterable[Any]) -> datetime | None:
+    """Return the newest creation, condition, start or event time of objects, None without any.
 
-    When an object is to be deleted lies in the future and does not count.
+    Deletion timestamps lie in the future and are not counted.
     """
-    return max(filter(None, map(_read, (text for item in objects for text in _told(item)))), default=None)
+    return max(filter(None, map(_parse_time, (text for item in objects for text in _times(item)))), default=None)
 
 
-def _told(item: Any) -> Iterator[Any]:
+def _times(item: Any) -> Iterator[Any]:
     yield item.metadata.creation_timestamp
     if item.kind == "Event":
         yield from (item.first_timestamp, item.last_timestamp, item.rest.get("eventTime"))
@@ -27,9 +27,9 @@ def _told(item: Any) -> Iterator[Any]:
         yield from (condition.last_transition_time, condition.rest.get("lastHeartbeatTime"))
 
 
-def _read(text: Any) -> datetime | None:
+def _parse_time(text: Any) -> datetime | None:
     try:
-        found = datetime.fromisoformat(str(text).upper()) if text else None
+        time = datetime.fromisoformat(str(text).upper()) if text else None
     except ValueError:
         return None
-    return found if found is not None and found.tzinfo is not None else None
+    return time if time is not None and time.tzinfo is not None else None

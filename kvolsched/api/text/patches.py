@@ -1,7 +1,7 @@
-"""Changes of plain data: merge patches, JSON patches, and the three-way merge that `kubectl apply` makes of them.
+"""Patch plain data: merge patches, JSON patches, and the three-way strategic merge of `kubectl apply`.
 
-Pure: nothing that is given changes. What merges, and by which key, stands in `fields.json`; only the few words that
-Kubernetes' types have beyond it are listed here. Mirrors RFC 7386, RFC 6902, and `strategicpatch` (v1.36.2).
+Pure: arguments never change. `fields.json` says which lists merge by which key; patch strategies that it lacks are
+listed here. Mirrors RFC 7386, RFC 6902, and `strategicpatch` (v1.36.2).
 """
 
 from __future__ import annotations
@@ -13,22 +13,22 @@ from typing import Any
 
 import attrs
 
-from .convert import DESIGNED, schema
+from .convert import DESIGN_FIELDS, schema
 
-Plain = dict[str, Any]
+PlainObject = dict[str, Any]
 _ABSENT: Any = object()
 
-# patchStrategy of Kubernetes' types where list keys alone do not tell it.
-_REPLACED = frozenset({("PodDisruptionBudgetSpec", "selector")})  # always sent whole
-_RETAINED = frozenset({  # what the manifest does not name goes: of two sources of a volume only one may be left
+# patchStrategy of Kubernetes' types where list keys do not imply it.
+_REPLACED = frozenset({("PodDisruptionBudgetSpec", "selector")})
+_RETAIN_KEYS = frozenset({  # keys that the manifest lacks are removed, so that a volume keeps only one source
     ("PodSpec", "volumes"), ("PodSpec", "resourceClaims"), ("DeploymentSpec", "strategy"),
 })  # fmt: skip
-_SETS = frozenset({("ObjectMeta", "finalizers"), ("NodeSpec", "podCIDRs")})  # lists of words that merge
-_WHOLE = frozenset({("ResourceRequirements", "claims")})  # has keys, yet is replaced
+_SETS = frozenset({("ObjectMeta", "finalizers"), ("NodeSpec", "podCIDRs")})  # lists of texts that merge
+_ATOMIC = frozenset({("ResourceRequirements", "claims")})  # has keys, but is replaced
 
 
 def merge_patch(old: Any, patch: Any) -> Any:
-    """Return plain data with a merge patch (RFC 7386) laid over it: mappings merge, null removes."""
+    """Return plain data with a merge patch (RFC 7386) applied: mappings merge, null removes."""
     if not isinstance(patch, Mapping):
         return patch
     merged = dict(old) if isinstance(old, Mapping) else {}
@@ -41,152 +41,156 @@ def merge_patch(old: Any, patch: Any) -> Any:
 
 
 def json_patch(old: Any, operations: Iterable[Mapping[str, Any]]) -> Any:
-    """Return plain data after the operations of a JSON patch (RFC 6902), in their order.
+    """Return plain data with the operations of a JSON patch (RFC 6902) applied in their order.
 
     Raises:
-        ValueError: an operation names what is not there, or is none; the message says which.
+        ValueError: an operation is unknown, or its path does not exist.
     """
-    new = copy.deepcopy(old)
+    patched = copy.deepcopy(old)
     for operation in operations:
         kind, path = operation.get("op"), str(operation.get("path", ""))
         match kind:
             case "add" | "replace":
-                new = _put(new, path, copy.deepcopy(operation.get("value")), over=kind == "replace")
+                patched = _set_at(patched, path, copy.deepcopy(operation.get("value")), replace=kind == "replace")
             case "remove":
-                new, _ = _taken(new, path)
+                patched = _remove_at(patched, path)
             case "move" | "copy":
                 source = str(operation.get("from", ""))
-                value = copy.deepcopy(_at(new, _steps(source), source))
+                value = copy.deepcopy(_value_at(patched, _path_steps(source), source))
                 if kind == "move":
-                    new, _ = _taken(new, source)
-                new = _put(new, path, value, over=False)
+                    patched = _remove_at(patched, source)
+                patched = _set_at(patched, path, value, replace=False)
             case "test":
-                if _at(new, _steps(path), path) != operation.get("value"):
+                if _value_at(patched, _path_steps(path), path) != operation.get("value"):
                     raise ValueError(f"testing path {path} failed")
             case _:
                 raise ValueError(f"unknown operation {kind!r} in a JSON patch")
-    return new
+    return patched
 
 
-def _steps(path: str) -> list[str]:
+def _path_steps(path: str) -> list[str]:
     if path and not path.startswith("/"):
         raise ValueError(f"{path!r} is no path: it must begin with a slash")
     return [step.replace("~1", "/").replace("~0", "~") for step in path.split("/")[1:]]
 
 
-def _at(data: Any, steps: Sequence[str], path: str) -> Any:
+def _value_at(data: Any, steps: Sequence[str], path: str) -> Any:
     for step in steps:
         if isinstance(data, dict) and step in data:
             data = data[step]
         elif isinstance(data, list) and step.isdigit() and int(step) < len(data):
             data = data[int(step)]
         else:
-            raise ValueError(f"nothing stands at {path}")
+            raise ValueError(f"there is no value at {path}")
     return data
 
 
-def _put(data: Any, path: str, value: Any, *, over: bool) -> Any:
-    steps = _steps(path)
+def _set_at(data: Any, path: str, value: Any, *, replace: bool) -> Any:
+    steps = _path_steps(path)
     if not steps:
         return value
-    parent, last = _at(data, steps[:-1], path), steps[-1]
-    if over:
-        _at(parent, [last], path)
+    parent, last = _value_at(data, steps[:-1], path), steps[-1]
+    if replace:
+        _value_at(parent, [last], path)
     if isinstance(parent, dict):
         parent[last] = value
-    elif isinstance(parent, list) and over:
+    elif isinstance(parent, list) and replace:
         parent[int(last)] = value
     elif isinstance(parent, list) and (last == "-" or (last.isdigit() and int(last) <= len(parent))):
         parent.insert(len(parent) if last == "-" else int(last), value)
     else:
-        raise ValueError(f"nothing can be put at {path}")
+        raise ValueError(f"no value can be added at {path}")
     return data
 
 
-def _taken(data: Any, path: str) -> tuple[Any, Any]:
-    steps = _steps(path)
+def _remove_at(data: Any, path: str) -> Any:
+    steps = _path_steps(path)
     if not steps:
-        return None, data
-    parent = _at(data, steps[:-1], path)
-    found = _at(parent, steps[-1:], path)
+        return None
+    parent = _value_at(data, steps[:-1], path)
+    _value_at(parent, steps[-1:], path)
     if isinstance(parent, dict):
         del parent[steps[-1]]
     else:
         del parent[int(steps[-1])]
-    return data, found
+    return data
 
 
 # --- the three-way merge ---------------------------------------------------------------------------------------------
 
 
 @attrs.frozen
-class Merged:
-    """What a merge came to: the data, and whether kubectl has anything to send (even if it changes nothing)."""
+class MergeResult:
+    """Merged data, and whether kubectl sends a patch, which may change nothing."""
 
     data: Any
-    touched: bool
+    patched: bool
 
 
-def apply(applied: Mapping[str, Any] | None, wanted: Mapping[str, Any], current: Mapping[str, Any]) -> Merged:
-    """Merge a manifest into what is stored: what it says is set, what it no longer says goes, all else stays.
+def apply_manifest(
+    applied: Mapping[str, Any] | None, wanted: Mapping[str, Any], current: Mapping[str, Any]
+) -> MergeResult:
+    """Merge a manifest into the stored object as `kubectl apply` does.
+
+    Fields of the manifest are set, fields of the last applied manifest that it lacks are removed, all others stay.
 
     Args:
-        applied: the manifest that was applied last, None if nobody knows.
+        applied: the last applied manifest, None if unknown.
         wanted: the manifest, as plain data; its apiVersion and kind say how its lists merge.
         current: the stored object.
     """
     type_name = schema()["kinds"].get(f"{wanted.get('apiVersion')}/{wanted.get('kind')}", "object")
-    return _mapping(applied or {}, wanted, current, type_name)
+    return _merge_mapping(applied or {}, wanted, current, type_name)
 
 
 @lru_cache(maxsize=1 << 12)
-def _field(type_name: str, name: str) -> tuple[str, tuple[str, ...]]:
-    """Return a field's type and the keys of its list; of what is not known the type `object`."""
+def _field_type(type_name: str, name: str) -> tuple[str, tuple[str, ...]]:
+    """Return a field's type, `object` if it is unknown, and the keys of its list."""
     if type_name.startswith("map[string]"):
         return type_name.removeprefix("map[string]"), ()
-    declared = schema()["types"].get(type_name, {}).get(name) or DESIGNED.get(type_name, {}).get(name, "object")
+    declared = schema()["types"].get(type_name, {}).get(name) or DESIGN_FIELDS.get(type_name, {}).get(name, "object")
     if isinstance(declared, str):
         return declared, ()
-    keys = () if declared.get("atomic") or (type_name, name) in _WHOLE else tuple(declared.get("keys", ()))
+    keys = () if declared.get("atomic") or (type_name, name) in _ATOMIC else tuple(declared.get("keys", ()))
     return declared["type"], keys
 
 
-def _mapping(
+def _merge_mapping(
     applied: Mapping[str, Any], wanted: Mapping[str, Any], current: Mapping[str, Any], type_name: str, *,
     retain: bool = False,
-) -> Merged:  # fmt: skip
-    """Merge one mapping; with `retain` nothing stays that the manifest does not name."""
+) -> MergeResult:  # fmt: skip
+    """Merge one mapping; with `retain` only keys of the manifest stay."""
     merged = dict(current)
-    touched = False
+    patched = False
     for name, value in wanted.items():
         before = current.get(name, _ABSENT)
         if value is None:
             merged.pop(name, None)
-            touched = True
-        elif before is _ABSENT or not _alike(before, value):
+            patched = True
+        elif before is _ABSENT or not _same_json_type(before, value):
             merged[name] = _without_nulls(value)
-            touched = True
+            patched = True
         elif not isinstance(value, dict | list):
             merged[name] = value
-            touched = touched or value != before
+            patched = patched or value != before
         else:
-            part = _value(applied.get(name), value, before, type_name, name)
+            part = _merge_field(applied.get(name), value, before, type_name, name)
             merged[name] = part.data
-            touched = touched or part.touched
+            patched = patched or part.patched
     for name, value in applied.items():
         if value is not None and name not in wanted:
             merged.pop(name, None)
-            touched = True
-    if retain and (touched or any(name not in wanted for name in current)):
+            patched = True
+    if retain and (patched or any(name not in wanted for name in current)):
         merged = {name: value for name, value in merged.items() if name in wanted}
-        touched = True
-    return Merged(merged, touched)
+        patched = True
+    return MergeResult(merged, patched)
 
 
-def _alike(one: Any, other: Any) -> bool:
-    if isinstance(one, dict | list) or isinstance(other, dict | list):
-        return type(one) is type(other)
-    return isinstance(one, str) == isinstance(other, str)
+def _same_json_type(old: Any, new: Any) -> bool:
+    if isinstance(old, dict | list) or isinstance(new, dict | list):
+        return type(old) is type(new)
+    return isinstance(old, str) == isinstance(new, str)
 
 
 def _without_nulls(value: Any) -> Any:
@@ -195,26 +199,27 @@ def _without_nulls(value: Any) -> Any:
     return value
 
 
-def _value(applied: Any, value: Any, current: Any, type_name: str, name: str) -> Merged:
-    """Merge a field that is a mapping or a list on both sides."""
-    place = (type_name, name)
-    held, keys = _field(type_name, name)
+def _merge_field(applied: Any, value: Any, current: Any, type_name: str, name: str) -> MergeResult:
+    """Merge a field that is a mapping or a list in manifest and stored object."""
+    field_key = (type_name, name)
+    field_type, keys = _field_type(type_name, name)
     if isinstance(value, dict):
-        if place in _REPLACED:
-            return Merged(value, touched=True)
-        said = applied if isinstance(applied, dict) else {}
-        return _mapping(said, value, current, held, retain=place in _RETAINED)
+        if field_key in _REPLACED:
+            return MergeResult(value, patched=True)
+        applied_fields = applied if isinstance(applied, dict) else {}
+        return _merge_mapping(applied_fields, value, current, field_type, retain=field_key in _RETAIN_KEYS)
     if isinstance(value, list):
-        before = applied if isinstance(applied, list) else None
-        if place in _SETS:
-            return _words(before, value, current)
-        if keys and _keyed(keys[0], value, current, before or ()):
-            return _items(before, value, current, held.removeprefix("[]"), keys[0], retain=place in _RETAINED)
-    return Merged(value, value != current)
+        applied_items = applied if isinstance(applied, list) else None
+        if field_key in _SETS:
+            return _merge_set(applied_items, value, current)
+        if keys and _have_unique_keys(keys[0], value, current, applied_items or ()):
+            item_type, retain = field_type.removeprefix("[]"), field_key in _RETAIN_KEYS
+            return _merge_keyed_list(applied_items, value, current, item_type, keys[0], retain=retain)
+    return MergeResult(value, value != current)
 
 
-def _keyed(key: str, *lists: Sequence[Any]) -> bool:
-    """Whether every item of these lists has the key, and no value of it stands twice in one of them."""
+def _have_unique_keys(key: str, *lists: Sequence[Any]) -> bool:
+    """Say whether every item of these lists has the key, with unique values in each list."""
     for items in lists:
         if not all(isinstance(item, dict) and isinstance(item.get(key), str | int) for item in items):
             return False
@@ -223,57 +228,63 @@ def _keyed(key: str, *lists: Sequence[Any]) -> bool:
     return True
 
 
-def _items(
-    applied: list[Plain] | None, wanted: list[Plain], current: list[Plain], type_name: str, key: str, *, retain: bool
-) -> Merged:
-    """Merge a list of mappings by their key (the first of its keys, as patches do)."""
-    before = {item[key]: item for item in applied or ()}
-    there = {item[key]: item for item in current}
-    named = {item[key] for item in wanted}
-    touched = bool(before.keys() - named)  # what was applied and is no longer named goes
+def _merge_keyed_list(
+    applied: list[PlainObject] | None, wanted: list[PlainObject], current: list[PlainObject], type_name: str, key: str,
+    *, retain: bool,
+) -> MergeResult:  # fmt: skip
+    """Merge a list of mappings by a key (the first of the list's keys, as patches do)."""
+    applied_items = {item[key]: item for item in applied or ()}
+    current_items = {item[key]: item for item in current}
+    wanted_keys = {item[key] for item in wanted}
+    patched = bool(applied_items.keys() - wanted_keys)
     if applied is not None:
-        touched = touched or [item[key] for item in applied] != [item[key] for item in wanted]
-    made: list[Plain] = []
+        patched = patched or [item[key] for item in applied] != [item[key] for item in wanted]
+    merged_items: list[PlainObject] = []
     for item in wanted:
-        held = there.get(item[key])
-        if held is None:
-            made.append(_without_nulls(item))
-            touched = True
+        current_item = current_items.get(item[key])
+        if current_item is None:
+            merged_items.append(_without_nulls(item))
+            patched = True
         else:
-            part = _mapping(before.get(item[key], {}), item, held, type_name, retain=retain)
-            made.append(part.data)
-            touched = touched or part.touched
-    if not touched:
-        return Merged(current, touched=False)
-    stays = [item for item in current if item[key] in named or item[key] not in before]
-    others = [item for item in stays if item[key] not in named]
-    place = {item[key]: number for number, item in enumerate(stays)}
-    new = [item[key] for item in wanted if item[key] not in there]
-    # Go's slices share memory: what is added takes the places of what was deleted, and counts as having stood there.
-    place |= {name: number for number, name in enumerate(new[: len(current) - len(stays)], len(stays))}
-    return Merged(_interleaved(others, made, [place[item[key]] for item in others],
-                               [place.get(item[key]) for item in made]), touched=True)  # fmt: skip
+            part = _merge_mapping(applied_items.get(item[key], {}), item, current_item, type_name, retain=retain)
+            merged_items.append(part.data)
+            patched = patched or part.patched
+    if not patched:
+        return MergeResult(current, patched=False)
+    remaining = [item for item in current if item[key] in wanted_keys or item[key] not in applied_items]
+    unnamed = [item for item in remaining if item[key] not in wanted_keys]
+    index_of = {item[key]: number for number, item in enumerate(remaining)}
+    new = [item[key] for item in wanted if item[key] not in current_items]
+    # Go's slices share memory: added items take the indices of deleted ones and are ordered by them.
+    index_of |= {name: number for number, name in enumerate(new[: len(current) - len(remaining)], len(remaining))}
+    merged = _interleaved(
+        unnamed, merged_items, [index_of[item[key]] for item in unnamed],
+        [index_of.get(item[key]) for item in merged_items],
+    )  # fmt: skip
+    return MergeResult(merged, patched=True)
 
 
-def _words(applied: list[Any] | None, wanted: list[Any], current: list[Any]) -> Merged:
-    """Merge a list of words: those named are there, those no longer named go, others stay."""
-    gone = [word for word in applied or () if word not in wanted]
+def _merge_set(applied: list[Any] | None, wanted: list[Any], current: list[Any]) -> MergeResult:
+    """Merge a list of texts: the manifest's are set, those it no longer has are removed, others stay."""
+    removed = [word for word in applied or () if word not in wanted]
     added = [word for word in wanted if word not in current]
-    if not gone and not added and (applied is None or applied == wanted):
-        return Merged(current, touched=False)
-    others = [word for word in current if word not in wanted and word not in gone]
-    place = {word: number for number, word in enumerate(current)}
-    order = [place.get(word) for word in wanted]
-    return Merged(_interleaved(others, wanted, [place[word] for word in others], order), touched=True)
+    if not removed and not added and (applied is None or applied == wanted):
+        return MergeResult(current, patched=False)
+    unnamed = [word for word in current if word not in wanted and word not in removed]
+    index_of = {word: number for number, word in enumerate(current)}
+    order = [index_of.get(word) for word in wanted]
+    return MergeResult(_interleaved(unnamed, wanted, [index_of[word] for word in unnamed], order), patched=True)
 
 
-def _interleaved(left: list[Any], right: list[Any], lefts: Sequence[int], rights: Sequence[int | None]) -> list[Any]:
-    """Insert what only the server has (left) into what is wanted (right), before the first that stood behind it."""
+def _interleaved(
+    left: list[Any], right: list[Any], left_indices: Sequence[int], right_indices: Sequence[int | None]
+) -> list[Any]:
+    """Insert the server's items (left) into the wanted ones (right), each before the first that followed it."""
     merged: list[Any] = []
-    taken = 0
-    for item, place in zip(right, rights, strict=True):
-        while taken < len(left) and place is not None and lefts[taken] < place:
-            merged.append(left[taken])
-            taken += 1
+    count = 0
+    for item, index in zip(right, right_indices, strict=True):
+        while count < len(left) and index is not None and left_indices[count] < index:
+            merged.append(left[count])
+            count += 1
         merged.append(item)
-    return merged + left[taken:]
+    return merged + left[count:]

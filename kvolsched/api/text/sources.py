@@ -1,6 +1,4 @@
-"""Where manifests come from: texts, files, directories, plain data, and any number of these; no format is
-known here but that of gzip.
-"""
+"""Read the sources of manifests: texts, files, directories, plain data, or iterables of these; unpack gzip."""
 
 from __future__ import annotations
 
@@ -11,17 +9,17 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from .fault import Fault, shown
-from .limits import LIMITS
+from .fault import Fault, format_value
+from .input_limits import LIMITS
 
 SUFFIXES = (".yaml", ".yml", ".json", ".yaml.gz", ".yml.gz", ".json.gz")
-GZIP = b"\x1f\x8b"  # how every gzip file begins
+GZIP_MAGIC = b"\x1f\x8b"  # the first bytes of every gzip file
 
 
-def contents(source: Any, name: str, faults: list[Fault]) -> Iterator[tuple[str, str | Mapping[str, Any]]]:
-    """Yield each text or mapping of a source with its name; what cannot be read becomes a fault.
+def read_sources(source: Any, name: str, faults: list[Fault]) -> Iterator[tuple[str, str | Mapping[str, Any]]]:
+    """Yield each text or mapping of a source with its name; unreadable ones become faults.
 
-    A text is taken for a path if it is one line without `: ` that does not begin with `{` or `[`.
+    A text is a path if it has one line, no `: `, and does not begin with `{` or `[`.
     """
     if isinstance(source, Mapping):
         yield name, source
@@ -36,22 +34,22 @@ def contents(source: Any, name: str, faults: list[Fault]) -> Iterator[tuple[str,
             yield from _files(Path(source), faults)
     elif isinstance(source, Iterable):
         for item in source:
-            yield from contents(item, name, faults)
+            yield from read_sources(item, name, faults)
     else:
         raise TypeError(f"cannot read manifests from {type(source).__name__}")
 
 
 def _files(path: Path, faults: list[Fault]) -> Iterator[tuple[str, str]]:
     try:
-        inside = sorted(path.iterdir()) if path.is_dir() else None
+        entries = sorted(path.iterdir()) if path.is_dir() else None
         size = path.stat().st_size
-        content = path.read_bytes() if inside is None and size <= LIMITS.size else b""
+        content = path.read_bytes() if entries is None and size <= LIMITS.size else b""
     except (OSError, ValueError) as error:  # ValueError: a NUL in the name
-        said = error.strerror if isinstance(error, OSError) else ""
-        faults.append(Fault(source=shown(str(path)).strip('"'), rule="file", message=said or str(error)))
+        reason = error.strerror if isinstance(error, OSError) else ""
+        faults.append(Fault(source=format_value(str(path)).strip('"'), rule="file", message=reason or str(error)))
         return
-    if inside is not None:
-        for file in inside:
+    if entries is not None:
+        for file in entries:
             if file.name.endswith(SUFFIXES) and file.is_file():
                 yield from _files(file, faults)
     elif size > LIMITS.size:
@@ -61,7 +59,7 @@ def _files(path: Path, faults: list[Fault]) -> Iterator[tuple[str, str]]:
 
 
 def _text(content: str | bytes, name: str, faults: list[Fault]) -> Iterator[tuple[str, str]]:
-    if isinstance(content, bytes) and content.startswith(GZIP):
+    if isinstance(content, bytes) and content.startswith(GZIP_MAGIC):
         try:
             with gzip.GzipFile(fileobj=io.BytesIO(content)) as packed:
                 content = packed.read(LIMITS.size + 1)

@@ -1,6 +1,6 @@
-"""YAML text to plain data, within the limits and with the line of every fault; plain data to YAML as kubectl writes.
+"""Read YAML text as plain data, with limits and the line of every fault; write plain data as kubectl does.
 
-The only place that knows YAML. Texts are read event by event, so that aliases are counted before anything is expanded.
+The only module that knows YAML. Texts are read event by event, so that aliases are counted before they are expanded.
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ from typing import Any, NoReturn
 
 import yaml
 
-from .fault import Fault, shown
-from .json_text import Path
-from .limits import LIMITS
+from .fault import Fault, format_value
+from .input_limits import LIMITS
+from .json_text import FieldPath
 
 _Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _Dumper: Any = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
@@ -23,35 +23,35 @@ _Dumper: Any = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
 def yaml_documents(
     text: str, source: str, faults: list[Fault], progress: Callable[[int], object] = lambda _: None
 ) -> Iterator[tuple[int, Any]]:
-    """Yield number and data of each document of a text; what is wrong is appended to `faults`.
+    """Yield number and data of each document of a text; append faults to `faults`.
 
-    `progress` is told of characters that were read.
+    `progress` is called with the number of characters that were read since its last call.
     """
-    return _Builder(text, source, faults, progress).documents()
+    return _YamlReader(text, source, faults, progress).documents()
 
 
 def is_yaml(text: str) -> bool:
-    """Say whether a text that begins like JSON and is none is YAML in flow style."""
-    builder = _Builder(text, "", [])
-    return len(text) < 10**6 and any(data is not None for _, data in builder.documents()) and builder.sound
+    """Say whether a text that begins like JSON, but is none, is YAML in flow style."""
+    reader = _YamlReader(text, "", [])
+    return len(text) < 10**6 and any(data is not None for _, data in reader.documents()) and reader.valid
 
 
-def yaml_lines(text: str, wanted: Collection[tuple[int, Path]]) -> dict[tuple[int, Path], int]:
-    """Return the line where each (document, path) stands, or of what is nearest to it."""
+def find_yaml_lines(text: str, wanted: Collection[tuple[int, FieldPath]]) -> dict[tuple[int, FieldPath], int]:
+    """Return the line of each (document, path), or of the longest part of the path that exists."""
     nodes: list[Any] = []
-    with contextlib.suppress(yaml.YAMLError):  # a text may end in a fault: what stands before it has lines
+    with contextlib.suppress(yaml.YAMLError):  # a text may end in a fault; documents before it have lines
         nodes.extend(yaml.compose_all(text, Loader=_Loader))
     return {
-        (number, path): _yaml_line(nodes[number - 1], path) for number, path in wanted if number <= len(nodes)
+        (number, path): _line_of_path(nodes[number - 1], path) for number, path in wanted if number <= len(nodes)
     }
 
 
-def yaml_text(plain: Any) -> str:
-    """Return one document as kubectl writes it."""
-    return yaml.dump(plain, Dumper=_Writer, sort_keys=False, allow_unicode=True, width=2**20)
+def to_yaml(plain: Any) -> str:
+    """Return plain data as one YAML document, as kubectl writes it."""
+    return yaml.dump(plain, Dumper=_YamlWriter, sort_keys=False, allow_unicode=True, width=2**20)
 
 
-_WORDS: Mapping[str, Any] = {
+_CONSTANTS: Mapping[str, Any] = {
     **dict.fromkeys(("", "~", "null", "Null", "NULL"), None),
     **dict.fromkeys(("yes", "Yes", "YES", "true", "True", "TRUE", "on", "On", "ON"), True),
     **dict.fromkeys(("no", "No", "NO", "false", "False", "FALSE", "off", "Off", "OFF"), False),
@@ -62,11 +62,9 @@ _TAGS = {f"tag:yaml.org,2002:{name}": name for name in ("str", "int", "float", "
 
 
 def _scalar(text: str) -> Any:
-    """Return what a plain YAML scalar stands for, as Kubernetes' reader of YAML 1.1 takes it (dates stay
-    texts).
-    """
-    if text in _WORDS:
-        return _WORDS[text]
+    """Return the value of a plain scalar, as Kubernetes' YAML 1.1 reader does (dates stay texts)."""
+    if text in _CONSTANTS:
+        return _CONSTANTS[text]
     if len(text) > 40 or text[0] not in "-+.0123456789":
         return text
     if _INTEGER.fullmatch(text):
@@ -79,51 +77,51 @@ def _scalar(text: str) -> Any:
 
 
 class _Stop(Exception):
-    """This source cannot be read further; its fault is recorded."""
+    """The source cannot be read further; its fault is recorded."""
 
 
-class _Builder:
-    """Changes while it reads: plain data from YAML events, within the limits; faults carry their lines."""
+class _YamlReader:
+    """Builds plain data from YAML events, within the limits; mutable while it reads."""
 
     def __init__(
         self, text: str, source: str, faults: list[Fault], progress: Callable[[int], object] = lambda _: None
     ) -> None:
         self.text, self.source, self.faults, self.progress = text, source, faults, progress
-        self.told = 0
-        self.sound = True
+        self.reported = 0
+        self.valid = True
         self.document = 0
         self.size = 0  # characters that the text stands for, aliases expanded
         self.anchors: dict[str, tuple[Any, int] | None] = {}
         self.scalars: dict[str, Any] = {}
-        self.next: Any = None
+        self.next_event: Any = None
 
     def documents(self) -> Iterator[tuple[int, Any]]:
-        """Yield each document's number and data; a fault that ends the reading ends it."""
+        """Yield each document's number and data, up to a fault after which reading cannot continue."""
         loader: Any = None
         try:
             loader = _Loader(self.text)
-            self.next = loader.get_event
+            self.next_event = loader.get_event
             while True:
-                event = self.next()
+                event = self.next_event()
                 if isinstance(event, yaml.StreamEndEvent):
                     return
                 if not isinstance(event, yaml.DocumentStartEvent):
                     continue
                 self.document += 1
-                self.tell(event)
+                self.report_progress(event)
                 if self.document > LIMITS.documents:
                     self.stop(event, "limit", f"more than {LIMITS.documents:,} documents")
                 self.anchors = {}
-                data = self.node(self.next(), 1)
-                self.next()  # the document's end, so that what follows it is known to be sound
+                data = self.node(self.next_event(), 1)
+                self.next_event()  # the document's end: raises if the text after the document is no YAML
                 yield self.document, data
         except yaml.MarkedYAMLError as error:
             mark = error.problem_mark or error.context_mark
-            self.report(mark, "syntax", ", ".join(filter(None, (error.context, error.problem))))
+            self.add_fault(mark, "syntax", ", ".join(filter(None, (error.context, error.problem))))
         except yaml.reader.ReaderError as error:
-            self.report(None, "syntax", str(error).splitlines()[0], line=self.line_of(error))
+            self.add_fault(None, "syntax", str(error).splitlines()[0], line=self.line_of(error))
         except yaml.YAMLError as error:
-            self.report(None, "syntax", str(error).splitlines()[0])
+            self.add_fault(None, "syntax", str(error).splitlines()[0])
         except _Stop:
             pass
         finally:
@@ -135,8 +133,8 @@ class _Builder:
         before = self.text.encode(errors="replace")[: error.position]
         return before.count(b"\n") + 1
 
-    def report(self, mark: Any, rule: str, message: str, value: Any = None, *, line: int = 0) -> None:
-        self.sound = False
+    def add_fault(self, mark: Any, rule: str, message: str, value: Any = None, *, line: int = 0) -> None:
+        self.valid = False
         line = mark.line + 1 if mark is not None else line
         fault = Fault(
             source=self.source, document=self.document, line=line, rule=rule, value=value, message=message
@@ -144,11 +142,11 @@ class _Builder:
         self.faults.append(fault)
 
     def stop(self, event: Any, rule: str, message: str) -> NoReturn:
-        self.report(event.start_mark, rule, message)
+        self.add_fault(event.start_mark, rule, message)
         raise _Stop
 
     def node(self, event: Any, depth: int) -> Any:
-        """Return the data of the node that begins with this event."""
+        """Return the data of the node that starts with this event."""
         kind = type(event)
         if kind is yaml.ScalarEvent:
             return self.scalar(event)
@@ -158,10 +156,10 @@ class _Builder:
             self.stop(event, "limit", f"nested deeper than {LIMITS.nesting}")
         expected = "map" if kind is yaml.MappingStartEvent else "seq"
         if event.tag is not None and _TAGS.get(event.tag) != expected and event.tag != "!":
-            self.report(event.start_mark, "tag", f"the tag {shown(event.tag)} is not allowed", event.tag)
+            self.add_fault(event.start_mark, "tag", f"the tag {format_value(event.tag)} is not allowed", event.tag)
         if event.anchor is None:
             if depth == 3:  # the items of a List
-                self.tell(event)
+                self.report_progress(event)
             return self.mapping(event, depth) if expected == "map" else self.sequence(depth)
         before = self.size
         self.anchors[event.anchor] = None
@@ -169,10 +167,10 @@ class _Builder:
         self.anchors[event.anchor] = data, self.size - before
         return data
 
-    def tell(self, event: Any) -> None:
+    def report_progress(self, event: Any) -> None:
         place = event.start_mark.index
-        self.progress(place - self.told)
-        self.told = place
+        self.progress(place - self.reported)
+        self.reported = place
 
     def scalar(self, event: Any) -> Any:
         text = event.value
@@ -195,20 +193,20 @@ class _Builder:
         if name == "str":
             return event.value
         if name in (None, "map", "seq"):
-            self.report(event.start_mark, "tag", f"the tag {shown(event.tag)} is not allowed", event.tag)
+            self.add_fault(event.start_mark, "tag", f"the tag {format_value(event.tag)} is not allowed", event.tag)
             return None
         data = _scalar(event.value)
         if name == "float" and type(data) is int:
             data = float(data)
         if data is not None if name == "null" else type(data).__name__ != name:
-            self.report(event.start_mark, "tag", f"{shown(event.value)} is no {name}", event.value)
+            self.add_fault(event.start_mark, "tag", f"{format_value(event.value)} is no {name}", event.value)
         return data
 
     def alias(self, event: Any) -> Any:
         found = self.anchors.get(event.anchor)
         if found is None:
             inside = event.anchor in self.anchors
-            words = "stands inside what it names" if inside else "names nothing above it"
+            words = "is inside the node that it refers to" if inside else "has no anchor before it"
             self.stop(event, "alias", f"the alias *{event.anchor} {words}")
         data, size = found
         self.size += size + 1
@@ -220,7 +218,7 @@ class _Builder:
         self.size += 1
         data: list[Any] = []
         while True:
-            event = self.next()
+            event = self.next_event()
             if type(event) is yaml.SequenceEndEvent:
                 return data
             data.append(self.node(event, depth + 1))
@@ -230,7 +228,7 @@ class _Builder:
         data: dict[str, Any] = {}
         merged: list[Mapping[str, Any]] = []
         while True:
-            event = self.next()
+            event = self.next_event()
             if type(event) is yaml.MappingEndEvent:
                 break
             merge = (
@@ -240,20 +238,20 @@ class _Builder:
                 and event.tag is None
             )
             key = self.key(event, depth)
-            value = self.node(self.next(), depth + 1)
+            value = self.node(self.next_event(), depth + 1)
             if merge:
                 several = value if isinstance(value, list) else [value]
                 merged += [item for item in several if isinstance(item, dict)]
                 if not all(isinstance(item, dict) for item in several):
-                    self.report(
+                    self.add_fault(
                         event.start_mark,
                         "merge",
-                        f"<< wants a mapping or a list of them, got {shown(value)}",
+                        f"<< wants a mapping or a list of them, got {format_value(value)}",
                         value,
                     )
             elif key in data:
-                self.report(
-                    event.start_mark, "duplicate", f"the key {shown(key)} stands twice in one mapping", key
+                self.add_fault(
+                    event.start_mark, "duplicate", f"the key {format_value(key)} appears twice in one mapping", key
                 )
             else:
                 data[key] = value
@@ -270,55 +268,53 @@ class _Builder:
             return "true" if key else "false"
         if isinstance(key, int | float):
             return event.value if type(event) is yaml.ScalarEvent else str(key)
-        self.report(event.start_mark, "key", f"a key is a text, got {shown(key)}", None)
+        self.add_fault(event.start_mark, "key", f"a key is a text, got {format_value(key)}", None)
         return str(key)
 
 
-def _yaml_line(node: Any, path: Path) -> int:
-    """Return the line where a path stands in composed YAML; where it ends early, of the last step found."""
+def _line_of_path(node: Any, path: FieldPath) -> int:
+    """Return the line of a path in composed YAML, or of the longest part of the path that exists."""
     line = node.start_mark.line + 1
     for step in path:
         found = None
         if isinstance(node, yaml.SequenceNode) and isinstance(step, int) and step < len(node.value):
             found = node.value[step], node.value[step]
         elif isinstance(node, yaml.MappingNode):
-            found = _entry(node, str(step))
+            found = _find_entry(node, str(step))
         if found is None:
             return int(line)
         line, node = found[0].start_mark.line + 1, found[1]
     return int(line)
 
 
-def _entry(node: Any, key: str) -> tuple[Any, Any] | None:
+def _find_entry(node: Any, key: str) -> tuple[Any, Any] | None:
     for name, value in node.value:
         if name.value == key:
             return name, value
     for name, value in node.value:
         if name.value == "<<":
             for merged in value.value if isinstance(value, yaml.SequenceNode) else [value]:
-                found = _entry(merged, key) if isinstance(merged, yaml.MappingNode) else None
+                found = _find_entry(merged, key) if isinstance(merged, yaml.MappingNode) else None
                 if found is not None:
                     return found
     return None
 
 
-class _Writer(_Dumper):  # type: ignore[misc]
-    """Writes as kubectl does: no aliases, lists not indented, whatever a reader could take for no text in
-    quotes.
-    """
+class _YamlWriter(_Dumper):  # type: ignore[misc]
+    """Writes YAML as kubectl does: no aliases, lists not indented, quotes around texts that look like other values."""
 
     def ignore_aliases(self, data: Any) -> bool:
         return True
 
     def resolve(self, kind: Any, value: Any, implicit: Any) -> Any:
         found = super().resolve(kind, value, implicit)
-        doubtful = kind is yaml.ScalarNode and implicit[0] and found == _TEXT
-        return "!" if doubtful and (value in _DOUBTFUL or not isinstance(_scalar(value), str)) else found
+        ambiguous = kind is yaml.ScalarNode and implicit[0] and found == _STRING_TAG
+        return "!" if ambiguous and (value in _AMBIGUOUS or not isinstance(_scalar(value), str)) else found
 
     def text(self, data: str) -> Any:
-        return self.represent_scalar(_TEXT, data, style="|" if "\n" in data else None)
+        return self.represent_scalar(_STRING_TAG, data, style="|" if "\n" in data else None)
 
 
-_TEXT = "tag:yaml.org,2002:str"
-_DOUBTFUL = frozenset("yYnN")  # other readers of YAML 1.1 take these for true and false
-_Writer.add_representer(str, _Writer.text)
+_STRING_TAG = "tag:yaml.org,2002:str"
+_AMBIGUOUS = frozenset("yYnN")  # other readers of YAML 1.1 take these for true and false
+_YamlWriter.add_representer(str, _YamlWriter.text)

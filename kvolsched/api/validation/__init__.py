@@ -1,1 +1,1 @@
-"""Validation: what the API server refuses, in its own field paths and words."""
+"""Validation: the rules by which the API server refuses an object or an update, with its field paths and messages."""

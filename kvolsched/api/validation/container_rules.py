@@ -1,4 +1,4 @@
-"""Which containers of a pod the API server takes, one function a rule. Mirrors core `validateContainers` (v1.36.2)."""
+"""Validate containers: names, images, ports, resources, mounts. Mirrors core `validateContainers` (v1.36.2)."""
 
 from __future__ import annotations
 
@@ -7,87 +7,88 @@ from collections.abc import Iterable
 from ..kinds import quantity
 from ..kinds.pod import Container, PodSpec
 from ..kinds.resources import Resources
-from .invalid import Invalid, Refusals, dns_label, each, port_name, supported
+from .field_error import FieldError, FieldErrors, invalid_values, validate_supported
+from .name_syntax import check_dns_label, check_port_name
 
-_PORTS = "must be between 1 and 65535, inclusive"
+_PORT_RANGE = "must be between 1 and 65535, inclusive"
 
 
-def containers(path: str, spec: PodSpec, known: set[str]) -> Refusals:
-    """A pod's containers, each under a name of its own; `known` are the volumes that they may mount."""
+def validate_containers(path: str, spec: PodSpec, known: set[str]) -> FieldErrors:
+    """Validate a pod's containers; `known` are the names of the volumes that they may mount."""
     if not spec.containers:
-        yield Invalid(f"{path}.containers", "Required")
+        yield FieldError(f"{path}.containers", "Required")
     names: set[str] = set()
     for field, containers in (("containers", spec.containers), ("initContainers", spec.init_containers)):
         for index, container in enumerate(containers):
-            here = f"{path}.{field}[{index}]"
-            yield from _container(here, container, known)
+            item_path = f"{path}.{field}[{index}]"
+            yield from _validate_container(item_path, container, known)
             if container.name and container.name in names:
-                yield Invalid(f"{here}.name", "Duplicate", container.name)
+                yield FieldError(f"{item_path}.name", "Duplicate", container.name)
             names.add(container.name)
 
 
-def _container(path: str, container: Container, volumes: Iterable[str]) -> Refusals:
+def _validate_container(path: str, container: Container, volumes: Iterable[str]) -> FieldErrors:
     if not container.name:
-        yield Invalid(f"{path}.name", "Required")
+        yield FieldError(f"{path}.name", "Required")
     else:
-        yield from each(f"{path}.name", container.name, dns_label(container.name))
+        yield from invalid_values(f"{path}.name", container.name, check_dns_label(container.name))
     if not container.image:
-        yield Invalid(f"{path}.image", "Required")
-    yield from _ports(f"{path}.ports", container)
+        yield FieldError(f"{path}.image", "Required")
+    yield from _validate_ports(f"{path}.ports", container)
     if container.rest.get("imagePullPolicy"):
         policies = ("Always", "IfNotPresent", "Never")
-        yield from supported(f"{path}.imagePullPolicy", container.rest["imagePullPolicy"], policies)
-    yield from resources(f"{path}.resources", container.resources)
-    yield from _mounts(f"{path}.volumeMounts", container, volumes)
+        yield from validate_supported(f"{path}.imagePullPolicy", container.rest["imagePullPolicy"], policies)
+    yield from validate_resources(f"{path}.resources", container.resources)
+    yield from _validate_mounts(f"{path}.volumeMounts", container, volumes)
 
 
-def _ports(path: str, container: Container) -> Refusals:
-    """Ports: numbers, a protocol, names that are names and differ."""
+def _validate_ports(path: str, container: Container) -> FieldErrors:
+    """Validate a container's ports: numbers, protocol, unique names."""
     names: set[str] = set()
     for index, port in enumerate(container.ports):
         name = port.rest.get("name", "")
         if name:
-            yield from each(f"{path}[{index}].name", name, port_name(name))
+            yield from invalid_values(f"{path}[{index}].name", name, check_port_name(name))
         if name and name in names:
-            yield Invalid(f"{path}[{index}].name", "Duplicate", name)
+            yield FieldError(f"{path}[{index}].name", "Duplicate", name)
         names.add(name)
         if not port.container_port:
-            yield Invalid(f"{path}[{index}].containerPort", "Required")
+            yield FieldError(f"{path}[{index}].containerPort", "Required")
         elif not 0 < port.container_port < 65536:
-            yield Invalid(f"{path}[{index}].containerPort", "Invalid", port.container_port, _PORTS)
+            yield FieldError(f"{path}[{index}].containerPort", "Invalid", port.container_port, _PORT_RANGE)
         if port.host_port and not 0 < port.host_port < 65536:
-            yield Invalid(f"{path}[{index}].hostPort", "Invalid", port.host_port, _PORTS)
+            yield FieldError(f"{path}[{index}].hostPort", "Invalid", port.host_port, _PORT_RANGE)
         if port.protocol:
-            yield from supported(f"{path}[{index}].protocol", port.protocol, ("SCTP", "TCP", "UDP"))
+            yield from validate_supported(f"{path}[{index}].protocol", port.protocol, ("SCTP", "TCP", "UDP"))
 
 
-def _mounts(path: str, container: Container, volumes: Iterable[str]) -> Refusals:
-    """Mounts: of a volume that is there, each at a path of its own."""
+def _validate_mounts(path: str, container: Container, volumes: Iterable[str]) -> FieldErrors:
+    """Validate a container's mounts: each of an existing volume, at a unique path."""
     paths: set[str] = set()
     for index, mount in enumerate(container.rest.get("volumeMounts", ())):
         if not isinstance(mount, dict):
             continue
         name, mounted = mount.get("name", ""), mount.get("mountPath", "")
-        here = f"{path}[{index}]"
+        item_path = f"{path}[{index}]"
         if not name:
-            yield Invalid(f"{here}.name", "Required")
+            yield FieldError(f"{item_path}.name", "Required")
         elif name not in volumes:
-            yield Invalid(f"{here}.name", "NotFound", name)
+            yield FieldError(f"{item_path}.name", "NotFound", name)
         if not mounted:
-            yield Invalid(f"{here}.mountPath", "Required")
+            yield FieldError(f"{item_path}.mountPath", "Required")
         elif mounted in paths:
-            yield Invalid(f"{here}.mountPath", "Invalid", mounted, "must be unique")
+            yield FieldError(f"{item_path}.mountPath", "Invalid", mounted, "must be unique")
         paths.add(mounted)
 
 
-def resources(path: str, found: Resources) -> Refusals:
-    """Quantities are not negative, and a request is at most its limit."""
-    for field, quantities in (("limits", found.limits), ("requests", found.requests)):
+def validate_resources(path: str, resources: Resources) -> FieldErrors:
+    """Validate requests and limits: quantities are not negative, and a request is at most its limit."""
+    for field, quantities in (("limits", resources.limits), ("requests", resources.requests)):
         for name, text in quantities.items():
             if quantity.parse(text) < 0:
-                yield Invalid(f"{path}.{field}.{name}", "Invalid", text, "must be greater than or equal to 0")
-    for name, text in found.requests.items():
-        limit = found.limits.get(name)
+                yield FieldError(f"{path}.{field}.{name}", "Invalid", text, "must be greater than or equal to 0")
+    for name, text in resources.requests.items():
+        limit = resources.limits.get(name)
         if limit is not None and quantity.parse(text) > quantity.parse(limit):
-            words = f"must be less than or equal to {name} limit of {limit}"
-            yield Invalid(f"{path}.requests", "Invalid", text, words)
+            detail = f"must be less than or equal to {name} limit of {limit}"
+            yield FieldError(f"{path}.requests", "Invalid", text, detail)

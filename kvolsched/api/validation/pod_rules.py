@@ -1,4 +1,4 @@
-"""Which pod specs the API server takes, one function a rule. Mirrors core `ValidatePodSpec` (v1.36.2)."""
+"""Validate the spec of a pod or template. Mirrors core `ValidatePodSpec` (v1.36.2)."""
 
 from __future__ import annotations
 
@@ -7,84 +7,85 @@ from typing import Any
 
 from ..kinds.pod import PodSpec
 from ..kinds.pod_volume import EphemeralVolumeSource
-from .container_rules import containers
-from .invalid import Invalid, Refusals, dns_label, each, labels, subdomain, supported
-from .placement_rules import affinity, gates, spread
-from .selector_rules import tolerations
-from .volume_rules import claim_spec
+from .container_rules import validate_containers
+from .field_error import FieldError, FieldErrors, invalid_values, validate_labels, validate_supported
+from .name_syntax import check_dns_label, check_subdomain
+from .pod_scheduling_rules import validate_affinity, validate_scheduling_gates, validate_spread_constraints
+from .selector_rules import validate_tolerations
+from .volume_rules import validate_claim_spec
 
 
-def pod_spec(path: str, spec: PodSpec) -> Refusals:
-    """Everything that is wrong with a pod's spec, at this path."""
-    refused = list(volumes(f"{path}.volumes", spec))
-    yield from refused
-    yield from containers(path, spec, _mountable(f"{path}.volumes", spec, refused))
-    yield from supported(f"{path}.restartPolicy", spec.restart_policy, ("Always", "OnFailure", "Never"))
-    yield from _words(path, spec.rest)
+def validate_pod_spec(path: str, spec: PodSpec) -> FieldErrors:
+    """Validate a pod's spec at this path."""
+    errors = list(validate_pod_volumes(f"{path}.volumes", spec))
+    yield from errors
+    yield from validate_containers(path, spec, _mountable_volumes(f"{path}.volumes", spec, errors))
+    yield from validate_supported(f"{path}.restartPolicy", spec.restart_policy, ("Always", "OnFailure", "Never"))
+    yield from _validate_other_fields(path, spec.rest)
     if spec.node_name:
-        yield from each(f"{path}.nodeName", spec.node_name, subdomain(spec.node_name))
-    yield from labels(f"{path}.nodeSelector", spec.node_selector)
-    yield from affinity(f"{path}.affinity", spec.affinity)
-    yield from tolerations(f"{path}.tolerations", spec.tolerations)
-    yield from gates(path, spec)
-    yield from spread(f"{path}.topologySpreadConstraints", spec.topology_spread_constraints)
-    yield from _names(path, spec.rest)
+        yield from invalid_values(f"{path}.nodeName", spec.node_name, check_subdomain(spec.node_name))
+    yield from validate_labels(f"{path}.nodeSelector", spec.node_selector)
+    yield from validate_affinity(f"{path}.affinity", spec.affinity)
+    yield from validate_tolerations(f"{path}.tolerations", spec.tolerations)
+    yield from validate_scheduling_gates(path, spec)
+    yield from validate_spread_constraints(f"{path}.topologySpreadConstraints", spec.topology_spread_constraints)
+    yield from _validate_names(path, spec.rest)
 
 
-def _words(path: str, rest: Mapping[str, Any]) -> Refusals:
-    """How names are looked up, how long it may run, and as whom."""
+def _validate_other_fields(path: str, rest: Mapping[str, Any]) -> FieldErrors:
+    """Validate dnsPolicy, activeDeadlineSeconds and serviceAccountName."""
     if rest.get("dnsPolicy"):
         policies = ("ClusterFirstWithHostNet", "ClusterFirst", "Default", "None")
-        yield from supported(f"{path}.dnsPolicy", rest["dnsPolicy"], policies)
+        yield from validate_supported(f"{path}.dnsPolicy", rest["dnsPolicy"], policies)
     deadline = rest.get("activeDeadlineSeconds")
     if deadline is not None and not 1 <= deadline < 2**31:
-        words = "must be between 1 and 2147483647, inclusive"
-        yield Invalid(f"{path}.activeDeadlineSeconds", "Invalid", deadline, words)
+        detail = "must be between 1 and 2147483647, inclusive"
+        yield FieldError(f"{path}.activeDeadlineSeconds", "Invalid", deadline, detail)
     account = rest.get("serviceAccountName")
     if account:
-        yield from each(f"{path}.serviceAccountName", account, subdomain(account))
+        yield from invalid_values(f"{path}.serviceAccountName", account, check_subdomain(account))
 
 
-def _names(path: str, rest: Mapping[str, Any]) -> Refusals:
+def _validate_names(path: str, rest: Mapping[str, Any]) -> FieldErrors:
     for field in ("hostname", "subdomain"):
         if isinstance(rest.get(field), str) and rest[field]:
-            yield from each(f"{path}.{field}", rest[field], dns_label(rest[field]))
+            yield from invalid_values(f"{path}.{field}", rest[field], check_dns_label(rest[field]))
     if isinstance(rest.get("os"), dict):
-        yield from supported(f"{path}.os", rest["os"].get("name", ""), ("linux", "windows"))
+        yield from validate_supported(f"{path}.os", rest["os"].get("name", ""), ("linux", "windows"))
 
 
-def volumes(path: str, spec: PodSpec) -> Refusals:
-    """Volumes: a name, once; what their source requires; the claim of an ephemeral one as any claim."""
+def validate_pod_volumes(path: str, spec: PodSpec) -> FieldErrors:
+    """Validate a pod's volumes: unique names, required fields of sources, claim templates of ephemeral volumes."""
     seen: set[str] = set()
     for index, volume in enumerate(spec.volumes):
-        here = f"{path}[{index}]"
+        item_path = f"{path}[{index}]"
         if not volume.name:
-            yield Invalid(f"{here}.name", "Required")
+            yield FieldError(f"{item_path}.name", "Required")
         else:
-            yield from each(f"{here}.name", volume.name, dns_label(volume.name))
+            yield from invalid_values(f"{item_path}.name", volume.name, check_dns_label(volume.name))
         if volume.name in seen:
-            yield Invalid(f"{here}.name", "Duplicate", volume.name)
+            yield FieldError(f"{item_path}.name", "Duplicate", volume.name)
         seen.add(volume.name)
         claim = volume.persistent_volume_claim
         if claim is not None and not claim.claim_name:
-            yield Invalid(f"{here}.persistentVolumeClaim.claimName", "Required")
+            yield FieldError(f"{item_path}.persistentVolumeClaim.claimName", "Required")
         if volume.csi is not None and not volume.csi.driver:
-            yield Invalid(f"{here}.csi.driver", "Required")
+            yield FieldError(f"{item_path}.csi.driver", "Required")
         if volume.ephemeral is not None:
-            yield from _ephemeral(f"{here}.ephemeral.volumeClaimTemplate", volume.ephemeral)
+            yield from _validate_ephemeral(f"{item_path}.ephemeral.volumeClaimTemplate", volume.ephemeral)
 
 
-def _ephemeral(path: str, source: EphemeralVolumeSource) -> Refusals:
+def _validate_ephemeral(path: str, source: EphemeralVolumeSource) -> FieldErrors:
     template = source.volume_claim_template
     if template is None:
-        yield Invalid(path, "Required")
+        yield FieldError(path, "Required")
         return
     if template.metadata.name:
-        yield Invalid(f"{path}.metadata.name", "Forbidden", detail="cannot be set")
-    yield from claim_spec(f"{path}.spec", template.spec)
+        yield FieldError(f"{path}.metadata.name", "Forbidden", detail="cannot be set")
+    yield from validate_claim_spec(f"{path}.spec", template.spec)
 
 
-def _mountable(path: str, spec: PodSpec, refused: Iterable[Invalid]) -> set[str]:
-    """Return the names of the volumes that nothing was said against: only they can be mounted."""
-    bad = {refusal.path.removeprefix(path).partition("]")[0] for refusal in refused}
-    return {volume.name for index, volume in enumerate(spec.volumes) if f"[{index}" not in bad}
+def _mountable_volumes(path: str, spec: PodSpec, errors: Iterable[FieldError]) -> set[str]:
+    """Return the names of the valid volumes: only they can be mounted."""
+    invalid = {error.path.removeprefix(path).partition("]")[0] for error in errors}
+    return {volume.name for index, volume in enumerate(spec.volumes) if f"[{index}" not in invalid}

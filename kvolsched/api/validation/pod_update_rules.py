@@ -1,4 +1,4 @@
-"""What of a pod may change once it is stored; while there are gates its directives may narrow, never widen (S4).
+"""Validate updates of a pod; the scheduling directives of a gated pod may become narrower, never wider (S4).
 
 Mirrors core `ValidatePodUpdate` (v1.36.2).
 """
@@ -11,76 +11,80 @@ import attrs
 
 from ..kinds.pod import Affinity, Container, NodeAffinity, Pod, PodSpec
 from ..kinds.selector import NodeSelector, NodeSelectorTerm, Toleration
-from .invalid import Invalid, Refusals
+from .field_error import FieldError, FieldErrors
 
-_TERMS = "spec.affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms"
+_TERMS_PATH = "spec.affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms"
 
-_POD_WORDS = (
+_POD_DETAIL = (
     "pod updates may not change fields other than `spec.containers[*].image`,`spec.initContainers[*].image`,"
     "`spec.activeDeadlineSeconds`,`spec.tolerations` (only additions to existing tolerations),"
     "`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously negative)"
 )
 
 
-def pod_change(old: Pod, new: Pod) -> Refusals:
-    """Images, a shorter deadline, more tolerations, fewer gates; while there are gates, narrower directives."""
+def validate_pod_update(old: Pod, new: Pod) -> FieldErrors:
+    """Validate an update of a pod: images, a shorter deadline, more tolerations, fewer gates may change.
+
+    Scheduling directives of a gated pod may become narrower.
+    """
     before, after = old.spec, new.spec
     for field, attribute in (("containers", "containers"), ("initContainers", "init_containers")):
-        held, wanted = getattr(before, attribute), getattr(after, attribute)
-        if len(held) != len(wanted):
-            words = "pod updates may not add or remove containers"
-            yield Invalid(f"spec.{field}", "Forbidden", detail=words)
+        old_containers, new_containers = getattr(before, attribute), getattr(after, attribute)
+        if len(old_containers) != len(new_containers):
+            detail = "pod updates may not add or remove containers"
+            yield FieldError(f"spec.{field}", "Forbidden", detail=detail)
             return
-        yield from _images(f"spec.{field}", wanted)
-    late = list(_deadline(before.rest.get("activeDeadlineSeconds"), after.rest.get("activeDeadlineSeconds")))
-    yield from late
-    if late and late[0].value is not None:
+        yield from _validate_images(f"spec.{field}", new_containers)
+    deadlines = (spec.rest.get("activeDeadlineSeconds") for spec in (before, after))
+    deadline_errors = list(_validate_deadline(*deadlines))
+    yield from deadline_errors
+    if deadline_errors and deadline_errors[0].value is not None:
         return
-    yield from _tolerations(before, after)
+    yield from _validate_tolerations(before, after)
     gates = {gate.name for gate in before.scheduling_gates}
     for index, gate in enumerate(after.scheduling_gates):
         if gate.name not in gates:
-            words = f"only deletion is allowed, but found new scheduling gate '{gate.name}'"
-            yield Invalid(f"spec.schedulingGates[{index}].name", "Forbidden", detail=words)
+            detail = f"only deletion is allowed, but found new scheduling gate '{gate.name}'"
+            yield FieldError(f"spec.schedulingGates[{index}].name", "Forbidden", detail=detail)
     if gates:
-        yield from _narrowed(before, after)
+        yield from _validate_narrowing(before, after)
         before = _with_directives(before, after)
-    if _free(before, after) != after:
-        yield Invalid("spec", "Forbidden", detail=_POD_WORDS)
+    if _with_mutable_fields(before, after) != after:
+        yield FieldError("spec", "Forbidden", detail=_POD_DETAIL)
 
 
-def _images(path: str, containers: tuple[Container, ...]) -> Refusals:
+def _validate_images(path: str, containers: tuple[Container, ...]) -> FieldErrors:
     for index, container in enumerate(containers):
         if container.image != container.image.strip():
-            words = "must not have leading or trailing whitespace"
-            yield Invalid(f"{path}[{index}].image", "Invalid", container.image, words)
+            detail = "must not have leading or trailing whitespace"
+            yield FieldError(f"{path}[{index}].image", "Invalid", container.image, detail)
 
 
-def _deadline(before: int | None, after: int | None) -> Refusals:
-    """A deadline may be set once, and shortened."""
+def _validate_deadline(before: int | None, after: int | None) -> FieldErrors:
+    """Refuse to remove activeDeadlineSeconds or to make it later."""
     path = "spec.activeDeadlineSeconds"
     if after is None:
         if before is not None:
-            yield Invalid(path, "Invalid", None, "must not update from a positive integer to nil value")
+            yield FieldError(path, "Invalid", None, "must not update from a positive integer to nil value")
     elif not 0 <= after < 2**31:
-        yield Invalid(path, "Invalid", after, "must be between 0 and 2147483647, inclusive")
+        yield FieldError(path, "Invalid", after, "must be between 0 and 2147483647, inclusive")
     elif before is not None and before < after:
-        yield Invalid(path, "Invalid", after, "must be less than or equal to previous value")
+        yield FieldError(path, "Invalid", after, "must be less than or equal to previous value")
 
 
-def _tolerations(before: PodSpec, after: PodSpec) -> Refusals:
-    kept = [_untimed(toleration) for toleration in after.tolerations]
-    if any(_untimed(toleration) not in kept for toleration in before.tolerations):
-        words = "existing toleration can not be modified except its tolerationSeconds"
-        yield Invalid("spec.tolerations", "Forbidden", detail=words)
+def _validate_tolerations(before: PodSpec, after: PodSpec) -> FieldErrors:
+    new_tolerations = [_without_seconds(toleration) for toleration in after.tolerations]
+    if any(_without_seconds(toleration) not in new_tolerations for toleration in before.tolerations):
+        detail = "existing toleration can not be modified except its tolerationSeconds"
+        yield FieldError("spec.tolerations", "Forbidden", detail=detail)
 
 
-def _untimed(toleration: Toleration) -> Toleration:
+def _without_seconds(toleration: Toleration) -> Toleration:
     return attrs.evolve(toleration, toleration_seconds=None)
 
 
-def _free(before: PodSpec, after: PodSpec) -> PodSpec:
-    """Return the older spec with what any pod may change taken from the newer one."""
+def _with_mutable_fields(before: PodSpec, after: PodSpec) -> PodSpec:
+    """Return the older spec with the mutable fields of the newer one."""
     deadline = {"activeDeadlineSeconds": after.rest.get("activeDeadlineSeconds")}
     grace = before.termination_grace_period_seconds
     if grace is not None and grace < 0 and after.termination_grace_period_seconds == 1:
@@ -98,35 +102,35 @@ def _free(before: PodSpec, after: PodSpec) -> PodSpec:
 def _with_images(before: Any, after: Any) -> Any:
     if len(before) != len(after):
         return before
-    return tuple(attrs.evolve(one, image=other.image) for one, other in zip(before, after, strict=True))
+    return tuple(attrs.evolve(old, image=new.image) for old, new in zip(before, after, strict=True))
 
 
-def _required(spec: PodSpec) -> NodeSelector | None:
+def _required_node_affinity(spec: PodSpec) -> NodeSelector | None:
     affinity = spec.affinity.node_affinity if spec.affinity is not None else None
     return affinity.required if affinity is not None else None
 
 
-def _narrowed(before: PodSpec, after: PodSpec) -> Refusals:
-    """A gated pod's node selector and required node affinity may only narrow (S4, Design Details)."""
+def _validate_narrowing(before: PodSpec, after: PodSpec) -> FieldErrors:
+    """Refuse to widen a gated pod's node selector or required node affinity (S4, Design Details)."""
     if any(after.node_selector.get(key) != value for key, value in before.node_selector.items()):
-        words = "only additions to spec.nodeSelector are allowed (no mutations or deletions)"
-        yield Invalid("spec.nodeSelector", "Invalid", after.node_selector or None, words)
-    old, new = _required(before), _required(after)
+        detail = "only additions to spec.nodeSelector are allowed (no mutations or deletions)"
+        yield FieldError("spec.nodeSelector", "Invalid", after.node_selector or None, detail)
+    old, new = _required_node_affinity(before), _required_node_affinity(after)
     if old is None or not old.node_selector_terms:
         return
     terms = new.node_selector_terms if new is not None else ()
     if len(terms) != len(old.node_selector_terms):
-        words = "no additions/deletions to non-empty NodeSelectorTerms list are allowed"
-        yield Invalid(_TERMS, "Invalid", terms or None, words)
+        detail = "no additions/deletions to non-empty NodeSelectorTerms list are allowed"
+        yield FieldError(_TERMS_PATH, "Invalid", terms or None, detail)
         return
-    for index, (one, other) in enumerate(zip(old.node_selector_terms, terms, strict=True)):
-        if not _only_added(one, other):
-            words = "only additions are allowed (no mutations or deletions)"
-            yield Invalid(f"{_TERMS}[{index}]", "Invalid", other, words)
+    for index, (old_term, new_term) in enumerate(zip(old.node_selector_terms, terms, strict=True)):
+        if not _only_appends(old_term, new_term):
+            detail = "only additions are allowed (no mutations or deletions)"
+            yield FieldError(f"{_TERMS_PATH}[{index}]", "Invalid", new_term, detail)
 
 
-def _only_added(old: NodeSelectorTerm, new: NodeSelectorTerm) -> bool:
-    """Whether a term only grew at its ends; an empty one matches nothing, so filling it would widen."""
+def _only_appends(old: NodeSelectorTerm, new: NodeSelectorTerm) -> bool:
+    """Say whether requirements were only appended; an empty term matches nothing, so filling it would widen."""
     if not old.match_expressions and not old.match_fields:
         return not new.match_expressions and not new.match_fields
     return (
@@ -136,9 +140,7 @@ def _only_added(old: NodeSelectorTerm, new: NodeSelectorTerm) -> bool:
 
 
 def _with_directives(before: PodSpec, after: PodSpec) -> PodSpec:
-    """Return the older spec with the newer one's node selector and node affinity, which were judged by
-    themselves.
-    """
+    """Return the older spec with the node selector and node affinity of the newer one."""
     affinity = _with_node_affinity(before.affinity, after.affinity)
     return attrs.evolve(before, node_selector=after.node_selector, affinity=affinity)
 

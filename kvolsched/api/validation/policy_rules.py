@@ -1,4 +1,4 @@
-"""Which services, priority classes and disruption budgets the API server takes, one function a rule.
+"""Validate services, priority classes and disruption budgets, and updates of priority classes.
 
 Mirrors core `ValidateService`, scheduling `ValidatePriorityClass` and policy `ValidatePodDisruptionBudget`, with the
 updates of each (v1.36.2).
@@ -9,138 +9,146 @@ from __future__ import annotations
 import ipaddress
 import re
 
-from ..kinds.policy import PodDisruptionBudget, PriorityClass
+from ..kinds.policy import SYSTEM_PRIORITY_CLASSES, PodDisruptionBudget, PriorityClass
 from ..kinds.service import Service, ServicePort
-from .invalid import Invalid, Refusals, dns_label, each, immutable_field, labels, port_name, supported
-from .selector_rules import label_selector
+from .field_error import (
+    FieldError,
+    FieldErrors,
+    invalid_values,
+    validate_immutable,
+    validate_labels,
+    validate_supported,
+)
+from .name_syntax import check_dns_label, check_port_name
+from .selector_rules import validate_label_selector
 
-HIGHEST_PRIORITY = 1_000_000_000
-SYSTEM_CLASSES = {"system-cluster-critical": 2_000_000_000, "system-node-critical": 2_000_001_000}
+MAX_USER_PRIORITY = 1_000_000_000
 _PERCENT = re.compile("[0-9]+%")
 
 
-def priority_class(found: PriorityClass) -> Refusals:
-    """A priority: no more than a user may give, unless it is one of the two that every cluster has."""
-    name = found.metadata.name
+def validate_priority_class(priority_class: PriorityClass) -> FieldErrors:
+    """Validate a PriorityClass: at most the maximum for users, unless it is one of the two system classes."""
+    name = priority_class.metadata.name
     if name.startswith("system-"):
-        if name not in SYSTEM_CLASSES:
-            wrong = f"{name} is not a known system priority class"
-        elif found.value != SYSTEM_CLASSES[name]:
-            wrong = f"value of {name} PriorityClass must be {SYSTEM_CLASSES[name]}"
-        elif found.global_default:
-            wrong = f"globalDefault of {name} PriorityClass must be false"
+        if name not in SYSTEM_PRIORITY_CLASSES:
+            reason = f"{name} is not a known system priority class"
+        elif priority_class.value != SYSTEM_PRIORITY_CLASSES[name]:
+            reason = f"value of {name} PriorityClass must be {SYSTEM_PRIORITY_CLASSES[name]}"
+        elif priority_class.global_default:
+            reason = f"globalDefault of {name} PriorityClass must be false"
         else:
-            wrong = ""
-        if wrong:
-            words = f"priority class names with 'system-' prefix are reserved for system use only. error: {wrong}"
-            yield Invalid("metadata.name", "Forbidden", detail=words)
-    elif found.value > HIGHEST_PRIORITY:
-        words = f"maximum allowed value of a user defined priority is {HIGHEST_PRIORITY}"
-        yield Invalid("value", "Forbidden", detail=words)
-    if found.preemption_policy is not None:
-        yield from supported("preemptionPolicy", found.preemption_policy, ("PreemptLowerPriority", "Never"))
+            reason = ""
+        if reason:
+            detail = f"priority class names with 'system-' prefix are reserved for system use only. error: {reason}"
+            yield FieldError("metadata.name", "Forbidden", detail=detail)
+    elif priority_class.value > MAX_USER_PRIORITY:
+        detail = f"maximum allowed value of a user defined priority is {MAX_USER_PRIORITY}"
+        yield FieldError("value", "Forbidden", detail=detail)
+    policy = priority_class.preemption_policy
+    if policy is not None:
+        yield from validate_supported("preemptionPolicy", policy, ("PreemptLowerPriority", "Never"))
 
 
-def priority_class_change(old: PriorityClass, new: PriorityClass) -> Refusals:
-    """The number and the policy stay."""
+def validate_priority_class_update(old: PriorityClass, new: PriorityClass) -> FieldErrors:
+    """Validate an update of a PriorityClass: value and preemptionPolicy stay."""
     if old.value != new.value:
-        yield Invalid("value", "Forbidden", detail="may not be changed in an update.")
-    yield from immutable_field("preemptionPolicy", old.preemption_policy, new.preemption_policy)
+        yield FieldError("value", "Forbidden", detail="may not be changed in an update.")
+    yield from validate_immutable("preemptionPolicy", old.preemption_policy, new.preemption_policy)
 
 
-def pod_disruption_budget(found: PodDisruptionBudget) -> Refusals:
-    """A budget: one of the two numbers, a selector, a known policy."""
-    spec = found.spec
+def validate_disruption_budget(budget: PodDisruptionBudget) -> FieldErrors:
+    """Validate a PodDisruptionBudget: at most one of minAvailable and maxUnavailable, a selector, a known policy."""
+    spec = budget.spec
     if spec.min_available is not None and spec.max_unavailable is not None:
-        yield Invalid("spec", "Invalid", spec, "minAvailable and maxUnavailable cannot be both set")
+        yield FieldError("spec", "Invalid", spec, "minAvailable and maxUnavailable cannot be both set")
     for field, number in (("minAvailable", spec.min_available), ("maxUnavailable", spec.max_unavailable)):
         if number is not None:
-            yield from int_or_percent(f"spec.{field}", number)
-            yield from at_most_all(f"spec.{field}", number)
-    yield from label_selector("spec.selector", spec.selector)
+            yield from validate_int_or_percent(f"spec.{field}", number)
+            yield from validate_at_most_all(f"spec.{field}", number)
+    yield from validate_label_selector("spec.selector", spec.selector)
     if spec.unhealthy_pod_eviction_policy is not None:
         policies = ("AlwaysAllow", "IfHealthyBudget")
-        yield from supported("spec.unhealthyPodEvictionPolicy", spec.unhealthy_pod_eviction_policy, policies)
+        yield from validate_supported("spec.unhealthyPodEvictionPolicy", spec.unhealthy_pod_eviction_policy, policies)
 
 
-def int_or_percent(path: str, number: int | str) -> Refusals:
-    """A number that is not negative, or a percentage."""
+def validate_int_or_percent(path: str, number: int | str) -> FieldErrors:
+    """Validate a number that is not negative, or a percentage."""
     if isinstance(number, int):
         if number < 0:
-            yield Invalid(path, "Invalid", number, "must be greater than or equal to 0")
+            yield FieldError(path, "Invalid", number, "must be greater than or equal to 0")
     elif not _PERCENT.fullmatch(number):
-        words = (
+        detail = (
             "a valid percent string must be a numeric string followed by an ending '%' (e.g. '1%',  or '93%', "
             "regex used for validation is '[0-9]+%')"
         )
-        yield Invalid(path, "Invalid", number, words)
+        yield FieldError(path, "Invalid", number, detail)
 
 
-def at_most_all(path: str, number: int | str) -> Refusals:
-    """A percentage of at most 100."""
+def validate_at_most_all(path: str, number: int | str) -> FieldErrors:
+    """Refuse a percentage above 100."""
     if isinstance(number, str) and _PERCENT.fullmatch(number) and int(number[:-1]) > 100:
-        yield Invalid(path, "Invalid", number, "must not be greater than 100%")
+        yield FieldError(path, "Invalid", number, "must not be greater than 100%")
 
 
-def number_of(number: int | str) -> int:
-    """Return the number of an integer or a percentage; what is neither counts as 0."""
+def number_of_int_or_percent(number: int | str) -> int:
+    """Return the number of an integer or a percentage, 0 for other texts."""
     if isinstance(number, int):
         return number
     digits = number.removesuffix("%")
     return int(digits) if digits.isascii() and digits.isdigit() else 0
 
 
-def service(found: Service) -> Refusals:
-    """A service: an address that is one, a type, ports with names where there are several, a selector."""
-    spec, rest = found.spec, found.spec.rest
+def validate_service(service: Service) -> FieldErrors:
+    """Validate a Service: type, selector, ports, with unique names if there are several."""
+    spec, rest = service.spec, service.spec.rest
     external = spec.type == "ExternalName"
     if external:
         if spec.cluster_ip or rest.get("clusterIPs"):
-            yield Invalid("spec.clusterIPs", "Forbidden", detail="may not be set for ExternalName services")
+            yield FieldError("spec.clusterIPs", "Forbidden", detail="may not be set for ExternalName services")
         if not spec.external_name:
-            yield Invalid("spec.externalName", "Required")
+            yield FieldError("spec.externalName", "Required")
     elif spec.cluster_ip != "None" and not spec.ports:
-        yield Invalid("spec.ports", "Required")
-    yield from labels("spec.selector", spec.selector)
-    yield from supported("spec.type", spec.type, ("ClusterIP", "ExternalName", "LoadBalancer", "NodePort"))
-    yield from supported("spec.sessionAffinity", rest.get("sessionAffinity", ""), ("ClientIP", "None"))
+        yield FieldError("spec.ports", "Required")
+    yield from validate_labels("spec.selector", spec.selector)
+    yield from validate_supported("spec.type", spec.type, ("ClusterIP", "ExternalName", "LoadBalancer", "NodePort"))
+    yield from validate_supported("spec.sessionAffinity", rest.get("sessionAffinity", ""), ("ClientIP", "None"))
     names: set[str] = set()
     pairs: set[tuple[str, int]] = set()
     for index, port in enumerate(spec.ports):
         if (port.protocol, port.port) in pairs:
-            yield Invalid(f"spec.ports[{index}]", "Duplicate", ServicePort(protocol=port.protocol, port=port.port))
+            yield FieldError(f"spec.ports[{index}]", "Duplicate", ServicePort(protocol=port.protocol, port=port.port))
         pairs.add((port.protocol, port.port))
         if port.node_port and spec.type == "ClusterIP":
-            words = "may not be used when `type` is 'ClusterIP'"
-            yield Invalid(f"spec.ports[{index}].nodePort", "Forbidden", detail=words)
-        yield from _port(f"spec.ports[{index}]", port, alone=len(spec.ports) == 1)
+            detail = "may not be used when `type` is 'ClusterIP'"
+            yield FieldError(f"spec.ports[{index}].nodePort", "Forbidden", detail=detail)
+        yield from _validate_port(f"spec.ports[{index}]", port, only_port=len(spec.ports) == 1)
         if port.name and port.name in names:
-            yield Invalid(f"spec.ports[{index}].name", "Duplicate", port.name)
+            yield FieldError(f"spec.ports[{index}].name", "Duplicate", port.name)
         names.add(port.name)
 
 
-def not_an_address(found: Service) -> Refusals:
-    """A clusterIP that is no address: found when one is allocated, before anything else is looked at."""
-    address = found.spec.cluster_ip
-    if address in ("", "None") or found.spec.type == "ExternalName":
+def validate_cluster_ip(service: Service) -> FieldErrors:
+    """Refuse a clusterIP that is no address; the API server allocates it before any other rule is judged."""
+    address = service.spec.cluster_ip
+    if address in ("", "None") or service.spec.type == "ExternalName":
         return
     try:
         ipaddress.ip_address(address)
     except ValueError:
-        words = "must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)"
-        yield Invalid("spec.clusterIPs[0]", "Invalid", address, words)
+        detail = "must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)"
+        yield FieldError("spec.clusterIPs[0]", "Invalid", address, detail)
 
 
-def _port(path: str, port: ServicePort, *, alone: bool) -> Refusals:
-    if not port.name and not alone:
-        yield Invalid(f"{path}.name", "Required")
+def _validate_port(path: str, port: ServicePort, *, only_port: bool) -> FieldErrors:
+    if not port.name and not only_port:
+        yield FieldError(f"{path}.name", "Required")
     elif port.name:
-        yield from each(f"{path}.name", port.name, dns_label(port.name))
+        yield from invalid_values(f"{path}.name", port.name, check_dns_label(port.name))
     if not 0 < port.port < 65536:
-        yield Invalid(f"{path}.port", "Invalid", port.port, "must be between 1 and 65535, inclusive")
-    yield from supported(f"{path}.protocol", port.protocol, ("SCTP", "TCP", "UDP"))
+        yield FieldError(f"{path}.port", "Invalid", port.port, "must be between 1 and 65535, inclusive")
+    yield from validate_supported(f"{path}.protocol", port.protocol, ("SCTP", "TCP", "UDP"))
     target = port.target_port
     if isinstance(target, int) and not 0 < target < 65536:
-        yield Invalid(f"{path}.targetPort", "Invalid", target, "must be between 1 and 65535, inclusive")
+        yield FieldError(f"{path}.targetPort", "Invalid", target, "must be between 1 and 65535, inclusive")
     elif isinstance(target, str):
-        yield from each(f"{path}.targetPort", target, port_name(target))
+        yield from invalid_values(f"{path}.targetPort", target, check_port_name(target))

@@ -1,4 +1,4 @@
-"""Which selectors, tolerations and taints the API server takes.
+"""Validate label selectors, node selectors, tolerations and taints.
 
 Mirrors apimachinery `ValidateLabelSelector` and core `ValidateNodeSelector`, `ValidateTolerations` (v1.36.2).
 """
@@ -8,116 +8,117 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from ..kinds.selector import LabelSelector, NodeSelector, NodeSelectorTerm, Requirement, Taint, Toleration
-from .invalid import Invalid, Refusals, each, label_value, labels, qualified_name, subdomain, supported
+from .field_error import FieldError, FieldErrors, invalid_values, validate_labels, validate_supported
+from .name_syntax import check_label_value, check_qualified_name, check_subdomain
 
-EFFECTS = ("NoSchedule", "PreferNoSchedule", "NoExecute")
+TAINT_EFFECTS = ("NoSchedule", "PreferNoSchedule", "NoExecute")
 
 
-def label_selector(path: str, selector: LabelSelector | None) -> Refusals:
-    """A label selector: matchLabels are labels; operators In, NotIn, Exists, DoesNotExist."""
+def validate_label_selector(path: str, selector: LabelSelector | None) -> FieldErrors:
+    """Validate a label selector: matchLabels, and requirements with In, NotIn, Exists or DoesNotExist."""
     if selector is None:
         return
-    yield from labels(f"{path}.matchLabels", selector.match_labels)
-    for index, expression in enumerate(selector.match_expressions):
-        here = f"{path}.matchExpressions[{index}]"
-        yield from _values(here, expression, numbers=False)
-        yield from each(f"{here}.key", expression.key, qualified_name(expression.key))
-        for place, value in enumerate(expression.values):
-            yield from each(f"{here}.values[{place}]", value, label_value(value))
+    yield from validate_labels(f"{path}.matchLabels", selector.match_labels)
+    for index, requirement in enumerate(selector.match_expressions):
+        item_path = f"{path}.matchExpressions[{index}]"
+        yield from _validate_values(item_path, requirement, numeric=False)
+        yield from invalid_values(f"{item_path}.key", requirement.key, check_qualified_name(requirement.key))
+        for value_index, value in enumerate(requirement.values):
+            yield from invalid_values(f"{item_path}.values[{value_index}]", value, check_label_value(value))
 
 
-def _values(path: str, expression: Requirement, *, numbers: bool) -> Refusals:
-    """How many values each operator takes; Gt and Lt only where nodes are selected."""
-    match expression.operator:
+def _validate_values(path: str, requirement: Requirement, *, numeric: bool) -> FieldErrors:
+    """Validate the number of values for an operator; Gt and Lt are for node selectors only."""
+    match requirement.operator:
         case "In" | "NotIn":
-            if not expression.values:
-                yield Invalid(
+            if not requirement.values:
+                yield FieldError(
                     f"{path}.values",
                     "Required",
                     detail="must be specified when `operator` is 'In' or 'NotIn'",
                 )
         case "Exists" | "DoesNotExist":
-            if expression.values:
-                words = "may not be specified when `operator` is 'Exists' or 'DoesNotExist'"
-                yield Invalid(f"{path}.values", "Forbidden", detail=words)
-        case "Gt" | "Lt" if numbers:
-            if len(expression.values) != 1:
-                words = "must be specified single value when `operator` is 'Lt' or 'Gt'"
-                yield Invalid(f"{path}.values", "Required", detail=words)
+            if requirement.values:
+                detail = "may not be specified when `operator` is 'Exists' or 'DoesNotExist'"
+                yield FieldError(f"{path}.values", "Forbidden", detail=detail)
+        case "Gt" | "Lt" if numeric:
+            if len(requirement.values) != 1:
+                detail = "must be specified single value when `operator` is 'Lt' or 'Gt'"
+                yield FieldError(f"{path}.values", "Required", detail=detail)
         case _:
-            yield Invalid(f"{path}.operator", "Invalid", expression.operator, "not a valid selector operator")
+            yield FieldError(f"{path}.operator", "Invalid", requirement.operator, "not a valid selector operator")
 
 
-def node_selector(path: str, selector: NodeSelector) -> Refusals:
-    """A node selector has at least one term; an empty term is allowed and matches nothing."""
+def validate_node_selector(path: str, selector: NodeSelector) -> FieldErrors:
+    """Validate a node selector: at least one term; an empty term is allowed and matches nothing."""
     if not selector.node_selector_terms:
-        yield Invalid(
+        yield FieldError(
             f"{path}.nodeSelectorTerms", "Required", detail="must have at least one node selector term"
         )
     for index, term in enumerate(selector.node_selector_terms):
-        yield from node_selector_term(f"{path}.nodeSelectorTerms[{index}]", term)
+        yield from validate_node_selector_term(f"{path}.nodeSelectorTerms[{index}]", term)
 
 
-def node_selector_term(path: str, term: NodeSelectorTerm) -> Refusals:
-    """A term's expressions are about labels, its fields about metadata.name alone."""
-    for index, expression in enumerate(term.match_expressions):
-        here = f"{path}.matchExpressions[{index}]"
-        yield from _values(here, expression, numbers=True)
-        yield from each(f"{here}.key", expression.key, qualified_name(expression.key))
-        for place, value in enumerate(expression.values):
-            yield from each(f"{here}.values[{place}]", value, label_value(value))
+def validate_node_selector_term(path: str, term: NodeSelectorTerm) -> FieldErrors:
+    """Validate a node selector term: matchExpressions select labels, matchFields select metadata.name only."""
+    for index, requirement in enumerate(term.match_expressions):
+        item_path = f"{path}.matchExpressions[{index}]"
+        yield from _validate_values(item_path, requirement, numeric=True)
+        yield from invalid_values(f"{item_path}.key", requirement.key, check_qualified_name(requirement.key))
+        for value_index, value in enumerate(requirement.values):
+            yield from invalid_values(f"{item_path}.values[{value_index}]", value, check_label_value(value))
     for index, field in enumerate(term.match_fields):
-        yield from _field(f"{path}.matchFields[{index}]", field)
+        yield from _validate_field(f"{path}.matchFields[{index}]", field)
 
 
-def _field(path: str, field: Requirement) -> Refusals:
+def _validate_field(path: str, field: Requirement) -> FieldErrors:
     if field.operator not in ("In", "NotIn"):
-        yield Invalid(f"{path}.operator", "Invalid", field.operator, "not a valid selector operator")
+        yield FieldError(f"{path}.operator", "Invalid", field.operator, "not a valid selector operator")
     elif len(field.values) != 1:
-        words = "must be only one value when `operator` is 'In' or 'NotIn' for node field selector"
-        yield Invalid(f"{path}.values", "Required", detail=words)
+        detail = "must be only one value when `operator` is 'In' or 'NotIn' for node field selector"
+        yield FieldError(f"{path}.values", "Required", detail=detail)
     if field.key != "metadata.name":
-        yield Invalid(f"{path}.key", "Invalid", field.key, "not a valid field selector key")
+        yield FieldError(f"{path}.key", "Invalid", field.key, "not a valid field selector key")
         return
     for index, value in enumerate(field.values):
-        yield from each(f"{path}.values[{index}]", value, subdomain(value))
+        yield from invalid_values(f"{path}.values[{index}]", value, check_subdomain(value))
 
 
-def tolerations(path: str, found: Sequence[Toleration]) -> Refusals:
-    """Tolerations: an empty key wants Exists, seconds want NoExecute, Exists wants no value."""
-    for index, toleration in enumerate(found):
-        here, operator = f"{path}[{index}]", toleration.operator
+def validate_tolerations(path: str, tolerations: Sequence[Toleration]) -> FieldErrors:
+    """Validate tolerations: an empty key needs Exists, tolerationSeconds need NoExecute, Exists has no value."""
+    for index, toleration in enumerate(tolerations):
+        item_path, operator = f"{path}[{index}]", toleration.operator
         if toleration.key:
-            yield from each(f"{here}.key", toleration.key, qualified_name(toleration.key))
+            yield from invalid_values(f"{item_path}.key", toleration.key, check_qualified_name(toleration.key))
         elif operator != "Exists":
-            words = 'operator must be Exists when `key` is empty, which means "match all values and all keys"'
-            yield Invalid(f"{here}.operator", "Invalid", operator, words)
+            detail = 'operator must be Exists when `key` is empty, which means "match all values and all keys"'
+            yield FieldError(f"{item_path}.operator", "Invalid", operator, detail)
         if toleration.toleration_seconds is not None and toleration.effect != "NoExecute":
-            words = "effect must be 'NoExecute' when `tolerationSeconds` is set"
-            yield Invalid(f"{here}.effect", "Invalid", toleration.effect, words)
+            detail = "effect must be 'NoExecute' when `tolerationSeconds` is set"
+            yield FieldError(f"{item_path}.effect", "Invalid", toleration.effect, detail)
         if operator in ("", "Equal"):
-            yield from each(f"{here}.operator", toleration.value, label_value(toleration.value))
+            yield from invalid_values(f"{item_path}.operator", toleration.value, check_label_value(toleration.value))
         elif operator == "Exists":
             if toleration.value:
-                words = "value must be empty when `operator` is 'Exists'"
-                yield Invalid(f"{here}.operator", "Invalid", toleration, words)
+                detail = "value must be empty when `operator` is 'Exists'"
+                yield FieldError(f"{item_path}.operator", "Invalid", toleration, detail)
         else:
-            yield from supported(f"{here}.operator", operator, ("Equal", "Exists"))
+            yield from validate_supported(f"{item_path}.operator", operator, ("Equal", "Exists"))
         if toleration.effect:
-            yield from supported(f"{here}.effect", toleration.effect, EFFECTS)
+            yield from validate_supported(f"{item_path}.effect", toleration.effect, TAINT_EFFECTS)
 
 
-def taints(path: str, found: Iterable[Taint]) -> Refusals:
-    """Taints: a key, a label's value, an effect; unique by key and effect."""
+def validate_taints(path: str, taints: Iterable[Taint]) -> FieldErrors:
+    """Validate taints: key, value and effect; pairs of key and effect are unique."""
     seen: set[tuple[str, str]] = set()
-    for index, taint in enumerate(found):
-        here = f"{path}[{index}]"
-        yield from each(f"{here}.key", taint.key, qualified_name(taint.key))
-        yield from each(f"{here}.value", taint.value, label_value(taint.value))
+    for index, taint in enumerate(taints):
+        item_path = f"{path}[{index}]"
+        yield from invalid_values(f"{item_path}.key", taint.key, check_qualified_name(taint.key))
+        yield from invalid_values(f"{item_path}.value", taint.value, check_label_value(taint.value))
         if not taint.effect:
-            yield Invalid(f"{here}.effect", "Required")
+            yield FieldError(f"{item_path}.effect", "Required")
         else:
-            yield from supported(f"{here}.effect", taint.effect, EFFECTS)
+            yield from validate_supported(f"{item_path}.effect", taint.effect, TAINT_EFFECTS)
         if taint.effect and (taint.key, taint.effect) in seen:
-            yield Invalid(here, "Duplicate", taint, "taints must be unique by key and effect pair")
+            yield FieldError(item_path, "Duplicate", taint, "taints must be unique by key and effect pair")
         seen.add((taint.key, taint.effect))

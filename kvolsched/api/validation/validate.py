@@ -1,20 +1,15 @@
-"""What the API server refuses to store, in its own field paths and words; one small function a rule.
+"""Validate an object after defaulting: find the rules of its kind and collect their errors.
 
-`validate` judges an object by itself, after defaulting; `immutable` judges what changed between two versions
-of it. A create is `validate(new)`, an update `validate(new) + immutable(old, new)`. Mirrors
-`pkg/apis/*/validation` (v1.36.2).
+The API server judges a create by `validate(new)`, and an update by `validate(new) + validate_update(old, new)` (see
+`immutable_fields`). Mirrors `pkg/apis/*/validation` (v1.36.2).
 """
 
 from __future__ import annotations
 
-import ipaddress
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from ..kinds import quantity
 from ..kinds.csi import CSIDriver, CSINode, CSIStorageCapacity, VolumeAttachment
-from ..kinds.kind import BY_NAME
-from ..kinds.meta import ObjectMeta
 from ..kinds.node import Node
 from ..kinds.pod import Pod
 from ..kinds.policy import PodDisruptionBudget, PriorityClass
@@ -22,156 +17,65 @@ from ..kinds.service import Service
 from ..kinds.storage_class import StorageClass
 from ..kinds.volume import PersistentVolume, PersistentVolumeClaim
 from ..kinds.workload import DaemonSet, Deployment, Event, Namespace, ReplicaSet, StatefulSet
-from .csi_rules import csi_driver, csi_node, csi_storage_capacity, volume_attachment
-from .immutable import immutable
-from .invalid import Invalid, Refusals, dns_label, each, labels, path_segment, qualified_name, subdomain
-from .pod_rules import pod_spec
-from .policy_rules import not_an_address, pod_disruption_budget, priority_class, service
-from .selector_rules import taints
-from .volume_rules import claim, storage_class, volume
-from .workload_rules import daemon_set, deployment, replica_set, stateful_set
-
-__all__ = ["Invalid", "immutable", "validate"]
-
-# What a name must be where it is no subdomain; a budget may have any that can stand in an address.
-_NAMES: Mapping[str, Callable[[str], list[str]]] = {
-    "Namespace": dns_label,
-    "Service": dns_label,
-    "PodDisruptionBudget": path_segment,
-    "Deployment": lambda text: [words.replace("bytes", "characters") for words in subdomain(text)],
-}
-LONGEST_ANNOTATIONS = 256 * 1024  # bytes of all keys and values together
-STANDARD_FINALIZERS = frozenset({"kubernetes", "orphan", "foregroundDeletion"})
+from .csi_rules import (
+    validate_csi_driver,
+    validate_csi_node,
+    validate_csi_storage_capacity,
+    validate_volume_attachment,
+)
+from .field_error import FieldError, FieldErrors
+from .metadata_rules import validate_finalizer, validate_metadata
+from .node_rules import validate_node
+from .pod_rules import validate_pod_spec
+from .policy_rules import validate_cluster_ip, validate_disruption_budget, validate_priority_class, validate_service
+from .volume_rules import validate_claim, validate_storage_class, validate_volume
+from .workload_rules import validate_daemon_set, validate_deployment, validate_replica_set, validate_stateful_set
 
 
-def validate(found: Any) -> list[Invalid]:
-    """Return every refusal of this object; none if it may be stored. Kinds without rules pass."""
-    rules = _RULES.get(type(found))
+def validate(obj: Any) -> list[FieldError]:
+    """Return the errors of an object, [] if it may be stored. Kinds without rules pass."""
+    rules = _RULES.get(type(obj))
     if rules is None:
         return []
-    alone = _ALONE.get(type(found))
-    return (list(alone(found)) if alone is not None else []) or [*metadata(found), *rules(found)]
+    early_rules = _EARLY_RULES.get(type(obj))
+    return (list(early_rules(obj)) if early_rules is not None else []) or [*validate_metadata(obj), *rules(obj)]
 
 
+def _validate_pod(pod: Pod) -> FieldErrors:
+    return validate_pod_spec("spec", pod.spec)
 
 
-def metadata(found: Any) -> Refusals:
-    """What every kind's metadata must be: a name, labels and annotations with proper keys, owners,
-    finalizers.
-    """
-    meta: ObjectMeta = found.metadata
-    kind = BY_NAME[found.kind]
-    name_rule = _NAMES.get(kind.name, subdomain)
-    if not meta.name and not meta.generate_name:
-        yield Invalid("metadata.name", "Required", detail="name or generateName is required")
-    if meta.generate_name:  # what is made of it ends in five more characters
-        yield from each("metadata.generateName", meta.generate_name, name_rule(_completed(meta.generate_name)))
-    if meta.name:
-        yield from each("metadata.name", meta.name, name_rule(meta.name))
-    if kind.namespaced:
-        if not meta.namespace:
-            yield Invalid("metadata.namespace", "Required")
-        else:
-            yield from each("metadata.namespace", meta.namespace, dns_label(meta.namespace))
-    elif meta.namespace:
-        yield Invalid("metadata.namespace", "Forbidden", detail="not allowed on this type")
-    yield from labels("metadata.labels", meta.labels)
-    for key in meta.annotations:
-        yield from each("metadata.annotations", key, qualified_name(key.lower()))
-    if sum(len(key.encode()) + len(str(text).encode()) for key, text in meta.annotations.items()) > LONGEST_ANNOTATIONS:
-        words = f"may not be more than {LONGEST_ANNOTATIONS} bytes"
-        yield Invalid("metadata.annotations", "TooLong", detail=words)
-    yield from _owners("metadata.ownerReferences", meta)
-    for index, name in enumerate(meta.finalizers):
-        yield from _finalizer("metadata.finalizers", f"metadata.finalizers[{index}]", name)
+def _validate_namespace(namespace: Namespace) -> FieldErrors:
+    for name in namespace.rest.get("spec", {}).get("finalizers", ()):
+        yield from validate_finalizer("spec.finalizers", "spec.finalizers", str(name))
 
 
-def _completed(prefix: str) -> str:
-    return f"{prefix[:-1]}a" if len(prefix) > 1 and prefix.endswith("-") else prefix
-
-
-def _owners(path: str, meta: ObjectMeta) -> Refusals:
-    for owner in meta.owner_references:
-        if not owner.api_version.rpartition("/")[2]:
-            yield Invalid(f"{path}.apiVersion", "Invalid", owner.api_version, "version must not be empty")
-        for field in ("kind", "name", "uid"):
-            if not getattr(owner, field):
-                yield Invalid(f"{path}.{field}", "Invalid", "", "must not be empty")
-        if (owner.api_version, owner.kind) == ("v1", "Event"):
-            yield Invalid(path, "Invalid", owner, "/v1, Kind=Event is disallowed from being an owner")
-    controllers = [f"{owner.kind}/{owner.name}" for owner in meta.owner_references if owner.controller]
-    for other in controllers[1:]:
-        words = 'Only one reference can have Controller set to true. Found "true" in references for'
-        yield Invalid(path, "Invalid", [*controllers], f"{words} {controllers[0]} and {other}")
-
-
-def _finalizer(path: str, item: str, name: str) -> Refusals:
-    yield from each(path, name, qualified_name(name))
-    if "/" not in name and name not in STANDARD_FINALIZERS:
-        yield Invalid(
-            item, "Invalid", name, "name is neither a standard finalizer name nor is it fully qualified"
-        )
-
-
-
-
-def _pod(found: Pod) -> Refusals:
-    return pod_spec("spec", found.spec)
-
-
-def _node(found: Node) -> Refusals:
-    yield from taints("metadata.taints", found.spec.taints)
-    for field in ("capacity", "allocatable"):
-        for name, text in getattr(found.status, field).items():
-            number = quantity.parse(text)
-            if number < 0:
-                yield Invalid(f"status.{field}.{name}", "Invalid", text, "must be greater than or equal to 0")
-            if number.denominator != 1 and (name == "pods" or ("/" in name and "kubernetes.io/" not in name)):
-                yield Invalid(f"status.{field}.{name}", "Invalid", text, "must be an integer")
-    ranges = [str(text) for text in found.spec.rest.get("podCIDRs", ())]
-    families = []
-    for index, text in enumerate(ranges):
-        try:
-            families.append(ipaddress.ip_network(text, strict=False).version)
-        except ValueError:
-            words = "must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)"
-            yield Invalid(f"spec.podCIDRs[{index}]", "Invalid", text, words)
-    if len(ranges) > 1 and (len(families) > len(set(families)) or len(ranges) > 2):
-        words = "may specify no more than one CIDR for each IP family"
-        yield Invalid("spec.podCIDRs", "Invalid", ranges, words)
-
-
-def _namespace(found: Namespace) -> Refusals:
-    for name in found.rest.get("spec", {}).get("finalizers", ()):
-        yield from _finalizer("spec.finalizers", "spec.finalizers", str(name))
-
-
-def _event(found: Event) -> Refusals:
+def _validate_event(event: Event) -> FieldErrors:
     return iter(())
 
 
-# Rules that are looked at before anything else: what they refuse is all that is told.
-_ALONE: Mapping[type[Any], Callable[[Any], Refusals]] = {
-    Service: not_an_address,
-    PodDisruptionBudget: pod_disruption_budget,
+# Rules that are judged first; if they find errors, no other rule is judged.
+_EARLY_RULES: Mapping[type[Any], Callable[[Any], FieldErrors]] = {
+    Service: validate_cluster_ip,
+    PodDisruptionBudget: validate_disruption_budget,
 }
-_RULES: Mapping[type[Any], Callable[[Any], Refusals]] = {
-    StorageClass: storage_class,
-    PersistentVolume: volume,
-    PersistentVolumeClaim: claim,
-    Pod: _pod,
-    Node: _node,
-    Namespace: _namespace,
-    StatefulSet: stateful_set,
-    Deployment: deployment,
-    ReplicaSet: replica_set,
-    DaemonSet: daemon_set,
-    Service: service,
-    PriorityClass: priority_class,
-    PodDisruptionBudget: pod_disruption_budget,
-    CSINode: csi_node,
-    CSIDriver: csi_driver,
-    CSIStorageCapacity: csi_storage_capacity,
-    VolumeAttachment: volume_attachment,
-    Event: _event,
+_RULES: Mapping[type[Any], Callable[[Any], FieldErrors]] = {
+    StorageClass: validate_storage_class,
+    PersistentVolume: validate_volume,
+    PersistentVolumeClaim: validate_claim,
+    Pod: _validate_pod,
+    Node: validate_node,
+    Namespace: _validate_namespace,
+    StatefulSet: validate_stateful_set,
+    Deployment: validate_deployment,
+    ReplicaSet: validate_replica_set,
+    DaemonSet: validate_daemon_set,
+    Service: validate_service,
+    PriorityClass: validate_priority_class,
+    PodDisruptionBudget: validate_disruption_budget,
+    CSINode: validate_csi_node,
+    CSIDriver: validate_csi_driver,
+    CSIStorageCapacity: validate_csi_storage_capacity,
+    VolumeAttachment: validate_volume_attachment,
+    Event: _validate_event,
 }

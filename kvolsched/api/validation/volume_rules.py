@@ -1,4 +1,4 @@
-"""Which storage classes, volumes and claims the API server takes, one function a rule.
+"""Validate storage classes, volumes and claims.
 
 Mirrors storage `ValidateStorageClass` and core `ValidatePersistentVolume`, `ValidatePersistentVolumeClaim`
 (v1.36.2).
@@ -14,13 +14,14 @@ from ..kinds import quantity
 from ..kinds.storage_class import StorageClass, TopologySelectorTerm
 from ..kinds.volume import PersistentVolume, PersistentVolumeClaim, PersistentVolumeClaimSpec
 from ..text.convert import schema
-from .csi_rules import driver_name
-from .invalid import Invalid, Refusals, each, qualified_name, subdomain, supported
-from .selector_rules import label_selector, node_selector
+from .csi_rules import validate_driver_name
+from .field_error import FieldError, FieldErrors, invalid_values, validate_supported
+from .name_syntax import check_qualified_name, check_subdomain
+from .selector_rules import validate_label_selector, validate_node_selector
 
 ACCESS_MODES = ("ReadOnlyMany", "ReadWriteMany", "ReadWriteOnce", "ReadWriteOncePod")
-# The order in which Kubernetes looks at them: the first is the volume's type, every further one is refused.
-SOURCES = (
+# In Kubernetes' order: the first source is the volume's type, every further one is refused.
+VOLUME_SOURCES = (
     "hostPath",
     "gcePersistentDisk",
     "awsElasticBlockStore",
@@ -46,158 +47,155 @@ SOURCES = (
 )
 
 
-
-
-def storage_class(found: StorageClass) -> Refusals:
-    """A class: a provisioner, parameters with keys, one of the two modes, topologies."""
-    if not found.provisioner:
-        yield Invalid("provisioner", "Required")
+def validate_storage_class(storage_class: StorageClass) -> FieldErrors:
+    """Validate a StorageClass: provisioner, parameters, reclaim policy, binding mode, allowed topologies."""
+    if not storage_class.provisioner:
+        yield FieldError("provisioner", "Required")
     else:
-        name = found.provisioner.lower()
-        yield from each("provisioner", name, qualified_name(name))
-    if len(found.parameters) > 512:
-        yield Invalid("parameters", "TooLong", detail="may not be more than 512 bytes")
-    if "" in found.parameters:
-        yield Invalid("parameters", "Invalid", "", "field can not be empty.")
-    if found.reclaim_policy:
-        yield from supported("reclaimPolicy", found.reclaim_policy, ("Delete", "Retain"))
-    if found.volume_binding_mode is None:
-        yield Invalid("volumeBindingMode", "Required")
+        name = storage_class.provisioner.lower()
+        yield from invalid_values("provisioner", name, check_qualified_name(name))
+    if len(storage_class.parameters) > 512:
+        yield FieldError("parameters", "TooLong", detail="may not be more than 512 bytes")
+    if "" in storage_class.parameters:
+        yield FieldError("parameters", "Invalid", "", "field can not be empty.")
+    if storage_class.reclaim_policy:
+        yield from validate_supported("reclaimPolicy", storage_class.reclaim_policy, ("Delete", "Retain"))
+    if storage_class.volume_binding_mode is None:
+        yield FieldError("volumeBindingMode", "Required")
     else:
-        yield from supported(
-            "volumeBindingMode", found.volume_binding_mode, ("Immediate", "WaitForFirstConsumer")
+        yield from validate_supported(
+            "volumeBindingMode", storage_class.volume_binding_mode, ("Immediate", "WaitForFirstConsumer")
         )
-    yield from _topologies("allowedTopologies", found.allowed_topologies)
+    yield from _validate_topologies("allowedTopologies", storage_class.allowed_topologies)
 
 
-def _topologies(path: str, terms: tuple[TopologySelectorTerm, ...]) -> Refusals:
-    """Keys are label names, values are given and differ, no key twice in a term, no two equal terms (S0)."""
+def _validate_topologies(path: str, terms: tuple[TopologySelectorTerm, ...]) -> FieldErrors:
+    """Validate allowedTopologies: valid and unique keys, at least one value, unique values, unique terms (S0)."""
     seen: list[Mapping[str, frozenset[str]]] = [{}]  # a term without expressions equals this one
     for index, term in enumerate(terms):
-        here = f"{path}[{index}].matchLabelExpressions"
-        said: dict[str, frozenset[str]] = {}
-        for place, requirement in enumerate(term.match_label_expressions):
-            item = f"{here}[{place}]"
-            yield from each(f"{item}.key", requirement.key, qualified_name(requirement.key))
+        item_path = f"{path}[{index}].matchLabelExpressions"
+        values_by_key: dict[str, frozenset[str]] = {}
+        for requirement_index, requirement in enumerate(term.match_label_expressions):
+            requirement_path = f"{item_path}[{requirement_index}]"
+            yield from invalid_values(f"{requirement_path}.key", requirement.key, check_qualified_name(requirement.key))
             if not requirement.values:
-                yield Invalid(f"{item}.values", "Required")
-            for other, value in enumerate(requirement.values):
-                if value in requirement.values[:other]:
-                    yield Invalid(f"{item}.values[{other}]", "Duplicate", value)
-            if requirement.key in said:
-                yield Invalid(f"{item}.key", "Duplicate", requirement.key)
-            said[requirement.key] = frozenset(requirement.values)
-        if said in seen:
-            yield Invalid(here, "Duplicate", "")
-        seen.append(said)
+                yield FieldError(f"{requirement_path}.values", "Required")
+            for value_index, value in enumerate(requirement.values):
+                if value in requirement.values[:value_index]:
+                    yield FieldError(f"{requirement_path}.values[{value_index}]", "Duplicate", value)
+            if requirement.key in values_by_key:
+                yield FieldError(f"{requirement_path}.key", "Duplicate", requirement.key)
+            values_by_key[requirement.key] = frozenset(requirement.values)
+        if values_by_key in seen:
+            yield FieldError(item_path, "Duplicate", "")
+        seen.append(values_by_key)
 
 
-
-
-def _access_modes(path: str, modes: tuple[str, ...], required: str) -> Refusals:
+def _validate_access_modes(path: str, modes: tuple[str, ...], required: str) -> FieldErrors:
     if not modes:
-        yield Invalid(path, "Required", detail=required)
+        yield FieldError(path, "Required", detail=required)
     for mode in modes:
-        yield from supported(path, mode, ACCESS_MODES)
+        yield from validate_supported(path, mode, ACCESS_MODES)
     if "ReadWriteOncePod" in modes and len(modes) > 1:
-        yield Invalid(path, "Forbidden", detail="may not use ReadWriteOncePod with other access modes")
+        yield FieldError(path, "Forbidden", detail="may not use ReadWriteOncePod with other access modes")
 
 
-def _positive(path: str, text: str) -> Refusals:
+def _validate_positive(path: str, text: str) -> FieldErrors:
     number = quantity.parse(text)
     if number < 0:
-        yield Invalid(path, "Invalid", quantity.value(text), "must be a valid resource quantity")
+        yield FieldError(path, "Invalid", quantity.value(text), "must be a valid resource quantity")
     if number <= 0:
-        yield Invalid(path, "Invalid", text, "must be greater than zero")
+        yield FieldError(path, "Invalid", text, "must be greater than zero")
 
 
-def volume(found: PersistentVolume) -> Refusals:
-    """A volume: access modes, a capacity of storage alone, exactly one source, node affinity that says
-    something.
-    """
-    spec = found.spec
-    yield from _access_modes("spec.accessModes", spec.access_modes, "")
+def validate_volume(volume: PersistentVolume) -> FieldErrors:
+    """Validate a PersistentVolume: access modes, capacity, exactly one source, node affinity, class, mode."""
+    spec = volume.spec
+    yield from _validate_access_modes("spec.accessModes", spec.access_modes, "")
     if not spec.capacity:
-        yield Invalid("spec.capacity", "Required")
+        yield FieldError("spec.capacity", "Required")
     if list(spec.capacity) != ["storage"]:
-        yield from supported("spec.capacity", dict(spec.capacity) or None, ("storage",))
+        yield from validate_supported("spec.capacity", dict(spec.capacity) or None, ("storage",))
     for name, text in spec.capacity.items():
-        yield from _positive(f"spec.capacity[{name}]", text)
+        yield from _validate_positive(f"spec.capacity[{name}]", text)
     if spec.persistent_volume_reclaim_policy:
         policies = ("Delete", "Recycle", "Retain")
-        yield from supported(
+        yield from validate_supported(
             "spec.persistentVolumeReclaimPolicy", spec.persistent_volume_reclaim_policy, policies
         )
     if spec.node_affinity is not None and spec.node_affinity.required is None:
-        yield Invalid(
+        yield FieldError(
             "spec.nodeAffinity.required", "Required", detail="must specify required node constraints"
         )
     elif spec.node_affinity is not None and spec.node_affinity.required is not None:
-        yield from node_selector("spec.nodeAffinity.required", spec.node_affinity.required)
-    yield from _sources(found)
-    if spec.storage_class_name:
-        yield from each("spec.storageClassName", spec.storage_class_name, subdomain(spec.storage_class_name))
+        yield from validate_node_selector("spec.nodeAffinity.required", spec.node_affinity.required)
+    yield from _validate_source(volume)
+    class_name = spec.storage_class_name
+    if class_name:
+        yield from invalid_values("spec.storageClassName", class_name, check_subdomain(class_name))
     if spec.volume_mode is not None:
-        yield from supported("spec.volumeMode", spec.volume_mode, ("Block", "Filesystem"))
-    yield from _attributes_class(found)
+        yield from validate_supported("spec.volumeMode", spec.volume_mode, ("Block", "Filesystem"))
+    yield from _validate_attributes_class(volume)
 
 
-def _attributes_class(found: PersistentVolume) -> Refusals:
-    name = found.spec.volume_attributes_class_name
+def _validate_attributes_class(volume: PersistentVolume) -> FieldErrors:
+    name = volume.spec.volume_attributes_class_name
     if name is None:
         return
     path = "spec.volumeAttributesClassName"
     if not name:
-        yield Invalid(path, "Required", detail="an empty string is disallowed")
+        yield FieldError(path, "Required", detail="an empty string is disallowed")
     else:
-        yield from each(path, name, subdomain(name))
-    if "csi" not in found.spec.rest:
-        words = "has to be specified when using volumeAttributesClassName"
-        yield Invalid("spec.csi", "Required", detail=words)
+        yield from invalid_values(path, name, check_subdomain(name))
+    if "csi" not in volume.spec.rest:
+        detail = "has to be specified when using volumeAttributesClassName"
+        yield FieldError("spec.csi", "Required", detail=detail)
 
 
-def _sources(found: PersistentVolume) -> Refusals:
-    """Exactly one source; what some of them require; a local volume requires node affinity."""
-    given = [name for name in SOURCES if name in found.spec.rest]
-    if not given:
-        yield Invalid("spec", "Required", detail="must specify a volume type")
+def _validate_source(volume: PersistentVolume) -> FieldErrors:
+    """Validate the source of a volume: exactly one, with its required fields; local needs node affinity."""
+    names = [name for name in VOLUME_SOURCES if name in volume.spec.rest]
+    if not names:
+        yield FieldError("spec", "Required", detail="must specify a volume type")
         return
-    for name in given[1:]:
-        yield Invalid(f"spec.{name}", "Forbidden", detail="may not specify more than 1 volume type")
-    source, path = found.spec.rest[given[0]], f"spec.{given[0]}"
+    for name in names[1:]:
+        yield FieldError(f"spec.{name}", "Forbidden", detail="may not specify more than 1 volume type")
+    source, path = volume.spec.rest[names[0]], f"spec.{names[0]}"
     source = source if isinstance(source, dict) else {}
-    if given[0] == "local" and found.spec.node_affinity is None:
-        yield Invalid("spec.nodeAffinity", "Required", detail="Local volume requires node affinity")
-    for field in _REQUIRED_IN_SOURCE.get(given[0], ()):
+    if names[0] == "local" and volume.spec.node_affinity is None:
+        yield FieldError("spec.nodeAffinity", "Required", detail="Local volume requires node affinity")
+    for field in _REQUIRED_FIELDS.get(names[0], ()):
         if not source.get(field):
-            yield Invalid(f"{path}.{field}", "Required")
-    where = str(source.get("path", ""))
-    if given[0] in ("local", "hostPath") and ".." in where.split("/"):
-        yield Invalid(f"{path}.path", "Invalid", where, "must not contain '..'")
-    if given[0] == "nfs" and where and not where.startswith("/"):
-        yield Invalid(f"{path}.path", "Invalid", where, "must be an absolute path")
-    if given[0] == "hostPath" and source.get("type"):
+            yield FieldError(f"{path}.{field}", "Required")
+    source_path = str(source.get("path", ""))
+    if names[0] in ("local", "hostPath") and ".." in source_path.split("/"):
+        yield FieldError(f"{path}.path", "Invalid", source_path, "must not contain '..'")
+    if names[0] == "nfs" and source_path and not source_path.startswith("/"):
+        yield FieldError(f"{path}.path", "Invalid", source_path, "must be an absolute path")
+    if names[0] == "hostPath" and source.get("type"):
         types = schema()["types"]["HostPathVolumeSource"]["type"].get("enum", ())
-        yield from supported(f"{path}.type", source["type"], ["", *(word for word in types if word)])
-    whole = given[0] == "hostPath" and posixpath.normpath(where or ".") in ("/", "//")
-    if whole and found.spec.persistent_volume_reclaim_policy == "Recycle":
-        words = "may not be 'recycle' for a hostPath mount of '/'"
-        yield Invalid("spec.persistentVolumeReclaimPolicy", "Forbidden", detail=words)
-    if given[0] == "csi":
-        yield from _csi(path, source)
+        yield from validate_supported(f"{path}.type", source["type"], ["", *(word for word in types if word)])
+    is_root = names[0] == "hostPath" and posixpath.normpath(source_path or ".") in ("/", "//")
+    if is_root and volume.spec.persistent_volume_reclaim_policy == "Recycle":
+        detail = "may not be 'recycle' for a hostPath mount of '/'"
+        yield FieldError("spec.persistentVolumeReclaimPolicy", "Forbidden", detail=detail)
+    if names[0] == "csi":
+        yield from _validate_csi_source(path, source)
 
 
-def _csi(path: str, source: Mapping[str, Any]) -> Refusals:
-    yield from driver_name(f"{path}.driver", source.get("driver", ""))
-    for field in _SECRETS:
+def _validate_csi_source(path: str, source: Mapping[str, Any]) -> FieldErrors:
+    yield from validate_driver_name(f"{path}.driver", source.get("driver", ""))
+    for field in _SECRET_REFERENCES:
         if field in source:
             for part in ("name", "namespace"):
                 if not source[field].get(part):
-                    yield Invalid(f"{path}.{field}.{part}", "Required")
+                    yield FieldError(f"{path}.{field}.{part}", "Required")
 
 
-_SECRETS = ("controllerPublishSecretRef", "controllerExpandSecretRef", "nodePublishSecretRef", "nodeExpandSecretRef")
-_REQUIRED_IN_SOURCE: Mapping[str, tuple[str, ...]] = {
+_SECRET_REFERENCES = (
+    "controllerPublishSecretRef", "controllerExpandSecretRef", "nodePublishSecretRef", "nodeExpandSecretRef"
+)  # fmt: skip
+_REQUIRED_FIELDS: Mapping[str, tuple[str, ...]] = {
     "local": ("path",),
     "hostPath": ("path",),
     "nfs": ("server", "path"),
@@ -207,46 +205,46 @@ _REQUIRED_IN_SOURCE: Mapping[str, tuple[str, ...]] = {
 }
 
 
-def _data_source(path: str, found: Mapping[str, Any]) -> Refusals:
-    """What a claim is filled from: named, of a kind, of a proper group; without a group it is a claim."""
-    kind, group = found.get("kind", ""), found.get("apiGroup") or ""
-    if not found.get("name"):
-        yield Invalid(f"{path}.name", "Required")
+def _validate_data_source(path: str, reference: Mapping[str, Any]) -> FieldErrors:
+    """Validate dataSource or dataSourceRef of a claim: name, kind, API group; without a group it is a claim."""
+    kind, group = reference.get("kind", ""), reference.get("apiGroup") or ""
+    if not reference.get("name"):
+        yield FieldError(f"{path}.name", "Required")
     if not kind:
-        yield Invalid(f"{path}.kind", "Required")
+        yield FieldError(f"{path}.kind", "Required")
     if not group and kind != "PersistentVolumeClaim":
-        words = "must be 'PersistentVolumeClaim' when referencing the default apiGroup"
-        yield Invalid(path, "Invalid", kind, words)
+        detail = "must be 'PersistentVolumeClaim' when referencing the default apiGroup"
+        yield FieldError(path, "Invalid", kind, detail)
     if group:
-        yield from each(f"{path}.apiGroup", group, subdomain(group))
+        yield from invalid_values(f"{path}.apiGroup", group, check_subdomain(group))
 
 
-def claim(found: PersistentVolumeClaim) -> Refusals:
-    """A claim is its spec."""
-    return claim_spec("spec", found.spec)
+def validate_claim(claim: PersistentVolumeClaim) -> FieldErrors:
+    """Validate a PersistentVolumeClaim."""
+    return validate_claim_spec("spec", claim.spec)
 
 
-def claim_spec(path: str, spec: PersistentVolumeClaimSpec) -> Refusals:
-    """A claim's spec, or that of a template at this path: modes, a request for storage, proper names."""
-    yield from label_selector(f"{path}.selector", spec.selector)
-    yield from _access_modes(f"{path}.accessModes", spec.access_modes, "at least 1 access mode is required")
+def validate_claim_spec(path: str, spec: PersistentVolumeClaimSpec) -> FieldErrors:
+    """Validate the spec of a claim or of a claim template, at this path."""
+    yield from validate_label_selector(f"{path}.selector", spec.selector)
+    yield from _validate_access_modes(f"{path}.accessModes", spec.access_modes, "at least 1 access mode is required")
     storage = spec.resources.requests.get("storage")
     if storage is None:
-        yield Invalid(f"{path}.resources[storage]", "Required")
+        yield FieldError(f"{path}.resources[storage]", "Required")
     else:
-        yield from _positive(f"{path}.resources[storage]", storage)
+        yield from _validate_positive(f"{path}.resources[storage]", storage)
     if spec.storage_class_name:
-        yield from each(
-            f"{path}.storageClassName", spec.storage_class_name, subdomain(spec.storage_class_name)
+        yield from invalid_values(
+            f"{path}.storageClassName", spec.storage_class_name, check_subdomain(spec.storage_class_name)
         )
     if spec.volume_mode is not None:
-        yield from supported(f"{path}.volumeMode", spec.volume_mode, ("Block", "Filesystem"))
+        yield from validate_supported(f"{path}.volumeMode", spec.volume_mode, ("Block", "Filesystem"))
     source, reference = spec.rest.get("dataSource"), spec.rest.get("dataSourceRef")
-    for field, named in (("dataSource", source), ("dataSourceRef", reference)):
-        if named is not None:
-            yield from _data_source(f"{path}.{field}", named)
+    for field, given in (("dataSource", source), ("dataSourceRef", reference)):
+        if given is not None:
+            yield from _validate_data_source(f"{path}.{field}", given)
     if source is not None and reference is not None and source != reference:
-        yield Invalid(path, "Invalid", source, "must match dataSourceRef")
+        yield FieldError(path, "Invalid", source, "must match dataSourceRef")
     if spec.volume_attributes_class_name:
         name = spec.volume_attributes_class_name
-        yield from each(f"{path}.volumeAttributesClassName", name, subdomain(name))
+        yield from invalid_values(f"{path}.volumeAttributesClassName", name, check_subdomain(name))

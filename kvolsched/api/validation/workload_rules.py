@@ -1,7 +1,7 @@
-"""Which workloads the API server takes, one function a rule.
+"""Validate StatefulSets, Deployments, ReplicaSets and DaemonSets.
 
 Mirrors apps `ValidateStatefulSet`, `ValidateDeployment`, `ValidateReplicaSet` and `ValidateDaemonSet` (v1.36.2). A
-template is judged as a pod that always restarts; the selector must match its labels.
+template is validated as a pod with restartPolicy Always; the selector must match its labels.
 """
 
 from __future__ import annotations
@@ -13,184 +13,187 @@ from typing import Any
 from ..kinds.pod import PodTemplateSpec
 from ..kinds.selector import LabelSelector
 from ..kinds.workload import DaemonSet, Deployment, ReplicaSet, StatefulSet
-from .invalid import Invalid, Refusals, dns_label, each, labels, supported
-from .pod_rules import pod_spec
-from .policy_rules import at_most_all, int_or_percent, number_of
-from .selector_rules import label_selector
-from .volume_rules import claim_spec
+from .field_error import FieldError, FieldErrors, invalid_values, validate_labels, validate_supported
+from .name_syntax import check_dns_label
+from .pod_rules import validate_pod_spec
+from .policy_rules import number_of_int_or_percent, validate_at_most_all, validate_int_or_percent
+from .selector_rules import validate_label_selector
+from .volume_rules import validate_claim_spec
 
 
-def not_negative(**numbers: int | None) -> Refusals:
-    """Numbers of a spec, by the names of their fields (dots written as `__`), are not negative."""
+def validate_not_negative(**numbers: int | None) -> FieldErrors:
+    """Refuse negative numbers in a spec; keyword names are field paths with `__` for dots."""
     for field, number in numbers.items():
         if number is not None and number < 0:
-            yield Invalid(f"spec.{field.replace('__', '.')}", "Invalid", number, "must be greater than or equal to 0")
+            path = f"spec.{field.replace('__', '.')}"
+            yield FieldError(path, "Invalid", number, "must be greater than or equal to 0")
 
 
-def stateful_set(found: StatefulSet) -> Refusals:
-    """A StatefulSet: its order, numbers, strategy, selector, template, and the claims it makes."""
-    spec = found.spec
+def validate_stateful_set(stateful_set: StatefulSet) -> FieldErrors:
+    """Validate a StatefulSet: policies, numbers, strategy, selector, template and claim templates."""
+    spec = stateful_set.spec
     if spec.pod_management_policy not in ("OrderedReady", "Parallel"):
-        words = "must be 'OrderedReady' or 'Parallel'"
-        yield Invalid("spec.podManagementPolicy", "Invalid", spec.pod_management_policy, words)
-    yield from not_negative(
+        detail = "must be 'OrderedReady' or 'Parallel'"
+        yield FieldError("spec.podManagementPolicy", "Invalid", spec.pod_management_policy, detail)
+    yield from validate_not_negative(
         replicas=spec.replicas,
         minReadySeconds=spec.rest.get("minReadySeconds"),
         ordinals__start=spec.rest.get("ordinals", {}).get("start"),
     )
     if spec.service_name:
-        yield from each("spec.serviceName", spec.service_name, dns_label(spec.service_name))
-    yield from _stateful_strategy("spec.updateStrategy", spec.rest.get("updateStrategy", {}))
+        yield from invalid_values("spec.serviceName", spec.service_name, check_dns_label(spec.service_name))
+    yield from _validate_stateful_set_strategy("spec.updateStrategy", spec.rest.get("updateStrategy", {}))
     retention = spec.rest.get("persistentVolumeClaimRetentionPolicy", {})
     for field in ("whenDeleted", "whenScaled"):
         if retention.get(field):
             path = f"spec.persistentVolumeClaimRetentionPolicy.{field}"
-            yield from supported(path, retention[field], ("Retain", "Delete"))
-    wrong = list(selector(spec.selector, "statefulset"))
-    yield from wrong
-    if any(".operator" in refusal.path or ".values" in refusal.path for refusal in wrong):
-        yield Invalid("spec.selector", "Invalid", spec.selector)
+            yield from validate_supported(path, retention[field], ("Retain", "Delete"))
+    selector_errors = list(validate_selector(spec.selector, "statefulset"))
+    yield from selector_errors
+    if any(".operator" in error.path or ".values" in error.path for error in selector_errors):
+        yield FieldError("spec.selector", "Invalid", spec.selector)
     else:
-        yield from _mismatch(spec.selector, spec.template)
+        yield from _validate_template_labels(spec.selector, spec.template)
         claims = {claim.metadata.name for claim in spec.volume_claim_templates}
-        yield from template(spec.template, claims)
+        yield from validate_template(spec.template, claims)
     for index, claim in enumerate(spec.volume_claim_templates):
-        yield from claim_spec(f"spec.volumeClaimTemplates[{index}].spec", claim.spec)
+        yield from validate_claim_spec(f"spec.volumeClaimTemplates[{index}].spec", claim.spec)
 
 
-def selector(found: LabelSelector | None, kind: str) -> Refusals:
-    """A workload's selector: given, well formed, not empty."""
-    if found is None:
-        yield Invalid("spec.selector", "Required")
+def validate_selector(selector: LabelSelector | None, kind: str) -> FieldErrors:
+    """Validate a workload's selector: present, valid, not empty."""
+    if selector is None:
+        yield FieldError("spec.selector", "Required")
         return
-    yield from label_selector("spec.selector", found)
-    if not found.match_labels and not found.match_expressions:
-        yield Invalid("spec.selector", "Invalid", found, f"empty selector is invalid for {kind}")
+    yield from validate_label_selector("spec.selector", selector)
+    if not selector.match_labels and not selector.match_expressions:
+        yield FieldError("spec.selector", "Invalid", selector, f"empty selector is invalid for {kind}")
 
 
-def _mismatch(found: LabelSelector | None, of: PodTemplateSpec) -> Refusals:
-    if found is None or not found.matches(of.metadata.labels):
-        words = "`selector` does not match template `labels`"
-        yield Invalid("spec.template.metadata.labels", "Invalid", of.metadata.labels or None, words)
+def _validate_template_labels(selector: LabelSelector | None, template: PodTemplateSpec) -> FieldErrors:
+    if selector is None or not selector.matches(template.metadata.labels):
+        detail = "`selector` does not match template `labels`"
+        yield FieldError("spec.template.metadata.labels", "Invalid", template.metadata.labels or None, detail)
 
 
-def template(found: PodTemplateSpec, claims: set[str] | frozenset[str] = frozenset()) -> Refusals:
-    """A template's labels and pod; volumes of claims that will be made for it may be mounted."""
-    for refusal in itertools.chain(
-        labels("spec.template.metadata.labels", found.metadata.labels),
-        pod_spec("spec.template.spec", found.spec),
+def validate_template(template: PodTemplateSpec, claims: set[str] | frozenset[str] = frozenset()) -> FieldErrors:
+    """Validate a template's labels and pod spec; its pods may mount volumes of these claim templates."""
+    for error in itertools.chain(
+        validate_labels("spec.template.metadata.labels", template.metadata.labels),
+        validate_pod_spec("spec.template.spec", template.spec),
     ):
-        templated = refusal.type == "NotFound" and refusal.path.endswith(".name") and refusal.value in claims
-        if not templated and refusal.path != "spec.template.spec.restartPolicy":
-            yield refusal
-    yield from supported("spec.template.spec.restartPolicy", found.spec.restart_policy, ("Always",))
+        mounts_claim = error.type == "NotFound" and error.path.endswith(".name") and error.value in claims
+        if not mounts_claim and error.path != "spec.template.spec.restartPolicy":
+            yield error
+    yield from validate_supported("spec.template.spec.restartPolicy", template.spec.restart_policy, ("Always",))
 
 
-def _no_deadline(found: PodTemplateSpec, kind: str) -> Refusals:
-    if "activeDeadlineSeconds" in found.spec.rest:
-        words = f"activeDeadlineSeconds in {kind} is not Supported"
-        yield Invalid("spec.template.spec.activeDeadlineSeconds", "Forbidden", detail=words)
+def _refuse_deadline(template: PodTemplateSpec, kind: str) -> FieldErrors:
+    if "activeDeadlineSeconds" in template.spec.rest:
+        detail = f"activeDeadlineSeconds in {kind} is not Supported"
+        yield FieldError("spec.template.spec.activeDeadlineSeconds", "Forbidden", detail=detail)
 
 
-def _stateful_strategy(path: str, strategy: Mapping[str, Any]) -> Refusals:
+def _validate_stateful_set_strategy(path: str, strategy: Mapping[str, Any]) -> FieldErrors:
     kind, rolling = strategy.get("type") or "RollingUpdate", strategy.get("rollingUpdate")
     if kind not in ("RollingUpdate", "OnDelete"):
-        yield Invalid(path, "Invalid", strategy, "must be 'RollingUpdate' or 'OnDelete'")
+        yield FieldError(path, "Invalid", strategy, "must be 'RollingUpdate' or 'OnDelete'")
     elif kind == "OnDelete" and rolling is not None:
-        words = "only allowed for updateStrategy 'RollingUpdate'"
-        yield Invalid(f"{path}.rollingUpdate", "Invalid", rolling, words)
+        detail = "only allowed for updateStrategy 'RollingUpdate'"
+        yield FieldError(f"{path}.rollingUpdate", "Invalid", rolling, detail)
     elif rolling is not None and (rolling.get("partition") or 0) < 0:
-        words = "must be greater than or equal to 0"
-        yield Invalid(f"{path}.rollingUpdate.partition", "Invalid", rolling["partition"], words)
+        detail = "must be greater than or equal to 0"
+        yield FieldError(f"{path}.rollingUpdate.partition", "Invalid", rolling["partition"], detail)
 
 
-def deployment(found: Deployment) -> Refusals:
-    """A Deployment: numbers, a strategy, a deadline longer than a pod must be ready, selector and template."""
-    spec = found.spec
+def validate_deployment(deployment: Deployment) -> FieldErrors:
+    """Validate a Deployment: numbers, strategy, selector, template; the deadline exceeds minReadySeconds."""
+    spec = deployment.spec
     deadline = spec.rest.get("progressDeadlineSeconds")
-    yield from not_negative(
+    yield from validate_not_negative(
         replicas=spec.replicas,
         minReadySeconds=spec.min_ready_seconds,
         revisionHistoryLimit=spec.rest.get("revisionHistoryLimit"),
         progressDeadlineSeconds=deadline,
     )
     if deadline is not None and deadline <= spec.min_ready_seconds:
-        yield Invalid("spec.progressDeadlineSeconds", "Invalid", deadline, "must be greater than minReadySeconds")
-    yield from _replicated(spec.selector, spec.template)
-    yield from _deployment_strategy("spec.strategy", spec.rest.get("strategy", {}))
+        yield FieldError("spec.progressDeadlineSeconds", "Invalid", deadline, "must be greater than minReadySeconds")
+    yield from _validate_selector_and_template(spec.selector, spec.template)
+    yield from _validate_deployment_strategy("spec.strategy", spec.rest.get("strategy", {}))
 
 
-def replica_set(found: ReplicaSet) -> Refusals:
-    """A ReplicaSet: numbers, selector and template."""
-    yield from not_negative(replicas=found.spec.replicas, minReadySeconds=found.spec.min_ready_seconds)
-    yield from _replicated(found.spec.selector, found.spec.template)
+def validate_replica_set(replica_set: ReplicaSet) -> FieldErrors:
+    """Validate a ReplicaSet: numbers, selector and template."""
+    spec = replica_set.spec
+    yield from validate_not_negative(replicas=spec.replicas, minReadySeconds=spec.min_ready_seconds)
+    yield from _validate_selector_and_template(spec.selector, spec.template)
 
 
-def _replicated(found: LabelSelector | None, of: PodTemplateSpec) -> Refusals:
-    """Selector and template of a Deployment or ReplicaSet; both are told that they are Deployments."""
-    wrong = list(selector(found, "deployment"))
-    yield from wrong
-    if any(refusal.path != "spec.selector" for refusal in wrong):
-        yield Invalid("spec.selector", "Invalid", found, "invalid label selector")
+def _validate_selector_and_template(selector: LabelSelector | None, template: PodTemplateSpec) -> FieldErrors:
+    """Validate selector and template of a Deployment or ReplicaSet; the errors of both say `deployment`."""
+    selector_errors = list(validate_selector(selector, "deployment"))
+    yield from selector_errors
+    if any(error.path != "spec.selector" for error in selector_errors):
+        yield FieldError("spec.selector", "Invalid", selector, "invalid label selector")
         return
-    if found is None or found.match_labels or found.match_expressions:
-        yield from _mismatch(found, of)
-    yield from template(of)
-    yield from _no_deadline(of, "ReplicaSet")
+    if selector is None or selector.match_labels or selector.match_expressions:
+        yield from _validate_template_labels(selector, template)
+    yield from validate_template(template)
+    yield from _refuse_deadline(template, "ReplicaSet")
 
 
-def _deployment_strategy(path: str, strategy: Mapping[str, Any]) -> Refusals:
+def _validate_deployment_strategy(path: str, strategy: Mapping[str, Any]) -> FieldErrors:
     kind, rolling = strategy.get("type", ""), strategy.get("rollingUpdate")
     if kind == "Recreate":
         if rolling is not None:
-            words = "may not be specified when strategy `type` is 'Recreate'"
-            yield Invalid(f"{path}.rollingUpdate", "Forbidden", detail=words)
+            detail = "may not be specified when strategy `type` is 'Recreate'"
+            yield FieldError(f"{path}.rollingUpdate", "Forbidden", detail=detail)
     elif kind != "RollingUpdate":
-        yield from supported(path, kind, ("Recreate", "RollingUpdate"))
+        yield from validate_supported(path, kind, ("Recreate", "RollingUpdate"))
     elif rolling is not None:
         unavailable, surge = rolling.get("maxUnavailable", 0), rolling.get("maxSurge", 0)
-        here = f"{path}.rollingUpdate"
-        yield from int_or_percent(f"{here}.maxUnavailable", unavailable)
-        yield from int_or_percent(f"{here}.maxSurge", surge)
-        if number_of(unavailable) == number_of(surge) == 0:
-            yield Invalid(f"{here}.maxUnavailable", "Invalid", unavailable, "may not be 0 when `maxSurge` is 0")
-        yield from at_most_all(f"{here}.maxUnavailable", unavailable)
+        item_path = f"{path}.rollingUpdate"
+        yield from validate_int_or_percent(f"{item_path}.maxUnavailable", unavailable)
+        yield from validate_int_or_percent(f"{item_path}.maxSurge", surge)
+        if number_of_int_or_percent(unavailable) == number_of_int_or_percent(surge) == 0:
+            yield FieldError(f"{item_path}.maxUnavailable", "Invalid", unavailable, "may not be 0 when `maxSurge` is 0")
+        yield from validate_at_most_all(f"{item_path}.maxUnavailable", unavailable)
 
 
-def daemon_set(found: DaemonSet) -> Refusals:
-    """A DaemonSet: selector, template, numbers, and pods that go before or after the new ones come, not both.
+def validate_daemon_set(daemon_set: DaemonSet) -> FieldErrors:
+    """Validate a DaemonSet: selector, template, numbers; one of maxUnavailable and maxSurge must be 0.
 
-    Without a selector only the template is told not to match.
+    Without a selector, the only error is that the template does not match.
     """
-    spec = found.spec
-    wrong = list(selector(spec.selector, "daemonset")) if spec.selector is not None else []
-    yield from wrong
-    if all(refusal.path == "spec.selector" for refusal in wrong):
-        yield from _mismatch(spec.selector, spec.template)
-    yield from template(spec.template)
-    yield from _no_deadline(spec.template, "DaemonSet")
-    yield from not_negative(
+    spec = daemon_set.spec
+    selector_errors = list(validate_selector(spec.selector, "daemonset")) if spec.selector is not None else []
+    yield from selector_errors
+    if all(error.path == "spec.selector" for error in selector_errors):
+        yield from _validate_template_labels(spec.selector, spec.template)
+    yield from validate_template(spec.template)
+    yield from _refuse_deadline(spec.template, "DaemonSet")
+    yield from validate_not_negative(
         minReadySeconds=spec.min_ready_seconds, revisionHistoryLimit=spec.rest.get("revisionHistoryLimit")
     )
-    yield from _daemon_strategy("spec.updateStrategy", spec.rest.get("updateStrategy", {}))
+    yield from _validate_daemon_set_strategy("spec.updateStrategy", spec.rest.get("updateStrategy", {}))
 
 
-def _daemon_strategy(path: str, strategy: Mapping[str, Any]) -> Refusals:
+def _validate_daemon_set_strategy(path: str, strategy: Mapping[str, Any]) -> FieldErrors:
     kind, rolling = strategy.get("type", ""), strategy.get("rollingUpdate")
     if kind == "OnDelete":
         return
     if kind != "RollingUpdate":
-        yield from supported(path, kind, ("RollingUpdate", "OnDelete"))
+        yield from validate_supported(path, kind, ("RollingUpdate", "OnDelete"))
         return
-    here = f"{path}.rollingUpdate"
+    item_path = f"{path}.rollingUpdate"
     if rolling is None:
-        yield Invalid(here, "Required")
+        yield FieldError(item_path, "Required")
         return
     unavailable, surge = rolling.get("maxUnavailable", 0), rolling.get("maxSurge", 0)
     for field, number in (("maxUnavailable", unavailable), ("maxSurge", surge)):
-        yield from int_or_percent(f"{here}.{field}", number)
-        yield from at_most_all(f"{here}.{field}", number)
-    if number_of(unavailable) and number_of(surge):
-        yield Invalid(f"{here}.maxSurge", "Invalid", surge, "may not be set when maxUnavailable is non-zero")
-    elif not number_of(unavailable) and not number_of(surge):
-        yield Invalid(f"{here}.maxUnavailable", "Required", detail="cannot be 0 when maxSurge is 0")
+        yield from validate_int_or_percent(f"{item_path}.{field}", number)
+        yield from validate_at_most_all(f"{item_path}.{field}", number)
+    if number_of_int_or_percent(unavailable) and number_of_int_or_percent(surge):
+        yield FieldError(f"{item_path}.maxSurge", "Invalid", surge, "may not be set when maxUnavailable is non-zero")
+    elif not number_of_int_or_percent(unavailable) and not number_of_int_or_percent(surge):
+        yield FieldError(f"{item_path}.maxUnavailable", "Required", detail="cannot be 0 when maxSurge is 0")

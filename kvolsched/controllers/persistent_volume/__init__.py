@@ -41,7 +41,7 @@ from ...volumes import (
     selected_node,
     under_rollback,
 )
-from ...world.apiserver import Done, Refused, Write
+from ...world.apiserver import CommittedWrite, RefusedWrite, Write
 from ...world.component import Actor, Component, TurnContext
 from ...world.log import Key
 from ...world.mutation_cache import MutationCache, drop_outdated_writes, drop_written, record_written
@@ -124,7 +124,7 @@ class PVController:
                 return  # its claims take no volume before a pod is there
         for key in own.indexes["pending"].keys(word):
             if word[0] == "volume" or not self._delayed(ctx, own.at(key)):
-                ctx.wake(f"{key.namespace}/{key.name}", self._to_next_tick(ctx))
+                ctx.wake_after(f"{key.namespace}/{key.name}", self._to_next_tick(ctx))
 
     def volumes_of(self, ctx: TurnContext, key: Key, old: Any, new: Any) -> Iterator[str]:
         """Yield the volumes that a change concerns: themselves, and that of a claim which has gone."""
@@ -133,14 +133,14 @@ class PVController:
         elif key.kind == CLAIM and new is None and old.spec.volume_name:
             yield old.spec.volume_name
 
-    def done(self, ctx: TurnContext, _cause: str, outcome: Done, *, last: bool) -> None:
+    def done(self, ctx: TurnContext, _cause: str, outcome: CommittedWrite, *, last: bool) -> None:
         """Take what was written into the own cache, and say what goes with it."""
         write = outcome.write
-        if outcome.stored is not None and outcome.changed and getattr(write, "keep", True):
+        if outcome.stored is not None and outcome.changed and getattr(write, "cached", True):
             record_written(ctx, outcome.stored)
         report_outcome(ctx, outcome)
 
-    def refused(self, ctx: TurnContext, _cause: str, outcome: Refused) -> None:
+    def refused(self, ctx: TurnContext, _cause: str, outcome: RefusedWrite) -> None:
         """Say what goes with a refused write."""
         operation = getattr(outcome.write, "operation", "")
         if operation and self.options.today:  # 1.11 did not count it as a failure
@@ -150,7 +150,7 @@ class PVController:
     def _current(self, ctx: TurnContext, key: Key) -> Any:
         """Return what a worker is to look at: as last seen, or None where the own cache is ahead of the watch."""
         own = own_of(ctx)
-        kept, seen = own.kept.get(key), own.watched.get(key)
+        kept, seen = own.written.get(key), own.watched.get(key)
         if kept is None:
             return seen
         if seen is None:  # the deletion has just arrived
@@ -169,7 +169,7 @@ class PVController:
 
     def sync_claim(self, ctx: TurnContext, cause: str) -> Sequence[Write]:
         """Take up one claim: bind it, provision for it, or say why it waits."""
-        ctx.cancel_wake(cause)  # it is looked at now, with all that is seen
+        ctx.cancel_wake_up(cause)  # it is looked at now, with all that is seen
         claim: PersistentVolumeClaim | None = self._current(ctx, Key(CLAIM, *cause.split("/")))
         if claim is None:
             return ()
@@ -184,7 +184,7 @@ class PVController:
         else:
             self._sync_unbound_claim(decision, claim)
         if self.options.ticks and claim.status.phase == "Pending":
-            ctx.wake(cause, self._to_next_tick(ctx), periodic=True)
+            ctx.wake_after(cause, self._to_next_tick(ctx), periodic=True)
         return decision.writes
 
     def _to_next_tick(self, ctx: TurnContext) -> float:
@@ -208,7 +208,7 @@ class PVController:
         else:
             said = "no persistent volumes available for this claim and no storage class is set"
             decision.event(claim, "Normal", "FailedBinding", said)
-            decision.say(f"PV controller finds no volume for {reference_of(claim)}, which has no class")
+            decision.describe(f"PV controller finds no volume for {reference_of(claim)}, which has no class")
         self.writes.claim_phase(decision, claim, "Pending")
 
     def _delayed(self, ctx: TurnContext, claim: PersistentVolumeClaim) -> bool:
@@ -238,7 +238,7 @@ class PVController:
             if not delayed:
                 candidates += indexes["free"].get((class_name, *modes))
             rules = self.options.rules
-            found = find_matching_volume(claim, candidates, delayed=delayed, options=rules)
+            found = find_matching_volume(claim, candidates, delayed=delayed, rules=rules)
             if found is not None:
                 return found
         return None
@@ -253,7 +253,7 @@ class PVController:
             reason = "WaitForPodScheduled"
             said = f"waiting for pod{'s' if len(pods) > 1 else ''} {names} to be scheduled"
         decision.event(claim, "Normal", reason, said)
-        decision.say(f"PV controller leaves {reference_of(claim)} unbound: {said}")
+        decision.describe(f"PV controller leaves {reference_of(claim)} unbound: {said}")
 
     def _assign_default_class(self, decision: PlanBuilder, claim: PersistentVolumeClaim) -> bool:
         """Give a claim without class the default one, the newest of several; the sync ends there."""
@@ -268,14 +268,14 @@ class PVController:
         failed = f'can\'t update PersistentVolumeClaim["{claim_key(claim)}"]: {{error}}'
         # Kubernetes does not take this write into its own cache: the next sync waits for the watch.
         lane = f"PV controller gives {reference_of(claim)} the default class {chosen}"
-        decision.update(claim, given, lane, keep=False, error=failed)
+        decision.update(claim, given, lane, cached=False, refusal_words=failed)
         return True
 
     def _sync_prebound_claim(self, decision: PlanBuilder, claim: PersistentVolumeClaim) -> None:
         """The claim names a volume but is not bound: bind that one if it is free and suits."""
         volume = own_of(decision.ctx).at(Key(VOLUME, "", claim.spec.volume_name))
         if volume is None:
-            decision.say(f"PV controller waits: {reference_of(claim)} wants pv/{claim.spec.volume_name}, which is not there")
+            decision.describe(f"PV controller waits: {reference_of(claim)} wants pv/{claim.spec.volume_name}, which is not there")
             self.writes.claim_phase(decision, claim, "Pending")
         elif volume.spec.claim_ref is None:
             why = self._unsuitable(volume, claim)
@@ -284,7 +284,7 @@ class PVController:
                 return
             said = f'Cannot bind to requested volume "{volume.metadata.name}": {why}'
             decision.event(claim, "Warning", "VolumeMismatch", said)
-            decision.say(f"PV controller does not bind {reference_of(claim)}: {why}")
+            decision.describe(f"PV controller does not bind {reference_of(claim)}: {why}")
             self.writes.claim_phase(decision, claim, "Pending")
         elif is_bound_to(volume, claim):
             self.writes.bind(decision, volume, claim)
@@ -293,12 +293,12 @@ class PVController:
                 said = f'volume "{volume.metadata.name}" already bound to a different claim.'
                 decision.event(claim, "Warning", "FailedBinding", said)
             rival = claim_ref_key(volume.spec.claim_ref)
-            decision.say(f"PV controller does not bind {reference_of(claim)}: {reference_of(volume)} is claimed by {rival}")
+            decision.describe(f"PV controller does not bind {reference_of(claim)}: {reference_of(volume)} is claimed by {rival}")
             if BOUND_BY_CONTROLLER not in claim.metadata.annotations:
                 self.writes.claim_phase(decision, claim, "Pending")
             else:
                 name = volume.metadata.name
-                decision.ctx.say(words.misbound(claim_key(claim), name, rival, today=self.options.today))
+                decision.ctx.describe(words.misbound(claim_key(claim), name, rival, today=self.options.today))
 
     def _unsuitable(self, volume: PersistentVolume, claim: PersistentVolumeClaim) -> str:
         """Return why a volume that a claim names cannot serve it, or ""."""
@@ -308,7 +308,7 @@ class PVController:
             return "requested PV is too small"
         if class_of_volume(volume) != class_of_claim(claim):
             return "storageClassName does not match"
-        if self.options.rules.mode_matters and mode(volume) != mode(claim):
+        if not self.options.rules.modes_match(claim, volume):
             return "incompatible volumeMode"
         return "" if has_access_modes(volume, claim) else "incompatible accessMode"
 
@@ -345,7 +345,7 @@ class PVController:
             self._cannot_provision(decision, claim, why)
         elif found is not None and found.provisioner in self.options.in_tree:
             if _has_operations(ctx):
-                decision.ask(OPERATIONS, operation)
+                decision.enqueue(OPERATIONS, operation)
         elif found is not None:
             self._hand_over(decision, claim, self.options.migrated.get(found.provisioner, found.provisioner))
 
@@ -361,7 +361,7 @@ class PVController:
 
     def _cannot_provision(self, decision: PlanBuilder, claim: PersistentVolumeClaim, why: str) -> None:
         decision.event(claim, "Warning", "ProvisioningFailed", why)
-        decision.say(f"PV controller cannot provision for {reference_of(claim)}: {why}")
+        decision.describe(f"PV controller cannot provision for {reference_of(claim)}: {why}")
 
     def _hand_over(self, decision: PlanBuilder, claim: PersistentVolumeClaim, provisioner: str) -> None:
         """Name the external provisioner on the claim, in one write, and say whom it waits for."""
@@ -379,11 +379,11 @@ class PVController:
             claim,
             asked,
             f"PV controller hands {reference_of(claim)} to {provisioner}",
-            otherwise=failed if self.options.today else (),
+            on_failure=failed if self.options.today else (),
             operation=f"provision-{claim_key(claim)}[{claim.metadata.uid}]",
         )
         decision.event(asked, "Normal", "ExternalProvisioning", said)
-        decision.say(f"PV controller waits for {provisioner} to provision {reference_of(claim)}")
+        decision.describe(f"PV controller waits for {provisioner} to provision {reference_of(claim)}")
 
     def starts(self, ctx: TurnContext, operation: str) -> bool:
         """Say whether an operation may start: not while it is under way, and not soon after it has failed."""
@@ -430,9 +430,9 @@ class PVController:
         if claim is None and volume.status.phase not in ("Released", "Failed"):
             claim = own.watched.get(key)
             if claim is None:
-                claim = ctx.get(key)
+                claim = ctx.get_live(key)
         if claim is not None and claim.metadata.uid != ref.uid:
-            claim = ctx.get(key)
+            claim = ctx.get_live(key)
         return claim if claim is not None and claim.metadata.uid == ref.uid else None
 
     def _volume_waits(self, decision: PlanBuilder, volume: PersistentVolume, claim: PersistentVolumeClaim) -> None:
@@ -444,7 +444,7 @@ class PVController:
             said = f'Cannot bind PersistentVolume "{volume.metadata.name}" to requested PersistentVolumeClaim '
             decision.event(claim, "Warning", "VolumeMismatch", f"{said}due to incompatible volumeMode.")
             return
-        decision.ask(CLAIMS, claim_key(claim))
+        decision.enqueue(CLAIMS, claim_key(claim))
 
     def _release(self, decision: PlanBuilder, volume: PersistentVolume) -> None:
         """The claim is gone: the volume is Released, then reclaimed by its policy."""
@@ -455,7 +455,7 @@ class PVController:
         uid, name = volume.metadata.uid, volume.metadata.name
         match volume.spec.persistent_volume_reclaim_policy:
             case "Retain":
-                decision.say(f"PV controller leaves {reference_of(volume)} as it is: its policy is Retain")
+                decision.describe(f"PV controller leaves {reference_of(volume)} as it is: its policy is Retain")
             case "Delete":
                 self._operate(decision, volume, f"delete-{name}[{uid}]")
             case "Recycle":
@@ -475,7 +475,7 @@ class PVController:
                 said = words.no_deleter(volume.metadata.name, today=self.options.today)
                 self.writes.fail_volume(decision, volume, "VolumeFailedDelete", said)
         elif self.starts(ctx, operation):
-            decision.ask(OPERATIONS, operation)
+            decision.enqueue(OPERATIONS, operation)
 
 
 def _has_operations(ctx: TurnContext) -> bool:

@@ -50,7 +50,7 @@ class Migration:
             return claim
         new = evolve_parts(claim, metadata={"annotations": annotations})
         words = f"PV controller notes on {reference_of(claim)} which driver acts for its plugin"
-        decision.update(claim, new, words, error=FAILED)
+        decision.update(claim, new, words, refusal_words=FAILED)
         return new
 
     def volume(self, decision: PlanBuilder, volume: PersistentVolume) -> PersistentVolume:
@@ -68,7 +68,7 @@ class Migration:
         new = attrs.evolve(
             volume, metadata=attrs.evolve(meta, annotations=annotations, finalizers=finalizers)
         )
-        decision.update(volume, new, f"PV controller notes on {reference_of(volume)} who is to delete it", error=FAILED)
+        decision.update(volume, new, f"PV controller notes on {reference_of(volume)} who is to delete it", refusal_words=FAILED)
         return new
 
     def _guards(self, volume: PersistentVolume, by: str) -> tuple[str, ...]:

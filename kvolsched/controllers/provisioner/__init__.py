@@ -46,7 +46,7 @@ from .capacity import ITEM, WATCHES, CapacityPublisher, PublishedCapacities, Pub
 from .driver_status import StatusPublisher
 from .in_tree_topology import allowed, choose_topology
 from .new_volume import FINALIZER, chooses, domain_of, volume_for, volume_name
-from .options import DESIGN, EXHAUSTED, HOSTNAME, UNFINISHED, UPSTREAM, Failure, ProvisionerOptions
+from .options import DESIGN, EXHAUSTED, UNFINISHED, UPSTREAM, Failure, ProvisionerOptions
 from .storage_pools import CapacityResponse, DriverStorage, places
 from .topology import DriverTopology, FirstAttempt, NoTopology, NoTopologyYet, TopologyRequest
 
@@ -179,11 +179,11 @@ class Provisioner:
             words = f'External provisioner is provisioning volume for claim "{claim_key(claim)}"'
             ctx.event(claim, "Normal", "Provisioning", words, self.source)
         begun = self._begun(ctx, claim, node, attempt, number)
-        ctx.say(f"{self.name} takes up {reference_of(claim)}{f' for {node}' if node else ''}")
+        ctx.describe(f"{self.name} takes up {reference_of(claim)}{f' for {node}' if node else ''}")
         if self.options.delay <= 0:
             return self._finish(ctx, cause, begun)
         ctx.remember("attempt", cause, begun)
-        ctx.wake(cause, self.options.delay)
+        ctx.wake_after(cause, self.options.delay)
         return ()
 
     def _begun(self, ctx: TurnContext, claim: PersistentVolumeClaim, node: str, last: Attempt | None, number: int) -> Attempt:
@@ -257,7 +257,7 @@ class Provisioner:
                 f'User "system:{self.component}" cannot get resource "{resource}" in API group "{group}" '
                 "at the cluster scope"
             )
-        found = ctx.get(key)
+        found = ctx.get_live(key)
         if found is None:
             if self.in_tree:
                 raise NoTopology(f'Failed to get target node: node "{key.name}" not found')
@@ -348,8 +348,8 @@ class Provisioner:
             kept = attempt.remembered if attempt.volume is None or failure.code in UNFINISHED else FirstAttempt()
             uid = attempt.claim if kept != FirstAttempt() else ""
             ctx.remember("attempt", cause, Attempt(number, attempt.node, claim=uid, remembered=kept))
-            ctx.wake(cause, self.backoff(number))
-            decision.say(f"{self.name} cannot provision for {reference_of(claim)}: {failure.desc}")
+            ctx.wake_after(cause, self.backoff(number))
+            decision.describe(f"{self.name} cannot provision for {reference_of(claim)}: {failure.desc}")
         decision.event(claim, "Warning", "ProvisioningFailed", words)
         return decision.writes
 
@@ -359,7 +359,7 @@ class Provisioner:
         """Yield a volume of this driver that was released."""
         if key.kind == "PersistentVolume" and new is not None and self._is_to_go(new):
             if self.options.delay > 0:
-                ctx.wake(key.name, self.options.delay)
+                ctx.wake_after(key.name, self.options.delay)
             else:
                 yield key.name
         elif key.kind == "PersistentVolume" and new is not None and self._is_to_free(new):
@@ -405,7 +405,6 @@ def _nodes(ctx: TurnContext) -> Iterator[Node]:
 __all__ = [
     "DESIGN",
     "EXHAUSTED",
-    "HOSTNAME",
     "UPSTREAM",
     "DriverStorage",
     "Failure",

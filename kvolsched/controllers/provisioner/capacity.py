@@ -19,7 +19,7 @@ from ...api.kinds.quantity import of_bytes, value
 from ...api.kinds.selector import LabelSelector
 from ...api.kinds.storage_class import StorageClass
 from ...volumes import Topology
-from ...world.apiserver import Done, Refused, Write
+from ...world.apiserver import CommittedWrite, RefusedWrite, Write
 from ...world.component import TurnContext
 from ...world.log import Key
 from ...world.reconciler import Reconciler
@@ -144,11 +144,11 @@ class CapacityPublisher:
         item = _known(ctx).get(_name_of(obj))
         if item is not None and item.stands == (key, obj.metadata.uid) and not self._is_unsettled(ctx):
             ctx.remember(ITEM, item.name, attrs.evolve(item, stands=None))
-            ctx.todo(item.name)
+            ctx.enqueue(item.name)
 
     def _is_unsettled(self, ctx: TurnContext) -> bool:
         """Say whether it is yet to be found out what is wanted."""
-        return ARRANGE in ctx.process.todo[self.name].items
+        return ARRANGE in ctx.process.work_queues[self.name].items
 
     def manages(self, obj: CSIStorageCapacity) -> bool:
         """Say whether an object is this controller's to change, by its labels."""
@@ -180,15 +180,15 @@ class CapacityPublisher:
             if item.name not in names:
                 ctx.remember(ITEM, item.name, None)
                 if item.stands is not None:
-                    ctx.todo(_deletion(*item.stands))
+                    ctx.enqueue(_deletion(*item.stands))
         now = {}
         for fresh in wanted:
             item = known.get(fresh.name, fresh)
             if fresh.name not in known:
-                ctx.todo(fresh.name)
+                ctx.enqueue(fresh.name)
             elif item.stands is not None and self._uid(there, item.stands[0]) != item.stands[1]:
                 item = fresh  # somebody took it away: it is made again
-                ctx.todo(fresh.name)
+                ctx.enqueue(fresh.name)
             now[item.name] = item
         standing = {item.stands[0] for item in now.values() if item.stands is not None}
         free = {item.name: item for item in now.values() if item.stands is None}
@@ -197,7 +197,7 @@ class CapacityPublisher:
                 continue
             suiting = free.get(_name_of(obj))
             if suiting is None or not suiting.is_of(obj):
-                ctx.todo(_deletion(key, obj.metadata.uid))
+                ctx.enqueue(_deletion(key, obj.metadata.uid))
             else:
                 del free[suiting.name]
                 now[suiting.name] = attrs.evolve(suiting, stands=(key, obj.metadata.uid))
@@ -214,17 +214,17 @@ class CapacityPublisher:
     def sync(self, ctx: TurnContext, cause: str) -> Sequence[Write]:
         """Put things in order, delete one object, or ask the driver about one item and publish the answer."""
         if cause == ARRANGE or self._is_unsettled(ctx):  # what is wanted is found out before anything is done about it
-            ctx.done(ARRANGE)
+            ctx.dequeue(ARRANGE)
             self.arrange(ctx)
-            ctx.done(cause)  # it is taken up now
+            ctx.dequeue(cause)  # it is taken up now
         if cause == ARRANGE:
             if self.options.poll and ctx.note("wake", f"{self.name}|{POLL}") is None:
-                ctx.wake(POLL, self.options.poll, periodic=True)
+                ctx.wake_after(POLL, self.options.poll, periodic=True)
             return ()
         if cause == POLL:
-            ctx.wake(POLL, self.options.poll, periodic=True)
+            ctx.wake_after(POLL, self.options.poll, periodic=True)
             for name in self.items(ctx):
-                ctx.todo(name)
+                ctx.enqueue(name)
             return ()
         if cause.startswith("-"):
             return self._delete(ctx, cause)
@@ -237,8 +237,8 @@ class CapacityPublisher:
         except DriverFailed as why:
             failures = min((ctx.note("unanswered", cause) or 0) + 1, 9)
             ctx.remember("unanswered", cause, failures)
-            ctx.wake(cause, self.backoff(failures))
-            ctx.say(f"{self.driver} does not say how much room it has for {item.storage_class}: GetCapacity: {why}")
+            ctx.wake_after(cause, self.backoff(failures))
+            ctx.describe(f"{self.driver} does not say how much room it has for {item.storage_class}: GetCapacity: {why}")
             return ()
         ctx.remember("unanswered", cause, None)
         return self._published(ctx, item, room)
@@ -301,13 +301,13 @@ class CapacityPublisher:
             return ()
         return (Write("delete", key, uid=uid, words=f"{self.driver} deletes csistoragecapacity/{name}: not wanted"),)
 
-    def done(self, ctx: TurnContext, _cause: str, outcome: Done, *, last: bool) -> None:
+    def done(self, ctx: TurnContext, _cause: str, outcome: CommittedWrite, *, last: bool) -> None:
         """Nothing is kept: what was written counts when the watch shows it."""
 
-    def refused(self, ctx: TurnContext, cause: str, outcome: Refused) -> None:
+    def refused(self, ctx: TurnContext, cause: str, outcome: RefusedWrite) -> None:
         """An object that is gone already is no failure."""
         if outcome.write.verb == "delete" and outcome.reason == "NotFound":
-            ctx.cancel_wake(cause)
+            ctx.cancel_wake_up(cause)
             ctx.remember("failures", f"{self.name}|{cause}", None)
 
     # -- what the provisioner asks for -----------------------------------------------------------------------

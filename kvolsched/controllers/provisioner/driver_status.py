@@ -12,7 +12,7 @@ from typing import Any
 
 import attrs
 
-from ...api.kinds.csi import EPHEMERAL, CSIDriver, CSIStorage, CSIStoragePool
+from ...api.kinds.csi import EPHEMERAL_STORAGE, CSIDriver, CSIStorage, CSIStoragePool
 from ...api.kinds.meta import EMPTY, evolve_parts
 from ...api.kinds.node import Node
 from ...api.kinds.quantity import of_bytes, value
@@ -115,14 +115,14 @@ class StatusPublisher:
             return {}
         nodes: list[Node] = ctx.seen.all("Node")
         if self.options.form == NODE:
-            found = [PublishedPool(EPHEMERAL, node=node.metadata.name) for node in nodes]
+            found = [PublishedPool(EPHEMERAL_STORAGE, node=node.metadata.name) for node in nodes]
         elif not self.options.prefix:
             found = []
         else:
             segments = sorted({segment for node in nodes if (segment := self._segment(node))})
             of = [each for each in ctx.seen.all("StorageClass") if each.provisioner == self.driver]
             kinds = [(each.metadata.name, each.parameters) for each in of if each.delayed or self.options.immediate]
-            kinds += [(EPHEMERAL, EMPTY)] if self.options.ephemeral else []
+            kinds += [(EPHEMERAL_STORAGE, EMPTY)] if self.options.ephemeral else []
             found = [PublishedPool(kind, segment, "", told) for kind, told in kinds for segment in segments]
         return {each.cause: each for each in found}
 
@@ -151,11 +151,11 @@ class StatusPublisher:
         wanted = self.wanted(ctx)
         if cause in (ARRANGE, POLL):
             if wanted and self.options.poll and (cause == POLL or ctx.note("wake", f"{self.name}|{POLL}") is None):
-                ctx.wake(POLL, self.options.poll, periodic=True)
+                ctx.wake_after(POLL, self.options.poll, periodic=True)
             told = self._there(ctx)
             mine = {name for name, each in told.items() if self._is_mine(ctx, each[0])} - wanted.keys()
             for name in (*wanted, *sorted(mine)):
-                ctx.todo(name)
+                ctx.enqueue(name)
             return ()
         item, there = wanted.get(cause), self._there(ctx).get(cause)
         if item is None:
@@ -163,8 +163,8 @@ class StatusPublisher:
         try:
             room = self._asked(ctx, item)
         except DriverFailed as why:
-            ctx.wake(cause, self.backoff(1))
-            ctx.say(f"{self.driver} does not say how much room it has for {cause}: GetCapacity: {why}")
+            ctx.wake_after(cause, self.backoff(1))
+            ctx.describe(f"{self.driver} does not say how much room it has for {cause}: GetCapacity: {why}")
             return ()
         pool = self._pool(ctx, item, room)
         if there is not None and self._says(there[1], pool):
@@ -176,7 +176,7 @@ class StatusPublisher:
         if self.options.form == NODE:
             return False
         found = ctx.seen.get("StorageClass", storage_class)
-        return storage_class == EPHEMERAL or found is None or found.provisioner == self.driver
+        return storage_class == EPHEMERAL_STORAGE or found is None or found.provisioner == self.driver
 
     def _asked(self, ctx: TurnContext, item: PublishedPool) -> CapacityResponse:
         """Ask the driver: about a class and a segment or, on a node, with an empty request, which means that node."""

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from ...api.kinds.node import Node
+from ...api.kinds.node import REGION_LABELS, Node
 from ...api.kinds.storage_class import StorageClass
-from ...volumes import REGION_LABELS, flattened, segment_of
+from ...volumes import flattened, segment_of
 from .topology import NoTopology, go_map, keys_in_use, spread_index
 
 REGIONAL = "regional-pd"

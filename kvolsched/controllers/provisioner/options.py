@@ -6,12 +6,10 @@ from collections.abc import Mapping
 
 import attrs
 
-from ...volumes import ZONE_LABELS
+from ...api.kinds.node import ZONE_LABEL
 from .capacity import PublishingOptions
 from .storage_pools import Pool
 
-HOSTNAME = "kubernetes.io/hostname"
-ZONE = ZONE_LABELS[0]
 EXHAUSTED = "ResourceExhausted"
 UNFINISHED = frozenset({"Canceled", "DeadlineExceeded", "Unavailable", "Aborted"})  # it may still be at work
 
@@ -51,7 +49,7 @@ class ProvisionerOptions:
     """
 
     serves: tuple[str, ...] = ()
-    topology_keys: tuple[str, ...] = (ZONE,)
+    topology_keys: tuple[str, ...] = (ZONE_LABEL,)
     strict_topology: bool = False
     immediate_topology: bool = True
     pools: tuple[Pool, ...] = ()

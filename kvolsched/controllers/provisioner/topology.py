@@ -15,11 +15,11 @@ import attrs
 
 from ...api.kinds.csi import CSINode
 from ...api.kinds.meta import EMPTY, Frozen
-from ...api.kinds.node import Node
+from ...api.kinds.node import ZONE_LABELS, Node
 from ...api.kinds.selector import NodeSelector, NodeSelectorTerm, Requirement
 from ...api.kinds.storage_class import TopologySelectorTerm
 from ...api.kinds.volume import VolumeNodeAffinity
-from ...volumes import ZONE_LABELS, Topology, flattened, segment_of
+from ...volumes import Topology, flattened, segment_of
 from ...world.log import LogKey
 from ...world.view import InformerCache, build
 

@@ -1,24 +1,25 @@
-"""`kubectl describe pod`: one pod with its containers, volumes and tolerations, and what it asks for in sum.
+"""`kubectl describe pod`: a pod with its containers, volumes and tolerations, its total requests and its QoS class.
 
-Pure generators of lines of one pod and the moment of asking. Mirrors kubectl `pkg/describe/describe.go`,
-`pkg/util/qos` and `pkg/util/resource` (v1.36.2); pod-level resources stand for the sum of the containers'.
+Mirrors kubectl `pkg/describe/describe.go`, `pkg/util/qos` and `pkg/util/resource` (v1.36.2).
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from datetime import datetime
 from typing import Any
 
 from ...api.kinds import quantity
 from ...api.kinds.meta import EMPTY, Frozen
 from ...api.kinds.pod import Container, Pod
-from ..text import NONE, annotations_column, column, labels_column, since, stamp, total
-from .template import containers_lines, resources_lines, spread_lines, tolerations, volumes_lines
+from ..formatting import NONE, annotation_lines, field_lines, format_age, format_time, label_lines, sum_quantities
+from .containers import container_lines, resource_lines
+from .context import DescribeContext
+from .pod_template import format_tolerations, spread_constraint_lines
+from .volume_sources import volume_lines
 
 
-def pod_lines(pod: Pod, now: datetime) -> Iterator[str]:
-    """Yield what `describe` says of a pod, without its Events."""
+def describe_pod(pod: Pod, context: DescribeContext) -> Iterator[str]:
+    """Yield the lines of a Pod."""
     meta, spec, status = pod.metadata, pod.spec, pod.status
     yield f"Name:\t{meta.name}"
     yield f"Namespace:\t{meta.namespace}"
@@ -31,11 +32,11 @@ def pod_lines(pod: Pod, now: datetime) -> Iterator[str]:
     )
     yield f"Node:\t{spec.node_name}/{status.rest.get('hostIP', '')}" if spec.node_name else f"Node:\t{NONE}"
     if status.start_time is not None:
-        yield f"Start Time:\t{stamp(status.start_time)}"
-    yield from labels_column("Labels", meta.labels)
-    yield from annotations_column("Annotations", meta.annotations)
+        yield f"Start Time:\t{format_time(status.start_time)}"
+    yield from label_lines("Labels", meta.labels)
+    yield from annotation_lines("Annotations", meta.annotations)
     if meta.deletion_timestamp is not None and not pod.terminal:
-        yield f"Status:\tTerminating (lasts {since(meta.deletion_timestamp, now)})"
+        yield f"Status:\tTerminating (lasts {format_age(meta.deletion_timestamp, context.now)})"
         yield f"Termination Grace Period:\t{meta.deletion_grace_period_seconds or 0}s"
     else:
         yield f"Status:\t{status.phase}"
@@ -54,28 +55,28 @@ def pod_lines(pod: Pod, now: datetime) -> Iterator[str]:
     )
     yield from _pod_containers(pod)
     yield from _pod_conditions(pod)
-    yield from volumes_lines(spec.volumes)
-    yield f"QoS Class:\t{status.rest.get('qosClass') or quality(pod)}"
-    yield from labels_column("Node-Selectors", spec.node_selector)
-    yield from column("Tolerations", tolerations(spec.tolerations))
-    yield from spread_lines(spec.topology_spread_constraints)
+    yield from volume_lines(spec.volumes)
+    yield f"QoS Class:\t{status.rest.get('qosClass') or kubectl_qos_class(pod)}"
+    yield from label_lines("Node-Selectors", spec.node_selector)
+    yield from field_lines("Tolerations", format_tolerations(spec.tolerations))
+    yield from spread_constraint_lines(spec.topology_spread_constraints)
 
 
 def _given(*fields: tuple[str, Any]) -> Iterator[str]:
-    """Yield the fields that hold something."""
-    yield from (f"{title}:\t{said}" for title, said in fields if said)
+    """Yield the fields that are not empty."""
+    yield from (f"{title}:\t{value}" for title, value in fields if value)
 
 
 def _pod_containers(pod: Pod) -> Iterator[str]:
     spec, statuses = pod.spec, pod.status.rest
     if "resources" in spec.rest:
-        asked = spec.rest["resources"]
+        resources = spec.rest["resources"]
         yield "Resources:"
-        yield from resources_lines(asked.get("limits", EMPTY), asked.get("requests", EMPTY), "  ")
+        yield from resource_lines(resources.get("limits", EMPTY), resources.get("requests", EMPTY), "  ")
     if spec.init_containers:
-        early = statuses.get("initContainerStatuses", ())
-        yield from containers_lines("Init Containers", spec.init_containers, early, pod)
-    yield from containers_lines("Containers", spec.containers, statuses.get("containerStatuses", ()), pod)
+        init_statuses = statuses.get("initContainerStatuses", ())
+        yield from container_lines("Init Containers", spec.init_containers, init_statuses, pod)
+    yield from container_lines("Containers", spec.containers, statuses.get("containerStatuses", ()), pod)
 
 
 def _pod_conditions(pod: Pod) -> Iterator[str]:
@@ -84,46 +85,49 @@ def _pod_conditions(pod: Pod) -> Iterator[str]:
         yield "Readiness Gates:"
         yield "  Type\tStatus"
         for gate in gates:
-            met = pod.status.condition(gate.get("conditionType", ""))
-            yield f"  {gate.get('conditionType', '')} \t{met.status if met is not None else NONE} "
+            condition = pod.status.condition(gate.get("conditionType", ""))
+            yield f"  {gate.get('conditionType', '')} \t{condition.status if condition is not None else NONE} "
     if pod.status.conditions:
         yield "Conditions:"
         yield "  Type\tStatus"
-        yield from (f"  {one.type} \t{one.status} " for one in pod.status.conditions)
+        yield from (f"  {condition.type} \t{condition.status} " for condition in pod.status.conditions)
 
 
-def quality(pod: Pod) -> str:
-    """Return a pod's quality of service: Guaranteed if every container's limits are set and equal its requests."""
-    everything = (*pod.spec.containers, *pod.spec.init_containers)
-    asked, bound = _positive(everything, "requests"), _positive(everything, "limits")
-    if not any(asked) and not any(bound):
+def kubectl_qos_class(pod: Pod) -> str:
+    """Return the QoS class that kubectl computes: Guaranteed if all limits are set and sum up to the requests."""
+    containers = (*pod.spec.containers, *pod.spec.init_containers)
+    requests, limits = _positive(containers, "requests"), _positive(containers, "limits")
+    if not any(requests) and not any(limits):
         return "BestEffort"
     names = ("cpu", "memory")
-    if all(set(names) <= limits.keys() for limits in bound):
-        sums = [[sum(one.get(name, 0) for one in found) for name in names] for found in (asked, bound)]
+    if all(set(names) <= amounts.keys() for amounts in limits):
+        sums = [[sum(amounts.get(name, 0) for amounts in side) for name in names] for side in (requests, limits)]
         if sums[0] == sums[1]:
             return "Guaranteed"
     return "Burstable"
 
 
 def _positive(containers: Sequence[Container], field: str) -> list[dict[str, Any]]:
-    given = [getattr(container.resources, field) for container in containers]
-    amounts = [{name: quantity.parse(text) for name, text in found.items()} for found in given]
-    return [{name: n for name, n in found.items() if n > 0 and name in ("cpu", "memory")} for found in amounts]
+    quantities = [getattr(container.resources, field) for container in containers]
+    amounts = [{name: quantity.parse(text) for name, text in texts.items()} for texts in quantities]
+    return [{name: n for name, n in numbers.items() if n > 0 and name in ("cpu", "memory")} for numbers in amounts]
 
 
-def summed(pod: Pod, field: str) -> dict[str, str]:
-    """Return a pod's `requests` or `limits`: containers and sidecars together, or the largest init phase; overhead."""
+def pod_resources(pod: Pod, field: str) -> dict[str, str]:
+    """Return a pod's `requests` or `limits`: of containers and sidecars, or of the largest init phase, plus overhead.
+
+    Pod-level resources replace the sum over containers.
+    """
     spec = pod.spec
     sidecars: list[Container] = []
     peaks: list[dict[str, str]] = []
     for container in spec.init_containers:
         if container.restart_policy == "Always":
             sidecars.append(container)
-            peaks.append(_together(sidecars, field))
+            peaks.append(_sum_of_containers(sidecars, field))
         else:
-            peaks.append(_together([container, *sidecars], field))
-    amounts = _together([*spec.containers, *sidecars], field)
+            peaks.append(_sum_of_containers([container, *sidecars], field))
+    amounts = _sum_of_containers([*spec.containers, *sidecars], field)
     for peak in peaks:
         for name, text in peak.items():
             if name not in amounts or quantity.parse(text) > quantity.parse(amounts[name]):
@@ -131,11 +135,11 @@ def summed(pod: Pod, field: str) -> dict[str, str]:
     amounts |= spec.rest.get("resources", EMPTY).get(field, EMPTY)
     for name, text in spec.overhead.items():
         if field == "requests" or name in amounts:
-            amounts[name] = total([amounts.get(name, "0"), text])
+            amounts[name] = sum_quantities([amounts.get(name, "0"), text])
     return amounts
 
 
-def _together(containers: Sequence[Container], field: str) -> dict[str, str]:
+def _sum_of_containers(containers: Sequence[Container], field: str) -> dict[str, str]:
     given: list[Frozen] = [getattr(container.resources, field) for container in containers]
-    names = dict.fromkeys(name for one in given for name in one)
-    return {name: total(one[name] for one in given if name in one) for name in names}
+    names = dict.fromkeys(name for quantities in given for name in quantities)
+    return {name: sum_quantities(quantities[name] for quantities in given if name in quantities) for name in names}

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from kvolsched import volumes
 from kvolsched.api.kinds.csi import CSINode, VolumeAttachment
+from kvolsched.api.kinds.node import ZONE_LABELS
 from kvolsched.api.kinds.pod import Pod
 from kvolsched.api.kinds.pod_volume import Volume
 from kvolsched.api.kinds.storage_class import StorageClass
@@ -62,7 +63,7 @@ def volume_attached_as(volume: PersistentVolume) -> AttachedVolume | None:
         return AttachedVolume("cinder.csi.openstack.org", str(source["cinder"].get("volumeID", "")))
     if "gcePersistentDisk" in source:
         labels = volume.metadata.labels
-        zones = next((str(labels[key]) for key in volumes.ZONE_LABELS if labels.get(key)), "").split("__")
+        zones = next((str(labels[key]) for key in ZONE_LABELS if labels.get(key)), "").split("__")
         location = f"zones/{zones[0] or 'UNSPECIFIED'}"
         if len(zones) > 1:
             location = f"regions/{zones[0].rpartition('-')[0]}"
@@ -72,7 +73,7 @@ def volume_attached_as(volume: PersistentVolume) -> AttachedVolume | None:
 
 def inline_volume_attached_as(volume: Volume) -> AttachedVolume | None:
     """Return what an in-tree disk in a pod spec is attached as, or None."""
-    disk = volume.attached_as
+    disk = volume.driver_and_handle
     if disk is None:
         return None
     if volume.gce_persistent_disk is not None:

@@ -16,7 +16,7 @@ from ... import volumes
 from ...api.kinds.meta import evolve_parts
 from ...api.kinds.pod import Pod
 from ...api.kinds.volume import PersistentVolumeClaim
-from ...world.apiserver import Done, Refused, Write, key_of, ref
+from ...world.apiserver import CommittedWrite, RefusedWrite, Write, key_of, ref
 from ...world.component import TurnContext
 from ...world.log import Key
 from ...world.view import Index
@@ -102,7 +102,7 @@ class TwoPasses:
                 self._wait(ctx, name, binding.pod)
             return False
         outcome = ctx.commit(binding.writes[0])
-        if isinstance(outcome, Refused):
+        if isinstance(outcome, RefusedWrite):
             _forget_unwritten(ctx, binding)
             ctx.remember(BINDING, name, attrs.evolve(binding, stage="tell", message=outcome.message))
             return True
@@ -160,18 +160,18 @@ class WaitInPreBind:
                 return self._wait(ctx, name, binding)
         write = binding.writes[0]
         outcome = ctx.commit(write)
-        if isinstance(outcome, Refused) and write.verb == "update":
+        if isinstance(outcome, RefusedWrite) and write.verb == "update":
             _forget_unwritten(ctx, binding)
             message = f'running PreBind plugin "VolumeBinding": {outcome.message}'
             ctx.remember(BINDING, name, attrs.evolve(binding, stage="bind", message=message))
             return True
         version = 0  # the nomination may be refused, and its version is not needed
-        if isinstance(outcome, Done) and write.verb == "update":
+        if isinstance(outcome, CommittedWrite) and write.verb == "update":
             version = outcome.stored.metadata.resource_version
         remaining = binder.after_write(binding, write, version)
         if not remaining.writes:
             remaining = attrs.evolve(remaining, stage="wait", deadline=ctx.now + self.bind_timeout)
-            ctx.wake(name, POLL)
+            ctx.wake_after(name, POLL)
         ctx.remember(BINDING, name, remaining)
         return bool(remaining.writes)
 
@@ -180,14 +180,14 @@ class WaitInPreBind:
         late = ctx.now >= binding.deadline
         answer = "context deadline exceeded" if late else binder.check_bindings(binding, ctx)
         if answer is False:
-            ctx.wake(name, min(POLL, binding.deadline - ctx.now))
+            ctx.wake_after(name, min(POLL, binding.deadline - ctx.now))
             return False
         message = "" if answer is True else f'running PreBind plugin "VolumeBinding": binding volumes: {answer}'
         pod_name = binding.pod.metadata.name
         if message:
-            ctx.say(f"Scheduler stops waiting for the claims of {pod_name}: {answer}.")
+            ctx.describe(f"Scheduler stops waiting for the claims of {pod_name}: {answer}.")
         else:
-            ctx.say(f"Scheduler sees every claim of {pod_name} bound.")
+            ctx.describe(f"Scheduler sees every claim of {pod_name} bound.")
         ctx.remember(BINDING, name, attrs.evolve(binding, stage="bind", message=message))
         return True
 
@@ -207,9 +207,9 @@ class BindWorker:
     profile: Profile
     name: str = WORKER
 
-    def ready(self, ctx: TurnContext, *, every: bool = False) -> Sequence[tuple[int, str]]:
+    def ready_causes(self, ctx: TurnContext, *, every: bool = False) -> Sequence[tuple[int, str]]:
         """List the pods that can make progress: of those queued for the one worker only the first."""
-        todo = ctx.process.todo[self.name]
+        todo = ctx.process.work_queues[self.name]
         first = todo.first()
         if not every or first is None:
             return (first,) if first else ()  # the first of all is the first of the worker's queue, or not queued
@@ -224,12 +224,12 @@ class BindWorker:
         binding: BindingInProgress | None = ctx.note(BINDING, name)
         return binding is None or binding.stage == "bind"
 
-    def due(self, ctx: TurnContext, name: str) -> None:
+    def on_wake_up(self, ctx: TurnContext, name: str) -> None:
         """Check again whether the pod's claims are bound."""
         if ctx.note(BINDING, name) is not None:
-            ctx.todo(name)
+            ctx.enqueue(name)
 
-    def notice(self, ctx: TurnContext, key: Key, old: Any, new: Any) -> None:
+    def on_change(self, ctx: TurnContext, key: Key, old: Any, new: Any) -> None:
         """Ignore changes: a binding cycle polls its claims once a second."""
 
     def act(self, ctx: TurnContext, name: str) -> bool:
@@ -237,7 +237,7 @@ class BindWorker:
         binding: BindingInProgress | None = ctx.note(BINDING, name)
         more = binding is not None and self.flow.act(ctx, name, binding, self.profile)
         if not more:
-            ctx.done(name)
+            ctx.dequeue(name)
         return more
 
 
@@ -264,7 +264,7 @@ def _start_binding(ctx: TurnContext, name: str, binding: BindingInProgress) -> N
     """Queue a pod for the bind worker."""
     ctx.remember(BINDING, name, binding)
     worker = next(actor for actor in ctx.process.component.actors if actor.name == WORKER)
-    ctx.todo(name, worker)
+    ctx.enqueue(name, worker)
 
 
 def _assume_pod(ctx: TurnContext, pod: Pod, node: str) -> None:
@@ -286,7 +286,7 @@ def _bind(ctx: TurnContext, name: str, binding: BindingInProgress, profile: Prof
         return False
     words = f"Scheduler binds {pod.metadata.name} to {binding.node}"
     outcome = ctx.commit(Write("bind", key_of(pod), binding.node, uid=pod.metadata.uid, words=words))
-    if isinstance(outcome, Refused):
+    if isinstance(outcome, RefusedWrite):
         message = f'running Bind plugin "DefaultBinder": {outcome.message}'
         ctx.remember(BINDING, name, attrs.evolve(binding, message=message))
         return True

@@ -13,7 +13,7 @@ import attrs
 
 from ...api.kinds.meta import Condition
 from ...api.kinds.pod import Pod
-from ...world.apiserver import Refused, Write, ref
+from ...world.apiserver import RefusedWrite, Write, ref
 from ...world.component import TurnContext
 from ...world.log import Key
 from .assume_cache import PodStatusPatch
@@ -47,14 +47,14 @@ class Evictor:
     name: str = EVICTOR
     seldom: ClassVar[bool] = True
 
-    def ready(self, ctx: TurnContext, *, every: bool = False) -> Sequence[tuple[int, str]]:
+    def ready_causes(self, ctx: TurnContext, *, every: bool = False) -> Sequence[tuple[int, str]]:
         """List the preempting pods whose victims are to be evicted."""
-        return ctx.process.todo[self.name].next(every=every)
+        return ctx.process.work_queues[self.name].next(every=every)
 
-    def due(self, ctx: TurnContext, name: str) -> None:
+    def on_wake_up(self, ctx: TurnContext, name: str) -> None:
         """Do nothing: the evictor sets no timers."""
 
-    def notice(self, ctx: TurnContext, key: Key, old: Any, new: Any) -> None:
+    def on_change(self, ctx: TurnContext, key: Key, old: Any, new: Any) -> None:
         """Ignore changes of objects."""
 
     def act(self, ctx: TurnContext, name: str) -> bool:
@@ -66,7 +66,7 @@ class Evictor:
         if remaining != eviction:
             ctx.remember(EVICTION, name, remaining)
         if remaining is None:
-            ctx.done(name)
+            ctx.dequeue(name)
         return remaining is not None
 
     def _next(self, ctx: TurnContext, eviction: Eviction) -> Eviction | None:
@@ -88,10 +88,10 @@ class Evictor:
             patch = PodStatusPatch(Condition(type=TARGET, status="True", reason=REASON, message=MESSAGE))
             words = f"Scheduler marks {victim.metadata.name} as a victim of preemption"
             outcome = ctx.commit(Write("patch", key, patch, uid=victim.metadata.uid, words=words))
-            return after if isinstance(outcome, Refused) else attrs.evolve(eviction, marked=True)
+            return after if isinstance(outcome, RefusedWrite) else attrs.evolve(eviction, marked=True)
         words = f"Scheduler evicts {victim.metadata.name} from {eviction.node} for {eviction.pod}"
         outcome = ctx.commit(Write("delete", key, uid=victim.metadata.uid, words=words))
-        if not isinstance(outcome, Refused):
+        if not isinstance(outcome, RefusedWrite):
             message = f"Preempted by pod {eviction.uid} on node {eviction.node}"
             ctx.event(victim, "Normal", "Preempted", message, RECORDER)
         return after
@@ -109,4 +109,4 @@ def start_eviction(ctx: TurnContext, name: str, eviction: Eviction) -> None:
     """Queue the victims of a preempting pod for the evictor."""
     ctx.remember(EVICTION, name, eviction)
     evictor = next(actor for actor in ctx.process.component.actors if actor.name == EVICTOR)
-    ctx.todo(name, evictor)
+    ctx.enqueue(name, evictor)

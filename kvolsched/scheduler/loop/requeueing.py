@@ -61,7 +61,7 @@ def remove_from_queue(ctx: TurnContext, name: str, event: QueueEvent) -> None:
     if ctx.note(QUEUE, name) is not None:
         move_entry(ctx, name, event, None)
     ctx.remember(CYCLE, name, None)
-    ctx.cancel_wake(name, PASS)
+    ctx.cancel_wake_up(name, PASS)
 
 
 def requeue(
@@ -80,9 +80,9 @@ def requeue(
     error = part == BACKOFF
     move_entry(ctx, name, event, QueueEntry(part, entry.priority, ctx.place, failures, rejected_by, until, error))
     if error:
-        ctx.wake(name, until - ctx.now, actor=PASS)
+        ctx.wake_after(name, until - ctx.now, actor=PASS)
     elif timeout is not None:
-        ctx.wake(name, timeout, periodic=part == UNSCHEDULABLE, actor=PASS)
+        ctx.wake_after(name, timeout, periodic=part == UNSCHEDULABLE, actor=PASS)
 
 
 def move_to_active_or_backoff(ctx: TurnContext, name: str, event: QueueEvent, entry: QueueEntry) -> None:
@@ -90,10 +90,10 @@ def move_to_active_or_backoff(ctx: TurnContext, name: str, event: QueueEvent, en
     until = entry.until
     if until is not None and until > ctx.now:
         move_entry(ctx, name, event, attrs.evolve(entry, part=BACKOFF, order=ctx.place))
-        ctx.wake(name, until - ctx.now, actor=PASS)
+        ctx.wake_after(name, until - ctx.now, actor=PASS)
     else:
         move_entry(ctx, name, event, attrs.evolve(entry, part=ACTIVE, order=ctx.place, until=None))
-        ctx.cancel_wake(name, PASS)
+        ctx.cancel_wake_up(name, PASS)
 
 
 def sync_entry(ctx: TurnContext, key: Key, old: Pod | None, new: Pod | None) -> None:

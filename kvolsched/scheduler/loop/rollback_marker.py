@@ -29,17 +29,17 @@ class RollbackMarker:
     name: str = ROLLBACK_MARKER
     seldom: ClassVar[bool] = True
 
-    def ready(self, ctx: TurnContext, *, every: bool = False) -> Sequence[tuple[int, str]]:
+    def ready_causes(self, ctx: TurnContext, *, every: bool = False) -> Sequence[tuple[int, str]]:
         """List the pods whose claims are to be marked."""
-        return ctx.process.todo[self.name].next(every=every)
+        return ctx.process.work_queues[self.name].next(every=every)
 
-    def due(self, ctx: TurnContext, name: str) -> None:
+    def on_wake_up(self, ctx: TurnContext, name: str) -> None:
         """Do nothing: the marker sets no timers."""
 
-    def notice(self, ctx: TurnContext, key: Key, old: Any, new: Any) -> None:
+    def on_change(self, ctx: TurnContext, key: Key, old: Any, new: Any) -> None:
         """Queue a pod that has become unschedulable."""
         if key.kind == "Pod" and _is_unschedulable(new) and not _is_unschedulable(old) and new.claim_names():
-            ctx.todo(f"{key.namespace}/{key.name}")
+            ctx.enqueue(f"{key.namespace}/{key.name}")
 
     def act(self, ctx: TurnContext, name: str) -> bool:
         """Mark the next bound claim of one pod."""
@@ -48,7 +48,7 @@ class RollbackMarker:
             words = f"Scheduler marks {ref(key_of(claim))} for rollback: {name} fits no node"
             ctx.commit(Write("update", key_of(claim), _marked(claim), claim.metadata.resource_version, words=words))
             return True
-        ctx.done(name)
+        ctx.dequeue(name)
         return False
 
 
@@ -60,7 +60,7 @@ def _is_unschedulable(pod: Pod | None) -> bool:
 def _unmarked_claims(ctx: TurnContext, pod: Pod) -> list[PersistentVolumeClaim]:
     """Return the pod's bound claims that are not marked yet, read from the API server."""
     namespace = pod.metadata.namespace or "default"
-    claims = [ctx.get(Key("PersistentVolumeClaim", namespace, name)) for name in pod.claim_names()]
+    claims = [ctx.get_live(Key("PersistentVolumeClaim", namespace, name)) for name in pod.claim_names()]
     return [claim for claim in claims if claim and volumes.is_bound(claim) and not volumes.under_rollback(claim)]
 
 

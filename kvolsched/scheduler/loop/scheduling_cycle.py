@@ -15,7 +15,7 @@ from ...api.kinds.meta import Condition, evolve_parts
 from ...api.kinds.pod import Pod
 from ...world.apiserver import Write, key_of
 from ...world.component import TurnContext
-from ...world.digest import SILENT
+from ...world.digest import DIGEST_IGNORES
 from ...world.log import Key
 from ..framework.extension_points import PostFilter, PostFilterResult
 from ..framework.judgement import Judgement, judge
@@ -59,12 +59,12 @@ class PassNote:
     `fit` of the `judged` nodes passed all filters.
     """
 
-    number: int = attrs.field(metadata=SILENT)
-    place: int = attrs.field(metadata=SILENT)
-    node: str = attrs.field(metadata=SILENT)
-    fingerprint: str = attrs.field(metadata=SILENT)
-    fit: int = attrs.field(default=0, metadata=SILENT)
-    judged: int = attrs.field(default=0, metadata=SILENT)
+    number: int = attrs.field(metadata=DIGEST_IGNORES)
+    place: int = attrs.field(metadata=DIGEST_IGNORES)
+    node: str = attrs.field(metadata=DIGEST_IGNORES)
+    fingerprint: str = attrs.field(metadata=DIGEST_IGNORES)
+    fit: int = attrs.field(default=0, metadata=DIGEST_IGNORES)
+    judged: int = attrs.field(default=0, metadata=DIGEST_IGNORES)
 
 
 @attrs.frozen
@@ -107,7 +107,7 @@ class SchedulingPass:
     respects_gates: bool = True
     name: str = PASS
 
-    def ready(self, ctx: TurnContext, *, every: bool = False) -> Sequence[tuple[int, str]]:
+    def ready_causes(self, ctx: TurnContext, *, every: bool = False) -> Sequence[tuple[int, str]]:
         """Return the pod whose pass has begun, else the first of the active part, else of the back-off part."""
         queue = queue_of(ctx)
         deciding = queue.parts.get(DECIDING)
@@ -119,14 +119,14 @@ class SchedulingPass:
             head = queue.first(BACKOFF)
         return ((head[1].order, head[0]),) if head is not None else ()
 
-    def due(self, ctx: TurnContext, name: str) -> None:
+    def on_wake_up(self, ctx: TurnContext, name: str) -> None:
         """Activate a pod whose back-off or timeout is over."""
         entry: QueueEntry | None = ctx.note(QUEUE, name)
         if entry is not None and entry.part in TIMEOUTS:
             active = attrs.evolve(entry, part=ACTIVE, order=ctx.place, until=None, error=False)
             move_entry(ctx, name, TIMEOUTS[entry.part], active)
 
-    def notice(self, ctx: TurnContext, key: Key, old: Any, new: Any) -> None:
+    def on_change(self, ctx: TurnContext, key: Key, old: Any, new: Any) -> None:
         """Update assumed objects and the queue after a change of an object."""
         drop_outdated(ctx, key, self.flow.volume_rule)
         if key.kind == "Pod":
@@ -158,10 +158,10 @@ class SchedulingPass:
         if not node:
             preemption = post_filter(pod, judgement)
             sentence = f"{judged}{f'none of {size} nodes fits' if size else 'there are no nodes'}"
-            ctx.say(f"{sentence}{_preemption_words(preemption)}.")
+            ctx.describe(f"{sentence}{_preemption_words(preemption)}.")
             self._handle_no_fit(ctx, name, pod, judgement, preemption)
             return False
-        ctx.say(f"{judged}{fit} of {size} node{'s fit' if size != 1 else ' fits'}, it chooses {node}.")
+        ctx.describe(f"{judged}{fit} of {size} node{'s fit' if size != 1 else ' fits'}, it chooses {node}.")
         found = self.flow.find(pod, node, cache)
         if self.fine:
             deciding = attrs.evolve(entry, part=DECIDING, until=None, error=False)
@@ -177,7 +177,7 @@ class SchedulingPass:
         binding = QueueEntry(BINDING, entry.priority, entry.order, entry.failures, entry.rejected_by)
         move_entry(ctx, name, QueueEvent.NODE_RESERVED, binding)
         words = self.flow.reserve(ctx, name, pod, node, found)
-        ctx.say(f"{ctx.words} {words}" if ctx.words else words)
+        ctx.describe(f"{ctx.words} {words}" if ctx.words else words)
 
     def _handle_no_fit(
         self, ctx: TurnContext, name: str, pod: Pod, judgement: Judgement, preemption: PostFilterResult

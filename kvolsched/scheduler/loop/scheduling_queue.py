@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import attrs
 
 from ...world.component import TurnContext
-from ...world.digest import RANK, WAIT
+from ...world.digest import DIGEST_RANK, DIGEST_WAIT
 from ...world.log import LogKey
 
 QUEUE = "queue"
@@ -106,10 +106,10 @@ class QueueEntry:
 
     part: str
     priority: int = 0
-    order: int = attrs.field(default=0, metadata=RANK)
+    order: int = attrs.field(default=0, metadata=DIGEST_RANK)
     failures: int = 0
     rejected_by: tuple[str, ...] = ()
-    until: float | None = attrs.field(default=None, metadata=WAIT)
+    until: float | None = attrs.field(default=None, metadata=DIGEST_WAIT)
     error: bool = False
 
 

@@ -17,7 +17,7 @@ from ...api.kinds.pod import Pod
 from ...api.kinds.volume import PersistentVolume, PersistentVolumeClaim
 from ...world.apiserver import Write, key_of, ref
 from ...world.component import TurnContext
-from ...world.digest import RANK, WAIT
+from ...world.digest import DIGEST_RANK, DIGEST_WAIT
 from ...world.log import Key
 from ...world.view import InformerCache
 from ..plugins.volume_binding import VolumeDecision
@@ -51,8 +51,8 @@ class BindingInProgress:
     stage: str = "write"
     message: str = ""
     reason: str = ""
-    deadline: float = attrs.field(default=0.0, metadata=WAIT)
-    order: int = attrs.field(default=0, metadata=RANK)
+    deadline: float = attrs.field(default=0.0, metadata=DIGEST_WAIT)
+    order: int = attrs.field(default=0, metadata=DIGEST_RANK)
 
 
 def claim_keys_of_pod(pod: Any) -> list[Key]:
@@ -90,7 +90,7 @@ def assume_pod_volumes(
     """Assume the chosen volumes and the claims to provision, and return the writes that bind them.
 
     Volumes come first, then claims, each in the order of the decision. A volume that is reserved for the claim already
-    is not assumed; a claim that has its selected node already is.
+    is not assumed; a claim is, also one that has its selected node already, unless its annotation names no node (S1).
 
     Args:
         writes_all: write also volumes that are reserved for the claim already (v1.36.2); 1.11 writes them only if there
@@ -101,7 +101,7 @@ def assume_pod_volumes(
     """
     reserved = [_reserve(claim, volume) for claim, volume in found.static]
     selected = [_select(claim, node, options, cache) for claim in found.provision]
-    remembered = () if options.signals_provisioner else selected
+    remembered = [write for write in selected if volumes.selected_node(write.new, options) == node]
     known = {id(volume) for _, volume in found.static}
     changing = [write for write in reserved if id(write.new) not in known]
     for write in (*changing, *selected):
@@ -123,11 +123,9 @@ def _reserve(claim: PersistentVolumeClaim, volume: PersistentVolume) -> Write:
 
 
 def _select(claim: PersistentVolumeClaim, node: str, options: volumes.VolumeRules, cache: AssumeCache) -> Write:
-    """Return the write that annotates a claim with its selected node; in S0's draft with its provisioner."""
-    value = node
-    if options.signals_provisioner:
-        storage_class = cache.snapshot.storage_class(volumes.class_of_claim(claim))
-        value = storage_class.provisioner if storage_class is not None else ""
+    """Return the write that annotates a claim with its selected node; S1's annotation names the provisioner."""
+    storage_class = cache.snapshot.storage_class(volumes.class_of_claim(claim))
+    value = options.selected_node_value(node, storage_class.provisioner if storage_class is not None else "")
     key, selected = key_of(claim), volumes.with_selected_node(claim, value, options)
     words = f"Scheduler selects {value} for {ref(key)}: annotation {options.selected_node_key}"
     return Write("update", key, selected, claim.metadata.resource_version, words=words)

@@ -1,9 +1,9 @@
-"""DefaultPreemption: the pods of lower priority that must leave one node so that this pod fits there.
+"""DefaultPreemption: choose a node and the pods of lower priority to evict there, so that a pending pod fits.
 
-It is asked when no node fits, and plays each removal on a copy of the columns. A node that fails for good is no help
-whoever leaves it. On any other all pods of lower priority leave; if the pod then fits, as many as possible come back,
-those protected by a disruption budget first and the more important before the less. Of the nodes that remain it chooses
-the one where least is lost. Mirrors `plugins/defaultpreemption` and `framework/preemption` (v1.36.2).
+It is asked when no node fits, and makes its dry runs on a copy of the columns. Unresolvable nodes are left out. On any
+other node all pods of lower priority are removed; if the pod then fits, as many as possible are put back: those
+protected by a disruption budget first, then by importance. Of the candidates it chooses the one with the least loss.
+Mirrors `plugins/defaultpreemption` and `framework/preemption` (v1.36.2).
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ NO_VICTIMS = "No preemption victims found for incoming pod"
 NEVER = "not eligible due to preemptionPolicy=Never."
 WAITS = "not eligible due to a terminating pod on the nominated node."
 EVICTED = "PreemptionByScheduler"  # the reason in a victim's condition DisruptionTarget
-SHORTLIST, SHARE = 100, 10  # so many candidates are enough, or so many percent of the nodes in question
-LOWEST = 2**31  # is added to a priority before summing, so that more victims always weigh more
-NOT_STARTED = float("inf")  # a pod without start time counts as starting now: later than all others
+MIN_CANDIDATES, MIN_CANDIDATES_PERCENT = 100, 10  # so many candidates are enough, or percent of the possible nodes
+PRIORITY_OFFSET = 2**31  # added to each priority before summing, so that more victims always weigh more
+NOT_STARTED = float("inf")  # a pod without start time counts as started now: later than all others
 
 
 @attrs.frozen
 class Candidate:
-    """A node on which the pod would fit: the victims by importance, and how many leave against a budget."""
+    """A node on which the pod would fit: the victims by importance, and how many of them violate a budget."""
 
     node: str
     victims: tuple[Pod, ...]
@@ -43,81 +43,83 @@ class Candidate:
 
     @property
     def loss(self) -> tuple[int, int, int, int, float, str]:
-        """What would be lost, least first; nodes that lose alike go by name.
+        """The sort key of candidates, least loss first; equal ones go by name.
 
-        Violated budgets; the highest priority among the victims; the sum of priorities; how many; and of the highest
-        ones the earliest start, where the latest is best.
+        Violated budgets; the highest priority among the victims; the sum of priorities; the number of victims; the
+        earliest start among those of the highest priority (the latest is best).
         """
         priorities = [priority(pod) for pod in self.victims]
         highest = max(priorities)
         earliest = min(started(pod) for pod in self.victims if priority(pod) == highest)
-        total = sum(each + LOWEST for each in priorities)
+        total = sum(each + PRIORITY_OFFSET for each in priorities)
         return self.violations, highest, total, len(priorities), -earliest, self.node
 
 
 @attrs.frozen
 class DefaultPreemption:
-    """Finds the node where evicting pods costs least, or says of each node why evicting does not help."""
+    """Finds the node where evicting pods loses least, or says why preemption helps on no node."""
 
     name: ClassVar[str] = "DefaultPreemption"
     watches: ClassVar[frozenset[str]] = frozenset({"PodDisruptionBudget"})
 
     def postfilter(self, pod: Pod, seen: Snapshot, judgement: Judgement) -> PostFilterResult:
-        """Return the node to nominate and the pods that must leave it, or words behind the event sentence."""
+        """Return the node to nominate and its victims, or the words to add to the event message."""
         if why := self.ineligible(pod, seen, judgement):
             return PostFilterResult(f"preemption: {why}")
         possible = [node for node, status in judgement.statuses.items() if status is Code.UNSCHEDULABLE]
-        candidates, told = self.dry_run(pod, possible, seen, judgement)
+        candidates, failures = self.dry_run(pod, possible, seen, judgement)
         if candidates:
             best = min(candidates, key=lambda candidate: candidate.loss)
             victims = sorted(best.victims, key=lambda victim: (victim.metadata.name, victim.metadata.namespace))
             return PostFilterResult("", best.node, tuple(victims))
         if unhelpful := seen.size - len(possible):
-            told[NOT_HELPFUL] += unhelpful
-        reasons = ", ".join(sorted(f"{count} {reason}" for reason, count in told.items()))
+            failures[NOT_HELPFUL] += unhelpful
+        reasons = ", ".join(sorted(f"{count} {reason}" for reason, count in failures.items()))
         return PostFilterResult(f"preemption: 0/{seen.size} nodes are available: {reasons}.", "")
 
     def ineligible(self, pod: Pod, seen: Snapshot, judgement: Judgement) -> str:
-        """Return why a pod may not preempt, or "": it never does, or it waits already for victims to go."""
+        """Return why a pod may not preempt: its policy is Never, or its victims still terminate; "" if it may."""
         if pod.spec.preemption_policy == "Never":
             return NEVER
         nominated = pod.status.nominated_node_name
         if judgement.statuses.get(nominated) is Code.UNSCHEDULABLE_AND_UNRESOLVABLE:
             return ""
-        leaving = (other for other in seen.pods_on(nominated) if priority(other) < priority(pod))
-        return WAITS if any(map(_is_being_evicted, leaving)) else ""
+        lower = (other for other in seen.pods_on(nominated) if priority(other) < priority(pod))
+        return WAITS if any(map(_is_being_evicted, lower)) else ""
 
     def dry_run(
         self, pod: Pod, possible: Sequence[str], seen: Snapshot, judgement: Judgement
     ) -> tuple[list[Candidate], Counter[str]]:
-        """Play the removal on these nodes; return the candidates, and how many of the others gave which reason.
+        """Remove pods from these nodes in dry runs; return the candidates, and how many other nodes failed by reason.
 
-        Nodes go together while every plugin that has something to say judges a node by itself alone, and else one by
-        one. A shortlist is enough, if some candidate on it violates no budget.
+        Nodes are tried together if every plugin that is asked reads the judged node alone, else one by one. The search
+        ends with enough candidates, if one of them violates no budget.
         """
-        told: Counter[str] = Counter()
+        failures: Counter[str] = Counter()
         candidates: list[Candidate] = []
         profile = judgement.profile
         by_name = {enabled.name: enabled.plugin for enabled in profile.filters}
-        wide = any(getattr(by_name[name], "reads_other_nodes", name in profile.lifted) for name in judgement.active_filters)
-        enough = max(SHORTLIST, len(possible) * SHARE // 100)
+        reads_other_nodes = any(
+            getattr(by_name[name], "reads_other_nodes", name in profile.lifted) for name in judgement.active_filters
+        )
+        enough = max(MIN_CANDIDATES, len(possible) * MIN_CANDIDATES_PERCENT // 100)
         lower = {
             node: [other for other in seen.pods_on(node) if priority(other) < priority(pod)] for node in possible
         }
-        told[NO_VICTIMS] = sum(not pods for pods in lower.values())
+        failures[NO_VICTIMS] = sum(not pods for pods in lower.values())
         nodes = [node for node in possible if lower[node]]
         run = DryRun(pod, seen, judgement)
-        step = 1 if wide else enough
+        step = 1 if reads_other_nodes else enough
         for start in range(0, len(nodes), step):
             group = nodes[start : start + step]
-            candidates += run.play({node: lower[node] for node in group}, told)
+            candidates += run.try_removals({node: lower[node] for node in group}, failures)
             if len(candidates) >= enough and not all(candidate.violations for candidate in candidates):
                 break
-        return candidates, +told
+        return candidates, +failures
 
 
 class DryRun:
-    """Removals played on a copy of the columns; after each play all pods are back. Mutable."""
+    """Removes pods on a copy of the columns; after each call all pods are back. Mutable."""
 
     def __init__(self, pod: Pod, seen: Snapshot, judgement: Judgement) -> None:
         self.pod = pod
@@ -125,24 +127,24 @@ class DryRun:
         self.budgets = seen.budgets()
         self.view = HypotheticalSnapshot(seen)
 
-    def play(self, lower: dict[str, list[Pod]], told: Counter[str]) -> list[Candidate]:
-        """Remove the pods of lower priority from each of these nodes, let back whom the pod leaves room for."""
+    def try_removals(self, lower: dict[str, list[Pod]], failures: Counter[str]) -> list[Candidate]:
+        """Remove the pods of lower priority from each node, then put back those that leave enough room for the pod."""
         for pods in lower.values():
             for victim in pods:
                 self.view.remove(victim)
         judgement = self._judge()
-        trying: dict[str, list[Pod]] = {}
+        reprieves: dict[str, list[Pod]] = {}
         violating: dict[str, int] = {}
         for node, pods in lower.items():
             reasons, status = judgement.rejection(node)
             if status is Code.SUCCESS:
                 protected, others = violations(sorted(pods, key=importance), self.budgets)
-                trying[node], violating[node] = protected + others, len(protected)
+                reprieves[node], violating[node] = protected + others, len(protected)
             else:
-                told.update(reasons)
-        victims: dict[str, list[tuple[int, Pod]]] = {node: [] for node in trying}
-        for turn in range(max(map(len, trying.values()), default=0)):
-            back = {node: pods[turn] for node, pods in trying.items() if turn < len(pods)}
+                failures.update(reasons)
+        victims: dict[str, list[tuple[int, Pod]]] = {node: [] for node in reprieves}
+        for turn in range(max(map(len, reprieves.values()), default=0)):
+            back = {node: pods[turn] for node, pods in reprieves.items() if turn < len(pods)}
             for pod in back.values():
                 self.view.put_back(pod)
             judgement = self._judge()
@@ -167,25 +169,25 @@ class DryRun:
 
 
 def violations(pods: Sequence[Pod], budgets: Sequence[PodDisruptionBudget]) -> tuple[list[Pod], list[Pod]]:
-    """Split pods, in this order, into those whose leaving exceeds some budget, and the others.
+    """Split pods, in this order, into those whose eviction exceeds some budget, and the others.
 
-    Each pod that a budget protects uses up one of its allowed disruptions, but for those already told to go.
+    Each pod that a budget protects uses up one of its allowed disruptions, unless it is among the disrupted already.
     """
-    left = [budget.status.disruptions_allowed for budget in budgets]
+    allowed = [budget.status.disruptions_allowed for budget in budgets]
     protected: list[Pod] = []
     others: list[Pod] = []
     for pod in pods:
         exceeded = False
         for index, budget in enumerate(budgets):
             if protects(budget, pod) and pod.metadata.name not in budget.status.disrupted_pods:
-                left[index] -= 1
-                exceeded = exceeded or left[index] < 0
+                allowed[index] -= 1
+                exceeded = exceeded or allowed[index] < 0
         (protected if exceeded else others).append(pod)
     return protected, others
 
 
 def protects(budget: PodDisruptionBudget, pod: Pod) -> bool:
-    """Say whether a budget speaks of a pod, to the scheduler: an empty selector protects nobody here."""
+    """Say whether a budget protects a pod by the scheduler's rule: an empty selector protects no pod."""
     selector = budget.spec.selector
     return (
         budget.metadata.namespace == pod.metadata.namespace
@@ -202,13 +204,13 @@ def priority(pod: Pod) -> int:
 
 
 def started(pod: Pod) -> float:
-    """Return when a pod started, in seconds."""
+    """Return when a pod started, in seconds of Unix time."""
     text = pod.status.start_time
     return NOT_STARTED if text is None else datetime.fromisoformat(text.upper()).timestamp()
 
 
 def importance(pod: Pod) -> tuple[int, float]:
-    """Return the order in which pods are let back: by priority, then those that started earlier."""
+    """Return the sort key in which pods are put back: by priority, then those that started earlier."""
     return -priority(pod), started(pod)
 
 

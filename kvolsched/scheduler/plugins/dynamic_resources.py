@@ -1,7 +1,6 @@
-"""DynamicResources: devices that pods claim. No device is modelled: what is left is its word and its score of nothing.
+"""DynamicResources: devices that pods claim. No device is modelled; what remains is a score of 0 and a message.
 
-It is asked before preemption when no node fits, and could then give up claims that it has allocated for the pod: it
-never has any.
+It is asked before preemption when no node fits, where it could deallocate claims of the pod: there are none.
 """
 
 from __future__ import annotations
@@ -20,18 +19,18 @@ from kvolsched.scheduler.framework.judgement import Judgement
 
 @attrs.frozen
 class DynamicResources:
-    """Rejects no node, ranks all nodes alike, and holds no claims that it could give up."""
+    """Rejects no node, scores all nodes alike, and has no claims to deallocate."""
 
     name: ClassVar[str] = "DynamicResources"
 
-    def score(self, pod: Pod, at: ColumnContext) -> Literal[0]:
-        """Nothing, on every node."""
+    def score(self, pod: Pod, columns: ColumnContext) -> Literal[0]:
+        """Return 0 for every node."""
         return 0
 
     def normalise(self, raw: NDArray[Any]) -> Integers:
-        """Stays nothing."""
+        """Return the scores unchanged."""
         return raw
 
     def postfilter(self, pod: Pod, seen: Snapshot, judgement: Judgement) -> PostFilterResult:
-        """Return its words behind the event sentence."""
+        """Return the words to add to the event message."""
         return PostFilterResult("no new claims to deallocate")

@@ -1,6 +1,6 @@
-"""ImageLocality: nodes that have the pod's images already are preferred, the more the larger these are.
+"""ImageLocality: prefer nodes that have the pod's images already, the more the larger the images are.
 
-So that one node with an image does not draw all pods, an image counts by the share of the nodes that have it.
+An image counts by the share of nodes that have it, so that one node with an image does not draw all pods.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from kvolsched.scheduler.columns.arrays import Integers
 from kvolsched.scheduler.columns.images import full_name
 from kvolsched.scheduler.framework.extension_points import ColumnContext
 
-LEAST = 23 * 2**20  # bytes; less is not worth a preference
-MOST = 1000 * 2**20  # bytes, for each container
+MIN_BYTES = 23 * 2**20  # less is not worth a preference
+MAX_CONTAINER_BYTES = 1000 * 2**20
 
 
 @attrs.frozen
@@ -26,22 +26,23 @@ class ImageLocality:
 
     name: ClassVar[str] = "ImageLocality"
 
-    def score(self, pod: Pod, at: ColumnContext) -> Integers | Literal[0]:
-        """Σ size · share of nodes having it, between 23 MiB and 1,000 MiB a container, as 0 to 100."""
-        if not at.seen.images:
+    def score(self, pod: Pod, columns: ColumnContext) -> Integers | Literal[0]:
+        """Score Σ size · share of nodes that have the image, from 23 MiB to 1,000 MiB a container, as 0 to 100."""
+        images = columns.seen.images
+        if not images:
             return 0
         containers = (*pod.spec.init_containers, *pod.spec.containers)
-        names = [name for name in (full_name(one.image) for one in containers) if at.seen.images.nodes_with(name)]
+        names = [name for name in (full_name(container.image) for container in containers) if images.nodes_with(name)]
         if not names:
             return 0
-        total = np.zeros(len(at.nodes.names), np.int64)
+        total = np.zeros(len(columns.nodes.names), np.int64)
         for name in names:
-            share = len(at.seen.images.nodes_with(name)) / at.nodes.size
-            total += (at.seen.images.sizes(name) * share).astype(np.int64)
-        most = MOST * len(containers)
-        scores: Integers = 100 * (np.clip(total, LEAST, most) - LEAST) // (most - LEAST)
+            share = len(images.nodes_with(name)) / columns.nodes.size
+            total += (images.sizes(name) * share).astype(np.int64)
+        max_bytes = MAX_CONTAINER_BYTES * len(containers)
+        scores: Integers = 100 * (np.clip(total, MIN_BYTES, max_bytes) - MIN_BYTES) // (max_bytes - MIN_BYTES)
         return scores
 
     def normalise(self, raw: NDArray[Any]) -> Integers:
-        """Already 0 to 100."""
+        """Return the scores unchanged: they are 0 to 100."""
         return raw

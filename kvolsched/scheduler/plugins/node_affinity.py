@@ -1,7 +1,11 @@
-"""NodeAffinity: the pod's nodeSelector and required node affinity must match; preferred terms add to the score."""
+"""NodeAffinity: the pod's nodeSelector and required node affinity must match; preferred terms add to the score.
+
+Mirrors `plugins/nodeaffinity` (v1.36.2).
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, ClassVar
 
 import attrs
@@ -35,11 +39,29 @@ from kvolsched.scheduler.node_selection import (
 )
 
 
+def nodes_named_by(terms: NodeSelector) -> frozenset[str] | None:
+    """Return the nodes that required terms name, or None if some term names none and so may match any node."""
+    names: set[str] = set()
+    for term in terms.node_selector_terms:
+        named = _names(term)
+        if named is None:
+            return None
+        names |= named
+    return frozenset(names)
+
+
+def any_node(_terms: NodeSelector) -> None:
+    """Restrict no pass before filtering: 1.11 does not read the names in terms."""
+
+
 @attrs.frozen
 class NodeAffinity:
     """Rejects nodes that the pod's nodeSelector or required node affinity does not match.
+    Not to be confused with the field of that name, `api.kinds.pod.NodeAffinity`.
 
-    `restricts_in_prefilter`: whether terms that all name nodes restrict the pass before filtering, as today (not in 1.11).
+    Args:
+        unmatched: the reason.
+        restriction: the nodes to which required terms restrict the pass before filtering; None: any.
     """
 
     name: ClassVar[str] = "NodeAffinity"
@@ -48,33 +70,30 @@ class NodeAffinity:
         QueueingHint(
             "Node",
             "a node appears that matches, or its labels change so that it does",
-            lambda pod, old, new: matches_node_affinity(pod, new) and (old is None or not matches_node_affinity(pod, old)),
+            lambda pod, old, new: (
+                matches_node_affinity(pod, new) and (old is None or not matches_node_affinity(pod, old))
+            ),
             Action.ADD | Action.NODE_LABEL,
         ),
     )
 
     unmatched: Reason = Reason(0, "node(s) didn't match Pod's node affinity/selector")
-    restricts_in_prefilter: bool = True
+    restriction: Callable[[NodeSelector], frozenset[str] | None] = nodes_named_by
 
     def prefilter(self, pod: Pod, seen: Snapshot) -> Skip | PreFilterReject | PreFilterResult | None:
-        """Nothing asked: nothing to do. If every required term names nodes, only these nodes come into question."""
+        """Skip if the pod asks for nothing; restrict the pass if every required term names nodes."""
         terms = required_node_affinity(pod)
-        if terms is None and not pod.spec.node_selector:
-            return SKIP
-        if terms is None or not self.restricts_in_prefilter:
+        if terms is None:
+            return None if pod.spec.node_selector else SKIP
+        names = self.restriction(terms)
+        if names is None or not terms.node_selector_terms:
             return None
-        named: set[str] = set()
-        for term in terms.node_selector_terms:
-            names = _names(term)
-            if names is None:
-                return None
-            named |= names
-        if terms.node_selector_terms and not named:
+        if not names:
             return PreFilterReject(self.name, Code.UNSCHEDULABLE_AND_UNRESOLVABLE, "pod affinity terms conflict")
-        return PreFilterResult(self.name, frozenset(named)) if named else None
+        return PreFilterResult(self.name, names)
 
     def rule(self, pod: Pod, node: Node, seen: Snapshot) -> Ok | Reject:
-        """The node carries every label of nodeSelector, and some required term matches it."""
+        """Reject a node that lacks a label of nodeSelector, or that no required term matches."""
         labels = node.metadata.labels
         for key, value in sorted(pod.spec.node_selector.items()):
             if labels.get(key) != value:
@@ -91,29 +110,29 @@ class NodeAffinity:
             )
         return OK
 
-    def column(self, pod: Pod, at: ColumnContext) -> Codes | None:
-        """The same for all nodes, over label columns."""
-        return self.unmatched.where(~node_affinity_mask(pod, at.nodes))
+    def column(self, pod: Pod, columns: ColumnContext) -> Codes | None:
+        """Apply the rule to all nodes at once."""
+        return self.unmatched.where(~node_affinity_mask(pod, columns.nodes))
 
-    def score(self, pod: Pod, at: ColumnContext) -> Integers | None:
-        """The weights of the preferred terms that match; terms without expressions and weights of 0 count nothing."""
+    def score(self, pod: Pod, columns: ColumnContext) -> Integers | None:
+        """Score the sum of the weights of the preferred terms that match."""
         affinity = node_affinity(pod)
         if affinity is None or not affinity.preferred:
             return None
-        scores = np.zeros(len(at.nodes.names), np.int64)
+        scores = np.zeros(len(columns.nodes.names), np.int64)
         for term in affinity.preferred:
             if term.weight:
-                scores += term.weight * at.nodes.mask(NodeSelector(node_selector_terms=(term.preference,)))
+                scores += term.weight * columns.nodes.mask(NodeSelector(node_selector_terms=(term.preference,)))
         return scores
 
     def normalise(self, raw: NDArray[Any]) -> Integers:
-        """The share of the largest sum."""
+        """Return 100 · raw / largest raw."""
         most = int(raw.max())
         return 100 * raw // most if most else raw
 
 
 def _names(term: NodeSelectorTerm) -> set[str] | None:
-    """Return the node names that a term insists on, or None if it does not."""
+    """Return the node names that a term requires, or None if it requires none."""
     names: set[str] | None = None
     for field in term.match_fields:
         if field.key == "metadata.name" and field.operator == "In":

@@ -1,4 +1,4 @@
-"""NodeName: a pod that names its node fits that node only."""
+"""NodeName: a pod that names a node fits that node only."""
 
 from __future__ import annotations
 
@@ -25,20 +25,20 @@ class NodeName:
         QueueingHint("Node", "a node appears", action=Action.ADD),
     )
 
-    other: Reason = Reason(0, "node(s) didn't match the requested node name")
+    mismatched: Reason = Reason(0, "node(s) didn't match the requested node name")
 
     def rule(self, pod: Pod, node: Node, seen: Snapshot) -> Ok | Reject:
-        """The node's name is the one that the pod asks for, if it asks."""
-        asked, name = pod.spec.node_name, node.metadata.name
-        if not asked or asked == name:
+        """Reject a node if the pod names another one."""
+        wanted, name = pod.spec.node_name, node.metadata.name
+        if not wanted or wanted == name:
             return OK
-        return self.other.reject(Evidence(f"spec.nodeName {asked}", "≠", f"node {name}", (asked, name)))
+        return self.mismatched.reject(Evidence(f"spec.nodeName {wanted}", "≠", f"node {name}", (wanted, name)))
 
-    def column(self, pod: Pod, at: ColumnContext) -> Codes | None:
-        """The same for all nodes."""
+    def column(self, pod: Pod, columns: ColumnContext) -> Codes | None:
+        """Apply the rule to all nodes at once."""
         if not pod.spec.node_name:
             return None
-        codes = self.other.where(np.ones(len(at.nodes.names), bool))
-        if (row := at.nodes.row_of.get(pod.spec.node_name)) is not None:
+        codes = self.mismatched.where(np.ones(len(columns.nodes.names), bool))
+        if (row := columns.nodes.row_of.get(pod.spec.node_name)) is not None:
             codes[row] = 0
         return codes

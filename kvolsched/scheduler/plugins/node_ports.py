@@ -1,4 +1,4 @@
-"""NodePorts: the host ports that the pod asks for are still free on the node."""
+"""NodePorts: the host ports that the pod asks for must be free on the node."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from kvolsched.scheduler.framework.extension_points import ColumnContext, Queuei
 from kvolsched.scheduler.framework.verdict import OK, SKIP, Code, Evidence, Ok, Reason, Reject, Skip
 
 
-def _frees(pod: Pod, old: Pod, _new: None) -> bool:
-    """Whether a pod that has gone held a port which this one asks for."""
+def _frees_port(pod: Pod, old: Pod, _new: None) -> bool:
+    """Say whether a deleted pod held a port that this pod asks for."""
     return any(wanted.conflicts_with(port) for wanted in host_ports(pod.spec) for port in host_ports(old.spec))
 
 
@@ -28,18 +28,18 @@ class NodePorts:
 
     name: ClassVar[str] = "NodePorts"
     events_to_register: ClassVar[tuple[QueueingHint, ...]] = (
-        QueueingHint("Pod", "a pod that holds one of its ports leaves its node", _frees, Action.DELETE),
+        QueueingHint("Pod", "a pod that holds one of its ports leaves its node", _frees_port, Action.DELETE),
         QueueingHint("Node", "a node appears", action=Action.ADD),
     )
 
     taken: Reason = Reason(0, "node(s) didn't have free ports for the requested pod ports", Code.UNSCHEDULABLE)
 
     def prefilter(self, pod: Pod, seen: Snapshot) -> Skip | None:
-        """No host port asked for: nothing to do."""
+        """Skip if the pod asks for no host port."""
         return None if host_ports(pod.spec) else SKIP
 
     def rule(self, pod: Pod, node: Node, seen: Snapshot) -> Ok | Reject:
-        """No pod of the node holds a port of the same number and protocol, on the same address or on all of them."""
+        """Reject a node on which a pod holds the same port and protocol, on the same address or on all addresses."""
         for wanted in host_ports(pod.spec):
             for other in seen.pods_on(node.metadata.name):
                 for port in host_ports(other.spec):
@@ -48,18 +48,18 @@ class NodePorts:
                         return self.taken.reject(Evidence(f"hostPort {wanted}", "is taken by", holder, (wanted, port)))
         return OK
 
-    def column(self, pod: Pod, at: ColumnContext) -> Codes | None:
-        """The same, asked only of nodes where somebody holds a port of such a number."""
+    def column(self, pod: Pod, columns: ColumnContext) -> Codes | None:
+        """Apply the rule to all nodes at once; only nodes where a pod holds such a port number are read."""
         rows = [
-            at.nodes.row_of[node]
+            columns.nodes.row_of[node]
             for wanted in host_ports(pod.spec)
-            for node, users in at.seen.exclusive_use.users(wanted.resource).items()
-            if node in at.nodes.row_of
-            and any(wanted.conflicts_with(port) for key in users for port in _ports_of(at.seen.pod(key)))
+            for node, users in columns.seen.exclusive_use.users(wanted.resource).items()
+            if node in columns.nodes.row_of
+            and any(wanted.conflicts_with(port) for key in users for port in _ports_of(columns.seen.pod(key)))
         ]
         if not rows:
             return None
-        taken = np.zeros(len(at.nodes.names), bool)
+        taken = np.zeros(len(columns.nodes.names), bool)
         taken[rows] = True
         return self.taken.where(taken)
 

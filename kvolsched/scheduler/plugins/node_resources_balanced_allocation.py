@@ -1,8 +1,9 @@
-"""NodeResourcesBalancedAllocation: prefers nodes whose cpu and memory would be used to a similar share."""
+"""NodeResourcesBalancedAllocation: prefer nodes whose cpu and memory would be used to a similar share."""
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from collections.abc import Callable
+from typing import Any, ClassVar, TypeVar
 
 import attrs
 import numpy as np
@@ -14,50 +15,61 @@ from kvolsched.scheduler.columns.arrays import Integers
 from kvolsched.scheduler.framework.extension_points import ColumnContext
 from kvolsched.scheduler.requests import CPU, MEMORY
 
+Balance = TypeVar("Balance", int, Integers)
+
+
+def score_improvement(with_pod: Balance, without_pod: Balance) -> Balance:
+    """Score how much the pod improves the balance (v1.36.2): 75 if it does not change it."""
+    return 50 + (50 + with_pod - without_pod) // 2
+
+
+def score_balance(with_pod: Balance, _without_pod: Balance) -> Balance:
+    """Score the balance itself, as earlier releases did."""
+    return with_pod
+
 
 @attrs.frozen
 class NodeResourcesBalancedAllocation:
-    """Scores balance by the requests proper.
-
-    `by_change`: v1.36.2 scores how much the pod improves the balance, 75 = not at all; before, the balance itself.
-    """
+    """Scores the balance of the requests of cpu and memory; `score_of` makes a score of the balance, 0 to 100."""
 
     name: ClassVar[str] = "NodeResourcesBalancedAllocation"
 
-    by_change: bool = True
+    score_of: Callable[[Any, Any], Any] = score_improvement
 
-    def score(self, pod: Pod, at: ColumnContext) -> Integers | None:
-        """50 + (50 + balance with the pod − balance without it) / 2; a pod asking for neither is not scored."""
+    def score(self, pod: Pod, columns: ColumnContext) -> Integers | None:
+        """Score by the balance with and without the pod; a pod that asks for neither resource is not scored."""
         asks = requests.pod_requests(pod.spec)
         if not asks.cpu and not asks.memory:
             return None
-        nodes = at.nodes
+        nodes = columns.nodes
 
-        def one(row: int) -> int:
+        def score_row(row: int) -> int:
             cpu, memory = (
                 (nodes.total(resource).item(row), nodes.free(resource).item(row)) for resource in (CPU, MEMORY)
             )
             with_pod = _balance(cpu, memory, asks.cpu, asks.memory)
-            return 50 + (50 + with_pod - _balance(cpu, memory, 0, 0)) // 2 if self.by_change else with_pod
+            return int(self.score_of(with_pod, _balance(cpu, memory, 0, 0)))
 
-        def every() -> Integers:
-            shares = _Shares(at)
-            with_pod = shares.balance(asks.cpu, asks.memory)
-            return 50 + (50 + with_pod - shares.balance(0, 0)) // 2 if self.by_change else with_pod
+        def score_rows() -> Integers:
+            usage = _NodeUsage(columns)
+            scores: Integers = self.score_of(usage.balance(asks.cpu, asks.memory), usage.balance(0, 0))
+            return scores
 
         if nodes.huge:  # 64 bits overflow here as they do in Kubernetes
-            return every()
-        return nodes.cached_by_row(("balance", self.by_change, asks.cpu, asks.memory), one, every)
+            return score_rows()
+        return nodes.cached_by_row(("balance", self.score_of, asks.cpu, asks.memory), score_row, score_rows)
 
     def normalise(self, raw: NDArray[Any]) -> Integers:
-        """Already 0 to 100."""
+        """Return the scores unchanged: they are 0 to 100."""
         return raw
 
 
 def _balance(cpu: tuple[int, int], memory: tuple[int, int], more_cpu: int, more_memory: int) -> int:
-    """Return int(100 (1 − deviation of the shares)) of one node, of what is there and free of each resource.
+    """Return int(100 (1 − deviation of the shares)) of one node.
 
-    A resource that the node lacks is left out, so it is balanced.
+    Args:
+        cpu, memory: (total, free) of the resource; with a total of 0 the node counts as balanced.
+        more_cpu, more_memory: what the pod asks for.
     """
     if cpu[0] <= 0 or memory[0] <= 0:
         return 100
@@ -68,18 +80,18 @@ def _balance(cpu: tuple[int, int], memory: tuple[int, int], more_cpu: int, more_
     return int((1 - abs(of_cpu - of_memory) / 2) * 100)
 
 
-class _Shares:
-    """The same over all nodes: how full they are of both, with and without the pod."""
+class _NodeUsage:
+    """Used and total cpu and memory of all nodes."""
 
-    def __init__(self, at: ColumnContext) -> None:
-        nodes = at.nodes
+    def __init__(self, columns: ColumnContext) -> None:
+        nodes = columns.nodes
         self.total = [nodes.total(resource) for resource in (CPU, MEMORY)]
         self.used = [there - nodes.free(resource) for there, resource in zip(self.total, (CPU, MEMORY), strict=True)]
         self.floor = [np.maximum(there, 1) for there in self.total]
         self.both = (self.total[0] > 0) & (self.total[1] > 0)
 
     def balance(self, cpu: int, memory: int) -> Integers:
-        """Return what `_balance` returns, by row."""
+        """Return the balance by row, as `_balance` does for one node."""
         of_cpu = np.minimum((self.used[0] + cpu) / self.floor[0], 1.0)
         of_memory = np.minimum((self.used[1] + memory) / self.floor[1], 1.0)
         deviation = np.abs(of_cpu - of_memory) / 2 * self.both

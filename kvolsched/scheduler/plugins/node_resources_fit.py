@@ -1,8 +1,9 @@
-"""NodeResourcesFit: every resource that the pod asks for is still free on the node; the emptiest node is preferred."""
+"""NodeResourcesFit: every resource that the pod asks for must be free on the node; the emptiest node is preferred."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Mapping
 from typing import Any, ClassVar
 
 import attrs
@@ -19,19 +20,29 @@ from kvolsched.scheduler.framework.extension_points import ColumnContext, Queuei
 from kvolsched.scheduler.framework.verdict import OK, Code, Evidence, Ok, Reason, Reject
 from kvolsched.scheduler.requests import CPU, MEMORY, NATIVE, PODS
 
-NEVER = 15
-"""The bit that says: some ask exceeds all that the node has, so no removal of pods can help."""
+UNRESOLVABLE_BIT = 15
+"""The bit that says: the pod asks for more than the node has in all, so that removing pods cannot help."""
 
 
-def _less(pod: Pod, old: Pod, new: Pod) -> bool:
-    """Whether this pod itself, or another of what this one asks for, asks for less than before."""
+def is_asked_for(asks: Mapping[str, int], resource: str) -> bool:
+    """Compare the resources that the pod asks for."""
+    return bool(asks.get(resource))
+
+
+def is_any_asked_for(asks: Mapping[str, int], _resource: str) -> bool:
+    """Compare every resource if the pod asks for any (before v1.17: overcommitted nodes reject such pods)."""
+    return bool(asks)
+
+
+def _asks_for_less(pod: Pod, old: Pod, new: Pod) -> bool:
+    """Say whether this pod, or another one in a resource that this one asks for, asks for less than before."""
     before, after = requests.pod_requests(old.spec).amounts, requests.pod_requests(new.spec).amounts
     asks = requests.pod_requests(pod.spec).amounts
     return is_same_pod(pod, new) or any(before.get(resource, 0) > after.get(resource, 0) for resource in asks)
 
 
-def _more(pod: Pod, old: Node | None, new: Node) -> bool:
-    """Whether a new or changed node has, in all, what the pod asks for."""
+def _has_more(pod: Pod, old: Node | None, new: Node) -> bool:
+    """Say whether a new or changed node has, in all, what the pod asks for, and more than before."""
     total = requests.allocatable(new.status.allocatable)
     before = requests.allocatable(old.status.allocatable) if old is not None else {}
     asks = {PODS: 1, **requests.pod_requests(pod.spec).amounts}
@@ -41,29 +52,31 @@ def _more(pod: Pod, old: Node | None, new: Node) -> bool:
 
 @attrs.frozen
 class NodeResourcesFit:
-    """Rejects nodes that are short of something, with one reason for each resource; scores what would be left.
+    """Rejects nodes that are short of a resource, with one reason for each; scores what would be left.
 
-    `overcommitted_rejects`: before v1.17 a node promised beyond its means took no pod that asked for anything at all.
+    Args:
+        too_many_pods, beyond: the reasons that do not depend on the pod.
+        is_compared: whether a resource is compared, by what the pod asks for.
     """
 
     name: ClassVar[str] = "NodeResourcesFit"
     events_to_register: ClassVar[tuple[QueueingHint, ...]] = (
         QueueingHint("Pod", "a pod leaves its node", action=Action.DELETE),
-        QueueingHint("Pod", "it, or a pod on a node, asks for less", _less, Action.POD_SCALE_DOWN),
+        QueueingHint("Pod", "it, or a pod on a node, asks for less", _asks_for_less, Action.POD_SCALE_DOWN),
         QueueingHint(
             "Node",
             "a node appears that has enough in all, or comes to have more of it",
-            _more,
+            _has_more,
             Action.ADD | Action.NODE_ALLOCATABLE,
         ),
     )
 
     too_many_pods: Reason = Reason(0, "Too many pods", Code.UNSCHEDULABLE)
-    beyond: Reason = Reason(NEVER, "")
-    overcommitted_rejects: bool = False
+    beyond: Reason = Reason(UNRESOLVABLE_BIT, "")
+    is_compared: Callable[[Mapping[str, int], str], bool] = is_asked_for
 
     def reasons(self, pod: Pod) -> tuple[Reason, ...]:
-        """The reasons in Kubernetes' order: pods, cpu, memory, ephemeral-storage, then what else the pod asks for."""
+        """Return the reasons in Kubernetes' order: pods, cpu, memory, ephemeral-storage, then other resources."""
         short = (
             Reason(bit, f"Insufficient {resource}", Code.UNSCHEDULABLE)
             for bit, resource in enumerate(self._asked(pod), start=1)
@@ -71,7 +84,7 @@ class NodeResourcesFit:
         return (self.too_many_pods, *short, self.beyond)
 
     def rule(self, pod: Pod, node: Node, seen: Snapshot) -> Ok | Reject:
-        """What the node can give, less what its pods ask for, covers what this pod asks for; every shortage counts."""
+        """Reject a node if allocatable less its pods' requests does not cover a request; every shortage is a reason."""
         room = seen.node_info(node.metadata.name)
         short: list[str] = []
         evidence: list[Evidence] = []
@@ -82,7 +95,7 @@ class NodeResourcesFit:
         asks = requests.pod_requests(pod.spec).amounts
         for resource in self._asked(pod):
             ask = asks.get(resource, 0)
-            if (ask or (asks and self.overcommitted_rejects)) and ask > room.free(resource):
+            if self.is_compared(asks, resource) and ask > room.free(resource):
                 total = room.total.get(resource, 0)
                 short.append(f"Insufficient {resource}")
                 evidence.append(_compared(resource, ask, total, room.used.get(resource, 0)))
@@ -90,46 +103,46 @@ class NodeResourcesFit:
                     status = Code.UNSCHEDULABLE_AND_UNRESOLVABLE
         return Reject(tuple(short), status, tuple(evidence)) if short else OK
 
-    def column(self, pod: Pod, at: ColumnContext) -> Any:
-        """The same for all nodes."""
-        nodes = at.nodes
+    def column(self, pod: Pod, columns: ColumnContext) -> Any:
+        """Apply the rule to all nodes at once; NotImplemented if a pod asks for more resources than bits."""
+        nodes = columns.nodes
         asks = requests.pod_requests(pod.spec).amounts
         asked = self._asked(pod)
-        if len(asked) >= NEVER:
-            return NotImplemented  # more resources than a code has bits
+        if len(asked) >= UNRESOLVABLE_BIT:
+            return NotImplemented
         wanted = tuple(
             (bit, resource, asks.get(resource, 0))
             for bit, resource in enumerate(asked, start=1)
-            if resource in asks or (asks and self.overcommitted_rejects)
+            if self.is_compared(asks, resource)
         )
 
-        def one(row: int) -> int:
+        def judge_row(row: int) -> int:
             code = 1 << self.too_many_pods.bit if nodes.free(PODS).item(row) < 1 else 0
             for bit, resource, ask in wanted:
                 code |= (nodes.free(resource).item(row) < ask) << bit
                 code |= (nodes.total(resource).item(row) < ask) << self.beyond.bit
             return code
 
-        def every() -> Codes:
+        def judge_rows() -> Codes:
             codes = self.too_many_pods.where(nodes.free(PODS) < 1)
             for bit, resource, ask in wanted:
                 codes |= (nodes.free(resource) < ask) * np.uint16(1 << bit)
                 codes |= self.beyond.where(nodes.total(resource) < ask)
             return codes
 
-        return nodes.cached_by_row(("fit", self.too_many_pods.bit, wanted), one, every)
+        return nodes.cached_by_row(("fit", self.too_many_pods.bit, wanted), judge_row, judge_rows)
 
-    def score(self, pod: Pod, at: ColumnContext) -> Integers:
-        """Least allocated: the share of cpu and memory that would be left, the mean of both, rounded down each time."""
+    def score(self, pod: Pod, columns: ColumnContext) -> Integers:
+        """Score the mean share of cpu and memory that would be left, rounded down each time (LeastAllocated)."""
         asks = requests.pod_requests(pod.spec)
-        nodes, huge = at.nodes, bool(at.nodes.huge)
+        nodes, huge = columns.nodes, bool(columns.nodes.huge)
 
         asked = (
             (CPU, nodes.scored_cpu, asks.scored_cpu),
             (MEMORY, nodes.scored_memory, asks.scored_memory),
         )
 
-        def one(row: int) -> int:
+        def score_row(row: int) -> int:
             total = counted = 0
             for resource, used, ask in asked:
                 there = nodes.total(resource).item(row)
@@ -139,7 +152,7 @@ class NodeResourcesFit:
                     counted += 1
             return total // max(counted, 1)
 
-        def every() -> Integers:
+        def score_rows() -> Integers:
             total = np.zeros(len(nodes.names), np.int64)
             counted = np.zeros(len(nodes.names), np.int64)
             for resource, used, ask in asked:
@@ -150,11 +163,11 @@ class NodeResourcesFit:
             return total // np.maximum(counted, 1)
 
         if huge:  # 64 bits overflow here as they do in Kubernetes
-            return every()
-        return nodes.cached_by_row(("least allocated", asks.scored_cpu, asks.scored_memory), one, every)
+            return score_rows()
+        return nodes.cached_by_row(("least allocated", asks.scored_cpu, asks.scored_memory), score_row, score_rows)
 
     def normalise(self, raw: NDArray[Any]) -> Integers:
-        """Already 0 to 100."""
+        """Return the scores unchanged: they are 0 to 100."""
         return raw
 
     def _asked(self, pod: Pod) -> tuple[str, ...]:
@@ -163,14 +176,15 @@ class NodeResourcesFit:
 
 
 def _share(part: Integers, whole: Integers, *, exact: bool) -> Integers:
-    """Return floor(100 part / whole); in floats while 100 part fits one exactly, which is four times as fast."""
+    """Return floor(100 part / whole); in floats unless `exact` is asked for, which is four times as fast."""
     if exact:
         return 100 * part // whole
     return np.floor(100.0 * part / whole).astype(np.int64)
 
 
 def _compared(resource: str, ask: int, total: int, used: int) -> Evidence:
-    asked, there, taken, free = (requests.format_amount(resource, amount) for amount in (ask, total, used, total - used))
+    amounts = (ask, total, used, total - used)
+    asked, there, taken, free = (requests.format_amount(resource, amount) for amount in amounts)
     return Evidence(
         f"requests.{resource} {asked}",
         ">",

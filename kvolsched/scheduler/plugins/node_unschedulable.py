@@ -1,4 +1,4 @@
-"""NodeUnschedulable: a cordoned node takes only pods that tolerate being unschedulable."""
+"""NodeUnschedulable: a cordoned node takes only pods that tolerate its taint `unschedulable`."""
 
 from __future__ import annotations
 
@@ -41,16 +41,16 @@ class NodeUnschedulable:
     cordoned: Reason = Reason(0, "node(s) were unschedulable")
 
     def rule(self, pod: Pod, node: Node, seen: Snapshot) -> Ok | Reject:
-        """A node marked unschedulable is out, unless the pod tolerates that taint."""
+        """Reject a cordoned node unless the pod tolerates that taint."""
         if not node.spec.unschedulable or _tolerated(pod):
             return OK
         return self.cordoned.reject(
             Evidence("spec.unschedulable true", "not tolerated by", _tolerations(pod), (True, None))
         )
 
-    def column(self, pod: Pod, at: ColumnContext) -> Codes | None:
-        """The same for all nodes."""
-        cordoned = at.nodes.unschedulable.array
+    def column(self, pod: Pod, columns: ColumnContext) -> Codes | None:
+        """Apply the rule to all nodes at once."""
+        cordoned = columns.nodes.unschedulable.array
         if not cordoned.any() or _tolerated(pod):
             return None
         return self.cordoned.where(cordoned)

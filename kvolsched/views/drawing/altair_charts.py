@@ -1,7 +1,7 @@
 """Sheets and series as altair charts: the only module that knows altair.
 
-A layer for each kind of mark on one fixed scale; every colour is written into the data,
-so no scale and no legend is left to guess.
+A layer for each kind of mark on one fixed scale; every colour is written into the data, so no scale and no legend is
+left to guess.
 """
 
 from __future__ import annotations
@@ -17,16 +17,16 @@ FONT = "Helvetica, Arial, Liberation Sans, sans-serif"
 Series = dict[str, list[tuple[float, float]]]
 
 
-def chart(sheet: Sheet, height: float) -> Any:
-    """Give the altair chart of all marks of a sheet, `sheet.width` × `height` px."""
+def chart(sheet: Sheet) -> Any:
+    """Return the altair chart of all marks of a sheet, as wide and high as the sheet."""
     across = alt.Scale(domain=[0, sheet.width], nice=False, zero=False)
-    down = alt.Scale(domain=[height, 0], nice=False, zero=False)
+    down = alt.Scale(domain=[sheet.height, 0], nice=False, zero=False)
     x, y = alt.X("x:Q", scale=across, axis=None), alt.Y("y:Q", scale=down, axis=None)
-    drawn = [_layer(key, rows, x, y, refs=sheet.refs) for key, rows in sheet.ordered()]
-    return styled(alt.layer(*drawn).properties(width=sheet.width, height=height))
+    drawn = [_layer(key, rows, x, y) for key, rows in sheet.ordered()]
+    return styled(alt.layer(*drawn).properties(width=sheet.width, height=sheet.height))
 
 
-def _layer(key: tuple[Any, ...], rows: SheetRows, x: Any, y: Any, *, refs: bool) -> Any:
+def _layer(key: tuple[Any, ...], rows: SheetRows, x: Any, y: Any) -> Any:
     base = alt.Chart(alt.Data(values=rows))
     if key[0] == "text":
         _, size, bold, align = key
@@ -49,8 +49,6 @@ def _layer(key: tuple[Any, ...], rows: SheetRows, x: Any, y: Any, *, refs: bool)
     }  # fmt: skip
     if tip:
         channels["tooltip"] = alt.Tooltip("tip:N", title=" ")
-    if refs and any(row["ref"] for row in rows):
-        channels["href"] = "ref:N"
     return mark.encode(**channels)
 
 
@@ -59,7 +57,7 @@ def _as_is(name: str, channel: Any = alt.Color) -> Any:
 
 
 def styled(chart: Any) -> Any:
-    """Give the chart on paper, in the fonts and inks of the views."""
+    """Return the chart on paper, in the fonts and inks of the views."""
     c = palette()
     axis: dict[str, Any] = {
         "labelFont": FONT,
@@ -92,7 +90,7 @@ def styled(chart: Any) -> Any:
 def stepped(
     lines: Series, inks: list[tuple[str, list[int]]], titles: tuple[str, list[str], str], width: int
 ) -> Any:
-    """Give stepped lines over time on pale ground; titles are the head, the lines below it, the y axis."""
+    """Return a chart of stepped lines over time; titles are the head, the lines below it, the y axis."""
     title, below, across = titles
     last = max((points[-1][0] for points in lines.values()), default=1.0) or 1.0
     most = max((value for points in lines.values() for _, value in points), default=1.0) or 1.0

@@ -1,13 +1,19 @@
-"""A frame from a cluster: the one place where the engine's objects and notes become the plain rows that views read.
+"""Frames from clusters: the one floor where objects and notes of the engine become the plain rows that pictures read.
 
-It decides nothing about looks and nothing about Kubernetes: states are read off the objects (`fill_objects`), verdicts
-are judged again where the pass was made (`fill_verdicts`), changes and marks are read off the log (`fill_history`).
+It decides nothing about looks and nothing about Kubernetes: `objects` reads states off the objects, `verdicts` judges
+again where the pass was made, `history` reads changes and marks off the log. What costs more is in `TABLES` and is
+filled only for the picture that asks for it.
 """
 
 from __future__ import annotations
 
-from ...cluster import Cluster
-from ...results import sentence
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+from attrs import evolve
+
+from ...cluster_core import ClusterCore
+from ...results import as_sentence
 from ...world.apiserver import ref
 from .. import frame as f
 from . import history as fill_history
@@ -16,62 +22,75 @@ from . import objects as fill_objects
 from . import verdicts as fill_verdicts
 from .context import FrameContext, label_of
 
+TABLES: Mapping[str, Callable[[FrameContext], Any]] = {  # field of the frame -> the function that fills it
+    "skew": fill_ledgers.skew,
+    "capacity": fill_ledgers.capacity,
+    "story": fill_history.story,
+}
+
 
 def frame_of(
-    cluster: Cluster, *, focus: str = "", gear: str = "steps", chips: bool = True, cell: str = "", ledgers: bool = False
-) -> f.Frame:
+    cluster: ClusterCore, *, focus: str = "", gear: str = "steps", chips: bool = True, selected: str = "",
+    tables: Iterable[str] = (),
+) -> f.Frame:  # fmt: skip
     """Fill a frame from the present place of a cluster.
 
     Args:
         focus: ref of the pod that the verdicts are about; by default the one that was judged last.
         gear: the unit that the panel steps in.
         chips: whether to try out what each actor would do next (costs a turn each).
-        cell: `verdict/NODE/PLUGIN` whose rule is to be explained.
-        ledgers: whether to count for the skew and capacity ledgers (costs a look at every pod).
+        selected: ref of what is selected; of `verdict/NODE/PLUGIN` the rule's words are filled in.
+        tables: those of `TABLES` to fill.
     """
-    here = FrameContext(cluster, focus)
-    changes = fill_history.changes(here)
-    return f.Frame(
-        head=_head(here, gear, changes),
-        next=_next(here) if chips else (),
-        nodes=fill_objects.nodes(here),
-        pods=fill_objects.pods(here),
-        claims=fill_objects.claims(here),
-        volumes=fill_objects.volumes(here),
-        classes=fill_objects.classes(here),
-        verdicts=fill_verdicts.verdicts(here, cell),
+    context = FrameContext(cluster, focus, selected)
+    changes = fill_history.changes(context)
+    frame = f.Frame(
+        head=_head(context, gear, changes),
+        next=_next(context) if chips else (),
+        nodes=fill_objects.nodes(context),
+        pods=fill_objects.pods(context),
+        claims=fill_objects.claims(context),
+        volumes=fill_objects.volumes(context),
+        classes=fill_objects.classes(context),
+        verdicts=fill_verdicts.verdicts(context),
         changes=changes,
-        events=fill_history.events(here),
-        lanes=fill_history.lanes(here),
-        skew=fill_ledgers.skew(here) if ledgers else (),
-        capacity=fill_ledgers.capacity(here) if ledgers else (),
+        events=fill_history.events(context),
+        lanes=fill_history.lanes(context),
     )
+    return with_details(frame, context, tables)
 
 
-def _head(here: FrameContext, gear: str, changes: tuple[f.ChangeRow, ...]) -> f.Head:
-    acting = [turn for turn in here.turns if not turn.quiet]
+def with_details(frame: f.Frame, context: FrameContext, tables: Iterable[str]) -> f.Frame:
+    """Return a frame with the words of the selected verdict, if one is selected, and with these of `TABLES` filled."""
+    if context.selected.startswith("verdict/"):
+        frame = evolve(frame, verdicts=evolve(frame.verdicts, cell=fill_verdicts.selected_cell(context)))
+    return evolve(frame, **{name: TABLES[name](context) for name in tables})
+
+
+def _head(context: FrameContext, gear: str, changes: tuple[f.ChangeRow, ...]) -> f.Head:
+    acting = [turn for turn in context.turns if not turn.quiet]
     last = acting[-1] if acting else None
     return f.Head(
-        scenario=here.cluster.name,
-        revision=here.cluster.revision.name,
-        branch=here.world.branch,
-        step=here.step,
-        steps_known=here.world.known_steps,
+        scenario=context.cluster.name,
+        revision=context.cluster.revision.name,
+        branch=context.world.branch,
+        step=context.step,
+        steps_known=context.world.known_steps,
         gear=gear,
-        time=here.world.now,
+        time=context.world.now,
         actor=label_of(last.actor or last.component) if last else "",
         actor_id=(last.actor or last.component) if last else "",
-        sentence=here.cluster.here.words or ("" if here.step else "Nothing has happened yet."),
+        sentence=context.cluster.here.words or ("" if context.step else "Nothing has happened yet."),
         hot=tuple(sorted({row.ref for row in changes})),
-        focus=ref(here.focus) if here.focus is not None else "",
+        focus=ref(context.focus) if context.focus is not None else "",
     )
 
 
-def _next(here: FrameContext) -> tuple[f.NextActor, ...]:
+def _next(context: FrameContext) -> tuple[f.NextActor, ...]:
     rows = []
-    for place, trial in enumerate(here.cluster.next):
-        words = sentence(trial.words or f"look at {trial.cause}")
-        wait = trial.time - here.world.now
+    for place, trial in enumerate(context.cluster.next):
+        words = as_sentence(trial.words or f"look at {trial.cause}")
+        wait = trial.time - context.world.now
         rows.append(
             f.NextActor(
                 actor=f"{trial.actor}|{trial.cause}",

@@ -1,7 +1,6 @@
-"""The present of a cluster, looked up once for all tables of a frame: objects by kind, beliefs, turns, the judged pass.
+"""What all tables of one frame share: objects by kind, assumed objects, turns of the step, the judged pass.
 
-It reads the engine and keeps nothing: a `Present` is made for one frame and thrown away. The tables are made of it by
-`fill_objects`, `fill_verdicts` and `fill_history`; `fill` puts them together.
+It reads the engine and stores nothing: a `FrameContext` lives while one frame is filled.
 """
 
 from __future__ import annotations
@@ -9,9 +8,9 @@ from __future__ import annotations
 from functools import cached_property
 from typing import Any
 
-from ...cluster import Cluster
+from ...cluster_core import ClusterCore
 from ...explain import Pass, judged, last_pass
-from ...results import CALLED
+from ...results import DISPLAY_NAMES
 from ...scheduler.loop.assume_cache import ASSUMED, key_of_note
 from ...scheduler.loop.binding_flow import WORKER
 from ...scheduler.loop.evictor import EVICTOR
@@ -19,7 +18,7 @@ from ...scheduler.loop.scheduling_cycle import PASS
 from ...world.apiserver import key_for
 from ...world.log import Key
 
-LABELS = CALLED | {
+LABELS = DISPLAY_NAMES | {
     PASS: "scheduler · pass",
     WORKER: f"scheduler · {WORKER}",
     EVICTOR: f"scheduler · {EVICTOR}",
@@ -35,15 +34,17 @@ def label_of(actor: str) -> str:
 
 
 class FrameContext:
-    """One place of one cluster, while a frame is filled from it.
+    """The present place of a cluster, while a frame is filled from it.
 
     Args:
-        cluster: whose present it is.
+        cluster: the cluster that is shown.
         focus: ref of the pod that the verdicts are about; by default the one judged last, else the first that waits.
+        selected: ref of what is selected.
     """
 
-    def __init__(self, cluster: Cluster, focus: str = "") -> None:
+    def __init__(self, cluster: ClusterCore, focus: str = "", selected: str = "") -> None:
         self.cluster = cluster
+        self.selected = selected
         self.world = cluster.world
         self.objects = self.world.log.objects
         self.notes = self.world.log.notes
@@ -59,25 +60,25 @@ class FrameContext:
 
     @cached_property
     def assumed(self) -> dict[Key, Any]:
-        """What the scheduler takes for real although the API does not say so yet."""
+        """Return the objects of the scheduler's assume cache that the API does not have yet."""
         return {key_of_note(note.name): value for note, value in self.notes.items() if note.sort == ASSUMED}
 
     @cached_property
     def turns(self) -> list[Any]:
-        """The turns of the present step."""
+        """Return the turns of the present step."""
         place = self.world.place
         return [turn for turn in self.world.turns if turn.step == self.step and turn.end <= place]
 
     @cached_property
     def passed(self) -> Pass | None:
-        """The last pass over the pod in focus, judged again at its place; None when there was none."""
+        """Return the last pass over the pod in focus, judged again at its place; None when there was none."""
         if self.focus is None or last_pass(self.cluster, self.focus) is None:
             return None
         return judged(self.cluster, self.focus)
 
-    def _focus(self, asked: str) -> Key | None:
-        if asked:
-            return key_for(asked)
+    def _focus(self, focus: str) -> Key | None:
+        if focus:
+            return key_for(focus)
         turn = last_pass(self.cluster)
         if turn is not None:
             namespace, _, name = turn.cause.partition("/")

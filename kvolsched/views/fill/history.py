@@ -1,4 +1,4 @@
-"""What happened as rows, read off the log and the turns: changes of this step, events, and each actor's lane."""
+"""Rows of what happened, read off the log and its turns: changes of this step, events, lanes, stories."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from collections.abc import Iterable
 from datetime import datetime
 from typing import Any
 
-from ...cluster import Cluster
+from ...cluster_core import ClusterCore
 from ...controllers import stateful_set
-from ...explain import about, changed_fields, changes_of, net, note_words, told
+from ...explain import about, changed_fields, changes_of, concerns, net, note_words, told, words_of
 from ...scheduler.loop.scheduling_cycle import PASS
-from ...world.apiserver import Refused, ref
+from ...world.apiserver import RefusedWrite, key_for, ref
 from ...world.component import Process
 from ...world.history import Turn
 from ...world.log import Change, Key, Note
@@ -19,30 +19,30 @@ from .. import frame as f
 from .context import FrameContext, label_of
 
 VERBS = {"update_status": "status"}
-SHOWN_AT_CREATION = ("spec.claimRef", "spec.nodeAffinity", "spec.nodeName")  # what a created object says of its place
+SHOWN_AT_CREATION = ("spec.claimRef", "spec.nodeAffinity", "spec.nodeName")  # of a created object
 SERVES = {stateful_set.NAME: "StatefulSet"}  # a component is idle while nothing of this kind exists
-WEIGHT = {"crash": 0, "refused": 1, "write": 2, "note": 3}  # of the marks of one step, the weightiest is drawn
+PRECEDENCE = {"crash": 0, "refused": 1, "write": 2, "note": 3}  # of the marks of one step, the first is drawn
 
 
 # -- what changed -----------------------------------------------------------------------------------------------------
 
 
-def changes(here: FrameContext) -> tuple[f.ChangeRow, ...]:
-    """Return what the present step wrote, tried to write and noted; of a note only what became of it in the end."""
+def changes(context: FrameContext) -> tuple[f.ChangeRow, ...]:
+    """Return what the present step wrote, tried to write and noted; of each note only the net change."""
     rows: list[f.ChangeRow] = []
-    made: list[Change] = []
-    for turn in here.turns:
+    notes: list[Change] = []
+    for turn in context.turns:
         for outcome in turn.outcomes:
-            if isinstance(outcome, Refused):
+            if isinstance(outcome, RefusedWrite):
                 write = outcome.write
                 refusal = (outcome.reason, outcome.message)
                 rows.append(f.ChangeRow("api", turn.component, "~", write.subject, write.verb, "", "", *refusal))
-        written = changes_of(here.cluster, turn)
-        made += (change for change in written if isinstance(change.key, Note))
+        written = changes_of(context.cluster, turn)
+        notes += (change for change in written if isinstance(change.key, Note))
         for change in written:
             if isinstance(change.key, Key) and change.key.kind != "Event":
                 rows += _api_change(turn, change.key, change.old, change.new)
-    for change in net(made):
+    for change in net(notes):
         rows += _note_change(change)
     return tuple(rows)
 
@@ -50,10 +50,9 @@ def changes(here: FrameContext) -> tuple[f.ChangeRow, ...]:
 def _api_change(turn: Turn, key: Key, old: Any, new: Any) -> Iterable[f.ChangeRow]:
     subject = ref(key)
     if old is None or new is None:
-        made = old is None
-        op, became = ("+", "created") if made else ("-", "gone")
-        yield f.ChangeRow("api", turn.component, op, subject, key.kind, "", became)
-        for change in changed_fields(None, new) if made and turn.component != "user" else ():
+        op, outcome = ("+", "created") if old is None else ("-", "gone")
+        yield f.ChangeRow("api", turn.component, op, subject, key.kind, "", outcome)
+        for change in changed_fields(None, new) if old is None and turn.component != "user" else ():
             if change.path.startswith(SHOWN_AT_CREATION):
                 yield f.ChangeRow("api", turn.component, "+", subject, change.path, "", change.new)
         return
@@ -67,42 +66,77 @@ def _note_change(change: Change) -> Iterable[f.ChangeRow]:
     before, after = note_words(old), note_words(new)
     if isinstance(note, Note) and told(note) and before != after:
         subject = about(note)
-        named = ref(subject) if subject is not None else note.name
+        reference = ref(subject) if subject is not None else note.name
         op = "+" if old is None else "-" if new is None else "~"
-        yield f.ChangeRow("note", note.component, op, named, note.sort, before, after)
+        yield f.ChangeRow("note", note.component, op, reference, note.sort, before, after)
+
+
+# -- the story of an object -------------------------------------------------------------------------------------------
+
+
+def story(context: FrameContext) -> f.ObjectStory:
+    """Return every change in the life of the selected object up to now; without one, of the pod in focus."""
+    reference, key = context.selected, _key_or_none(context.selected)
+    if key is None and context.focus is not None:
+        reference, key = ref(context.focus), context.focus
+    if key is None:
+        return f.ObjectStory()
+    rows = []
+    for turn in context.world.turns:
+        if turn.end > context.world.place:
+            continue
+        for change in changes_of(context.cluster, turn):
+            if concerns(change, key):
+                op = "+" if change.old is None else "-" if change.new is None else "~"
+                actor = label_of(turn.actor or turn.component)
+                rows += [_story_row(turn.step, turn.time, actor, op, words) for words in words_of(change)]
+    return f.ObjectStory(reference, tuple(rows))
+
+
+def _key_or_none(reference: str) -> Key | None:
+    try:
+        return key_for(reference)
+    except KeyError:
+        return None
+
+
+def _story_row(step: int, time: float, actor: str, op: str, words: str) -> f.ObjectStoryRow:
+    field, _, values = words.partition(": ")
+    old, arrow, new = values.partition(" → ")
+    return f.ObjectStoryRow(step, time, actor, op, field, old if arrow else "", new if arrow else values)
 
 
 # -- events -----------------------------------------------------------------------------------------------------------
 
 
-def events(here: FrameContext) -> tuple[f.EventRow, ...]:
-    """Return every Event with the step that last raised it."""
+def events(context: FrameContext) -> tuple[f.EventRow, ...]:
+    """Return every Event with the step that last wrote it."""
     steps: dict[Key, int] = {}
-    for turn in here.world.turns:
-        if turn.events and turn.end <= here.world.place:
-            for change in changes_of(here.cluster, turn):
+    for turn in context.world.turns:
+        if turn.events and turn.end <= context.world.place:
+            for change in changes_of(context.cluster, turn):
                 if isinstance(change.key, Key) and change.key.kind == "Event":
                     steps[change.key] = turn.step
     rows = []
-    for key, event in here.of("Event"):
+    for key, event in context.of("Event"):
         subject = event.involved_object
         rows.append(
             f.EventRow(
                 step=steps.get(key, 0),
-                time=seconds(event.first_timestamp, here.cluster),
+                time=seconds(event.first_timestamp, context.cluster),
                 type=event.type,
                 reason=event.reason,
                 ref=ref(Key(subject.kind, subject.namespace, subject.name)),
                 message=event.message,
                 count=event.count or 1,
-                last=seconds(event.last_timestamp, here.cluster),
+                last=seconds(event.last_timestamp, context.cluster),
             )
         )
     return tuple(sorted(rows, key=lambda row: (row.step, row.ref, row.reason)))
 
 
-def seconds(timestamp: str | None, cluster: Cluster) -> float:
-    """Return a manifest's timestamp as seconds of a cluster's clock; 0 for what lies before its start."""
+def seconds(timestamp: str | None, cluster: ClusterCore) -> float:
+    """Return a manifest's timestamp in seconds of a cluster's clock; 0 for times before its start."""
     if not timestamp:
         return 0.0
     try:
@@ -114,76 +148,78 @@ def seconds(timestamp: str | None, cluster: Cluster) -> float:
 # -- lanes ------------------------------------------------------------------------------------------------------------
 
 
-def lanes(here: FrameContext) -> tuple[f.Lane, ...]:
-    """Return a lane an actor, in the order of the components, the kubelets last; marks of a known future included."""
+def lanes(context: FrameContext) -> tuple[f.Lane, ...]:
+    """Return one lane an actor, in the order of the components, kubelets last; with the marks of known later steps."""
     marks: dict[str, list[f.Mark]] = {}
-    for turn in here.world.turns:
+    for turn in context.world.turns:
         if not turn.quiet or turn.fault:
-            marks.setdefault(turn.actor or turn.component, []).append(_mark(here, turn))
-    rows = [f.Lane("user", "user", "user", _one_a_step(marks.get("user", [])))]
-    for process in sorted(here.world.processes.values(), key=lambda process: process.name == "kubelet"):
-        if process.name == "user" or (process.name in SERVES and not here.of(SERVES[process.name])):
+            marks.setdefault(turn.actor or turn.component, []).append(_mark(context, turn))
+    rows = [f.Lane("user", "user", "user", _first_of_each_step(marks.get("user", [])))]
+    for process in sorted(context.world.processes.values(), key=lambda process: process.name == "kubelet"):
+        if process.name == "user" or (process.name in SERVES and not context.of(SERVES[process.name])):
             continue
-        seldom = process.need is not None and process.name not in SERVES  # most worlds have nothing for it to do
-        cursors = _cursors(here, process)
+        seldom = process.activation is not None and process.name not in SERVES  # most worlds have no work for it
+        cursors = _cursors(context, process)
         for place, actor in enumerate(process.component.actors):
-            mine = marks.get(actor.name, [])
-            if not mine and (seldom or getattr(actor, "seldom", False)):
+            actor_marks = marks.get(actor.name, [])
+            if not actor_marks and (seldom or getattr(actor, "seldom", False)):
                 continue
             if place == 0 and actor.name != process.name:
-                mine = mine + marks.get(process.name, [])  # a crash is the component's
-            rows.append(f.Lane(actor.name, process.name, label_of(actor.name), _one_a_step(mine), cursors))
+                actor_marks = actor_marks + marks.get(process.name, [])  # crashes of the component
+            label, shown = label_of(actor.name), _first_of_each_step(actor_marks)
+            rows.append(f.Lane(actor.name, process.name, label, shown, cursors))
     return tuple(rows)
 
 
-def _cursors(here: FrameContext, process: Process) -> tuple[f.Cursor, ...]:
-    """How far a component has seen each kind that it watches."""
+def _cursors(context: FrameContext, process: Process) -> tuple[f.Cursor, ...]:
+    """Return how far a component has seen each kind that it watches."""
     rows = []
     for kind in sorted(process.component.watches):
         first = process.pending.get(kind)
         if first is None:
-            rows.append(f.Cursor(kind, here.step, 0))
+            rows.append(f.Cursor(kind, context.step, 0))
             continue
-        behind = sum(1 for _ in here.world.log.between(kind, first, here.world.place))
-        position = bisect_left(here.world.history.ends, first + 1) - 1
-        rows.append(f.Cursor(kind, min(here.step, max(0, position)), behind))
+        pending = sum(1 for _ in context.world.log.changes_between(kind, first, context.world.place))
+        position = bisect_left(context.world.history.ends, first + 1) - 1
+        rows.append(f.Cursor(kind, min(context.step, max(0, position)), pending))
     return tuple(rows)
 
 
-def _mark(here: FrameContext, turn: Turn) -> f.Mark:
-    """What one turn shows on its lane: its write, its event, or that it only noted something."""
+def _mark(context: FrameContext, turn: Turn) -> f.Mark:
+    """Return the mark of one turn on its lane: its write, its event, or that it only noted something."""
     if turn.fault == "crash":
         return f.Mark(turn.step, "crash", "crash", turn.component)
     for outcome in turn.outcomes:
         write = outcome.write
         verb = VERBS.get(write.verb, write.verb)
-        if isinstance(outcome, Refused):
+        if isinstance(outcome, RefusedWrite):
             return f.Mark(turn.step, "refused", verb, write.subject, outcome.reason)
         if outcome.changed:
             return f.Mark(turn.step, "write", verb, write.subject)
     kind, verb = ("write", "event") if turn.events else ("note", "pass" if turn.actor == PASS else "note")
-    return f.Mark(turn.step, kind, verb, _subject(here, turn))
+    return f.Mark(turn.step, kind, verb, _subject(context, turn))
 
 
-def _subject(here: FrameContext, turn: Turn) -> str:
-    """The ref of what a turn's cause names: `NAMESPACE/NAME` or `NAME` of a kind that the component watches."""
-    process = here.world.processes.get(turn.component)
+def _subject(context: FrameContext, turn: Turn) -> str:
+    """Return the ref of the object that a turn's cause names, of a kind that its component watches."""
+    process = context.world.processes.get(turn.component)
     namespace, _, name = turn.cause.rpartition("/")
     kinds = ("Pod",) if turn.actor == PASS else process.component.watches if process is not None else ()
     found = [Key(kind, namespace, name) for kind in kinds]
-    there = [key for key in found if key in here.objects]
-    if not there and turn.events:  # it is gone by now; the event still tells of what it was
-        written = changes_of(here.cluster, turn)
+    existing = [key for key in found if key in context.objects]
+    if not existing and turn.events:  # it is deleted by now; the event still names it
+        written = changes_of(context.cluster, turn)
         events = [change.new for change in written if isinstance(change.key, Key) and change.key.kind == "Event"]
-        there = [Key(each.kind, each.namespace, each.name) for each in (event.involved_object for event in events)]
-    if not there and len(found) == 1:
-        there = found
-    return ref(there[0]) if there else turn.cause
+        subjects = (event.involved_object for event in events)
+        existing = [Key(subject.kind, subject.namespace, subject.name) for subject in subjects]
+    if not existing and len(found) == 1:
+        existing = found
+    return ref(existing[0]) if existing else turn.cause
 
 
-def _one_a_step(marks: list[f.Mark]) -> tuple[f.Mark, ...]:
+def _first_of_each_step(marks: list[f.Mark]) -> tuple[f.Mark, ...]:
     best: dict[int, f.Mark] = {}
     for mark in marks:
-        if mark.step not in best or WEIGHT[mark.kind] < WEIGHT[best[mark.step].kind]:
+        if mark.step not in best or PRECEDENCE[mark.kind] < PRECEDENCE[best[mark.step].kind]:
             best[mark.step] = mark
     return tuple(best[step] for step in sorted(best))

@@ -20,13 +20,13 @@ FAMILIES = {"F": "resources"} | dict.fromkeys("RLVZ", "storage") | dict.fromkeys
 CODES = {
     "Success": f.PASS, "Skip": f.NOTHING, "Error": f.ERROR, "UnschedulableAndUnresolvable": f.UNRESOLVABLE,
 }  # fmt: skip
-MOST_SCORED = 60  # nodes; of more, those are shown that tell how it was decided
-TELLING = 40  # so many of the best, and of each plugin's winners at another weight
+MAX_SCORED = 60  # nodes; of more, only those are shown that explain the decision
+MAX_BEST = 40  # then so many of the best, and of those that would win at another weight of a plugin
 
 
-def verdicts(here: FrameContext, cell: str = "") -> f.Verdicts:
-    """Return the matrix of the last pass, and the words of one cell (`verdict/NODE/PLUGIN`) if asked."""
-    passed = here.passed
+def verdicts(context: FrameContext) -> f.Verdicts:
+    """Return the matrix of the last pass over the pod in focus."""
+    passed = context.passed
     if passed is None:
         return f.Verdicts()
     judgement = passed.judgement
@@ -37,9 +37,9 @@ def verdicts(here: FrameContext, cell: str = "") -> f.Verdicts:
     first = judgement.first_rejecting if rejected is None else dict.fromkeys(codes)
     index = {name: place for place, name in enumerate(judgement.plugins)}
     rows = []
-    for node, said in codes.items():
-        by = first[node]
-        rows.append(f.VerdictRow(node, "".join(said), index[by] if by else -1, node == passed.chosen))
+    for node, row_codes in codes.items():
+        plugin = first[node]
+        rows.append(f.VerdictRow(node, "".join(row_codes), index[plugin] if plugin else -1, node == passed.chosen))
     return f.Verdicts(
         pod=ref(passed.pod),
         number=passed.number,
@@ -49,22 +49,21 @@ def verdicts(here: FrameContext, cell: str = "") -> f.Verdicts:
         prefilter=rejected.message if rejected else "",
         prefilter_plugin=rejected.plugin if rejected else "",
         rules_changed=passed.rules_changed,
-        cell=_cell(here, passed, cell),
     )
 
 
-def verdict_of(here: FrameContext, node: str) -> tuple[str, int, str, bool]:
-    """Return what the last pass says of a node: verdict, place of the first plugin to reject, its words, resolvable."""
-    if here.passed is None or node not in here.passed.judgement.first_rejecting:
+def verdict_of(context: FrameContext, node: str) -> tuple[str, int, str, bool]:
+    """Return the verdict on a node: its word, the index of the first plugin that rejects, the reasons, resolvable."""
+    if context.passed is None or node not in context.passed.judgement.first_rejecting:
         return "not judged", -1, "", True
-    judgement = here.passed.judgement
+    judgement = context.passed.judgement
     if judgement.rejected_by is not None:
         return "not asked", -1, judgement.rejected_by.message, False
     first = judgement.first_rejecting[node]
     if first is None:
         if any(node not in restriction.names for restriction in judgement.restrictions):
             return "not asked", -1, "not among the nodes that PreFilter allows", False
-        return ("chosen" if node == here.passed.chosen else "fits"), -1, "", True
+        return ("chosen" if node == context.passed.chosen else "fits"), -1, "", True
     reasons, status = judgement.verdict(node, first)
     resolvable = status is not Code.UNSCHEDULABLE_AND_UNRESOLVABLE
     return "rejected", judgement.plugins.index(first), ", ".join(reasons), resolvable
@@ -73,8 +72,8 @@ def verdict_of(here: FrameContext, node: str) -> tuple[str, int, str, bool]:
 def _scores(passed: Pass) -> tuple[f.ScoreRow, ...]:
     if passed.ranking is None:
         return ()
-    many = len(passed.judgement.rows) > MOST_SCORED
-    nodes = passed.ranking.decisive_nodes(passed.chosen, TELLING) if many else sorted(passed.ranking.nodes)
+    many = len(passed.judgement.rows) > MAX_SCORED
+    nodes = passed.ranking.decisive_nodes(passed.chosen, MAX_BEST) if many else sorted(passed.ranking.nodes)
     weights = {enabled.name: enabled.weight for enabled in passed.judgement.profile.scores}
     return tuple(
         f.ScoreRow(node, plugin, round(raw), normalised, weights[plugin], weighted)
@@ -83,11 +82,14 @@ def _scores(passed: Pass) -> tuple[f.ScoreRow, ...]:
     )
 
 
-def _cell(here: FrameContext, passed: Pass, reference: str) -> f.CellDetail | None:
-    parts = reference.split("/")
-    if len(parts) != 3 or parts[0] != "verdict":
+def selected_cell(context: FrameContext) -> f.CellDetail | None:
+    """Return the rule's words for the selected verdict (`verdict/NODE/PLUGIN`); None when the pass has no such cell."""
+    passed = context.passed
+    kind, _, place = context.selected.partition("/")
+    node, _, plugin = place.rpartition("/")
+    plugin = plugin.partition(" (")[0]  # without the plugin's name in the documents
+    if passed is None or kind != "verdict":
         return None
-    _, node, plugin = parts
     judgement = passed.judgement
     if node not in judgement.first_rejecting or plugin not in judgement.plugins:
         return None
@@ -95,20 +97,20 @@ def _cell(here: FrameContext, passed: Pass, reference: str) -> f.CellDetail | No
     code = f.NOT_ASKED if judgement.rejected_by is not None else CODES.get(found.status.word, f.REJECT)
     sides = tuple(str(side) for side in found.evidence)
     if code == f.PASS and plugin == "VolumeBinding":
-        sides = _would_bind(here, passed, node)
+        sides = _would_bind(context, passed, node)
     return f.CellDetail(node, plugin, code, found.reasons, sides)
 
 
-def _would_bind(here: FrameContext, passed: Pass, node: str) -> tuple[str, ...]:
-    """What the volume rule's Yes means for a node: which volume each claim would get, or that one is to be made."""
-    rule: Any = here.cluster.revision.profile.plugin("VolumeBinding")
+def _would_bind(context: FrameContext, passed: Pass, node: str) -> tuple[str, ...]:
+    """Return what VolumeBinding would do on a node that it accepts: the volume of each claim, or its provisioning."""
+    rule: Any = context.cluster.revision.profile.plugin("VolumeBinding")
     decision = rule.decide(passed.judgement.pod, node, passed.judgement.seen)
     matched = [f"claim {claim.name} would take volume {volume.name}" for claim, volume in decision.static]
     return (*matched, *(f"claim {claim.name} would be provisioned for {node}" for claim in decision.provision))
 
 
 def plugin_heads(names: Iterable[str], documents: Iterable[str]) -> tuple[f.PluginHead, ...]:
-    """Return the columns of the matrix: Kubernetes' letters, and the next free one for a plugin of one's own."""
+    """Return the columns of the matrix: each plugin with a letter, Kubernetes' plugins with that of `LETTERS`."""
     heads: list[f.PluginHead] = []
     taken = set(LETTERS.values())
     for name, document in zip(names, documents, strict=True):

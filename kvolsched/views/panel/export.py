@@ -1,8 +1,8 @@
-"""What leaves the notebook: the still picture of a bundle, and a run as one page that steps by itself.
+"""The panel without a kernel: a still picture for a closed notebook, and a run as one page that can be stepped.
 
-A page holds the host, a pool of the distinct fragments of all views, and which of them make
-each step; it needs no kernel and no network. A picture is sentence, map and timeline as SVG
-with its colours resolved, and the same as PNG where vl-convert is there.
+A page holds the host, a pool of the distinct fragments of all views, and which of them make each step; it needs no
+network. A still picture is sentence, map and timeline as SVG with its colours resolved, and as PNG if vl-convert is
+installed.
 """
 
 from __future__ import annotations
@@ -12,34 +12,34 @@ import json
 import re
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from kvolsched.api.kinds.node import ZONE_LABEL
 from kvolsched.views.drawing import figure, text
 from kvolsched.views.frame import Frame
+from kvolsched.views.panel.driver import Driver
 from kvolsched.views.panel.host import ROOT, read, script, style
-from kvolsched.views.pictures import headline, lanes, map  # noqa: A004 - a view named map is a map
-
-if TYPE_CHECKING:
-    from kvolsched.views.panel.lab import Driver
+from kvolsched.views.pictures import cluster_map, headline, lanes
+from kvolsched.views.pictures.picture import TABS
 
 Views = Callable[[Frame, int, str, str], dict[str, str]]
 _PARTS = re.compile(r"(?=<g data-|<text|<rect)")
 ORDER = ("sentence", "map", "side", "lanes")
-PAGE_TABS = (("verdicts", "Verdicts"), ("domains", "Domains"), ("events", "Events"))
+EXPORTED = {picture.name: picture.tab for picture in TABS if picture.exported}
 
 
-def picture(frame: Frame, width: int, selection: str = "", key: str = map.ZONE) -> str:
+def picture(frame: Frame, width: int, selection: str = "", key: str = ZONE_LABEL) -> str:
     """Draw sentence, map and timeline under each other as one SVG, classes unresolved."""
     first, high = headline.draw_svg(frame, width)
     parts = [(first, high)]
-    for svg in (map.draw(frame, width, selection, key), lanes.draw(frame, width, selection)):
+    for svg in (cluster_map.draw(frame, width, selection, key), lanes.draw(frame, width, selection)):
         height = svg.partition('height="')[2].partition('"')[0]
         parts.append((svg, float(height)))
     return headline.stacked(parts, width, headline.reading(frame))
 
 
-def bundle(frame: Frame, width: int, selection: str = "", key: str = map.ZONE) -> dict[str, Any]:
-    """Give the MIME forms of a still picture: SVG for a trusted notebook, PNG for any other."""
+def bundle(frame: Frame, width: int, selection: str = "", key: str = ZONE_LABEL) -> dict[str, Any]:
+    """Return the MIME forms of a still picture: SVG for a trusted notebook, PNG for any other."""
     still = figure.resolve(picture(frame, width, selection, key))
     forms: dict[str, Any] = {"image/svg+xml": still}
     png = figure.svg_png(still)
@@ -48,23 +48,23 @@ def bundle(frame: Frame, width: int, selection: str = "", key: str = map.ZONE) -
 
 def save_page(driver: Driver, path: Path, views: Views, width: int) -> Path:
     """Write every known step of the driver's branch as one page; the driver ends where it was."""
-    here = driver.frame().head
+    head = driver.frame().head
     pool: dict[str, int] = {}
     steps: list[dict[str, Any]] = []
     try:
-        for step in range(max(here.steps_known, here.step) + 1):
+        for step in range(max(head.steps_known, head.step) + 1):
             driver.goto(step)
             steps.append(_row(driver.frame(), views, width, pool))
     finally:
-        driver.goto(here.step)
-    path.write_text(_page(here.scenario, steps, list(pool), here.step, width), "utf-8")
+        driver.goto(head.step)
+    path.write_text(_page(head.scenario, steps, list(pool), head.step, width), "utf-8")
     return path
 
 
 def _row(frame: Frame, views: Views, width: int, pool: dict[str, int]) -> dict[str, Any]:
-    drawn = views(frame, width, "", PAGE_TABS[0][0])
-    bodies = {name: views(frame, width, "", name)["body"] for name, _ in PAGE_TABS[1:]}
-    bodies[PAGE_TABS[0][0]] = drawn["body"]
+    first, *others = EXPORTED
+    drawn = views(frame, width, "", first)
+    bodies = {first: drawn["body"]} | {name: views(frame, width, "", name)["body"] for name in others}
     chips = "".join(
         f'<span class="k-chip-b{" k-default" if row.default else ""}" title="{text.escape(row.words)}">'
         f"<b>{text.escape(row.label)}</b> {text.escape(headline.chip_words(row))}</span>"
@@ -85,7 +85,7 @@ def _row(frame: Frame, views: Views, width: int, pool: dict[str, int]) -> dict[s
 def _page(title: str, steps: list[dict[str, Any]], pool: list[str], at: int, width: int) -> str:
     data = json.dumps({"steps": steps, "pool": pool, "at": at, "root": ROOT}, ensure_ascii=False, separators=(",", ":"))
     data = data.replace("</", "<\\/").replace("<!", "\\u003c!")
-    tabs = "".join(f'<button class="k-tab" data-tab="{name}">{label}</button>' for name, label in PAGE_TABS)
+    tabs = "".join(f'<button class="k-tab" data-tab="{name}">{label}</button>' for name, label in EXPORTED.items())
     buttons = "".join(
         f'<button class="k-btn k-{name}" data-cmd="{name}">{name.capitalize()}</button>'
         for name in ("reset", "back", "step", "run")

@@ -1,77 +1,39 @@
-"""The panel: what a person presses and drags is ipywidgets, what they look at is shown by one thin host.
+"""The panel: its controls are ipywidgets, its pictures are strings that one thin host shows.
 
-`Lab.do` is the only entrance: clicks, keys, the slider, a lesson and a test all end there.
-It asks the driver, takes a new frame, and writes one string a view; only strings that
-changed travel. The panel mutates; it knows the engine through `Driver` alone, and it never
-decides anything about Kubernetes.
+`Lab.do` is the only entrance: clicks, keys, the slider, lessons and tests all end there. It asks the driver, takes a
+new frame, and writes one string a view; only strings that changed are sent. The panel knows the engine through
+`Driver` alone and decides nothing about Kubernetes.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import ipywidgets as widgets
 import traitlets
-from attrs import evolve
 
+from kvolsched.api.kinds.node import ZONE_LABEL
 from kvolsched.views.drawing.text import escape
-from kvolsched.views.frame import CapacityLedger, CellDetail, Frame, NextActor, ObjectStoryRow, SkewLedger
+from kvolsched.views.frame import Frame, NextActor
+from kvolsched.views.panel.driver import Driver
 from kvolsched.views.panel.export import bundle, save_page
 from kvolsched.views.panel.host import ROOT, Host
-from kvolsched.views.pictures import charts, headline, lanes, log, map, matrix, scores, story  # noqa: A004 - a view named map is a map
-from kvolsched.views.pictures.ledgers import capacity_sheet, skew_sheet
+from kvolsched.views.pictures import cluster_map, headline, lanes, log, matrix
+from kvolsched.views.pictures.picture import NAMED, TABS
 
 WIDE, BROAD, SIDE, GAP = 880, 1280, 300, 10
 """From these widths on: a side column; timeline and tabs side by side. Width of the column, and gaps, px."""
 FEW_NODES = 6
-TABS = (
-    ("verdicts", "Verdicts"), ("skew", "Skew"), ("capacity", "Capacity"), ("domains", "Domains"), ("events", "Events"),
-    ("story", "Story"),
-)  # fmt: skip
-
-
-class Driver(Protocol):
-    """The engine as the panel sees it: one place that can be moved, and questions about it."""
-
-    def frame(self) -> Frame:
-        """Give the tables of the present place."""
-
-    def step(self, actor: str | None = None) -> None:
-        """Let the default actor, or the one named, make one step."""
-
-    def back(self) -> None:
-        """Go one step back; at the start do nothing."""
-
-    def goto(self, step: int) -> None:
-        """Go to a known step of this branch."""
-
-    def run(self) -> None:
-        """Step until nobody has anything to do, or a bound is met."""
-
-    def reset(self) -> None:
-        """Go to the start; what is known of this branch stays known."""
-
-    def gear(self, unit: str) -> None:
-        """Count in "steps" or in "turns"."""
-
-    def story(self, ref: str) -> Sequence[ObjectStoryRow]:
-        """Give every change in the life of an object up to here."""
-
-    def cell(self, node: str, plugin: str) -> CellDetail | None:
-        """Give the rule's words for one cell of the last pass; None when there is none."""
-
-    def ledgers(self) -> tuple[Sequence[SkewLedger], Sequence[CapacityLedger]]:
-        """Count for the ledgers of the pod in focus: asked only while one of their tabs is open."""
 
 
 def reading(frame: Frame) -> str:
-    """Read the whole panel as text: sentence, who may act, map, what changed, timeline, verdicts, events."""
+    """Return the whole panel as text: sentence, who may act, map, what changed, timeline, verdicts, events."""
     parts = (
         headline.reading(frame) + "\n" + headline.next_reading(frame),
-        map.reading(frame),
+        cluster_map.reading(frame),
         log.changes_reading(frame),
         lanes.reading(frame),
         matrix.reading(frame),
@@ -81,7 +43,7 @@ def reading(frame: Frame) -> str:
 
 
 class Lab(widgets.VBox):  # type: ignore[misc,unused-ignore] # ipywidgets ships no types
-    """The laboratory of one run: step it forward and back, point at anything, ask why.
+    """The panel of one run: step it forward and back, select anything, read why.
 
     From top to bottom it shows the step in a sentence; who may act next and what each would do; the map
     (solid: written to the API, dashed: only assumed or half done) beside what the step changed; a lane an actor,
@@ -105,8 +67,8 @@ class Lab(widgets.VBox):  # type: ignore[misc,unused-ignore] # ipywidgets ships 
     """
 
     selection = traitlets.Unicode(help="ref of what is selected; empty: nothing")
-    topology = traitlets.Unicode(map.ZONE, help="topology key by which the map groups nodes")
-    tab = traitlets.Enum([name for name, _ in TABS], "verdicts", help="the open tab")
+    topology = traitlets.Unicode(ZONE_LABEL, help="topology key by which the map groups nodes")
+    tab = traitlets.Enum([picture.name for picture in TABS], "verdicts", help="the open tab")
 
     def __init__(self, driver: Driver, *, width: int = 1000) -> None:
         self.driver = driver
@@ -136,7 +98,9 @@ class Lab(widgets.VBox):  # type: ignore[misc,unused-ignore] # ipywidgets ships 
         self._chip_label = widgets.Label("May act next").add_class("k-q-label")
         self._nobody = widgets.Label(headline.IDLE).add_class("k-q-label")
         self._chip_pool: list[Any] = []
-        self.tabs = {name: _button(label, "k-tab", "", partial(self._press, "tab", name=name)) for name, label in TABS}
+        self.tabs = {
+            tab.name: _button(tab.tab, "k-tab", "", partial(self._press, "tab", name=tab.name)) for tab in TABS
+        }
         toolbar = widgets.Box([*self.buttons.values(), self.slider, self.place, self.gear, self.badge])
         tabs = widgets.Box(list(self.tabs.values()))
         grid = widgets.Box([
@@ -151,20 +115,19 @@ class Lab(widgets.VBox):  # type: ignore[misc,unused-ignore] # ipywidgets ships 
 
     @property
     def frame(self) -> Frame:
-        """Give the tables that are shown."""
+        """Return the frame that is shown."""
         return self._frame
 
-    def do(self, cmd: str, **what: Any) -> None:
-        """Obey one command: step, back, reset, run, goto, act, gear, select, clear, tab or width.
+    def do(self, cmd: str, **arguments: Any) -> None:
+        """Carry out one command: step, back, reset, run, goto, act, gear, select, clear, tab or width.
 
-        An error of the engine is shown in the sentence and raised; the panel then shows
-        the place at which the engine is.
+        An error of the engine is shown in the sentence and raised; the panel then shows the engine's present place.
         """
         act = self._commands().get(cmd)
         if act is None:
             raise ValueError(f"no command {cmd!r}: {', '.join(sorted(self._commands()))}")
         try:
-            act(**what)
+            act(**arguments)
         except Exception as error:
             self._frame = self.driver.frame()
             self._draw(f"{type(error).__name__}: {error}")
@@ -173,15 +136,15 @@ class Lab(widgets.VBox):  # type: ignore[misc,unused-ignore] # ipywidgets ships 
             self.host.tick += 1
 
     def reading(self) -> str:
-        """Read what is shown as text."""
+        """Return what is shown as text."""
         return reading(self._frame)
 
     def save(self, path: str | Path, *, width: int | None = None) -> Path:
-        """Write this run as one page that steps by itself, from a file, without a kernel; the place stays."""
+        """Write this run as one HTML file that steps without a kernel; the driver stays at its place."""
         return save_page(self.driver, Path(path), self.views, width or self._width)
 
     def views(self, frame: Frame, width: int, selection: str = "", tab: str = "") -> dict[str, str]:
-        """Draw every view of a frame for a panel of `width` px; give one string a view."""
+        """Draw every view of a frame for a panel of `width` px; return one string a view."""
         few = len(frame.nodes) <= FEW_NODES
         aside = few and width >= WIDE
         map_width = width - SIDE - GAP if aside else width
@@ -190,7 +153,7 @@ class Lab(widgets.VBox):  # type: ignore[misc,unused-ignore] # ipywidgets ships 
         unfolded = self._unfolded
         return {
             "sentence": headline.draw(frame, width, selection),
-            "map": map.draw(frame, map_width, selection, self.topology),
+            "map": cluster_map.draw(frame, map_width, selection, self.topology),
             "side": f'<div class="k-sides{" k-aside" if aside else ""}">'
             f'<div class="k-box">{log.draw_changes(frame, side - 22, selection)}</div>'
             f'<div class="k-box">{log.draw_latest(frame, side - 22, selection)}</div></div>',
@@ -199,22 +162,10 @@ class Lab(widgets.VBox):  # type: ignore[misc,unused-ignore] # ipywidgets ships 
         }
 
     def _body(self, frame: Frame, width: int, selection: str, tab: str) -> str:
-        if tab == "verdicts":
-            drawn: str = (scores if self._scores else matrix).draw(frame, width, selection)
-            return drawn
-        if tab == "events":
-            return log.draw_events(frame, width, selection)
-        if tab in ("skew", "capacity"):
-            skew, capacity = self.driver.ledgers()
-            counted = evolve(frame, skew=tuple(skew), capacity=tuple(capacity))
-            sheet, height = (skew_sheet if tab == "skew" else capacity_sheet)(counted, width, refs=True)
-            return sheet.svg(height, f"{tab} ledger", selection)
-        if tab == "domains":
-            return charts.draw(frame, width, selection, self.topology)
-        ref = selection if _is_object(selection) else frame.head.focus
-        if not ref:
-            return '<p class="k-empty">Select an object to read its story.</p>'
-        return story.draw_story(self.driver.story(ref), ref, width, frame.head.step)
+        picture = NAMED["scores" if tab == "verdicts" and self._scores else tab]
+        if picture.tables:
+            frame = self.driver.details(frame, selection, picture.tables)
+        return picture.svg(frame, width, selection, self.topology)
 
     def _commands(self) -> dict[str, Callable[..., None]]:
         return {
@@ -268,17 +219,18 @@ class Lab(widgets.VBox):  # type: ignore[misc,unused-ignore] # ipywidgets ships 
         if not self._quiet:
             self.do("gear", unit=change["new"])
 
-    def _press(self, cmd: str, _button: Any, **what: Any) -> None:
-        self.do(cmd, **what)
+    def _press(self, cmd: str, _button: Any, **arguments: Any) -> None:
+        self.do(cmd, **arguments)
 
     def _message(self, _host: Any, content: dict[str, Any], _buffers: Any) -> None:
-        said = dict(content)
-        cmd = said.pop("cmd", "")
+        arguments = dict(content)
+        cmd = arguments.pop("cmd", "")
         if cmd in self._commands():
-            self.do(cmd, **said)
+            self.do(cmd, **arguments)
 
     def _draw(self, error: str = "") -> None:
-        frame = self._with_cell(self._frame)
+        chosen = self.selection.startswith("verdict/")
+        frame = self.driver.details(self._frame, self.selection, ()) if chosen else self._frame
         views = self.views(frame, self._width, self.selection)
         if error:
             views["sentence"] = f'<p class="k-say k-error" role="alert"><b>{escape(error)}</b></p>'
@@ -291,14 +243,6 @@ class Lab(widgets.VBox):  # type: ignore[misc,unused-ignore] # ipywidgets ships 
             self._chips(frame.next)
         finally:
             self._quiet = False
-
-    def _with_cell(self, frame: Frame) -> Frame:
-        """Ask for the rule's words when a verdict is selected."""
-        kind, _, rest = self.selection.partition("/")
-        if kind != "verdict":
-            return frame
-        node, _, plugin = rest.rpartition("/")
-        return evolve(frame, verdicts=evolve(frame.verdicts, cell=self.driver.cell(node, plugin)))
 
     def _toolbar(self, frame: Frame) -> None:
         head = frame.head
@@ -343,7 +287,3 @@ def _button(label: str, classes: str, hint: str, pressed: Callable[[Any], None])
         button.add_class(name)
     button.on_click(pressed)
     return button
-
-
-def _is_object(ref: str) -> bool:
-    return ref.partition("/")[0] not in ("", "zone", "verdict", "domain", "pool", "mark")

@@ -1,7 +1,7 @@
 """The cluster map up to 24 nodes: domains as boxes, nodes as cards, pods as blocks, volumes as cylinders.
 
-Room is reserved for what may come, so that nothing jumps when a pod lands; a pod in
-focus is one keyed block wherever it stands, so that a browser lets it glide there.
+Room is reserved for pods and volumes to come, so that nothing jumps; a pod in focus is one keyed block wherever it
+stands, so that a browser lets it glide.
 """
 
 from __future__ import annotations
@@ -11,34 +11,32 @@ from math import ceil
 from attrs import frozen
 
 from kvolsched.views.drawing import text
-from kvolsched.views.drawing.marks import (
+from kvolsched.views.drawing.scene import Box, Scene
+from kvolsched.views.drawing.svg import path, rect, word
+from kvolsched.views.drawing.text import short_names
+from kvolsched.views.frame import ClaimRow, Frame, NodeRow, PodRow, VolumeRow
+from kvolsched.views.pictures.map_domains import Domain
+from kvolsched.views.pictures.map_links import Tracks, draw_links
+from kvolsched.views.pictures.map_pods import block_height, button_chip, draw_block, draw_line, ghost
+from kvolsched.views.pictures.map_tray import draw_tray, tray_height
+from kvolsched.views.pictures.states import (
     VOLUME_LEVEL,
-    Box,
-    Scene,
     family,
     node_facts,
     plugin,
     reason,
-    rect,
     selection_refs,
-    short_names,
     verdict_glyph,
     volume_words,
-    word,
 )
-from kvolsched.views.frame import ClaimRow, Frame, NodeRow, PodRow, VolumeRow
-from kvolsched.views.pictures.map_links import Tracks, draw_links
-from kvolsched.views.pictures.map_pods import block_height, button_chip, draw_block, draw_line, ghost
-from kvolsched.views.pictures.map_tray import draw_tray, tray_height
 
 GAP, PAD, BAND, VOLUME_H = 10, 10, 50, 35
 TRACKS = 25
-Domain = tuple[str, tuple[NodeRow, ...]]
 
 
 @frozen
 class CardLayout:
-    """Measures that all cards of one picture share, px."""
+    """Sizes that all cards of one map share, px."""
 
     per_row: int
     domain_w: float
@@ -55,7 +53,7 @@ class CardLayout:
 def draw_cards(
     frame: Frame, width: float, selection: str, domains: tuple[Domain, ...], word_of_key: str
 ) -> str:
-    """Give the picture as SVG: tray and classes above, one box a domain, volumes below their nodes."""
+    """Draw the map as cards: tray and classes above, one box a domain, volumes below their nodes."""
     scene = Scene(selection_refs(frame, selection), frozenset(frame.head.hot))
     claims = {claim.ref: claim for claim in frame.claims}
     places = volume_places(frame, domains)
@@ -82,10 +80,10 @@ def draw_cards(
                 )  # fmt: skip
                 domain_of[node.ref] = name
                 _card(scene, frame, node, card, plan, claims, name, word_of_key)
-            mine = places.get(name, ())
-            domain_of.update((volume.ref, name) for volume in mine)
+            volumes = places.get(name, ())
+            domain_of.update((volume.ref, name) for volume in volumes)
             words = name if word_of_key == "hostname" else f"{word_of_key} {shorts[name]}"
-            _volumes(scene, box, 30 + rows * (plan.card_h + GAP), mine, plan, words)
+            _volumes(scene, box, 30 + rows * (plan.card_h + GAP), volumes, plan, words)
         y += height + GAP
     bottom = y - GAP
     if places.get(""):
@@ -95,7 +93,7 @@ def draw_cards(
 
 
 def volume_places(frame: Frame, domains: tuple[Domain, ...]) -> dict[str, tuple[VolumeRow, ...]]:
-    """Give the volumes of each domain; under "" those that several domains, all or none can reach."""
+    """Return the volumes of each domain; under "" those that several domains, all or none reach."""
     home = {node.name: name for name, nodes in domains for node in nodes}
     names = {name for name, _ in domains}
     found: dict[str, list[VolumeRow]] = {}
@@ -178,10 +176,8 @@ def _card(
     line = "k-thick k-l-ink" if node.verdict == "chosen" else f"k-l-{role}"
     body = rect(0.75, 0.75, box.w - 1.5, box.h - 1.5, f"k-card {line}", 7)
     edge = 2.2 if node.verdict == "chosen" else 1.4
-    body += (
-        f'<path class="k-p-{role}" d="M{edge} {BAND}V7a5.5 5.5 0 0 1 5.5-5.5H{box.w - edge - 5.5:.1f}'
-        f'a5.5 5.5 0 0 1 5.5 5.5V{BAND}z"/>'
-    )
+    right = f"{box.w - edge - 5.5:.1f}"
+    body += path(f"M{edge} {BAND}V7a5.5 5.5 0 0 1 5.5-5.5H{right}a5.5 5.5 0 0 1 5.5 5.5V{BAND}z", f"k-p-{role}")
     body += _head(frame, node, box.w, role) + _bars(frame, node, box.w)
     spoken = [f"node {node.name}", f"{key} {domain}", spoken_verdict(frame, node)]
     scene.put(f"2:{node.ref}", box, body, ref=node.ref, label=", ".join(spoken))
@@ -208,7 +204,7 @@ def _card(
 
 
 def spoken_verdict(frame: Frame, node: NodeRow) -> str:
-    """Give a node's verdict as a screen reader says it."""
+    """Return a node's verdict in words for a screen reader."""
     if node.verdict == "rejected":
         return f"rejected by {plugin(node, frame.verdicts.plugins).name}: {reason(node)}"
     return {"chosen": "fits, chosen"}.get(node.verdict, node.verdict)
@@ -218,21 +214,21 @@ def _head(frame: Frame, node: NodeRow, wide: float, role: str) -> str:
     """Draw name, badge and up to two lines of words on the band."""
     sign = verdict_glyph(node)
     first = plugin(node, frame.verdicts.plugins)
-    said = first.letter if node.verdict == "rejected" else node.verdict
+    content = first.letter if node.verdict == "rejected" else node.verdict
     badge, taken = "", 0.0
     if not sign or node.verdict == "not asked":
-        said = "not judged yet" if node.verdict == "not judged" else "· not asked"
-        if text.width(node.name, 12.5, bold=True) + text.width(said, 11) + 26 > wide:
-            said = "" if node.verdict == "not judged" else "·"
-        badge, taken = word(wide - 10, 19, "k-q k-end", said), text.width(said, 11) + 6
+        content = "not judged yet" if node.verdict == "not judged" else "· not asked"
+        if text.width(node.name, 12.5, bold=True) + text.width(content, 11) + 26 > wide:
+            content = "" if node.verdict == "not judged" else "·"
+        badge, taken = word(wide - 10, 19, "k-q k-end", content), text.width(content, 11) + 6
     else:
         if wide < 175 and node.verdict == "chosen" and text.width(node.name, 12.5, bold=True) > wide - 90:
-            said = ""
-        taken = text.width(said, 11, bold=True) + (27 if said else 20)
+            content = ""
+        taken = text.width(content, 11, bold=True) + (27 if content else 20)
         ground = "k-s-ink" if node.verdict == "chosen" else f"k-s-{role}"
         left = wide - taken - 6
         badge = rect(left, 7, taken, 17, ground, 8.5)
-        badge += word(left + 10, 19, "k-b k-on k-mid", sign) + word(left + 19, 19.5, "k-b k-on", said)
+        badge += word(left + 10, 19, "k-b k-on k-mid", sign) + word(left + 19, 19.5, "k-b k-on", content)
     out = word(9, 19, "k-h", text.middle(node.name, wide - taken - 20, 12.5, bold=True)) + badge
     said_of_it = _band_words(node, first.name.partition(" (")[0], wide)
     rows = [row for words in said_of_it for row in text.wrap(words, wide - 18, 10, 2)]
@@ -271,7 +267,7 @@ def _bar(x: float, w: float, label: str, used: int, capacity: int, more: int) ->
 
 
 def _chip_rows(frame: Frame, node: NodeRow, wide: float) -> list[list[tuple[PodRow | None, str, float]]]:
-    """Break the other pods of a node into at most two rows of chips; the last chip counts what is left."""
+    """Return the pods of a node that are not in focus in at most two rows of chips; the last chip counts the rest."""
     rows: list[list[tuple[PodRow | None, str, float]]] = [[]]
     x, rest = 8.0, 0
     for pod in frame.pods:
@@ -325,7 +321,7 @@ def _more(scene: Scene, box: Box, y: float, rest: int, room: float) -> None:
 
 
 def draw_volume(scene: Scene, box: Box, volume: VolumeRow, within: str = "") -> None:
-    """Draw a volume as a cylinder filled as far as it is bound, with its words; `within` a node's box it is there."""
+    """Draw a volume as a cylinder, full if bound, half if reserved; `within` a node's box its node is not repeated."""
     dashed = {"assumed": " k-dot", "reserved": " k-part"}.get(volume.state, "")
     kind = " k-full" if volume.state == "bound" else ""
     gone = " k-gone" if volume.state == "released" else ""
@@ -334,10 +330,9 @@ def draw_volume(scene: Scene, box: Box, volume: VolumeRow, within: str = "") -> 
     fill = "k-s-none" if gone else "k-s-storage"
     if level:
         top = 11 + 15 * (1 - level)
-        body += f'<path class="{fill}" d="M7 {top:.1f}V26a7 3 0 0 0 14 0V{top:.1f}z"/>'
+        body += path(f"M7 {top:.1f}V26a7 3 0 0 0 14 0V{top:.1f}z", fill)
     outline = dashed if volume.state == "assumed" else ""
-    shape = "M7 10.5V26a7 3 0 0 0 14 0V10.5a7 3 0 0 0-14 0a7 3 0 0 0 14 0"
-    body += f'<path class="k-cyl{gone}{outline}" d="{shape}"/>'
+    body += path("M7 10.5V26a7 3 0 0 0 14 0V10.5a7 3 0 0 0-14 0a7 3 0 0 0 14 0", f"k-cyl{gone}{outline}")
     room = box.w - 34
     body += word(26, 15, "k-b", text.middle(volume.name, room, 11, bold=True))
     where = {"node": "on " + volume.reach[5:], "zones": volume.reach[6:]}.get(
@@ -352,7 +347,7 @@ def draw_volume(scene: Scene, box: Box, volume: VolumeRow, within: str = "") -> 
 
 
 def _strip(scene: Scene, box: Box, volumes: tuple[VolumeRow, ...], plan: CardLayout) -> float:
-    """Draw across all domains the volumes that do not belong to one; give the lower edge."""
+    """Draw the volumes that belong to no single domain, across all domains; return the lower edge."""
     columns = max(1, int((box.w - 15) // 175))
     rows = min(3, ceil(len(volumes) / columns))
     strip = Box(0, box.y, box.w, 24 + rows * (VOLUME_H + 5) + 6)

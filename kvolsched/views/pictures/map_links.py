@@ -1,8 +1,7 @@
-"""Links of the cluster map: who is promised to whom, as right-angled tracks.
+"""Links of the cluster map, from claims to nodes and volumes, as right-angled tracks.
 
-A link starts at a block in the tray, runs in the gap below the tray and in the left
-gutter of a domain, and ends at a card or a volume; it never crosses a card, and where no
-such way exists it is left out, because the ticket says the same in words.
+A link starts at a block in the tray, runs in the gap below the tray and in the left gutter of a domain, and ends at a
+card or a volume. It never crosses a card; where no such way exists it is left out, since the ticket has it in words.
 """
 
 from __future__ import annotations
@@ -12,7 +11,8 @@ from itertools import pairwise
 from attrs import define, field
 
 from kvolsched.views.drawing import text
-from kvolsched.views.drawing.marks import Box, Scene, n, rect, word
+from kvolsched.views.drawing.scene import Box, Scene
+from kvolsched.views.drawing.svg import num, path, rect, word
 from kvolsched.views.frame import ClaimRow, Frame
 
 _STYLES = {
@@ -28,7 +28,7 @@ Way = list[tuple[float, float]]
 
 @define
 class Tracks:
-    """The free ways of one picture (it mutates): how many tracks each channel already holds."""
+    """The tracks of one map, and how many of each channel are taken. Mutable."""
 
     gap: Box
     gutters: dict[str, float]
@@ -124,7 +124,7 @@ def _to_volume(
 
 
 def _clear(scene: Scene, start: Box, target: Box) -> bool:
-    """Tell whether a straight way down from a ticket to a volume crosses no other card, ticket or volume."""
+    """Say whether a straight way down from a ticket to a volume crosses no other card, ticket or volume."""
     x = min(start.right - 22, target.right - 8)
     if not (max(start.x, target.x) + 8 <= x):
         return False
@@ -136,7 +136,7 @@ def _clear(scene: Scene, start: Box, target: Box) -> bool:
 
 
 def _label(scene: Scene, tracks: Tracks, kind: str, way: Way, corner: float) -> None:
-    """Name a kind of link once: beside the last corner in the gap, or where no link runs, on paper of its own."""
+    """Draw the name of a kind of link once, on paper: beside its last corner in the gap, or where no link runs."""
     wide, y = text.width(kind, 10, bold=True), way[1][1] + 3
     ends = [min(way[0][0], corner) - 8 - wide]
     crossing = ([x for x, down in other if down <= tracks.gap.bottom] for other in tracks.ways)
@@ -165,25 +165,25 @@ def _add(
     heads: tuple[bool, bool],
 ) -> None:
     tracks.ways.append(points)
-    body = f'<path class="{_STYLES[kind]}" d="{_path(points)}"/>'
-    for wanted, here, before in ((heads[0], points[0], points[1]), (heads[1], points[-1], points[-2])):
+    body = path(_commands(points), _STYLES[kind])
+    for wanted, tip, before in ((heads[0], points[0], points[1]), (heads[1], points[-1], points[-2])):
         if wanted:
-            body += _head(here, before)
+            body += _head(tip, before)
     scene.parts.append(
         (f"7:{key}", f'<g data-key="{text.escape("7:" + key)}" class="k-new">{body}</g>')
     )
 
 
-def _path(points: list[tuple[float, float]], radius: float = 5) -> str:
-    """Give a right-angled way with rounded corners."""
-    out = [f"M{n(points[0][0])} {n(points[0][1])}"]
+def _commands(points: list[tuple[float, float]], radius: float = 5) -> str:
+    """Return the path commands of a right-angled way with rounded corners."""
+    out = [f"M{num(points[0][0])} {num(points[0][1])}"]
     for (ax, ay), (bx, by), (cx, cy) in zip(points, points[1:], points[2:], strict=False):
         before = min(radius, (abs(bx - ax) + abs(by - ay)) / 2)
         after = min(radius, (abs(cx - bx) + abs(cy - by)) / 2)
         sx, sy = bx - before * _sign(bx - ax), by - before * _sign(by - ay)
         ex, ey = bx + after * _sign(cx - bx), by + after * _sign(cy - by)
-        out.append(f"L{n(sx)} {n(sy)}Q{n(bx)} {n(by)} {n(ex)} {n(ey)}")
-    out.append(f"L{n(points[-1][0])} {n(points[-1][1])}")
+        out.append(f"L{num(sx)} {num(sy)}Q{num(bx)} {num(by)} {num(ex)} {num(ey)}")
+    out.append(f"L{num(points[-1][0])} {num(points[-1][1])}")
     return "".join(out)
 
 
@@ -194,4 +194,4 @@ def _sign(value: float) -> int:
 def _head(tip: tuple[float, float], before: tuple[float, float]) -> str:
     (x, y), dx, dy = tip, _sign(tip[0] - before[0]), _sign(tip[1] - before[1])
     ax, ay, bx, by = x - 7 * dx - 4 * dy, y - 7 * dy - 4 * dx, x - 7 * dx + 4 * dy, y - 7 * dy + 4 * dx
-    return f'<path class="k-s-storage" d="M{n(x)} {n(y)}L{n(ax)} {n(ay)}L{n(bx)} {n(by)}z"/>'
+    return path(f"M{num(x)} {num(y)}L{num(ax)} {num(ay)}L{num(bx)} {num(by)}z", "k-s-storage")

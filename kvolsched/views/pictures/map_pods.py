@@ -1,34 +1,24 @@
-"""Pods and claims as they look anywhere on the map: blocks with tickets, lines, chips and ghosts."""
+"""Pods and claims on the cluster map: blocks with tickets, lines, chips and ghosts."""
 
 from __future__ import annotations
 
 from kvolsched.views.drawing import text
-from kvolsched.views.drawing.marks import (
-    CLAIM_GLYPHS,
-    Box,
-    Scene,
-    button,
-    claim_words,
-    n,
-    pod_glyph,
-    pod_words,
-    rect,
-    ring,
-    word,
-)
+from kvolsched.views.drawing.scene import Box, Scene
+from kvolsched.views.drawing.svg import group, num, path, rect, ring, selectable, word
 from kvolsched.views.frame import ClaimRow, PodRow
+from kvolsched.views.pictures.states import CLAIM_GLYPHS, claim_words, pod_glyph, pod_words
 
 HEAD, TICKET = 21, 34
 ClaimRows = dict[str, ClaimRow]
 
 
 def block_height(claims: int) -> float:
-    """Give the height of a pod's block with that many tickets, px."""
+    """Return the height of a pod's block with that many tickets, px."""
     return HEAD + TICKET * claims + 3
 
 
 def spoken(pod: PodRow) -> str:
-    """Give a pod's name, state and place as a screen reader says it."""
+    """Return a pod's name, state and node in words for a screen reader."""
     return f"pod {pod.name}, {pod_words(pod)}" + (f", on node {pod.node}" if pod.node else "")
 
 
@@ -37,7 +27,7 @@ def draw_block(scene: Scene, box: Box, pod: PodRow, claims: ClaimRows) -> None:
     body = rect(0, 0, box.w, box.h, "k-pod", 5)
     if not pod.node:
         body += rect(1, 1, box.w - 2, box.h - 2, "k-pod k-dash", 4)
-    named = min(text.width(pod.name, 11, bold=True) + 1, box.w * 0.5)  # a name is worth more than its state's last word
+    named = min(text.width(pod.name, 11, bold=True) + 1, box.w * 0.5)  # names are cut last
     state = text.end(pod_words(pod), box.w - 40 - named, 10)
     room = box.w - 34 - text.width(state, 10) - 6
     body += word(11, 15, "k-on k-mid", pod_glyph(pod))
@@ -51,7 +41,7 @@ def draw_block(scene: Scene, box: Box, pod: PodRow, claims: ClaimRows) -> None:
 
 
 def _shared(name: str, words: str, room: float, size: float) -> tuple[str, str]:
-    """Give a pod's name (bold) and words about it (size 10) for one line: the words give way, to a third of it."""
+    """Return a pod's name (bold) and words about it (size 10), cut to one line; the words keep at least a third."""
     least = min(text.width(words, 10), room / 3)
     kept = text.middle(name, room - least, size, bold=True)
     return kept, text.end(words, room - text.width(kept, size, bold=True), 10)
@@ -60,14 +50,8 @@ def _shared(name: str, words: str, room: float, size: float) -> tuple[str, str]:
 def draw_claim(scene: Scene, box: Box, claim: ClaimRow) -> None:
     """Draw a claim that no pod in focus uses as a ticket of its own."""
     body = _ticket(scene, claim.ref, claim, Box(0, 0, box.w, 31), notched=False)
-    scene.parts.append((f"5:{claim.ref}", _placed(f"5:{claim.ref}", box, body)))
+    scene.parts.append((f"5:{claim.ref}", group(f"5:{claim.ref}", box.x, box.y, body)))
     scene.boxes[claim.ref] = box
-
-
-def _placed(key: str, box: Box, body: str) -> str:
-    return (
-        f'<g data-key="{text.escape(key)}" style="transform:translate({n(box.x)}px,{n(box.y)}px)">{body}</g>'
-    )
 
 
 def _ticket(scene: Scene, ref: str, claim: ClaimRow | None, box: Box, *, notched: bool) -> str:
@@ -80,10 +64,8 @@ def _ticket(scene: Scene, ref: str, claim: ClaimRow | None, box: Box, *, notched
     dashed = {"assumed": " k-part", "bound": "", "selected node": ""}.get(state, " k-dot")
     body = rect(0.75, 0.75, box.w - 1.5, box.h - 1.5, f"k-ticket{bound}{dashed}", 4)
     if notched:
-        body += (
-            f'<path class="k-s-ink" d="M-1 {n(box.h / 2 - 5)}a5 5 0 0 1 0 10z'
-            f'M{n(box.w + 1)} {n(box.h / 2 - 5)}a5 5 0 0 0 0 10z"/>'
-        )
+        notch = num(box.h / 2 - 5)
+        body += path(f"M-1 {notch}a5 5 0 0 1 0 10zM{num(box.w + 1)} {notch}a5 5 0 0 0 0 10z", "k-s-ink")
     body += word(14, 13.5, "k-t-storage k-mid", CLAIM_GLYPHS[state])
     room = box.w - 34 - text.width(size, 10) - 4
     body += word(23, 13, "k-b", text.middle(name, room, 11, bold=True)) + word(
@@ -93,7 +75,7 @@ def _ticket(scene: Scene, ref: str, claim: ClaimRow | None, box: Box, *, notched
     label = f"claim {name}, {size}, {words}".replace(", ,", ",")
     chosen = ref in scene.selected
     body += ring(box.w, box.h, 4) if chosen else ""
-    return f'<g transform="translate({n(box.x)} {n(box.y)})"{button(ref, label, pressed=chosen)}>{body}</g>'
+    return f'<g transform="translate({num(box.x)} {num(box.y)})"{selectable(ref, label, pressed=chosen)}>{body}</g>'
 
 
 def draw_line(scene: Scene, box: Box, pod: PodRow, claims: ClaimRows) -> None:
@@ -132,7 +114,7 @@ def button_chip(scene: Scene, box: Box, pod: PodRow | None, shown: str, node: st
 
 
 def ghost(scene: Scene, box: Box, pod: PodRow, node: str) -> None:
-    """Draw where the scheduler's cache (or a nomination) has a pod that the API has nowhere."""
+    """Draw a pod on the node where only the scheduler's cache, or a nomination, has it."""
     assumed = pod.assumed_node == node
     room = box.w - 34
     words = "assumed (cache)" if assumed else "nominated"
@@ -141,7 +123,7 @@ def ghost(scene: Scene, box: Box, pod: PodRow, node: str) -> None:
     name, words = _shared(pod.name, words, room, 11)
     line = "k-ghost" if assumed else "k-ghost k-dot"
     body = rect(0.75, 0.75, box.w - 1.5, box.h - 1.5, line, 4)
-    body += word(11, 13, "k-mid", pod_glyph(pod, here=True) if assumed else "○")
+    body += word(11, 13, "k-mid", pod_glyph(pod, in_cache=True) if assumed else "○")
     body += word(21, 13, "k-b", name)
     body += word(box.w - 8, 13, "k-c k-end", words)
-    scene.parts.append((f"4:ghost {pod.ref}", _placed(f"4:ghost {pod.ref}", box, body)))
+    scene.parts.append((f"4:ghost {pod.ref}", group(f"4:ghost {pod.ref}", box.x, box.y, body)))

@@ -1,25 +1,24 @@
-"""The story of one object: every change of it in the order in which they were made, before and after side by side.
-
-Pure functions of rows that the engine cuts out of its log.
-"""
+"""The story of one object: every change of it in order, before and after side by side."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from kvolsched.views import frame as f
 from kvolsched.views.drawing import text as t
-from kvolsched.views.drawing.marks import rect, word
-from kvolsched.views.drawing.tables import columns, nothing, pick, picture, rule
+from kvolsched.views.drawing.svg import nothing, pick, picture, rect, rule, word
+from kvolsched.views.drawing.text import columns
 from kvolsched.views.pictures.log import field_words
 
 NO_STORY = "Nothing is known of this object."
+NOT_SELECTED = "Select an object to read its story."
 _SIGNS = {"+": "+", "~": "~", "-": "−"}
 _INKS = {"+": "k-t-ok", "~": "k-t-accent", "-": "k-t-storage"}
 
 
-def draw_story(rows: Sequence[f.ObjectStoryRow], ref: str, width: int, now: int = -1) -> str:
-    """Draw the life of `ref`: step, actor, verb, what changed, before → after; step `now` is marked."""
+def draw(frame: f.Frame, width: int, selection: str = "") -> str:
+    """Draw the story of an object: step, actor, verb, what changed, before → after; the present step is marked."""
+    ref, rows, now = frame.story.ref, frame.story.rows, frame.head.step
+    if not ref:
+        return f'<p class="k-empty">{NOT_SELECTED}</p>'
     if not rows:
         return nothing(width, NO_STORY)
     actors = min(max(t.width(r.actor, 12) for r in rows) + 16, 0.22 * width)
@@ -31,7 +30,7 @@ def draw_story(rows: Sequence[f.ObjectStoryRow], ref: str, width: int, now: int 
     values = field + fields
     title = word(2, 16, "k-cap k-b", t.end(f"Story of {ref}", width - 4, 13, bold=True))
     heads = (("step", step), ("by", actor), ("what", field), ("before → after", values))
-    parts = [title, *(word(x, 40, "k-q", said) for said, x in heads)]
+    parts = [title, *(word(x, 40, "k-q", content) for content, x in heads)]
     y = 48.0
     for i, row in enumerate(rows):
         pair = _words if row.field.startswith("event ") else _pair  # an event was not something else before
@@ -50,8 +49,9 @@ def draw_story(rows: Sequence[f.ObjectStoryRow], ref: str, width: int, now: int 
     return picture(width, y + 4, "".join(parts), f"story of {ref}, {len(rows)} changes", "grid")
 
 
-def story_reading(rows: Sequence[f.ObjectStoryRow], ref: str) -> str:
-    """Say the life of `ref` in lines."""
+def reading(frame: f.Frame) -> str:
+    """Return the story of an object as lines."""
+    ref, rows = frame.story.ref, frame.story.rows
     if not rows:
         return f"story of {ref}: {NO_STORY}"
     table = [["step", "time", "by", "", "what", "before → after"]]
@@ -70,7 +70,7 @@ def story_reading(rows: Sequence[f.ObjectStoryRow], ref: str) -> str:
 
 
 def values_of(row: f.ObjectStoryRow) -> str:
-    """Say before → after, or an event's words; nothing for an object that was made or went as a whole."""
+    """Return before → after, or the words of an event; empty for an object that was created or deleted."""
     if row.field.startswith("event "):
         return row.new
     return f"{row.old or 'none'} → {row.new or 'none'}" if row.old or row.new else ""
@@ -90,8 +90,8 @@ def _pair(old: str, new: str, x: float, y: float, room: float) -> tuple[str, flo
     wide = t.width(before, 12)
     kind = "k-m k-old" if old not in ("", "none") else "k-m k-soft"
     if wide + 24 + t.width(after, 12, bold=True) <= room:
-        said = word(x, y + 17, kind, before) + word(x + wide + 5, y + 17, "k-m", "→")
-        return said + word(x + wide + 22, y + 17, "k-n", after), 26
+        content = word(x, y + 17, kind, before) + word(x + wide + 5, y + 17, "k-m", "→")
+        return content + word(x + wide + 22, y + 17, "k-n", after), 26
     first = t.wrap(before, room, 12, 2)
     parts = [word(x, y + 17 + 16 * i, kind, line) for i, line in enumerate(first)]
     base = y + 17 + 16 * len(first)

@@ -1,0 +1,375 @@
+"""The cluster's core: load objects, act as the user, move in time, branch off, and read objects back.
+
+The core holds a simulation and asks no question about it. Loading sets objects as they are found; applying and deleting
+are acts of the user, in the log like every other act.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from datetime import UTC, datetime, timedelta
+from typing import Any, Self, TypeVar
+
+import attrs
+from tqdm.auto import tqdm
+
+from . import user_commands
+from .api.kinds.kind import KINDS, KINDS_BY_NAME, find_kind
+from .api.text import manifest, newest_time
+from .api.text.python_gc import infrequent_gc
+from .results import COMPONENT_NAMES, ApplyRefused, CommandResult, PossibleTurns, Run, Step
+from .revision import Revision, revision_named
+from .scheduler.framework.custom_plugin import custom_plugin
+from .world.apiserver import EPOCH, ORIGIN, RefusedWrite, Write, key_for, key_of, moment, ref, uid_of
+from .world.history import Turn
+from .world.simulation import Simulation
+
+USER = "user"
+AnyCluster = TypeVar("AnyCluster", bound="ClusterCore")
+
+
+class ClusterCore:
+    """A simulated cluster without its questions: objects, components, and the loop they run. Mutable.
+
+    Every question module takes a core; `kvolsched.Cluster` adds the questions as methods.
+
+    Args:
+        revision: `upstream` (Kubernetes v1.36.2), `design` (the design documents), `draft` (S1) or a `Revision`.
+        seed: decides ties and draws; equal seeds and acts give equal runs.
+        components: dials of components by name, for example `{"pd.csi": {"kind": "zonal", "delay": 2.0}}`.
+        name: the cluster's name in titles.
+    """
+
+    def __init__(
+        self,
+        revision: str | Revision = "upstream",
+        *,
+        seed: int = 0,
+        components: Mapping[str, Mapping[str, Any]] | None = None,
+        name: str = "",
+    ) -> None:
+        self.revision = revision_named(revision)
+        self.name = name
+        self.components = dict(components or {})
+        self.world: Simulation = self.revision.simulation(seed=seed, components=self.components)
+        self.loaded: manifest.Manifests | None = None
+
+    @classmethod
+    def from_manifests(
+        cls, *sources: Any, revision: str | Revision = "upstream", seed: int = 0,
+        components: Mapping[str, Mapping[str, Any]] | None = None, name: str = "", lenient: bool = True,
+    ) -> Self:  # fmt: skip
+        """Load a cluster from manifests: texts, files, directories, or the output of `kubectl get -o yaml`.
+
+        Raises:
+            ManifestError: every fault of every source, with file, line and field path; nothing is loaded.
+        """
+        cluster = cls(revision, seed=seed, components=components, name=name)
+        read = manifest.read(list(sources) if len(sources) != 1 else sources[0], lenient=lenient)
+        cluster.load(read.objects)
+        cluster.loaded = read
+        return cluster
+
+    def load(self, objects: Iterable[Any]) -> None:
+        """Store objects as they are found, without an act, and set the clock to the newest time in them."""
+        log, objects = self.world.log, sorted(objects, key=lambda obj: obj.kind != "PriorityClass")  # pods name them
+        latest = newest_time.newest_time(objects)
+        if latest is not None and latest > self.moment:
+            log.write(ORIGIN, latest.timestamp() - EPOCH - self.now)
+        classes: dict[str, dict[str, Any]] = {}
+        for obj in objects:
+            key = key_of(obj)
+            filled = self.revision.found(obj, log)
+            meta = attrs.evolve(
+                filled.metadata,
+                namespace=key.namespace,
+                uid=filled.metadata.uid or uid_of(key, 0),
+                creation_timestamp=filled.metadata.creation_timestamp or moment(log),
+                resource_version=log.place + 1,
+            )
+            log.write(key, attrs.evolve(filled, metadata=meta))
+            if key.kind == "StorageClass":
+                classes[filled.provisioner] = {}
+        added = self.revision.provisioners(sorted(classes), self.components)
+        if added:
+            self.world.add_components(added)
+        self.world.reset_history()
+
+    # -- acts of the user ----------------------------------------------------------------------------------------
+
+    def apply(self, *sources: Any) -> CommandResult:
+        """Create or change objects as the user, as `kubectl apply` does; faults refuse all of them.
+
+        Fields of a manifest are set, fields that it dropped since the last apply are removed, fields of other writers
+        stay.
+
+        Raises:
+            ManifestError: every fault of the manifests; nothing is applied.
+            ApplyRefused: the API server refuses some of the objects, each with all its faults; nothing is applied.
+        """
+        read = user_commands.read_for_apply(list(sources) if len(sources) != 1 else sources[0])
+        writes: list[Write] = []
+        results: dict[Any, str] = {}
+        for obj, written in zip(read.objects, read.written, strict=True):
+            key = key_of(obj)
+            old = self.world.log.objects.get(key)
+            new = user_commands.with_last_applied(obj, written) if old is None else user_commands.apply_manifest(old, obj, written)
+            results[key] = "unchanged" if new is None else "created" if old is None else "configured"
+            if new is not None:
+                verb, word = ("create", "creates") if old is None else ("update", "changes")
+                writes.append(Write(verb, key, new, words=f"user {word} {ref(key)}"))
+        words = writes[0].words if len(writes) == 1 else f"user applies {len(writes)} objects"
+        with infrequent_gc():
+            outcomes = self.world.perform(USER, writes, words, atomic=True)
+        if refusals := [outcome for outcome in outcomes if isinstance(outcome, RefusedWrite)]:
+            raise ApplyRefused(refusals)
+        known, classes = self.world.processes, [obj.provisioner for obj in read.objects if obj.kind == "StorageClass"]
+        if missing := [c for c in self.revision.provisioners(classes, self.components) if c.name not in known]:
+            self.world.add_components(missing)
+        lines = (f"{KINDS_BY_NAME[key.kind].singular}/{key.name} {word}" for key, word in results.items())
+        return CommandResult((*lines, *user_commands.skipped_objects(read)))
+
+    def delete(self, *references: str) -> CommandResult:
+        """Delete objects by reference, such as `pod/web-0` or `pvc/shop/data-0`, as the user.
+
+        Raises:
+            KeyError: a reference names no object.
+            ApplyRefused: the API server refuses.
+        """
+        keys = [key_of(self[reference]) for reference in references]
+        writes = [Write("delete", key, words=f"user deletes {ref(key)}") for key in keys]
+        outcomes = self.world.perform(USER, writes, writes[0].words if len(writes) == 1 else "user deletes objects")
+        refusals = [outcome for outcome in outcomes if isinstance(outcome, RefusedWrite)]
+        if refusals:
+            raise ApplyRefused(refusals)
+        return CommandResult(tuple(f'{find_kind(key.kind).singular} "{key.name}" deleted' for key in keys))
+
+    def edit(self, reference: str, change: Callable[[Any], Any], words: str = "", done: str = "edited") -> CommandResult:
+        """Change one object as the user, by a function from its present value to the new one.
+
+        Raises:
+            KeyError: the reference names no object.
+            ApplyRefused: the API server refuses.
+        """
+        old = self[reference]
+        key = key_of(old)
+        write = Write("update", key, change(old), words=words or f"user edits {reference}")
+        outcome = self.world.perform(USER, [write], write.words)[0]
+        if isinstance(outcome, RefusedWrite):
+            raise ApplyRefused([outcome])
+        return CommandResult((f"{find_kind(key.kind).singular}/{key.name} {done if outcome.changed else 'unchanged'}",))
+
+    def cordon(self, node: str) -> CommandResult:
+        """Mark a node unschedulable, as `kubectl cordon` does."""
+        return self.edit(f"node/{node}", user_commands.cordon, f"user cordons {node}", "cordoned")
+
+    def uncordon(self, node: str) -> CommandResult:
+        """Mark a node schedulable again, as `kubectl uncordon` does."""
+        return self.edit(f"node/{node}", user_commands.uncordon, f"user uncordons {node}", "uncordoned")
+
+    def taint(self, node: str, taint: str) -> CommandResult:
+        """Add a taint `key=value:Effect` to a node, as `kubectl taint` does."""
+        words = f"user taints {node} {taint}"
+        return self.edit(f"node/{node}", lambda old: user_commands.add_taint(old, taint), words, "tainted")
+
+    # -- time -------------------------------------------------------------------------------------------------
+
+    def step(self, actor: str | None = None, cause: str | None = None, *, turns: bool = False) -> Step:
+        """Let one actor act on one cause and return the step; it is falsy when no actor has anything to do.
+
+        Args:
+            actor: the component or actor that acts, as `next` and the panel name it ("scheduler", "PV controller",
+                "provisioner", "kubelet", "bind worker", ...); by default the first of `next`.
+            cause: which of its causes the actor takes up.
+            turns: stop after one visible turn (the fine gear).
+
+        Raises:
+            LookupError: there is no such actor, or it has no such cause.
+        """
+        taken: Sequence[Turn] = ()
+        for name in [None] if actor is None else self._actors_named(actor):
+            taken = self.world.step(name, cause, turns=turns)
+            if taken:
+                break
+        return Step(self.world.step_number, self.world.now, tuple(taken)) if taken else Step(-1, self.world.now, ())
+
+    def _actors_named(self, name: str) -> list[str]:
+        """Return the actors that a name means: those that wait longest first, the whole component last."""
+        component = COMPONENT_NAMES.get(name, name)
+        meant = {
+            actor.name
+            for process in self.world.processes.values()
+            for actor in process.component.actors
+            if actor.name == name or process.name == component or actor.name.endswith(f" {name}")
+        }
+        if not meant:
+            self.world.find(name)
+        waiting = sorted((each.since, each.actor) for each in self.world.next_actors() if each.actor in meant)
+        whole = {component} & set(self.world.processes)  # its actors may only have work for each other
+        return list(dict.fromkeys([*(actor for _, actor in waiting), *sorted(meant), *whole]))
+
+    def run(
+        self, until: str | Callable[[Self], bool] | None = None, *, steps: int = 100_000, seconds: float = 3_600.0,
+        progress: bool = False,
+    ) -> Run:  # fmt: skip
+        """Step until a condition holds (`pod/web-0 Running`, `pvc/data Bound`, a function) or no actor has work.
+
+        Args:
+            until: a condition in words (see `condition`) or a function of the cluster.
+            steps: stop after so many steps.
+            seconds: stop after so many simulated seconds.
+            progress: show a progress bar.
+        """
+        holds = condition(until)
+        taken: list[Step] = []
+        limit = self.world.now + seconds
+        bar = tqdm(total=None, unit=" steps", disable=not progress, leave=False, delay=1.0)
+        with bar, infrequent_gc():
+            while len(taken) < steps:
+                if holds is not None and holds(self):
+                    return Run(tuple(taken), f"{until if isinstance(until, str) else 'the condition'} holds")
+                if self.world.now > limit:
+                    return Run(tuple(taken), f"{seconds:g} s of simulated time are over")
+                step = self.step()
+                if not step:
+                    return Run(tuple(taken), "nothing is left to do")
+                taken.append(step)
+                bar.update()
+        return Run(tuple(taken), f"{steps} steps are over")
+
+    def back(self, steps: int = 1) -> Step:
+        """Go back some steps, at most to the start, and return the step that led there; later steps stay known."""
+        self.world.back(steps)
+        return self.here
+
+    def goto(self, step: int) -> Step:
+        """Go to the end of a step of this branch and return it; 0 is the start, -1 the last known step."""
+        self.world.goto(step if step >= 0 else self.world.known_steps + 1 + step)
+        return self.here
+
+    @property
+    def here(self) -> Step:
+        """The step that led to the present place; number 0 at the start."""
+        number, place = self.world.step_number, self.world.place
+        turns = (turn for turn in self.world.turns if turn.step == number and turn.end <= place)
+        return Step(number, self.world.now, tuple(turns))
+
+    def fork(self, name: str = "") -> Self:
+        """Return an independent copy of this cluster at its present place, with its past."""
+        other = type(self).__new__(type(self))
+        other.__dict__.update(self.__dict__)
+        other.name = name or f"{self.name}, fork"
+        other.world = self.world.fork()
+        return other
+
+    def with_plugin(self, rule: Any = None, prefer: Any = None, *, weight: int = 1, name: str = "") -> Self:
+        """Return a fork whose scheduler runs a custom plugin too; the past stays, a scheduler that has begun restarts.
+
+        Args:
+            rule: a filter `rule(pod, node, seen)` that answers True, False or a reason; or an object with both methods.
+            prefer: a score `prefer(pod, node, seen)` from 0 to 100.
+            weight: the weight of the score.
+            name: the plugin's name; by default the function's.
+        """
+        other = self.fork()
+        other.revision = self.revision.with_plugin(custom_plugin(rule, prefer, name), weight)
+        other.name = f"{self.name}, {other.revision.name}"
+        other.world.replace_components(other.revision.simulation(components=self.components).components)
+        if self.world.step_number:
+            other.crash(COMPONENT_NAMES["scheduler"])
+        return other
+
+    def crash(self, component: str) -> None:
+        """Restart a component: it loses its notes and lists every object again."""
+        self.world.crash(component)
+
+    def refuse(self, component: str, nth: int = 1, reason: str = "Conflict") -> None:
+        """Refuse the nth write of a component from now on, with this reason."""
+        self.world.refuse(component, nth, reason)
+
+    @property
+    def now(self) -> float:
+        """Simulated time in seconds."""
+        return self.world.now
+
+    @property
+    def moment(self) -> datetime:
+        """Simulated time as a date: the clock begins on 1 January 2026, or at the newest time in loaded objects."""
+        start = EPOCH + self.world.log.notes.get(ORIGIN, 0.0)
+        return datetime.fromtimestamp(start, UTC) + timedelta(seconds=self.now)
+
+    @property
+    def next(self) -> PossibleTurns:
+        """Who may act next and what each would do; the first is what `step()` does."""
+        return PossibleTurns(tuple(self.world.preview()), self.world.now)
+
+    # -- objects ----------------------------------------------------------------------------------------------
+
+    def __getitem__(self, reference: str) -> Any:
+        """Return the object with a reference such as `pod/web-0`, `pv/disk` or `pvc/shop/data`.
+
+        Raises:
+            KeyError: there is no such object; the message lists the objects of the kind.
+        """
+        key = key_for(reference)
+        found = self.world.log.objects.get(key)
+        if found is None:
+            existing = sorted(ref(k) for k in self.world.log.objects if k.kind == key.kind)
+            raise KeyError(f"no {reference}; there are: {', '.join(existing[:12]) or 'none of that kind'}")
+        return found
+
+    def __contains__(self, reference: str) -> bool:
+        return key_for(reference) in self.world.log.objects
+
+    def objects(self, kind: str) -> list[Any]:
+        """Return every object of a kind, sorted by key."""
+        name = find_kind(kind).name
+        return [obj for key, obj in sorted(self.world.log.objects.items()) if key.kind == name]
+
+    def manifests(self, *references: str, form: str = "yaml") -> str:
+        """Return these objects, by default all but Events, as one manifest of several documents."""
+        order = {kind.name: place for place, kind in enumerate(KINDS)}
+        keys = sorted(self.world.log.objects, key=lambda key: (order.get(key.kind, 99), key))
+        chosen = [key_of(self[reference]) for reference in references] or [key for key in keys if key.kind != "Event"]
+        return manifest.write([self.world.log.objects[key] for key in chosen], form)
+
+    def written(self, *references: str) -> str:
+        """Return the manifests of these objects, by default of all, as they were loaded: without defaults."""
+        objects = self.loaded.objects if self.loaded is not None else ()
+        wanted = {key_for(reference) for reference in references}
+        return manifest.write([obj for obj in objects if not wanted or key_of(obj) in wanted])
+
+    def digest(self) -> str:
+        """Return the semantic digest: equal digests mean that both clusters behave alike from here on."""
+        return self.world.digest()
+
+    def __repr__(self) -> str:
+        count = {kind: len(self.objects(kind.name)) for kind in KINDS if kind.name != "Event"}
+        plural = {kind: "es" if kind.name.endswith("s") else "s" for kind in count}
+        counts = ", ".join(f"{n} {kind.name}{plural[kind] if n != 1 else ''}" for kind, n in count.items() if n)
+        where = f"step {self.world.step_number} of {self.world.known_steps}, t={self.world.now:g} s"
+        return f"Cluster {self.name or '(unnamed)'}, rules {self.revision.name}: {counts or 'no objects'}; {where}"
+
+
+def condition(until: str | Callable[[AnyCluster], bool] | None) -> Callable[[AnyCluster], bool] | None:
+    """Return a condition from its words: `REF PHASE`, `REF scheduled`, `REF gone` or `REF exists`.
+
+    Raises:
+        ValueError: the words are in none of these forms.
+    """
+    if until is None or callable(until):
+        return until
+    reference, _, word = until.partition(" ")
+    key = key_for(reference)
+
+    def holds(cluster: AnyCluster) -> bool:
+        obj = cluster.world.log.objects.get(key)
+        if word in ("gone", "exists"):
+            return (obj is None) == (word == "gone")
+        if word == "scheduled":
+            return obj is not None and bool(obj.spec.node_name)
+        return obj is not None and getattr(getattr(obj, "status", None), "phase", None) == word
+
+    if not word:
+        raise ValueError(f"{until!r} is no condition; write for example 'pod/web-0 Running' or 'pvc/data gone'")
+    return holds

@@ -1,0 +1,100 @@
+"""The trial that edits are tried in: objects by key and a snapshot of them, changed for a trial and back again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
+
+import attrs
+
+from kvolsched.api.kinds.meta import Frozen
+from kvolsched.api.kinds.node import Node
+from kvolsched.api.kinds.pod import Pod
+from kvolsched.scheduler.columns.snapshot import Snapshot, snapshot
+from kvolsched.scheduler.framework.judgement import Judgement, judge
+from kvolsched.scheduler.framework.profile import Profile
+from kvolsched.why.demands import Demand, demands, group_nodes_by_demands, node_with_most_left
+from kvolsched.world.apiserver import key_of
+from kvolsched.world.log import Key
+
+from .edit import ObjectChange
+
+MAX_NEAR_NODES = 3  # nodes that edits of nodes are tried on
+
+
+class TrialCluster:
+    """A pod, the objects around it and their snapshot. Mutable: `made` changes it for as long as it lasts."""
+
+    def __init__(self, objects: Mapping[Key, Any], pod: Key, profile: Profile) -> None:
+        self.objects = {key: obj for key, obj in objects.items() if not isinstance(obj, Frozen)}
+        self.key = pod
+        self.profile = profile
+        self.seen: Snapshot = snapshot(self.objects.values())
+
+    @property
+    def pod(self) -> Pod:
+        """The pod as it is in this trial."""
+        pod: Pod = self.objects[self.key]
+        return pod
+
+    def of_kind(self, kind: str) -> list[Any]:
+        """Return the objects of a kind, sorted by key."""
+        return [obj for key, obj in sorted(self.objects.items()) if key.kind == kind]
+
+    def get(self, kind: str, name: str, namespace: str = "") -> Any:
+        """Return an object, or None."""
+        return self.objects.get(Key(kind, namespace, name))
+
+    @contextmanager
+    def with_changes(self, changes: Iterable[ObjectChange]) -> Iterator[None]:
+        """Make changes, and take them back in the end."""
+        done: list[tuple[Key, Any]] = []
+        try:
+            for change in changes:
+                key = change.key
+                done.append((key, self.objects.get(key)))
+                self._put(key, change.new)
+            yield
+        finally:
+            for key, old in reversed(done):
+                self._put(key, old)
+
+    def _put(self, key: Key, new: Any) -> None:
+        old = self.objects.get(key)
+        if new is None:
+            self.objects.pop(key, None)
+        else:
+            self.objects[key] = new
+        if key.kind in self.seen.follows and (old is not None or new is not None):
+            self.seen.apply(key, old, new)
+
+    def judge(self) -> Judgement:
+        """Judge the pod."""
+        return judge(self.pod, self.seen, self.profile)
+
+
+@attrs.frozen
+class Failures:
+    """Why the pod fits nowhere in one trial: every demand, and the nodes on which fewest fail, with which."""
+
+    demands: tuple[Demand, ...]
+    nearest: tuple[tuple[Node, tuple[Demand, ...]], ...]
+    fewest: int
+
+
+def failures_of(trial: TrialCluster, judgement: Judgement) -> Failures:
+    """Return what fails, and the nearest nodes: of each group on which the same few fail, the one with most to give."""
+    found = demands(judgement)
+    alike = sorted(group_nodes_by_demands(found, judgement.nodes), key=lambda group: (len(group.failing), group.nodes))
+    near: list[tuple[Node, tuple[Demand, ...]]] = []
+    for group in alike[:MAX_NEAR_NODES]:
+        short = [found[index].about for index in group.failing if found[index].sort == "request"]
+        name = node_with_most_left(judgement, short[0], group.nodes) if short else group.nodes[0]
+        node = trial.seen.node(name)
+        if node is not None:
+            near.append((node, tuple(found[index] for index in group.failing)))
+    return Failures(found, tuple(near), len(alike[0].failing) if alike else 0)
+
+
+__all__ = ["Failures", "TrialCluster", "failures_of", "key_of"]

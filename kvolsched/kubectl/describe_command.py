@@ -1,0 +1,37 @@
+"""`kubectl describe` of a simulated cluster: the text of kubectl v1.36.2, byte for byte.
+
+Reads the objects that the API server stores, never what a component believes, and changes nothing.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from ..cluster_core import ClusterCore
+from .describe_sections.describe_object import describe_object
+from .output import Description
+from .resource_lookup import ResourceNotFound, empty_message, find_keys, lookup_kind, object_not_found
+
+
+def describe(
+    cluster: ClusterCore, reference: str, name: str = "", namespace: str = "default", *, now: datetime | None = None
+) -> Description:
+    """Describe objects as `kubectl describe` prints them: `pod/web-0`, `pvc/shop/data`, or kind and name apart.
+
+    A name that no object has stands for all names that begin with it; without a name, every object of the kind.
+
+    Raises:
+        ResourceNotFound: no modelled kind has this name, or no object; in kubectl's words. It is a KeyError.
+    """
+    parts = [reference, namespace, name] if "/" not in reference else reference.split("/")
+    word, *within, name = parts
+    if len(parts) > 3:
+        raise ResourceNotFound(f"{reference!r} is no reference", "write KIND/NAME or KIND/NAMESPACE/NAME")
+    kind, namespace = lookup_kind(word), within[0] if within else namespace
+    objects = cluster.world.log.objects
+    keys = find_keys(objects, kind, namespace)
+    chosen = [key for key in keys if key.name == name] or [key for key in keys if key.name.startswith(name)]
+    if not chosen and name:
+        raise object_not_found(objects, kind, namespace, name)
+    texts = [describe_object(objects, key, now or cluster.moment) for key in chosen]
+    return Description("\n\n\n".join(texts) or empty_message(kind, namespace))

@@ -1,0 +1,79 @@
+"""`kubectl describe service`: a Service with its endpoints.
+
+EndpointSlices are not modelled: the endpoints are the addresses of the ready pods that the selector chooses.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ...api.kinds.service import Service, ServicePort
+from ..formatting import NONE, UNSET, annotation_lines, format_labels, label_lines
+from .context import DescribeContext
+
+MAX_ENDPOINTS = 3  # listed for one port
+
+
+def describe_service(service: Service, context: DescribeContext) -> Iterator[str]:
+    """Yield the lines of a Service."""
+    meta, spec, rest = service.metadata, service.spec, service.spec.rest
+    yield f"Name:\t{meta.name}"
+    yield f"Namespace:\t{meta.namespace}"
+    yield from label_lines("Labels", meta.labels)
+    yield from annotation_lines("Annotations", meta.annotations)
+    yield f"Selector:\t{format_labels(spec.selector)}"
+    yield f"Type:\t{spec.type or 'ClusterIP'}"
+    if "ipFamilyPolicy" in rest:
+        yield f"IP Family Policy:\t{rest['ipFamilyPolicy']}"
+    yield f"IP Families:\t{','.join(rest.get('ipFamilies', ())) or NONE}"
+    yield f"IP:\t{spec.cluster_ip}"
+    yield f"IPs:\t{','.join(rest.get('clusterIPs', ())) or NONE}"
+    optional_fields = (
+        ("External IPs", ",".join(rest.get("externalIPs", ()))),
+        ("Desired LoadBalancer IP", rest.get("loadBalancerIP")),
+        ("External Name", spec.external_name),
+        ("LoadBalancer Ingress", _ingress_points(service)),
+    )
+    yield from (f"{title}:\t{value}" for title, value in optional_fields if value)
+    endpoints = _ready_addresses(service, context)
+    for port in spec.ports:
+        yield from _port_lines(port, endpoints)
+    yield f"Session Affinity:\t{rest.get('sessionAffinity', 'None')}"
+    yield from (
+        f"{title}:\t{rest[name]}"
+        for title, name in (
+            ("External Traffic Policy", "externalTrafficPolicy"), ("Internal Traffic Policy", "internalTrafficPolicy"),
+            ("HealthCheck NodePort", "healthCheckNodePort"), ("Traffic Distribution", "trafficDistribution"),
+        )
+        if rest.get(name)
+    )  # fmt: skip
+
+
+def _ingress_points(service: Service) -> str:
+    balancer = service.rest.get("status", {}).get("loadBalancer", {})
+    return ", ".join(point.get("ip") or point.get("hostname", "") for point in balancer.get("ingress", ()))
+
+
+def _port_lines(port: ServicePort, endpoints: list[str]) -> Iterator[str]:
+    name, protocol = port.name or UNSET, port.protocol or "TCP"
+    target = port.port if port.target_port is None else port.target_port
+    yield f"Port:\t{name}\t{port.port}/{protocol}"
+    yield f"TargetPort:\t{target}/{protocol}"
+    if port.node_port:
+        yield f"NodePort:\t{name}\t{port.node_port}/{protocol}"
+    shown = ",".join(f"{address}:{target}" for address in endpoints[:MAX_ENDPOINTS])
+    rest = f" + {len(endpoints) - MAX_ENDPOINTS} more..." if len(endpoints) > MAX_ENDPOINTS else ""
+    yield f"Endpoints:\t{shown}{rest}"
+
+
+def _ready_addresses(service: Service, context: DescribeContext) -> list[str]:
+    selector = service.spec.selector
+    pods = context.objects_of("Pod", service.metadata.namespace) if selector else []
+    return [
+        str(pod.status.rest["podIP"])
+        for pod in pods
+        if all(pod.metadata.labels.get(key) == value for key, value in selector.items())
+        and pod.status.rest.get("podIP")
+        and (ready := pod.status.condition("Ready")) is not None
+        and ready.status == "True"
+    ]

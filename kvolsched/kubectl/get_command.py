@@ -1,0 +1,148 @@
+"""`kubectl get` of a simulated cluster: the text of kubectl v1.36.2, byte for byte.
+
+Reads the objects that the API server stores, never what a component believes, and changes nothing. Ages are counted
+on the simulated clock.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+from ..api.kinds.kind import Kind, find_kind
+from ..api.text.convert import to_plain
+from ..api.text.manifest import write
+from ..cluster_core import ClusterCore
+from ..world.log import Key
+from .formatting import format_labels
+from .get_tables import TABLES
+from .output import Description, Listing, Listings
+from .resource_lookup import empty_message, find_keys, lookup_kind
+
+ALL_RESOURCES = (
+    "pods", "replicationcontrollers", "services", "daemonsets", "deployments", "replicasets", "statefulsets",
+)  # fmt: skip
+OUTPUT_FORMATS = ("wide", "yaml", "json", "name")
+
+
+def get(  # noqa: PLR0913 - as many as kubectl has
+    cluster: ClusterCore,
+    kind: str,
+    namespace: str = "default",
+    *,
+    name: str | Sequence[str] = "",
+    wide: bool = False,
+    all_namespaces: bool = False,
+    show_labels: bool = False,
+    output: str = "",
+    now: datetime | None = None,
+) -> Listing | Listings | Description:
+    """List objects as `kubectl get` prints them.
+
+    Args:
+        cluster: its present objects are listed.
+        kind: `pods`, `pvc`, `sts.apps`, several separated by commas, `all`, or `pod/web-0`.
+        namespace: as `-n`.
+        name: only these objects, in this order.
+        wide: as `-o wide`.
+        all_namespaces: as `-A`.
+        show_labels: as `--show-labels`.
+        output: as `-o`: `wide`, `yaml`, `json` or `name`.
+        now: the time to which ages are counted; None is the cluster's clock.
+
+    Raises:
+        ResourceNotFound: no modelled kind has this name, or no object; in kubectl's words. It is a KeyError.
+        ValueError: there is no such output format, or names are given for all namespaces.
+    """
+    if output not in ("", *OUTPUT_FORMATS):
+        raise ValueError(f"unable to match a printer suitable for the output format {output!r}, "
+                         f"allowed formats are: {', '.join(OUTPUT_FORMATS)}")  # fmt: skip
+    words, _, name_in_kind = kind.partition("/")
+    names = [name_in_kind] if name_in_kind else [name] if isinstance(name, str) and name else list(name)
+    if name_in_kind and name:
+        raise ValueError("error: there is no need to specify a resource type as a separate argument when passing "
+                         "arguments in resource/name form")  # fmt: skip
+    if names and all_namespaces:
+        raise ValueError("error: a resource cannot be retrieved by name across all namespaces")
+    kinds = [lookup_kind(word) for word in (ALL_RESOURCES if words == "all" else words.split(",")) if word]
+    objects = cluster.world.log.objects
+    scope = None if all_namespaces else namespace
+    keys_by_kind = [(kind, find_keys(objects, kind, scope, names)) for kind in kinds]
+    if output in ("yaml", "json", "name"):
+        items = [objects[key] for _, keys in keys_by_kind for key in keys]
+        return Description(_serialize(items, output, as_list=len(names) != 1 or len(kinds) != 1))
+    tables = tuple(
+        _table(
+            objects, kind, keys, scope, now or cluster.moment, wide=wide or output == "wide", show_labels=show_labels,
+            prefixed=len(kinds) > 1,
+        )
+        for kind, keys in keys_by_kind
+    )  # fmt: skip
+    return tables[0] if len(tables) == 1 else Listings(tables)
+
+
+def list_objects(
+    objects: Mapping[Key, Any],
+    kind: Kind,
+    namespace: str | None,
+    now: datetime,
+    *,
+    wide: bool = False,
+    show_labels: bool = False,
+) -> Listing:
+    """List the objects of a kind as of this time; a namespace of None stands for all."""
+    keys = find_keys(objects, kind, namespace)
+    return _table(objects, kind, keys, namespace, now, wide=wide, show_labels=show_labels)
+
+
+def _table(
+    objects: Mapping[Key, Any],
+    kind: Kind,
+    keys: Sequence[Key],
+    namespace: str | None,
+    now: datetime,
+    *,
+    wide: bool,
+    show_labels: bool,
+    prefixed: bool = False,
+) -> Listing:
+    table = TABLES[kind.name]
+    shown = table.shown_columns(wide=wide)
+    name_column = table.columns.index("NAME")
+    with_namespace = kind.namespaced and namespace is None
+
+    def line(namespace: str, cells: Sequence[str], labels: str) -> tuple[str, ...]:
+        middle = [cells[index] for index in shown]
+        return (*([namespace] if with_namespace else []), *middle, *([labels] if show_labels else []))
+
+    def cells(obj: Any) -> Sequence[str]:
+        row = list(table.row(obj, now))
+        if prefixed:
+            row[name_column] = f"{kind.singular}/{row[name_column]}"
+        return row
+
+    items = [objects[key] for key in keys]
+    rows = [line(obj.metadata.namespace, cells(obj), format_labels(obj.metadata.labels)) for obj in items]
+    columns = line("NAMESPACE", table.columns, "LABELS")
+    return Listing(columns, tuple(tuple(map(_first_line, row)) for row in rows), empty_message(kind, namespace))
+
+
+def _serialize(objects: Sequence[Any], output: str, *, as_list: bool) -> str:
+    """Return objects as `-o yaml`, `-o json` or `-o name` writes them, in one List if asked."""
+    if output == "name":
+        return "\n".join(f"{find_kind(obj.kind).singular}/{obj.metadata.name}" for obj in objects)
+    if not as_list:
+        return write(objects, output).rstrip("\n")
+    items = [to_plain(obj) for obj in objects]
+    whole = {"apiVersion": "v1", "items": items, "kind": "List", "metadata": {"resourceVersion": ""}}
+    if output == "json":
+        return json.dumps(whole, indent=4, ensure_ascii=False, sort_keys=True)
+    return write(whole, output).rstrip("\n")
+
+
+def _first_line(text: str) -> str:
+    """Return the first line of a cell, with dots if more lines follow."""
+    first = text.replace("\r", "\n").replace("\f", "\n").split("\n", 1)[0]
+    return first if first == text else f"{first}..."

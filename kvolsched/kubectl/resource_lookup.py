@@ -1,0 +1,76 @@
+"""Find the kind and the objects that a kubectl command names, or refuse in kubectl's words."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ..api.kinds.kind import Kind, find_kind
+from ..world.apiserver import key_of
+from ..world.log import Key
+from .get_tables.events import sort_events
+
+MAX_SUGGESTIONS = 12  # names that a refusal lists
+
+
+class ResourceNotFound(KeyError):
+    """No kind or object has this name: kubectl's words, with a hint of what exists."""
+
+    def __init__(self, words: str, hint: str = "") -> None:
+        super().__init__(f"{words} ({hint})" if hint else words)
+        self.words = words
+        self.hint = hint
+
+    def __str__(self) -> str:
+        return str(self.args[0])
+
+
+def lookup_kind(word: str) -> Kind:
+    """Return the kind with this name, plural or short name.
+
+    Raises:
+        ResourceNotFound: no modelled kind has this name.
+    """
+    try:
+        return find_kind(word)
+    except KeyError as error:
+        hint = str(error.args[0]).partition("; ")[2]
+        raise ResourceNotFound(f'error: the server doesn\'t have a resource type "{word}"', hint) from None
+
+
+def find_keys(objects: Mapping[Key, Any], kind: Kind, namespace: str | None, names: Sequence[str] = ()) -> list[Key]:
+    """Return the keys of these names in their order, or without names all keys of a kind in kubectl's order.
+
+    A namespace of None stands for all.
+
+    Raises:
+        ResourceNotFound: no object of the kind has one of the names.
+    """
+    if names:
+        keys = [Key(kind.name, (namespace or "") if kind.namespaced else "", name) for name in names]
+        for key in keys:
+            if key not in objects:
+                raise object_not_found(objects, kind, namespace or "", key.name)
+        return keys
+    everywhere = namespace is None or not kind.namespaced
+    keys = sorted(key for key in objects if key.kind == kind.name and (everywhere or key.namespace == namespace))
+    if kind.name == "Event":
+        keys = [key_of(event) for event in sort_events((key, objects[key]) for key in keys)]
+    return keys
+
+
+def object_not_found(objects: Mapping[Key, Any], kind: Kind, namespace: str, name: str) -> ResourceNotFound:
+    """Return the error for a name that no object of the kind has, with the names that exist."""
+    words = f'Error from server (NotFound): {kind.resource} "{name}" not found'
+    namespaces = [key.namespace for key in sorted(objects) if key.kind == kind.name and key.name == name]
+    if namespaces:
+        return ResourceNotFound(words, f"in namespace {namespace}; there is one in {', '.join(namespaces)}")
+    names = [key.name for key in find_keys(objects, kind, namespace)]
+    more = f" and {len(names) - MAX_SUGGESTIONS} more" if len(names) > MAX_SUGGESTIONS else ""
+    return ResourceNotFound(words, f"there are: {', '.join(names[:MAX_SUGGESTIONS]) or 'none of that kind'}{more}")
+
+
+def empty_message(kind: Kind, namespace: str | None) -> str:
+    """Return kubectl's sentence for a kind without objects."""
+    everywhere = namespace is None or not kind.namespaced
+    return "No resources found" if everywhere else f"No resources found in {namespace} namespace."

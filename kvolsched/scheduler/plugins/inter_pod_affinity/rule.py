@@ -1,0 +1,223 @@
+"""The plugin InterPodAffinity: its three checks of a node, its preference, and which events are worth another try.
+
+Mirrors `plugins/interpodaffinity` (v1.36.2).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, ClassVar
+
+import attrs
+import numpy as np
+from numpy.typing import NDArray
+
+from kvolsched.api.kinds.node import Node
+from kvolsched.api.kinds.pod import Pod
+from kvolsched.scheduler.columns.arrays import Codes, Integers, Mask
+from kvolsched.scheduler.columns.pod_counts import AffinityTerm, required_affinity, required_anti_affinity
+from kvolsched.scheduler.columns.snapshot import Snapshot
+from kvolsched.scheduler.framework.cluster_event import Action, is_same_pod
+from kvolsched.scheduler.framework.extension_points import ColumnContext, QueueingHint
+from kvolsched.scheduler.framework.verdict import OK, SKIP, Code, Evidence, Ok, Reason, Reject, Skip
+
+from .column import (
+    meets,
+    meets_all,
+    preference_sums,
+    rows_with_objecting_pods,
+    rows_with_unwanted_pods,
+    rows_without_wanted_pods,
+)
+
+# --- the checks -----------------------------------------------------------------------------------------------------
+
+
+def lacks_wanted_pods(pod: Pod, node: Node, seen: Snapshot) -> Evidence | None:
+    """Return the required affinity term that no pod in the node's domain meets; the first pod of its kind passes."""
+    terms = required_affinity(pod)
+    labels = node.metadata.labels
+    for term in terms:
+        if term.topology_key not in labels:
+            return Evidence(str(term), "needs the label", f"{term.topology_key} on the node")
+    wanted = [(other, there) for other, there in _pods_with_labels_of_nodes(seen) if meets_all(terms, other, seen)]
+    if terms and not any(term.topology_key in there for _, there in wanted for term in terms):
+        # No pod to be near to: allowed if the pod meets its own terms (S3's chicken and egg).
+        return None if meets_all(terms, pod, seen) else Evidence(str(terms[0]), "is met by", "no pod")
+    for term in terms:
+        value = labels[term.topology_key]
+        if not any(there.get(term.topology_key) == value for _, there in wanted):
+            return Evidence(str(term), "is met by no pod in", f"{term.topology_key}={value}")
+    return None
+
+
+def holds_unwanted_pods(pod: Pod, node: Node, seen: Snapshot) -> Evidence | None:
+    """Return the required anti-affinity term that a pod in the node's domain meets."""
+    for term in required_anti_affinity(pod):
+        value = node.metadata.labels.get(term.topology_key)
+        for other, there in _pods_with_labels_of_nodes(seen):
+            if value is not None and there.get(term.topology_key) == value and meets(term, other, seen):
+                return Evidence(str(term), "excludes", f"{_reference(other)} in {term.topology_key}={value}")
+    return None
+
+
+def holds_objecting_pods(pod: Pod, node: Node, seen: Snapshot) -> Evidence | None:
+    """Return the required anti-affinity term of a pod in the node's domain that this pod meets."""
+    labels = seen.namespace_labels(pod.metadata.namespace)
+    for other, there in _pods_with_labels_of_nodes(seen):
+        for term in required_anti_affinity(other):
+            value = node.metadata.labels.get(term.topology_key)
+            if value is not None and there.get(term.topology_key) == value and term.meets(pod, labels):
+                return Evidence(str(term), "carried by", f"{_reference(other)} in {term.topology_key}={value}")
+    return None
+
+
+@attrs.frozen
+class AffinityCheck:
+    """One check: its reason, the evidence against one node, and the rejected nodes by row (None: none)."""
+
+    reason: Reason
+    evidence: Callable[[Pod, Node, Snapshot], Evidence | None]
+    rejected_rows: Callable[[Pod, ColumnContext], Mask | None]
+
+
+AFFINITY = AffinityCheck(
+    Reason(1, "node(s) didn't match pod affinity rules"), lacks_wanted_pods, rows_without_wanted_pods
+)
+ANTI_AFFINITY = AffinityCheck(
+    Reason(2, "node(s) didn't match pod anti-affinity rules", Code.UNSCHEDULABLE),
+    holds_unwanted_pods,
+    rows_with_unwanted_pods,
+)
+EXISTING_ANTI_AFFINITY = AffinityCheck(
+    Reason(3, "node(s) didn't satisfy existing pods anti-affinity rules", Code.UNSCHEDULABLE),
+    holds_objecting_pods,
+    rows_with_objecting_pods,
+)
+
+
+# --- hints ----------------------------------------------------------------------------------------------------------
+
+
+def _matching_pod_changed(pod: Pod, old: Pod | None, new: Pod | None) -> bool:
+    """Say whether a pod came that all affinity terms match, or one went that an anti-affinity term speaks of."""
+    if is_same_pod(pod, new):
+        return True
+    affinity, anti_affinity = (
+        [_all_may_match(terms, other) for other in (old, new)]
+        for terms in (required_affinity(pod), required_anti_affinity(pod))
+    )
+    if new is None and old is not None and any(_may_match(term, pod) for term in required_anti_affinity(old)):
+        return True
+    return affinity == [False, True] or anti_affinity == [True, False]
+
+
+def _all_may_match(terms: tuple[AffinityTerm, ...], pod: Pod | None) -> bool:
+    return pod is not None and bool(terms) and all(_may_match(term, pod) for term in terms)
+
+
+def _may_match(term: AffinityTerm, pod: Pod) -> bool:
+    """Say whether a term may match a pod; hints do not know the labels of namespaces."""
+    selector = term.label_selector
+    in_namespace = pod.metadata.namespace in term.namespaces or term.namespace_selector is not None
+    return in_namespace and selector is not None and selector.matches(pod.metadata.labels)
+
+
+def _domain_changed(pod: Pod, old: Node | None, new: Node) -> bool:
+    """Say whether a node came with a wanted domain, or without unwanted pods, or changed its domain."""
+    affinity, anti_affinity = (
+        [term.topology_key for term in terms] for terms in (required_affinity(pod), required_anti_affinity(pod))
+    )
+    after = new.metadata.labels
+    if old is None:
+        return bool(anti_affinity) or not affinity or any(key in after for key in affinity)
+    before = old.metadata.labels
+    entered = any(key in after and after[key] != before.get(key) for key in affinity)
+    left = any(key in before and before[key] != after.get(key) for key in anti_affinity)
+    return entered or left
+
+
+# --- the plugin -----------------------------------------------------------------------------------------------------
+
+
+@attrs.frozen
+class InterPodAffinity:
+    """Rejects nodes whose domain lacks a wanted pod, holds an unwanted one, or holds one that does not want this pod.
+
+    It prefers nodes whose domains hold pods that this pod prefers to be near, or that prefer to be near it.
+
+    Args:
+        checks: what is checked, in order; a node is rejected by the first.
+        general_reason: a reason before that of each check (1.11 gave two).
+    """
+
+    name: ClassVar[str] = "InterPodAffinity"
+    skip_without: ClassVar[tuple[str, ...]] = ("affinity", "has_pods_with_affinity")
+    reads_other_nodes: ClassVar[bool] = True
+    events_to_register: ClassVar[tuple[QueueingHint, ...]] = (
+        QueueingHint(
+            "Pod",
+            "a wanted pod comes or an unwanted one goes, or its own labels change",
+            _matching_pod_changed,
+            Action.ADD | Action.DELETE | Action.POD_LABEL,
+        ),
+        QueueingHint("Node", "a node appears or changes its domain", _domain_changed, Action.ADD | Action.NODE_LABEL),
+    )
+
+    checks: tuple[AffinityCheck, ...] = (AFFINITY, ANTI_AFFINITY, EXISTING_ANTI_AFFINITY)
+    general_reason: Reason = Reason(0, "")
+
+    def reasons(self, pod: Pod) -> tuple[Reason, ...]:
+        """Return the reasons by bit."""
+        return (self.general_reason, *sorted((check.reason for check in self.checks), key=lambda reason: reason.bit))
+
+    def prefilter(self, pod: Pod, seen: Snapshot) -> Skip | None:
+        """Skip if neither the pod nor any pod on a node has required terms."""
+        has_terms = required_affinity(pod) or required_anti_affinity(pod) or any(seen.pod_counts.anti_affinity_terms())
+        return None if has_terms else SKIP
+
+    def rule(self, pod: Pod, node: Node, seen: Snapshot) -> Ok | Reject:
+        """Reject a node if one of the checks finds evidence against it."""
+        for check in self.checks:
+            evidence = check.evidence(pod, node, seen)
+            if evidence is not None:
+                texts = tuple(part.text for part in (self.general_reason, check.reason) if part.text)
+                return Reject(texts, check.reason.status, (evidence,))
+        return OK
+
+    def column(self, pod: Pod, columns: ColumnContext) -> Codes | None:
+        """Apply the rule to all nodes at once."""
+        codes: Codes | None = None
+        family = np.uint16(1 if self.general_reason.text else 0)
+        for check in self.checks:
+            mask = check.rejected_rows(pod, columns)
+            if mask is not None:
+                rejected = mask * (np.uint16(1 << check.reason.bit) | family)
+                codes = rejected if codes is None else np.where(codes == 0, rejected, codes)
+        return codes
+
+    def score(self, pod: Pod, columns: ColumnContext) -> Integers | None:
+        """Score by the weights of preferred terms, the pod's own and those of pods on nodes."""
+        return preference_sums(pod, columns)
+
+    def normalise(self, raw: NDArray[Any]) -> Integers:
+        """Return 100 · (raw − least) / (most − least); 0 for all if they are equal."""
+        least, most = int(raw.min()), int(raw.max())
+        if least == most:
+            return np.zeros(len(raw), np.int64)
+        return (100.0 * ((raw - least) / (most - least))).astype(np.int64)
+
+
+INTER_POD_AFFINITY_1_11 = InterPodAffinity(
+    checks=(EXISTING_ANTI_AFFINITY, AFFINITY, ANTI_AFFINITY),
+    general_reason=Reason(0, "node(s) didn't match pod affinity/anti-affinity", Code.UNSCHEDULABLE),
+)
+
+
+def _pods_with_labels_of_nodes(seen: Snapshot) -> list[tuple[Pod, dict[str, str]]]:
+    """Return every pod on a known node with that node's labels."""
+    return [(pod, node.metadata.labels) for node in seen.all_nodes() for pod in seen.pods_on(node.metadata.name)]
+
+
+def _reference(pod: Pod) -> str:
+    return f"pod {pod.metadata.namespace}/{pod.metadata.name}"

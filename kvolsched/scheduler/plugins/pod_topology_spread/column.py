@@ -1,0 +1,111 @@
+"""PodTopologySpread's filter over all nodes at once; a test holds it equal to the rule."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import attrs
+import numpy as np
+from numpy.typing import NDArray
+
+from kvolsched.api.kinds.pod import Pod
+from kvolsched.api.kinds.selector import find_untolerated_taint
+from kvolsched.scheduler.columns.arrays import Codes, Mask
+from kvolsched.scheduler.columns.node_table import NodeTable
+from kvolsched.scheduler.columns.snapshot import Snapshot
+from kvolsched.scheduler.framework.extension_points import ColumnContext
+from kvolsched.scheduler.framework.verdict import Reason
+from kvolsched.scheduler.node_selection import node_affinity_mask, required_node_affinity
+
+from .constraint import SpreadConstraint, topology_keys
+
+
+def reject_rows(
+    pod: Pod, constraints: tuple[SpreadConstraint, ...], columns: ColumnContext, too_skewed: Reason, no_label: Reason
+) -> Codes | None:
+    """Return, by row, the code of the first constraint's reason that rejects the node; None if none rejects any.
+
+    Each domain is judged once; nodes without the topology key read the last slot.
+    """
+    nodes, keys = columns.nodes, topology_keys(constraints)
+    codes: Codes | None = None
+    for constraint in constraints:
+        domains = domain_rows(pod, constraint, keys, nodes)
+        if domains.number < constraint.skipped_below:
+            continue
+        match_num = domains.sums(matches_by_row(constraint, columns.seen))
+        has_min_domains = domains.number >= max(constraint.min_domains, 1)
+        min_match = match_num[domains.exists].min() if has_min_domains else 0
+        skew = match_num + constraint.self_match - min_match
+        by_domain = np.append(too_skewed.where(skew > constraint.max_skew), np.uint16(1 << no_label.bit))
+        by_row = by_domain[nodes.labels(constraint.topology_key).codes.array]
+        codes = by_row if codes is None else np.where(codes == 0, by_row, codes)
+    return codes
+
+
+@attrs.frozen(eq=False)
+class Domains:
+    """The domains of a constraint's counted nodes.
+
+    Args:
+        code: by row, the code of the node's domain; `size` if the node is not counted.
+        size: how many values the topology key has.
+        exists: which codes have a counted node.
+        number: how many codes have one.
+    """
+
+    code: NDArray[np.intp]
+    size: int
+    exists: Mask
+    number: int
+
+    def sums(self, counts: NDArray[np.int32] | None) -> NDArray[Any]:
+        """Sum counts by row (None: all 0) up by domain."""
+        if counts is None:
+            return np.zeros(self.size)
+        return np.bincount(self.code, counts, self.size + 1)[: self.size]
+
+
+def matches_by_row(constraint: SpreadConstraint, seen: Snapshot) -> NDArray[np.int32] | None:
+    """Return, by row, how many pods a constraint counts; None if it counts none anywhere."""
+    counts = None if constraint.matcher is None else seen.count_matching(constraint.matcher)
+    if constraint.removal_matcher is None or not seen.removed_pods:
+        return counts
+    removed = np.zeros(len(seen.nodes.names), np.int32)
+    for pod in seen.removed_pods:
+        if constraint.is_subtracted(pod):
+            removed[seen.nodes.row_of[pod.spec.node_name]] += 1
+    return -removed if counts is None else counts - removed
+
+
+def rows_with(keys: tuple[str, ...], nodes: NodeTable) -> Mask:
+    """Return, by row, whether the node has all these labels."""
+
+    def make() -> Mask:
+        have: Mask = nodes.live.array.copy()
+        for key in keys:
+            have &= nodes.labels(key).codes.array >= 0
+        return have
+
+    return nodes.cached(("rows with", keys), make)
+
+
+def domain_rows(pod: Pod, constraint: SpreadConstraint, keys: tuple[str, ...], nodes: NodeTable) -> Domains:
+    """Return the domains of a constraint over the nodes that have its topology key and all of `keys`."""
+    selected = (pod.spec.node_selector, required_node_affinity(pod)) if constraint.honors_node_affinity else None
+    tolerated = pod.spec.tolerations if constraint.honors_node_taints else None
+
+    def make() -> Domains:
+        labels = nodes.labels(constraint.topology_key)
+        counted = rows_with(keys, nodes) & (labels.codes.array >= 0)
+        if selected is not None and (selected[0] or selected[1] is not None):
+            counted = counted & node_affinity_mask(pod, nodes)
+        if tolerated is not None:
+            passes = [find_untolerated_taint(taints, tolerated) is None for taints in nodes.taint_sets]
+            counted = counted & np.array(passes)[nodes.taints.array]
+        size = len(labels.values)
+        exists = np.bincount(labels.codes.array[counted], minlength=size) > 0
+        code = np.where(counted, labels.codes.array, size).astype(np.intp)
+        return Domains(code, size, exists, int(exists.sum()))
+
+    return nodes.cached(("domains", constraint.topology_key, keys, selected, tolerated), make)

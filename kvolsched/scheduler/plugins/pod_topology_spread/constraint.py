@@ -1,0 +1,160 @@
+"""A spread constraint prepared for one pod: which pods it counts, on which nodes, and why it does not count others.
+
+`prepare_constraint` reads a manifest's constraint as v1.36.2 does; `releases` reads it as earlier releases did. Mirrors
+`plugins/podtopologyspread/common.go`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import lru_cache
+
+import attrs
+
+from kvolsched.api.kinds.meta import Frozen
+from kvolsched.api.kinds.node import HOSTNAME_LABEL, ZONE_LABEL, Node
+from kvolsched.api.kinds.pod import DO_NOT_SCHEDULE, SCHEDULE_ANYWAY, Pod, TopologySpreadConstraint
+from kvolsched.api.kinds.selector import LabelSelector, find_untolerated_taint
+from kvolsched.scheduler.columns.owner_selectors import Selectors
+from kvolsched.scheduler.columns.pod_counts import PodMatcher
+from kvolsched.scheduler.columns.snapshot import Snapshot
+from kvolsched.scheduler.node_selection import matches_node_affinity
+
+NO_KEY = "lacks the topology key"
+# kube-scheduler's defaults for pods without constraints, over the pods of their services and their owner.
+SYSTEM_DEFAULTS = (
+    TopologySpreadConstraint(max_skew=3, topology_key=HOSTNAME_LABEL, when_unsatisfiable=SCHEDULE_ANYWAY),
+    TopologySpreadConstraint(max_skew=5, topology_key=ZONE_LABEL, when_unsatisfiable=SCHEDULE_ANYWAY),
+)
+
+
+@attrs.define(frozen=True, cache_hash=True)
+class SpreadConstraint:
+    """A topology spread constraint with its selectors, policies and defaults settled for one pod.
+
+    Args:
+        stated: the constraint as the manifest states it.
+        matcher: which pods are counted; None: no pod.
+        self_match: 1 if the pod itself is counted once it is placed, else 0.
+        min_domains: with fewer domains than this, the minimum is 0.
+        honors_node_affinity, honors_node_taints: only nodes that the pod selects, or tolerates, are counted.
+        removal_matcher: which pods preemption subtracts when it removes them in a dry run; it subtracts terminating
+            pods, and those of an empty selector, although they were never counted.
+        skipped_below: with fewer domains than this, the constraint rejects no node.
+    """
+
+    stated: TopologySpreadConstraint
+    matcher: PodMatcher | None
+    self_match: int
+    min_domains: int = 1
+    honors_node_affinity: bool = True
+    honors_node_taints: bool = False
+    removal_matcher: PodMatcher | None = None
+    skipped_below: int = 0
+
+    @property
+    def topology_key(self) -> str:
+        """The label whose values are the domains."""
+        return self.stated.topology_key
+
+    @property
+    def max_skew(self) -> int:
+        """The limit of the skew; 1 if not given."""
+        return self.stated.max_skew or 1
+
+    def matches(self, pod: Pod) -> bool:
+        """Say whether a pod is counted where its node is."""
+        return self.matcher is not None and self.matcher.matches(pod)
+
+    def match_num(self, node: Node, seen: Snapshot) -> int:
+        """Return how many pods are counted on a node; in a dry run, after some were removed."""
+        name = node.metadata.name
+        removed = sum(self.is_subtracted(pod) for pod in seen.removed_pods if pod.spec.node_name == name)
+        return sum(map(self.matches, seen.pods_on(name))) - removed
+
+    def is_subtracted(self, pod: Pod) -> bool:
+        """Say whether removing a pod in a dry run subtracts one although the pod was not counted."""
+        return self.removal_matcher is not None and self.removal_matcher.matches(pod) and not self.matches(pod)
+
+    def node_exclusion(self, pod: Pod, node: Node, constraints: tuple[SpreadConstraint, ...] = ()) -> str:
+        """Return why the pods of a node are not counted, "" if they are.
+
+        Args:
+            pod: the pod that is to be placed.
+            node: the node.
+            constraints: all constraints that are asked together; a counted node has the topology keys of all.
+        """
+        labels = node.metadata.labels
+        if self.topology_key not in labels:
+            return NO_KEY
+        missing = [other.topology_key for other in constraints if other.topology_key not in labels]
+        if missing:
+            return f"no {', '.join(missing)}, which another constraint asks for"
+        if self.honors_node_affinity and not matches_node_affinity(pod, node):
+            return "not among the nodes that the pod selects, nodeAffinityPolicy: Honor"
+        taint = find_untolerated_taint(node.spec.taints, pod.spec.tolerations) if self.honors_node_taints else None
+        return "" if taint is None else f"tainted {taint.key}, nodeTaintsPolicy: Honor"
+
+    def pod_exclusion(self, pod: Pod, other: Pod) -> str:
+        """Return why another pod is not counted although the label selector matches it; "" if it does not match."""
+        selector, labels = self.stated.label_selector, other.metadata.labels
+        if self.matches(other) or selector is None or not selector.matches(labels):
+            return ""
+        if other.metadata.namespace != pod.metadata.namespace:
+            return f"in namespace {other.metadata.namespace}"
+        if self.matcher is None:
+            return "an empty selector counts no pod"
+        own = pod.metadata.labels
+        keys = [key for key in self.stated.match_label_keys if key in own and labels.get(key) != own[key]]
+        return f"another {', '.join(keys)}" if keys else "Terminating"
+
+
+Preparation = Callable[[TopologySpreadConstraint, str, Frozen, Selectors], SpreadConstraint]
+"""How a release reads a constraint: of a pod with this namespace, these labels and the selectors of its group."""
+
+
+def prepare_constraint(
+    stated: TopologySpreadConstraint, namespace: str, labels: Frozen, selectors: Selectors = ()
+) -> SpreadConstraint:
+    """Prepare a constraint for a pod as v1.36.2 does; `selectors` stand in if it has no labelSelector."""
+    if stated.label_selector is not None:
+        selectors = (stated.label_selector,)
+    shared_labels = Frozen({key: labels[key] for key in stated.match_label_keys if key in labels})
+    if shared_labels:
+        selectors = (*selectors, LabelSelector(match_labels=shared_labels))
+    matches_nothing = not any(selector.match_labels or selector.match_expressions for selector in selectors)
+    matcher = PodMatcher(frozenset((namespace,)), selectors)
+    return SpreadConstraint(
+        stated,
+        matcher=None if matches_nothing else attrs.evolve(matcher, terminating=False),
+        self_match=int(bool(selectors) and all(selector.matches(labels) for selector in selectors)),
+        min_domains=stated.min_domains or 1,
+        honors_node_affinity=stated.node_affinity_policy != "Ignore",
+        honors_node_taints=stated.node_taints_policy == "Honor",
+        removal_matcher=matcher if selectors else None,
+    )
+
+
+@lru_cache(maxsize=1 << 12)
+def prepare_constraints(
+    prepare: Preparation,
+    stated: tuple[TopologySpreadConstraint, ...],
+    namespace: str,
+    labels: Frozen,
+    selectors: Selectors = (),
+) -> tuple[SpreadConstraint, ...]:
+    """Prepare constraints for a pod with this namespace and these labels; the answers are cached."""
+    return tuple(prepare(constraint, namespace, labels, selectors) for constraint in stated)
+
+
+@lru_cache(maxsize=1 << 12)
+def stated_constraints(
+    stated: tuple[TopologySpreadConstraint, ...], when: str
+) -> tuple[TopologySpreadConstraint, ...]:
+    """Return the constraints with this whenUnsatisfiable; not given means DoNotSchedule."""
+    return tuple(constraint for constraint in stated if (constraint.when_unsatisfiable or DO_NOT_SCHEDULE) == when)
+
+
+def topology_keys(constraints: tuple[SpreadConstraint, ...]) -> tuple[str, ...]:
+    """Return the topology keys of constraints, in their order."""
+    return tuple(constraint.topology_key for constraint in constraints)

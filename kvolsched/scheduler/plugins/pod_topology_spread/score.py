@@ -1,0 +1,104 @@
+"""PodTopologySpread's score (v1.36.2): the fewer counted pods in a node's domain, the better.
+
+A `SpreadScore` is the part of the plugin that releases do differently; theirs are in `releases`.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+import attrs
+import numpy as np
+from numpy.typing import NDArray
+
+from kvolsched.api.kinds.node import HOSTNAME_LABEL
+from kvolsched.api.kinds.pod import Pod
+from kvolsched.scheduler.columns.arrays import Integers
+from kvolsched.scheduler.framework.extension_points import ColumnContext
+
+from .column import domain_rows, matches_by_row, rows_with
+from .constraint import SpreadConstraint
+
+NOT_RANKED = -1
+"""The raw score of a node that lacks one of the topology keys; its score is 0."""
+
+
+class SpreadScore(Protocol):
+    """Makes raw scores of soft constraints, and scores of raw ones."""
+
+    def raw(
+        self, pod: Pod, constraints: tuple[SpreadConstraint, ...], keys: tuple[str, ...], columns: ColumnContext
+    ) -> Integers:
+        """Return raw scores by row; nodes that lack one of `keys` are not ranked."""
+
+    def normalise(self, raw: NDArray[Any]) -> Integers:
+        """Return the scores of the feasible nodes, 0 to 100."""
+
+
+@attrs.frozen
+class WeightedCountScore:
+    """Ranks by Σ over constraints of count · ln(domains + 2) + maxSkew − 1, rounded half up.
+
+    A host counts its own pods, any other domain those of all its counted nodes. Domains are those of the nodes that
+    passed the filters.
+    """
+
+    def raw(
+        self, pod: Pod, constraints: tuple[SpreadConstraint, ...], keys: tuple[str, ...], columns: ColumnContext
+    ) -> Integers:
+        """Return the sums by row."""
+        nodes = columns.nodes
+        ranked = rows_with(keys, nodes)
+        passed = ranked if columns.candidates is None else ranked & columns.candidates
+        total: NDArray[Any] | None = None
+        for constraint in constraints:
+            codes = nodes.labels(constraint.topology_key).codes.array
+            counts = matches_by_row(constraint, columns.seen)
+            base = constraint.max_skew - 1
+            if constraint.topology_key == HOSTNAME_LABEL:
+                weight = np.log(int(np.count_nonzero(passed)) + 2)
+                part: NDArray[Any] = np.full(len(codes), float(base)) if counts is None else counts * weight + base
+                if not keys:
+                    part = np.where(codes >= 0, part, 0)
+            else:  # each domain once; nodes without the topology key read the last slot
+                domains = domain_rows(pod, constraint, keys, nodes)
+                weight = np.log(_count_domains(codes, passed, domains.size) + 2)
+                by_domain = np.append(domains.sums(counts) * weight + base, 0)
+                part = (_round_half_up(by_domain) if len(constraints) == 1 else by_domain)[codes]
+            total = part if total is None else total + part
+        assert total is not None
+        raw = total if total.dtype == np.int64 else _round_half_up(total)
+        return raw if not keys or ranked.all() else np.where(ranked, raw, NOT_RANKED)
+
+    def normalise(self, raw: NDArray[Any]) -> Integers:
+        """Return 100 · (most + least − raw) / most, rounded down; 100 for all if most is 0."""
+        least = int(raw.min())
+        if least == NOT_RANKED:
+            ranked = raw != NOT_RANKED
+            ranked_scores = np.zeros(len(raw), np.int64)
+            if ranked.any():
+                ranked_scores[ranked] = self.normalise(raw[ranked])
+            return ranked_scores
+        most = int(raw.max())
+        if not most:
+            return np.full(len(raw), 100)
+        if most - least > len(raw):
+            divided: Integers = 100 * (most + least - raw) // most
+            return divided
+        score_of = 100 * (most + least - np.arange(least, most + 1)) // most  # divides each distinct number once
+        scores: Integers = score_of[raw - least]
+        return scores
+
+
+def _count_domains(codes: NDArray[np.int32], passed: NDArray[np.bool_], size: int) -> int:
+    """Return how many domains the nodes that passed are in; those without the label are one together."""
+    present = np.zeros(size + 1, bool)
+    present[codes if passed.all() else codes[passed]] = True
+    return int(np.count_nonzero(present))
+
+
+def _round_half_up(numbers: NDArray[Any]) -> Integers:
+    """Round numbers, none below 0, to whole ones, halves up."""
+    whole = np.floor(numbers)
+    rounded: Integers = (whole + (numbers - whole >= 0.5)).astype(np.int64)
+    return rounded

@@ -1,0 +1,95 @@
+"""Finding a volume for a claim on a node: by a walk over all volumes of its class, or by the index of free volumes.
+
+Both find the same volume (a test compares them): the rule walks, decisions and columns use the index.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import attrs
+
+from kvolsched import volumes
+from kvolsched.api.kinds.node import Node
+from kvolsched.api.kinds.selector import LabelSelector
+from kvolsched.api.kinds.volume import PersistentVolume, PersistentVolumeClaim
+from kvolsched.scheduler.columns.snapshot import Snapshot
+from kvolsched.world.apiserver import key_of
+
+FindVolume = Callable[[PersistentVolumeClaim, frozenset[str]], "PersistentVolume | None"]
+"""Return the volume on a node for a claim; volumes of these names are taken."""
+
+
+@attrs.define(frozen=True, cache_hash=True)
+class ClaimShape:
+    """Everything that a claim asks of a volume but its size."""
+
+    storage_class: str
+    mode: str
+    access_modes: frozenset[str]
+    selector: LabelSelector | None
+    attributes_class: str
+    rules: volumes.VolumeRules
+    class_field: str
+    claim: PersistentVolumeClaim = attrs.field(eq=False, hash=False, repr=False)
+
+    @classmethod
+    def of(cls, claim: PersistentVolumeClaim, rules: volumes.VolumeRules) -> ClaimShape:
+        """Return the shape of a claim."""
+        return cls(
+            volumes.class_of_claim(claim),
+            volumes.mode(claim),
+            frozenset(claim.spec.access_modes),
+            claim.spec.selector,
+            claim.spec.volume_attributes_class_name or "",
+            rules,
+            claim.spec.storage_class_name or "",
+            claim,
+        )
+
+    def suits(self, volume: PersistentVolume) -> bool:
+        """Say whether an unclaimed volume suits, by the rules that scheduler and PV controller share."""
+        return volumes.suits(self.claim, volume, self.rules)
+
+
+def by_walk(node: Node, seen: Snapshot, rules: volumes.VolumeRules) -> FindVolume:
+    """Find volumes by a walk over all volumes of the claim's class: the readable truth."""
+
+    def find(claim: PersistentVolumeClaim, taken: frozenset[str]) -> PersistentVolume | None:
+        of_class = seen.volumes_of_class(volumes.class_of_claim(claim))
+        return volumes.find_matching_volume(claim, of_class, node=node, excluded=taken, rules=rules)
+
+    return find
+
+
+def by_index(node: Node, seen: Snapshot, rules: volumes.VolumeRules) -> FindVolume:
+    """Find volumes by the index: one that is prebound to the claim, else the smallest that the node reaches."""
+
+    def find(claim: PersistentVolumeClaim, taken: frozenset[str]) -> PersistentVolume | None:
+        for volume in prebound_volumes(claim, seen, rules):
+            if volume.metadata.name not in taken:
+                return volume if volumes.volume_fits_node(volume, node) else None
+        return seen.free_volumes.smallest_on(node, ClaimShape.of(claim, rules), volumes.requested(claim), taken)
+
+    return find
+
+
+def prebound_volumes(
+    claim: PersistentVolumeClaim, seen: Snapshot, rules: volumes.VolumeRules
+) -> list[PersistentVolume]:
+    """Return the volumes of a claim's class whose claimRef names it and that could serve it."""
+    return [
+        volume
+        for volume in seen.free_volumes.claimed_for(key_of(claim))
+        if volumes.is_bound_to(volume, claim)
+        and volumes.class_of_volume(volume) == volumes.class_of_claim(claim)
+        and volumes.serves(claim, volume, rules)
+    ]
+
+
+def size_match_score(matched: list[tuple[PersistentVolumeClaim, PersistentVolume]], claims: int) -> int:
+    """Return 100·requested/capacity, the mean over all waiting claims; one to be provisioned counts 0."""
+    if not claims:
+        return 0
+    shares = sum(100 * volumes.requested(claim) // max(volumes.capacity(volume), 1) for claim, volume in matched)
+    return (2 * shares + claims) // (2 * claims)  # the mean, half rounded up

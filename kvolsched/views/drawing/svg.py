@@ -1,0 +1,104 @@
+"""SVG as strings: shapes, groups that can be selected, and whole pictures; the vocabulary of all pictures.
+
+Colours are classes of the style sheet; only a `Sheet` writes a `style`. A glyph gets a `<text>` of its own: one that
+the font lacks would change the face of the whole run.
+"""
+
+from __future__ import annotations
+
+from kvolsched.views.drawing.text import escape
+
+ROW = 27.0
+"""Pitch of a table's rows, px."""
+
+
+def num(value: float) -> str:
+    """Write a coordinate in as few characters as a tenth of a px allows."""
+    return f"{value:.1f}".removesuffix(".0")
+
+
+# -- shapes -----------------------------------------------------------------------------------------------------------
+
+
+def word(x: float, y: float, classes: str, content: str, style: str = "") -> str:
+    """Draw one line of text, escaped; nothing for no content."""
+    return f'<text x="{num(x)}" y="{num(y)}"{_looks(classes, style)}>{escape(content)}</text>' if content else ""
+
+
+def rect(
+    x: float, y: float, w: float, h: float, classes: str, radius: float = 0, *, style: str = "", more: str = ""
+) -> str:
+    """Draw a rectangle; `more` are further attributes."""
+    rounded = f' rx="{num(radius)}"' if radius else ""
+    size = f'width="{num(max(w, 0))}" height="{num(max(h, 0))}"{rounded}'
+    return f'<rect{_looks(classes)} x="{num(x)}" y="{num(y)}" {size}{_looks("", style)}{more}/>'
+
+
+def path(commands: str, classes: str) -> str:
+    """Draw a path."""
+    return f'<path d="{commands}" class="{classes}"/>'
+
+
+def rule(x: float, y: float, wide: float, classes: str = "k-l-none") -> str:
+    """Draw a horizontal line of one sharp px."""
+    return path(f"M{num(x)} {num(int(y) + 0.5)}h{num(wide)}", classes)
+
+
+def line(x: float, y: float, x2: float, y2: float, style: str) -> str:
+    """Draw a straight line."""
+    return f'<line x1="{num(x)}" y1="{num(y)}" x2="{num(x2)}" y2="{num(y2)}" style="{style}"/>'
+
+
+def halo(w: float, h: float, radius: float) -> str:
+    """Draw the gold halo of what this step changed."""
+    return rect(-2, -2, w + 4, h + 4, "k-glow", radius + 2) + rect(-2, -2, w + 4, h + 4, "k-hot", radius + 2)
+
+
+def ring(w: float, h: float, radius: float) -> str:
+    """Draw the accent ring of what is selected, outside its edge."""
+    return rect(-2.5, -2.5, w + 5, h + 5, "k-ring", radius + 2.5)
+
+
+def _looks(classes: str, style: str = "") -> str:
+    return (f' class="{classes}"' if classes else "") + (f' style="{style}"' if style else "")
+
+
+# -- groups -----------------------------------------------------------------------------------------------------------
+
+
+def selectable(ref: str, label: str, *, key: str = "", role: str = "button", pressed: bool = False) -> str:
+    """Return the attributes of something that can be selected: a click selects `ref`, a screen reader says `label`."""
+    state = ' aria-pressed="true"' if pressed and role == "button" else ' aria-selected="true"' if pressed else ""
+    known = f' data-key="{escape(key)}"' if key else ""
+    return f' data-ref="{escape(ref)}"{known} role="{role}" aria-label="{escape(label)}"{state}'
+
+
+def pick(
+    content: str, ref: str, key: str, label: str, *, role: str = "button", pressed: bool = False, more: str = ""
+) -> str:
+    """Group marks so that they can be selected; `key` tells siblings apart, without one `ref` does."""
+    return f"<g{selectable(ref, label, key=key, role=role, pressed=pressed)}{more}>{content}</g>"
+
+
+def group(
+    key: str, x: float, y: float, body: str, *, ref: str = "", label: str = "", pressed: bool = False
+) -> str:
+    """Group marks under a key at a place; the place is a style, so that a browser lets the group glide."""
+    extra = selectable(ref, label, pressed=pressed) if ref else ""
+    return f'<g data-key="{escape(key)}" style="transform:translate({num(x)}px,{num(y)}px)"{extra}>{body}</g>'
+
+
+# -- pictures ---------------------------------------------------------------------------------------------------------
+
+
+def picture(wide: float, high: float, body: str, label: str, role: str = "group") -> str:
+    """Close marks into one SVG of `wide` × `high` px, named `label`."""
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{num(wide)}" height="{num(high)}"'
+        f' viewBox="0 0 {num(wide)} {num(high)}" role="{role}" aria-label="{escape(label)}">{body}</svg>'
+    )
+
+
+def nothing(wide: float, sentence: str) -> str:
+    """Draw the sentence that stands where a table has no row."""
+    return picture(wide, 34, word(2, 22, "k-q", sentence), sentence, "img")

@@ -1,0 +1,89 @@
+"""The table of pictures that `Cluster` shows, the panel has tabs for and a saved page contains.
+
+A picture is a pure function of a frame, with a reading of it in lines. A new picture is a line in `PICTURES`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from attrs import frozen
+
+from kvolsched.api.kinds.node import ZONE_LABEL
+from kvolsched.views.drawing.figure import ChartFigure, Figure
+from kvolsched.views.drawing.sheet import Sheet
+from kvolsched.views.frame import Frame
+from kvolsched.views.pictures import capacity, cluster_map, domains, lanes, log, matrix, scores, skew, story
+
+FIGURE_WIDTH = 828  # px, in a notebook: with its margins it fits beside the file browser on a screen of 1280
+CHART_WIDTH = 816  # px: as wide as a figure with the margins that vega adds
+
+
+@frozen
+class Picture:
+    """One picture of a frame: how it is drawn, how it reads, and where it is shown.
+
+    Args:
+        name: its name in the panel and in `show`.
+        draw: frame, width and selection -> SVG, or a sheet that can also be an altair chart.
+        reading: frame -> lines.
+        tab: label of its tab in the panel; empty: it has none.
+        exported: whether a saved page has that tab too.
+        by_domain: whether `draw` and `reading` also take a topology key.
+        tables: the tables of the frame that are filled only for this picture (`fill.TABLES`).
+        width: in a notebook, px.
+    """
+
+    name: str
+    draw: Callable[..., str | Sheet]
+    reading: Callable[..., str]
+    tab: str = ""
+    exported: bool = False
+    by_domain: bool = False
+    tables: tuple[str, ...] = ()
+    width: int = FIGURE_WIDTH
+
+    def svg(self, frame: Frame, width: int, selection: str = "", key: str = ZONE_LABEL) -> str:
+        """Draw a frame as SVG, as the panel shows it."""
+        drawn = self.draw(frame, width, selection, *self._keys(key))
+        return drawn.svg() if isinstance(drawn, Sheet) else drawn
+
+    def figure(self, frame: Frame, key: str = ZONE_LABEL) -> Figure:
+        """Draw a frame as a figure for a notebook."""
+        return Figure(self.svg(frame, self.width, "", key), self.words(frame, key))
+
+    def chart(self, frame: Frame, key: str = ZONE_LABEL) -> ChartFigure:
+        """Draw a frame as an altair chart.
+
+        Raises:
+            TypeError: this picture is drawn as SVG alone.
+        """
+        from kvolsched.views.drawing.altair_charts import chart  # noqa: PLC0415 - altair takes a second to load
+
+        sheet = self.draw(frame, CHART_WIDTH, "", *self._keys(key))
+        if not isinstance(sheet, Sheet):
+            raise TypeError(f"{self.name} is drawn as SVG, not on a sheet")
+        return ChartFigure(chart(sheet), self.words(frame, key))
+
+    def words(self, frame: Frame, key: str = ZONE_LABEL) -> str:
+        """Return the reading of a frame."""
+        return self.reading(frame, *self._keys(key))
+
+    def _keys(self, key: str) -> tuple[str, ...]:
+        return (key,) if self.by_domain else ()
+
+
+PICTURES = (
+    Picture("map", cluster_map.draw, cluster_map.reading, by_domain=True),
+    Picture("verdicts", matrix.draw, matrix.reading, tab="Verdicts", exported=True),
+    Picture("scores", scores.draw, scores.reading),
+    Picture("skew", skew.draw, skew.reading, tab="Skew", tables=("skew",)),
+    Picture("capacity", capacity.draw, capacity.reading, tab="Capacity", tables=("capacity",)),
+    Picture("domains", domains.draw, domains.reading, tab="Domains", exported=True, by_domain=True),
+    Picture("events", log.draw_events, log.events_reading, tab="Events", exported=True),
+    Picture("story", story.draw, story.reading, tab="Story", tables=("story",)),
+    Picture("changes", log.draw_changes, log.changes_reading, width=FIGURE_WIDTH // 2),
+    Picture("timeline", lanes.draw, lanes.reading),
+)
+NAMED = {picture.name: picture for picture in PICTURES}
+TABS = tuple(picture for picture in PICTURES if picture.tab)
