@@ -51,8 +51,8 @@ class TaintToleration:
         """Apply the rule to all nodes at once; each distinct set of taints is judged once."""
         if len(columns.nodes.taint_sets) == 1:
             return None
-        tolerations = pod.spec.tolerations
-        rejected = [find_untolerated_taint(taints, tolerations) is not None for taints in columns.nodes.taint_sets]
+        tolerations, taint_sets = pod.spec.tolerations, columns.nodes.taint_sets
+        rejected = [find_untolerated_taint(taints, tolerations) is not None for taints in taint_sets]
         if not any(rejected):
             return None
         return self.untolerated.where(np.array(rejected)[columns.nodes.taints.array])

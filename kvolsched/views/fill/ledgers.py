@@ -294,7 +294,7 @@ def _driver_now(context: FrameContext, storage_class: StorageClass, labels: Mapp
     storage = context.cluster.revision.storage(storage_class.provisioner, context.cluster.components)
     if storage is None:
         return None
-    return storage.room(context.world.log, storage_class.parameters, tuple(sorted(labels.items()))).available
+    return storage.get_capacity(context.world.log, storage_class.parameters, tuple(sorted(labels.items()))).available
 
 
 def _pool_name(capacity: CSIStorageCapacity) -> str:
