@@ -6,7 +6,8 @@ differs lies in the profile's options, in one flow, and in the controllers' opti
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from types import ModuleType
 from typing import Any
 
 import attrs
@@ -52,6 +53,17 @@ from .world.view import Index, InformerCache, View
 
 # Admission plugins that are off in the loop: nobody there finds a new node ready and lifts the taint again.
 OFF = ("TaintNodesByCondition",)
+# Each begins to watch when there is something for it to do.
+OTHERS = (
+    deployment,
+    replica_set,
+    daemon_set,
+    ephemeral_volume,
+    disruption,
+    pvc_protection,
+    pv_protection,
+    garbage_collector,
+)
 
 
 @attrs.frozen
@@ -66,8 +78,13 @@ class Revision:
         provisioning: options of provisioners, before a scenario's dials.
         zone_labels: binding copies the node's zone to the pod and clears its nomination.
         pops_backoff: with no active pod, one in back-off is tried at once.
-        today: controllers do what came after the documents: ephemeral volumes, revisions of StatefulSets, daemons that
-            are scheduled, claims and volumes that are protected.
+        stateful_sets: options of the StatefulSet controller.
+        daemon_sets: options of the DaemonSet controller.
+        controllers: the controllers that have something to do in few worlds: workloads, protection, garbage collection.
+        protects_in_use: claims and volumes get the finalizer that protects them while they are in use.
+        admission_plugins: plugins of the API server beyond Kubernetes' own.
+        relaxations: how the API server sees the old object of an update, to allow what validation forbids.
+        event_series: sources that write Events by today's API: by object version, not by sentence.
         fine: a scheduling pass is two turns, so that others may act between its choice and what it assumes.
         disabled: admission plugins of the API server that are off.
         gates: the feature gates that were set, by process (see `with_gates`).
@@ -82,7 +99,13 @@ class Revision:
     provisioning: provisioner.ProvisionerOptions
     zone_labels: bool = True
     pops_backoff: bool = True
-    today: bool = True
+    stateful_sets: stateful_set.StatefulSetOptions = stateful_set.StatefulSetOptions()
+    daemon_sets: daemon_set.DaemonSetOptions = daemon_set.DaemonSetOptions()
+    controllers: tuple[ModuleType, ...] = OTHERS
+    protects_in_use: bool = True
+    admission_plugins: tuple[admission.AdmissionPlugin, ...] = ()
+    relaxations: tuple[Callable[[Any, Any], Any], ...] = ()
+    event_series: tuple[str, ...] = (RECORDER,)
     fine: bool = False
     disabled: tuple[str, ...] = OFF
     gates: Mapping[str, Mapping[str, bool]] = EMPTY
@@ -127,7 +150,7 @@ class Revision:
         return attrs.evolve(
             self,
             profile=attrs.evolve(self.profile, plugins=tuple(plugins)),
-            provisioning=attrs.evolve(self.provisioning, heeds_node=reached > 0),
+            provisioning=attrs.evolve(self.provisioning, uses_selected_node=reached > 0),
         )
 
     def with_gates(self, gates: Mapping[str, Mapping[str, bool]]) -> Revision:
@@ -188,7 +211,7 @@ class Revision:
         binder = _dialled(persistent_volume.NAME, self.binder, dials.get(persistent_volume.NAME))
         made = [
             user.component(),
-            stateful_set.component(stateful_set.StatefulSetOptions(revisions=self.today)),
+            stateful_set.component(self.stateful_sets),
             *self.others(),
             rules.scheduler(),
             persistent_volume.component(binder),
@@ -202,33 +225,27 @@ class Revision:
 
     def others(self) -> Iterator[Component]:
         """Yield the controllers that have something to do in few worlds: workloads, protection, garbage collection."""
-        for module in OTHERS:
-            if module is daemon_set:
-                yield daemon_set.component(daemon_set.DaemonSetOptions(places=not self.today))
-            elif self.today or module is not ephemeral_volume:
-                yield module.component()
+        for module in self.controllers:
+            yield daemon_set.component(self.daemon_sets) if module is daemon_set else module.component()
 
     def server(self, denied: Mapping[str, Iterable[str]] = EMPTY) -> ApiServer:
         """Return an API server with this revision's admission and subresources."""
         subresources = {"bind": admission.binding_subresource(zone_labels=self.zone_labels)}
-        off = tuple(name for name in self.disabled if name != admission.CLASS_ZONES.name)
+        added = {plugin.name for plugin in self.admission_plugins}
+        off = tuple(name for name in self.disabled if name not in added)
         off = off if self.zone_labels else (*off, "PodTopologyLabels")
-        off = off if self.today else (*off, "StorageObjectInUseProtection")
+        off = off if self.protects_in_use else (*off, "StorageObjectInUseProtection")
         more = (admission.ZONE_AFFINITY,) if self.zonal_phase else ()
         gates = self.gates.get(API_SERVER, {})
         if not gates.get(DIRECTIVES, True):
             more = (*more, admission.NO_GATED_UPDATES)
-        if not self.today and admission.CLASS_ZONES.name not in self.disabled:
-            more = (*more, admission.CLASS_ZONES)
+        more = (*more, *(plugin for plugin in self.admission_plugins if plugin.name not in self.disabled))
         more = (*admission.drop_disabled_fields(gate for gate, on in sorted(gates.items()) if not on), *more)
         admit = admission.DEFAULT_ADMISSION.without(*off)
         admit = attrs.evolve(admit, plugins=(*admit.plugins, *more))
-        looks = (admission.allow_volume_rollback,) if self.rolls_back else ()
-        if not self.today:
-            looks = (*looks, admission.allow_inserted_requirements)
-        admit = attrs.evolve(admit, relax=admission.chain_relaxations(*looks)) if looks else admit
-        series = (RECORDER,) if self.today else ()
-        return ApiServer(admit, subresources, admission.permissions_without(denied), WORKLOADS, series)
+        relaxations = (*((admission.allow_volume_rollback,) if self.rolls_back else ()), *self.relaxations)
+        admit = attrs.evolve(admit, relax=admission.chain_relaxations(*relaxations)) if relaxations else admit
+        return ApiServer(admit, subresources, admission.permissions_without(denied), WORKLOADS, self.event_series)
 
     def _kubelet(self) -> kubelet.KubeletOptions:
         reaches = self.gates.get(kubelet.NAME, {}).get(GATES[0], True)
@@ -237,7 +254,7 @@ class Revision:
     def found(self, obj: Any, stored: admission.StoredObjects) -> Any:
         """Return an object as it is found in a cluster, defaulted; one written by hand was admitted there."""
         obj = defaults.with_defaults(admission.with_priority_of_class(obj, stored))
-        by_hand = self.today and not obj.metadata.uid and obj.kind in admission.PROTECTION_FINALIZERS
+        by_hand = self.protects_in_use and not obj.metadata.uid and obj.kind in admission.PROTECTION_FINALIZERS
         return admission.with_protection_finalizer(obj) if by_hand else obj
 
     def scheduler(self) -> Component:
@@ -278,7 +295,7 @@ class Revision:
         if "pools" in told:
             keys = told.get("topology_keys", self.provisioning.topology_keys)
             try:
-                told["pools"] = provisioner.storage_pools.read_pools(told["pools"], keys[0] if keys else "")
+                told["pools"] = provisioner.read_pools(told["pools"], keys[0] if keys else "")
             except ValueError as why:
                 raise ValueError(f"{name}: {why}") from None
         if "publishing" in told:
@@ -320,17 +337,6 @@ LATER_GATES = (CAPACITY, SPREADING, DIRECTIVES)
 GATES_OF = {SCHEDULER: (*GATES, *LATER_GATES), MANAGER: GATES, kubelet.NAME: GATES[:1], API_SERVER: LATER_GATES}
 PHASES = ("labels", "admitting", "converting")
 LEVELS = ("alpha", "beta", "ga")
-# Each begins to watch when there is something for it to do.
-OTHERS = (
-    deployment,
-    replica_set,
-    daemon_set,
-    ephemeral_volume,
-    disruption,
-    pvc_protection,
-    pv_protection,
-    garbage_collector,
-)
 NOT_DRIVERS = frozenset(
     {"user", SCHEDULER, persistent_volume.NAME, kubelet.NAME, stateful_set.NAME, *(one.NAME for one in OTHERS)}
 )
@@ -360,7 +366,13 @@ def design() -> Revision:
         provisioning=provisioner.DESIGN,
         zone_labels=False,
         pops_backoff=False,
-        today=False,
+        stateful_sets=stateful_set.StatefulSetOptions(revisions=False),
+        daemon_sets=daemon_set.DaemonSetOptions(sets_node_name=True),
+        controllers=tuple(module for module in OTHERS if module is not ephemeral_volume),
+        protects_in_use=False,
+        admission_plugins=(admission.CLASS_ZONES,),
+        relaxations=(admission.allow_inserted_requirements,),
+        event_series=(),
     )
 
 
@@ -374,7 +386,7 @@ def draft() -> Revision:
         profile=attrs.evolve(rules.profile, name="draft", plugins=tuple(plugins)),
         flow=TwoPasses(plugin, volumes.DRAFT),
         binder=attrs.evolve(rules.binder, rules=volumes.DRAFT),
-        provisioning=attrs.evolve(rules.provisioning, heeds_node=False, on_failure="retry"),
+        provisioning=attrs.evolve(rules.provisioning, uses_selected_node=False, on_failure="retry"),
     )
 
 

@@ -1,4 +1,4 @@
-"""The rules that scheduler and PV controller share: what matches, what is bound, what can be reached."""
+"""Rules that scheduler and PV controller share: which volumes match, are bound, are reachable from a node."""
 
 import attrs
 import pytest
@@ -24,26 +24,26 @@ def found(*candidates, asked=None, **how):
 
 @pytest.mark.checklist("93")
 def test_the_smallest_that_fits_is_chosen_and_the_first_of_equals():
-    """Too small is passed over; of equals the first in order wins."""
+    """Volumes that are too small are ignored; of equal ones the first is chosen."""
     sizes = {"a": "5Gi", "b": "20Gi", "c": "11Gi", "d": "11Gi"}
     assert found(*(available(volume(name, size)) for name, size in sizes.items())) == "c"
 
 
 def test_a_volume_that_names_the_claim_wins_whatever_its_size_class_and_phase():
-    """A prebound volume is returned at once, even of another class, not Available, and with a claim that is delayed."""
+    """A prebound volume is chosen even if its class differs, it is not Available, and its claim waits for a consumer."""
     mine = volume("mine", "50Gi", "other", ref="data")
     assert found(available(volume("fits")), mine, delayed=True) == "mine"
     assert found(volume("mine", "5Gi", ref="data")) is None
 
 
-def test_a_prebound_volume_out_of_reach_is_no_match_at_all():
-    """On the scheduler's path it hides every other volume."""
+def test_a_prebound_volume_out_of_reach_rules_out_all_others():
+    """With a node, a claim whose prebound volume is not reachable gets no other volume."""
     mine = volume("mine", ref="data", zone="zone-b")
     assert found(mine, available(volume("fits")), node=node("node-a")) is None
 
 
 def test_the_controller_leaves_delayed_claims_to_the_scheduler():
-    """Without a node and delayed, an unbound volume is no candidate; with a node it is."""
+    """For a delayed claim an unbound volume is a candidate only if a node is given."""
     assert found(available(volume()), delayed=True) is None
     assert found(available(volume()), delayed=True, node=node("node-a")) == "disk"
 
@@ -51,13 +51,13 @@ def test_the_controller_leaves_delayed_claims_to_the_scheduler():
 @pytest.mark.parametrize("spec", [
     {"volume_mode": "Block"}, {"storage_class_name": "other"}, {"volume_attributes_class_name": "gold"},
 ], ids=str)
-def test_what_differs_is_no_match(spec):
-    """Mode, class and attributes class must be equal."""
+def test_mode_and_classes_must_match(spec):
+    """A volume of another mode, class or attributes class is not chosen."""
     assert found(available(volume(), **spec)) is None
 
 
 def test_phase_selector_deletion_and_exclusion():
-    """Only an Available, selected, living volume that is not taken by another claim of the pod."""
+    """A match is Available, selected, not being deleted, and not taken by another claim of the pod."""
     assert found(volume()) is None
     assert found(volume(), rules=volumes.DESIGN) == "disk"  # 1.11 did not look at the phase
     assert found(available(volume()), excluded={"disk"}) is None
@@ -67,15 +67,15 @@ def test_phase_selector_deletion_and_exclusion():
     assert found(gone) is None
 
 
-def test_access_modes_count_on_the_schedulers_path():
-    """The controller has sorted volumes by their modes before."""
+def test_the_scheduler_checks_access_modes():
+    """The PV controller has sorted volumes by access modes before it asks."""
     read_only = available(volume(), access_modes=("ReadOnlyMany",))
     assert found(read_only, node=node("node-a")) is None
     assert found(read_only) == "disk"
 
 
 def test_affinity_nil_empty_and_matching():
-    """No affinity reaches everywhere, an empty one nowhere."""
+    """A volume without affinity is reachable from every node, one with an empty affinity from none."""
     anywhere, here = volume(), volume(zone="zone-a")
     nowhere = evolve_parts(
         here,
@@ -90,7 +90,7 @@ def test_affinity_nil_empty_and_matching():
 
 @pytest.mark.checklist("64")
 def test_allowed_topologies_are_ored_and_their_expressions_anded():
-    """`zonal-class`: only nodes in zone a or b; no list allows every node."""
+    """A class with zones a and b admits only their nodes; one without allowedTopologies admits every node."""
     zonal = storage_class(allowedTopologies=topologies({ZONE: ["zone-a", "zone-b"]}))
     assert [topology_allows(zonal, node(name)) for name in ("node-a", "node-b", "node-c")] == [True, True, False]
     assert topology_allows(storage_class(), node("node-c"))
@@ -101,7 +101,7 @@ def test_allowed_topologies_are_ored_and_their_expressions_anded():
 
 
 def test_the_beta_annotation_wins_over_the_field():
-    """Both on claims and on volumes; "" is no class, and names one all the same."""
+    """The annotation decides; a class field "" means no class, but counts as given."""
     asked = claim(cls="field", annotations={"volume.beta.kubernetes.io/storage-class": "beta"})
     assert volumes.class_of_claim(asked) == "beta"
     assert volumes.class_of_claim(claim(cls=None)) == ""
@@ -109,8 +109,8 @@ def test_the_beta_annotation_wins_over_the_field():
     assert volumes.has_class(claim(cls=""))
 
 
-def test_every_spelling_of_the_selected_node_is_read_and_all_are_taken_away():
-    """The revision's own key is written and looked at first."""
+def test_every_spelling_of_the_selected_node_is_read_and_all_are_removed():
+    """A revision writes its own annotation key and reads it first."""
     for rules in (volumes.UPSTREAM, volumes.DESIGN):
         asked = volumes.with_selected_node(claim(), "node-a", rules)
         assert asked.metadata.annotations[rules.selected_node_key] == "node-a"
@@ -121,7 +121,7 @@ def test_every_spelling_of_the_selected_node_is_read_and_all_are_taken_away():
 
 @given(st.lists(st.integers(1, 30), max_size=6), st.integers(1, 30))
 def test_the_choice_is_the_least_that_suffices(sizes, asked):
-    """Over any sizes: the minimum of those that are large enough."""
+    """Of volumes of any sizes the smallest that is large enough is chosen."""
     made = [available(volume(f"v{n}", f"{size}Gi")) for n, size in enumerate(sizes)]
     chosen = find_matching_volume(claim(size=f"{asked}Gi"), made)
     enough = [size for size in sizes if size >= asked]
@@ -132,7 +132,7 @@ def test_the_choice_is_the_least_that_suffices(sizes, asked):
 
 @given(st.booleans(), st.booleans())
 def test_binding_a_volume_twice_changes_nothing_more(prebound, own_uid):
-    """The write is skipped if it is already so; the mark is put only where the user had not prebound."""
+    """A second binding writes nothing; only a volume that no user had prebound gets the annotation."""
     asked = evolve_parts(claim(), metadata={"uid": "u1"})
     disk = volume(ref="data" if prebound else None)
     if prebound and own_uid:

@@ -1,4 +1,5 @@
-"""What people look at: the only room that may import altair, ipywidgets and anywidget.
+"""Pictures of a cluster and the panel: the only room that may import altair, ipywidgets and anywidget.
 
-Nothing is imported here, so that a picture costs no widget and a widget no chart.
+Floors: drawing, rows (`frame`), then `fill` (rows of a cluster) and `pictures` (of rows), the panel, `show`. Nothing is
+imported here, so that a picture loads no widget and a widget no chart.
 """

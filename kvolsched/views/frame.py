@@ -1,15 +1,12 @@
-"""The tables that views read, and nothing else.
+"""The rows that pictures read: a `Frame` is the present place of one run as plain tables.
 
-A `Frame` is one place of one run as plain rows: ints, floats, strings, booleans and
-tuples, sorted by key, with no object of the engine in it. Views are pure functions of
-a frame; whoever fills one (`fill.py`, or a test by hand) decides nothing about looks.
-Words stand here as people read them; every state is one of the words listed below, and
-a view may draw no other.
+Rows hold ints, floats, strings, booleans and tuples, sorted by key, and no object of the engine. Pictures are pure
+functions of a frame; `fill`, or a test, fills one and decides nothing about looks. Words stand here as people read
+them; every state is one of the words listed below, and a picture may draw no other.
 
-A `ref` names one thing on the screen. Objects: ``pod/web-0``, ``pvc/data-web-0``,
-``pv/volume-1``, ``node/node-a``, ``sc/standard``; with the namespace when it is not
-``default``: ``pod/shop/web-0``. Seen only in views: ``zone/Z``, ``verdict/NODE/PLUGIN``,
-``mark/STEP/ACTOR``, ``domain/KEY/VALUE``, ``pool/NAME``.
+A `ref` names one thing on the screen. Objects: ``pod/web-0``, ``pvc/data-web-0``, ``pv/volume-1``, ``node/node-a``,
+``sc/standard``; with the namespace when it is not ``default``: ``pod/shop/web-0``. Only in views: ``zone/Z``,
+``verdict/NODE/PLUGIN``, ``mark/STEP/ACTOR``, ``domain/KEY/VALUE``, ``pool/NAME``.
 """
 
 from __future__ import annotations
@@ -83,28 +80,28 @@ cannot help, error, not asked (PreFilter said so, or the node fell out before)."
 
 @frozen
 class Head:
-    """What stands above everything: where we are, who acted, and one sentence about it."""
+    """The headline of a frame: the place in the run, who acted, and one sentence about it."""
 
     scenario: str = ""
     """Name of the scenario."""
     revision: str = "upstream"
-    """Rules in force: upstream, design or draft."""
+    """Name of the rules: upstream, design or draft."""
     branch: str = "main"
     """Branch of the log that is shown."""
     step: int = 0
-    """Place on the timeline, counted in steps (in turns when gear is turns)."""
+    """Number of the present step (of the turn when gear is turns)."""
     steps_known: int = 0
-    """Last step known on this branch, visited before or now."""
+    """Last step known on this branch."""
     gear: str = "steps"
     """Unit of `step`: steps or turns."""
     time: float = 0.0
     """Simulated time, seconds."""
     actor: str = ""
-    """Who made this step, as people call it; empty at step 0."""
+    """Display name of the actor of this step; empty at step 0."""
     actor_id: str = ""
     """Key of that actor among the lanes."""
     sentence: str = ""
-    """What happened, one sentence that names objects and rule."""
+    """What happened: one sentence that names objects and rule."""
     hot: tuple[str, ...] = ()
     """Refs that this step changed, sorted."""
     focus: str = ""
@@ -113,42 +110,42 @@ class Head:
 
 @frozen
 class NextActor:
-    """Who may act now, and what that would do; the default first, then in lane order."""
+    """One actor that may act now, and what that would do."""
 
     actor: str
     """Key of the actor, what `step(actor)` takes."""
     label: str
     """Its name as people read it."""
     component: str
-    """Process it belongs to."""
+    """Component it belongs to."""
     words: str
     """What it would do, without a subject: "annotate pvc/data-web-0 selected-node=node-a"."""
     default: bool = False
     """Whether a plain step chooses it."""
     changes_nothing: bool = False
-    """Whether its turn would leave the world as it is."""
+    """Whether its turn would change nothing."""
 
 
 @frozen
 class NodeRow:
-    """A node as the API has it, and the last verdict on it for the pod in focus."""
+    """A node in the API, with the last verdict on it for the pod in focus."""
 
     ref: str
     """node/NAME."""
     name: str
     """Name of the node."""
     topology: tuple[tuple[str, str], ...] = ()
-    """Its labels that serve as topology, (key, value), sorted."""
+    """Its labels, (key, value), sorted."""
     cpu_used: int = 0
-    """Requested by pods bound here (API truth), millicores."""
+    """Requested by pods bound to it in the API, millicores."""
     cpu: int = 0
     """Allocatable, millicores."""
     memory_used: int = 0
-    """Requested by pods bound here, bytes."""
+    """Requested by pods bound to it, bytes."""
     memory: int = 0
     """Allocatable, bytes."""
     pods_used: int = 0
-    """Pods bound here."""
+    """Pods bound to it."""
     pods: int = 110
     """Allocatable, pods."""
     ready: bool = True
@@ -164,14 +161,14 @@ class NodeRow:
     reason: str = ""
     """Its reasons in words, joined by ", "."""
     resolvable: bool = True
-    """Whether removing pods could help; False draws the struck circle."""
+    """Whether removing pods could help."""
     score: int = -1
     """Total score; -1: not scored."""
 
 
 @frozen
 class PodRow:
-    """A pod as the API has it, and what the scheduler believes about it."""
+    """A pod in the API, with what the scheduler's cache and queue have of it."""
 
     ref: str
     """pod/NAME or pod/NAMESPACE/NAME."""
@@ -180,9 +177,9 @@ class PodRow:
     namespace: str = "default"
     """Its namespace."""
     node: str = ""
-    """spec.nodeName: the API's truth; empty: none."""
+    """spec.nodeName; empty: none."""
     assumed_node: str = ""
-    """Where the scheduler's cache has it while the API does not."""
+    """Its node in the scheduler's cache, not yet in the API."""
     nominated_node: str = ""
     """status.nominatedNodeName."""
     state: str = "pending"
@@ -190,7 +187,7 @@ class PodRow:
     gates: tuple[str, ...] = ()
     """Scheduling gates that remain."""
     in_focus: bool = False
-    """Drawn as a block with its claims: the pods the scenario is about; others are chips."""
+    """Whether it has claims or is judged: drawn as a block with its claims, other pods as chips."""
     claims: tuple[str, ...] = ()
     """Refs of its claims, in the order of spec.volumes."""
     cpu: int = 0
@@ -207,7 +204,7 @@ class PodRow:
 
 @frozen
 class ClaimRow:
-    """A PersistentVolumeClaim, and what the caches hold about it."""
+    """A PersistentVolumeClaim in the API, with what the scheduler's cache has of it."""
 
     ref: str
     """pvc/NAME or pvc/NAMESPACE/NAME."""
@@ -224,18 +221,18 @@ class ClaimRow:
     selected_node: str = ""
     """Annotation volume.kubernetes.io/selected-node."""
     assumed_node: str = ""
-    """The same, as yet only in the scheduler's cache."""
+    """Selected node in the scheduler's cache, not yet in the API."""
     volume: str = ""
     """spec.volumeName; empty: none."""
     assumed_volume: str = ""
-    """Volume that the scheduler's cache has matched to it."""
+    """Volume that the scheduler has assumed for it."""
     pods: tuple[str, ...] = ()
     """Refs of the pods that use it, sorted."""
 
 
 @frozen
 class VolumeRow:
-    """A PersistentVolume, and from where it can be reached."""
+    """A PersistentVolume, and the nodes that reach it."""
 
     ref: str
     """pv/NAME."""
@@ -252,7 +249,7 @@ class VolumeRow:
     claim: str = ""
     """spec.claimRef as a ref; empty: none."""
     assumed_claim: str = ""
-    """Claim the scheduler's cache has matched it to, as a ref."""
+    """Ref of the claim that the scheduler has assumed for it."""
     reclaim: str = "Delete"
     """Reclaim policy."""
 
@@ -268,7 +265,7 @@ class ClassRow:
     mode: str = "Immediate"
     """volumeBindingMode."""
     topologies: str = "any"
-    """allowedTopologies in words: "zones a, b" or "any"."""
+    """allowedTopologies in words: "zone a, b" or "any"."""
     provisioner: str = ""
     """Its provisioner."""
 
@@ -278,7 +275,7 @@ class PluginHead:
     """A column of the verdict matrix."""
 
     name: str
-    """Plugin's name as Kubernetes (or the learner) has it."""
+    """Name of the plugin."""
     letter: str
     """One letter, distinct within the profile."""
     family: str
@@ -287,7 +284,7 @@ class PluginHead:
 
 @frozen
 class VerdictRow:
-    """What each plugin says about one node, for one pod in one pass."""
+    """The verdicts of all plugins on one node, for one pod in one pass."""
 
     node: str
     """Name of the node."""
@@ -308,7 +305,7 @@ class ScoreRow:
     plugin: str
     """Name of the plugin."""
     raw: int
-    """As the plugin gave it."""
+    """Score that the plugin returned."""
     normalised: int
     """0 to 100."""
     weight: int
@@ -319,7 +316,7 @@ class ScoreRow:
 
 @frozen
 class CellDetail:
-    """The rule's own words for one cell, made on request for the selected one."""
+    """The words of a rule for the selected cell of the matrix."""
 
     node: str
     """Name of the node."""
@@ -328,21 +325,21 @@ class CellDetail:
     code: str
     """The cell's code, as in VerdictRow.codes."""
     reasons: tuple[str, ...] = ()
-    """The rule's reasons, in its order."""
+    """Reasons of the rule, in its order."""
     evidence: tuple[str, ...] = ()
     """Both sides of each comparison: "requests.cpu 500m > allocatable 4000m − requested 3800m = 200m"."""
     rule: str = ""
-    """Source line of the rule, shown in the fine gear; empty: not asked for."""
+    """Source line of the rule; empty: not shown."""
 
 
 @frozen
 class Verdicts:
-    """The last pass over the pod in focus, judged again at that place."""
+    """The last pass over the pod in focus, judged again where it was made."""
 
     pod: str = ""
     """Ref of the pod; empty: nothing judged."""
     number: int = 0
-    """Which pass of this pod, from 1; 0: none yet."""
+    """Number of the pass of this pod, from 1; 0: none yet."""
     plugins: tuple[PluginHead, ...] = ()
     """Columns in profile order."""
     rows: tuple[VerdictRow, ...] = ()
@@ -350,23 +347,23 @@ class Verdicts:
     scores: tuple[ScoreRow, ...] = ()
     """Sorted by node, then profile order."""
     prefilter: str = ""
-    """Words when PreFilter rejected the whole pod; then every code is NOT_ASKED."""
+    """Message of the PreFilter that rejected the whole pod; then every code is NOT_ASKED."""
     prefilter_plugin: str = ""
-    """Name of the plugin that did."""
+    """Name of the plugin that rejected it."""
     rules_changed: bool = False
-    """Whether judging again gives other codes than the pass remembered."""
+    """Whether judging again gives other codes than the pass did."""
     cell: CellDetail | None = None
     """Detail of the selected cell."""
 
 
 @frozen
 class ChangeRow:
-    """One thing that this step wrote, tried to write or noted."""
+    """One change that this step wrote, tried to write or noted."""
 
     kind: str
     """api or note."""
     component: str
-    """Who wrote it or whose note it is: kube-scheduler."""
+    """Component that wrote it or whose note it is: kube-scheduler."""
     op: str
     """One of CHANGE_OPS."""
     ref: str
@@ -385,10 +382,10 @@ class ChangeRow:
 
 @frozen
 class EventRow:
-    """One Event object as it stands at this place."""
+    """One Event object."""
 
     step: int
-    """Step that wrote or last raised it."""
+    """Step that created or last repeated it."""
     time: float
     """Its first time, seconds."""
     type: str
@@ -400,14 +397,14 @@ class EventRow:
     message: str
     """Its message."""
     count: int = 1
-    """How often it was raised."""
+    """Number of its occurrences."""
     last: float = 0.0
     """Its last time, seconds."""
 
 
 @frozen
 class Mark:
-    """What an actor did in one step."""
+    """The mark on a lane for what an actor did in one step."""
 
     step: int
     """The step."""
@@ -440,7 +437,7 @@ class Lane:
     actor: str
     """Key of the actor."""
     component: str
-    """Process it belongs to."""
+    """Component it belongs to."""
     label: str
     """Its name as people read it: "scheduler · pass"."""
     marks: tuple[Mark, ...] = ()
@@ -451,12 +448,12 @@ class Lane:
 
 @frozen
 class Frame:
-    """One place of one run: all that is drawn."""
+    """The present place of one run: all that is drawn."""
 
     head: Head = field(factory=Head)
-    """Where we are."""
+    """Place, actor and sentence."""
     next: tuple[NextActor, ...] = ()
-    """Who may act; the default first, then in lane order; empty: idle."""
+    """Actors that may act; the default first, then in lane order; empty: idle."""
     nodes: tuple[NodeRow, ...] = ()
     """Sorted by name."""
     pods: tuple[PodRow, ...] = ()
@@ -470,7 +467,7 @@ class Frame:
     verdicts: Verdicts = field(factory=Verdicts)
     """The last pass over the pod in focus."""
     changes: tuple[ChangeRow, ...] = ()
-    """Of this step, in the order they were made."""
+    """Of this step, in the order of the log."""
     events: tuple[EventRow, ...] = ()
     """All known Events, sorted by (step, ref, reason): newest last."""
     lanes: tuple[Lane, ...] = ()

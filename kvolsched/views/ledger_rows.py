@@ -56,12 +56,12 @@ class SkewLedger:
 
 @frozen
 class CapacityRow:
-    """What one pool or segment offers to one claim."""
+    """What one pool or topology segment offers to one claim."""
 
     pool: str
     """Name of the pool or segment."""
     reach: str
-    """From where, in words: "1 node"."""
+    """Nodes that reach it, in words: "1 node"."""
     published: int | None = None
     """CSIStorageCapacity.capacity, bytes; None: nothing published."""
     largest_volume: int | None = None
@@ -71,9 +71,9 @@ class CapacityRow:
     expired: bool = False
     """Whether it is older than the driver's period."""
     driver_now: int | None = None
-    """What the driver has now (the simulation's truth), bytes; None: unknown."""
+    """Bytes that the driver has now in the simulation; None: unknown."""
     fits: bool = False
-    """What the rule concludes from what is published."""
+    """Whether the rule accepts it, by what is published."""
     reason: str = ""
     """Why not, in words."""
 
@@ -87,9 +87,9 @@ class CapacityLedger:
     class_name: str
     """Its class."""
     request: int
-    """Bytes asked for."""
+    """Size requested, bytes."""
     unchecked: str = ""
-    """Why nothing is checked ("Driver X does not publish capacity: not checked"); empty: checked."""
+    """Why capacity is not checked ("Driver X does not publish capacity: not checked"); empty: it is."""
     rows: tuple[CapacityRow, ...] = ()
     """Sorted by pool."""
 
@@ -103,11 +103,11 @@ class ObjectStoryRow:
     time: float
     """Seconds."""
     actor: str
-    """Who, as people read it."""
+    """Display name of the actor."""
     op: str
     """One of CHANGE_OPS."""
     field: str
-    """What of the object."""
+    """Field that changed."""
     old: str = ""
     """Value before, in words."""
     new: str = ""

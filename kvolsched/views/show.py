@@ -94,7 +94,7 @@ def held(*clusters: ClusterCore) -> ChartFigure:
 
 
 def lab(cluster: ClusterCore, *, text: bool = False) -> Lab | Text:
-    """Open the panel, or read it as text."""
+    """Open the panel, or return it as text."""
     from .panel.driver import ClusterDriver  # noqa: PLC0415 - ipywidgets, only when a panel is wanted
     from .panel.lab import Lab, reading  # noqa: PLC0415
 
@@ -109,7 +109,7 @@ def disagreement(found: Any, head: str = "") -> Figure:
     """Draw a recorded verdict beside a learner's (`exercise.Disagreement`): all nodes, and both sides of one."""
     answer, plugin = found.answer, found.told.plugin
     rows = tuple(
-        disagreement_picture.SideRow(
+        disagreement_picture.ComparedRow(
             node=node.node,
             recorded=", ".join(node.recorded),
             yours=node.failed or ", ".join(node.yours),
@@ -119,7 +119,7 @@ def disagreement(found: Any, head: str = "") -> Figure:
         for node in found.answers
     )
     does = "rejects it, your rule does not" if answer.recorded else "lets it pass, your rule does not"
-    sides = disagreement_picture.Sides(
+    sides = disagreement_picture.ComparedVerdicts(
         head=head,
         title=f"{plugin}, case {found.told.id}, node {answer.node}: kube-scheduler {does}",
         node=answer.node,
@@ -127,14 +127,14 @@ def disagreement(found: Any, head: str = "") -> Figure:
         rows=rows,
         recorded=(", ".join(answer.recorded) or "passes", *found.because),
         yours=(answer.failed or ", ".join(answer.yours) or "passes", *answer.sides),
-        pod=found.pod,
-        placed=found.placed,
+        pod_yaml=found.pod,
+        node_yaml=found.placed,
     )
     return Figure(disagreement_picture.draw(sides, FIGURE_WIDTH), disagreement_picture.reading(sides))
 
 
 class Text(str):
-    """A text that shows itself without quotes."""
+    """A string that a notebook shows without quotes."""
 
     __slots__ = ()
 

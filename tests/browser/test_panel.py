@@ -57,7 +57,7 @@ class Shown:
         self.lab, self.page = lab, lab.page
 
     def panel(self, place=FIRST):
-        """Give one of the panels, top to bottom."""
+        """Return one of the panels, top to bottom."""
         return self.page.locator(".k-lab").nth(place)
 
     def press(self, name, place=FIRST):
@@ -79,11 +79,11 @@ class Shown:
         return start + times
 
     def number(self, place=FIRST):
-        """Give the number of the step that is shown."""
+        """Return the number of the step that is shown."""
         return int(self.panel(place).locator(".k-step-no").inner_text())
 
     def drawn(self, *views, place=FIRST):
-        """Give the canonical text of what views show, elements and attributes included."""
+        """Return the canonical text of what views show, elements and attributes included."""
         return self.page.evaluate(DRAWN, [place, list(views)])
 
     def tab(self, name, place=FIRST):
@@ -94,7 +94,7 @@ class Shown:
         self.page.wait_for_function(f"document.querySelectorAll('.k-lab')[{place}].ariaBusy !== 'true'")
 
     def tables(self, place=FIRST):
-        """Give map, sentence and changes, then verdicts and events, each from its tab."""
+        """Return map, sentence and changes, then verdicts and events, each from its tab."""
         shown = self.drawn("map", "sentence", "side", place=place)
         for name in ("Events", "Verdicts"):
             self.tab(name, place)
@@ -146,7 +146,7 @@ def page_of_all(lab_server, browser, tmp_path_factory):
 
 @pytest.fixture
 def shown(page_of_all):
-    """Give the page with the first panel at its start; at the end nothing was complained about or asked for."""
+    """Return the page with the first panel at its start; at the end nothing was complained about or asked for."""
     page_of_all.reset()
     yield page_of_all
     assert page_of_all.lab.errors == []

@@ -32,7 +32,8 @@ from kvolsched.api.kinds.selector import NodeSelectorTerm
 from kvolsched.revision import revision_named
 from kvolsched.scheduler.columns.snapshot import Snapshot
 from kvolsched.scheduler.framework.judgement import judge
-from kvolsched.scheduler.plugins import volume_binding
+from kvolsched.scheduler.framework.verdict import SKIP
+from kvolsched.scheduler.plugins.volume_binding import VolumeBinding
 from kvolsched.world.apiserver import key_of
 
 both = pytest.mark.parametrize("revision", ["design", "upstream"])
@@ -298,12 +299,12 @@ def test_classes_that_say_zones_twice():
 
 
 @attrs.frozen
-class AtTheEnd(volume_binding.VolumeBinding):
+class AtTheEnd(VolumeBinding):
     """One function at the end: no node is filtered, the node that was chosen is asked."""
 
     def prefilter(self, pod, seen):
         """Nothing is asked before."""
-        return volume_binding.SKIP
+        return SKIP
 
 
 @pytest.mark.checklist("141a")

@@ -1,4 +1,4 @@
-"""In-tree disks that a CSI driver serves today: judged by the driver's zone label where the node has handed them over."""
+"""CSI migration: in-tree disks are judged by the driver's zone label on nodes that have migrated the plugin."""
 
 import pytest
 import yaml
@@ -30,7 +30,7 @@ def disk(*terms, affinity=True, source="awsElasticBlockStore", **labels):
 
 
 def csi_node(name, plugins):
-    """Make a CSINode that has handed these plugins over."""
+    """Make a CSINode that has migrated these plugins."""
     return from_plain(yaml.safe_load(f"""
         apiVersion: storage.k8s.io/v1
         kind: CSINode
@@ -48,12 +48,12 @@ def csi_node(name, plugins):
     (disk(), "nothing"),
 ])  # fmt: skip
 def test_zones_go_by_the_drivers_label(volume, said):
-    """Both zone keys become the driver's; the volume's own label counts only where no term speaks of a zone."""
+    """Both zone keys become the driver's; the volume's zone label counts only if no term names a zone."""
     assert said == str(translated_affinity(volume))
 
 
-def test_only_nodes_that_handed_the_plugin_over_judge_the_translation():
-    """Without the annotation, or for another plugin, or for an Azure disk, the affinity stands as it is."""
+def test_only_nodes_that_migrated_the_plugin_read_the_translation():
+    """Without the annotation, for another plugin and for an Azure disk, the stored affinity is read."""
     ours, other = csi_node("n", "kubernetes.io/gce-pd,kubernetes.io/aws-ebs"), csi_node("n", "kubernetes.io/gce-pd")
 
     assert f"{EBS} In [a]" == str(affinity_on(disk({ZONE: ["a"]}), ours))
@@ -80,8 +80,8 @@ POD = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p", "namespace":
 @pytest.mark.parametrize(
     ("node_affinity", "feasible"), [(affinity_on, ("plain", "served")), (stored_affinity, ("handed", "plain"))]
 )
-def test_each_node_judges_for_itself(node_affinity, feasible):
-    """The same volume reaches a node by Kubernetes' label or by the driver's; column and rule agree."""
+def test_each_node_reads_the_affinity_by_its_own_csi_node(node_affinity, feasible):
+    """A volume is matched by Kubernetes' zone label or by the driver's, node by node; column and rule agree."""
     objects = [*map(from_plain, yaml.safe_load(CLUSTER)), disk({ZONE: ["a"]})]
     objects += [csi_node(name, "kubernetes.io/aws-ebs") for name in ("handed", "served")]
     profile = Profile("volumes alone", (EnabledPlugin(VolumeBinding(node_affinity=node_affinity)),), upstream().words)
@@ -91,8 +91,8 @@ def test_each_node_judges_for_itself(node_affinity, feasible):
     assert feasible == judgement.feasible
 
 
-def test_a_node_that_begins_to_hand_over_is_judged_anew():
-    """Once a CSINode is written, the same volume is judged on its node as the driver's; before, as it stands."""
+def test_a_changed_csi_node_changes_the_verdict():
+    """A node whose CSINode begins or ends the migration is judged by the other affinity from then on."""
     seen = snapshot([*map(from_plain, yaml.safe_load(CLUSTER)), disk({ZONE: ["a"]})])
     profile = Profile("volumes alone", (EnabledPlugin(VolumeBinding()),), upstream().words)
     feasible = [judge(from_plain(POD), seen, profile).feasible]

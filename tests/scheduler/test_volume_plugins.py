@@ -1,4 +1,4 @@
-"""Ports, disks, limits, zones, room and images: each column is the shadow of its rule, and the words are Kubernetes'."""
+"""Plugins of ports, disks, limits, zones, capacity and images: each column equals its rule, in Kubernetes' words."""
 
 import pytest
 from hypothesis import Phase, find, given, settings
@@ -50,7 +50,7 @@ SENTENCES = [
 @given(disks())
 @pytest.mark.checklist("100")
 def test_column_equals_rule(world):
-    """Whatever is held, attached and told, each plugin's column says of each node what its rule says."""
+    """For every random cluster, each plugin's column says of each node what its rule says."""
     objects, wanted = world
     seen = snapshot(objects)
     for profile in PROFILES:
@@ -62,8 +62,8 @@ def test_column_equals_rule(world):
 
 
 @pytest.mark.parametrize(("plugin", "sentence"), SENTENCES)
-def test_the_clusters_bite(plugin, sentence):
-    """For each sentence there is a cluster among the random ones where one node is given it and another is not."""
+def test_random_clusters_meet_every_reason(plugin, sentence):
+    """Some random cluster gives each reason to one node and not to another."""
     profile = Profile("alone", (EnabledPlugin(plugin),))
 
     def says(world):
@@ -75,7 +75,7 @@ def test_the_clusters_bite(plugin, sentence):
 
 
 def _said(seen, wanted):
-    """What every plugin says, and every score."""
+    """Return the verdicts of every plugin, and every score."""
     every = [judge(wanted, seen, profile) for profile in PROFILES]
     totals = [rank(judgement).total() for judgement in every]
     return [(judgement.matrix(), judgement.rejected_by) for judgement in every], totals
@@ -84,7 +84,7 @@ def _said(seen, wanted):
 @settings(max_examples=60)
 @given(changes(), st.booleans())
 def test_moved_equals_built(world, asked):
-    """Counts, holders and room follow each change, forth and back, whether or not they were asked for before."""
+    """A snapshot that followed changes, forth and back, equals one built of the result, read before or not."""
     objects, wanted, moves = world
     present = {Key(item.kind, item.metadata.namespace, item.metadata.name): item for item in objects}
     moved, trail = snapshot(objects), []
@@ -110,7 +110,7 @@ def test_moved_equals_built(world, asked):
 @settings(max_examples=40)
 @given(disks(), st.data())
 def test_a_dry_run_leaves_no_trace(world, data):
-    """Pods taken away in a dry run are gone from what it says, and still there in the snapshot behind."""
+    """Pods removed in a dry run are missing in its verdicts, and the snapshot itself is unchanged."""
     objects, wanted = world
     seen = snapshot(objects)
     _said(seen, wanted)
@@ -180,7 +180,7 @@ def with_port(name="p", on="", **port):
     ],
 )
 def test_host_ports(asked, held, fits):
-    """Ports clash if protocol and number are equal, and the addresses are, or one is every address."""
+    """Ports conflict if protocol and number are equal, and so are the addresses or one of them means all."""
     judgement = judged(with_port(**asked), node("a"), node("b"), with_port("holder", "a", **held))
 
     assert (("a", "b") if fits else ("b",)) == judgement.feasible
@@ -200,7 +200,7 @@ def test_host_ports(asked, held, fits):
     ],
 )
 def test_a_gce_disk_is_shared_only_by_readers(asked, held, fits):
-    """One GCE disk on one node: only if both pods only read it."""
+    """Two pods share a GCE disk on a node only if both only read it."""
     judgement = judged(
         with_volumes(gcePersistentDisk=asked), node("a"), with_volumes("h", "a", gcePersistentDisk=held)
     )
@@ -210,7 +210,7 @@ def test_a_gce_disk_is_shared_only_by_readers(asked, held, fits):
 
 
 def test_an_ebs_volume_is_never_shared():
-    """Not even by readers."""
+    """Two pods cannot share an EBS volume even if both only read it."""
     source = {"volumeID": "vol-1", "readOnly": True}
     judgement = judged(
         with_volumes(awsElasticBlockStore=source), node("a"), with_volumes("h", "a", awsElasticBlockStore=source)
@@ -241,7 +241,7 @@ def uses(name="p", on="", claim_name="c"):
 
 
 def test_a_single_pod_claim_serves_one_pod_in_the_whole_cluster():
-    """Whichever node its user is on, no node takes another; when that user is taken away in a dry run, all do."""
+    """Its user excludes every node for other pods; if a dry run removes that user, every node fits."""
     holder = uses("holder", "a")
     seen = snapshot([node("a"), node("b"), *single(), holder])
     judgement = judge(uses(), seen, upstream())
@@ -254,7 +254,7 @@ def test_a_single_pod_claim_serves_one_pod_in_the_whole_cluster():
 
 
 def test_two_users_of_a_single_pod_claim_count_as_one_conflict():
-    """A claim in use counts once, and one user taken away takes one off: the other is forgotten (v1.36.2 does so)."""
+    """A claim in use counts once and each removed user subtracts one, so the second is overlooked (as in v1.36.2)."""
     first, second = uses("first", "a"), uses("second", "b")
     trial = HypotheticalSnapshot(snapshot([node("a"), node("b"), *single(), first, second]))
     trial.take(first)
@@ -271,7 +271,7 @@ def csi_node(name, count, driver="one.csi"):
 
 
 def test_a_volume_to_be_provisioned_counts_towards_the_limit():
-    """A waiting claim counts for its class's provisioner; one that is attached there already does not count again."""
+    """A waiting claim counts for its class's provisioner, but only once on a node where another pod uses it."""
     objects = [node("a"), node("b"), csi_node("a", 0), csi_node("b", 1)]
     objects += [storage_class("fast", "one.csi"), claim("c", storage_class="fast")]
     judgement = judged(uses(), *objects)
@@ -282,8 +282,8 @@ def test_a_volume_to_be_provisioned_counts_towards_the_limit():
     assert "0 volumes of one.csi attached + 1 new > limit 0" == str(judgement.cell("a", "NodeVolumeLimits").evidence[0])
 
 
-def test_an_in_tree_disk_counts_for_the_driver_that_took_it_over():
-    """An inline EBS disk counts for ebs.csi.aws.com, by whatever name it is written."""
+def test_an_in_tree_disk_counts_for_the_driver_it_was_migrated_to():
+    """An inline EBS disk counts for ebs.csi.aws.com, in either spelling of its volume ID."""
     disk = with_volumes("p", awsElasticBlockStore={"volumeID": "aws://us-east-1a/vol-2"})
     other = with_volumes("e", "a", awsElasticBlockStore={"volumeID": "vol-1"})
     judgement = judged(disk, node("a"), csi_node("a", 1, "ebs.csi.aws.com"), other)
@@ -316,7 +316,7 @@ def labelled(label, zone):
 )
 @pytest.mark.checklist("110")
 def test_a_zone_in_a_volumes_labels(label, zone, fits):
-    """`a__b` is either, the old key is read as the new one, a node without any such label takes all."""
+    """`a__b` means either, the beta label is compared with the GA label, a node without such labels fits always."""
     nodes = [node(f"z{name}", {"topology.kubernetes.io/zone": name}) for name in "ab"]
     judgement = judged(uses(), node("bare"), *nodes, *labelled(label, zone))
 
@@ -326,8 +326,8 @@ def test_a_zone_in_a_volumes_labels(label, zone, fits):
         assert said == judgement.verdict("za", "VolumeZone")
 
 
-def test_a_claim_bound_to_a_volume_that_is_gone_rejects_the_pod():
-    """Before filtering, and by VolumeZone."""
+def test_a_claim_bound_to_a_missing_volume_rejects_the_pod():
+    """VolumeZone rejects the pod in PreFilter."""
     _, bound = single()
     judgement = judged(uses(), node("a"), bound)
 
@@ -350,8 +350,8 @@ def room(name, size, zone, **more):
     )
 
 
-def test_room_is_looked_at_where_the_driver_tells_it():
-    """Each claim must fit into what reaches the node, one by one and not summed; told of nowhere reaches nobody."""
+def test_capacity_is_checked_where_the_driver_publishes_it():
+    """Each claim by itself must fit into one object that reaches the node; one without topology reaches no node."""
     driver = from_plain(
         {
             "apiVersion": "storage.k8s.io/v1",
@@ -373,8 +373,8 @@ def test_room_is_looked_at_where_the_driver_tells_it():
     assert ("a", "b", "c") == judged(both, *objects).feasible
 
 
-def test_nothing_is_kept_of_what_is_gone():
-    """A snapshot from which everything was taken back equals one that never saw anything."""
+def test_an_emptied_snapshot_equals_a_new_one():
+    """A snapshot keeps nothing of objects that were deleted."""
     objects = [node("a"), csi_node("a", 1), *single(), uses("e", "a"), room("r", "1Gi", "a")]
     seen = snapshot(objects)
     _said(seen, uses())

@@ -49,7 +49,7 @@ HOSTILE = '<img src=x onerror="alert(1)">&\'"'
 
 
 def hostile() -> f.Frame:
-    """Give a frame in which every name and word from a manifest is markup."""
+    """Return a frame in which every name and word from a manifest is markup."""
     base = zonal(8)
     nodes = tuple(
         evolve(
@@ -150,7 +150,7 @@ def hostile() -> f.Frame:
 
 
 def long_names() -> f.Frame:
-    """Give the half bound zonal frame with names of 63 characters."""
+    """Return the half bound zonal frame with names of 63 characters."""
     base = zonal(12)
 
     def stretch(name: str) -> str:

@@ -8,7 +8,7 @@ from .zonal_frames import GI, LANES, PLUGINS
 
 
 def many(count: int, step: int = 6) -> f.Frame:
-    """Give `count` nodes in three zones with databases placed one a step; db-`step` is next."""
+    """Return `count` nodes in three zones with databases placed one a step; db-`step` is next."""
     zones = ("zone-a", "zone-b", "zone-c")
     per = -(-count // 3)
     codes, nodes, pods = [], [], []
@@ -188,5 +188,5 @@ def many(count: int, step: int = 6) -> f.Frame:
 
 
 def twelve(step: int = 6) -> f.Frame:
-    """Give twelve nodes in three zones, with databases placed one a step."""
+    """Return twelve nodes in three zones, with databases placed one a step."""
     return many(12, step)

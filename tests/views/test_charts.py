@@ -36,7 +36,7 @@ def panel(frame, width, selection=""):
 
 
 def nulls(value):
-    """Say whether a JSON value has a null anywhere."""
+    """Return whether a JSON value has a null anywhere."""
     if isinstance(value, dict):
         return any(nulls(v) for v in value.values())
     return any(nulls(v) for v in value) if isinstance(value, list) else value is None

@@ -16,7 +16,7 @@ from .fake import FakeDriver
 
 @pytest.fixture
 def page(tmp_path):
-    """Give a panel at step 8 of 14 and the page it saves."""
+    """Return a panel at step 8 of 14 and the page it saves."""
     lab = Lab(FakeDriver(frames.zonal_run()))
     lab.do("run")
     lab.do("goto", step=8)

@@ -10,7 +10,7 @@ from kvolsched.api.kinds.meta import evolve_parts
 from kvolsched.views import frame as f
 from kvolsched.views.fill import frame_of
 from kvolsched.views.fill.history import seconds
-from kvolsched.views.fill.objects import claim_state, pod_state, reach_of, short, volume_state
+from kvolsched.views.fill.objects import claim_state, pod_state, reach_of, short_key, volume_state
 from kvolsched.views.fill.verdicts import plugin_heads
 
 RULES = ("design", "upstream")
@@ -58,7 +58,7 @@ def played(rules, name="zonal-example"):
 
 @pytest.fixture(scope="module", params=RULES)
 def run(request):
-    """Give rules, cluster at its end, and frames of the zonal example."""
+    """Return rules, cluster at its end, and frames of the zonal example."""
     return request.param, *played(request.param)
 
 
@@ -393,7 +393,7 @@ def test_reach_in_words(terms, reach):
 
 def test_small_words():
     """Keys are shortened, timestamps become seconds, a plugin of one's own gets a letter that is free."""
-    assert short("topology.kubernetes.io/zone") == "zone"
+    assert short_key("topology.kubernetes.io/zone") == "zone"
     texts = ("2026-01-01T00:00:03Z", "2020-01-01T00:00:00Z", "never", None)
     assert [seconds(text, kvolsched.Cluster()) for text in texts] == [3, 0, 0, 0]
     heads = plugin_heads(["VolumeBinding", "Vicinity"], ["CheckVolumeBinding", "Vicinity"])

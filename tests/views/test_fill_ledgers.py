@@ -62,7 +62,7 @@ def zones(counts, constraint, waiting="{app: web}", spec=""):
 
 
 def told(ledger):
-    """Give of each row: domain, counted, the sum, and whether the pod may go there."""
+    """Return of each row: domain, counted, the sum, and whether the pod may go there."""
     return [(row.domain, row.counted, row.skew_if_placed, row.fits) for row in ledger.rows]
 
 

@@ -20,7 +20,7 @@ def parsed(svg):
 
 
 def long_run(now=120, last=200):
-    """Give a frame of seven lanes and `last` steps, at step `now`."""
+    """Return a frame of seven lanes and `last` steps, at step `now`."""
     frame = frames.zonal(8)
     verbs = list(lanes.LETTERS)
     rows = tuple(
@@ -34,7 +34,7 @@ def long_run(now=120, last=200):
 
 
 def marks(svg):
-    """Give the refs of all drawn marks."""
+    """Return the refs of all drawn marks."""
     return re.findall(r'data-ref="(mark/[^"]*)"', svg)
 
 

@@ -24,7 +24,7 @@ def parsed(svg):
 
 
 def warned(frame, count=4):
-    """Give the frame with one warning raised `count` times in step 5."""
+    """Return the frame with one warning raised `count` times in step 5."""
     message = "0/3 nodes are available: 1 Insufficient cpu, 2 node(s) had untolerated taint(s)."
     row = f.EventRow(5, 0.2, "Warning", "FailedScheduling", "pod/web-0", message, count, 1.2)
     return evolve(frame, events=(*frame.events, row))

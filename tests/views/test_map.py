@@ -25,7 +25,7 @@ def parsed(svg):
 
 
 def texts(element, x=0.0, y=0.0):
-    """Give every text with its left and right edge by the width table."""
+    """Return every text with its left and right edge by the width table."""
     for child in element:
         dx, dy = x, y
         place = child.get("style", "") + child.get("transform", "")

@@ -21,7 +21,7 @@ def parsed(svg):
 
 
 def cells(svg):
-    """Give (ref, name) of every cell of a drawn matrix; a cell without a name has its row's."""
+    """Return (ref, name) of every cell of a drawn matrix; a cell without a name has its row's."""
     return [
         (e.get("data-ref"), e.get("aria-label") or row.get("data-say"))
         for row in parsed(svg).iter(NS + "g")
@@ -31,7 +31,7 @@ def cells(svg):
 
 
 def glyphs(svg):
-    """Give all glyphs that stand in cells of the table, the legend left out."""
+    """Return all glyphs that stand in cells of the table, the legend left out."""
     rows = [g for g in parsed(svg).iter(NS + "g") if g.get("role") == "row"]
     return "".join(t.text for row in rows for t in row.iter(NS + "text") if "k-g" in t.get("class", ""))
 

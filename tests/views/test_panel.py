@@ -18,12 +18,12 @@ VIEWS = ("sentence", "map", "side", "lanes", "body")
 
 @pytest.fixture
 def lab():
-    """Give a panel over the zonal example."""
+    """Return a panel over the zonal example."""
     return Lab(FakeDriver(frames.zonal_run()))
 
 
 def shown(lab, *names):
-    """Give what the host shows, by view."""
+    """Return what the host shows, by view."""
     return {name: getattr(lab.host, name) for name in names or VIEWS}
 
 

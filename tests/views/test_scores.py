@@ -39,7 +39,7 @@ def verdicts(table, weights, chosen=""):
 
 
 def best(table, weights):
-    """Give the nodes with the highest sum, sorted."""
+    """Return the nodes with the highest sum, sorted."""
     sums = {node: sum(w * s for w, s in zip(weights, parts, strict=True)) for node, parts in table.items()}
     return tuple(sorted(node for node in sums if sums[node] == max(sums.values())))
 
@@ -56,7 +56,7 @@ def test_the_weights_are_those_that_trying_every_one_finds(table_and_weights):
     """From the weight that is told on the chosen node loses, at none before it, and the winners are right."""
     table, weights = table_and_weights
     chosen = best(table, weights)[0]
-    for place, one in enumerate(scores.decides(verdicts(table, weights, chosen))):
+    for place, one in enumerate(scores.weight_effects(verdicts(table, weights, chosen))):
         loses = {}
         for weight in range(1, MOST + 1):
             winners = best(table, [*weights[:place], weight, *weights[place + 1:]])
@@ -85,11 +85,11 @@ def test_the_reading_says_who_wins_at_which_weight():
 
 def test_a_tie_is_decided_by_the_next_weight():
     """Where two nodes are level and a draw decided, one step of a weight is enough."""
-    one, = scores.decides(verdicts({"a": [5], "b": [5]}, [1], "a"))
-    two = scores.decides(verdicts({"a": [5, 6], "b": [6, 5]}, [2, 2], "a"))
+    one, = scores.weight_effects(verdicts({"a": [5], "b": [5]}, [1], "a"))
+    two = scores.weight_effects(verdicts({"a": [5, 6], "b": [6, 5]}, [2, 2], "a"))
 
     assert (None, None) == (one.above, one.below)
-    assert [(scores.Flip(3, ("b",)), None), (None, scores.Flip(1, ("b",)))] == [(d.above, d.below) for d in two]
+    assert [(scores.WeightFlip(3, ("b",)), None), (None, scores.WeightFlip(1, ("b",)))] == [(d.above, d.below) for d in two]
 
 
 def test_the_picture_has_raw_normalised_weighted_and_the_weights():
@@ -142,7 +142,7 @@ def test_the_scheduler_with_that_weight_chooses_the_other():
         return cluster
 
     cluster = placed()
-    told = scores.decides(frame_of(cluster, focus="pod/web", chips=False).verdicts)
+    told = scores.weight_effects(frame_of(cluster, focus="pod/web", chips=False).verdicts)
     (flip,) = [one.above for one in told if one.plugin == "NodeResourcesFit"]
 
     assert ("n0", ("n1",)) == (cluster["pod/web"].spec.node_name, flip.winners)
@@ -217,7 +217,7 @@ def test_of_many_nodes_those_are_shown_that_tell():
         for name in every.nodes for plugin, (raw, normalised, weighted) in every.of(name).items()
         for weight in [next(one.weight for one in passed.judgement.profile.scores if one.name == plugin)]
     ]
-    told, all_told = scores.decides(found), scores.decides(evolve(found, scores=tuple(rows)))
+    told, all_told = scores.weight_effects(found), scores.weight_effects(evolve(found, scores=tuple(rows)))
 
     def weights(found):
         return [(one.plugin, one.chosen, *(flip and flip.weight for flip in (one.above, one.below))) for one in found]

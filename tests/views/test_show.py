@@ -11,7 +11,7 @@ from kvolsched.views.show import zone_key
 
 @pytest.fixture
 def cluster():
-    """Give the zonal example after its first pass and its annotation."""
+    """Return the zonal example after its first pass and its annotation."""
     cluster = kvolsched.scenario("zonal-example")
     cluster.run(steps=3)
     return cluster

@@ -18,19 +18,19 @@ BLINDNESS = {
 
 
 def linear(colour):
-    """Give linear red, green, blue of a colour."""
+    """Return linear red, green, blue of a colour."""
     parts = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
     return [p / 12.92 if p <= 0.04045 else ((p + 0.055) / 1.055) ** 2.4 for p in parts]
 
 
 def contrast(one, other):
-    """Give the WCAG contrast of two colours."""
+    """Return the WCAG contrast of two colours."""
     light = [sum(w * p for w, p in zip((0.2126, 0.7152, 0.0722), linear(c), strict=True)) for c in (one, other)]
     return (max(light) + 0.05) / (min(light) + 0.05)
 
 
 def lab(rgb):
-    """Give CIE L*a*b* of linear RGB."""
+    """Return CIE L*a*b* of linear RGB."""
     rows = ((0.4124, 0.3576, 0.1805), (0.2126, 0.7152, 0.0722), (0.0193, 0.1192, 0.9505))
     xyz = [sum(w * p for w, p in zip(row, rgb, strict=True)) for row in rows]
     scaled = [v / white for v, white in zip(xyz, (0.9505, 1.0, 1.089), strict=True)]
@@ -39,12 +39,12 @@ def lab(rgb):
 
 
 def seen(colour, kind):
-    """Give linear RGB as somebody without full colour vision sees it."""
+    """Return linear RGB as somebody without full colour vision sees it."""
     return [min(1, max(0, sum(w * p for w, p in zip(row, linear(colour), strict=True)))) for row in BLINDNESS[kind]]
 
 
 def distance(one, other, kind):
-    """Give ΔE76 of two colours under one kind of colour blindness."""
+    """Return ΔE76 of two colours under one kind of colour blindness."""
     pair = [lab(seen(colour, kind)) for colour in (one, other)]
     return sum((a - b) ** 2 for a, b in zip(*pair, strict=True)) ** 0.5
 

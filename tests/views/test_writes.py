@@ -27,7 +27,7 @@ spec:
 
 
 def begun(rules="design"):
-    """Give the scenario with a disk and a volume to be made, after the pod's first pass."""
+    """Return the scenario with a disk and a volume to be made, after the pod's first pass."""
     cluster = kvolsched.scenario("disk-and-volume", rules)
     cluster.apply(POD)
     cluster.step("scheduler")
@@ -35,7 +35,7 @@ def begun(rules="design"):
 
 
 def drawn(figure):
-    """Give the texts of a picture: it must be well-formed XML."""
+    """Return the texts of a picture: it must be well-formed XML."""
     root = ET.fromstring(figure.svg)  # noqa: S314 - our own string
     return [node.text for node in root.iter("{http://www.w3.org/2000/svg}text")]
 
@@ -133,7 +133,7 @@ def test_what_is_no_story_is_refused_by_name(tmp_path):
     """A file that holds something else is named, with what it holds."""
     file = tmp_path / "fit.json"
     file.write_text('{"id": "1", "family": "fit"}')
-    with pytest.raises(ValueError, match=r"fit\.json: holds 0 recorded stories"):
+    with pytest.raises(ValueError, match=r"fit\.json: holds 0 recorded runs"):
         trace(file)
 
 

@@ -127,7 +127,7 @@ _SEEN_LAG = {"statefulset": 3, "scheduler": 2, "binder": 1, "pv": 1, "provisione
 
 
 def zonal(step: int) -> f.Frame:
-    """Give the frame of the zonal example after `step` of 14 steps."""
+    """Return the frame of the zonal example after `step` of 14 steps."""
     pod, claim = "pod/web-0", "pvc/data-web-0"
     actor, _, _, _, time, sentence = ZONAL_STEPS[step]
     labels = {key: label for key, _, label in LANES}
@@ -162,7 +162,7 @@ def zonal(step: int) -> f.Frame:
 
 
 def zonal_run() -> tuple[f.Frame, ...]:
-    """Give all fifteen frames of the zonal example."""
+    """Return all fifteen frames of the zonal example."""
     return tuple(zonal(step) for step in range(len(ZONAL_STEPS)))
 
 
@@ -295,7 +295,7 @@ def _zonal_volumes(step: int, claim: str) -> tuple[f.VolumeRow, ...]:
 
 
 def zonal_verdicts(step: int) -> f.Verdicts:
-    """Give the verdicts of the zonal example: pass 1 from step 5, pass 2 from step 12."""
+    """Return the verdicts of the zonal example: pass 1 from step 5, pass 2 from step 12."""
     if step < 5:
         return f.Verdicts(plugins=PLUGINS)
     second = step >= 12
@@ -312,7 +312,7 @@ def zonal_verdicts(step: int) -> f.Verdicts:
 
 
 def with_cell(frame: f.Frame) -> f.Frame:
-    """Give the frame with the rule's words for node-b and NodeResourcesFit."""
+    """Return the frame with the rule's words for node-b and NodeResourcesFit."""
     cell = f.CellDetail(
         "node-b",
         "NodeResourcesFit",
@@ -362,7 +362,7 @@ def _zonal_changes(step: int) -> tuple[f.ChangeRow, ...]:
 
 
 def refused(frame: f.Frame) -> f.Frame:
-    """Give the frame with a refused write in front of its changes and a refused mark."""
+    """Return the frame with a refused write in front of its changes and a refused mark."""
     row = f.ChangeRow(
         "api",
         "kube-controller-manager",
@@ -439,7 +439,7 @@ def _zonal_lanes(step: int) -> tuple[f.Lane, ...]:
 
 
 def skew_ledgers() -> tuple[f.SkewLedger, ...]:
-    """Give one ledger with a full domain, two open ones and two left out."""
+    """Return one ledger with a full domain, two open ones and two left out."""
     rows = (
         f.SkewRow("us-central1-a", 2, 3, ((1, "Terminating"),), "", 3, fits=False),
         f.SkewRow("us-central1-b", 2, 1, (), "", 1),
@@ -464,7 +464,7 @@ def skew_ledgers() -> tuple[f.SkewLedger, ...]:
 
 
 def capacity_ledgers() -> tuple[f.CapacityLedger, ...]:
-    """Give one ledger with a stale pool, a small one, one with a largest volume and one unpublished."""
+    """Return one ledger with a stale pool, a small one, one with a largest volume and one unpublished."""
     rows = (
         f.CapacityRow("node-a", "1 node", 100 * GI, None, 12, False, 40 * GI, True, ""),
         f.CapacityRow("node-b", "1 node", 55 * GI, None, 2, False, 55 * GI, False, "60 > 55"),

@@ -1,1 +1,1 @@
-"""Drawing: marks, text widths, sheets and figures that every picture is made of."""
+"""Drawing: the SVG vocabulary, text widths, sheets and figures; knows nothing of what is drawn."""

@@ -1,9 +1,8 @@
-"""A figure is a picture and its reading, ready for a notebook that may be opened anywhere.
+"""Figures for notebooks: a picture and its reading, as MIME bundles that any front end shows.
 
-This module alone knows MIME bundles and standalone colours: it writes the classes of the
-style sheet into plain attributes, so that a saved picture needs no sheet and no kernel,
-and it makes the PNG, which is all that an untrusted notebook shows, when a bundle is asked
-for and vl-convert is there. No `text/html`: untrusted, it would run its words together.
+This module alone knows MIME bundles and standalone colours: it writes the classes of the style sheet into plain
+attributes, so that a saved picture needs no sheet and no kernel, and adds the PNG, which is all that an untrusted
+notebook shows, if vl-convert is installed. There is no `text/html`: an untrusted notebook would show its bare words.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ from typing import Any
 from attrs import field, frozen
 
 VEGA_LITE = "application/vnd.vegalite.v5+json"
-"""What JupyterLab draws by itself, offline; it knows the specs of altair 6 under this name."""
+"""MIME type that JupyterLab draws without a network; it accepts the specs of altair 6."""
 
 MARGIN = 10
 """Paper around a saved figure, px."""
@@ -28,7 +27,7 @@ _SVG = "http://www.w3.org/2000/svg"
 _SCHEMA = "https://vega.github.io/schema/vega-lite/v5.json"
 _EMBED = {VEGA_LITE: {"embed_options": {"renderer": "svg", "actions": False}}}
 _FONT = "Helvetica, Arial, Liberation Sans, sans-serif"
-# What a rule of the sheet may say about a mark; everything else concerns live pages only.
+# Properties of the style sheet that a saved picture keeps; all others concern live pages only.
 _ATTRIBUTES = frozenset({
     "fill", "stroke", "stroke-width", "stroke-dasharray", "stroke-linejoin", "stroke-linecap", "opacity",
     "font-size", "font-weight", "font-family", "text-anchor", "text-decoration", "letter-spacing",
@@ -38,23 +37,23 @@ _PAIR = re.compile(r'([-:\w]+)="([^"]*)"')
 _VARIABLE = re.compile(r"var\(--kv-([-\w]+)\)")
 _RULE = re.compile(r"([^{}@]+)\{([^{}]*)\}")
 _MOVE = re.compile(r"translate\(([-\d.]+)px,\s*([-\d.]+)px\)")
-# Switches that only a kernel answers: <g class="k-live"> without groups in it, and <text>.
+# Switches that need a kernel: <g class="k-live"> without groups in it, and <text>.
 _LIVE_ONLY = re.compile(r'<(g|text)\b[^>]*class="[^"]*\bk-live\b[^"]*"[^>]*>.*?</\1>')
 _LIVE = ("data-", "tabindex", "role", "aria-")
 
 
 @cache
 def sheet() -> str:
-    """Give the style sheets of this folder in one piece, the common one first."""
-    here = resources.files("kvolsched.views.drawing")
-    names = sorted(entry.name for entry in here.iterdir() if entry.name.endswith(".css"))
+    """Return the style sheets of this folder as one text, the common one first."""
+    folder = resources.files("kvolsched.views.drawing")
+    names = sorted(entry.name for entry in folder.iterdir() if entry.name.endswith(".css"))
     names.sort(key=lambda name: name != "style.css")
-    return "\n".join((here / name).read_text("utf-8") for name in names)
+    return "\n".join((folder / name).read_text("utf-8") for name in names)
 
 
 @cache
 def palette(theme: str = "light") -> dict[str, str]:
-    """Give the colours of a theme by role: `palette("dark")["ok"]` is "#acf5d3"."""
+    """Return the colours of a theme by role: `palette("dark")["ok"]` is "#acf5d3"."""
     colours: dict[str, str] = {}
     for selector, body in _RULE.findall(re.sub(r"/\*.*?\*/", "", sheet(), flags=re.DOTALL)):
         dark = "data-jp-theme-light" in selector
@@ -65,26 +64,26 @@ def palette(theme: str = "light") -> dict[str, str]:
 
 @cache
 def _rules(theme: str) -> dict[str, tuple[int, dict[str, str]]]:
-    """Give, for each class that has a rule of its own, the rule's place and what it sets."""
+    """Return, for each class that has a rule, the place of the rule and the attributes it sets."""
     colours = palette(theme)
     found: dict[str, tuple[int, dict[str, str]]] = {}
     bare = re.sub(r"/\*.*?\*/", "", sheet(), flags=re.DOTALL)
     for place, (selectors, body) in enumerate(_RULE.findall(bare)):
         pairs = [line.partition(":")[::2] for line in body.split(";") if ":" in line]
-        said = {name.strip(): value.strip() for name, value in pairs if name.strip() in _ATTRIBUTES}
-        for name, value in said.items():
-            plainly = _VARIABLE.sub(lambda match: colours[match[1]], value)
-            said[name] = plainly.removesuffix("px").replace('"', "'")
+        attributes = {name.strip(): value.strip() for name, value in pairs if name.strip() in _ATTRIBUTES}
+        for name, value in attributes.items():
+            plain = _VARIABLE.sub(lambda match: colours[match[1]], value)
+            attributes[name] = plain.removesuffix("px").replace('"', "'")
         for selector in selectors.split(","):
             match = re.fullmatch(r"\s*\.kv \.([-\w]+)\s*", selector)
-            if match and said:
+            if match and attributes:
                 old = found.get(match[1], (place, {}))[1]
-                found[match[1]] = (place, old | said)
+                found[match[1]] = (place, old | attributes)
     return found
 
 
 def resolve(svg: str, theme: str = "light", margin: int = 0) -> str:
-    """Write a picture's classes into attributes, on paper with a `margin`: it then needs no sheet."""
+    """Return a picture with its classes written into attributes, on paper with a `margin`: it needs no sheet then."""
     svg = _LIVE_ONLY.sub("", svg)
     rules, colours = _rules(theme), palette(theme)
     first = True
@@ -93,8 +92,8 @@ def resolve(svg: str, theme: str = "light", margin: int = 0) -> str:
         nonlocal first
         tag, attributes, closed = match.groups()
         pairs = dict(_PAIR.findall(attributes))
-        said = [rules[name] for name in pairs.pop("class", "").split() if name in rules]
-        for _, rule in sorted(said, key=lambda item: item[0]):
+        matching = [rules[name] for name in pairs.pop("class", "").split() if name in rules]
+        for _, rule in sorted(matching, key=lambda item: item[0]):
             pairs |= rule
         moved = _MOVE.search(pairs.pop("style", ""))
         if moved:
@@ -118,7 +117,7 @@ def resolve(svg: str, theme: str = "light", margin: int = 0) -> str:
 
 
 def svg_png(svg: str) -> bytes | None:
-    """Make the PNG of a standalone SVG, scale 1; None without vl-convert."""
+    """Return a standalone SVG as PNG, scale 1; None without vl-convert."""
     try:
         import vl_convert  # noqa: PLC0415 - 30 MB that only a saved picture needs; absent in a browser
     except ImportError:
@@ -128,12 +127,12 @@ def svg_png(svg: str) -> bytes | None:
 
 @frozen(repr=False)
 class Figure:
-    """A static figure: an SVG and the words that say the same."""
+    """A static figure: an SVG and its reading in words."""
 
     svg: str = field(repr=False)
     """Drawn with classes of the style sheet."""
     reading: str
-    """What the picture says, as lines; what nbval compares."""
+    """The picture in words, as lines; nbval compares them."""
     theme: str = "light"
     """Colours of the saved picture: light or dark."""
 
@@ -149,7 +148,7 @@ class Figure:
         return bundle | {"text/plain": self.reading}
 
     def save(self, path: str | Path) -> Path:
-        """Write the picture (.svg, .png) or the reading (.txt) by the name's ending; give the path."""
+        """Write the picture (.svg, .png) or the reading (.txt), by the ending of the name; return the path."""
         target = Path(path)
         picture = resolve(self.svg, self.theme, MARGIN)
         return _write(
@@ -159,18 +158,18 @@ class Figure:
 
 @frozen(repr=False)
 class ChartFigure:
-    """An altair chart and the words that say the same; `.chart` may be restyled before it is shown."""
+    """An altair chart and its reading in words; `.chart` may be restyled before it is shown."""
 
     chart: Any = field(repr=False)
     """The altair chart."""
     reading: str
-    """What the chart says, as lines; what nbval compares."""
+    """The chart in words, as lines; nbval compares them."""
 
     def __repr__(self) -> str:
         return self.reading
 
     def spec(self) -> dict[str, Any]:
-        """Give the vega-lite spec as JupyterLab, Voila and JupyterLite all draw it."""
+        """Return the vega-lite spec in the form that JupyterLab, Voila and JupyterLite all draw."""
         spec: dict[str, Any] = _no_null(self.chart.to_dict())
         spec["$schema"] = _SCHEMA
         return spec
@@ -200,7 +199,7 @@ class ChartFigure:
         return bundle | {"text/plain": self.reading}, _EMBED
 
     def save(self, path: str | Path) -> Path:
-        """Write the chart (.json, .svg, .png) or its reading (.txt) by the name's ending; give the path."""
+        """Write the chart (.json, .svg, .png) or its reading (.txt), by the ending of the name; return the path."""
         target = Path(path)
         if target.suffix == ".json":
             return _write(target, {".json": json.dumps(self.spec(), indent=1).encode()})
@@ -226,7 +225,7 @@ def _write(target: Path, forms: dict[str, Any]) -> Path:
 
 
 def _no_null(value: Any, *, data: bool = False) -> Any:
-    """Write false for null outside of data: JupyterLite loses null, vega-lite reads both alike."""
+    """Return a spec with false for null outside of data: JupyterLite drops null, vega-lite reads both alike."""
     if isinstance(value, dict):
         return {k: _no_null(v, data=data or k in {"datasets", "values"}) for k, v in value.items()}
     if isinstance(value, list):

@@ -50,14 +50,14 @@ class Sheet:
         self.layers.setdefault(("rect", radius, dash, thick if stroke else 0.0, bool(tip)), []).append(row)
 
     def word(  # noqa: PLR0913 - a mark has that many channels
-        self, x: float, y: float, said: str, ink: str, *, size: float = 11, bold: bool = False,
+        self, x: float, y: float, content: str, ink: str, *, size: float = 11, bold: bool = False,
         align: str = "left", room: float = 0, name: bool = False,
     ) -> None:  # fmt: skip
         """Add one line of text, its middle at y, cut to `room` px: a name in its middle, words at the end."""
         cut = t.middle if name else t.end
-        said = cut(said, room, size, bold=bold) if room else said
-        if said:
-            row = {"x": round(x, 1), "y": round(y, 1), "text": said, "ink": ink}
+        content = cut(content, room, size, bold=bold) if room else content
+        if content:
+            row = {"x": round(x, 1), "y": round(y, 1), "text": content, "ink": ink}
             self.layers.setdefault(("text", size, bold, align), []).append(row)
 
     def rule(

@@ -1,8 +1,7 @@
-"""Text that must fit: widths, ellipsis, wrapping, escaping and short numbers.
+"""Text that must fit: widths, ellipsis, wrapping, escaping, short numbers, tables in plain text.
 
-Pictures are drawn without a browser, so this module alone knows how wide a word will
-be, and every string that can come from a manifest passes through `escape` here, once,
-when it enters a picture. Sizes are px; widths hold for Helvetica and its metric twins.
+Pictures are drawn without a browser, so this module alone knows the width of a word, and every string from a manifest
+passes through `escape` once, when it enters a picture. Sizes are px; widths are those of Helvetica.
 """
 
 from __future__ import annotations
@@ -31,8 +30,8 @@ _BOLD = (
 )  # fmt: skip
 _OTHER = {"·": 333, "–": 556, "…": 1000, "×": 584, "−": 584, "→": 1000, "‖": 500, "\u2002": 500}
 _ELLIPSIS = "…"
-# A name that a controller made: of its uid people know the first part.
-_MADE = re.compile(r"(.*[0-9a-f]{8})(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$")
+# A name with a uid, as controllers generate it: people know the first part of the uid.
+_GENERATED = re.compile(r"(.*[0-9a-f]{8})(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$")
 _AMOUNTS = ((1 << 50, "Pi"), (1 << 40, "Ti"), (1 << 30, "Gi"), (1 << 20, "Mi"), (1 << 10, "Ki"))
 
 
@@ -52,7 +51,7 @@ def _advance(char: str, *, bold: bool) -> int:
 
 @lru_cache(maxsize=16384)
 def width(text: str, size: float, *, bold: bool = False) -> float:
-    """Give the width of one line, px; what the table does not know counts as wide."""
+    """Return the width of one line, px; characters that are not in the table count as wide."""
     if text.isascii() and text.isprintable():
         table = _BOLD if bold else _REGULAR
         return sum([table[code - 32] for code in text.encode()]) * size / 1000
@@ -61,12 +60,12 @@ def width(text: str, size: float, *, bold: bool = False) -> float:
 
 @lru_cache(maxsize=16384)
 def end(text: str, room: float, size: float, *, bold: bool = False) -> str:
-    """Cut words at the end so that they fit into `room` px: "didn't find avail…"; a uid there after its first part."""
+    """Cut words at the end to `room` px: "didn't find avail…"; a uid at the end after its first part."""
     if width(text, size, bold=bold) <= room:
         return text
-    made = _MADE.match(text)
-    if made and width(made[1] + _ELLIPSIS, size, bold=bold) <= room:
-        return made[1] + _ELLIPSIS
+    generated = _GENERATED.match(text)
+    if generated and width(generated[1] + _ELLIPSIS, size, bold=bold) <= room:
+        return generated[1] + _ELLIPSIS
     low, high = 0, len(text)
     while low < high:
         half = (low + high + 1) // 2
@@ -79,8 +78,8 @@ def end(text: str, room: float, size: float, *, bold: bool = False) -> str:
 
 @lru_cache(maxsize=16384)
 def middle(text: str, room: float, size: float, *, bold: bool = False) -> str:
-    """Cut a name in the middle, where names of one family differ least: "node-a.euro…example.org"."""
-    if width(text, size, bold=bold) <= room or _MADE.match(text):
+    """Cut a name in the middle, where related names differ least, to `room` px: "node-a.euro…example.org"."""
+    if width(text, size, bold=bold) <= room or _GENERATED.match(text):
         return end(text, room, size, bold=bold)
     low, high = 0, len(text) - 1
     while low < high:
@@ -114,7 +113,7 @@ def wrap(text: str, room: float, size: float, lines: int, *, bold: bool = False)
 
 
 _ESCAPES = {ord("&"): "&amp;", ord("<"): "&lt;", ord(">"): "&gt;", ord('"'): "&quot;", ord("'"): "&#39;"}
-# What XML forbids, and what would turn the reading direction of everything that follows.
+# Characters that XML forbids, and those that change the direction of all text that follows.
 _FORBIDDEN = (*range(9), 11, 12, *range(14, 32), *range(0x7F, 0xA0), 0xFFFE, 0xFFFF, *range(0xD800, 0xE000),
               *range(0x202A, 0x202F), *range(0x2066, 0x206A))  # fmt: skip
 _TABLE = _ESCAPES | dict.fromkeys(_FORBIDDEN, "\ufffd")
@@ -126,7 +125,7 @@ def escape(text: str) -> str:
 
 
 def name_in_ref(ref: str) -> str:
-    """Give what follows the kind in a ref: "web-0" of "pod/web-0", "shop/web-0" of "pod/shop/web-0"."""
+    """Return what follows the kind in a ref: "web-0" of "pod/web-0", "shop/web-0" of "pod/shop/web-0"."""
     return ref.partition("/")[2]
 
 
@@ -144,7 +143,7 @@ def amount(count: int) -> str:
 
 
 def used_of(used: int, capacity: int) -> str:
-    """Write two amounts of bytes, the unit once when both share it: "3/16Gi"."""
+    """Write two amounts of bytes, the unit once if both share it: "3/16Gi"."""
     first, second = amount(used), amount(capacity)
     if first[-2:] == second[-2:] and second[-2:].isalpha():
         first = first[:-2]
@@ -152,7 +151,7 @@ def used_of(used: int, capacity: int) -> str:
 
 
 def short_names(names: Iterable[str]) -> dict[str, str]:
-    """Give each name without the start that all share up to a separator: "a" of "us-central1-a"."""
+    """Return each name without the start that all share up to a separator: "a" for "us-central1-a"."""
     pool = list(dict.fromkeys(names))
     cut = 0
     if len(pool) > 1:
@@ -164,7 +163,7 @@ def short_names(names: Iterable[str]) -> dict[str, str]:
 
 
 def columns(rows: list[list[str]], gap: int = 2) -> str:
-    """Write rows as text whose columns stand under each other; the last is never padded."""
+    """Write rows as a table in plain text; the last column is never padded."""
     if not rows:
         return ""
     count = max(len(row) for row in rows)

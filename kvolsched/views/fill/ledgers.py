@@ -1,4 +1,4 @@
-"""The ledgers of the pod in focus: how each spread constraint counts, domain by domain, and what room drivers publish.
+"""Rows of the charts of skew and of capacity: how each spread constraint counts, and what capacity drivers publish.
 
 The sums are those of the plugins (`pod_topology_spread.skew`, `storage_capacities`), on the judgement that the matrix
 shows; this module adds what the rules leave out, and why: that is where people go wrong.
@@ -163,7 +163,7 @@ def _domains(
 
 
 def _left_out(domain: _Domain) -> str:
-    """Say why none of the nodes of a domain is counted."""
+    """Return why no node of a domain is counted."""
     reasons = []
     for exclusion, names in domain.excluded.items():
         if exclusion == NO_KEY:
@@ -293,7 +293,7 @@ def _driver_now(context: FrameContext, storage_class: StorageClass, labels: Mapp
     storage = context.cluster.revision.storage(storage_class.provisioner, context.cluster.components)
     if storage is None:
         return None
-    return storage.room(context.world.log, storage_class.parameters, tuple(sorted(labels.items()))).available
+    return storage.get_capacity(context.world.log, storage_class.parameters, tuple(sorted(labels.items()))).available
 
 
 def _pool_name(capacity: CSIStorageCapacity) -> str:

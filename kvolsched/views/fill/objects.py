@@ -1,4 +1,4 @@
-"""Nodes, pods, claims, volumes and classes as rows: what the API has, and what the scheduler only believes.
+"""Rows of nodes, pods, claims, volumes and classes: what the API has, and what the scheduler assumes.
 
 States are read off objects and notes; each is one of the words that `frame` lists.
 """
@@ -24,13 +24,13 @@ from .verdicts import verdict_of
 
 
 def nodes(context: FrameContext) -> tuple[f.NodeRow, ...]:
-    """Return a row a node, with what its pods request and the last verdict about it."""
+    """Return one row a node, with the requests of its pods and the last verdict on it."""
     used: dict[str, list[int]] = {}
     for _, pod in context.of("Pod"):
         if pod.spec.node_name and not pod.terminal:
-            cpu, memory = asks(pod)
-            mine = used.setdefault(pod.spec.node_name, [0, 0, 0])
-            mine[0], mine[1], mine[2] = mine[0] + cpu, mine[1] + memory, mine[2] + 1
+            cpu, memory = requests(pod)
+            sums = used.setdefault(pod.spec.node_name, [0, 0, 0])
+            sums[0], sums[1], sums[2] = sums[0] + cpu, sums[1] + memory, sums[2] + 1
     totals = context.passed.ranking.total() if context.passed and context.passed.ranking else {}
     rows = []
     for key, node in context.of("Node"):
@@ -61,26 +61,26 @@ def nodes(context: FrameContext) -> tuple[f.NodeRow, ...]:
     return tuple(rows)
 
 
-def asks(pod: Any) -> tuple[int, int]:
+def requests(pod: Any) -> tuple[int, int]:
     """Return the cpu (millicores) and memory (bytes) that a pod requests."""
-    requests = requests_of(pod.spec)
-    return requests.cpu, requests.memory
+    of_pod = requests_of(pod.spec)
+    return of_pod.cpu, of_pod.memory
 
 
 # -- pods -------------------------------------------------------------------------------------------------------------
 
 
 def pods(context: FrameContext) -> tuple[f.PodRow, ...]:
-    """Return a row a pod, with its part of the scheduler's queue and where the scheduler believes it to be."""
+    """Return one row a pod, with its part of the scheduler's queue and its node in the scheduler's cache."""
     rows = []
     for key, pod in context.of("Pod"):
         name = f"{key.namespace}/{key.name}"
         entry: QueueEntry | None = context.notes.get(Note(SCHEDULER, QUEUE, name))
         note: PassNote | None = context.notes.get(Note(SCHEDULER, "pass", name))
         assumed = context.assumed.get(key)
-        believed = assumed.spec.node_name if assumed is not None and not pod.spec.node_name else ""
-        claimed = tuple(ref(claim) for claim in _claims_of(key, pod))
-        cpu, memory = asks(pod)
+        assumed_node = assumed.spec.node_name if assumed is not None and not pod.spec.node_name else ""
+        claims = tuple(ref(claim) for claim in _claims_of(key, pod))
+        cpu, memory = requests(pod)
         waits = entry is not None and entry.part == BACKOFF
         rows.append(
             f.PodRow(
@@ -88,12 +88,12 @@ def pods(context: FrameContext) -> tuple[f.PodRow, ...]:
                 name=key.name,
                 namespace=key.namespace,
                 node=pod.spec.node_name,
-                assumed_node=believed,
+                assumed_node=assumed_node,
                 nominated_node=pod.status.nominated_node_name,
-                state=pod_state(pod, believed),
+                state=pod_state(pod, assumed_node),
                 gates=tuple(gate.name for gate in pod.spec.scheduling_gates),
-                in_focus=bool(claimed) or key == context.focus,
-                claims=claimed,
+                in_focus=bool(claims) or key == context.focus,
+                claims=claims,
                 cpu=cpu,
                 memory=memory,
                 queue=PARTS.get(entry.part, entry.part) if entry is not None else "",
@@ -104,8 +104,8 @@ def pods(context: FrameContext) -> tuple[f.PodRow, ...]:
     return tuple(rows)
 
 
-def pod_state(pod: Any, believed: str) -> str:
-    """Return one of POD_STATES: what the API says of a pod, and `assumed` where only the scheduler does."""
+def pod_state(pod: Any, assumed_node: str) -> str:
+    """Return one of POD_STATES: the state in the API, or `assumed` if only the scheduler's cache has a node."""
     if pod.metadata.deletion_timestamp is not None:
         return "terminating"
     if pod.status.phase in ("Succeeded", "Failed", "Running"):
@@ -114,7 +114,7 @@ def pod_state(pod: Any, believed: str) -> str:
         return "bound"
     if pod.spec.scheduling_gates:
         return "gated"
-    return "assumed" if believed else "pending"
+    return "assumed" if assumed_node else "pending"
 
 
 def _claims_of(key: Key, pod: Any) -> list[Key]:
@@ -125,7 +125,7 @@ def _claims_of(key: Key, pod: Any) -> list[Key]:
 
 
 def claims(context: FrameContext) -> tuple[f.ClaimRow, ...]:
-    """Return a row a claim, with what is written about it and what the scheduler assumes."""
+    """Return one row a claim, with what the API has of it and what the scheduler assumes."""
     matched = {
         Key("PersistentVolumeClaim", volume.spec.claim_ref.namespace, volume.spec.claim_ref.name): key.name
         for key, volume in context.assumed.items()
@@ -138,8 +138,8 @@ def claims(context: FrameContext) -> tuple[f.ClaimRow, ...]:
     rows = []
     for key, claim in context.of("PersistentVolumeClaim"):
         assumed = context.assumed.get(key)
-        chosen = rules.selected_node(claim)
-        believed = rules.selected_node(assumed) if assumed is not None and not chosen else ""
+        selected = rules.selected_node(claim)
+        assumed_node = rules.selected_node(assumed) if assumed is not None and not selected else ""
         class_name = rules.class_of_claim(claim)
         storage_class = context.objects.get(Key("StorageClass", "", class_name))
         mode = "WaitForFirstConsumer" if storage_class is not None and storage_class.delayed else "Immediate"
@@ -151,9 +151,9 @@ def claims(context: FrameContext) -> tuple[f.ClaimRow, ...]:
                 class_name=class_name,
                 mode=mode,
                 size=claim.spec.resources.requests.get("storage", ""),
-                state=claim_state(claim, mode, chosen, believed or volume),
-                selected_node=chosen,
-                assumed_node=believed,
+                state=claim_state(claim, mode, selected, assumed_node or volume),
+                selected_node=selected,
+                assumed_node=assumed_node,
                 volume=claim.spec.volume_name,
                 assumed_volume=volume,
                 pods=tuple(users.get(key, ())),
@@ -162,37 +162,37 @@ def claims(context: FrameContext) -> tuple[f.ClaimRow, ...]:
     return tuple(sorted(rows, key=lambda row: row.ref))
 
 
-def claim_state(claim: Any, mode: str, chosen: str, believed: str) -> str:
-    """Return one of CLAIM_STATES; `believed` is the node or volume that the scheduler only assumes."""
+def claim_state(claim: Any, mode: str, selected: str, assumed: str) -> str:
+    """Return one of CLAIM_STATES; `assumed` is the node or volume that only the scheduler's cache has."""
     if claim.metadata.deletion_timestamp is not None:
         return "terminating"
     if claim.status.phase in ("Bound", "Lost"):
         return str(claim.status.phase).lower()
-    if chosen:
+    if selected:
         return "selected node"
-    if believed:
+    if assumed:
         return "assumed"
     return "waits for first consumer" if mode == "WaitForFirstConsumer" and not claim.spec.volume_name else "pending"
 
 
 def volumes(context: FrameContext) -> tuple[f.VolumeRow, ...]:
-    """Return a row a volume, with from where it can be reached and for whom it is reserved."""
+    """Return one row a volume, with the nodes that reach it and the claim it is reserved for."""
     every_node = [node for _, node in context.of("Node")]
     rows = []
     for key, volume in context.of("PersistentVolume"):
         assumed = context.assumed.get(key)
-        written, believed = volume.spec.claim_ref, assumed.spec.claim_ref if assumed is not None else None
-        believed = None if written is not None else believed
+        claim_ref, assumed_ref = volume.spec.claim_ref, assumed.spec.claim_ref if assumed is not None else None
+        assumed_ref = None if claim_ref is not None else assumed_ref
         rows.append(
             f.VolumeRow(
                 ref=ref(key),
                 name=key.name,
                 class_name=volume.spec.storage_class_name,
                 size=volume.spec.capacity.get("storage", ""),
-                state=volume_state(volume, assumed=believed is not None),
+                state=volume_state(volume, assumed=assumed_ref is not None),
                 reach=reach_of(volume, every_node),
-                claim=_claim_ref(written),
-                assumed_claim=_claim_ref(believed),
+                claim=_claim_ref(claim_ref),
+                assumed_claim=_claim_ref(assumed_ref),
                 reclaim=volume.spec.persistent_volume_reclaim_policy,
             )
         )
@@ -216,7 +216,7 @@ def _claim_ref(reference: Any) -> str:
 
 
 def reach_of(volume: PersistentVolume, every_node: Iterable[Any]) -> str:
-    """Return from where a volume can be reached: `node:`, `zone:`, `zones:`, `all` or `nowhere`."""
+    """Return which nodes reach a volume: `node:N`, `zone:Z`, `zones:Z1,Z2`, `all` or `nowhere`."""
     affinity = volume.spec.node_affinity
     if affinity is None or affinity.required is None:
         return "all"
@@ -229,7 +229,7 @@ def reach_of(volume: PersistentVolume, every_node: Iterable[Any]) -> str:
                 return f"node:{values[0]}"
             return f"zone:{values[0]}" if len(values) == 1 else f"zones:{','.join(values)}"
     names = [node.metadata.name for node in every_node if rules.volume_fits_node(volume, node)]
-    zoned = [values for key, operator, values in words if short(key) == "zone" and operator == "In" and values]
+    zoned = [values for key, operator, values in words if short_key(key) == "zone" and operator == "In" and values]
     zones = sorted({values[0] for values in zoned})
     if not names:
         return "nowhere"
@@ -238,17 +238,17 @@ def reach_of(volume: PersistentVolume, every_node: Iterable[Any]) -> str:
     return f"zones:{','.join(zones)}" if len(zones) > 1 else f"zone:{zones[0]}" if zones else "all"
 
 
-def short(key: str) -> str:
-    """Return a topology key as people say it: `zone` for topology.kubernetes.io/zone."""
+def short_key(key: str) -> str:
+    """Return the last part of a topology key: `zone` of topology.kubernetes.io/zone."""
     return key.rpartition("/")[2]
 
 
 def classes(context: FrameContext) -> tuple[f.ClassRow, ...]:
-    """Return a row a storage class, its allowed topologies in words."""
+    """Return one row a storage class, with its allowed topologies in words."""
     rows = []
     for key, storage_class in context.of("StorageClass"):
         words = " or ".join(
-            " and ".join(f"{short(e.key)} {', '.join(e.values)}" for e in term.match_label_expressions)
+            " and ".join(f"{short_key(e.key)} {', '.join(e.values)}" for e in term.match_label_expressions)
             for term in storage_class.allowed_topologies
         )
         mode = storage_class.volume_binding_mode or "Immediate"

@@ -1,4 +1,4 @@
-"""The engine as the panel sees it: one place that can be moved, and questions about it."""
+"""The engine as the panel sees it: a run that can be moved, and frames of its present place."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ..frame import Frame
 
 
 class Driver(Protocol):
-    """What moves a run and answers for its present place."""
+    """A run that the panel can move, and that fills frames of its present place."""
 
     def frame(self) -> Frame:
         """Return the frame of the present place."""

@@ -1,7 +1,7 @@
-"""The host: a widget that shows strings and sends commands, and the sheet and script that it serves.
+"""The host: a widget that shows strings and sends commands, with the style sheet and script that it serves.
 
-It is the only place that knows anywidget. The root class carries a hash of what is served,
-so that an older notebook's widget, restored beside this one, cannot recolour it.
+It alone knows anywidget. The root class contains a hash of what is served, so that the widget of an older notebook,
+restored beside this one, cannot recolour it.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from kvolsched.views.drawing.figure import sheet
 
 
 def read(name: str) -> str:
-    """Give one of this folder's scripts without indentation and comment lines."""
+    """Return one of this folder's scripts without indentation and comment lines."""
     source = (resources.files("kvolsched.views.panel") / name).read_text("utf-8")
     lines = (line.strip() for line in source.splitlines())
     return "\n".join(line for line in lines if line and not line.startswith("//"))
@@ -26,13 +26,13 @@ def read(name: str) -> str:
 
 @cache
 def script() -> str:
-    """Give the front end as it is served."""
+    """Return the front end as it is served."""
     return read("host.js")
 
 
 @cache
 def style() -> str:
-    """Give the sheet with the root class that carries the version, without comments."""
+    """Return the style sheet under the versioned root class, without comments."""
     plain = re.sub(r"/\*.*?\*/\s*", "", sheet(), flags=re.DOTALL)
     return re.sub(r"\.kv(?![\w-])", f".{ROOT}", plain)
 
@@ -42,7 +42,7 @@ ROOT = "kv-" + sha256((script() + sheet()).encode()).hexdigest()[:6]
 
 
 class Host(anywidget.AnyWidget):
-    """One string a view; it mutates only through its traits."""
+    """One string a view. Mutable, through its traits."""
 
     _esm = script()
     _css = style()

@@ -1,1 +1,1 @@
-"""Pictures: one pure function for each, from the rows of a frame to marks and to words."""
+"""Pictures: pure functions from the rows of a frame to SVG (or a sheet) and to words; `picture` lists them."""

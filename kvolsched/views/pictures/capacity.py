@@ -63,7 +63,7 @@ def _stale(ledger: f.CapacityLedger, row: f.CapacityRow) -> bool:
 
 
 def _verdict(ledger: f.CapacityLedger, row: f.CapacityRow) -> tuple[str, str]:
-    """Say what the rule concludes, and what the simulation knows about it."""
+    """Return the conclusion of the rule, and what the simulation knows about it."""
     ask = t.amount(ledger.request)
     if row.published is None:
         more = f"driver has {_of(row.driver_now)}, but has not reported" if row.driver_now is not None else ""
@@ -78,8 +78,8 @@ def _verdict(ledger: f.CapacityLedger, row: f.CapacityRow) -> tuple[str, str]:
             f"{age}, still true" if row.driver_now == row.published else age,
         )
     if row.largest_volume is not None and row.largest_volume < ledger.request:
-        said = f"{ask} > largest volume {t.amount(row.largest_volume)}"
-        return said, "maximumVolumeSize decides, not capacity"
+        content = f"{ask} > largest volume {t.amount(row.largest_volume)}"
+        return content, "maximumVolumeSize decides, not capacity"
     return row.reason or f"{ask} > {t.amount(row.published)}", age
 
 
@@ -98,8 +98,8 @@ def _ledger(sheet: Sheet, ledger: f.CapacityLedger, top: float) -> float:
     room = width - label - words - 20
     most = max([ledger.request, *(v for r in ledger.rows for v in (r.published, r.driver_now) if v)]) * 1.08
     asked = label + room * ledger.request / most
-    said = f"asked: {t.amount(ledger.request)}"
-    sheet.word(asked + 5, y + 2, said, c["storage"], bold=True)
+    content = f"asked: {t.amount(ledger.request)}"
+    sheet.word(asked + 5, y + 2, content, c["storage"], bold=True)
     y += 16
     first = y
     for row in ledger.rows:
@@ -154,10 +154,10 @@ def _legend(sheet: Sheet, y: float) -> None:
         (c["soft"], 5.0, "what the driver has now"),
         (c["resources"], 5.0, "not what it published"),
     )
-    for fill, high, said in entries:
+    for fill, high, content in entries:
         sheet.rect(x, y - high / 2, 16, high, fill, radius=2)
-        sheet.word(x + 22, y, said, c["soft"], size=10.5)
-        x += 22 + t.width(said, 10.5) + 22
+        sheet.word(x + 22, y, content, c["soft"], size=10.5)
+        x += 22 + t.width(content, 10.5) + 22
     sheet.rule(x + 3, y - 8, x + 3, y + 8, c["ink"], thick=2.5)
     sheet.word(x + 9, y, "◀", c["ink"], size=9, align="center")
     sheet.word(x + 20, y, "largest single volume", c["soft"], size=10.5)

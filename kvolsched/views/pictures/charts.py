@@ -65,10 +65,10 @@ def held(
     for name, points in lines.items():
         corners = ", ".join(f"{value:g} from {time:g} s" for time, value in _corners(points))
         table += [[name, corners, f"{_sum(points):g} {unit}·s in {points[-1][0]:g} s"]]
-    said = f"{what} over simulated time, {unit}\n" + (columns(table) or "Nothing was held.")
+    content = f"{what} over simulated time, {unit}\n" + (columns(table) or "Nothing was held.")
     from kvolsched.views.drawing.altair_charts import stepped  # noqa: PLC0415 - altair takes a second to load
 
-    return ChartFigure(stepped(lines, inks, titles, width), said)
+    return ChartFigure(stepped(lines, inks, titles, width), content)
 
 
 def _lines(

@@ -1,7 +1,6 @@
-"""The cluster map: where everything is, what the scheduler believes, who is bound to whom.
+"""The cluster map: where everything is, what the scheduler believes, which claims and volumes are bound.
 
-This module chooses how much can be shown (cards, cells or tallies), groups the nodes by
-a topology key, and reads the same tables as lines of text. It draws nothing itself.
+This module groups the nodes by a topology key, chooses between cards and cells, and holds the reading in words.
 """
 
 from __future__ import annotations
@@ -30,7 +29,7 @@ def draw(frame: Frame, width: float, selection: str = "", key: str = ZONE_LABEL)
 
 
 def reading(frame: Frame, key: str = ZONE_LABEL) -> str:
-    """Read the map as lines of text: what waits, then each domain with its nodes, pods and volumes."""
+    """Return the map as lines: what waits, then each domain with its nodes, pods and volumes."""
     if not frame.nodes:
         return EMPTY
     domains = group_by(frame, key)
@@ -83,7 +82,7 @@ def _node_line(frame: Frame, node: NodeRow) -> str:
         f"cpu {node.cpu_used}m/{node.cpu}m",
         f"mem {text.amount(node.memory_used)}/{text.amount(node.memory)}",
     ]
-    said = {
+    words = {
         "chosen": "✓ fits, chosen",
         "fits": "✓ fits",
         "not judged": "not judged yet",
@@ -92,7 +91,7 @@ def _node_line(frame: Frame, node: NodeRow) -> str:
     if node.verdict == "rejected":
         parts.append(f"{verdict_glyph(node)} {plugin(node, frame.verdicts.plugins).name}: {reason(node)}")
     else:
-        parts.append(said[node.verdict])
+        parts.append(words[node.verdict])
     return "  ".join(parts)
 
 

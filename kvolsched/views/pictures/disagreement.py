@@ -1,6 +1,6 @@
-"""A recorded verdict beside a learner's: node by node what both say, and both sides of the first that differs.
+"""A recorded verdict beside a learner's: both answers for each node, and in full for the first that differs.
 
-A pure function of `Sides`, in the colours of the matrix: a Yes is pale, a No strong, the line that differs ringed.
+In the colours of the matrix: a Yes is pale, a No strong, the line that differs ringed.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ LINE = 15.0
 
 
 @frozen
-class SideRow:
-    """One node: what was recorded and what the learner's rule says, "" for a Yes; `differs`: not the same."""
+class ComparedRow:
+    """One node: the recorded answer and the learner's, empty for a Yes, and whether they differ."""
 
     node: str
     recorded: str
@@ -28,30 +28,30 @@ class SideRow:
 
 
 @frozen
-class Sides:
-    """One case, as far as the rule is concerned.
+class ComparedVerdicts:
+    """One case that a learner's rule judges otherwise than kube-scheduler.
 
     Args:
-        title: which case, and how it differs.
+        title: the case, and how the answers differ.
         node: the first node that differs.
         family: the plugin's colour.
         recorded, yours: the two answers in full, a line each.
-        pod, placed: what the rule reads of the pod and of the node, as YAML.
-        head: how the learner's rule does over all cases; "": not said.
+        pod_yaml, node_yaml: what the rule reads of the pod and of the node.
+        head: how many cases the learner's rule agrees with; may be empty.
     """
 
     title: str
     node: str
     family: str
-    rows: tuple[SideRow, ...]
+    rows: tuple[ComparedRow, ...]
     recorded: tuple[str, ...]
     yours: tuple[str, ...]
-    pod: str
-    placed: str
+    pod_yaml: str
+    node_yaml: str
     head: str = ""
 
 
-def draw(sides: Sides, width: int) -> str:
+def draw(sides: ComparedVerdicts, width: int) -> str:
     """Draw the nodes, then both answers for the one that differs, then what the rule reads."""
     left, half = 150.0, (width - 150.0) / 2
     parts = [word(2, 16, "k-cap k-b", t.end(sides.title, width - 4, 13, bold=True))]
@@ -67,8 +67,8 @@ def draw(sides: Sides, width: int) -> str:
     y += 6
     for row in sides.rows:
         parts.append(word(5, y + 17, "k-n", t.middle(row.node, left - 12, 12, bold=True)))
-        for x, said in ((left, row.recorded), (left + half, row.yours)):
-            parts.append(_cell(x, y, half - 2, said, sides.family, failed=row.failed and x > left))
+        for x, content in ((left, row.recorded), (left + half, row.yours)):
+            parts.append(_cell(x, y, half - 2, content, sides.family, failed=row.failed and x > left))
         if row.node == sides.node:
             parts.append(rect(0.5, y - 1, width - 2, 27, "k-ring", 3))
         elif row.differs:
@@ -85,7 +85,7 @@ def draw(sides: Sides, width: int) -> str:
     y += 12
     wide = (width - 20) / 2
     ends = []
-    for x, head, text in ((0.0, "the pod", sides.pod), (wide + 20, f"node {sides.node}", sides.placed)):
+    for x, head, text in ((0.0, "the pod", sides.pod_yaml), (wide + 20, f"node {sides.node}", sides.node_yaml)):
         parts.append(word(x + 2, y, "k-q", f"what the rule reads of {head}") + rule(x, y + 6, wide))
         shown = _lines(text)
         for i, line in enumerate(shown):
@@ -95,8 +95,8 @@ def draw(sides: Sides, width: int) -> str:
     return picture(width, max(ends), "".join(parts), sides.title)
 
 
-def reading(sides: Sides) -> str:
-    """Say the same in lines."""
+def reading(sides: ComparedVerdicts) -> str:
+    """Return both answers, and what the rule reads, as lines."""
     marks = {True: "→", False: " "}
     table = [["", "node", "recorded", "your rule"]]
     table += [
@@ -104,26 +104,26 @@ def reading(sides: Sides) -> str:
          f"{_glyph(row.yours, failed=row.failed)} {row.yours or 'passes'}"]
         for row in sides.rows
     ]  # fmt: skip
-    said = [*([sides.head] if sides.head else []), sides.title, columns(table)]
+    content = [*([sides.head] if sides.head else []), sides.title, columns(table)]
     for head, lines in (("recorded", sides.recorded), ("your rule", sides.yours)):
-        said += [f"{head} of {sides.node}: {lines[0]}", *(f"  {hanging_indent([line], 4)}" for line in lines[1:])]
-    for head, text in (("the pod", sides.pod), (f"node {sides.node}", sides.placed)):
-        said += [f"{head}:", *(f"  {line}" for line in _lines(text))] if text else []
-    return "\n".join(said)
+        content += [f"{head} of {sides.node}: {lines[0]}", *(f"  {hanging_indent([line], 4)}" for line in lines[1:])]
+    for head, text in (("the pod", sides.pod_yaml), (f"node {sides.node}", sides.node_yaml)):
+        content += [f"{head}:", *(f"  {line}" for line in _lines(text))] if text else []
+    return "\n".join(content)
 
 
-def _cell(x: float, y: float, wide: float, said: str, family: str, *, failed: bool = False) -> str:
-    ground, ink = (f"k-s-{family}", " k-on") if said else ("k-p-ok", " k-t-ok")
+def _cell(x: float, y: float, wide: float, content: str, family: str, *, failed: bool = False) -> str:
+    ground, ink = (f"k-s-{family}", " k-on") if content else ("k-p-ok", " k-t-ok")
     if failed:
         ground, ink = "k-s-ink", " k-on"
     place = path(f"M{num(x)} {num(y)}h{num(wide)}v25h-{num(wide)}z", ground)
-    words = t.end(said or "passes", wide - 34, 12)
-    glyph = word(x + 13, y + 17, f"k-g{ink}", _glyph(said, failed=failed))
+    words = t.end(content or "passes", wide - 34, 12)
+    glyph = word(x + 13, y + 17, f"k-g{ink}", _glyph(content, failed=failed))
     return place + glyph + word(x + 27, y + 17, f"k-m{ink}", words)
 
 
-def _glyph(said: str, *, failed: bool = False) -> str:
-    return "!" if failed else "✕" if said else "✓"
+def _glyph(content: str, *, failed: bool = False) -> str:
+    return "!" if failed else "✕" if content else "✓"
 
 
 def _lines(text: str) -> list[str]:

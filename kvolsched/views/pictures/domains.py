@@ -1,9 +1,8 @@
-"""Domains of a topology key, side by side: which nodes, pods and volumes each has, and what the verdicts are.
+"""The chart of domains: the nodes, pods, volumes and verdicts in each domain of a topology key.
 
-One row a domain, three columns of the same units: a chip with its name where there are
-few, a square with its letter where there are more, a bar of counts where there are many.
-Below a rule stands what is in no domain: nodes without the key, pods without a node,
-volumes that no node reaches.
+One row a domain, a column a kind: a chip with its name where there are few, a square with its letter where there are
+more, a bar of counts where there are many. Below a line stands what is in no domain: nodes without the key, pods
+without a node, volumes that no node reaches.
 """
 
 from __future__ import annotations
@@ -20,9 +19,10 @@ from kvolsched.views.drawing import text as t
 from kvolsched.views.drawing.figure import palette
 from kvolsched.views.drawing.sheet import Sheet
 from kvolsched.views.drawing.text import columns
+from kvolsched.views.pictures.map_domains import NO_LABEL
 from kvolsched.views.pictures.states import POD_GLYPHS, VOLUME_GLYPHS
 
-NO_LABEL, NO_PLACE = "(no label)", "(no place yet)"
+NO_PLACE = "(no place yet)"
 MOST_CHIPS, MOST_UNITS = 6, 36
 """More of a kind in one domain than this are drawn as squares; more than that, as a bar."""
 
@@ -32,7 +32,7 @@ _UNIT, _CHIP, _GAP = 22.0, 20.0, 4.0
 
 @frozen
 class _Item:
-    """A node, pod or volume as one unit."""
+    """A node, pod or volume, drawn as one unit."""
 
     name: str
     sign: str
@@ -64,8 +64,8 @@ def draw(frame: f.Frame, width: int, selection: str = "", key: str = ZONE_LABEL)
     spans = [(label + i * (column + 10), column) for i in range(3)]
     sheet.word(0, 8, f"Domains of {key}", c["ink"], size=13, bold=True, room=width)
     heads = ("nodes", "pods", "volumes reachable")
-    for (x, wide), said in zip(spans, heads, strict=True):
-        sheet.word(x, 32, said, c["soft"], room=wide)
+    for (x, wide), head in zip(spans, heads, strict=True):
+        sheet.word(x, 32, head, c["soft"], room=wide)
     verdict_x = spans[2][0] + column + 10
     if frame.verdicts.pod:
         sheet.word(verdict_x, 32, f"verdicts for {t.name_in_ref(frame.verdicts.pod)}", c["soft"], room=words)
@@ -79,15 +79,15 @@ def draw(frame: f.Frame, width: int, selection: str = "", key: str = ZONE_LABEL)
         loose = row.name in {NO_LABEL, NO_PLACE}
         edge = c["soft"] if loose and n and rows[n - 1].name != NO_LABEL else c["line"]
         sheet.rule(0, y, width, y, edge)
-        verdicts = [f"{count} {said}" for said, count in row.verdicts]
+        verdicts = [f"{count} {verdict}" for verdict, count in row.verdicts]
         high = max(*(_height(len(_kind(row, i)), forms[i], column) for i in range(3)), 17.0 * len(verdicts) + 6, 30)
         ink = c["soft"] if loose else c["ink"]
         sheet.word(0, y + 20, row.name, ink, size=12.5, bold=True, room=label - 12, name=True)
         for i, (x, wide) in enumerate(spans):
             _units(sheet, _kind(row, i), forms[i], x, y + 9, wide)
-        for j, said in enumerate(verdicts):
+        for j, content in enumerate(verdicts):
             ink, bold = inks.get(row.verdicts[j][0], "ink"), row.verdicts[j][0] in {"chosen", "fits"}
-            sheet.word(verdict_x, y + 20 + 17 * j, said, c[ink], bold=bold, room=words - 4)
+            sheet.word(verdict_x, y + 20 + 17 * j, content, c[ink], bold=bold, room=words - 4)
         y += high + 16
     sheet.height = _legend(sheet, rows, y + 14, width)
     return sheet
@@ -97,12 +97,12 @@ def reading(frame: f.Frame, key: str = ZONE_LABEL) -> str:
     """Return the domains as lines: counts, and names where there are few."""
     table = [["domain", "nodes", "pods", "volumes", "verdicts"]]
     for row in _domains(frame, key):
-        verdicts = ", ".join(f"{count} {said}" for said, count in row.verdicts) or "not judged yet"
-        table += [[row.name, *(_said(_kind(row, i)) for i in range(3)), verdicts if row.nodes else "–"]]
+        verdicts = ", ".join(f"{count} {content}" for content, count in row.verdicts) or "not judged yet"
+        table += [[row.name, *(_count_words(_kind(row, i)) for i in range(3)), verdicts if row.nodes else "–"]]
     return f"domains of {key}\n" + (columns(table) if len(table) > 1 else "No nodes. Apply some, or load a scenario.")
 
 
-def _said(items: Sequence[_Item]) -> str:
+def _count_words(items: Sequence[_Item]) -> str:
     few = ", ".join(i.name for i in items)
     return f"{len(items)}: {few}" if 0 < len(items) <= MOST_CHIPS else str(len(items))
 
@@ -112,7 +112,7 @@ def _kind(row: _Domain, i: int) -> tuple[_Item, ...]:
 
 
 def _domains(frame: f.Frame, key: str) -> list[_Domain]:
-    """Sort everything into domains: by name, then what lacks the key, then what has no place."""
+    """Return nodes, pods, volumes and verdicts by domain: by name, then without the key, then without a place."""
     home = {n.name: dict(n.topology).get(key, NO_LABEL) for n in frame.nodes}
     names = sorted(set(home.values()) - {NO_LABEL})
     names += [NO_LABEL] * (NO_LABEL in home.values())
@@ -122,9 +122,9 @@ def _domains(frame: f.Frame, key: str) -> list[_Domain]:
     counts: dict[str, Counter[str]] = {name: Counter() for name in (*names, NO_PLACE)}
     for node in frame.nodes:
         nodes[home[node.name]].append(_node(frame, node))
-        said = _verdict(frame, node)
-        if said:
-            counts[home[node.name]][said] += 1
+        verdict = _verdict(frame, node)
+        if verdict:
+            counts[home[node.name]][verdict] += 1
     for pod in sorted(frame.pods, key=lambda p: (not p.in_focus, p.namespace, p.name)):
         pods[home.get(pod.node or pod.assumed_node, NO_PLACE)].append(_pod(pod))
     for volume in frame.volumes:
@@ -140,7 +140,7 @@ def _domains(frame: f.Frame, key: str) -> list[_Domain]:
 
 
 def reached(frame: f.Frame, volume: f.VolumeRow) -> list[str]:
-    """Give the nodes from which a volume can be reached."""
+    """Return the names of the nodes that reach a volume."""
     kind, _, rest = volume.reach.partition(":")
     if kind == "all":
         return [n.name for n in frame.nodes]
@@ -168,8 +168,8 @@ def _node(frame: f.Frame, node: f.NodeRow) -> _Item:
         return _Item(
             node.name, plugin.letter, plugin.name.partition(" (")[0], c[f"{family}-pale"], c[family], c[family], ref
         )
-    sign, said = ("·", "not asked") if node.verdict == "not asked" else ("○", "not judged yet")
-    return _Item(node.name, sign, said, c["panel"], c["line"], c["soft"], ref)
+    sign, content = ("·", "not asked") if node.verdict == "not asked" else ("○", "not judged yet")
+    return _Item(node.name, sign, content, c["panel"], c["line"], c["soft"], ref)
 
 
 def _pod(pod: f.PodRow) -> _Item:
@@ -191,7 +191,7 @@ def _volume(volume: f.VolumeRow) -> _Item:
 
 
 def _form(cells: Sequence[Sequence[_Item]], wide: float) -> str:
-    """Choose how a column is drawn: chips, one a line where a few long names need it, squares, or bars."""
+    """Return the form of a column: "chip", "line" (one chip a line, for long names), "unit" (squares) or "bar"."""
     most = max((len(items) for items in cells), default=0)
     if most > MOST_CHIPS:
         return "unit" if most <= MOST_UNITS else "bar"
@@ -262,13 +262,13 @@ def _legend(sheet: Sheet, rows: Sequence[_Domain], y: float, width: float) -> fl
                     seen.setdefault(item.kind, item)
     x = 0.0
     for kind, item in seen.items():
-        said = kind if kind not in f.VOLUME_STATES else f"volume {kind}"
-        wide = 22 + t.width(said, 10) + 18
+        content = kind if kind not in f.VOLUME_STATES else f"volume {kind}"
+        wide = 22 + t.width(content, 10) + 18
         if x + wide > width and x:
             x, y = 0.0, y + 20
         dash = (3.0, 2.0) if item.dashed else ()
         sheet.rect(x, y - 7, 14, 14, item.fill, stroke=item.stroke, radius=2, dash=dash, thick=1.2)
         sheet.word(x + 7, y + 0.5, item.sign, item.ink, size=9, bold=True, align="center")
-        sheet.word(x + 20, y, said, palette()["soft"], size=10)
+        sheet.word(x + 20, y, content, palette()["soft"], size=10)
         x += wide
     return y + 14

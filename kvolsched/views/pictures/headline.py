@@ -1,7 +1,7 @@
-"""The first thing read: which step this is, who made it, and one sentence about it; then who may act next.
+"""The headline: the step, its actor and its sentence, then who may act next.
 
-The sentence is the engine's; this module only sets it, as HTML for the panel, as SVG for
-a saved picture, and as the line of text that a notebook compares.
+The engine makes the sentence; this module sets it as HTML for the panel, as SVG for a saved picture and as a line of
+text, which nbval compares.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def draw(frame: Frame, width: float, selection: str = "") -> str:
 
 
 def draw_svg(frame: Frame, width: float) -> tuple[str, float]:
-    """Draw the same as marks of an SVG; give them and their height, px."""
+    """Draw the sentence as marks of an SVG; return them and their height, px."""
     head = frame.head
     number = str(head.step)
     pill = text.width(number, 13, bold=True) + 14
@@ -49,7 +49,7 @@ def draw_svg(frame: Frame, width: float) -> tuple[str, float]:
 
 
 def reading(frame: Frame) -> str:
-    """Read place, branch, rules, actor and sentence as one line."""
+    """Return place, branch, rules, actor and sentence as one line."""
     head = frame.head
     by = f", by {head.actor}" if head.actor else ""
     return (
@@ -59,7 +59,7 @@ def reading(frame: Frame) -> str:
 
 
 def next_reading(frame: Frame) -> str:
-    """Read who may act next and what that would do, the default first."""
+    """Return as lines who may act next and what that would do, the default first."""
     if not frame.next:
         return f"next  {IDLE}"
     lines = [f"{i}  {row.label}: {row.words}{_idle(row)}" for i, row in enumerate(frame.next, 1)]
@@ -67,7 +67,7 @@ def next_reading(frame: Frame) -> str:
 
 
 def chip_words(row: NextActor) -> str:
-    """Give what an actor would do as its chip says it: one sentence, without the subject that the label names."""
+    """Return what an actor would do, for its chip: one sentence without the subject that the label names."""
     when, found, words = row.words.rpartition(" s: ") if row.words.startswith("in ") else ("", "", row.words)
     words = words.partition(". ")[0].removesuffix(".")
     for subject in (row.label, row.label.partition(" · ")[0], row.label.rpartition(" ")[0]):
@@ -78,7 +78,7 @@ def chip_words(row: NextActor) -> str:
 
 
 def place_html(frame: Frame) -> str:
-    """Give step, last known step and clock as HTML for the toolbar."""
+    """Return step, last known step and clock as HTML for the toolbar."""
     head = frame.head
     return (
         f'<span class="k-place"><b>{head.step}</b> / {head.steps_known}</span>'
@@ -87,7 +87,7 @@ def place_html(frame: Frame) -> str:
 
 
 def badge_html(frame: Frame) -> str:
-    """Give branch and revision as HTML for the toolbar; the revision names its sources."""
+    """Return branch and revision, with its sources, as HTML for the toolbar."""
     head = frame.head
     source = text.escape(SOURCES.get(head.revision, ""))
     return (
@@ -98,7 +98,7 @@ def badge_html(frame: Frame) -> str:
 
 
 def stacked(parts: list[tuple[str, float]], width: float, label: str) -> str:
-    """Put marks with their heights under each other in one SVG."""
+    """Stack marks with their heights in one SVG."""
     body, y = "", 10.0
     for marks, height in parts:
         body += f'<g transform="translate(10,{num(y)})">{marks}</g>'

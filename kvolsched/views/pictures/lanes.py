@@ -1,10 +1,8 @@
-"""The timeline by component: who wrote what and when, and who has not seen it yet.
+"""The timeline: who wrote what and when, and who has not seen it yet; one lane an actor, one column a step.
 
-A pure function of `Frame.lanes` and `Frame.head`: one lane an actor, one column a step.
-A filled square is a write to the API, a ring is only notes, a crossed outline a refused
-write, a zigzag a crash. The line is solid as far as the actor's component has seen every
-kind that it watches, hatched from there to the playhead; the words at its end say by how
-many changes it is behind. What is known from an earlier visit stands pale at the right.
+A filled square is a write to the API, a ring is only notes, a crossed outline a refused write, a zigzag a crash. The
+line is solid as far as the actor's component has seen every kind that it watches, hatched from there to the present
+step; the words at its end count the changes not yet seen. Steps known from an earlier visit stand pale at the right.
 """
 
 from __future__ import annotations
@@ -30,7 +28,7 @@ _PITCH, _HALF = 22.0, 6.5
 
 @frozen
 class _Axis:
-    """Where the steps stand: `first` to `last` in columns of `col` px from `x0` on."""
+    """The columns of the steps `first` to `last`: `col` px each, from `x0` on."""
 
     x0: float
     col: float
@@ -67,15 +65,15 @@ def draw(frame: f.Frame, width: int, selection: str = "", *, unfolded: AbstractS
 
 
 def reading(frame: f.Frame) -> str:
-    """Say the lanes in lines: how far seen, how far behind, and the marks up to now."""
+    """Return the lanes as lines: how far seen, how many changes behind, and the marks up to now."""
     if not frame.lanes:
         return EMPTY
     rows = []
     for lane in frame.lanes:
         now = [_mark_words(m) for m in lane.marks if m.step <= frame.head.step]
         later = [_mark_words(m) for m in lane.marks if m.step > frame.head.step]
-        said = " ".join(now) + (f" (later {' '.join(later)})" if later else "")
-        rows.append([lane.label, _seen_words(lane, frame.head.step), said.strip()])
+        content = " ".join(now) + (f" (later {' '.join(later)})" if later else "")
+        rows.append([lane.label, _seen_words(lane, frame.head.step), content.strip()])
     return columns(rows)
 
 
@@ -93,7 +91,7 @@ def _behind(lane: f.Lane) -> int:
 
 
 def _seen(lane: f.Lane, now: int) -> int:
-    """Give the place of the slowest cursor: one that nothing waits for is not slow."""
+    """Return the step of the slowest cursor that has pending changes; without one, the present step."""
     return min((c.position for c in lane.cursors if c.pending), default=now)
 
 
@@ -131,8 +129,8 @@ def _overview(frame: f.Frame, axis: _Axis, last: int, x0: float, room: float, le
     start, end = x0 + axis.first / last * room, x0 + axis.last / last * room
     now = x0 + frame.head.step / last * room
     window = rect(start, 3, end - start, 17, "k-window", 3) + path(f"M{num(now)} 1v21", "k-now")
-    said = word(10, 15, "k-w", t.end(f"all {last} {frame.head.gear}", left - 14, 10))
-    return said + rect(x0, 5, room, 13, "k-p-none", 2) + "".join(ticks) + window
+    content = word(10, 15, "k-w", t.end(f"all {last} {frame.head.gear}", left - 14, 10))
+    return content + rect(x0, 5, room, 13, "k-p-none", 2) + "".join(ticks) + window
 
 
 def _column(axis: _Axis, bottom: float) -> str:
@@ -143,7 +141,7 @@ def _column(axis: _Axis, bottom: float) -> str:
 
 
 def _numbers(axis: _Axis, width: int) -> str:
-    """Draw the steps' numbers; each can be clicked to go there."""
+    """Draw the numbers of the steps; a click goes to that step."""
     widest = t.width(str(axis.last), 11, bold=True) + 8
     every = next(k for k in (1, 2, 5, 10, 20, 50, 100, 500, 1000, 10**9) if k * axis.col >= widest)
     parts = []
@@ -152,8 +150,8 @@ def _numbers(axis: _Axis, width: int) -> str:
         if (step % every and step != axis.now) or near:
             continue
         kind = "k-c k-mid" + (" k-b k-t-accent" if step == axis.now else "")
-        said = word(axis.x(step), axis.top - 22, kind, str(step))
-        parts.append(pick(said, f"step/{step}", f"n{step}", f"go to step {step}", pressed=step == axis.now))
+        content = word(axis.x(step), axis.top - 22, kind, str(step))
+        parts.append(pick(content, f"step/{step}", f"n{step}", f"go to step {step}", pressed=step == axis.now))
     return "".join(parts)
 
 
@@ -172,7 +170,7 @@ def _lane(
     back = rect(2, y - 10, left - 2, 20, "k-p-accent" if active else "k-hit", 4)
     fold = ("▾" if open_ else "▸") if lane.cursors else ""
     name = t.middle(lane.label, left - 28, 11, bold=active)
-    said = (
+    content = (
         back
         + word(left - 15, y + 4, "k-z k-live", fold) * bool(fold)
         + word(8, y + 4, "k-b k-t-accent" if active else "", name)
@@ -180,7 +178,7 @@ def _lane(
     more = f' aria-expanded="{"true" if open_ else "false"}"' if lane.cursors else ""
     label = f"{lane.label}, {_seen_words(lane, axis.now)}"
     parts = [
-        pick(said, f"lane/{lane.actor}", "name", label, pressed=selection == f"lane/{lane.actor}", more=more)
+        pick(content, f"lane/{lane.actor}", "name", label, pressed=selection == f"lane/{lane.actor}", more=more)
     ]
     parts.append(_line(axis, y, _seen(lane, axis.now) if lane.cursors else axis.now))
     parts.append(_marks(frame, lane, axis, y, selection))
@@ -192,7 +190,7 @@ def _lane(
 
 
 def _line(axis: _Axis, y: float, seen: int) -> str:
-    """Draw what was seen as a solid line, what was not as hatching up to the playhead."""
+    """Draw what was seen as a solid line, the rest up to the present step as hatching."""
     end, now, start = axis.x(axis.last), axis.x(axis.now), axis.x(axis.first)
     to = axis.x(min(seen, axis.now))
     parts = [path(f"M{num(start)} {num(y)}H{num(end)}", "k-rest")]
@@ -213,9 +211,9 @@ def _kind(cursor: f.Cursor, axis: _Axis, y: float, width: int) -> str:
     y -= 2
     seen = cursor.position if cursor.pending else axis.now
     name = word(20, y + 3.5, "k-w", t.end(cursor.kind, axis.x0 - 30, 10))
-    said = f"{cursor.pending} behind" if cursor.pending else "up to date"
+    content = f"{cursor.pending} behind" if cursor.pending else "up to date"
     kind = "k-z k-end k-strong" if cursor.pending else "k-z k-end"
-    return name + _line(axis, y, seen) + word(width - 6, y + 3.5, kind, said)
+    return name + _line(axis, y, seen) + word(width - 6, y + 3.5, kind, content)
 
 
 def _marks(frame: f.Frame, lane: f.Lane, axis: _Axis, y: float, selection: str) -> str:
@@ -246,7 +244,7 @@ def _marks(frame: f.Frame, lane: f.Lane, axis: _Axis, y: float, selection: str) 
 
 
 def _gathered(marks: list[f.Mark], fit: int) -> list[tuple[f.Mark, int]]:
-    """Give the marks of one step that have room, the last one standing for the rest with their count."""
+    """Return the marks of one step that have room; the last one counts those left out."""
     wrote = [m for m in marks if m.kind != "note"]
     telling = wrote or marks[:1]  # a write says more than a note beside it
     kept = telling[:fit]
@@ -285,8 +283,8 @@ def _legend(frame: f.Frame, y: float, width: int) -> tuple[str, float]:
     if any(m.step > frame.head.step for lane in frame.lanes for m in lane.marks):
         entries.append(("later", "known from an earlier visit"))
     parts, x = [], 8.0
-    for kind, said in entries:
-        wide = 24 + t.width(said, 10) + 22
+    for kind, content in entries:
+        wide = 24 + t.width(content, 10) + 22
         if x + wide - 20 > width and x > 8:
             x, mid = 8.0, mid + 20
         if kind == "lag":
@@ -299,6 +297,6 @@ def _legend(frame: f.Frame, y: float, width: int) -> tuple[str, float]:
             shown = f.Mark(0, "write" if kind == "later" else kind)
             mark = sign(evolve(shown, verb=" "), x + 6, mid, now=False)
             mark = f'<g class="k-later">{mark}</g>' if kind == "later" else mark
-        parts.append(mark + word(x + 22, mid + 3.5, "k-w", t.end(said, width - x - 24, 10)))
+        parts.append(mark + word(x + 22, mid + 3.5, "k-w", t.end(content, width - x - 24, 10)))
         x += wide
     return "".join(parts), mid + 14

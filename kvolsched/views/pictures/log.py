@@ -1,8 +1,7 @@
-"""What this step changed, and which events were written: rows of words, newest first.
+"""The changes of this step, and the events, newest first.
 
-Pure functions of `Frame.changes` and `Frame.events`. The API's truth and a component's
-notes never share a group, a refused write stands before everything and is boxed, and a
-message is broken into lines rather than cut where there is room.
+Writes to the API and notes of components never share a group; a refused write stands first, in a box; a message is
+broken into lines rather than cut where there is room.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ NOTHING_YET = "Nothing yet. Press Step."
 NO_CHANGE = "Nothing: this step changed nothing."
 NO_EVENT = "No event has been written yet."
 MOST_EVENTS = 60
-"""More events than this end in a line that counts the rest."""
+"""Of more events, the last line counts the rest."""
 
 _OPS = {"+": "k-t-ok", "~": "k-t-accent", "-": "k-t-storage"}
 _SIGNS = {"-": "−"}
@@ -45,7 +44,7 @@ def draw_changes(frame: f.Frame, width: int, selection: str = "") -> str:
 
 
 def changes_reading(frame: f.Frame) -> str:
-    """Say what changed in lines: op, api or note of whom, ref, field: old → new."""
+    """Return the changes as lines: op, api or the component of the note, ref, field: old → new."""
     lines = []
     for row in sorted(frame.changes, key=lambda c: (c.kind, c.outcome == "done")):
         whose = "api" if row.kind == "api" else f"note {row.component}"
@@ -74,12 +73,12 @@ def _from_to(row: f.ChangeRow | f.ObjectStoryRow) -> str:
     return f"{row.old or 'none'} → {row.new or 'none'}"
 
 
-def _title(said: str, y: float, width: int) -> str:
-    return word(0, y + 14, "k-b k-quiet", t.end(said, width, 11, bold=True)) + rule(0, y + 22, width)
+def _title(content: str, y: float, width: int) -> str:
+    return word(0, y + 14, "k-b k-quiet", t.end(content, width, 11, bold=True)) + rule(0, y + 22, width)
 
 
 def _changes(rows: list[f.ChangeRow], y: float, width: int, selection: str) -> tuple[str, float]:
-    """Draw entries under each other; those of one object stand under its name, which is said once."""
+    """Draw entries in a column; those of one object stand under its name."""
     parts, before = [], ""
     for i, row in enumerate(rows):
         body, y = _change(row, i, y, width, selection, named=row.ref != before)
@@ -100,14 +99,14 @@ def _change(
     lines = [word(start, at, "k-n", t.middle(row.ref, room, 12, bold=True))] if named else []
     field = field_words(row.field)
     if done:
-        value, at = _said(row, field, start, at, room)
+        value, at = _field_and_values(row, field, start, at, room)
         lines.append(value)
     else:
         wanted = f"{field}, wanted: {row.new}" if row.new else field
         at += 16
         lines.append(word(start, at, "k-m", t.end(wanted, room, 12)))
-        said = f"{row.message}; nothing was written" if row.message else "nothing was written"
-        for j, line in enumerate((row.outcome, *t.wrap(said, room, 12, 4))):
+        content = f"{row.message}; nothing was written" if row.message else "nothing was written"
+        for j, line in enumerate((row.outcome, *t.wrap(content, room, 12, 4))):
             at += 16
             lines.append(word(start, at, "k-m" if j else "k-n", line))
     high = at - y + 8
@@ -129,7 +128,7 @@ def _change(
 
 
 def field_words(path: str) -> str:
-    """Give a field as people name it: an annotation by its key, a node affinity without the way into its terms."""
+    """Return a field in short: an annotation by its key, a node affinity without the path into its terms."""
     for long, short in (("metadata.annotations[", "annotation "), ("metadata.labels[", "label "),
                         ("status.conditions[", "condition "), ("metadata.ownerReferences[", "owner ")):  # fmt: skip
         if path.startswith(long):
@@ -137,7 +136,7 @@ def field_words(path: str) -> str:
     return "spec.nodeAffinity" if path.startswith("spec.nodeAffinity.") else path
 
 
-def _said(row: f.ChangeRow, field: str, x: float, y: float, room: float) -> tuple[str, float]:
+def _field_and_values(row: f.ChangeRow, field: str, x: float, y: float, room: float) -> tuple[str, float]:
     """Draw a field and its old → new in one line where they fit, else the value below the field."""
     if not field:
         return _values(row, x, y, room)
@@ -152,11 +151,11 @@ def _said(row: f.ChangeRow, field: str, x: float, y: float, room: float) -> tupl
 
 
 def _values(row: f.ChangeRow, x: float, y: float, room: float) -> tuple[str, float]:
-    """Draw old → new in one line where it fits, else the new value in lines of its own."""
+    """Draw old → new in one line where it fits, else the new value on further lines."""
     old, new = row.old, row.new
     if not old and not new:
-        said = "created" if row.op == "+" else "deleted"
-        return word(x, y + 16, "k-m k-soft", said), y + 16
+        content = "created" if row.op == "+" else "deleted"
+        return word(x, y + 16, "k-m k-soft", content), y + 16
     if not old:
         return _wrapped(x, y, new, room, "k-n")
     target = new or "none"
@@ -169,9 +168,9 @@ def _values(row: f.ChangeRow, x: float, y: float, room: float) -> tuple[str, flo
     return first + rest, at
 
 
-def _wrapped(x: float, y: float, said: str, room: float, kind: str) -> tuple[str, float]:
+def _wrapped(x: float, y: float, content: str, room: float, kind: str) -> tuple[str, float]:
     parts = []
-    for line in t.wrap(said, room, 12, 3, bold=True) or ("",):
+    for line in t.wrap(content, room, 12, 3, bold=True) or ("",):
         y += 16
         parts.append(word(x, y, kind, line))
     return "".join(parts), y
@@ -236,7 +235,7 @@ def draw_events(frame: f.Frame, width: int, selection: str = "") -> str:
 
 
 def events_reading(frame: f.Frame) -> str:
-    """Say all events in lines: step, type, reason, object, message, ×count."""
+    """Return all events as lines: step, type, reason, object, message, ×count."""
     table = [["step", "type", "reason", "object", "message"]]
     for row in _newest(frame):
         times = f"  ×{row.count}" if row.count > 1 else ""

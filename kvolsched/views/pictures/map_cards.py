@@ -1,7 +1,7 @@
 """The cluster map up to 24 nodes: domains as boxes, nodes as cards, pods as blocks, volumes as cylinders.
 
-Room is reserved for what may come, so that nothing jumps when a pod lands; a pod in
-focus is one keyed block wherever it stands, so that a browser lets it glide there.
+Room is reserved for pods and volumes to come, so that nothing jumps; a pod in focus is one keyed block wherever it
+stands, so that a browser lets it glide.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ TRACKS = 25
 
 @frozen
 class CardLayout:
-    """Measures that all cards of one picture share, px."""
+    """Sizes that all cards of one map share, px."""
 
     per_row: int
     domain_w: float
@@ -53,7 +53,7 @@ class CardLayout:
 def draw_cards(
     frame: Frame, width: float, selection: str, domains: tuple[Domain, ...], word_of_key: str
 ) -> str:
-    """Give the picture as SVG: tray and classes above, one box a domain, volumes below their nodes."""
+    """Draw the map as cards: tray and classes above, one box a domain, volumes below their nodes."""
     scene = Scene(selection_refs(frame, selection), frozenset(frame.head.hot))
     claims = {claim.ref: claim for claim in frame.claims}
     places = volume_places(frame, domains)
@@ -80,10 +80,10 @@ def draw_cards(
                 )  # fmt: skip
                 domain_of[node.ref] = name
                 _card(scene, frame, node, card, plan, claims, name, word_of_key)
-            mine = places.get(name, ())
-            domain_of.update((volume.ref, name) for volume in mine)
+            volumes = places.get(name, ())
+            domain_of.update((volume.ref, name) for volume in volumes)
             words = name if word_of_key == "hostname" else f"{word_of_key} {shorts[name]}"
-            _volumes(scene, box, 30 + rows * (plan.card_h + GAP), mine, plan, words)
+            _volumes(scene, box, 30 + rows * (plan.card_h + GAP), volumes, plan, words)
         y += height + GAP
     bottom = y - GAP
     if places.get(""):
@@ -93,7 +93,7 @@ def draw_cards(
 
 
 def volume_places(frame: Frame, domains: tuple[Domain, ...]) -> dict[str, tuple[VolumeRow, ...]]:
-    """Give the volumes of each domain; under "" those that several domains, all or none can reach."""
+    """Return the volumes of each domain; under "" those that several domains, all or none reach."""
     home = {node.name: name for name, nodes in domains for node in nodes}
     names = {name for name, _ in domains}
     found: dict[str, list[VolumeRow]] = {}
@@ -204,7 +204,7 @@ def _card(
 
 
 def spoken_verdict(frame: Frame, node: NodeRow) -> str:
-    """Give a node's verdict as a screen reader says it."""
+    """Return a node's verdict in words for a screen reader."""
     if node.verdict == "rejected":
         return f"rejected by {plugin(node, frame.verdicts.plugins).name}: {reason(node)}"
     return {"chosen": "fits, chosen"}.get(node.verdict, node.verdict)
@@ -214,21 +214,21 @@ def _head(frame: Frame, node: NodeRow, wide: float, role: str) -> str:
     """Draw name, badge and up to two lines of words on the band."""
     sign = verdict_glyph(node)
     first = plugin(node, frame.verdicts.plugins)
-    said = first.letter if node.verdict == "rejected" else node.verdict
+    content = first.letter if node.verdict == "rejected" else node.verdict
     badge, taken = "", 0.0
     if not sign or node.verdict == "not asked":
-        said = "not judged yet" if node.verdict == "not judged" else "· not asked"
-        if text.width(node.name, 12.5, bold=True) + text.width(said, 11) + 26 > wide:
-            said = "" if node.verdict == "not judged" else "·"
-        badge, taken = word(wide - 10, 19, "k-q k-end", said), text.width(said, 11) + 6
+        content = "not judged yet" if node.verdict == "not judged" else "· not asked"
+        if text.width(node.name, 12.5, bold=True) + text.width(content, 11) + 26 > wide:
+            content = "" if node.verdict == "not judged" else "·"
+        badge, taken = word(wide - 10, 19, "k-q k-end", content), text.width(content, 11) + 6
     else:
         if wide < 175 and node.verdict == "chosen" and text.width(node.name, 12.5, bold=True) > wide - 90:
-            said = ""
-        taken = text.width(said, 11, bold=True) + (27 if said else 20)
+            content = ""
+        taken = text.width(content, 11, bold=True) + (27 if content else 20)
         ground = "k-s-ink" if node.verdict == "chosen" else f"k-s-{role}"
         left = wide - taken - 6
         badge = rect(left, 7, taken, 17, ground, 8.5)
-        badge += word(left + 10, 19, "k-b k-on k-mid", sign) + word(left + 19, 19.5, "k-b k-on", said)
+        badge += word(left + 10, 19, "k-b k-on k-mid", sign) + word(left + 19, 19.5, "k-b k-on", content)
     out = word(9, 19, "k-h", text.middle(node.name, wide - taken - 20, 12.5, bold=True)) + badge
     said_of_it = _band_words(node, first.name.partition(" (")[0], wide)
     rows = [row for words in said_of_it for row in text.wrap(words, wide - 18, 10, 2)]
@@ -267,7 +267,7 @@ def _bar(x: float, w: float, label: str, used: int, capacity: int, more: int) ->
 
 
 def _chip_rows(frame: Frame, node: NodeRow, wide: float) -> list[list[tuple[PodRow | None, str, float]]]:
-    """Break the other pods of a node into at most two rows of chips; the last chip counts what is left."""
+    """Return the pods of a node that are not in focus in at most two rows of chips; the last chip counts the rest."""
     rows: list[list[tuple[PodRow | None, str, float]]] = [[]]
     x, rest = 8.0, 0
     for pod in frame.pods:
@@ -321,7 +321,7 @@ def _more(scene: Scene, box: Box, y: float, rest: int, room: float) -> None:
 
 
 def draw_volume(scene: Scene, box: Box, volume: VolumeRow, within: str = "") -> None:
-    """Draw a volume as a cylinder filled as far as it is bound, with its words; `within` a node's box it is there."""
+    """Draw a volume as a cylinder, full if bound, half if reserved; `within` a node's box its node is not repeated."""
     dashed = {"assumed": " k-dot", "reserved": " k-part"}.get(volume.state, "")
     kind = " k-full" if volume.state == "bound" else ""
     gone = " k-gone" if volume.state == "released" else ""
@@ -347,7 +347,7 @@ def draw_volume(scene: Scene, box: Box, volume: VolumeRow, within: str = "") -> 
 
 
 def _strip(scene: Scene, box: Box, volumes: tuple[VolumeRow, ...], plan: CardLayout) -> float:
-    """Draw across all domains the volumes that do not belong to one; give the lower edge."""
+    """Draw the volumes that belong to no single domain, across all domains; return the lower edge."""
     columns = max(1, int((box.w - 15) // 175))
     rows = min(3, ceil(len(volumes) / columns))
     strip = Box(0, box.y, box.w, 24 + rows * (VOLUME_H + 5) + 6)

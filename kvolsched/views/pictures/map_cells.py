@@ -1,7 +1,7 @@
 """The cluster map over 24 nodes: one cell a node, or only tallies where cells would be too small.
 
-A cell's place follows from its name alone, so that it stands still from step to step;
-letters say what colour says, and the counts below say it in words.
+The place of a cell depends on its name alone, so it stands still from step to step; a letter repeats the colour, and
+the counts below repeat both in words.
 """
 
 from __future__ import annotations
@@ -20,18 +20,18 @@ from kvolsched.views.pictures.states import node_facts, plugin, reason, selectio
 
 GAP, PAD, TOP, DETAIL, SMALLEST = 10, 10, 44, 62, 12
 CellKind = tuple[str, str, str]
-"""What cells share: letter, colour role, words."""
+"""Letter, colour role and words of a cell."""
 
 
 def pitch_of(width: float, nodes: int) -> int:
-    """Give the distance of two cells, px; under 12 a cell would be too small to point at."""
+    """Return the distance of two cells, px; below 12 a cell is too small to point at."""
     return min(30, floor(sqrt(width * 230 / max(1, nodes))))
 
 
 def draw_cells(
     frame: Frame, width: float, selection: str, domains: tuple[Domain, ...], word_of_key: str
 ) -> str:
-    """Give the picture as SVG: a line of what waits, one tile a domain, then the nodes of interest."""
+    """Draw the map as cells: a line of what waits, one tile a domain, then the nodes of interest."""
     scene = Scene(selection_refs(frame, selection), frozenset(frame.head.hot))
     pitch = pitch_of(width, len(frame.nodes))
     cells = pitch >= SMALLEST
@@ -65,7 +65,7 @@ def draw_cells(
 
 
 def interesting(frame: Frame, selection: str, most: int) -> tuple[NodeRow, ...]:
-    """Give the nodes that get a row of their own: selected, chosen, assumed, nominated, just changed."""
+    """Return the nodes that get a row: selected, chosen, assumed, nominated, just changed."""
     wanted = {ref.partition("/")[2] for ref in selection_refs(frame, selection) if ref.startswith("node/")}
     wanted |= {pod.node or pod.assumed_node for pod in frame.pods if pod.ref == selection}
     nominated = {pod.assumed_node for pod in frame.pods} | {pod.nominated_node for pod in frame.pods}
@@ -98,14 +98,14 @@ def _kind(frame: Frame, node: NodeRow) -> CellKind:
 
 
 def _tally(frame: Frame, nodes: tuple[NodeRow, ...]) -> list[tuple[CellKind, int]]:
-    """Count the kinds of verdict: what fits, then plugins in profile order, then the rest."""
+    """Return the count of each kind of verdict: fits, then plugins in profile order, then the rest."""
     order = {head.name: i for i, head in enumerate(frame.verdicts.plugins)} | {"fits": -1}
     counted = Counter(_kind(frame, node) for node in nodes)
     return sorted(counted.items(), key=lambda item: (order.get(item[0][2], len(order)), item[0]))
 
 
 def tally_words(frame: Frame, nodes: tuple[NodeRow, ...]) -> str:
-    """Give the counts of a domain in words: "152 fits, 11 NodeUnschedulable"."""
+    """Return the counts of a domain in words: "152 fits, 11 NodeUnschedulable"."""
     return ", ".join(f"{count} {kind[2]}" for kind, count in _tally(frame, nodes))
 
 
@@ -175,9 +175,9 @@ def _cells(
         if homes[node.name]:
             above.append(f'<circle class="k-home" cx="{num(x + side - 0.5)}" cy="{num(y + 0.5)}" r="{num(dot)}"/>')
     body = [
-        f'<g class="k-cell {ground}" data-key="{said}" data-say="{said}">{"".join(paths)}</g>'
+        f'<g class="k-cell {ground}" data-key="{kind}" data-say="{kind}">{"".join(paths)}</g>'
         for (ground, words), paths in grounds.items()
-        for said in [text.escape(words)]
+        for kind in [text.escape(words)]
     ]
     for ink, places in letters.items():
         xs, ys = " ".join(str(x) for _, x, _ in places), " ".join(str(y) for _, _, y in places)
@@ -204,7 +204,7 @@ def _counts(scene: Scene, frame: Frame, box: Box, nodes: tuple[NodeRow, ...], y:
 
 
 def _detail(scene: Scene, frame: Frame, box: Box, node: NodeRow) -> None:
-    """Open one node as a row: name, verdict in words, bars, its pods."""
+    """Draw one node as a row: name, verdict in words, bars, pods."""
     _, role, _ = _kind(frame, node)
     body = rect(0.5, 0.5, box.w - 1, box.h - 1, "k-panel", 6)
     body += rect(0.5, 0.5, 5, box.h - 1, f"k-s-{role}" if role != "none" else "k-rail")
@@ -242,8 +242,8 @@ def _detail(scene: Scene, frame: Frame, box: Box, node: NodeRow) -> None:
 def _pods(scene: Scene, frame: Frame, box: Box, node: NodeRow) -> None:
     claims = {claim.ref: claim for claim in frame.claims}
     x, rest = box.x, 0
-    mine = [pod for pod in frame.pods if node.name in (pod.node, pod.assumed_node, pod.nominated_node)]
-    for pod in sorted(mine, key=lambda pod: not pod.in_focus):
+    pods = [pod for pod in frame.pods if node.name in (pod.node, pod.assumed_node, pod.nominated_node)]
+    for pod in sorted(pods, key=lambda pod: not pod.in_focus):
         shown = text.middle(pod.name, 110, 10)
         wide = 124.0 if pod.in_focus or not pod.node else text.width(shown, 10) + 12
         if x + wide > box.right - 34:

@@ -1,8 +1,7 @@
-"""Links of the cluster map: who is promised to whom, as right-angled tracks.
+"""Links of the cluster map, from claims to nodes and volumes, as right-angled tracks.
 
-A link starts at a block in the tray, runs in the gap below the tray and in the left
-gutter of a domain, and ends at a card or a volume; it never crosses a card, and where no
-such way exists it is left out, because the ticket says the same in words.
+A link starts at a block in the tray, runs in the gap below the tray and in the left gutter of a domain, and ends at a
+card or a volume. It never crosses a card; where no such way exists it is left out, since the ticket has it in words.
 """
 
 from __future__ import annotations
@@ -29,7 +28,7 @@ Way = list[tuple[float, float]]
 
 @define
 class Tracks:
-    """The free ways of one picture (it mutates): how many tracks each channel already holds."""
+    """The tracks of one map, and how many of each channel are taken. Mutable."""
 
     gap: Box
     gutters: dict[str, float]
@@ -125,7 +124,7 @@ def _to_volume(
 
 
 def _clear(scene: Scene, start: Box, target: Box) -> bool:
-    """Tell whether a straight way down from a ticket to a volume crosses no other card, ticket or volume."""
+    """Say whether a straight way down from a ticket to a volume crosses no other card, ticket or volume."""
     x = min(start.right - 22, target.right - 8)
     if not (max(start.x, target.x) + 8 <= x):
         return False
@@ -137,7 +136,7 @@ def _clear(scene: Scene, start: Box, target: Box) -> bool:
 
 
 def _label(scene: Scene, tracks: Tracks, kind: str, way: Way, corner: float) -> None:
-    """Name a kind of link once: beside the last corner in the gap, or where no link runs, on paper of its own."""
+    """Draw the name of a kind of link once, on paper: beside its last corner in the gap, or where no link runs."""
     wide, y = text.width(kind, 10, bold=True), way[1][1] + 3
     ends = [min(way[0][0], corner) - 8 - wide]
     crossing = ([x for x, down in other if down <= tracks.gap.bottom] for other in tracks.ways)
@@ -167,16 +166,16 @@ def _add(
 ) -> None:
     tracks.ways.append(points)
     body = path(_commands(points), _STYLES[kind])
-    for wanted, here, before in ((heads[0], points[0], points[1]), (heads[1], points[-1], points[-2])):
+    for wanted, tip, before in ((heads[0], points[0], points[1]), (heads[1], points[-1], points[-2])):
         if wanted:
-            body += _head(here, before)
+            body += _head(tip, before)
     scene.parts.append(
         (f"7:{key}", f'<g data-key="{text.escape("7:" + key)}" class="k-new">{body}</g>')
     )
 
 
 def _commands(points: list[tuple[float, float]], radius: float = 5) -> str:
-    """Give a right-angled way with rounded corners."""
+    """Return the path commands of a right-angled way with rounded corners."""
     out = [f"M{num(points[0][0])} {num(points[0][1])}"]
     for (ax, ay), (bx, by), (cx, cy) in zip(points, points[1:], points[2:], strict=False):
         before = min(radius, (abs(bx - ax) + abs(by - ay)) / 2)

@@ -1,4 +1,4 @@
-"""Pods and claims as they look anywhere on the map: blocks with tickets, lines, chips and ghosts."""
+"""Pods and claims on the cluster map: blocks with tickets, lines, chips and ghosts."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ ClaimRows = dict[str, ClaimRow]
 
 
 def block_height(claims: int) -> float:
-    """Give the height of a pod's block with that many tickets, px."""
+    """Return the height of a pod's block with that many tickets, px."""
     return HEAD + TICKET * claims + 3
 
 
 def spoken(pod: PodRow) -> str:
-    """Give a pod's name, state and place as a screen reader says it."""
+    """Return a pod's name, state and node in words for a screen reader."""
     return f"pod {pod.name}, {pod_words(pod)}" + (f", on node {pod.node}" if pod.node else "")
 
 
@@ -27,7 +27,7 @@ def draw_block(scene: Scene, box: Box, pod: PodRow, claims: ClaimRows) -> None:
     body = rect(0, 0, box.w, box.h, "k-pod", 5)
     if not pod.node:
         body += rect(1, 1, box.w - 2, box.h - 2, "k-pod k-dash", 4)
-    named = min(text.width(pod.name, 11, bold=True) + 1, box.w * 0.5)  # a name is worth more than its state's last word
+    named = min(text.width(pod.name, 11, bold=True) + 1, box.w * 0.5)  # names are cut last
     state = text.end(pod_words(pod), box.w - 40 - named, 10)
     room = box.w - 34 - text.width(state, 10) - 6
     body += word(11, 15, "k-on k-mid", pod_glyph(pod))
@@ -41,7 +41,7 @@ def draw_block(scene: Scene, box: Box, pod: PodRow, claims: ClaimRows) -> None:
 
 
 def _shared(name: str, words: str, room: float, size: float) -> tuple[str, str]:
-    """Give a pod's name (bold) and words about it (size 10) for one line: the words give way, to a third of it."""
+    """Return a pod's name (bold) and words about it (size 10), cut to one line; the words keep at least a third."""
     least = min(text.width(words, 10), room / 3)
     kept = text.middle(name, room - least, size, bold=True)
     return kept, text.end(words, room - text.width(kept, size, bold=True), 10)
@@ -114,7 +114,7 @@ def button_chip(scene: Scene, box: Box, pod: PodRow | None, shown: str, node: st
 
 
 def ghost(scene: Scene, box: Box, pod: PodRow, node: str) -> None:
-    """Draw where the scheduler's cache (or a nomination) has a pod that the API has nowhere."""
+    """Draw a pod on the node where only the scheduler's cache, or a nomination, has it."""
     assumed = pod.assumed_node == node
     room = box.w - 34
     words = "assumed (cache)" if assumed else "nominated"
@@ -123,7 +123,7 @@ def ghost(scene: Scene, box: Box, pod: PodRow, node: str) -> None:
     name, words = _shared(pod.name, words, room, 11)
     line = "k-ghost" if assumed else "k-ghost k-dot"
     body = rect(0.75, 0.75, box.w - 1.5, box.h - 1.5, line, 4)
-    body += word(11, 13, "k-mid", pod_glyph(pod, here=True) if assumed else "○")
+    body += word(11, 13, "k-mid", pod_glyph(pod, in_cache=True) if assumed else "○")
     body += word(21, 13, "k-b", name)
     body += word(box.w - 8, 13, "k-c k-end", words)
     scene.parts.append((f"4:ghost {pod.ref}", group(f"4:ghost {pod.ref}", box.x, box.y, body)))

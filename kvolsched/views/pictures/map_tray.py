@@ -16,7 +16,7 @@ TITLE, LINE, CLASS_H, MOST = 24, 24, 33, 12
 
 @frozen
 class _Item:
-    """One thing in the tray with its size, px."""
+    """A pod or claim in the tray with its size, px."""
 
     w: float
     h: float
@@ -27,7 +27,7 @@ class _Item:
 
 
 def tray_height(frame: Frame, width: float, block_w: float, *, lines: bool) -> float:
-    """Give the height of the tray: room for one block is kept when nothing waits."""
+    """Return the height of the tray; it keeps room for one block when nothing waits."""
     rows = _rows(frame, width, block_w, lines=lines)
     focus = [pod for pod in frame.pods if pod.in_focus]
     least = block_height(max((len(pod.claims) for pod in focus), default=1))
@@ -68,15 +68,15 @@ def draw_tray(scene: Scene, frame: Frame, box: Box, block_w: float, *, lines: bo
 
 
 def about_words(frame: Frame) -> str:
-    """Say whose verdicts the nodes show, where that could be asked: "verdicts: pass 2 of db-1"."""
-    told = frame.verdicts
-    if sum(pod.in_focus or not pod.node for pod in frame.pods) < 2 or not told.rows:
+    """Return whose verdicts the nodes show, if several pods come into question: "verdicts: pass 2 of db-1"."""
+    verdicts = frame.verdicts
+    if sum(pod.in_focus or not pod.node for pod in frame.pods) < 2 or not verdicts.rows:
         return ""
-    return f"verdicts: pass {told.number} of {text.name_in_ref(told.pod)}"
+    return f"verdicts: pass {verdicts.number} of {text.name_in_ref(verdicts.pod)}"
 
 
 def _about(frame: Frame, width: float, start: float) -> str:
-    """Draw whose verdicts they are, in the middle of what the two titles leave free."""
+    """Draw whose verdicts the nodes show, between the two titles."""
     right = text.width("Storage classes", 11, bold=True) + 10 if frame.classes else 0.0
     room = width - start - right - 40
     words = text.middle(about_words(frame), room, 10)
@@ -89,13 +89,13 @@ def _left_out(frame: Frame, rows: list[list[_Item]]) -> int:
 
 
 def _orphans(frame: Frame) -> list[ClaimRow]:
-    """Give the claims that no known pod in focus uses and that are not bound."""
+    """Return the claims that are not bound and that no pod in focus uses."""
     shown = {ref for pod in frame.pods if pod.in_focus for ref in pod.claims}
     return [claim for claim in frame.claims if claim.ref not in shown and claim.state != "bound"]
 
 
 def _rows(frame: Frame, width: float, block_w: float, *, lines: bool) -> list[list[_Item]]:
-    """Let what waits flow into rows beside the classes; many blocks become lines."""
+    """Return what waits in rows beside the classes; many blocks become lines."""
     room = width - 20 - _class_columns(frame)[0]
     waiting = [pod for pod in frame.pods if not pod.node]
     blocks = [pod for pod in waiting if pod.in_focus]
@@ -124,7 +124,7 @@ def _rows(frame: Frame, width: float, block_w: float, *, lines: bool) -> list[li
 
 
 def _class_columns(frame: Frame) -> tuple[float, int]:
-    """Give the width that the classes take at the right, px, and their rows."""
+    """Return the width that the classes take at the right, px, and their number of rows."""
     if not frame.classes:
         return 0.0, 0
     columns = 1 if len(frame.classes) <= 2 else 2
@@ -138,7 +138,7 @@ def _class_width(row: ClassRow, most: float) -> float:
 
 
 def _class_words(row: ClassRow) -> str:
-    """Give mode and topologies; values of one key without the start that they share."""
+    """Return mode and topologies in words; values of one key without their common start."""
     words = row.topologies
     key, _, values = words.partition(" ")
     if "," in values and " and " not in words and " or " not in words:
@@ -148,7 +148,7 @@ def _class_words(row: ClassRow) -> str:
 
 
 def _tails(names: list[str]) -> list[str]:
-    """Give all but the first name as they go on from it: "-b" after "us-central1-a"."""
+    """Return all but the first name without their common start: "-b" after "us-central1-a"."""
     shorts = short_names(names)
     return [("-" if shorts[name] != name else "") + shorts[name] for name in names[1:]]
 
@@ -171,7 +171,7 @@ def _classes(scene: Scene, frame: Frame, box: Box) -> None:
 
 
 def draw_strip(scene: Scene, frame: Frame, width: float, tally: str) -> float:
-    """Draw what waits as one line, for maps of many nodes; give its lower edge."""
+    """Draw what waits as one line, for maps of many nodes; return its lower edge."""
     claims = {claim.ref: claim for claim in frame.claims}
     words = (
         f"{tally.removesuffix(' fit')} of {len(frame.nodes)} nodes fit" if tally.endswith(" fit") else tally

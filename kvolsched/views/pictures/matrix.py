@@ -1,9 +1,8 @@
-"""The verdict matrix: what every plugin says about every node, and in which words.
+"""The verdict matrix: what every plugin says about every node, for one pass over one pod.
 
-A pure function of `Frame.verdicts` (and the reasons and zones of its nodes): rows are
-nodes, columns are plugins in profile order, and no cell is ever blank, because every code
-has a glyph. The first rejection is strong, later ones are outlined: kube-scheduler would
-not have asked them. Over 24 nodes, equal rows are one row with their count.
+Rows are nodes, columns are plugins in profile order; every code has a glyph, so no cell is blank. The first rejection
+is strong, later ones are outlined: kube-scheduler would not have asked those plugins. Over 24 nodes, equal rows are
+one row with their count.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ from kvolsched.views.drawing.text import columns
 
 EMPTY = "No node has been judged for this pod yet. The next scheduling pass fills this table."
 MOST_ROWS = 24
-"""Above so many nodes, rows are patterns; above so many patterns, the rest is a count."""
+"""Of more nodes, rows are patterns; of more patterns, the rest is a count."""
 
 GLYPHS = {f.PASS: "✓", f.NOTHING: "–", f.REJECT: "✕", f.UNRESOLVABLE: "⊘", f.ERROR: "!", f.NOT_ASKED: "·"}
 WORDS = {
@@ -50,7 +49,7 @@ def draw(frame: f.Frame, width: int, selection: str = "") -> str:
 
 
 def reading(frame: f.Frame) -> str:
-    """Say the matrix in lines: letters, glyphs, and the first rejection in words."""
+    """Return the matrix as lines: letters, glyphs, and the first rejection in words."""
     verdicts = frame.verdicts
     if not verdicts.rows:
         return EMPTY
@@ -60,28 +59,28 @@ def reading(frame: f.Frame) -> str:
     for line in lines[:MOST_ROWS]:
         cells = " ".join(_text_glyph(line.row, i) for i in range(len(verdicts.plugins)))
         rows.append([_name(line), cells, _outcome_words(frame, line.row)])
-    said = [title, columns(rows)]
+    content = [title, columns(rows)]
     if len(lines) > MOST_ROWS:
-        said.append(_more(lines))
+        content.append(_more(lines))
     if verdicts.prefilter:
-        said.append(f"⊘ {verdicts.prefilter_plugin} rejected the pod before any node: {verdicts.prefilter}")
-    return "\n".join(said + ([] if verdicts.cell is None else cell_lines(verdicts.cell)))
+        content.append(f"⊘ {verdicts.prefilter_plugin} rejected the pod before any node: {verdicts.prefilter}")
+    return "\n".join(content + ([] if verdicts.cell is None else cell_lines(verdicts.cell)))
 
 
 def sentence(frame: f.Frame) -> str:
-    """Say in one line which pass it was and how many nodes fit."""
+    """Return one line: the pass, and how many nodes fit."""
     v = frame.verdicts
     fit = sum(r.first < 0 and not v.prefilter for r in v.rows)
     return f"pass {v.number} of {v.pod}: {fit} of {len(v.rows)} node{'s' * (len(v.rows) != 1)} fit"
 
 
 def caption(frame: f.Frame, width: int, *, scores: bool = False) -> str:
-    """Draw what the table is about, and the switch between verdicts and scores."""
+    """Draw the title of the table, and the switch between verdicts and scores."""
     verdicts = frame.verdicts
     first, _, rest = sentence(frame).partition(" of ")
     room = width - 150 if verdicts.scores else width - 4
-    said = t.escape(t.end(f"of {rest}", room - 60, 13))
-    parts = [f'<text x="2" y="16" class="k-cap"><tspan class="k-b">{t.escape(first)}</tspan> {said}</text>']
+    content = t.escape(t.end(f"of {rest}", room - 60, 13))
+    parts = [f'<text x="2" y="16" class="k-cap"><tspan class="k-b">{t.escape(first)}</tspan> {content}</text>']
     if verdicts.rules_changed:
         parts.append(word(2, 33, "k-w k-warn", "the rules have changed since: judged again here, the codes differ"))
     if verdicts.scores or scores:
@@ -182,7 +181,7 @@ def _right(frame: f.Frame, lines: list[_Line], width: int) -> float:
 
 
 def heads(names: list[str], left: float, pitch: float) -> tuple[str, float]:
-    """Draw slanted column heads, their first word bold; give them and where the rows begin."""
+    """Draw slanted column heads, their first word bold; return them and the y at which the rows begin."""
     longest = max((t.width(name, 11, bold=True) for name in names), default=0)
     base = 34 + longest * _SLANT[0]
     parts = []
@@ -198,7 +197,7 @@ def heads(names: list[str], left: float, pitch: float) -> tuple[str, float]:
 
 
 def marked(frame: f.Frame, selection: str) -> set[str]:
-    """Give the nodes that a selection concerns."""
+    """Return the names of the nodes that a selection concerns."""
     kind, _, name = selection.partition("/")
     if kind == "verdict":
         return {name.split("/")[0]}
@@ -210,37 +209,37 @@ def marked(frame: f.Frame, selection: str) -> set[str]:
 
 
 def row_name(node: str, count: int, y: float, left: float, *, on: bool) -> str:
-    """Draw the head of a row: a node, or how many nodes are like this one."""
+    """Draw the head of a row: a node, or the number of nodes that are like it."""
     bar = rect(0, y, 3, 25, "k-s-accent") if on else ""
     colour = " k-t-accent" if on else ""
     if count == 1:
-        said = word(5, y + 17, f"k-n{colour}", t.middle(node, left - 12, 12, bold=True))
+        content = word(5, y + 17, f"k-n{colour}", t.middle(node, left - 12, 12, bold=True))
     else:
         many = f"{count} nodes"
         start = t.width(many, 12, bold=True) + 10
-        said = word(5, y + 17, f"k-n{colour}", many)
-        said += word(start, y + 17, "k-w", t.middle(f"e.g. {node}", left - start - 6, 10))
+        content = word(5, y + 17, f"k-n{colour}", many)
+        content += word(start, y + 17, "k-w", t.middle(f"e.g. {node}", left - start - 6, 10))
     label = f"node {node}" if count == 1 else f"{count} nodes, for example {node}"
-    return pick(bar + said, f"node/{node}", "", label, role="rowheader")
+    return pick(bar + content, f"node/{node}", "", label, role="rowheader")
 
 
 def _cells(frame: f.Frame, row: f.VerdictRow, left: float, y: float, pitch: float, selection: str) -> str:
-    """Draw a row's cells: grounds that can be selected, then the glyphs, a run of one ink in one text."""
+    """Draw a row's cells: grounds that can be selected, then the glyphs, one text for each run of one ink."""
     inks: list[tuple[str, float, str]] = []
     grounds, rings = [], []
     wide = num(pitch - 2)
     for i, plugin in enumerate(frame.verdicts.plugins):
         code = row.codes[i] if i < len(row.codes) else f.NOT_ASKED
-        ground, ink, said = _style(code, plugin, first=i == row.first)
+        ground, ink, content = _style(code, plugin, first=i == row.first)
         x, ref = left + i * pitch, f"verdict/{row.node}/{plugin.name}"
         inks.append((ink, x + pitch / 2 - 1, GLYPHS[code]))
         on = ""
         if ref == selection:
             on = ' aria-selected="true"'
             rings.append(rect(x - 1.5, y - 1.5, pitch + 1, 28, "k-ring", 3))
-        # what passes has its ground and its word from the row; a key of its own makes the host replace the others
+        # cells that pass take ground and name from the row; the key makes the host replace the others
         more = (
-            f' class="{ground}" data-key="{t.escape(plugin.letter)}{code}" aria-label="{t.escape(said)}"'
+            f' class="{ground}" data-key="{t.escape(plugin.letter)}{code}" aria-label="{t.escape(content)}"'
             if ground
             else ""
         )
@@ -255,7 +254,7 @@ def _cells(frame: f.Frame, row: f.VerdictRow, left: float, y: float, pitch: floa
 
 
 def _style(code: str, plugin: f.PluginHead, *, first: bool) -> tuple[str, str, str]:
-    """Give a cell's ground, ink and name; a row's own class gives the ground of what passes."""
+    """Return a cell's ground, ink and name; the row's class gives the ground of cells that pass."""
     family = plugin.family if plugin.family in f.FAMILIES else "node"
     if code == f.PASS:
         return "", "k-t-ok", GLYPHS[code]
@@ -281,8 +280,8 @@ def _short_outcome(frame: f.Frame, row: f.VerdictRow) -> tuple[str, str, str]:
 def _outcome(frame: f.Frame, row: f.VerdictRow, x: float, y: float, room: float) -> str:
     glyph, name, ink = _short_outcome(frame, row)
     short = t.end(name, room - 15, 12, bold=True)
-    said = word(x, y + 17, f"k-n {ink}", glyph) + word(x + 15, y + 17, f"k-n {ink}", short)
-    return f'<g role="gridcell" aria-label="{t.escape(_outcome_words(frame, row))}">{said}</g>'
+    content = word(x, y + 17, f"k-n {ink}", glyph) + word(x + 15, y + 17, f"k-n {ink}", short)
+    return f'<g role="gridcell" aria-label="{t.escape(_outcome_words(frame, row))}">{content}</g>'
 
 
 def _prefilter(verdicts: f.Verdicts, y: float, width: int) -> str:
@@ -312,10 +311,10 @@ def _selected_cell(frame: f.Frame, selection: str) -> f.CellDetail | None:
 
 
 def cell_lines(cell: f.CellDetail) -> list[str]:
-    """Say one cell: what the plugin says of the node, then both sides of the comparison."""
-    said = ", ".join(cell.reasons) or WORDS[cell.code].partition(" first")[0]
+    """Return one cell as lines: the verdict of the plugin on the node, then both sides of the comparison."""
+    content = ", ".join(cell.reasons) or WORDS[cell.code].partition(" first")[0]
     lines = [
-        f"{GLYPHS[cell.code]} {cell.plugin} on {cell.node}: {said}",
+        f"{GLYPHS[cell.code]} {cell.plugin} on {cell.node}: {content}",
         *(f"  {line}" for line in cell.evidence),
     ]
     return [*lines, f"  {cell.rule}"] if cell.rule else lines
@@ -325,13 +324,13 @@ def _detail(frame: f.Frame, y: float, width: int, selection: str) -> tuple[str, 
     cell = _selected_cell(frame, selection)
     if cell is None:
         return "", y
-    said = ", ".join(cell.reasons) or WORDS[cell.code].partition(" first")[0]
+    content = ", ".join(cell.reasons) or WORDS[cell.code].partition(" first")[0]
     room = width - 36
     evidence = [line for e in cell.evidence for line in t.wrap(e, room, 11, 3)]
     node = t.middle(cell.node, room / 3, 13, bold=True)
     start = 34 + t.width(cell.plugin, 13, bold=True) + 24 + t.width(node, 13, bold=True)
-    inline = t.wrap(said, width - start - 22, 13, 1) if t.width(said, 13) <= width - start - 22 else ()
-    body = [] if inline else list(t.wrap(said, room, 12, 3))
+    inline = t.wrap(content, width - start - 22, 13, 1) if t.width(content, 13) <= width - start - 22 else ()
+    body = [] if inline else list(t.wrap(content, room, 12, 3))
     high = 26 + 17 * (len(body) + len(evidence)) + (18 if cell.rule else 0) + 8
     parts = [rect(0, y, width, high, "k-p-none", 4), rect(0, y, 4, high, "k-s-accent")]
     parts.append(word(16, y + 21, "k-cap k-b", GLYPHS[cell.code]))
@@ -362,11 +361,11 @@ def _legend(verdicts: f.Verdicts, y: float, width: int) -> tuple[str, float]:
     if f.NOT_ASKED in seen:
         entries.append(("k-p-none", "k-q", "·", WORDS[f.NOT_ASKED]))
     parts, x = [], 2.0
-    for ground, ink, glyph, said in entries:
-        wide = 26 + t.width(said, 10.5) + 16
+    for ground, ink, glyph, content in entries:
+        wide = 26 + t.width(content, 10.5) + 16
         if x + wide > width:
             x, y = 2.0, y + 22
         parts.append(rect(x + 0.5, y + 0.5, 17, 15, ground, 2) + word(x + 9, y + 12, f"k-g {ink}", glyph))
-        parts.append(word(x + 24, y + 12, "k-w", said))
+        parts.append(word(x + 24, y + 12, "k-w", content))
         x += wide
     return "".join(parts), y + 22

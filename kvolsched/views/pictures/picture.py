@@ -1,6 +1,6 @@
-"""The table of pictures: what `Cluster` shows, what the panel has tabs for, and what a saved page takes along.
+"""The table of pictures that `Cluster` shows, the panel has tabs for and a saved page contains.
 
-A picture is a pure function of a frame, with a reading that says in lines what it shows.
+A picture is a pure function of a frame, with a reading of it in lines. A new picture is a line in `PICTURES`.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ class Picture:
         return ChartFigure(chart(sheet), self.words(frame, key))
 
     def words(self, frame: Frame, key: str = ZONE_LABEL) -> str:
-        """Read a frame as lines."""
+        """Return the reading of a frame."""
         return self.reading(frame, *self._keys(key))
 
     def _keys(self, key: str) -> tuple[str, ...]:

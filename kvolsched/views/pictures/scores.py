@@ -1,8 +1,7 @@
-"""The scores of a pass: raw, normalised, weighted, the sum that decided, and what other weights would decide.
+"""The scores of a pass: raw, normalised, weighted, their sum, and the weights at which another node would win.
 
-A pure function of `Frame.verdicts.scores`, in the same grid as the verdicts: rows are the
-nodes that were scored, best first, columns the plugins that score with their weight. The last
-row says from which weight of that plugin alone the chosen node is no longer the best.
+Rows are the scored nodes, best first, columns the plugins with their weight, in the grid of the verdicts. The last row
+shows from which weight of one plugin alone the chosen node is no longer the best.
 """
 
 from __future__ import annotations
@@ -15,35 +14,35 @@ from kvolsched.views.drawing.svg import ROW, nothing, num, path, picture, rect, 
 from kvolsched.views.drawing.text import columns
 from kvolsched.views.pictures.matrix import EMPTY, MOST_ROWS, caption, heads, marked, row_name, sentence
 
-MANY = 60  # nodes; of more, only those have rows that tell how it was decided
+MANY = 60  # nodes; of more, only those that explain the decision have rows
 WIDE = 80.0  # px of a column in which a score's three numbers find room
 UNSCORED = "No node has been scored: a pass scores only when more than one node fits."
 
 
 @frozen
-class Flip:
-    """A weight of one plugin at which another node wins, all other weights being as they are."""
+class WeightFlip:
+    """A weight of one plugin at which another node wins, all other weights unchanged."""
 
     weight: int
-    """A positive integer: the nearest to today's weight, on its side of it."""
+    """A positive integer: the nearest one above or below today's weight."""
     winners: tuple[str, ...]
-    """The best nodes at that weight; of several a draw decides."""
+    """The best nodes at that weight; a draw decides between several."""
 
 
 @frozen
-class Decides:
-    """What the weight of one plugin decides: where the chosen node loses, above today's weight and below it."""
+class WeightEffect:
+    """Where the chosen node loses if the weight of one plugin changes: above today's weight, and below it."""
 
     plugin: str
     weight: int
     chosen: str
-    above: Flip | None = None
-    below: Flip | None = None
+    above: WeightFlip | None = None
+    below: WeightFlip | None = None
 
     def __str__(self) -> str:
         ways = [
-            f"{said}: {' or '.join(flip.winners)}"
-            for flip, said in (
+            f"{content}: {' or '.join(flip.winners)}"
+            for flip, content in (
                 (self.below, f"at weight {self.below.weight} or less" if self.below else ""),
                 (self.above, f"from weight {self.above.weight} on" if self.above else ""),
             )
@@ -64,35 +63,35 @@ def draw(frame: f.Frame, width: int, selection: str = "") -> str:
 
 
 def reading(frame: f.Frame) -> str:
-    """Say the scores in lines: raw → normalised × weight = total, and the sum, best first."""
+    """Return the scores as lines: raw → normalised × weight = total, and the sum, best first."""
     verdicts = frame.verdicts
     if not verdicts.scores:
         return UNSCORED
     rows = []
     for node, sum_, parts in ranked(verdicts):
-        said = ", ".join(f"{s.plugin} {s.raw} → {s.normalised} × {s.weight} = {s.total}" for s in parts)
-        rows.append([node, str(sum_), said])
-    said = f"scores of pass {verdicts.number} of {verdicts.pod}\n" + columns(rows)
-    found = decides(verdicts)
+        content = ", ".join(f"{s.plugin} {s.raw} → {s.normalised} × {s.weight} = {s.total}" for s in parts)
+        rows.append([node, str(sum_), content])
+    content = f"scores of pass {verdicts.number} of {verdicts.pod}\n" + columns(rows)
+    found = weight_effects(verdicts)
     if found:
-        said += f"\nwho would win in place of {found[0].chosen} if one weight were another (positive integers)\n"
-        said += columns([[head, rest] for head, _, rest in (str(one).partition(": ") for one in found)])
-    return said
+        content += f"\nwho would win in place of {found[0].chosen} if one weight were another (positive integers)\n"
+        content += columns([[head, rest] for head, _, rest in (str(effect).partition(": ") for effect in found)])
+    return content
 
 
 def ranked(verdicts: f.Verdicts) -> list[tuple[str, int, list[f.ScoreRow]]]:
-    """Give each scored node with its sum and its parts, best first."""
+    """Return each scored node with its sum and its scores, best first."""
     nodes = sorted({s.node for s in verdicts.scores})
     parts = {node: [s for s in verdicts.scores if s.node == node] for node in nodes}
     sums = [(node, sum(s.total for s in parts[node]), parts[node]) for node in nodes]
     return sorted(sums, key=lambda item: (-item[1], item[0]))
 
 
-def decides(verdicts: f.Verdicts) -> list[Decides]:
-    """Say of each plugin at which weights of it alone another node would win; nothing where one node was scored.
+def weight_effects(verdicts: f.Verdicts) -> list[WeightEffect]:
+    """Return, of each plugin, the weights at which another node would win; empty where fewer than two were scored.
 
-    The chosen node is beaten by another with more of this score from some weight on, by one with less of it from some
-    weight down: sums are linear in a weight, so the first such integers are exact.
+    A node with a higher score of the plugin wins from some weight on, one with a lower score from some weight down:
+    sums are linear in a weight, so the first such integers are exact.
     """
     best = ranked(verdicts)
     if len(best) < 2:
@@ -103,29 +102,29 @@ def decides(verdicts: f.Verdicts) -> list[Decides]:
     weights = dict.fromkeys((score.plugin, score.weight) for score in verdicts.scores)
     found = []
     for plugin, weight in weights:
-        own = {score.node: score.normalised for score in verdicts.scores if score.plugin == plugin}
-        rest = {node: total - weight * own.get(node, 0) for node, total in sums.items()}
+        normalised = {score.node: score.normalised for score in verdicts.scores if score.plugin == plugin}
+        rest = {node: total - weight * normalised.get(node, 0) for node, total in sums.items()}
         above, below = [], []
         for node in sums:
-            more, behind = own.get(node, 0) - own.get(chosen, 0), rest[chosen] - rest[node]
-            if more > 0:  # it wins where weight × more > behind
-                above.append(behind // more + 1)
-            elif more < 0:
-                below.append(-(-behind // more) - 1)
+            gain, deficit = normalised.get(node, 0) - normalised.get(chosen, 0), rest[chosen] - rest[node]
+            if gain > 0:  # it wins where weight × gain > deficit
+                above.append(deficit // gain + 1)
+            elif gain < 0:
+                below.append(-(-deficit // gain) - 1)
         found.append(
-            Decides(
+            WeightEffect(
                 plugin, weight, chosen,
-                _flip(min(above), own, rest) if above else None,
-                _flip(max(below), own, rest) if below and max(below) > 0 else None,
+                _flip(min(above), normalised, rest) if above else None,
+                _flip(max(below), normalised, rest) if below and max(below) > 0 else None,
             )
         )  # fmt: skip
     return found
 
 
-def _flip(weight: int, own: dict[str, int], rest: dict[str, int]) -> Flip:
-    totals = {node: total + weight * own.get(node, 0) for node, total in rest.items()}
+def _flip(weight: int, normalised: dict[str, int], rest: dict[str, int]) -> WeightFlip:
+    totals = {node: total + weight * normalised.get(node, 0) for node, total in rest.items()}
     most = max(totals.values())
-    return Flip(weight, tuple(sorted(node for node, total in totals.items() if total == most)))
+    return WeightFlip(weight, tuple(sorted(node for node, total in totals.items() if total == most)))
 
 
 def _scores(frame: f.Frame, width: int, selection: str) -> tuple[str, float]:
@@ -149,7 +148,7 @@ def _scores(frame: f.Frame, width: int, selection: str) -> tuple[str, float]:
         row.append(word(at, y + 17, "k-w", "chosen" if node in chosen else ""))
         parts.append(f'<g role="row" data-key="{t.escape(node)}">{"".join(row)}</g>')
         y += ROW
-    found = decides(verdicts)
+    found = weight_effects(verdicts)
     if found:
         parts.append(_weights(found, left, pitch, y))
         y += ROW
@@ -165,15 +164,15 @@ def _scores(frame: f.Frame, width: int, selection: str) -> tuple[str, float]:
 
 
 def _cell(score: f.ScoreRow | None, plugin: str, x: float, y: float, pitch: float) -> str:
-    """Draw one score: the normalised in the middle, raw left and weighted right where they differ and find room."""
-    said = "–" if score is None else str(score.normalised)
+    """Draw one score: normalised in the middle, raw left and weighted right where they differ and fit."""
+    content = "–" if score is None else str(score.normalised)
     share = 0.0 if score is None else max(0, min(100, score.normalised)) / 100
     cell = path(f"M{num(x)} {num(y)}h{num(pitch - 2)}v25h-{num(pitch - 2)}z", "k-p-none")
-    cell += rect(x, y, (pitch - 2) * share, 25, "k-p-ok") + word(x + pitch / 2 - 1, y + 17, "k-g k-num", said)
+    cell += rect(x, y, (pitch - 2) * share, 25, "k-p-ok") + word(x + pitch / 2 - 1, y + 17, "k-g k-num", content)
     words = "nothing to score"
     if score is not None:
         words = f"{score.raw} → {score.normalised} × {score.weight} = {score.total}"
-        half = (pitch - t.width(said, 12, bold=True)) / 2 - 6
+        half = (pitch - t.width(content, 12, bold=True)) / 2 - 6
         raw = f"{score.raw}→" if score.raw != score.normalised else ""
         weighted = f"={score.total}" if score.total != score.normalised else ""
         if raw and t.width(raw, 10) < half:
@@ -184,16 +183,16 @@ def _cell(score: f.ScoreRow | None, plugin: str, x: float, y: float, pitch: floa
     return f'<g role="gridcell" aria-label="{t.escape(f"{plugin} {words}")}">{cell}</g>'
 
 
-def _weights(found: list[Decides], left: float, pitch: float, y: float) -> str:
+def _weights(found: list[WeightEffect], left: float, pitch: float, y: float) -> str:
     """Draw the row of the weights at which another node wins."""
     row = [word(2, y + 17, "k-w", "another wins")]
-    for i, one in enumerate(found):
-        flips = [(sign, flip) for sign, flip in (("≤", one.below), ("≥", one.above)) if flip is not None]
-        said = " ".join(f"{sign}{flip.weight}" for sign, flip in flips) or "never"
+    for i, effect in enumerate(found):
+        flips = [(sign, flip) for sign, flip in (("≤", effect.below), ("≥", effect.above)) if flip is not None]
+        content = " ".join(f"{sign}{flip.weight}" for sign, flip in flips) or "never"
         if len(flips) == 1:
-            named = f"{said} {flips[0][1].winners[0]}"
-            said = named if t.width(named, 10) < pitch - 5 else said
-        short = said if flips or t.width(said, 10) < pitch - 5 else "–"
+            with_winner = f"{content} {flips[0][1].winners[0]}"
+            content = with_winner if t.width(with_winner, 10) < pitch - 5 else content
+        short = content if flips or t.width(content, 10) < pitch - 5 else "–"
         cell = word(left + i * pitch + 3, y + 17, "k-w", t.end(short, pitch - 5, 10))
-        row.append(f'<g role="gridcell" aria-label="{t.escape(str(one))}">{cell}</g>')
+        row.append(f'<g role="gridcell" aria-label="{t.escape(str(effect))}">{cell}</g>')
     return f'<g role="row" data-key="weights">{"".join(row)}</g>'

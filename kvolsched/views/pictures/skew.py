@@ -23,7 +23,7 @@ _ROW, _DASH = 40.0, (4.0, 3.0)
 
 @frozen
 class _Scale:
-    """Where the parts of one ledger stand, px."""
+    """Places of the parts of one ledger, px."""
 
     x0: float
     unit: float
@@ -68,7 +68,7 @@ def _limit_words(ledger: f.SkewLedger) -> str:
 
 
 def _forced(ledger: f.SkewLedger) -> str:
-    """Say why the minimum is 0 when no domain has it."""
+    """Return why the minimum counts as 0, or ""."""
     if ledger.min_domains and not ledger.minimum_domain:
         return f"fewer than minDomains {ledger.min_domains} domains: the minimum counts as 0"
     return ""
@@ -83,8 +83,8 @@ def _sum(ledger: f.SkewLedger, row: f.SkewRow) -> str:
 def _why(row: f.SkewRow) -> str:
     if row.left_out:
         return row.left_out
-    said = ", ".join(f"{n} not counted: {why}" for n, why in row.not_counted)
-    return said or "all matching pods counted"
+    content = ", ".join(f"{n} not counted: {why}" for n, why in row.not_counted)
+    return content or "all matching pods counted"
 
 
 def _row_words(ledger: f.SkewLedger, row: f.SkewRow) -> list[str]:
@@ -118,9 +118,9 @@ def _ledger(sheet: Sheet, ledger: f.SkewLedger, top: float) -> float:
         _row(sheet, ledger, row, scale, y)
         y += _ROW
     at = scale.at(limit) - 3
-    said = _limit_words(ledger)
-    fits_right = at + 6 + t.width(said, 11, bold=True) < width
-    sheet.word(at + 6 if fits_right else at - 6, line_top - 4, said, c["spread"], bold=True,
+    content = _limit_words(ledger)
+    fits_right = at + 6 + t.width(content, 11, bold=True) < width
+    sheet.word(at + 6 if fits_right else at - 6, line_top - 4, content, c["spread"], bold=True,
                align="left" if fits_right else "right")  # fmt: skip
     sheet.rule(at, line_top + 4, at, y - 8, c["spread"], thick=2, dash=(5, 4))
     if out:
@@ -157,11 +157,11 @@ def _row(sheet: Sheet, ledger: f.SkewLedger, row: f.SkewRow, scale: _Scale, y: f
     x = scale.at(row.counted + 1.3)
     aside = sum(n for n, _ in row.not_counted)
     for i in range(min(aside, 3)):
-        said = f"⊖{aside}" if aside > 3 and i == 0 else "⊖"
+        content = f"⊖{aside}" if aside > 3 and i == 0 else "⊖"
         if aside > 3 and i:
             break
         sheet.rect(x, y + 2, wide, 22, c["paper"], stroke=c["soft"], dash=(2.0, 2.0), thick=1, ref=ref)
-        sheet.word(x + wide / 2, y + 13, said, c["soft"], align="center")
+        sheet.word(x + wide / 2, y + 13, content, c["soft"], align="center")
         x += scale.unit
     sheet.word(scale.words + 7, y + 6, "✓" if row.fits else "✕", c[role], size=12, bold=True, align="center")
     sheet.word(scale.words + 19, y + 6, _sum(ledger, row), c[role], size=12, bold=True)
@@ -190,8 +190,8 @@ def _legend(sheet: Sheet, y: float) -> None:
         (c["paper"], c["soft"], (2.0, 2.0), "⊖", "matches, not counted"),
         (c["line"], c["line"], (), "", "in no domain"),
     )
-    for fill, stroke, dash, sign, said in entries:
+    for fill, stroke, dash, sign, content in entries:
         sheet.rect(x, y - 7, 14, 14, fill, stroke=stroke, dash=dash, thick=1.2)
         sheet.word(x + 7, y, sign, c["soft"], size=10, align="center")
-        sheet.word(x + 20, y, said, c["soft"], size=10.5)
-        x += 20 + t.width(said, 10.5) + 22
+        sheet.word(x + 20, y, content, c["soft"], size=10.5)
+        x += 20 + t.width(content, 10.5) + 22

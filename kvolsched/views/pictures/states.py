@@ -26,19 +26,19 @@ UNKNOWN = PluginHead("a plugin", "?", "node")
 
 
 def family(node: NodeRow, plugins: tuple[PluginHead, ...]) -> str:
-    """Give the colour role of a node's verdict: ok, a plugin's family, or none."""
+    """Return the colour role of a node's verdict: ok, a plugin's family, or none."""
     if node.verdict in ("fits", "chosen"):
         return "ok"
     return plugin(node, plugins).family if node.verdict == "rejected" else "none"
 
 
 def plugin(node: NodeRow, plugins: tuple[PluginHead, ...]) -> PluginHead:
-    """Give the plugin that rejects the node first."""
+    """Return the plugin that rejects the node first."""
     return plugins[node.first] if 0 <= node.first < len(plugins) else UNKNOWN
 
 
 def verdict_glyph(node: NodeRow) -> str:
-    """Give the sign of a node's verdict; empty when it was not judged."""
+    """Return the sign of a node's verdict; empty when it was not judged."""
     if node.verdict == "rejected":
         return "✕" if node.resolvable else "⊘"
     return {"chosen": "★", "fits": "✓", "not asked": "·"}.get(node.verdict, "")
@@ -50,7 +50,7 @@ def reason(node: NodeRow) -> str:
 
 
 def node_facts(node: NodeRow) -> str:
-    """Give in words what the API says against a node."""
+    """Return in words what the API has against a node: not ready, cordoned, taints."""
     facts = [] if node.ready else ["not ready"]
     facts += ["cordoned"] if node.unschedulable else []
     facts += [f"taint {taint}" for taint in node.taints]
@@ -58,7 +58,7 @@ def node_facts(node: NodeRow) -> str:
 
 
 def pod_words(pod: PodRow) -> str:
-    """Give a pod's state, or its part of the queue once that says more."""
+    """Return a pod's state, or its part of the queue where that is more precise."""
     if pod.state not in ("pending", "gated", "assumed") or pod.node:
         return pod.state
     if pod.gates:
@@ -68,14 +68,14 @@ def pod_words(pod: PodRow) -> str:
     return pod.queue if pod.queue not in ("", "active") else "pending"
 
 
-def pod_glyph(pod: PodRow, *, here: bool = False) -> str:
-    """Give a pod's sign; the block in the tray shows the API's truth, the ghost in the node the cache's."""
-    state = "pending" if pod.state == "assumed" and not here else "gated" if pod.gates else pod.state
+def pod_glyph(pod: PodRow, *, in_cache: bool = False) -> str:
+    """Return a pod's sign by its state in the API, or in the scheduler's cache."""
+    state = "pending" if pod.state == "assumed" and not in_cache else "gated" if pod.gates else pod.state
     return POD_GLYPHS[state]
 
 
 def claim_words(claim: ClaimRow) -> str:
-    """Give what a claim waits for or has."""
+    """Return in words what a claim waits for or is bound to."""
     if claim.state == "bound" or (claim.volume and claim.state == "pending"):
         return f"⇄ {claim.volume}"
     if claim.state == "selected node":
@@ -86,12 +86,12 @@ def claim_words(claim: ClaimRow) -> str:
 
 
 def volume_words(volume: VolumeRow) -> str:
-    """Give a volume's state; reserved says by what."""
+    """Return a volume's state in words."""
     return "reserved (claimRef)" if volume.state == "reserved" else volume.state
 
 
 def selection_refs(frame: Frame, selection: str) -> frozenset[str]:
-    """Give every ref that a selection concerns on a map: a verdict its node, a pod its claims and volumes."""
+    """Return every ref that a selection concerns on a map: of a verdict its node, of a pod its claims and volumes."""
     if not selection:
         return frozenset()
     refs = {selection}

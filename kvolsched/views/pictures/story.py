@@ -30,7 +30,7 @@ def draw(frame: f.Frame, width: int, selection: str = "") -> str:
     values = field + fields
     title = word(2, 16, "k-cap k-b", t.end(f"Story of {ref}", width - 4, 13, bold=True))
     heads = (("step", step), ("by", actor), ("what", field), ("before → after", values))
-    parts = [title, *(word(x, 40, "k-q", said) for said, x in heads)]
+    parts = [title, *(word(x, 40, "k-q", content) for content, x in heads)]
     y = 48.0
     for i, row in enumerate(rows):
         pair = _words if row.field.startswith("event ") else _pair  # an event was not something else before
@@ -90,8 +90,8 @@ def _pair(old: str, new: str, x: float, y: float, room: float) -> tuple[str, flo
     wide = t.width(before, 12)
     kind = "k-m k-old" if old not in ("", "none") else "k-m k-soft"
     if wide + 24 + t.width(after, 12, bold=True) <= room:
-        said = word(x, y + 17, kind, before) + word(x + wide + 5, y + 17, "k-m", "→")
-        return said + word(x + wide + 22, y + 17, "k-n", after), 26
+        content = word(x, y + 17, kind, before) + word(x + wide + 5, y + 17, "k-m", "→")
+        return content + word(x + wide + 22, y + 17, "k-n", after), 26
     first = t.wrap(before, room, 12, 2)
     parts = [word(x, y + 17 + 16 * i, kind, line) for i, line in enumerate(first)]
     base = y + 17 + 16 * len(first)

@@ -1,9 +1,8 @@
-"""The writes to the API in their order: who wrote what, and at which step each of the others saw it.
+"""The writes to the API in order: who wrote what, and at which step each other component saw it.
 
-Pure functions of rows that `fill_writes` cuts out of the log. One line a write, one column a component: the square of
-the timeline stands in the writer's column, in every other one the step at which that component saw the write. Hatching
-is what it has not seen yet; empty is a kind that it does not watch. Two orders of writes stand beside each other as in
-a listing of differences: one line for what both hold, with its place in each.
+One line a write, one column a component: the square of the timeline in the writer's column, in each other one the step
+at which that component saw the write. Hatched: not seen yet; empty: it does not watch the kind. Two runs stand side by
+side as in a diff: one line for a write that both have, with its place in each.
 """
 
 from __future__ import annotations
@@ -29,7 +28,7 @@ SIN, COS = sin(radians(SLANT)), cos(radians(SLANT))
 
 @frozen(repr=False)
 class Writes(Figure):
-    """A picture of writes; iterates over its rows. `alone`: those that only one of two orders has."""
+    """A picture of writes; iterates over its rows. `alone`: the writes that only one of two runs has."""
 
     rows: tuple[WriteRow, ...] = ()
     alone: tuple[WriteRow, ...] = ()
@@ -58,7 +57,7 @@ def draw(rows: Sequence[WriteRow], components: Sequence[str], width: int) -> str
         step, time = row.place.split("|")
         grounds.append((rect(0, y, width, PITCH, "k-p-accent") if row.now else "") + rule(0, y, width))
         body = word(6, y + 16.5, "k-n" if row.now else "k-m", step) + word(40, y + 16.5, "k-m k-soft", time)
-        body += _said(row, start, y, x0 - start - 8)
+        body += _write_words(row, start, y, x0 - start - 8)
         for i, name in enumerate(components):
             body += _cell(row, name, x0 + (i + 0.5) * col, y + PITCH / 2, col)
         parts.append(body)
@@ -69,7 +68,7 @@ def draw(rows: Sequence[WriteRow], components: Sequence[str], width: int) -> str
 
 
 def _heads(components: Sequence[str], col: float, width: int) -> tuple[list[str], float, float]:
-    """Draw the components' names over their columns, aslant where they are wider; give them, and where lines begin."""
+    """Draw the names of components over their columns, slanted if too wide; return them, and x and y of the table."""
     wide = [t.width(name, 11, bold=True) for name in components]
     if max(wide, default=0) <= col - 6:
         x0 = width - col * len(components)
@@ -84,7 +83,7 @@ def _heads(components: Sequence[str], col: float, width: int) -> tuple[list[str]
     return drawn, x0, top
 
 
-def _said(row: WriteRow, x: float, y: float, room: float) -> str:
+def _write_words(row: WriteRow, x: float, y: float, room: float) -> str:
     if row.kind == "crash":
         return word(x, y + 16.5, "k-m k-soft", t.end(row.sentence, room, 12))
     name = t.middle(row.ref, min(room, 190), 12, bold=True)
@@ -107,15 +106,15 @@ def _cell(row: WriteRow, name: str, x: float, y: float, col: float) -> str:
 
 
 def reading(rows: Sequence[WriteRow], components: Sequence[str]) -> str:
-    """Say the writes in lines, and who saw each when."""
+    """Return the writes as lines, with who saw each when."""
     if not rows:
         return EMPTY
     table = [["step", "time", "who", "what is written", "seen at step"]]
     for row in rows:
         seen = [f"{name} {row.seen[name]}" for name in components if row.seen.get(name, NOT_YET) != NOT_YET]
         late = [name for name in components if row.seen.get(name) == NOT_YET]
-        said = ", ".join(seen) + ("; " if seen and late else "") + (f"not yet: {', '.join(late)}" if late else "")
-        table.append([*row.place.split("|"), row.who, row.sentence, said])
+        content = ", ".join(seen) + ("; " if seen and late else "") + (f"not yet: {', '.join(late)}" if late else "")
+        table.append([*row.place.split("|"), row.who, row.sentence, content])
     return columns(table)
 
 
@@ -126,17 +125,17 @@ Pair = tuple[WriteRow | None, WriteRow | None]
 
 
 def paired(ours: Sequence[WriteRow], theirs: Sequence[WriteRow]) -> list[Pair]:
-    """Pair the same writes of two runs, in our order; what only they have stands behind what it followed there."""
+    """Pair equal writes of two runs, in the order of the first; those of the second alone follow their forerunner."""
     left = list(theirs)
     found: list[Pair] = []
-    for mine in ours:
-        twin = next((other for other in left if mine.is_same_write(other)), None)
+    for row in ours:
+        twin = next((other for other in left if row.is_same_write(other)), None)
         if twin is not None:
             left.remove(twin)
-        found.append((mine, twin))
+        found.append((row, twin))
     for other in left:
         before = theirs[: theirs.index(other)]
-        after = [i for i, (_, twin) in enumerate(found) if twin is not None and any(twin is each for each in before)]
+        after = [i for i, (_, twin) in enumerate(found) if any(twin is earlier for earlier in before)]
         found.insert(after[-1] + 1 if after else 0, (None, other))
     return found
 
@@ -144,14 +143,14 @@ def paired(ours: Sequence[WriteRow], theirs: Sequence[WriteRow]) -> list[Pair]:
 def beside(
     ours: Sequence[WriteRow], theirs: Sequence[WriteRow], names: tuple[str, str], width: int
 ) -> Writes:
-    """Give two orders of writes beside each other, in a picture and in words."""
+    """Draw the writes of two runs side by side, with their reading."""
     pairs = paired(ours, theirs)
     alone = tuple(row for pair in pairs if None in pair for row in pair if row is not None)
     return Writes(draw_pairs(pairs, names, width), pairs_reading(pairs, names), rows=tuple(ours), alone=alone)
 
 
 def draw_pairs(pairs: Sequence[Pair], names: tuple[str, str], width: int) -> str:
-    """Draw one line a write, with its place in each of two orders."""
+    """Draw one line a write, with its place in each of two runs."""
     if not pairs:
         return nothing(width, EMPTY)
     col = max(max(t.width(name, 11, bold=True) for name in names) + 16, 90.0)
@@ -166,9 +165,9 @@ def draw_pairs(pairs: Sequence[Pair], names: tuple[str, str], width: int) -> str
         if None in pair:
             parts.append(rect(0, y, width, PITCH, "k-p-none"))
         parts.append(rule(0, y, width))
-        for i, one in enumerate(pair):
-            parts.append(_mark(one, col * (i + 0.5), y))
-        parts.append(word(who, y + 16.5, "k-m k-soft", row.who) + _said(row, what, y, width - what - 4))
+        for i, half in enumerate(pair):
+            parts.append(_mark(half, col * (i + 0.5), y))
+        parts.append(word(who, y + 16.5, "k-m k-soft", row.who) + _write_words(row, what, y, width - what - 4))
         y += PITCH
     parts.insert(0, path(f"M{num(col)} 24V{num(y)}M{num(2 * col)} 24V{num(y)}", "k-l-none"))
     legend, _ = _letters([row for pair in pairs for row in pair if row is not None], y)
@@ -189,12 +188,12 @@ def _place(row: WriteRow) -> str:
 
 
 def pairs_reading(pairs: Sequence[Pair], names: tuple[str, str]) -> str:
-    """Say two orders of writes in lines: the place in each, and the write."""
+    """Return the writes of two runs as lines: the place in each, and the write."""
     table = [[*names, "who", "what is written"]]
     for pair in pairs:
         row = pair[0] or pair[1]
         assert row is not None
-        table.append([*(_place(one) if one is not None else "–" for one in pair), row.who, row.sentence])
+        table.append([*(_place(half) if half is not None else "–" for half in pair), row.who, row.sentence])
     return columns(table) if len(table) > 1 else EMPTY
 
 
@@ -216,6 +215,6 @@ def _legend(rows: Sequence[WriteRow], y: float) -> tuple[str, float]:
 def _letters(rows: Iterable[WriteRow], y: float) -> tuple[str, float]:
     """Draw what the squares mean; give the marks and where they end."""
     used = {row.verb for row in rows if row.kind != "crash"}
-    said = f"API write ({', '.join(f'{letter} {verb}' for verb, letter in LETTERS.items() if verb in used)})"
+    content = f"API write ({', '.join(f'{letter} {verb}' for verb, letter in LETTERS.items() if verb in used)})"
     mark = sign(f.Mark(0, "write", " ", ""), 14, y + 15, now=False)
-    return mark + word(26, y + 18.5, "k-w", said), 26 + t.width(said, 10) + 24
+    return mark + word(26, y + 18.5, "k-w", content), 26 + t.width(content, 10) + 24

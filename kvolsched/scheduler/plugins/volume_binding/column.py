@@ -1,12 +1,12 @@
-"""VolumeBinding over all nodes: by counting free volumes where that is exact, else by the rule for each distinct input.
+"""VolumeBinding over all nodes: by counting free volumes where that is exact, else by deciding each distinct input.
 
-Every function gives for each node what `VolumeBinding.rule` gives for it.
+For each node the column says what the rule says.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import attrs
 import numpy as np
@@ -26,9 +26,7 @@ from kvolsched.scheduler.framework.verdict import Codes, Integers, Mask
 
 from .claims import PodClaims, VolumeDecision
 from .matching import ClaimShape, by_index, prebound_volumes
-
-if TYPE_CHECKING:
-    from . import VolumeBinding
+from .rule import VolumeBindingRule
 
 # The CSINode of a node that leaves every in-tree plugin to its driver.
 ALL_MIGRATED = CSINode(
@@ -55,7 +53,7 @@ class WaitingClaim:
     checks_capacity: bool
 
     @classmethod
-    def of(cls, claim: PersistentVolumeClaim, plugin: VolumeBinding, seen: Snapshot) -> WaitingClaim:
+    def of(cls, claim: PersistentVolumeClaim, plugin: VolumeBindingRule, seen: Snapshot) -> WaitingClaim:
         """Read a claim under a plugin's rules."""
         shape = ClaimShape.of(claim, plugin.rules)
         storage_class = seen.storage_class(shape.storage_class)
@@ -64,81 +62,167 @@ class WaitingClaim:
         return cls(claim, shape, volumes.requested(claim), storage_class, provisioned, checks)
 
 
-def filter_nodes(plugin: VolumeBinding, pod: Pod, columns: ColumnContext) -> Any:
-    """Return the reasons by row; None: no node is rejected; NotImplemented: the rule is to be asked node by node."""
-    pod_claims = plugin.claims(pod, columns.seen)
-    if plugin.claim_failures.node_error(pod_claims):
-        return plugin.unbound_claims.where(columns.nodes.live.now)
-    claims = [WaitingClaim.of(claim, plugin, columns.seen) for claim in pod_claims.delayed]
-    if plugin.capacity.needs_rule(pod, claims_checked=any(waiting.checks_capacity for waiting in claims)):
-        return NotImplemented
-    codes: Codes | None = None
-    for claim in pod_claims.bound:
-        volume = columns.seen.volume(claim.spec.volume_name)
-        if volume is None:
-            return NotImplemented  # an error, or a reason that is given last: rare, so ask the rule
-        reached = _reached(plugin, volume, columns)
-        if reached is not None:
-            conflicts = plugin.node_conflict.where(~reached)
-            codes = conflicts if codes is None else codes | conflicts
-    if _is_countable(plugin, claims, columns.seen):
-        claims = _uncertain(claims, columns)
-        found = _count(plugin, claims, columns) if claims else None
-    else:
-        found = _filter_groups(plugin, pod, claims, columns)
-    if codes is None or found is None:
-        return codes if found is None else found
-    return found if found is NotImplemented else codes | found
+@attrs.frozen
+class VolumeBinding(VolumeBindingRule):
+    """Judges nodes by the pod's volumes, and prefers those whose free volumes are close in size to the claims."""
 
+    def column(self, pod: Pod, columns: ColumnContext) -> Any:
+        """Return the reasons by row; None: no node is rejected; NotImplemented: judge each node by the rule."""
+        pod_claims = self.claims(pod, columns.seen)
+        if self.claim_failures.node_error(pod_claims):
+            return self.unbound_claims.where(columns.nodes.live.now)
+        claims = [WaitingClaim.of(claim, self, columns.seen) for claim in pod_claims.delayed]
+        if self.capacity.needs_rule(pod, claims_checked=any(waiting.checks_capacity for waiting in claims)):
+            return NotImplemented
+        codes: Codes | None = None
+        for claim in pod_claims.bound:
+            volume = columns.seen.volume(claim.spec.volume_name)
+            if volume is None:
+                return NotImplemented  # an error, or a reason that is given last: rare, so ask the rule
+            reached = self._reached(volume, columns)
+            if reached is not None:
+                conflicts = self.node_conflict.where(~reached)
+                codes = conflicts if codes is None else codes | conflicts
+        if self._is_countable(claims, columns.seen):
+            claims = _uncertain(claims, columns)
+            found = self._count(claims, columns) if claims else None
+        else:
+            found = self._filter_groups(pod, claims, columns)
+        if codes is None or found is None:
+            return codes if found is None else found
+        return found if found is NotImplemented else codes | found
 
-def score_nodes(plugin: VolumeBinding, pod: Pod, columns: ColumnContext) -> Integers | None:
-    """Return by row how close volumes are to requests; None if no claim waits."""
-    claims = [WaitingClaim.of(claim, plugin, columns.seen) for claim in plugin.claims(pod, columns.seen).delayed]
-    if not claims:
-        return None
-    if len(claims) == 1 and _is_countable(plugin, claims, columns.seen):
-        smallest = columns.seen.supply.smallest(claims[0].shape, claims[0].request)
-        return np.floor(100.0 * claims[0].request / np.maximum(smallest, 1.0)).astype(np.int64)
-    groups, row_of_group = _groups(plugin, claims, columns)
-    scores = [_decide_on_row(plugin, pod, claims, row, columns).score for row in row_of_group]
-    return np.array(scores, np.int64)[groups]
+    def score(self, pod: Pod, columns: ColumnContext) -> Integers | None:
+        """Return how close volumes are to requests: 100·requested/capacity, the mean over the waiting claims.
 
+        A claim to be provisioned counts 0, so that any volume that exists is preferred (S0, Priority).
+        """
+        claims = [WaitingClaim.of(claim, self, columns.seen) for claim in self.claims(pod, columns.seen).delayed]
+        if not claims:
+            return None
+        if len(claims) == 1 and self._is_countable(claims, columns.seen):
+            smallest = columns.seen.supply.smallest(claims[0].shape, claims[0].request)
+            return np.floor(100.0 * claims[0].request / np.maximum(smallest, 1.0)).astype(np.int64)
+        groups, row_of_group = self._groups(claims, columns)
+        scores = [self._decide_on_row(pod, claims, row, columns).score for row in row_of_group]
+        return np.array(scores, np.int64)[groups]
 
-def _reached(plugin: VolumeBinding, volume: PersistentVolume, columns: ColumnContext) -> Mask | None:
-    """Return by row whether a node reaches a bound volume; None if every node does."""
-    affinity, source = plugin.node_affinity(volume, None), source_of(volume)
-    migrated = plugin.node_affinity(volume, ALL_MIGRATED) if source else affinity
-    if affinity is None and migrated is None:
-        return None
-    reached = columns.nodes.reached(affinity)
-    if migrated == affinity:
-        return reached
-    return np.where(columns.seen.handing_over(source), columns.nodes.reached(migrated), reached)
+    def normalise(self, raw: Integers) -> Integers:
+        """Return the scores as they are: 0 to 100."""
+        return raw
 
+    def _reached(self, volume: PersistentVolume, columns: ColumnContext) -> Mask | None:
+        """Return by row whether a node reaches a bound volume; None if every node does."""
+        affinity, source = self.node_affinity(volume, None), source_of(volume)
+        migrated = self.node_affinity(volume, ALL_MIGRATED) if source else affinity
+        if affinity is None and migrated is None:
+            return None
+        reached = columns.nodes.reached(affinity)
+        if migrated == affinity:
+            return reached
+        return np.where(columns.seen.handing_over(source), columns.nodes.reached(migrated), reached)
 
-# --- counting ---------------------------------------------------------------------------------------------------------
+    # --- counting ---------------------------------------------------------------------------------------------------
 
+    def _is_countable(self, claims: Sequence[WaitingClaim], seen: Snapshot) -> bool:
+        """Say whether counting is exact: no claim selected or prebound, those of one class alike but for their size.
 
-def _is_countable(plugin: VolumeBinding, claims: Sequence[WaitingClaim], seen: Snapshot) -> bool:
-    """Say whether counting is exact: no claim selected or prebound, those of one class alike but for their size.
+        Where capacity is checked, which of the claims finds no volume is counted by rising size alone.
+        """
+        shapes: dict[str, ClaimShape] = {}
+        for waiting in claims:
+            shape = waiting.shape
+            if waiting.storage_class is None or shapes.setdefault(shape.storage_class, shape) != shape:
+                return False
+            if volumes.selected_node(waiting.claim, self.rules) or prebound_volumes(waiting.claim, seen, self.rules):
+                return False
+        if len(claims) > 1 and any(waiting.checks_capacity for waiting in claims):
+            requests = [waiting.request for waiting in self._ordered(claims)]
+            return requests == sorted(requests)
+        return True
 
-    Where capacity is checked, which of the claims finds no volume is counted by rising size alone.
-    """
-    shapes: dict[str, ClaimShape] = {}
-    for waiting in claims:
-        shape = waiting.shape
-        if waiting.storage_class is None or shapes.setdefault(shape.storage_class, shape) != shape:
-            return False
-        if volumes.selected_node(waiting.claim, plugin.rules) or prebound_volumes(waiting.claim, seen, plugin.rules):
-            return False
-    if len(claims) > 1 and any(waiting.checks_capacity for waiting in claims):
-        requests = [waiting.request for waiting in _ordered(plugin, claims)]
-        return requests == sorted(requests)
-    return True
+    def _ordered(self, claims: Sequence[WaitingClaim]) -> list[WaitingClaim]:
+        return sorted(claims, key=lambda waiting: self.claim_order(waiting.claim))
 
+    def _count(self, claims: Sequence[WaitingClaim], columns: ColumnContext) -> Codes:
+        """Of k claims of a class by rising size, the i-th needs k - i volumes of its size, in any order of matching."""
+        if any(waiting.checks_capacity for waiting in claims):
+            return self._count_with_capacity(claims, columns)
+        by_class: dict[str, list[WaitingClaim]] = {}
+        for waiting in claims:
+            by_class.setdefault(waiting.shape.storage_class, []).append(waiting)
+        rejected = np.zeros(len(columns.nodes.names), bool)
+        for of_class in by_class.values():
+            of_class.sort(key=lambda waiting: waiting.request)
+            lacking: Any = False
+            for index, waiting in enumerate(of_class):
+                lacking = lacking | (columns.seen.supply.count(waiting.shape, waiting.request) < len(of_class) - index)
+            provisioned = of_class[0].provisioned
+            if provisioned is not None:
+                lacking = lacking & ~columns.nodes.allowed(provisioned.allowed_topologies)
+            rejected = rejected | lacking
+        return self.bind_conflict.where(rejected)
 
-def _ordered(plugin: VolumeBinding, claims: Sequence[WaitingClaim]) -> list[WaitingClaim]:
-    return sorted(claims, key=lambda waiting: plugin.claim_order(waiting.claim))
+    def _count_with_capacity(self, claims: Sequence[WaitingClaim], columns: ColumnContext) -> Codes:
+        """Of the claims that find no volume, the first that cannot be provisioned decides."""
+        codes: Codes = np.zeros(len(columns.nodes.names), np.uint16)
+        ordered = self._ordered(claims)
+        requests = [(waiting.shape, waiting.request) for waiting in ordered]
+        for waiting, lacking in zip(ordered, columns.seen.supply.unserved(requests), strict=True):
+            allowed: Any = np.False_
+            if waiting.provisioned is not None:
+                allowed = columns.nodes.allowed(waiting.provisioned.allowed_topologies)
+            found = self.bind_conflict.where(lacking & ~allowed)
+            if waiting.checks_capacity:
+                too_small = columns.seen.capacities.largest(waiting.shape.storage_class) < waiting.request
+                found |= self.not_enough_space.where(lacking & allowed & too_small)
+            codes = np.where(codes == 0, found, codes)
+        return codes
+
+    # --- deciding each distinct input --------------------------------------------------------------------------------
+
+    def _filter_groups(self, pod: Pod, claims: Sequence[WaitingClaim], columns: ColumnContext) -> Any:
+        """Decide once for each distinct input; NotImplemented if there is an error."""
+        groups, row_of_group = self._groups(claims, columns)
+        codes = []
+        for row in row_of_group:
+            decision = self._decide_on_row(pod, claims, row, columns)
+            if decision.error:
+                return NotImplemented
+            reasons = (self.bind_conflict, self.not_enough_space)
+            codes.append(sum(1 << reason.bit for reason in reasons if reason.text in decision.reasons))
+        return np.array(codes, np.uint16)[groups]
+
+    def _decide_on_row(
+        self, pod: Pod, claims: Sequence[WaitingClaim], row: int, columns: ColumnContext
+    ) -> VolumeDecision:
+        name = columns.nodes.names[row]
+        node = columns.nodes.node(name) if name is not None else None
+        if node is None:
+            return VolumeDecision()
+        pod_claims = PodClaims(delayed=tuple(waiting.claim for waiting in claims))
+        return self.find_pod_volumes(pod, pod_claims, node, columns.seen, by_index(node, columns.seen, self.rules))
+
+    def _groups(self, claims: Sequence[WaitingClaim], columns: ColumnContext) -> tuple[NDArray[np.intp], list[int]]:
+        """Number the distinct inputs of a decision: the number by row, and a row for each number."""
+        nodes, seen = columns.nodes, columns.seen
+        inputs = DistinctRows(len(nodes.names))
+        checks_capacity = any(waiting.checks_capacity for waiting in claims)
+        classes = {waiting.shape.storage_class: waiting.storage_class for waiting in claims}
+        for name, storage_class in sorted(classes.items()):
+            for _, rows in seen.supply.segments(name):
+                inputs.rows(rows)
+            if storage_class is not None:
+                inputs.rows(nodes.allowed(storage_class.allowed_topologies))
+                if checks_capacity:
+                    inputs.values(seen.capacities.largest(name))
+        for waiting in claims:
+            for volume in prebound_volumes(waiting.claim, seen, self.rules):
+                inputs.rows(nodes.reached(affinity_of(volume)))
+            selected = volumes.selected_node(waiting.claim, self.rules)
+            if selected in nodes.row_of:
+                inputs.rows([nodes.row_of[selected]])
+        return inputs.groups()
 
 
 def _uncertain(claims: Sequence[WaitingClaim], columns: ColumnContext) -> list[WaitingClaim]:
@@ -150,91 +234,3 @@ def _uncertain(claims: Sequence[WaitingClaim], columns: ColumnContext) -> list[W
         if provisioned is None or provisioned.allowed_topologies or lacks:
             uncertain.add(name)
     return [waiting for waiting in claims if waiting.shape.storage_class in uncertain]
-
-
-def _count(plugin: VolumeBinding, claims: Sequence[WaitingClaim], columns: ColumnContext) -> Codes:
-    """Of k claims of a class by rising size, the i-th needs k - i volumes of its size, in any order of matching."""
-    if any(waiting.checks_capacity for waiting in claims):
-        return _count_with_capacity(plugin, claims, columns)
-    by_class: dict[str, list[WaitingClaim]] = {}
-    for waiting in claims:
-        by_class.setdefault(waiting.shape.storage_class, []).append(waiting)
-    rejected = np.zeros(len(columns.nodes.names), bool)
-    for of_class in by_class.values():
-        of_class.sort(key=lambda waiting: waiting.request)
-        lacking: Any = False
-        for index, waiting in enumerate(of_class):
-            lacking = lacking | (columns.seen.supply.count(waiting.shape, waiting.request) < len(of_class) - index)
-        provisioned = of_class[0].provisioned
-        if provisioned is not None:
-            lacking = lacking & ~columns.nodes.allowed(provisioned.allowed_topologies)
-        rejected = rejected | lacking
-    return plugin.bind_conflict.where(rejected)
-
-
-def _count_with_capacity(plugin: VolumeBinding, claims: Sequence[WaitingClaim], columns: ColumnContext) -> Codes:
-    """Of the claims that find no volume, the first that cannot be provisioned decides."""
-    codes: Codes = np.zeros(len(columns.nodes.names), np.uint16)
-    ordered = _ordered(plugin, claims)
-    requests = [(waiting.shape, waiting.request) for waiting in ordered]
-    for waiting, lacking in zip(ordered, columns.seen.supply.unserved(requests), strict=True):
-        allowed: Any = np.False_
-        if waiting.provisioned is not None:
-            allowed = columns.nodes.allowed(waiting.provisioned.allowed_topologies)
-        found = plugin.bind_conflict.where(lacking & ~allowed)
-        if waiting.checks_capacity:
-            too_small = columns.seen.capacities.largest(waiting.shape.storage_class) < waiting.request
-            found |= plugin.not_enough_space.where(lacking & allowed & too_small)
-        codes = np.where(codes == 0, found, codes)
-    return codes
-
-
-# --- asking the rule --------------------------------------------------------------------------------------------------
-
-
-def _filter_groups(plugin: VolumeBinding, pod: Pod, claims: Sequence[WaitingClaim], columns: ColumnContext) -> Any:
-    """Decide once for each distinct input; NotImplemented if there is an error."""
-    groups, row_of_group = _groups(plugin, claims, columns)
-    codes = []
-    for row in row_of_group:
-        decision = _decide_on_row(plugin, pod, claims, row, columns)
-        if decision.error:
-            return NotImplemented
-        reasons = (plugin.bind_conflict, plugin.not_enough_space)
-        codes.append(sum(1 << reason.bit for reason in reasons if reason.text in decision.reasons))
-    return np.array(codes, np.uint16)[groups]
-
-
-def _decide_on_row(
-    plugin: VolumeBinding, pod: Pod, claims: Sequence[WaitingClaim], row: int, columns: ColumnContext
-) -> VolumeDecision:
-    name = columns.nodes.names[row]
-    node = columns.nodes.node(name) if name is not None else None
-    if node is None:
-        return VolumeDecision()
-    pod_claims = PodClaims(delayed=tuple(waiting.claim for waiting in claims))
-    return plugin.find_pod_volumes(pod, pod_claims, node, columns.seen, by_index(node, columns.seen, plugin.rules))
-
-
-def _groups(
-    plugin: VolumeBinding, claims: Sequence[WaitingClaim], columns: ColumnContext
-) -> tuple[NDArray[np.intp], list[int]]:
-    """Number the distinct inputs of a decision about waiting claims: the number by row, and a row for each number."""
-    nodes, seen = columns.nodes, columns.seen
-    inputs = DistinctRows(len(nodes.names))
-    checks_capacity = any(waiting.checks_capacity for waiting in claims)
-    classes = {waiting.shape.storage_class: waiting.storage_class for waiting in claims}
-    for name, storage_class in sorted(classes.items()):
-        for _, rows in seen.supply.segments(name):
-            inputs.rows(rows)
-        if storage_class is not None:
-            inputs.rows(nodes.allowed(storage_class.allowed_topologies))
-            if checks_capacity:
-                inputs.values(seen.capacities.largest(name))
-    for waiting in claims:
-        for volume in prebound_volumes(waiting.claim, seen, plugin.rules):
-            inputs.rows(nodes.reached(affinity_of(volume)))
-        selected = volumes.selected_node(waiting.claim, plugin.rules)
-        if selected in nodes.row_of:
-            inputs.rows([nodes.row_of[selected]])
-    return inputs.groups()

@@ -15,7 +15,6 @@ from kvolsched.api.kinds.volume import PersistentVolume, PersistentVolumeClaim
 from kvolsched.scheduler.csi_migration import affinity_of
 from kvolsched.scheduler.framework.verdict import Reason
 
-from . import VolumeBinding
 from .capacity import CapacityCheck, DriverPoolCheck
 from .claims import (
     UNBOUND_CLAIMS,
@@ -25,6 +24,7 @@ from .claims import (
     provisioned_where_allowed,
     waits_for_consumer,
 )
+from .column import VolumeBinding
 
 
 def largest_first(claim: PersistentVolumeClaim) -> int:

@@ -1,0 +1,219 @@
+"""Whether a pod can have its volumes on a node, and which: FindPodVolumes of v1.36.2.
+
+The volumes of bound claims must be reachable from the node. Claims that wait for a consumer are matched, one after the
+other, to free volumes that the node reaches; for the rest it must be possible to provision there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import ClassVar
+
+import attrs
+
+from kvolsched import volumes
+from kvolsched.api.kinds.node import Node
+from kvolsched.api.kinds.pod import Pod
+from kvolsched.api.kinds.volume import PersistentVolume, PersistentVolumeClaim
+from kvolsched.scheduler.columns.snapshot import Snapshot
+from kvolsched.scheduler.csi_migration import affinity_on
+from kvolsched.scheduler.framework.extension_points import QueueingHint
+from kvolsched.scheduler.framework.verdict import OK, SKIP, Code, Evidence, Ok, PreFilterReject, Reason, Reject, Skip
+from kvolsched.world.apiserver import key_of
+
+from . import evidence
+from .capacity import CapacityCheck, StorageCapacityCheck
+from .claims import (
+    PV_NOT_EXIST,
+    UNBOUND_CLAIMS,
+    AffinityReading,
+    ClaimFailures,
+    ClaimOrder,
+    ClaimTest,
+    PodClaims,
+    Provisioning,
+    VolumeDecision,
+    WaitingTest,
+    provisioned_where_allowed,
+    smallest_first,
+    unusable_claim,
+    waits_for_consumer,
+)
+from .matching import FindVolume, by_index, by_walk, size_match_score
+from .queueing_hints import EVENTS
+
+
+@attrs.frozen
+class VolumeBindingRule:
+    """Judges one node by the pod's volumes, and decides what to bind and to provision there.
+
+    The defaults are those of v1.36.2; values of other releases are in `releases`.
+
+    Args:
+        node_conflict, bind_conflict, not_enough_space, pv_not_exist: the reasons, in the order in which they are given.
+        unbound_claims: the error of 1.11 on every node for unbound claims that do not wait.
+        rules: how volumes are matched.
+        claim_order: the order in which claims are matched.
+        is_bound: whether a claim counts as bound.
+        waits: whether an unbound claim waits for a consumer.
+        claim_failures: how unbound claims that do not wait, and volumes that do not exist, are answered.
+        node_affinity: the affinity by which a bound volume is judged on the node of a CSINode.
+        provisioning: by which class a claim's volume is provisioned.
+        capacity: how published capacity is compared with what is to be provisioned.
+    """
+
+    name: ClassVar[str] = "VolumeBinding"
+    needs: ClassVar[tuple[str, ...]] = ("volumes",)
+    wakes: ClassVar[tuple[QueueingHint, ...]] = EVENTS
+
+    node_conflict: Reason = Reason(0, "node(s) didn't match PersistentVolume's node affinity")
+    bind_conflict: Reason = Reason(1, "node(s) didn't find available persistent volumes to bind")
+    not_enough_space: Reason = Reason(2, "node(s) did not have enough free storage")
+    pv_not_exist: Reason = PV_NOT_EXIST
+    unbound_claims: Reason = UNBOUND_CLAIMS
+    rules: volumes.VolumeRules = volumes.UPSTREAM
+    claim_order: ClaimOrder = smallest_first
+    is_bound: ClaimTest = volumes.is_bound
+    waits: WaitingTest = waits_for_consumer
+    claim_failures: ClaimFailures = ClaimFailures()
+    node_affinity: AffinityReading = affinity_on
+    provisioning: Provisioning = provisioned_where_allowed
+    capacity: CapacityCheck = StorageCapacityCheck()
+    document_name: str = ""
+    document_score_name: str = ""
+
+    @property
+    def watches(self) -> frozenset[str]:
+        """The kinds in which drivers publish their capacity."""
+        return self.capacity.watches
+
+    # --- the pod ----------------------------------------------------------------------------------------------------
+
+    def prefilter(self, pod: Pod, seen: Snapshot) -> Skip | PreFilterReject | None:
+        """Skip a pod without claims; reject one with a claim that is missing, lost, deleted or wrongly unbound."""
+        if not any(
+            volume.persistent_volume_claim is not None
+            or volume.ephemeral is not None
+            or self.capacity.covers_inline(volume)
+            for volume in pod.spec.volumes
+        ):
+            return SKIP
+        message = unusable_claim(pod, seen) or self.claim_failures.pod_rejection(self.claims(pod, seen))
+        return PreFilterReject(self.name, Code.UNSCHEDULABLE_AND_UNRESOLVABLE, message) if message else None
+
+    def claims(self, pod: Pod, seen: Snapshot) -> PodClaims:
+        """Sort the pod's claims by state; a missing one is left out."""
+        bound: list[PersistentVolumeClaim] = []
+        delayed: list[PersistentVolumeClaim] = []
+        immediate: list[PersistentVolumeClaim] = []
+        for name in dict.fromkeys(pod.claim_names()):
+            claim = seen.claim(pod.metadata.namespace, name)
+            if claim is None:
+                continue
+            if self.is_bound(claim):
+                bound.append(claim)
+            elif self.waits(claim, seen.storage_class(volumes.class_of_claim(claim)), self.rules):
+                delayed.append(claim)
+            else:
+                immediate.append(claim)
+        return PodClaims(tuple(bound), tuple(delayed), tuple(immediate))
+
+    # --- one node ---------------------------------------------------------------------------------------------------
+
+    def rule(self, pod: Pod, node: Node, seen: Snapshot) -> Ok | Reject:
+        """Bound volumes reach the node; every other claim finds a volume there or can be provisioned."""
+        decision = self.find_pod_volumes(pod, self.claims(pod, seen), node, seen, by_walk(node, seen, self.rules))
+        if decision.error:
+            return Reject((decision.error,), Code.ERROR)
+        if decision.reasons:
+            return Reject(decision.reasons, Code.UNSCHEDULABLE_AND_UNRESOLVABLE, decision.evidence)
+        return OK
+
+    def decide(self, pod: Pod, node_name: str, seen: Snapshot) -> VolumeDecision:
+        """Return what would be bound and provisioned for a pod on a node, or why it is rejected there."""
+        answer = self.prefilter(pod, seen)
+        if isinstance(answer, PreFilterReject):
+            return VolumeDecision(error=answer.message)
+        node = seen.node(node_name)
+        if node is None:
+            return VolumeDecision(error=f'node "{node_name}" not found')
+        if isinstance(answer, Skip):
+            return VolumeDecision()
+        return self.find_pod_volumes(pod, self.claims(pod, seen), node, seen, by_index(node, seen, self.rules))
+
+    def find_pod_volumes(
+        self, pod: Pod, claims: PodClaims, node: Node, seen: Snapshot, find: FindVolume
+    ) -> VolumeDecision:
+        """Check the bound claims, then match or provision the waiting ones; reasons of both are given."""
+        if error := self.claim_failures.node_error(claims):
+            return VolumeDecision(error=error)
+        bound = self._check_bound(claims.bound, node, seen)
+        if bound.error:
+            return bound
+        decision = self._match_or_provision(claims.delayed, node, seen, find)
+        lacking = None if decision.error else self.capacity.lacking_inline(pod, node, seen)
+        if lacking is not None:
+            decision = attrs.evolve(decision, reasons=(self.not_enough_space.text,), evidence=(lacking,))
+        pv_not_exist = bound.reasons == (self.pv_not_exist.text,)  # given last
+        reasons = decision.reasons + bound.reasons if pv_not_exist else bound.reasons + decision.reasons
+        return attrs.evolve(decision, reasons=reasons, evidence=bound.evidence + decision.evidence)
+
+    def _check_bound(self, claims: Sequence[PersistentVolumeClaim], node: Node, seen: Snapshot) -> VolumeDecision:
+        """Reject a node by the first bound volume that does not exist or whose affinity does not admit it."""
+        for claim in claims:
+            volume = seen.volume(claim.spec.volume_name)
+            if volume is None:
+                return self.claim_failures.missing_volume(claim.spec.volume_name)
+            required = self.node_affinity(volume, seen.csi_node(node.metadata.name))
+            if required is not None and not required.matches(node.metadata.labels):
+                return _reject(self.node_conflict, evidence.conflicting_affinity(volume, required, node))
+        return VolumeDecision()
+
+    def _match_or_provision(
+        self, claims: Sequence[PersistentVolumeClaim], node: Node, seen: Snapshot, find: FindVolume
+    ) -> VolumeDecision:
+        """Give each waiting claim in turn the best volume that is left; the others must be possible to provision."""
+        matched: list[tuple[PersistentVolumeClaim, PersistentVolume]] = []
+        to_provision: list[PersistentVolumeClaim] = []
+        to_match: list[PersistentVolumeClaim] = []
+        for claim in claims:
+            selected = volumes.selected_node(claim, self.rules)
+            if selected and selected != node.metadata.name:
+                return _reject(self.bind_conflict, evidence.other_selected_node(claim, selected, node))
+            (to_provision if selected else to_match).append(claim)
+        taken: frozenset[str] = frozenset()
+        for claim in sorted(to_match, key=self.claim_order):
+            volume = find(claim, taken)
+            if volume is None:
+                to_provision.append(claim)
+            else:
+                matched.append((claim, volume))
+                taken |= {volume.metadata.name}
+        static = tuple((key_of(claim), key_of(volume)) for claim, volume in matched)
+        score = size_match_score(matched, len(claims))
+        for claim in to_provision:
+            refusal = self._check_provisioning(claim, node, seen)
+            if refusal.error:
+                return refusal
+            if refusal.reasons:
+                return attrs.evolve(refusal, static=static, score=score)
+        return VolumeDecision(static, tuple(map(key_of, to_provision)), score=score)
+
+    def _check_provisioning(self, claim: PersistentVolumeClaim, node: Node, seen: Snapshot) -> VolumeDecision:
+        """Reject a node if no volume can be provisioned for a claim there: class, allowedTopologies, capacity."""
+        name, key = volumes.class_of_claim(claim), volumes.claim_key(claim)
+        storage_class = seen.storage_class(name)
+        if storage_class is None:
+            error = f'failed to find storage class "{name}"' if name else f'no class for claim "{key}"'
+            return VolumeDecision(error=error)
+        provisioned = self.provisioning(storage_class)
+        if provisioned is None:
+            return _reject(self.bind_conflict, evidence.nothing_provisioned(claim, name))
+        if not volumes.topology_allows(provisioned, node):
+            return _reject(self.bind_conflict, evidence.conflicting_topology(provisioned, node))
+        lacking = self.capacity.lacking(claim, provisioned, node, seen)
+        return VolumeDecision() if lacking is None else _reject(self.not_enough_space, lacking)
+
+
+def _reject(reason: Reason, found: Evidence) -> VolumeDecision:
+    return VolumeDecision(reasons=(reason.text,), evidence=(found,))
