@@ -112,7 +112,8 @@ def raise_allocatable(demand: Demand, trial: TrialCluster, near: Sequence[Node])
             continue
         total = requests.format_amount(resource, room.total.get(resource, 0) + lacks)
         status = attrs.evolve(node.status, allocatable=node.status.allocatable.merged({resource: total}))
-        words = f"give {node.metadata.name} {requests.format_amount(resource, lacks)} more {resource} (allocatable {total})"
+        more = requests.format_amount(resource, lacks)
+        words = f"give {node.metadata.name} {more} more {resource} (allocatable {total})"
         yield Edit(words, RAISE_COST, (ObjectChange(node, attrs.evolve(node, status=status)),))
 
 
