@@ -18,9 +18,10 @@ from kvolsched.api.text.patches import merge_patch
 from kvolsched.revision import Revision
 from kvolsched.scheduler.loop.assume_cache import AssumeCache
 from kvolsched.scheduler.loop.scheduling_cycle import PASS, SCHEDULER
+from kvolsched.scheduler.loop.scheduling_queue import ACTIVE, QUEUE, QueueEntry
 from kvolsched.world.apiserver import CommittedWrite, RefusedWrite, Write, conflict_message, key_of
 from kvolsched.world.component import TurnContext
-from kvolsched.world.log import Key
+from kvolsched.world.log import Key, Note
 
 from .recording import Case
 
@@ -101,6 +102,12 @@ class RecordedLoop:
             if not more:
                 break
         return contexts
+
+    def activate(self, pod: str) -> None:
+        """Move a pod to the active part of the queue: the recording pops pods in an order of its own."""
+        entry: QueueEntry | None = self.note(QUEUE, pod)
+        if entry is not None:
+            self.sim.log.write(Note(SCHEDULER, QUEUE, pod), attrs.evolve(entry, part=ACTIVE))
 
     def ready(self, actor: str) -> list[str]:
         """Return the causes that an actor may process now."""
