@@ -34,8 +34,8 @@ from .controllers import (
     user,
     zonal_upgrade,
 )
+from .scheduler import profiles
 from .scheduler.columns.snapshot import Snapshot
-from .scheduler.framework import profile as profiles
 from .scheduler.framework.profile import Profile
 from .scheduler.loop.assume_cache import KINDS, AssumeCache
 from .scheduler.loop.binding_flow import BindWorker, Strategy, TwoPasses, WaitInPreBind, named_volume, pod_claims
@@ -185,7 +185,7 @@ class Revision:
     def with_rollback(self) -> Revision:
         """Return these rules with S0's sketch of a transaction: if no node fits a pod, its clean claims are unbound."""
         return attrs.evolve(
-            self.with_plugin(VolumeRollback(self.flow.volume_binding.wakes)),
+            self.with_plugin(VolumeRollback(self.flow.volume_binding.events_to_register)),
             name=f"{self.name} + rollback",
             binder=attrs.evolve(self.binder, rolls_back=True),
             rolls_back=True,
@@ -260,8 +260,8 @@ class Revision:
 
     def scheduler(self) -> Component:
         """Return kube-scheduler: scheduling pass, bind worker and evictor with their cache and queue."""
-        heeds_gates = self.gates.get(SCHEDULER, {}).get(DIRECTIVES_GATE, True)
-        judging = SchedulingPass(self.profile, self.flow, self.pops_backoff, self.fine, heeds_gates)
+        respects_gates = self.gates.get(SCHEDULER, {}).get(DIRECTIVES_GATE, True)
+        judging = SchedulingPass(self.profile, self.flow, self.pops_backoff, self.fine, respects_gates)
         evicting = (Evictor(),) if self.profile.preempts else ()
         rolling = (RollbackMarker(),) if self.rolls_back else ()
         actors = (judging, BindWorker(self.flow, self.profile), *evicting, *rolling)
@@ -357,7 +357,7 @@ WORKLOADS = ("Deployment", "ReplicaSet", "StatefulSet", "DaemonSet", "PodDisrupt
 
 def upstream() -> Revision:
     """Return the rules of Kubernetes v1.36.2."""
-    profile = profiles.upstream()
+    profile = profiles.upstream_profile()
     return Revision(
         name="upstream",
         profile=profile,
@@ -369,7 +369,7 @@ def upstream() -> Revision:
 
 def design() -> Revision:
     """Return the rules of the design documents, and of 1.11 and 1.16 where they are silent."""
-    profile = profiles.design()
+    profile = profiles.design_profile()
     return Revision(
         name="design",
         profile=profile,

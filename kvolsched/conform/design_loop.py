@@ -91,6 +91,7 @@ class RecordedDesignLoop(RecordedLoop):
         name = recorded_key(key)
         if self.cache.get(key).spec.node_name or self.note("binding", name) is not None:
             return {"skipped": True}
+        self.activate(name)
         self.act(PASS, name)
         binding = self.note("binding", name)
         if binding is None:

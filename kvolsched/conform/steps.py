@@ -18,9 +18,10 @@ from kvolsched.api.text.patches import merge_patch
 from kvolsched.revision import Revision
 from kvolsched.scheduler.loop.assume_cache import AssumeCache
 from kvolsched.scheduler.loop.scheduling_cycle import PASS, SCHEDULER
+from kvolsched.scheduler.loop.scheduling_queue import ACTIVE, QUEUE, QueueEntry
 from kvolsched.world.apiserver import CommittedWrite, RefusedWrite, Write, conflict_message, key_of
 from kvolsched.world.component import TurnContext
-from kvolsched.world.log import Key
+from kvolsched.world.log import Key, Note
 
 from .recording import Case
 
@@ -102,6 +103,12 @@ class RecordedLoop:
                 break
         return contexts
 
+    def activate(self, pod: str) -> None:
+        """Move a pod to the active part of the queue: the recording pops pods in an order of its own."""
+        entry: QueueEntry | None = self.note(QUEUE, pod)
+        if entry is not None:
+            self.sim.log.write(Note(SCHEDULER, QUEUE, pod), attrs.evolve(entry, part=ACTIVE))
+
     def ready(self, actor: str) -> list[str]:
         """Return the causes that an actor may process now."""
         process, who = self.sim.find(actor)
@@ -124,7 +131,7 @@ class RecordedLoop:
         return {
             f"{key.kind} {recorded_key(key)}": fields_of("update", self.cache.get(key))
             for key in sorted(self.cache.assumed)
-            if key.kind in VOLUMES and self.cache.holds(key)
+            if key.kind in VOLUMES and self.cache.is_assumed(key)
         }
 
     # -- recording -----------------------------------------------------------------------------------------
