@@ -1,4 +1,4 @@
-"""A redacted dump: no name is left in it, its structure is, and the scheduler says the same of its pods."""
+"""A redacted dump has no old names, an equal structure, and equal verdicts of the scheduler."""
 
 import gzip
 import json
@@ -144,7 +144,7 @@ def test_the_same_dump_and_salt_give_the_same_names():
 
 
 def test_different_names_stay_different_and_in_their_order():
-    """No two names become one, and whoever goes by name meets them in the same order."""
+    """No two names become one, and the order of names stays."""
     objects = read(DUMPS[0]).objects
     names = redact(objects, salt="s").names
     assert len(names) == len(set(names.values()))

@@ -5,7 +5,7 @@ Everything goes through the public face; a manifest is plain data, as one would 
 
 from kvolsched import Cluster
 from kvolsched.api.text import manifest
-from kvolsched.explain import judged
+from kvolsched.explain import judge_last_pass
 from kvolsched.results import ApplyRefused
 from kvolsched.world.apiserver import key_of
 
@@ -112,7 +112,7 @@ def cluster(*objects, revision="design", seed=0, **components):
 
 def judgement(of, name):
     """The scheduler's judgement of a pod, as its last pass found it."""
-    return judged(of, key_of(of[f"pod/{name}"]))
+    return judge_last_pass(of, key_of(of[f"pod/{name}"]))
 
 
 def fits(of, name):

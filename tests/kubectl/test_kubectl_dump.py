@@ -1,4 +1,4 @@
-"""A dump asked as kubectl would be: kinds that users have, ages, refusals, and the same in a terminal."""
+"""`get` and `describe` of a dump: all kinds, ages, refusals, and the command line."""
 
 import json
 from datetime import UTC, datetime
@@ -90,7 +90,7 @@ def test_ages_are_counted_to_the_newest_time_of_a_dump():
 
 
 def test_a_deployment_names_its_replica_sets():
-    """The set of today's template is the new one; counts, strategy and conditions are its status'."""
+    """The ReplicaSet of the current template is the new one; counts, strategy and conditions come from the status."""
     said = repr(dump().describe("deploy", "web", "demo"))
 
     assert "Replicas:               6 desired | 6 updated | 6 total | 6 available | 0 unavailable" in said
@@ -209,7 +209,7 @@ def test_manifests_of_what_is_asked_for():
      "there are: cache, db"),
 ])
 def test_what_is_not_there_is_refused_in_kubectls_words(ask, words, hint):
-    """The words are kubectl's; what there is instead is said beside them."""
+    """Refusals use kubectl's words and list what exists."""
     with pytest.raises(ResourceNotFound) as refused:
         ask(dump())
 
@@ -265,9 +265,9 @@ def test_describe_in_a_terminal():
     (("get", SHOP, "llamas"), 1, 'error: the server doesn\'t have a resource type "llamas"\nknown: '),
     (("describe", SHOP, "pod", "nobody", "-n", "demo"), 1, 'Error from server (NotFound): pods "nobody" not found\nthere '),
     (("get", SHOP, "pods"), 0, "No resources found in default namespace.\nOther namespaces have some: "),
-    (("get", SHOP), 2, "Name a kind"),
-    (("get", "nowhere.yaml", "pods"), 2, "the first word is a dump: 'nowhere.yaml' is no file or directory."),
-    (("get", SHOP, "pods", "--now", "soon"), 2, "'soon' is no time"),
+    (("get", SHOP), 2, "name a kind"),
+    (("get", "nowhere.yaml", "pods"), 2, "the first word must be a dump: 'nowhere.yaml' is no file or directory."),
+    (("get", SHOP, "pods", "--now", "soon"), 2, "'soon' is not a time"),
 ])
 def test_refusals_in_a_terminal(words, code, wrong):
     """Kubectl's words on stderr, what there is instead below, and an exit code; never a traceback."""
