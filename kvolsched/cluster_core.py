@@ -113,7 +113,10 @@ class ClusterCore:
         for obj, written in zip(read.objects, read.written, strict=True):
             key = key_of(obj)
             old = self.world.log.objects.get(key)
-            new = user_commands.with_last_applied(obj, written) if old is None else user_commands.apply_manifest(old, obj, written)
+            if old is None:
+                new = user_commands.with_last_applied(obj, written)
+            else:
+                new = user_commands.apply_manifest(old, obj, written)
             results[key] = "unchanged" if new is None else "created" if old is None else "configured"
             if new is not None:
                 verb, word = ("create", "creates") if old is None else ("update", "changes")
@@ -144,7 +147,9 @@ class ClusterCore:
             raise ApplyRefused(refusals)
         return CommandResult(tuple(f'{find_kind(key.kind).singular} "{key.name}" deleted' for key in keys))
 
-    def edit(self, reference: str, change: Callable[[Any], Any], words: str = "", done: str = "edited") -> CommandResult:
+    def edit(
+        self, reference: str, change: Callable[[Any], Any], words: str = "", done: str = "edited"
+    ) -> CommandResult:
         """Change one object as the user, by a function from its present value to the new one.
 
         Raises:

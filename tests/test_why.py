@@ -11,7 +11,7 @@ import pytest
 from click.testing import CliRunner
 
 from kvolsched import Cluster
-from kvolsched.api.text.manifest import from_plain, plain
+from kvolsched.api.text.manifest import from_plain, read_plain
 from kvolsched.cli import main
 from kvolsched.conform import judge_case, read
 from kvolsched.revision import upstream
@@ -386,8 +386,8 @@ def test_the_command_line(tmp_path):
 
 def test_five_thousand_nodes_in_a_second():
     """`why` on 5,000 nodes and 10,000 pods takes about a second, and one node stands for a large group."""
-    node, = plain(NODE)
-    pod, = plain(POD)
+    node, = read_plain(NODE)
+    pod, = read_plain(POD)
     objects = []
     for number in range(5_000):
         name = f"n{number:04}"
