@@ -82,7 +82,7 @@ class PassTimer:
         cluster.load([*objects, *pods(self.COUNT, claims=claims)])
         process = cluster.world.processes[SCHEDULER]
         cluster.world.deliver(process)
-        self.seen: Snapshot = process.views["cache"].behind  # type: ignore[attr-defined]
+        self.seen: Snapshot = process.views["cache"].snapshot  # type: ignore[attr-defined]
         self.profile = cluster.revision.profile
         self.pods = [change(cluster[f"pod/pod-{number:05}"]) for number in range(self.COUNT)]
 
@@ -92,7 +92,7 @@ class PassTimer:
         start = time.process_time()
         for number, pod in enumerate(self.pods):
             ranking = rank(judge(pod, self.seen, profile))
-            node = ranking.tied(number * 7919 % ranking.ties)
+            node = ranking.best_node(number * 7919 % ranking.tie_count)
             there = evolve_parts(pod, spec={"node_name": node})
             self.seen.apply(key_of(pod), pod, there)
             placed.append((pod, there))

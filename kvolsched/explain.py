@@ -300,7 +300,7 @@ def _millicores_held(key: Key | Note, value: Any) -> int:
         return 0
     if getattr(value, "kind", "") != "Pod" or not value.spec.node_name or value.terminal:
         return 0
-    return requests.of(value.spec).cpu
+    return requests.pod_requests(value.spec).cpu
 
 
 # -- passes -------------------------------------------------------------------------------------------------------
@@ -398,7 +398,7 @@ def judge_last_pass(cluster: ClusterCore, pod: Key) -> Pass | None:
         return None
     if turn is None:
         asked = evolve_parts(asked, spec={"node_name": ""})
-    snapshot: Any = process.views["cache"].behind  # type: ignore[attr-defined]
+    snapshot: Any = process.views["cache"].snapshot  # type: ignore[attr-defined]
     snapshot.moment = moment(world.log)
     judgement = judge(asked, snapshot, cluster.revision.profile)
     ranking = rank(judgement) if len(judgement.rows) > 1 else None  # a single node needs no score

@@ -7,7 +7,8 @@ for a revision's name.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from types import ModuleType
 from typing import Any
 
 import attrs
@@ -33,8 +34,8 @@ from .controllers import (
     user,
     zonal_upgrade,
 )
+from .scheduler import profiles
 from .scheduler.columns.snapshot import Snapshot
-from .scheduler.framework import profile as profiles
 from .scheduler.framework.profile import Profile
 from .scheduler.loop.assume_cache import KINDS, AssumeCache
 from .scheduler.loop.binding_flow import BindWorker, Strategy, TwoPasses, WaitInPreBind, named_volume, pod_claims
@@ -53,6 +54,17 @@ from .world.view import Index, InformerCache, View
 
 # Admission plugins that are off: no component of the loop finds a new node ready and removes its taint.
 DISABLED_ADMISSION = ("TaintNodesByCondition",)
+# Each begins to watch once there is work for it.
+OTHER_CONTROLLERS = (
+    deployment,
+    replica_set,
+    daemon_set,
+    ephemeral_volume,
+    disruption,
+    pvc_protection,
+    pv_protection,
+    garbage_collector,
+)
 
 
 @attrs.frozen
@@ -67,8 +79,13 @@ class Revision:
         provisioning: options of provisioners, before a scenario's dials.
         zone_labels: binding copies the node's zone to the pod and clears its nomination.
         pops_backoff: without active pods the scheduler tries one in back-off at once.
-        today: controllers do what came after the documents: ephemeral volumes, revisions of StatefulSets, daemons that
-            are scheduled, claims and volumes that are protected.
+        stateful_sets: options of the StatefulSet controller.
+        daemon_sets: options of the DaemonSet controller.
+        controllers: the controllers of workloads, protection and garbage collection.
+        protects_in_use: claims and volumes get the finalizer that protects them while they are in use.
+        admission_plugins: plugins of the API server beyond Kubernetes' own.
+        relaxations: how the API server sees the old object of an update, to allow what validation forbids.
+        event_series: sources that write Events by today's API: by object version, not by sentence.
         fine: a scheduling pass takes two turns, so that others may act between choosing and assuming.
         disabled: admission plugins of the API server that are off.
         gates: feature gates by process (see `with_gates`).
@@ -83,7 +100,13 @@ class Revision:
     provisioning: provisioner.ProvisionerOptions
     zone_labels: bool = True
     pops_backoff: bool = True
-    today: bool = True
+    stateful_sets: stateful_set.StatefulSetOptions = stateful_set.StatefulSetOptions()
+    daemon_sets: daemon_set.DaemonSetOptions = daemon_set.DaemonSetOptions()
+    controllers: tuple[ModuleType, ...] = OTHER_CONTROLLERS
+    protects_in_use: bool = True
+    admission_plugins: tuple[admission.AdmissionPlugin, ...] = ()
+    relaxations: tuple[Callable[[Any, Any], Any], ...] = ()
+    event_series: tuple[str, ...] = (RECORDER,)
     fine: bool = False
     disabled: tuple[str, ...] = DISABLED_ADMISSION
     gates: Mapping[str, Mapping[str, bool]] = EMPTY
@@ -128,7 +151,7 @@ class Revision:
         return attrs.evolve(
             self,
             profile=attrs.evolve(self.profile, plugins=tuple(plugins)),
-            provisioning=attrs.evolve(self.provisioning, heeds_node=reached > 0),
+            provisioning=attrs.evolve(self.provisioning, uses_selected_node=reached > 0),
         )
 
     def with_gates(self, gates: Mapping[str, Mapping[str, bool]]) -> Revision:
@@ -162,7 +185,7 @@ class Revision:
     def with_rollback(self) -> Revision:
         """Return these rules with S0's sketch of a transaction: if no node fits a pod, its clean claims are unbound."""
         return attrs.evolve(
-            self.with_plugin(VolumeRollback(self.flow.volume_binding.wakes)),
+            self.with_plugin(VolumeRollback(self.flow.volume_binding.events_to_register)),
             name=f"{self.name} + rollback",
             binder=attrs.evolve(self.binder, rolls_back=True),
             rolls_back=True,
@@ -189,7 +212,7 @@ class Revision:
         binder = _with_dials(persistent_volume.NAME, self.binder, dials.get(persistent_volume.NAME))
         ordered = [
             user.component(),
-            stateful_set.component(stateful_set.StatefulSetOptions(revisions=self.today)),
+            stateful_set.component(self.stateful_sets),
             *self.others(),
             rules.scheduler(),
             persistent_volume.component(binder),
@@ -203,33 +226,27 @@ class Revision:
 
     def others(self) -> Iterator[Component]:
         """Yield the controllers of workloads, protection and garbage collection."""
-        for module in OTHER_CONTROLLERS:
-            if module is daemon_set:
-                yield daemon_set.component(daemon_set.DaemonSetOptions(places=not self.today))
-            elif self.today or module is not ephemeral_volume:
-                yield module.component()
+        for module in self.controllers:
+            yield daemon_set.component(self.daemon_sets) if module is daemon_set else module.component()
 
     def server(self, denied: Mapping[str, Iterable[str]] = EMPTY) -> ApiServer:
         """Return an API server with this revision's admission and subresources."""
         subresources = {"bind": admission.binding_subresource(zone_labels=self.zone_labels)}
-        off = tuple(name for name in self.disabled if name != admission.CLASS_ZONES.name)
+        added = {plugin.name for plugin in self.admission_plugins}
+        off = tuple(name for name in self.disabled if name not in added)
         off = off if self.zone_labels else (*off, "PodTopologyLabels")
-        off = off if self.today else (*off, "StorageObjectInUseProtection")
+        off = off if self.protects_in_use else (*off, "StorageObjectInUseProtection")
         more = (admission.ZONE_AFFINITY,) if self.zonal_phase else ()
         gates = self.gates.get(API_SERVER, {})
         if not gates.get(DIRECTIVES_GATE, True):
             more = (*more, admission.NO_GATED_UPDATES)
-        if not self.today and admission.CLASS_ZONES.name not in self.disabled:
-            more = (*more, admission.CLASS_ZONES)
+        more = (*more, *(plugin for plugin in self.admission_plugins if plugin.name not in self.disabled))
         more = (*admission.drop_disabled_fields(gate for gate, on in sorted(gates.items()) if not on), *more)
         admit = admission.DEFAULT_ADMISSION.without(*off)
         admit = attrs.evolve(admit, plugins=(*admit.plugins, *more))
-        looks = (admission.allow_volume_rollback,) if self.rolls_back else ()
-        if not self.today:
-            looks = (*looks, admission.allow_inserted_requirements)
-        admit = attrs.evolve(admit, relax=admission.chain_relaxations(*looks)) if looks else admit
-        series = (RECORDER,) if self.today else ()
-        return ApiServer(admit, subresources, admission.permissions_without(denied), WORKLOADS, series)
+        relaxations = (*((admission.allow_volume_rollback,) if self.rolls_back else ()), *self.relaxations)
+        admit = attrs.evolve(admit, relax=admission.chain_relaxations(*relaxations)) if relaxations else admit
+        return ApiServer(admit, subresources, admission.permissions_without(denied), WORKLOADS, self.event_series)
 
     def _kubelet(self) -> kubelet.KubeletOptions:
         reaches = self.gates.get(kubelet.NAME, {}).get(VOLUME_GATES[0], True)
@@ -238,13 +255,13 @@ class Revision:
     def found(self, obj: Any, stored: admission.StoredObjects) -> Any:
         """Return a loaded object with defaults; one without a uid also gets what admission adds."""
         obj = defaults.with_defaults(admission.with_priority_of_class(obj, stored))
-        by_hand = self.today and not obj.metadata.uid and obj.kind in admission.PROTECTION_FINALIZERS
+        by_hand = self.protects_in_use and not obj.metadata.uid and obj.kind in admission.PROTECTION_FINALIZERS
         return admission.with_protection_finalizer(obj) if by_hand else obj
 
     def scheduler(self) -> Component:
         """Return kube-scheduler: scheduling pass, bind worker and evictor with their cache and queue."""
-        heeds_gates = self.gates.get(SCHEDULER, {}).get(DIRECTIVES_GATE, True)
-        judging = SchedulingPass(self.profile, self.flow, self.pops_backoff, self.fine, heeds_gates)
+        respects_gates = self.gates.get(SCHEDULER, {}).get(DIRECTIVES_GATE, True)
+        judging = SchedulingPass(self.profile, self.flow, self.pops_backoff, self.fine, respects_gates)
         evicting = (Evictor(),) if self.profile.preempts else ()
         rolling = (RollbackMarker(),) if self.rolls_back else ()
         actors = (judging, BindWorker(self.flow, self.profile), *evicting, *rolling)
@@ -279,7 +296,7 @@ class Revision:
         if "pools" in values:
             keys = values.get("topology_keys", self.provisioning.topology_keys)
             try:
-                values["pools"] = provisioner.storage_pools.read_pools(values["pools"], keys[0] if keys else "")
+                values["pools"] = provisioner.read_pools(values["pools"], keys[0] if keys else "")
             except ValueError as why:
                 raise ValueError(f"{name}: {why}") from None
         if "publishing" in values:
@@ -327,17 +344,6 @@ GATES_OF = {
 }
 ZONAL_PHASES = ("labels", "admitting", "converting")
 MATURITY_LEVELS = ("alpha", "beta", "ga")
-# Each begins to watch once there is work for it.
-OTHER_CONTROLLERS = (
-    deployment,
-    replica_set,
-    daemon_set,
-    ephemeral_volume,
-    disruption,
-    pvc_protection,
-    pv_protection,
-    garbage_collector,
-)
 NOT_DRIVERS = frozenset({
     "user",
     SCHEDULER,
@@ -351,7 +357,7 @@ WORKLOADS = ("Deployment", "ReplicaSet", "StatefulSet", "DaemonSet", "PodDisrupt
 
 def upstream() -> Revision:
     """Return the rules of Kubernetes v1.36.2."""
-    profile = profiles.upstream()
+    profile = profiles.upstream_profile()
     return Revision(
         name="upstream",
         profile=profile,
@@ -363,7 +369,7 @@ def upstream() -> Revision:
 
 def design() -> Revision:
     """Return the rules of the design documents, and of 1.11 and 1.16 where they are silent."""
-    profile = profiles.design()
+    profile = profiles.design_profile()
     return Revision(
         name="design",
         profile=profile,
@@ -372,7 +378,13 @@ def design() -> Revision:
         provisioning=provisioner.DESIGN,
         zone_labels=False,
         pops_backoff=False,
-        today=False,
+        stateful_sets=stateful_set.StatefulSetOptions(revisions=False),
+        daemon_sets=daemon_set.DaemonSetOptions(sets_node_name=True),
+        controllers=tuple(module for module in OTHER_CONTROLLERS if module is not ephemeral_volume),
+        protects_in_use=False,
+        admission_plugins=(admission.CLASS_ZONES,),
+        relaxations=(admission.allow_inserted_requirements,),
+        event_series=(),
     )
 
 
@@ -386,7 +398,7 @@ def draft() -> Revision:
         profile=attrs.evolve(rules.profile, name="draft", plugins=tuple(plugins)),
         flow=TwoPasses(plugin, volumes.DRAFT),
         binder=attrs.evolve(rules.binder, rules=volumes.DRAFT),
-        provisioning=attrs.evolve(rules.provisioning, heeds_node=False, on_failure="retry"),
+        provisioning=attrs.evolve(rules.provisioning, uses_selected_node=False, on_failure="retry"),
     )
 
 

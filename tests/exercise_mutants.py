@@ -12,16 +12,16 @@ from kvolsched.api.kinds.selector import NodeSelector, Toleration
 from kvolsched.conform import FAMILIES, read
 from kvolsched.conform.families import SCHEDULER
 from kvolsched.scheduler import requests
-from kvolsched.scheduler.columns.attachments import limits_of, of_pod
-from kvolsched.scheduler.framework.profile import upstream
+from kvolsched.scheduler.columns.attachments import attach_limits, volumes_of_pod
 from kvolsched.scheduler.framework.verdict import OK, Ok
-from kvolsched.scheduler.node_selection import required
+from kvolsched.scheduler.node_selection import required_node_affinity
+from kvolsched.scheduler.profiles import upstream_profile
 
 ROOT = Path(__file__).parent.parent
 JUDGED = tuple(name for name, family in FAMILIES.items() if family is SCHEDULER)  # verdicts of a scheduler
 RECORDED = ROOT / "tests" / "conformance"
 SHIPPED = ROOT / "kvolsched" / "exercises"
-PROFILE = upstream()
+PROFILE = upstream_profile()
 
 
 def reference(name):
@@ -45,8 +45,8 @@ def spec(pod, **fields):
 
 def ignores_who_is_there(pod, node, seen):
     """Compares with all that the node has."""
-    total = seen.room(node.metadata.name).total
-    return all(ask <= total.get(resource, 0) for resource, ask in requests.of(pod.spec).asked.items())
+    total = seen.node_info(node.metadata.name).total
+    return all(ask <= total.get(resource, 0) for resource, ask in requests.pod_requests(pod.spec).amounts.items())
 
 
 forgets_init_containers = with_pod("NodeResourcesFit", lambda pod: spec(pod, init_containers=()))
@@ -54,8 +54,8 @@ forgets_init_containers = with_pod("NodeResourcesFit", lambda pod: spec(pod, ini
 
 def forgets_the_number_of_pods(pod, node, seen):
     """Looks at what is asked for, and a place on the node is not asked for."""
-    room = seen.room(node.metadata.name)
-    return all(ask <= room.free(resource) for resource, ask in requests.of(pod.spec).asked.items())
+    room = seen.node_info(node.metadata.name)
+    return all(ask <= room.free(resource) for resource, ask in requests.pod_requests(pod.spec).amounts.items())
 
 
 # --- NodeAffinity ---------------------------------------------------------------------------------------------------
@@ -68,7 +68,7 @@ def only_the_node_selector(pod, node, seen):
 
 def every_term(pod, node, seen):
     """ANDs the terms."""
-    terms = required(pod)
+    terms = required_node_affinity(pod)
     parts = [NodeSelector(node_selector_terms=(term,)) for term in (terms.node_selector_terms if terms else ())]
     matches = all(part.matches(node.metadata.labels, node.metadata.name) for part in parts)
     return only_the_node_selector(pod, node, seen) and matches
@@ -76,7 +76,7 @@ def every_term(pod, node, seen):
 
 def some_expression(pod, node, seen):
     """ORs the expressions of a term."""
-    terms = required(pod)
+    terms = required_node_affinity(pod)
     labels = node.metadata.labels
     expressions = [each for term in (terms.node_selector_terms if terms else ()) for each in term.match_expressions]
     return only_the_node_selector(pod, node, seen) and (terms is None or any(e.matches(labels) for e in expressions))
@@ -167,10 +167,10 @@ def zones(*, region=True, split=True, unlabelled=True):
 def limits(*, shared=True, there=True, off=0):
     """Return the limits rule with something left out."""
     def rule(pod, node, seen):
-        most = limits_of(seen.csi_node(node.metadata.name))
-        others = [volume for other in seen.pods_on(node.metadata.name) for volume in sorted(of_pod(other, seen))]
+        most = attach_limits(seen.csi_node(node.metadata.name))
+        others = [volume for other in seen.pods_on(node.metadata.name) for volume in sorted(volumes_of_pod(other, seen))]
         attached = (set(others) if shared else others) if there else []
-        new = [volume for volume in of_pod(pod, seen) if not shared or volume not in others]
+        new = [volume for volume in volumes_of_pod(pod, seen) if not shared or volume not in others]
         for driver in {volume.driver for volume in new} & most.keys():
             if sum(volume.driver == driver for volume in [*attached, *new]) > most[driver] - off:
                 return f"too many of {driver}"

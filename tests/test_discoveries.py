@@ -308,6 +308,6 @@ def test_the_documents_todo_of_a_periodic_retry_is_needed():
     cured = explore(small(revised("design", "flow", resync=60.0)), **QUICK)
 
     assert found.counterexample
-    assert found.counterexample.story[-1].startswith("Scheduler puts app back")
+    assert found.counterexample.story[-1].startswith("Scheduler requeues app")
     assert found.counterexample.objects[Key("PersistentVolumeClaim", "default", "data")].status.phase == "Bound"
     assert (cured.counterexample, cured.exhausted) == (None, True)

@@ -1,4 +1,4 @@
-"""A redacted dump: no name is left in it, its structure is, and the scheduler says the same of its pods."""
+"""A redacted dump has no old names, an equal structure, and equal verdicts of the scheduler."""
 
 import gzip
 import json
@@ -18,7 +18,7 @@ from kvolsched.cli import main
 from kvolsched.redact import REDACTED, redact
 from kvolsched.scheduler.columns.snapshot import Snapshot, snapshot
 from kvolsched.scheduler.framework.judgement import judge
-from kvolsched.scheduler.framework.profile import upstream
+from kvolsched.scheduler.profiles import upstream_profile
 
 RECORDED = Path(__file__).parent / "conformance"
 DUMPS = sorted((RECORDED / "dumps").glob("*.yaml.gz"))
@@ -144,7 +144,7 @@ def test_the_same_dump_and_salt_give_the_same_names():
 
 
 def test_different_names_stay_different_and_in_their_order():
-    """No two names become one, and whoever goes by name meets them in the same order."""
+    """No two names become one, and the order of names stays."""
     objects = read(DUMPS[0]).objects
     names = redact(objects, salt="s").names
     assert len(names) == len(set(names.values()))
@@ -186,7 +186,7 @@ def test_the_scheduler_says_the_same(family, data):
     judged = []
     for objects in (plain, redact(plain, salt=salt).objects):
         *others, pod = read(list(objects), lenient=True).objects
-        judged.append(judge(pod, snapshot([item for item in others if item.kind in Snapshot.follows]), upstream()))
+        judged.append(judge(pod, snapshot([item for item in others if item.kind in Snapshot.follows]), upstream_profile()))
     assert histogram(judged[0]) == histogram(judged[1])
     assert len(judged[0].feasible) == len(judged[1].feasible)
     assert judged[0].sentence().split('"')[::2] == judged[1].sentence().split('"')[::2]

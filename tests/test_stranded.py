@@ -23,9 +23,9 @@ def stranded(case):
         pod = objects[Key("Pod", meta.get("namespace", "default"), meta["name"])]
         claims = [objects.get(Key("PersistentVolumeClaim", pod.metadata.namespace, name)) for name in pod.claim_names()]
         if not pod.spec.node_name and claims and all(claim and volumes.is_bound(claim) for claim in claims):
-            judgement = judge(pod, world.cache.behind, rules.profile)
+            judgement = judge(pod, world.cache.snapshot, rules.profile)
             if not judgement.any_feasible:
-                yield set(judgement.first.values())
+                yield set(judgement.first_rejecting.values())
 
 
 def test_two_passes_strand_pods_and_the_page_says_how_many():

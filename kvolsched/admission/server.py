@@ -90,7 +90,7 @@ class Admission:
         if isinstance(new, Denial):
             return new
         new = defaults.with_defaults(new)
-        if old is None or with_unmodelled_defaults(old) == old:  # do not complete an object that was loaded without these defaults
+        if old is None or with_unmodelled_defaults(old) == old:  # loaded objects stay as loaded
             new = with_unmodelled_defaults(new)
         faults = validation.validate(new)
         if old is not None:

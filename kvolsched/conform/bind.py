@@ -93,7 +93,7 @@ class RecordedBinding(steps.RecordedLoop):
     def found(self, node: str) -> dict[str, Any]:
         """Return the volumes found for the pod on a node."""
         pod = self.sim.log.objects[Key("Pod", "default", self.turn)]
-        return decision_as_recorded(self.plugin.decide(pod, node, self.cache.behind))
+        return decision_as_recorded(self.plugin.decide(pod, node, self.cache.snapshot))
 
     def alone(self) -> dict[Key, Any]:
         """Remove every node except the chosen one; return the removed nodes."""
@@ -212,7 +212,7 @@ def _bound(stage: RecordedBinding, case: Case) -> dict[str, Any]:
 
 def _claims(stage: RecordedBinding) -> dict[str, Any]:
     """Return the pod's claims by state and the candidate volumes of each class, or the error."""
-    pod, seen, plugin = stage.sim.log.objects[Key("Pod", "default", stage.turn)], stage.cache.behind, stage.plugin
+    pod, seen, plugin = stage.sim.log.objects[Key("Pod", "default", stage.turn)], stage.cache.snapshot, stage.plugin
     message = getattr(plugin.prefilter(pod, seen), "message", "")
     found = plugin.claims(pod, seen)
     missing = re.search(r'persistentvolumeclaim "(.*)"( not found)?$', message)

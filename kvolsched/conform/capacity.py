@@ -20,7 +20,7 @@ from kvolsched.api.kinds.volume import PersistentVolume, PersistentVolumeSpec
 from kvolsched.api.text.manifest import from_plain, to_plain
 from kvolsched.controllers.provisioner import capacity
 from kvolsched.controllers.provisioner.capacity import CapacityPublisher, PublishedCapacities, PublishingOptions
-from kvolsched.controllers.provisioner.storage_pools import CapacityResponse, DriverFailed, places
+from kvolsched.controllers.provisioner.storage_pools import CapacityResponse, DriverFailed, segments_of
 from kvolsched.revision import Revision
 from kvolsched.volumes import Topology
 from kvolsched.world.apiserver import CommittedWrite, RefusedWrite, Write, key_of
@@ -157,8 +157,8 @@ class _Play:
             spec: PersistentVolumeSpec = from_plain(
                 {"apiVersion": "v1", "kind": "PersistentVolume", "spec": {"nodeAffinity": refresh["nodeAffinity"]}}
             ).spec
-            return self.publisher.refresh(ctx, places(PersistentVolume(spec=spec)), "")
-        return self.publisher.refresh(ctx, None, refresh.get("storageClassName", ""))
+            return self.publisher.causes_to_refresh(ctx, segments_of(PersistentVolume(spec=spec)), "")
+        return self.publisher.causes_to_refresh(ctx, None, refresh.get("storageClassName", ""))
 
     # -- taking down --------------------------------------------------------------------------------------
 
@@ -185,7 +185,7 @@ class _Play:
         """Return the numbers of desired, existing desired, and obsolete objects."""
         ctx = TurnContext(self.sim, self.process, self.actor)
         items = self.publisher.items(ctx).values()
-        current = sum(item.stands is not None for item in items)
+        current = sum(item.published is not None for item in items)
         return {"goal": len(items), "current": current, "obsolete": len(self.publisher.managed(ctx)) - current}
 
 

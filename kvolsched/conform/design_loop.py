@@ -116,7 +116,7 @@ class RecordedDesignLoop(RecordedLoop):
     def controller(self, _step: Mapping[str, Any]) -> dict[str, Any]:
         """Sync every claim, then every volume; the controller's cache learns of a volume by that volume's sync only."""
         process, _ = self.sim.find(persistent_volume.CLAIMS)
-        own, before = process.views["own"], self.known_volumes
+        own, before = process.views["cache"], self.known_volumes
         assert isinstance(own, MutationCache)
         for key in {*before, *process.seen.kinds[VOLUME]}:
             if own.at(key) is not before.get(key):

@@ -12,8 +12,8 @@ import attrs
 from kvolsched import volumes
 from kvolsched.api.kinds.pod import Pod
 from kvolsched.revision import Revision
+from kvolsched.scheduler.columns.arrays import Integers
 from kvolsched.scheduler.framework.extension_points import ColumnContext, EnabledPlugin
-from kvolsched.scheduler.framework.verdict import Integers
 from kvolsched.scheduler.plugins.volume_binding.claims import smallest_first
 
 VOLUME_RULES_1_11 = attrs.evolve(
@@ -54,12 +54,12 @@ class RecordedRank:
     name: ClassVar[str] = "Rank"
     ranks: tuple[tuple[str, int], ...]
 
-    def score(self, _pod: Pod, at: ColumnContext) -> Integers:
+    def score(self, _pod: Pod, columns: ColumnContext) -> Integers:
         """Return the recorded score of each node; 0 without one."""
-        ranks: Integers = at.nodes.live.now.astype(int) * 0
+        ranks: Integers = columns.nodes.live.array.astype(int) * 0
         for node, rank in self.ranks:
-            if node in at.nodes.row_of:
-                ranks[at.nodes.row_of[node]] = rank
+            if node in columns.nodes.row_of:
+                ranks[columns.nodes.row_of[node]] = rank
         return ranks
 
     def normalise(self, raw: Integers) -> Integers:

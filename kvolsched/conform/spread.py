@@ -43,7 +43,7 @@ def answer(case: Case, revision: Revision) -> Mapping[str, Any]:
         judge_case(case, with_spreading(revision.profile, plugin))
         for plugin in (EVEN_PODS_SPREAD_1_16, EVEN_PODS_SPREAD_1_18)
     )
-    firsts = {node: alpha.first[node] for node in alpha.nodes}
+    firsts = {node: alpha.first_rejecting[node] for node in alpha.nodes}
     words = {node: list(alpha.verdict(node, first)[0]) for node, first in firsts.items() if first}
     found: dict[str, Any] = {"feasible": list(alpha.feasible), "first": firsts, "words": words}
     if not alpha.any_feasible:
@@ -65,7 +65,7 @@ def _ranked(judgement: Judgement) -> tuple[dict[str, int] | None, dict[str, int]
     """Return the counts of the nodes that are ranked, and the scores of all; None: no node is ranked."""
     if not judgement.any_feasible or NAME not in rank(judgement).raw:
         return None, {}
-    scores = {node: rank(judgement).of(node)[NAME] for node in judgement.feasible}
+    scores = {node: rank(judgement).scores_of(node)[NAME] for node in judgement.feasible}
     counts = {node: int(raw) for node, (raw, _, _) in scores.items() if raw != NOT_RANKED}
     return counts, {node: normalised for node, (_, normalised, _) in scores.items()}
 

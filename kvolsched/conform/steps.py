@@ -124,7 +124,7 @@ class RecordedLoop:
         return {
             f"{key.kind} {recorded_key(key)}": fields_of("update", self.cache.get(key))
             for key in sorted(self.cache.assumed)
-            if key.kind in VOLUMES and self.cache.holds(key)
+            if key.kind in VOLUMES and self.cache.is_assumed(key)
         }
 
     # -- recording -----------------------------------------------------------------------------------------

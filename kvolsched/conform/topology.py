@@ -81,7 +81,7 @@ def _accessible(reported: str | list[dict[str, str]], wanted: TopologyRequiremen
 
 def _affinity(accessible: Sequence[Topology]) -> dict[str, Any] | None:
     """Return a volume's node affinity in the recordings' format: an empty list of terms is null."""
-    affinity = topology.reach(accessible)
+    affinity = topology.node_affinity_of(accessible)
     if affinity is None or affinity.required is None:
         return None
     terms = [to_plain(term) for term in affinity.required.node_selector_terms]

@@ -45,7 +45,7 @@ def answer(case: Case, revision: Revision) -> Mapping[str, Any]:
         found["nodes"] = _nodes(judgement)
     if judgement.any_feasible:
         ranking = rank(judgement)
-        scores = {node: ranking.of(node) for node in judgement.feasible}
+        scores = {node: ranking.scores_of(node) for node in judgement.feasible}
         found["scores"] = {
             node: {plugin: weighted for plugin, (_, _, weighted) in plugins.items()}
             for node, plugins in scores.items()
@@ -55,7 +55,7 @@ def answer(case: Case, revision: Revision) -> Mapping[str, Any]:
             found["bindings"] = {node: _bindings(judgement, node) for node in judgement.feasible}
     else:
         way = post_filter(judgement.pod, judgement)
-        found["message"] = judgement.sentence(postfilter=way.words)
+        found["message"] = judgement.sentence(postfilter=way.message)
         if way.nominated:
             found["preemption"] = {"node": way.nominated, "victims": [pod.metadata.name for pod in way.victims]}
     return found
@@ -74,8 +74,8 @@ def _nodes(judgement: Judgement) -> dict[str, Any]:
         verdicts = {plugin: judgement.verdict(node, plugin) for plugin in judgement.plugins}
         rejections = {plugin: list(reasons) for plugin, (reasons, status) in verdicts.items() if status}
         codes = {plugin: status.word for plugin, (_, status) in verdicts.items() if status}
-        if judgement.first[node] is not None:
-            codes["first"] = judgement.first[node] or ""
+        if judgement.first_rejecting[node] is not None:
+            codes["first"] = judgement.first_rejecting[node] or ""
         if node not in inside:
             rejections["PreFilter"] = ["excluded"]
         found[node] = {

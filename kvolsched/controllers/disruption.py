@@ -1,25 +1,26 @@
-"""The disruption controller: it alone counts, for each PodDisruptionBudget, how many pods may be taken away.
+"""The disruption controller: it alone counts, for each PodDisruptionBudget, how many disruptions are allowed.
 
-Healthy is a ready pod that is not being deleted. How many there ought to be is what the pods' controllers are sized
-for; a pod without one counts only for a budget that asks for a number of pods. Evictions are not modelled, so nothing
-is remembered of pods that were told to go.
+A healthy pod is ready and not being deleted. The expected number of pods is the sum of their controllers' replicas; a
+pod without controller counts only for a budget that asks for a number of pods. Evictions are not modelled, so the
+status lists no disrupted pods.
 Mirrors `pkg/controller/disruption` (v1.36.2).
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 from typing import Any
 
 import attrs
 
 from ..api.kinds.kind import KINDS_BY_NAME
-from ..api.kinds.meta import Condition, Frozen
+from ..api.kinds.meta import Condition, Frozen, OwnerReference
 from ..api.kinds.pod import Pod
 from ..api.kinds.policy import PodDisruptionBudget
 from ..api.kinds.selector import LabelSelector
 from ..workloads import generation, is_ready, scaled_value
-from ..world.activation import ActivationCondition, Exists
+from ..world.activation import Exists
 from ..world.apiserver import Write
 from ..world.component import Component, TurnContext
 from ..world.log import Key
@@ -27,27 +28,23 @@ from ..world.plan import PlanBuilder, reference_of, report_done, report_refused
 from ..world.reconciler import Reconciler
 
 NAME = "disruption-controller"
-SOURCE = "controllermanager"  # how it signs its Events
+SOURCE = "controllermanager"  # of its Events
 KIND = "PodDisruptionBudget"
-SIZED = ("ReplicaSet", "Deployment", "StatefulSet", "ReplicationController")  # whose `replicas` say how many
+SCALABLE = ("ReplicaSet", "Deployment", "StatefulSet", "ReplicationController")  # have the scale subresource
 
 
 class ExpectedCountUnknown(ValueError):
-    """How many pods there ought to be cannot be told; the message is Kubernetes'."""
+    """The expected number of pods is unknown; the message is Kubernetes'."""
 
 
 def component() -> Component:
     """Return the disruption controller."""
     routine = Reconciler(NAME, _budgets_of, sync, report_refused, report_done)
-    return Component(NAME, (KIND, "Pod", *SIZED), (routine,), activation=_need)
-
-
-def _need() -> ActivationCondition:
-    return Exists(KIND)
+    return Component(NAME, (KIND, "Pod", *SCALABLE), (routine,), activation=partial(Exists, KIND))
 
 
 def _budgets_of(ctx: TurnContext, key: Key, old: Any, new: Any) -> Iterator[str]:
-    """Yield a budget that has changed, those of a pod that has, or all of a namespace where something was sized."""
+    """Yield a changed budget, those of a changed pod, or all of a namespace in which a workload was scaled."""
     if key.kind == KIND:
         if new is not None:
             yield f"{key.namespace}/{key.name}"
@@ -55,129 +52,138 @@ def _budgets_of(ctx: TurnContext, key: Key, old: Any, new: Any) -> Iterator[str]
     if key.kind != "Pod" and old is not None and new is not None and old.spec.replicas == new.spec.replicas:
         return
     for budget in ctx.seen.all(KIND):
-        where = budget.metadata.namespace or "default"
+        namespace = budget.metadata.namespace or "default"
         pods = [pod for pod in (old, new) if pod is not None] if key.kind == "Pod" else []
-        if where == key.namespace and (key.kind != "Pod" or any(_is_of(pod, budget) for pod in pods)):
-            yield f"{where}/{budget.metadata.name}"
+        if namespace == key.namespace and (key.kind != "Pod" or any(_selects(budget, pod) for pod in pods)):
+            yield f"{namespace}/{budget.metadata.name}"
 
 
-def _is_of(pod: Pod, budget: PodDisruptionBudget) -> bool:
+def _selects(budget: PodDisruptionBudget, pod: Pod) -> bool:
     return budget.spec.selector is not None and budget.spec.selector.matches(pod.metadata.labels)
 
 
 def sync(ctx: TurnContext, cause: str) -> Sequence[Write]:
-    """Count the pods of one budget, and write what may be taken away."""
+    """Count the pods of one budget, and write how many disruptions are allowed."""
     budget: PodDisruptionBudget | None = ctx.seen.at(Key(KIND, *cause.split("/")))
     if budget is None:
         return ()
-    space = budget.metadata.namespace or "default"
-    every: list[Pod] = ctx.seen.all("Pod")
-    pods = [pod for pod in every if (pod.metadata.namespace or "default") == space and _is_of(pod, budget)]
-    decision = PlanBuilder(ctx, SOURCE)
+    namespace = budget.metadata.namespace or "default"
+    pods: list[Pod] = ctx.seen.all("Pod")
+    pods = [pod for pod in pods if (pod.metadata.namespace or "default") == namespace and _selects(budget, pod)]
+    plan = PlanBuilder(ctx, SOURCE)
     if not pods:
-        decision.event(budget, "Normal", "NoPods", "No matching pods found")
+        plan.event(budget, "Normal", "NoPods", "No matching pods found")
     try:
-        expected, desired = _wanted(decision, budget, pods)
+        expected, desired = _expected_and_desired(plan, budget, pods)
     except ExpectedCountUnknown as why:
-        decision.event(budget, "Warning", "CalculateExpectedPodCountFailed", f"{FAILED}: {why}")
-        _fail_safe(decision, budget, f"{FAILED}: {why}")
-        return decision.writes
+        plan.event(budget, "Warning", "CalculateExpectedPodCountFailed", f"{FAILED}: {why}")
+        _fail_safe(plan, budget, f"{FAILED}: {why}")
+        return plan.writes
     healthy = sum(is_ready(pod) and pod.metadata.deletion_timestamp is None for pod in pods)
-    spare = max(0, healthy - desired) if expected > 0 else 0
-    reason = "SufficientPods" if spare else "InsufficientPods"
+    allowed = max(0, healthy - desired) if expected > 0 else 0
+    reason = "SufficientPods" if allowed else "InsufficientPods"
     status = attrs.evolve(
         budget.status,
         observed_generation=generation(budget),
-        disruptions_allowed=spare,
+        disruptions_allowed=allowed,
         current_healthy=healthy,
         desired_healthy=desired,
         expected_pods=expected,
-        conditions=_with(budget, "True" if spare else "False", reason, "", ctx.moment),
+        conditions=_conditions(budget, "True" if allowed else "False", reason, "", ctx.moment),
     )
-    words = f"disruption controller lets {spare} pods of {reference_of(budget)} be taken away"
-    decision.update_status(budget, attrs.evolve(budget, status=status), words)
-    return decision.writes
+    count = f"{allowed} disruption{'' if allowed == 1 else 's'}"
+    words = f"disruption controller allows {count} of {reference_of(budget)}"
+    plan.update_status(budget, attrs.evolve(budget, status=status), words)
+    return plan.writes
 
 
 FAILED = "Failed to calculate the number of expected pods"
 
 
-def _wanted(decision: PlanBuilder, budget: PodDisruptionBudget, pods: Sequence[Pod]) -> tuple[int, int]:
-    """Return how many pods there ought to be, and how many of them have to be healthy."""
-    most, least = budget.spec.max_unavailable, budget.spec.min_available
-    if most is not None:
-        expected = _scale(decision, budget, pods)
-        return expected, max(0, expected - scaled_value(most, expected, up=True))
-    if isinstance(least, str):
-        expected = _scale(decision, budget, pods)
-        return expected, scaled_value(least, expected, up=True)
-    return len(pods), 0 if least is None else least
+def _expected_and_desired(
+    plan: PlanBuilder, budget: PodDisruptionBudget, pods: Sequence[Pod]
+) -> tuple[int, int]:
+    """Return how many pods are expected, and how many of them have to be healthy."""
+    max_unavailable, min_available = budget.spec.max_unavailable, budget.spec.min_available
+    if max_unavailable is not None:
+        expected = _expected_scale(plan, budget, pods)
+        return expected, max(0, expected - scaled_value(max_unavailable, expected, up=True))
+    if isinstance(min_available, str):
+        expected = _expected_scale(plan, budget, pods)
+        return expected, scaled_value(min_available, expected, up=True)
+    return len(pods), 0 if min_available is None else min_available
 
 
-def _scale(decision: PlanBuilder, budget: PodDisruptionBudget, pods: Sequence[Pod]) -> int:
-    """Return the sizes of all that made these pods together."""
-    sizes: dict[str, int] = {}
-    alone = False
+def _expected_scale(plan: PlanBuilder, budget: PodDisruptionBudget, pods: Sequence[Pod]) -> int:
+    """Return the sum of the replicas of all controllers of these pods."""
+    replicas: dict[str, int] = {}
+    unmanaged = False
     for pod in pods:
         owner = pod.metadata.controller
         if owner is None:
-            alone = True
+            unmanaged = True
             continue
-        above: Any = _owner(decision.ctx, owner.kind, owner.name, owner.uid, pod)
-        higher = above.metadata.controller
-        if owner.kind == "ReplicaSet" and higher is not None and higher.kind == "Deployment":
-            above = _owner(decision.ctx, higher.kind, higher.name, higher.uid, pod)
-        sizes[above.metadata.uid] = 1 if above.spec.replicas is None else above.spec.replicas
-    if alone:
-        words = (
-            f"Pods selected by this PodDisruptionBudget (selector: {_go(budget.spec.selector)}) were found to be "
-            "unmanaged. As a result, the status of the PDB cannot be calculated correctly, which may result in "
+        workload: Any = _controller(plan.ctx, owner, pod)
+        parent = workload.metadata.controller
+        if owner.kind == "ReplicaSet" and parent is not None and parent.kind == "Deployment":
+            workload = _controller(plan.ctx, parent, pod)
+        replicas[workload.metadata.uid] = 1 if workload.spec.replicas is None else workload.spec.replicas
+    if unmanaged:
+        message = (
+            f"Pods selected by this PodDisruptionBudget (selector: {_go_selector(budget.spec.selector)}) were found "
+            "to be unmanaged. As a result, the status of the PDB cannot be calculated correctly, which may result in "
             "undefined behavior. To account for these pods please set "
             '".spec.minAvailable" field of the PDB to an integer value.'
         )
-        decision.event(budget, "Warning", "UnmanagedPods", words)
-    return sum(sizes.values())
+        plan.event(budget, "Warning", "UnmanagedPods", message)
+    return sum(replicas.values())
 
 
-def _owner(ctx: TurnContext, kind: str, name: str, uid: str, pod: Pod) -> Any:
-    """Return what made a pod, if it has a size."""
-    if kind not in SIZED:
+def _controller(ctx: TurnContext, owner: OwnerReference, pod: Pod) -> Any:
+    """Return the workload that controls a pod, directly or not.
+
+    Raises:
+        ExpectedCountUnknown: it cannot be scaled, or is not there.
+    """
+    kind = owner.kind
+    if kind not in SCALABLE:
         resource = KINDS_BY_NAME[kind].resource if kind in KINDS_BY_NAME else f"{kind.lower()}s"
         raise ExpectedCountUnknown(f"{resource} does not implement the scale subresource")
-    found = ctx.seen.get(kind, name, pod.metadata.namespace or "default")
-    if found is None or found.metadata.uid != uid:
+    found = ctx.seen.get(kind, owner.name, pod.metadata.namespace or "default")
+    if found is None or found.metadata.uid != owner.uid:
         raise ExpectedCountUnknown(f'found no controllers for pod "{pod.metadata.name}"')
     return found
 
 
-def _go(selector: LabelSelector | None) -> str:
-    """Write a selector as Go prints it."""
+def _go_selector(selector: LabelSelector | None) -> str:
+    """Return a selector as Go prints it."""
     if selector is None:
         return "nil"
     labels = "".join(f"{key}: {value}," for key, value in sorted(selector.match_labels.items()))
-    asked = "".join(
-        f"LabelSelectorRequirement{{Key:{one.key},Operator:{one.operator},Values:[{' '.join(one.values)}],}},"
-        for one in selector.match_expressions
+    expressions = "".join(
+        f"LabelSelectorRequirement{{Key:{part.key},Operator:{part.operator},Values:[{' '.join(part.values)}],}},"
+        for part in selector.match_expressions
     )
     return (
         f"&LabelSelector{{MatchLabels:map[string]string{{{labels}}},"
-        f"MatchExpressions:[]LabelSelectorRequirement{{{asked}}},}}"
+        f"MatchExpressions:[]LabelSelectorRequirement{{{expressions}}},}}"
     )
 
 
-def _fail_safe(decision: PlanBuilder, budget: PodDisruptionBudget, why: str) -> None:
-    """Let nothing be taken away while nobody knows how much."""
-    conditions = _with(budget, "False", "SyncFailed", why, decision.ctx.moment)
+def _fail_safe(plan: PlanBuilder, budget: PodDisruptionBudget, why: str) -> None:
+    """Allow no disruption while the expected number of pods is unknown."""
+    conditions = _conditions(budget, "False", "SyncFailed", why, plan.ctx.moment)
     status = attrs.evolve(budget.status, disruptions_allowed=0, conditions=conditions)
-    words = f"disruption controller lets no pod of {reference_of(budget)} be taken away"
-    decision.update_status(budget, attrs.evolve(budget, status=status), words)
+    words = f"disruption controller allows no disruption of {reference_of(budget)}: the expected count is unknown"
+    plan.update_status(budget, attrs.evolve(budget, status=status), words)
 
 
-def _with(budget: PodDisruptionBudget, status: str, reason: str, message: str, now: str) -> tuple[Condition, ...]:
-    """Return a budget's conditions with whether disruptions are allowed; the time is that of a change of status."""
-    told = budget.status.conditions
-    before = next((one for one in told if one.type == "DisruptionAllowed"), None)
-    since = before.last_transition_time if before is not None and before.status == status else now
+def _conditions(
+    budget: PodDisruptionBudget, status: str, reason: str, message: str, now: str
+) -> tuple[Condition, ...]:
+    """Return a budget's conditions with DisruptionAllowed; lastTransitionTime changes with its status."""
+    old = next((found for found in budget.status.conditions if found.type == "DisruptionAllowed"), None)
+    since = old.last_transition_time if old is not None and old.status == status else now
     condition = Condition(
         type="DisruptionAllowed",
         status=status,
@@ -186,7 +192,7 @@ def _with(budget: PodDisruptionBudget, status: str, reason: str, message: str, n
         last_transition_time=since,
         rest=Frozen(observedGeneration=generation(budget)),
     )
-    return (*(one for one in told if one.type != "DisruptionAllowed"), condition)
+    return (*(found for found in budget.status.conditions if found.type != "DisruptionAllowed"), condition)
 
 
 __all__ = ["NAME", "component"]

@@ -1,8 +1,8 @@
-"""The garbage collector: it alone deletes what belonged to owners that are gone, each with a uid of its own.
+"""The garbage collector: it alone deletes objects whose owners are gone; an owner is told by its uid.
 
-An owner counts as gone when it was there and was removed; one that was never seen here (a dump without its ReplicaSets)
-is somebody's business outside. An object with another owner that lives only loses the reference. An owner whose
-deletion waits for its dependents (finalizer `foregroundDeletion`) or lets them go (`orphan`) is finished here.
+An owner is gone if it existed and was removed; one that never existed in this world (a dump without its ReplicaSets)
+does not count. An object that has another owner only loses the reference. It also completes the deletion of an owner
+that waits for its dependents (finalizer `foregroundDeletion`) or orphans them (`orphan`).
 Mirrors `pkg/controller/garbagecollector` (v1.36.2).
 """
 
@@ -23,33 +23,34 @@ from ..world.view import Index, InformerCache, View
 NAME = "generic-garbage-collector"
 WATCHED = tuple(kind.name for kind in KINDS if kind.name != "Event")
 NAMESPACED = frozenset(kind.name for kind in KINDS if kind.namespaced)
-GONE = "gone"  # the sort of the world's notes that count what was removed
+GONE = "gone"  # sort of the world's notes that count removed objects
 FOREGROUND, ORPHAN = "foregroundDeletion", "orphan"
 
 
 def component() -> Component:
     """Return the garbage collector."""
-    return Component(NAME, WATCHED, (Reconciler(NAME, _concerned, sync, report_refused, report_done),), _views, activation=OrphanCondition)
+    routine = Reconciler(NAME, _causes, sync, report_refused, report_done)
+    return Component(NAME, WATCHED, (routine,), _views, activation=OrphanCondition)
 
 
 class OrphanCondition:
-    """The need of the collector: somebody's owner is gone, or an owner waits for its dependents. Mutable."""
+    """Met if an object's owner is gone, or an owner being deleted waits for its dependents. Mutable view."""
 
     follows = frozenset(WATCHED) | {GONE}
 
     def __init__(self) -> None:
-        self.owned: dict[Key, dict[str, int]] = {}  # owner -> uid -> how many refer to it
+        self.references: dict[Key, dict[str, int]] = {}  # owner -> uid -> number of references
         self.alive: dict[Key, str] = {}
         self.removed: set[Key] = set()
-        self.missing: set[tuple[Key, str]] = set()  # owners that were there and are gone, with dependents left
-        self.waiting: set[Key] = set()
+        self.missing: set[tuple[Key, str]] = set()  # owners that are gone and have dependents
+        self.waiting: set[Key] = set()  # owners being deleted that wait for dependents
 
     def apply(self, key: LogKey, old: Any, new: Any) -> None:
-        """Take one object, or the count of what was removed at its key."""
+        """Follow one object, or the count of objects removed at a key."""
         if type(key) is Note:
-            where = Key(*key[2].split("/"))
-            (self.removed.add if new else self.removed.discard)(where)
-            self._settle(where)
+            owner = Key(*key[2].split("/"))
+            (self.removed.add if new else self.removed.discard)(owner)
+            self._update_missing(owner)
             return
         assert isinstance(key, Key)
         if old is None or new is None:
@@ -57,28 +58,28 @@ class OrphanCondition:
                 self.alive.pop(key, None)
             else:
                 self.alive[key] = new.metadata.uid
-            self._settle(key)
+            self._update_missing(key)
         if old is None or new is None or old.metadata.owner_references != new.metadata.owner_references:
-            self._refer(key, old, -1)
-            self._refer(key, new, 1)
-        if new is not None and new.metadata.deletion_timestamp is not None and _finishing(new):
+            self._count_references(key, old, -1)
+            self._count_references(key, new, 1)
+        if new is not None and new.metadata.deletion_timestamp is not None and _waits_for_dependents(new):
             self.waiting.add(key)
         elif self.waiting:
             self.waiting.discard(key)
 
-    def _refer(self, key: Key, obj: Any, step: int) -> None:
+    def _count_references(self, key: Key, obj: Any, step: int) -> None:
         for owner in obj.metadata.owner_references if obj is not None else ():
-            place = _key(owner, key.namespace)
-            counts = self.owned.setdefault(place, {})
+            owner_key = _key(owner, key.namespace)
+            counts = self.references.setdefault(owner_key, {})
             counts[owner.uid] = counts.get(owner.uid, 0) + step
-            self._settle(place)
+            self._update_missing(owner_key)
             if not counts[owner.uid]:
                 del counts[owner.uid]
             if not counts:
-                del self.owned[place]
+                del self.references[owner_key]
 
-    def _settle(self, key: Key) -> None:
-        for uid, count in self.owned.get(key, {}).items():
+    def _update_missing(self, key: Key) -> None:
+        for uid, count in self.references.get(key, {}).items():
             gone = count > 0 and key in self.removed and self.alive.get(key) != uid
             (self.missing.add if gone else self.missing.discard)((key, uid))
 
@@ -88,7 +89,7 @@ class OrphanCondition:
         return bool(self.waiting or self.missing)
 
 
-def _finishing(obj: Any) -> bool:
+def _waits_for_dependents(obj: Any) -> bool:
     return FOREGROUND in obj.metadata.finalizers or ORPHAN in obj.metadata.finalizers
 
 
@@ -97,7 +98,7 @@ def _key(owner: OwnerReference, namespace: str) -> Key:
 
 
 class Dependents:
-    """Who belongs to whom: the keys of what is seen by the uid of each owner. Mutable view."""
+    """The keys of the objects that are seen, by the uid of each owner. Mutable view."""
 
     follows = frozenset(WATCHED)
 
@@ -105,7 +106,7 @@ class Dependents:
         self.kinds = {kind: Index(kind, _owner_uids) for kind in WATCHED}
 
     def apply(self, key: LogKey, old: Any, new: Any) -> None:
-        """Move one object to its owners."""
+        """Index one object by its owners."""
         self.kinds[key[0]].apply(key, old, new)
 
     def of(self, uid: str) -> list[Key]:
@@ -133,81 +134,79 @@ def _dependents(ctx: TurnContext, uid: str) -> list[Key]:
     return view.of(uid)
 
 
-def _concerned(ctx: TurnContext, key: Key, old: Any, new: Any) -> Iterator[str]:
-    """Yield an object that has owners, or finishes as one; the dependents of what is gone; the owners of what is."""
+def _causes(ctx: TurnContext, key: Key, old: Any, new: Any) -> Iterator[str]:
+    """Yield a changed object that has owners or waits as one; of a removed object its dependents and waiting owners."""
     if new is not None:
-        if new.metadata.owner_references or _finishing(new):
+        if new.metadata.owner_references or _waits_for_dependents(new):
             yield "/".join(key)
         return
     for dependent in _dependents(ctx, old.metadata.uid):
         yield "/".join(dependent)
     for owner in old.metadata.owner_references:
-        there = ctx.seen.kinds.get(owner.kind, {}).get(_key(owner, key.namespace))
-        if there is not None and _finishing(there):
-            yield "/".join(key_of(there))
+        found = ctx.seen.kinds.get(owner.kind, {}).get(_key(owner, key.namespace))
+        if found is not None and _waits_for_dependents(found):
+            yield "/".join(key_of(found))
 
 
 def sync(ctx: TurnContext, cause: str) -> Sequence[Write]:
-    """Delete an object whose owners are gone, drop references to those that are, or finish an owner's deletion."""
+    """Delete an object whose owners are gone, remove references to gone owners, or complete an owner's deletion."""
     key = Key(*cause.split("/"))
     obj = ctx.seen.at(key)
     if obj is None:
         return ()
-    decision = PlanBuilder(ctx, NAME)
+    plan = PlanBuilder(ctx, NAME)
     if obj.metadata.deletion_timestamp is not None:
-        if _finishing(obj):
-            _finish(ctx, decision, obj)
-        return decision.writes
+        if _waits_for_dependents(obj):
+            _complete_deletion(ctx, plan, obj)
+        return plan.writes
     owners = obj.metadata.owner_references
     gone = [owner for owner in owners if _is_gone(ctx, owner, key.namespace)]
     if not gone:
         return ()
     if len(gone) == len(owners):
-        decision.delete(obj, f"garbage collector deletes {reference_of(obj)}: its owner {_called(gone[0])} is gone")
+        owner = f"{gone[0].kind} {gone[0].name}"
+        plan.delete(obj, f"garbage collector deletes {reference_of(obj)}: its owner {owner} is gone")
     else:
-        _disown(decision, obj, {owner.uid for owner in gone})
-    return decision.writes
-
-
-def _called(owner: OwnerReference) -> str:
-    return f"{owner.kind} {owner.name}"
+        _remove_owners(plan, obj, {owner.uid for owner in gone})
+    return plan.writes
 
 
 def _is_gone(ctx: TurnContext, owner: OwnerReference, namespace: str) -> bool:
-    """Say whether an owner was there and is no more: neither seen, nor, asked live, stored."""
+    """Say whether an owner existed and is gone: neither seen nor, by a live read, stored."""
     key = _key(owner, namespace)
     seen = ctx.seen.kinds.get(owner.kind, {}).get(key)
     if seen is not None and seen.metadata.uid == owner.uid:
         return False
-    there = ctx.get_live(key)
-    if there is not None and there.metadata.uid == owner.uid:
+    stored = ctx.get_live(key)
+    if stored is not None and stored.metadata.uid == owner.uid:
         return False
     return bool(ctx.sim.log.notes.get(Note("world", GONE, "/".join(key))))
 
 
-def _disown(decision: PlanBuilder, obj: Any, uids: set[str]) -> None:
+def _remove_owners(plan: PlanBuilder, obj: Any, uids: set[str]) -> None:
     kept = tuple(owner for owner in obj.metadata.owner_references if owner.uid not in uids)
-    left = evolve_parts(obj, metadata={"owner_references": kept})
-    decision.update(obj, left, f"garbage collector frees {reference_of(obj)} of an owner")
+    changed = evolve_parts(obj, metadata={"owner_references": kept})
+    plan.update(obj, changed, f"garbage collector removes an owner from {reference_of(obj)}")
 
 
-def _finish(ctx: TurnContext, decision: PlanBuilder, owner: Any) -> None:
-    """Delete (or free) the dependents of an owner, then let the owner go."""
+def _complete_deletion(ctx: TurnContext, plan: PlanBuilder, owner: Any) -> None:
+    """Delete (or orphan) the dependents of an owner, then remove the owner's finalizers."""
     uid = owner.metadata.uid
-    orphaned = ORPHAN in owner.metadata.finalizers
+    orphans = ORPHAN in owner.metadata.finalizers
     waits = False
     for key in _dependents(ctx, uid):
         dependent = ctx.seen.at(key)
-        if orphaned:
-            _disown(decision, dependent, {uid})
+        if orphans:
+            _remove_owners(plan, dependent, {uid})
             continue
-        blocking = any(one.uid == uid and one.block_owner_deletion for one in dependent.metadata.owner_references)
-        waits = waits or blocking
+        references = dependent.metadata.owner_references
+        waits = waits or any(ref.uid == uid and ref.block_owner_deletion for ref in references)
         if dependent.metadata.deletion_timestamp is None:
-            decision.delete(dependent, f"garbage collector deletes {reference_of(dependent)} before its owner {reference_of(owner)}")
+            names = f"{reference_of(dependent)} before its owner {reference_of(owner)}"
+            plan.delete(dependent, f"garbage collector deletes {names}")
     if not waits:
         freed = without_finalizers(owner, FOREGROUND, ORPHAN)
-        decision.update(owner, freed, f"garbage collector lets {reference_of(owner)} go")
+        plan.update(owner, freed, f"garbage collector removes its finalizers from {reference_of(owner)}")
 
 
 __all__ = ["FOREGROUND", "NAME", "ORPHAN", "component"]

@@ -1,7 +1,7 @@
-"""The kubelets: they alone start pods that are bound to a node, and take them away when they are deleted.
+"""The kubelets: they alone start pods that are bound to a node, and stop and remove deleted pods.
 
 One component for all nodes. A pod starts when its claims are bound and its volumes can be reached from its node; until
-then it waits. What it needs and the node no longer has is refused at once: the pod has failed.
+then it waits. A pod whose requests exceed what the node has left is rejected: it fails.
 Mirrors `pkg/kubelet` admission, volume manager and status manager, as far as API objects show them (v1.36.2).
 """
 
@@ -51,8 +51,8 @@ class KubeletOptions:
         stop_delay: seconds from a pod's deletion to its end.
         admits: whether resources are counted before a pod starts.
         reaches: whether a pod waits whose volume cannot be reached from its node (a stand-in may mount nothing).
-        services: driver -> its node service, where it is not as drivers usually are.
-        marks_dirty: whether claims are marked dirty before a pod gets their volumes, and pods are refused whose claims
+        services: driver -> its node service, if it differs from the usual one.
+        marks_dirty: whether claims are marked dirty before a pod gets their volumes, and pods are rejected whose claims
             are being rolled back (S0, Binding multiple PVCs in one transaction).
     """
 
@@ -65,15 +65,15 @@ class KubeletOptions:
 
     @property
     def reports(self) -> bool:
-        """Whether some node service reports where its nodes are."""
+        """Whether some node service reports the topology of its nodes."""
         return any(service.segments for service in self.services.values())
 
 
 @attrs.frozen
 class TimedAction:
-    """A note: something that takes its time, and when it is over."""
+    """A note: the start or stop of a pod that takes time, and when it ends."""
 
-    what: str
+    action: str
     until: float = attrs.field(metadata=DIGEST_WAIT)
 
 
@@ -88,8 +88,8 @@ class StatusPatch:
     start_time: str | None = None
 
     def apply(self, pod: Pod) -> Pod:
-        """Return the pod with this status laid over its own."""
-        told = {condition.type: condition for condition in self.conditions}
+        """Return the pod with this status merged into its own."""
+        new = {condition.type: condition for condition in self.conditions}
         status = attrs.evolve(
             pod.status,
             phase=self.phase,
@@ -97,8 +97,8 @@ class StatusPatch:
             message=self.message,
             start_time=pod.status.start_time or self.start_time,
             conditions=(
-                *(told.pop(condition.type, condition) for condition in pod.status.conditions),
-                *told.values(),
+                *(new.pop(condition.type, condition) for condition in pod.status.conditions),
+                *new.values(),
             ),
         )
         return attrs.evolve(pod, status=status)
@@ -109,15 +109,15 @@ def _on_node(pod: Pod) -> Iterator[str]:
         yield pod.spec.node_name
 
 
-def _waiting_for(pod: Pod) -> Iterator[str]:
-    """Index words of a bound pod that has not started: the claims it needs."""
+def _claims_waited_for(pod: Pod) -> Iterator[str]:
+    """Yield the claims (namespace/name) of a bound pod that has not started."""
     if pod.spec.node_name and pod.status.phase in ("", "Pending"):
         for name in pod.claim_names():
             yield f"{pod.metadata.namespace or 'default'}/{name}"
 
 
 def _views(_seen: InformerCache) -> dict[str, View]:
-    return {"on node": Index("Pod", _on_node), "waiting": Index("Pod", _waiting_for)}
+    return {"on node": Index("Pod", _on_node), "waiting": Index("Pod", _claims_waited_for)}
 
 
 def component(options: KubeletOptions | None = None) -> Component:
@@ -131,12 +131,12 @@ def component(options: KubeletOptions | None = None) -> Component:
 
 @attrs.frozen
 class Kubelet:
-    """What a kubelet decides about one pod."""
+    """Decides about one pod at a time."""
 
     options: KubeletOptions
 
     def pods_of(self, ctx: TurnContext, key: Key, old: Any, new: Any) -> Iterator[str]:
-        """Yield the pods that a change concerns: bound ones, and those that wait for a claim or volume."""
+        """Yield the pods that a change concerns: a bound pod, or those that wait for a claim or volume."""
         match key.kind:
             case "Pod":
                 if new is not None and new.spec.node_name and _unfinished(new):
@@ -155,62 +155,63 @@ class Kubelet:
         return [f"{key.namespace}/{key.name}" for key in waiting.keys(claim)]
 
     def sync(self, ctx: TurnContext, cause: str) -> Sequence[Write]:
-        """Bring one pod further: start it, say why it cannot start, or end it."""
+        """Start one pod, report why it cannot start, or stop it."""
         pod: Pod | None = ctx.seen.at(Key("Pod", *cause.split("/")))
         if pod is None or not pod.spec.node_name:
             return ()
-        decision = PlanBuilder(ctx, NAME)
+        plan = PlanBuilder(ctx, NAME)
         if pod.metadata.deletion_timestamp is not None:
-            if self._waited(ctx, cause, f"stop {pod.metadata.uid}", self.options.stop_delay):
-                self._end(decision, pod)
+            if self._is_over(ctx, cause, f"stop {pod.metadata.uid}", self.options.stop_delay):
+                self._stop(plan, pod)
         elif pod.status.phase in ("", "Pending"):
             node = ctx.seen.get("Node", pod.spec.node_name)
             if node is not None:
-                self._start(decision, cause, pod, node)
-        return decision.writes
+                self._start(plan, cause, pod, node)
+        return plan.writes
 
-    def _waited(self, ctx: TurnContext, cause: str, what: str, delay: float) -> bool:
-        """Say whether something that takes its time is over; the first time asked, ask to be woken then."""
+    def _is_over(self, ctx: TurnContext, cause: str, action: str, delay: float) -> bool:
+        """Say whether an action that takes time is over; when first asked, start it and wake the pod at its end."""
         if delay <= 0:
             return True
-        taking: TimedAction | None = ctx.note("takes", cause)
-        if taking is None or taking.what != what:
-            ctx.remember("takes", cause, TimedAction(what, ctx.now + delay))
+        running: TimedAction | None = ctx.note("takes", cause)
+        if running is None or running.action != action:
+            ctx.remember("takes", cause, TimedAction(action, ctx.now + delay))
             ctx.wake_after(cause, delay)
             return False
-        if ctx.now < taking.until:
+        if ctx.now < running.until:
             return False
         ctx.remember("takes", cause, None)
         return True
 
     # -- the start of a pod -------------------------------------------------------------------------------
 
-    def _start(self, decision: PlanBuilder, cause: str, pod: Pod, node: Node) -> None:
-        """Admit a pod, wait for its volumes, and run it."""
-        refused = self._out_of(decision.ctx, pod, node) if self.options.admits else None
-        if refused is None and self.options.marks_dirty:
-            refused = self._rolled_back(decision.ctx, pod)
-        if refused is not None:
-            reason, message = refused
-            patch = StatusPatch("Failed", reason=reason, message=message, start_time=decision.ctx.moment)
-            self._patch(decision, pod, patch, f"kubelet refuses {reference_of(pod)}: {message}")
-            decision.event(pod, "Warning", reason, message)
+    def _start(self, plan: PlanBuilder, cause: str, pod: Pod, node: Node) -> None:
+        """Admit a pod, wait for its volumes, and start it."""
+        rejection = self._lack_of_resources(plan.ctx, pod, node) if self.options.admits else None
+        if rejection is None and self.options.marks_dirty:
+            rejection = self._rollback(plan.ctx, pod)
+        kubelet = f"kubelet on {node.metadata.name}"
+        if rejection is not None:
+            reason, message = rejection
+            patch = StatusPatch("Failed", reason=reason, message=message, start_time=plan.ctx.moment)
+            self._patch(plan, pod, patch, f"{kubelet} rejects {reference_of(pod)}: {message}")
+            plan.event(pod, "Warning", reason, message)
             return
-        why = self._volumes_missing(decision, pod, node)
+        why = self._missing_volume(plan, pod, node)
         if why:
-            decision.describe(f"kubelet on {node.metadata.name} waits with {reference_of(pod)}: {why}")
+            plan.describe(f"{kubelet} does not start {reference_of(pod)} yet: {why}")
             return
-        if not self._waited(decision.ctx, cause, f"start {pod.metadata.uid}", self.options.start_delay):
+        if not self._is_over(plan.ctx, cause, f"start {pod.metadata.uid}", self.options.start_delay):
             return
         if self.options.marks_dirty:
-            self._mark_dirty(decision, pod)
-        now = decision.ctx.moment
+            self._mark_dirty(plan, pod)
+        now = plan.ctx.moment
         conditions = tuple(Condition(type=type_, status="True", last_transition_time=now) for type_ in STARTED)
         patch = StatusPatch("Running", conditions, start_time=now)
-        self._patch(decision, pod, patch, f"kubelet on {node.metadata.name} runs {reference_of(pod)}")
+        self._patch(plan, pod, patch, f"{kubelet} starts {reference_of(pod)}")
 
     @staticmethod
-    def _rolled_back(ctx: TurnContext, pod: Pod) -> tuple[str, str] | None:
+    def _rollback(ctx: TurnContext, pod: Pod) -> tuple[str, str] | None:
         """Return (reason, message) if a claim of a pod is being rolled back."""
         for claim in _claims(ctx, pod):
             if under_rollback(claim):
@@ -218,20 +219,20 @@ class Kubelet:
         return None
 
     @staticmethod
-    def _mark_dirty(decision: PlanBuilder, pod: Pod) -> None:
-        """Say of every clean claim of a pod that its volume may hold data from now on."""
-        for claim in _claims(decision.ctx, pod):
+    def _mark_dirty(plan: PlanBuilder, pod: Pod) -> None:
+        """Mark every clean claim of a pod as dirty: its volume may hold data from now on."""
+        for claim in _claims(plan.ctx, pod):
             if is_clean(claim):
-                decision.update_status(claim, with_content(claim, DIRTY), f"kubelet marks {reference_of(claim)} dirty")
+                plan.update_status(claim, with_content(claim, DIRTY), f"kubelet marks {reference_of(claim)} as dirty")
 
     @staticmethod
-    def _patch(decision: PlanBuilder, pod: Pod, patch: StatusPatch, words: str) -> None:
+    def _patch(plan: PlanBuilder, pod: Pod, patch: StatusPatch, words: str) -> None:
         key = Key("Pod", pod.metadata.namespace or "default", pod.metadata.name)
-        decision.patch(key, patch, words, uid=pod.metadata.uid)
+        plan.patch(key, patch, words, uid=pod.metadata.uid)
 
-    def _volumes_missing(self, decision: PlanBuilder, pod: Pod, node: Node) -> str:
-        """Return why a pod's volumes are not at hand, or ""; a volume out of reach is also an Event."""
-        ctx = decision.ctx
+    def _missing_volume(self, plan: PlanBuilder, pod: Pod, node: Node) -> str:
+        """Return why a volume of a pod is not available on its node, or ""; an unreachable volume is also an Event."""
+        ctx = plan.ctx
         for name in pod.claim_names():
             claim = ctx.seen.get("PersistentVolumeClaim", name, pod.metadata.namespace or "default")
             if claim is None:
@@ -243,80 +244,76 @@ class Kubelet:
                 return f"PV {claim.spec.volume_name} is not bound to {name}"
             if self.options.reaches and not volume_fits_node(volume, node):
                 verb = "MapVolume" if mode(volume) == "Block" else "MountVolume"
-                words = (
+                message = (
                     f'{verb}.NodeAffinity check failed for volume "{volume.metadata.name}" : '
                     "no matching NodeSelectorTerms"
                 )
                 reason = "FailedMapVolume" if mode(volume) == "Block" else "FailedMount"
-                decision.event(pod, "Warning", reason, words)
-                return words
-        return self._unpublished(decision, pod)
+                plan.event(pod, "Warning", reason, message)
+                return message
+        return self._unpublished_volume(plan, pod)
 
-    # -- what node services say ---------------------------------------------------------------------------
+    # -- node services of drivers ---------------------------------------------------------------------------
 
-    def nodes_of(self, _hand: TurnContext, key: Key, _old: Any, new: Any) -> Iterator[str]:
+    def nodes_of(self, _ctx: TurnContext, key: Key, _old: Any, new: Any) -> Iterator[str]:
         """Yield a node that lacks labels which some driver's node service reports."""
-        if key.kind == "Node" and new is not None and with_reported_topology(new, self.options.services.values()) is not new:
+        services = self.options.services.values()
+        if key.kind == "Node" and new is not None and with_reported_topology(new, services) is not new:
             yield key.name
 
     def register(self, ctx: TurnContext, cause: str) -> Sequence[Write]:
         """Copy the topology that node services report into a node's labels (S2, Central provisioning)."""
         node: Node | None = ctx.seen.get("Node", cause)
-        decision = PlanBuilder(ctx, NAME)
+        plan = PlanBuilder(ctx, NAME)
         if node is not None:
-            words = f"kubelet copies topology into the labels of {reference_of(node)}"
-            decision.update(node, with_reported_topology(node, self.options.services.values()), words)
-        return decision.writes
+            words = f"kubelet copies the topology of its drivers to the labels of {reference_of(node)}"
+            plan.update(node, with_reported_topology(node, self.options.services.values()), words)
+        return plan.writes
 
-    def _unpublished(self, decision: PlanBuilder, pod: Pod) -> str:
-        """Return why a driver does not publish one of a pod's inline volumes, or ""; it is also an Event."""
-        for each in pod.spec.volumes:
-            if each.csi is None:
+    def _unpublished_volume(self, plan: PlanBuilder, pod: Pod) -> str:
+        """Return why a driver does not publish an inline volume of a pod, or ""; it is also an Event."""
+        for volume in pod.spec.volumes:
+            if volume.csi is None:
                 continue
-            service = self.options.services.get(each.csi.driver, NodeService())
-            context = publish_context(pod, each.csi, decision.ctx.seen.get("CSIDriver", each.csi.driver))
-            why = service.refuses(each.csi, context)
+            service = self.options.services.get(volume.csi.driver, NodeService())
+            context = publish_context(pod, volume.csi, plan.ctx.seen.get("CSIDriver", volume.csi.driver))
+            why = service.refuses(volume.csi, context)
             if why:
-                failed = f'MountVolume.SetUp failed for volume "{each.name}"'
-                words = f"{failed} : rpc error: code = InvalidArgument desc = {why}"
-                decision.event(pod, "Warning", "FailedMount", words)
-                return words
+                failed = f'MountVolume.SetUp failed for volume "{volume.name}"'
+                message = f"{failed} : rpc error: code = InvalidArgument desc = {why}"
+                plan.event(pod, "Warning", "FailedMount", message)
+                return message
         return ""
 
-    def _out_of(self, ctx: TurnContext, pod: Pod, node: Node) -> tuple[str, str] | None:
-        """Return (reason, message) if the node has no room for a pod beside those that run on it."""
+    def _lack_of_resources(self, ctx: TurnContext, pod: Pod, node: Node) -> tuple[str, str] | None:
+        """Return (reason, message) if the node has too little left for a pod beside those that run on it."""
         on_node = ctx.views["on node"]
         assert isinstance(on_node, Index)
-        here = [other for other in on_node.get(node.metadata.name) if other.metadata.uid != pod.metadata.uid]
-        started = [other for other in here if other.status.phase == "Running"]
+        others = [other for other in on_node.get(node.metadata.name) if other.metadata.uid != pod.metadata.uid]
+        running = [other for other in others if other.status.phase == "Running"]
         allocatable = node.status.allocatable
-        if "pods" in allocatable and len(started) + 1 > value(allocatable["pods"]):
-            used, room = len(started), value(allocatable["pods"])
-            return "OutOfpods", (
-                f"Node didn't have enough resource: pods, requested: 1, used: {used}, capacity: {room}"
-            )
-        for resource, asked in _requests(pod).items():
-            if not asked or resource not in allocatable:
+        if "pods" in allocatable and len(running) + 1 > value(allocatable["pods"]):
+            return _out_of("pods", 1, len(running), value(allocatable["pods"]))
+        for resource, requested in _requests(pod).items():
+            if not requested or resource not in allocatable:
                 continue
-            room = _number(resource, allocatable[resource])
-            used = sum(_requests(other).get(resource, 0) for other in started)
-            if used + asked > room:
-                return f"OutOf{resource}", (
-                    f"Node didn't have enough resource: {resource}, requested: {asked}, used: {used}, capacity: {room}"
-                )
+            capacity = _number(resource, allocatable[resource])
+            used = sum(_requests(other).get(resource, 0) for other in running)
+            if used + requested > capacity:
+                return _out_of(resource, requested, used, capacity)
         return None
 
     # -- the end of a pod -----------------------------------------------------------------------------------
 
-    def _end(self, decision: PlanBuilder, pod: Pod) -> None:
-        """Stop a terminating pod's containers, report it, and delete it for good."""
+    def _stop(self, plan: PlanBuilder, pod: Pod) -> None:
+        """Stop a deleted pod's containers, report that, and remove the pod from the API."""
         if pod.status.phase == "Running":
-            done = tuple(
-                Condition(type=type_, status="False", reason="PodCompleted", last_transition_time=decision.ctx.moment)
+            conditions = tuple(
+                Condition(type=type_, status="False", reason="PodCompleted", last_transition_time=plan.ctx.moment)
                 for type_ in ("Ready", "ContainersReady")
             )
-            self._patch(decision, pod, StatusPatch("Succeeded", done), f"kubelet has stopped {reference_of(pod)}")
-        decision.delete(pod, f"kubelet removes {reference_of(pod)}", grace=0)
+            self._patch(plan, pod, StatusPatch("Succeeded", conditions), f"kubelet stops {reference_of(pod)}")
+        plan.delete(pod, f"kubelet removes {reference_of(pod)} from the API", grace=0)
 
 
 def _claims(ctx: TurnContext, pod: Pod) -> list[PersistentVolumeClaim]:
@@ -326,12 +323,18 @@ def _claims(ctx: TurnContext, pod: Pod) -> list[PersistentVolumeClaim]:
     return [claim for claim in found if claim is not None]
 
 
+def _out_of(resource: str, requested: int, used: int, capacity: int) -> tuple[str, str]:
+    """Return (reason, message) of a pod that a kubelet rejects for a resource."""
+    numbers = f"requested: {requested}, used: {used}, capacity: {capacity}"
+    return f"OutOf{resource}", f"Node didn't have enough resource: {resource}, {numbers}"
+
+
 def _number(resource: str, text: str) -> int:
     return milli(text) if resource == "cpu" else value(text)
 
 
 def _requests(pod: Pod) -> dict[str, int]:
-    """Return what a pod's containers ask for together: millicores of cpu, whole units of all else."""
+    """Return the sum of a pod's containers' requests: millicores of cpu, whole units of all else."""
     found: dict[str, int] = {}
     for container in pod.spec.containers:
         for resource, text in container.resources.requests.items():
@@ -340,7 +343,7 @@ def _requests(pod: Pod) -> dict[str, int]:
 
 
 def _unfinished(pod: Pod) -> bool:
-    """Say whether a kubelet has anything to do about a pod on its node: to start it, or to end it."""
+    """Say whether a kubelet has to start or stop a pod on its node."""
     return pod.status.phase in ("", "Pending") or pod.metadata.deletion_timestamp is not None
 
 

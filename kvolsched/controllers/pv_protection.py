@@ -1,17 +1,17 @@
-"""The PV protection controller: it alone lets a deleted volume go, once it is not bound to a claim.
+"""The PV protection controller: it alone removes its finalizer from a deleted volume, once that is not bound.
 
-It does nothing until a volume is deleted.
-Mirrors `pkg/controller/volume/pvprotection` (v1.36.2); the finalizer is given by admission.
+Mirrors `pkg/controller/volume/pvprotection` (v1.36.2); admission adds the finalizer.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 from typing import Any
 
 from ..api.kinds.meta import without_finalizers
 from ..api.kinds.volume import PersistentVolume
-from ..world.activation import ActivationCondition, Exists
+from ..world.activation import Exists
 from ..world.apiserver import Write
 from ..world.component import Component, TurnContext
 from ..world.log import Key
@@ -25,34 +25,32 @@ VOLUME = "PersistentVolume"
 
 def component() -> Component:
     """Return the PV protection controller."""
-    return Component(NAME, (VOLUME,), (Reconciler(NAME, _volumes_of, sync, report_refused, report_done),), activation=_need)
+    routine = Reconciler(NAME, _volumes_of, sync, report_refused, report_done)
+    return Component(NAME, (VOLUME,), (routine,), activation=partial(Exists, VOLUME, _is_deleted))
 
 
-def _need() -> ActivationCondition:
-    return Exists(VOLUME, _is_going)
-
-
-def _is_going(volume: PersistentVolume) -> bool:
+def _is_deleted(volume: PersistentVolume) -> bool:
     return volume.metadata.deletion_timestamp is not None and FINALIZER in volume.metadata.finalizers
 
 
-def _volumes_of(_hand: TurnContext, key: Key, _old: Any, new: Any) -> Iterator[str]:
-    if new is not None and _is_going(new):
+def _volumes_of(_ctx: TurnContext, key: Key, _old: Any, new: Any) -> Iterator[str]:
+    if new is not None and _is_deleted(new):
         yield key.name
 
 
 def sync(ctx: TurnContext, cause: str) -> Sequence[Write]:
-    """Take the finalizer off a deleted volume that is not bound."""
+    """Remove the finalizer from a deleted volume that is not bound."""
     volume: PersistentVolume | None = ctx.seen.get(VOLUME, cause)
-    if volume is None or not _is_going(volume):
+    if volume is None or not _is_deleted(volume):
         return ()
-    decision = PlanBuilder(ctx, NAME)
+    plan = PlanBuilder(ctx, NAME)
     if volume.status.phase == "Bound":
-        decision.describe(f"PV protection keeps {reference_of(volume)}: it is bound")
+        plan.describe(f"PV protection controller keeps {reference_of(volume)}: it is bound")
         return ()
     freed = without_finalizers(volume, FINALIZER)
-    decision.update(volume, freed, f"PV protection lets {reference_of(volume)} go: it is not bound")
-    return decision.writes
+    words = f"PV protection controller removes its finalizer from {reference_of(volume)}: it is not bound"
+    plan.update(volume, freed, words)
+    return plan.writes
 
 
 __all__ = ["FINALIZER", "NAME", "component"]

@@ -1,19 +1,20 @@
-"""The PVC protection controller: it alone lets a deleted claim go, once no pod on a node uses it.
+"""The PVC protection controller: it alone removes its finalizer from a deleted claim, once no pod on a node uses it.
 
 A pod uses its claims as long as it exists, ended or not; one without a node does not, since no kubelet would start it
-with a claim that is being deleted. It does nothing until a claim is deleted.
-Mirrors `pkg/controller/volume/pvcprotection` (v1.36.2); the finalizer is given by admission.
+with a claim that is being deleted.
+Mirrors `pkg/controller/volume/pvcprotection` (v1.36.2); admission adds the finalizer.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 from typing import Any
 
 from ..api.kinds.meta import without_finalizers
 from ..api.kinds.pod import Pod
 from ..api.kinds.volume import PersistentVolumeClaim
-from ..world.activation import ActivationCondition, Exists
+from ..world.activation import Exists
 from ..world.apiserver import Write
 from ..world.component import Component, TurnContext
 from ..world.log import Key
@@ -29,14 +30,10 @@ CLAIM = "PersistentVolumeClaim"
 def component() -> Component:
     """Return the PVC protection controller."""
     routine = Reconciler(NAME, _claims_of, sync, report_refused, report_done)
-    return Component(NAME, (CLAIM, "Pod"), (routine,), _views, activation=_need)
+    return Component(NAME, (CLAIM, "Pod"), (routine,), _views, activation=partial(Exists, CLAIM, _is_deleted))
 
 
-def _need() -> ActivationCondition:
-    return Exists(CLAIM, _is_going)
-
-
-def _is_going(claim: PersistentVolumeClaim) -> bool:
+def _is_deleted(claim: PersistentVolumeClaim) -> bool:
     return claim.metadata.deletion_timestamp is not None and FINALIZER in claim.metadata.finalizers
 
 
@@ -51,32 +48,34 @@ def _views(_seen: InformerCache) -> dict[str, View]:
 
 
 def _claims_of(ctx: TurnContext, key: Key, old: Any, new: Any) -> Iterator[str]:
-    """Yield a claim that is being deleted, and those whose user has changed."""
+    """Yield a deleted claim, or the deleted claims of a changed pod."""
     if key.kind == CLAIM:
-        if new is not None and _is_going(new):
+        if new is not None and _is_deleted(new):
             yield f"{key.namespace}/{key.name}"
         return
     for claim in dict.fromkeys(_claims_on_node(new if new is not None else old)):
         found = ctx.seen.at(Key(CLAIM, *claim.split("/")))
-        if found is not None and _is_going(found):
+        if found is not None and _is_deleted(found):
             yield claim
 
 
 def sync(ctx: TurnContext, cause: str) -> Sequence[Write]:
-    """Take the finalizer off a deleted claim that nobody uses."""
+    """Remove the finalizer from a deleted claim that no pod uses."""
     claim: PersistentVolumeClaim | None = ctx.seen.at(Key(CLAIM, *cause.split("/")))
     users = ctx.views["users"]
     assert isinstance(users, Index)
-    if claim is None or not _is_going(claim):
+    if claim is None or not _is_deleted(claim):
         return ()
-    decision = PlanBuilder(ctx, NAME)
+    plan = PlanBuilder(ctx, NAME)
     pods = users.get(cause)
     if pods:
-        decision.describe(f"PVC protection keeps {reference_of(claim)}: {', '.join(map(reference_of, pods))} uses it")
+        names = ", ".join(map(reference_of, pods))
+        plan.describe(f"PVC protection controller keeps {reference_of(claim)}: it is used by {names}")
         return ()
     freed = without_finalizers(claim, FINALIZER)
-    decision.update(claim, freed, f"PVC protection lets {reference_of(claim)} go: no pod uses it")
-    return decision.writes
+    words = f"PVC protection controller removes its finalizer from {reference_of(claim)}: no pod uses it"
+    plan.update(claim, freed, words)
+    return plan.writes
 
 
 __all__ = ["FINALIZER", "NAME", "component"]

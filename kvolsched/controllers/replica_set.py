@@ -1,8 +1,8 @@
 """The ReplicaSet controller: it alone keeps as many pods of a ReplicaSet as are asked for.
 
-A pod that has ended or is being deleted is no replica any more, so its successor is made at once. Which pod goes first
-when there are too many is Kubernetes' order. What it wrote and has not seen yet is waited for: until then it neither
-makes nor deletes. Adoption of pods by selector is not modelled: a pod is its owner's.
+A pod that has ended or is being deleted is no replica any more, so its successor is created at once. If there are too
+many, Kubernetes' order decides which pods are deleted first. Until the controller has seen its own writes (client-go's
+expectations) it neither creates nor deletes. Adoption of pods by selector is not modelled: a pod is its owner's.
 Mirrors `pkg/controller/replicaset/replica_set.go` (v1.36.2).
 """
 
@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from functools import partial
 from typing import Any
 
 import attrs
@@ -30,7 +31,7 @@ from ..workloads import (
     pod_name_suffix,
     seconds_until_available,
 )
-from ..world.activation import ActivationCondition, Exists
+from ..world.activation import Exists
 from ..world.apiserver import Write, key_of
 from ..world.component import Component, TurnContext
 from ..world.log import Key
@@ -41,28 +42,24 @@ from ..world.view import Index, InformerCache, View
 
 NAME = "replicaset-controller"
 KIND = "ReplicaSet"
-COST = "controller.kubernetes.io/pod-deletion-cost"
-NUMBER = re.compile(r"0|-[0-9]{1,10}|[1-9][0-9]{0,9}")  # neither a plus nor leading zeros
-BURST = 500  # pods made or deleted in one sync at most
-_PHASES = {"Pending": 0, "": 0, "Unknown": 1, "Running": 2}
+DELETION_COST = "controller.kubernetes.io/pod-deletion-cost"
+COST_FORMAT = re.compile(r"0|-[0-9]{1,10}|[1-9][0-9]{0,9}")
+BURST = 500  # most pods that one sync creates or deletes
+_PHASE_ORDER = {"Pending": 0, "": 0, "Unknown": 1, "Running": 2}
 
 
 def component() -> Component:
     """Return the ReplicaSet controller."""
     routine = Reconciler(NAME, _sets_of, sync, report_refused, wait_until_seen("Pod"))
-    return Component(NAME, (KIND, "Pod"), (routine,), _views, activation=_need)
-
-
-def _need() -> ActivationCondition:
-    return Exists(KIND)
+    return Component(NAME, (KIND, "Pod"), (routine,), _views, activation=partial(Exists, KIND))
 
 
 def _views(_seen: InformerCache) -> dict[str, View]:
     return {"pods": Index("Pod", by_controller_uid(KIND)), "siblings": Index(KIND, by_controller_uid("Deployment"))}
 
 
-def _sets_of(_hand: TurnContext, key: Key, old: Any, new: Any) -> Iterator[str]:
-    """Yield the ReplicaSet that has changed, or that owns the pod which has."""
+def _sets_of(_ctx: TurnContext, key: Key, old: Any, new: Any) -> Iterator[str]:
+    """Yield a ReplicaSet that has changed, or the owner of a changed pod."""
     if key.kind == KIND:
         if new is not None:
             yield f"{key.namespace}/{key.name}"
@@ -71,7 +68,7 @@ def _sets_of(_hand: TurnContext, key: Key, old: Any, new: Any) -> Iterator[str]:
 
 
 def sync(ctx: TurnContext, cause: str) -> Sequence[Write]:
-    """Make or delete pods until there are as many as asked for, then tell the status of what was seen."""
+    """Create or delete pods until there are as many as asked for, then write the status of what was seen."""
     owner: ReplicaSet | None = ctx.seen.at(Key(KIND, *cause.split("/")))
     if owner is None:
         ctx.remember("made", cause, None)
@@ -79,25 +76,26 @@ def sync(ctx: TurnContext, cause: str) -> Sequence[Write]:
     index = ctx.views["pods"]
     assert isinstance(index, Index)
     pods: list[Pod] = index.get(owner.metadata.uid)
-    living = [pod for pod in pods if is_active(pod)]
-    decision = PlanBuilder(ctx, NAME)
+    replicas = [pod for pod in pods if is_active(pod)]
+    plan = PlanBuilder(ctx, NAME)
+    wanted = 1 if owner.spec.replicas is None else owner.spec.replicas
     if has_seen_write(ctx, cause, "Pod") and owner.metadata.deletion_timestamp is None:
-        wanted = 1 if owner.spec.replicas is None else owner.spec.replicas
-        missing = min(wanted - len(living), BURST)
+        missing = min(wanted - len(replicas), BURST)
         if missing > 0:
-            _create(decision, owner, cause, missing)
+            _create(plan, owner, cause, missing)
         elif missing < 0:
-            for pod in _chosen(ctx, owner, living, min(-missing, BURST)):
-                _delete(decision, owner, pod)
-    status = _status(ctx, owner, living, pods)
-    told = attrs.evolve(owner, status=status)
-    decision.update_status(owner, told, f"ReplicaSet controller counts {reference_of(owner)}")
-    _wait(ctx, cause, owner, living)
-    return decision.writes
+            for pod in _pods_to_delete(ctx, owner, replicas, min(-missing, BURST)):
+                _delete(plan, owner, pod)
+    status = _status(ctx, owner, replicas, pods)
+    words = f"ReplicaSet controller updates the status of {reference_of(owner)}: "
+    words += f"{status.ready_replicas} of {wanted} ready"
+    plan.update_status(owner, attrs.evolve(owner, status=status), words)
+    _wake_when_available(ctx, cause, owner, replicas)
+    return plan.writes
 
 
-def _create(decision: PlanBuilder, owner: ReplicaSet, cause: str, count: int) -> None:
-    ctx, template = decision.ctx, owner.spec.template
+def _create(plan: PlanBuilder, owner: ReplicaSet, cause: str, count: int) -> None:
+    ctx, template = plan.ctx, owner.spec.template
     first: int = ctx.note("made", cause) or 0
     for number in range(first, first + count):
         pod = Pod(
@@ -112,7 +110,7 @@ def _create(decision: PlanBuilder, owner: ReplicaSet, cause: str, count: int) ->
             spec=template.spec,
         )
         about = key_of(owner)
-        decision.create(
+        plan.create(
             pod,
             f"ReplicaSet controller creates {reference_of(pod)}",
             on_success=(PlannedEvent(about, "Normal", "SuccessfulCreate", f"Created pod: {pod.metadata.name}", NAME),),
@@ -121,66 +119,65 @@ def _create(decision: PlanBuilder, owner: ReplicaSet, cause: str, count: int) ->
     ctx.remember("made", cause, first + count)
 
 
-def _delete(decision: PlanBuilder, owner: ReplicaSet, pod: Pod) -> None:
-    decision.delete(pod, f"ReplicaSet controller deletes {reference_of(pod)}")
-    decision.event(owner, "Normal", "SuccessfulDelete", f"Deleted pod: {pod.metadata.name}")
+def _delete(plan: PlanBuilder, owner: ReplicaSet, pod: Pod) -> None:
+    plan.delete(pod, f"ReplicaSet controller deletes {reference_of(pod)}")
+    plan.event(owner, "Normal", "SuccessfulDelete", f"Deleted pod: {pod.metadata.name}")
 
 
-def _chosen(ctx: TurnContext, owner: ReplicaSet, living: Sequence[Pod], count: int) -> list[Pod]:
-    """Return the pods that go: without node, not started, not ready, cheap, doubled on a node, and young ones first."""
-    crowd = Counter(pod.spec.node_name for pod in _related(ctx, owner))
-    by_age = sorted(living, key=lambda pod: pod.metadata.uid)
+def _pods_to_delete(ctx: TurnContext, owner: ReplicaSet, replicas: Sequence[Pod], count: int) -> list[Pod]:
+    """Return the first pods to delete: without node, not running, not ready, cheap, with many on their node, young."""
+    per_node = Counter(pod.spec.node_name for pod in _related(ctx, owner))
+    by_age = sorted(replicas, key=lambda pod: pod.metadata.uid)
     by_age.sort(key=lambda pod: pod.metadata.creation_timestamp or "", reverse=True)
 
     def order(pod: Pod) -> tuple[Any, ...]:
         return (
             bool(pod.spec.node_name),
-            _PHASES.get(pod.status.phase, 1),
+            _PHASE_ORDER.get(pod.status.phase, 1),
             is_ready(pod),
             _cost(pod),
-            -crowd[pod.spec.node_name],
+            -per_node[pod.spec.node_name],
         )
 
     return sorted(by_age, key=order)[:count]
 
 
 def _cost(pod: Pod) -> int:
-    """Return what a pod's deletion costs; what is no 32-bit number in Kubernetes' spelling costs nothing."""
-    text = pod.metadata.annotations.get(COST, "")
-    cost = int(text) if NUMBER.fullmatch(text) else 0
+    """Return a pod's deletion cost; 0 if the annotation is no 32-bit number, without plus sign and leading zeros."""
+    text = pod.metadata.annotations.get(DELETION_COST, "")
+    cost = int(text) if COST_FORMAT.fullmatch(text) else 0
     return cost if -(2**31) <= cost < 2**31 else 0
 
 
 def _related(ctx: TurnContext, owner: ReplicaSet) -> list[Pod]:
-    """Return the living pods of this and of all ReplicaSets that belong to the same Deployment."""
+    """Return the active pods of a ReplicaSet and of all others of its Deployment."""
     pods, siblings = ctx.views["pods"], ctx.views["siblings"]
     assert isinstance(pods, Index)
     assert isinstance(siblings, Index)
-    above = owner.metadata.controller
-    related = siblings.get(above.uid) if above is not None else [owner]
-    return [pod for one in related or [owner] for pod in pods.get(one.metadata.uid) if is_active(pod)]
+    deployment = owner.metadata.controller
+    related = siblings.get(deployment.uid) if deployment is not None else [owner]
+    return [pod for related_set in related or [owner] for pod in pods.get(related_set.metadata.uid) if is_active(pod)]
 
 
-def _status(ctx: TurnContext, owner: ReplicaSet, living: Sequence[Pod], pods: Sequence[Pod]) -> ReplicaSetStatus:
-    """Count the pods as they were seen, before this sync's own writes."""
-    least, now = owner.spec.min_ready_seconds, ctx.moment
+def _status(ctx: TurnContext, owner: ReplicaSet, replicas: Sequence[Pod], pods: Sequence[Pod]) -> ReplicaSetStatus:
+    """Return the status with counts of the pods that were seen, without this sync's writes."""
+    min_ready_seconds, now = owner.spec.min_ready_seconds, ctx.moment
     labels = owner.spec.template.metadata.labels
-    ending = sum(map(is_terminating, pods))
     return attrs.evolve(
         owner.status,
         observed_generation=generation(owner),
-        replicas=len(living),
-        fully_labeled_replicas=sum(labels.items() <= pod.metadata.labels.items() for pod in living),
-        ready_replicas=sum(map(is_ready, living)),
-        available_replicas=sum(is_available(pod, least, now) for pod in living),
-        rest=owner.status.rest.with_(terminatingReplicas=ending),
+        replicas=len(replicas),
+        fully_labeled_replicas=sum(labels.items() <= pod.metadata.labels.items() for pod in replicas),
+        ready_replicas=sum(map(is_ready, replicas)),
+        available_replicas=sum(is_available(pod, min_ready_seconds, now) for pod in replicas),
+        rest=owner.status.rest.with_(terminatingReplicas=sum(map(is_terminating, pods))),
     )
 
 
-def _wait(ctx: TurnContext, cause: str, owner: ReplicaSet, living: Sequence[Pod]) -> None:
-    """Ask to be woken when the next ready pod becomes available."""
-    least = owner.spec.min_ready_seconds
-    waits = [seconds_until_available(pod, least, ctx.moment) for pod in living if is_ready(pod)] if least else []
+def _wake_when_available(ctx: TurnContext, cause: str, owner: ReplicaSet, replicas: Sequence[Pod]) -> None:
+    """Wake the ReplicaSet when the next ready pod becomes available."""
+    seconds = owner.spec.min_ready_seconds
+    waits = [seconds_until_available(pod, seconds, ctx.moment) for pod in replicas if is_ready(pod)] if seconds else []
     if any(wait > 0 for wait in waits):
         ctx.wake_after(cause, min(wait for wait in waits if wait > 0))
 

@@ -1,10 +1,10 @@
 """The StatefulSet controller: it alone makes the pods of a StatefulSet, and their claims before them.
 
-OrderedReady goes one replica at a time and waits until it is running and ready; Parallel makes all that are missing.
+OrderedReady creates one replica at a time and waits until it is running and ready; Parallel creates all at once.
 Scaling down deletes the highest replica first; claims stay unless the retention policy gives them to their pod or set.
 A changed template replaces replicas from the highest down to the partition, each once its successor is ready.
-Mirrors `pkg/controller/statefulset/stateful_set_control.go` (v1.36.2), but for revisions: which template a revision was
-is remembered here, and no ControllerRevision is written.
+Mirrors `pkg/controller/statefulset/stateful_set_control.go` (v1.36.2), but for revisions: their templates are notes,
+and no ControllerRevision is written.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from ..workloads import (
     scaled_value,
     seconds_until_available,
 )
-from ..world.activation import ActivationCondition, Exists
+from ..world.activation import Exists
 from ..world.apiserver import Write, key_of
 from ..world.component import Component, TurnContext
 from ..world.log import Key
@@ -59,8 +59,8 @@ class StatefulSetOptions:
 
 
 @attrs.frozen
-class Revisions:
-    """The two revisions of a StatefulSet: the one that it comes from, with its template, and the one of now."""
+class StatefulSetRevisions:
+    """The current revision of a StatefulSet, with its template, and its update revision."""
 
     current: str = ""
     update: str = ""
@@ -70,19 +70,15 @@ class Revisions:
 def component(options: StatefulSetOptions | None = None) -> Component:
     """Return the StatefulSet controller."""
     routine = Reconciler(NAME, _sets_of, partial(sync, options or StatefulSetOptions()), report_refused, report_done)
-    return Component(NAME, (KIND, "Pod", "PersistentVolumeClaim"), (routine,), _views, activation=_need)
-
-
-def _need() -> ActivationCondition:
-    return Exists(KIND)
+    return Component(NAME, (KIND, "Pod", "PersistentVolumeClaim"), (routine,), _views, activation=partial(Exists, KIND))
 
 
 def _views(_seen: InformerCache) -> dict[str, View]:
     return {"pods": Index("Pod", by_controller_uid(KIND))}
 
 
-def _sets_of(_hand: TurnContext, key: Key, old: object, new: object) -> Iterator[str]:
-    """Yield the StatefulSet that has changed, or that owns the pod which has."""
+def _sets_of(_ctx: TurnContext, key: Key, old: object, new: object) -> Iterator[str]:
+    """Yield a StatefulSet that has changed, or the owner of a changed pod."""
     if key.kind == KIND:
         if new is not None:
             yield f"{key.namespace}/{key.name}"
@@ -91,123 +87,125 @@ def _sets_of(_hand: TurnContext, key: Key, old: object, new: object) -> Iterator
 
 
 def sync(options: StatefulSetOptions, ctx: TurnContext, cause: str) -> Sequence[Write]:
-    """Bring one StatefulSet a step nearer to what it asks for, then its status to what was seen."""
+    """Bring one StatefulSet a step nearer to its spec, then its status to what was seen."""
     owner: StatefulSet | None = ctx.seen.at(Key(KIND, *cause.split("/")))
     if owner is None or owner.metadata.deletion_timestamp is not None:
         return ()
-    revisions = _revisions(ctx, cause, owner) if options.revisions else Revisions()
-    replicas = Replicas(PlanBuilder(ctx, NAME), owner, revisions, options)
-    taken = 0
-    if not replicas.fill():
-        replicas.let_claims_go()
-        if not replicas.shrink() and options.revisions:
-            taken = replicas.update()
-    replicas.tell(taken)
-    replicas.wait(cause)
-    return replicas.decision.writes
+    revisions = _revisions(ctx, cause, owner) if options.revisions else StatefulSetRevisions()
+    replicas = StatefulSetReplicas(PlanBuilder(ctx, NAME), owner, revisions, options)
+    replaced = 0
+    if not replicas.scale_up():
+        replicas.own_condemned_claims()
+        if not replicas.scale_down() and options.revisions:
+            replaced = replicas.update()
+    replicas.write_status(replaced)
+    replicas.wake_when_available(cause)
+    return replicas.plan.writes
 
 
 # -- revisions --------------------------------------------------------------------------------------------------------
 
 
-def _revisions(ctx: TurnContext, cause: str, owner: StatefulSet) -> Revisions:
-    """Return the revisions of a StatefulSet: a template is called as before, or by its hash."""
+def _revisions(ctx: TurnContext, cause: str, owner: StatefulSet) -> StatefulSetRevisions:
+    """Return the revisions of a StatefulSet; an unchanged template keeps its name, another is named by its hash."""
     template, status = owner.spec.template, owner.status
-    untouched = status.update_revision and status.observed_generation == generation(owner)
-    update = status.update_revision if untouched else _called(owner)
+    unchanged = status.update_revision and status.observed_generation == generation(owner)
+    update = status.update_revision if unchanged else _revision_name(owner)
     if ctx.note("template", f"{cause}|{update}") is None:
         ctx.remember("template", f"{cause}|{update}", template)
     current = status.current_revision or update
-    return Revisions(current, update, ctx.note("template", f"{cause}|{current}"))
+    return StatefulSetRevisions(current, update, ctx.note("template", f"{cause}|{current}"))
 
 
-def _called(owner: StatefulSet) -> str:
+def _revision_name(owner: StatefulSet) -> str:
     """Return the name of the revision of a StatefulSet's present template."""
     found: StatefulSet = with_unmodelled_defaults(owner)
     return f"{owner.metadata.name}-{revision_hash(found.spec.template, owner.status.rest.get('collisionCount', 0))}"
 
 
-def _revision(pod: Pod, otherwise: str) -> str:
-    """Return the revision of a pod; one without a mark is of any, and where none are told all are of the same."""
-    return str(pod.metadata.labels.get(REVISION_LABEL, otherwise)) if otherwise else ""
+def _revision(pod: Pod, default: str) -> str:
+    """Return the revision of a pod's label, or a default; "" if the default is "": no revisions are kept."""
+    return str(pod.metadata.labels.get(REVISION_LABEL, default)) if default else ""
 
 
 # -- replicas ---------------------------------------------------------------------------------------------------------
 
 
-class Replicas:
-    """The replicas of one StatefulSet as they were seen, and what is to become of them. Mutable for one sync."""
+class StatefulSetReplicas:
+    """One sync of one StatefulSet: its replicas as they were seen, and the writes planned for them. Mutable."""
 
-    def __init__(self, decision: PlanBuilder, owner: StatefulSet, revisions: Revisions, options: StatefulSetOptions) -> None:
-        self.decision = decision
+    def __init__(
+        self, plan: PlanBuilder, owner: StatefulSet, revisions: StatefulSetRevisions, options: StatefulSetOptions
+    ) -> None:
+        self.plan = plan
         self.owner = owner
         self.revisions = revisions
         self.options = options
-        self.pods = _pods(decision.ctx, owner)
+        self.pods = _pods(plan.ctx, owner)
         start = int(owner.spec.rest.get("ordinals", EMPTY).get("start", 0))
-        self.wanted = range(start, start + (1 if owner.spec.replicas is None else owner.spec.replicas))
-        self.one_by_one = owner.spec.pod_management_policy != "Parallel"
-        self.least = int(owner.spec.rest.get("minReadySeconds", 0))
+        self.ordinals = range(start, start + (1 if owner.spec.replicas is None else owner.spec.replicas))
+        self.is_ordered = owner.spec.pod_management_policy != "Parallel"
+        self.min_ready_seconds = int(owner.spec.rest.get("minReadySeconds", 0))
         self.strategy = owner.spec.rest.get("updateStrategy", EMPTY)
 
-    def _works(self, pod: Pod) -> bool:
+    def _is_healthy(self, pod: Pod) -> bool:
         """Say whether a replica is running, ready for long enough, and not being deleted."""
-        return pod.metadata.deletion_timestamp is None and self._serves(pod)
+        return pod.metadata.deletion_timestamp is None and self._is_available(pod)
 
-    def _serves(self, pod: Pod) -> bool:
-        return is_running_and_ready(pod) and is_available(pod, self.least, self.decision.ctx.moment)
+    def _is_available(self, pod: Pod) -> bool:
+        return is_running_and_ready(pod) and is_available(pod, self.min_ready_seconds, self.plan.ctx.moment)
 
-    def fill(self) -> bool:
-        """Make what is missing, and replace what has ended; say whether to stop here for now."""
-        for ordinal in self.wanted:
+    def scale_up(self) -> bool:
+        """Create missing replicas and replace those that have ended; say whether the sync stops here."""
+        for ordinal in self.ordinals:
             pod = self.pods.get(ordinal)
             if pod is None:
                 self._create(ordinal)
-                if self.one_by_one:
+                if self.is_ordered:
                     return True
             elif pod.terminal:
                 if pod.metadata.deletion_timestamp is None:
-                    where = f"{self.owner.metadata.namespace or 'default'}/{self.owner.metadata.name}"
-                    words = f"StatefulSet {where} is recreating failed Pod {pod.metadata.name}"
-                    self.decision.event(self.owner, "Warning", "RecreatingFailedPod", words)
+                    name = f"{self.owner.metadata.namespace or 'default'}/{self.owner.metadata.name}"
+                    message = f"StatefulSet {name} is recreating failed Pod {pod.metadata.name}"
+                    self.plan.event(self.owner, "Warning", "RecreatingFailedPod", message)
                     self._delete(pod)
                 return True
-            elif self.one_by_one and not self._works(pod):
+            elif self.is_ordered and not self._is_healthy(pod):
                 return True
-            elif self._retain(ordinal, pod):
-                what = f"Pod {pod.metadata.name} in StatefulSet {self.owner.metadata.name}"
-                self.decision.event(self.owner, "Normal", "SuccessfulUpdate", f"Update {what} successful")
+            elif self._set_claim_owners(ordinal, pod):
+                message = f"Update Pod {pod.metadata.name} in StatefulSet {self.owner.metadata.name} successful"
+                self.plan.event(self.owner, "Normal", "SuccessfulUpdate", message)
         return False
 
-    def shrink(self) -> bool:
-        """Delete the replicas that are too many, the highest first; say whether to stop here for now."""
-        condemned = sorted((number for number in self.pods if number not in self.wanted), reverse=True)
-        sick = next((number for number in sorted(self.pods) if not self._works(self.pods[number])), None)
+    def scale_down(self) -> bool:
+        """Delete the replicas that are too many, the highest first; say whether the sync stops here."""
+        condemned = sorted((number for number in self.pods if number not in self.ordinals), reverse=True)
+        unhealthy = (number for number in sorted(self.pods) if not self._is_healthy(self.pods[number]))
+        first_unhealthy = next(unhealthy, None)
         for ordinal in condemned:
             pod = self.pods[ordinal]
             if pod.metadata.deletion_timestamp is None:
-                if self.one_by_one and self.options.revisions and not self._works(pod) and ordinal != sick:
+                waits = not self._is_healthy(pod) and ordinal != first_unhealthy
+                if self.is_ordered and self.options.revisions and waits:
                     return True
                 self._delete(pod)
-            if self.one_by_one:
+            if self.is_ordered:
                 return True
         return False
 
     def update(self) -> int:
-        """Delete replicas of an old revision, from the highest down; return how many of the current one that took."""
+        """Delete replicas of an old revision, from the highest down; return how many were of the current one."""
         if self.strategy.get("type", "RollingUpdate") != "RollingUpdate":
             return 0
         rolling = self.strategy.get("rollingUpdate") or EMPTY
-        lowest = self.wanted.start + int(rolling.get("partition") or 0)
-        targets = [n for n in reversed(self.wanted) if n >= lowest]
-        missing = [n for n in targets if n not in self.pods or not self._works(self.pods[n])]
-        most = scaled_value(rolling.get("maxUnavailable", 1), len(self.wanted), up=True) or 1
-        taken = 0
-        if most > 1:
+        lowest = self.ordinals.start + int(rolling.get("partition") or 0)
+        targets = [n for n in reversed(self.ordinals) if n >= lowest]
+        missing = [n for n in targets if n not in self.pods or not self._is_healthy(self.pods[n])]
+        max_unavailable = scaled_value(rolling.get("maxUnavailable", 1), len(self.ordinals), up=True) or 1
+        if max_unavailable > 1:
             old = [n for n in targets if self._is_old(n)]
-            for ordinal in old[: max(0, most - len(missing))]:
-                taken += self._replace(self.pods[ordinal])
-            return taken
+            replaced = old[: max(0, max_unavailable - len(missing))]
+            return sum([self._replace(self.pods[ordinal]) for ordinal in replaced])
         for ordinal in targets:
             if self._is_old(ordinal):
                 return self._replace(self.pods[ordinal])
@@ -225,100 +223,100 @@ class Replicas:
 
     def _create(self, ordinal: int) -> None:
         """Create a replica's claims that do not exist yet, then its pod."""
-        decision, owner = self.decision, self.owner
-        about, set_name = key_of(owner), owner.metadata.name
-        pod = self._pod(ordinal)
-        name = pod.metadata.name
+        plan, owner, pod = self.plan, self.owner, self._new_pod(ordinal)
+        in_set = f"Pod {pod.metadata.name} in StatefulSet {owner.metadata.name}"
         for claim in claims_for(owner, ordinal):
-            if decision.ctx.seen.at(key_of(claim)) is not None:
+            if plan.ctx.seen.at(key_of(claim)) is not None:
                 continue
-            what = f"Claim {claim.metadata.name} Pod {name} in StatefulSet {set_name}"
-            failed = f"create {what} failed error: {{error}}"
-            decision.create(
+            what = f"Claim {claim.metadata.name} {in_set}"
+            plan.create(
                 claim,
                 f"StatefulSet controller creates {reference_of(claim)}",
-                on_success=(PlannedEvent(about, "Normal", "SuccessfulCreate", f"Create {what} success", NAME),),
-                silent_reason="AlreadyExists",  # made before, and not yet seen
-                on_failure=(PlannedEvent(about, "Warning", "FailedCreate", failed, NAME),),
+                on_success=(self._event("Normal", "SuccessfulCreate", f"Create {what} success"),),
+                silent_reason="AlreadyExists",  # created before, and not yet seen
+                on_failure=(self._event("Warning", "FailedCreate", f"create {what} failed error: {{error}}"),),
             )
-        what = f"Pod {name} in StatefulSet {set_name}"
-        decision.create(
+        plan.create(
             pod,
             f"StatefulSet controller creates {reference_of(pod)}",
-            on_success=(PlannedEvent(about, "Normal", "SuccessfulCreate", f"Create {what} successful", NAME),),
-            silent_reason="AlreadyExists",  # made before, and not yet seen
-            on_failure=(PlannedEvent(about, "Warning", "FailedCreate", f"create {what} failed error: {{error}}", NAME),),
+            on_success=(self._event("Normal", "SuccessfulCreate", f"Create {in_set} successful"),),
+            silent_reason="AlreadyExists",  # created before, and not yet seen
+            on_failure=(self._event("Warning", "FailedCreate", f"create {in_set} failed error: {{error}}"),),
         )
-        self._retain(ordinal, pod)
+        self._set_claim_owners(ordinal, pod)
 
-    def _pod(self, ordinal: int) -> Pod:
-        """Return a replica of the revision that its ordinal is to have: below the partition it is the current one."""
+    def _event(self, type_: str, reason: str, message: str) -> PlannedEvent:
+        return PlannedEvent(key_of(self.owner), type_, reason, message, NAME)
+
+    def _new_pod(self, ordinal: int) -> Pod:
+        """Return a new replica: below the partition of the current revision, else of the update revision."""
         if not self.options.revisions:
             return pod_for(self.owner, ordinal)
-        rolls = self.strategy.get("type", "RollingUpdate") == "RollingUpdate"
-        partition = int((self.strategy.get("rollingUpdate") or EMPTY).get("partition") or 0) if rolls else 0
+        is_rolling = self.strategy.get("type", "RollingUpdate") == "RollingUpdate"
+        partition = int((self.strategy.get("rollingUpdate") or EMPTY).get("partition") or 0) if is_rolling else 0
         template, revision = self.revisions.template, self.revisions.current
-        if template is None or ordinal >= self.wanted.start + partition:
+        if template is None or ordinal >= self.ordinals.start + partition:
             template, revision = self.owner.spec.template, self.revisions.update
         pod = pod_for(evolve_parts(self.owner, spec={"template": template}), ordinal)
         labels = pod.metadata.labels.merged({REVISION_LABEL: revision})
         return evolve_parts(pod, metadata={"labels": labels})
 
     def _delete(self, pod: Pod) -> None:
-        what = f"Pod {pod.metadata.name} in StatefulSet {self.owner.metadata.name}"
-        self.decision.delete(pod, f"StatefulSet controller deletes {reference_of(pod)}")
-        self.decision.event(self.owner, "Normal", "SuccessfulDelete", f"Delete {what} successful")
+        message = f"Delete Pod {pod.metadata.name} in StatefulSet {self.owner.metadata.name} successful"
+        self.plan.delete(pod, f"StatefulSet controller deletes {reference_of(pod)}")
+        self.plan.event(self.owner, "Normal", "SuccessfulDelete", message)
 
-    def let_claims_go(self) -> None:
-        """Make the claims of replicas that are too many belong to whom the retention policy says."""
+    def own_condemned_claims(self) -> None:
+        """Set the owners of the claims of replicas that are too many, by the retention policy."""
         for ordinal, pod in sorted(self.pods.items()):
-            if ordinal not in self.wanted:
-                self._retain(ordinal, pod)
+            if ordinal not in self.ordinals:
+                self._set_claim_owners(ordinal, pod)
 
-    def _retain(self, ordinal: int, pod: Pod) -> bool:
-        """Make a replica's claims belong to whom the retention policy says: their set, or a pod that is scaled away."""
-        before = len(self.decision.writes)
+    def _set_claim_owners(self, ordinal: int, pod: Pod) -> bool:
+        """Set the owner of a replica's claims by the retention policy: the set, or a pod that is scaled away."""
+        before = len(self.plan.writes)
         for wanted in claims_for(self.owner, ordinal) if self.options.revisions else ():
-            claim: PersistentVolumeClaim | None = self.decision.ctx.seen.at(key_of(wanted))
+            claim: PersistentVolumeClaim | None = self.plan.ctx.seen.at(key_of(wanted))
             if claim is not None:
-                meta = _kept_for(claim.metadata, self.owner, None if ordinal in self.wanted else pod)
-                words = f"StatefulSet controller changes whom {reference_of(claim)} goes with"
-                self.decision.update(claim, attrs.evolve(claim, metadata=meta), words)
-        return len(self.decision.writes) > before
+                meta = _with_policy_owner(claim.metadata, self.owner, None if ordinal in self.ordinals else pod)
+                words = f"StatefulSet controller changes the owner of {reference_of(claim)}"
+                self.plan.update(claim, attrs.evolve(claim, metadata=meta), words)
+        return len(self.plan.writes) > before
 
     # -- status -------------------------------------------------------------------------------------------------------
 
-    def tell(self, taken: int) -> None:
-        """Count the replicas as they were seen, before this sync's own writes but those that replace one."""
-        owner, revisions = self.owner, self.revisions
+    def write_status(self, replaced: int) -> None:
+        """Count the replicas as they were seen, without those of the current revision that this sync replaces."""
+        owner, current, update = self.owner, self.revisions.current, self.revisions.update
         pods = list(self.pods.values())
-        living = [pod for pod in pods if pod.metadata.deletion_timestamp is None]
+        live_pods = [pod for pod in pods if pod.metadata.deletion_timestamp is None]
         status = attrs.evolve(
             owner.status,
             observed_generation=generation(owner),
             replicas=len(pods),
-            current_replicas=sum(_revision(pod, revisions.current) == revisions.current for pod in living) - taken,
-            updated_replicas=sum(_revision(pod, revisions.update) == revisions.update for pod in living),
+            current_replicas=sum(_revision(pod, current) == current for pod in live_pods) - replaced,
+            updated_replicas=sum(_revision(pod, update) == update for pod in live_pods),
             ready_replicas=sum(map(is_running_and_ready, pods)),
-            available_replicas=sum(map(self._serves, pods)),
+            available_replicas=sum(map(self._is_available, pods)),
         )
         if self.options.revisions:
-            status = attrs.evolve(status, current_revision=revisions.current, update_revision=revisions.update)
-            status = _completed(status)
-        told = attrs.evolve(owner, status=status)
-        self.decision.update_status(owner, told, f"StatefulSet controller counts {reference_of(owner)}")
+            status = attrs.evolve(status, current_revision=current, update_revision=update)
+            status = _with_update_completed(status)
+        words = f"StatefulSet controller updates the status of {reference_of(owner)}: "
+        words += f"{status.ready_replicas} of {len(self.ordinals)} ready"
+        self.plan.update_status(owner, attrs.evolve(owner, status=status), words)
 
-    def wait(self, cause: str) -> None:
-        """Ask to be woken when the next ready replica has been so for long enough."""
-        now = self.decision.ctx.moment
-        pods = [pod for pod in self.pods.values() if is_running_and_ready(pod)] if self.least else []
-        waits = [wait for pod in pods if (wait := seconds_until_available(pod, self.least, now)) > 0]
+    def wake_when_available(self, cause: str) -> None:
+        """Wake the StatefulSet when the next ready replica becomes available."""
+        now = self.plan.ctx.moment
+        pods = [pod for pod in self.pods.values() if is_running_and_ready(pod)] if self.min_ready_seconds else []
+        waits = [wait for pod in pods if (wait := seconds_until_available(pod, self.min_ready_seconds, now)) > 0]
         if waits:
-            self.decision.ctx.wake_after(cause, min(waits))
+            self.plan.ctx.wake_after(cause, min(waits))
 
 
-def _completed(status: StatefulSetStatus) -> StatefulSetStatus:
-    """Return a status in which an update that every replica has had is over."""
+def _with_update_completed(status: StatefulSetStatus) -> StatefulSetStatus:
+    """Return a status whose current revision is the update revision, if all replicas are ready and updated."""
     if status.current_revision == status.update_revision:
         return status
     if not status.updated_replicas == status.replicas == status.ready_replicas:
@@ -338,22 +336,22 @@ def _pods(ctx: TurnContext, owner: StatefulSet) -> dict[int, Pod]:
     return found
 
 
-def _kept_for(meta: ObjectMeta, owner: StatefulSet, scaled_away: Pod | None) -> ObjectMeta:
-    """Return a claim's metadata with the owners that the retention policy gives it; others stay."""
+def _with_policy_owner(meta: ObjectMeta, owner: StatefulSet, scaled_away: Pod | None) -> ObjectMeta:
+    """Return a claim's metadata with the owner that the retention policy gives it; other owners stay."""
     policy = owner.spec.rest.get("persistentVolumeClaimRetentionPolicy") or EMPTY
-    others = tuple(one for one in meta.owner_references if one.kind not in (KIND, "Pod"))
-    given: tuple[OwnerReference, ...] = ()
+    others = tuple(other for other in meta.owner_references if other.kind not in (KIND, "Pod"))
+    added: tuple[OwnerReference, ...] = ()
     if scaled_away is not None and policy.get("whenScaled") == "Delete":
-        given = (controller_reference(scaled_away),)
+        added = (controller_reference(scaled_away),)
     elif policy.get("whenDeleted") == "Delete":
-        given = (controller_reference(owner),)
-    if (*others, *given) == meta.owner_references:
+        added = (controller_reference(owner),)
+    if (*others, *added) == meta.owner_references:
         return meta
-    return attrs.evolve(meta, owner_references=(*others, *given))
+    return attrs.evolve(meta, owner_references=(*others, *added))
 
 
 def pod_for(owner: StatefulSet, ordinal: int) -> Pod:
-    """Return a replica: the template with its own name, labels and claims."""
+    """Return a replica: a pod of the template with its own name, labels and claims."""
     template, name = owner.spec.template, f"{owner.metadata.name}-{ordinal}"
     claims = {
         claim.metadata.name: Volume(
@@ -382,13 +380,13 @@ def pod_for(owner: StatefulSet, ordinal: int) -> Pod:
 def claims_for(owner: StatefulSet, ordinal: int) -> Iterator[PersistentVolumeClaim]:
     """Yield a replica's claims, with the labels that the StatefulSet selects by."""
     selector = owner.spec.selector
-    chosen = selector.match_labels if selector is not None else Frozen()
+    selected = selector.match_labels if selector is not None else Frozen()
     for template in owner.spec.volume_claim_templates:
         meta = attrs.evolve(
             template.metadata,
             name=f"{template.metadata.name}-{owner.metadata.name}-{ordinal}",
             namespace=owner.metadata.namespace or "default",
-            labels=template.metadata.labels.merged(chosen),
+            labels=template.metadata.labels.merged(selected),
         )
         yield attrs.evolve(template, metadata=meta)
 

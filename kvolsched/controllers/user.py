@@ -1,7 +1,7 @@
-"""An outside user: carries out what was noted beforehand, at any moment that a schedule or an explorer chooses.
+"""An outside user: makes writes that were scheduled beforehand, whenever a schedule or the explorer lets it act.
 
-It watches nothing and decides nothing. A wish is a plan like that of any routine, so the moments between its writes are
-as open as everybody's.
+It watches nothing and decides nothing. Scheduled writes are a plan like that of any routine, so that others may act
+between any two of them.
 """
 
 from __future__ import annotations
@@ -19,30 +19,30 @@ NAME = "user"
 
 def component() -> Component:
     """Return the user."""
-    return Component(NAME, (), (Reconciler(NAME, _nothing_dirty, _nothing_to_decide, _refused),))
+    return Component(NAME, (), (Reconciler(NAME, _no_causes, _no_writes, _refused),))
 
 
 def schedule_writes(name: str, writes: Sequence[Write], order: int = 0) -> tuple[Note, RemainingWrites]:
-    """Return the note that makes the user carry out these writes: to be put into the world's log.
+    """Return the note, to be written to the world's log, that makes the user carry out these writes.
 
     Args:
-        name: what the wish is called in lanes and steps.
-        writes: what to do, in order.
-        order: the place in the log that its turn counts from.
+        name: name of the plan in lanes and steps.
+        writes: the writes, in order.
+        order: the place in the log that decides whose turn is next.
     """
     return Note(NAME, f"plan {NAME}", name), RemainingWrites(tuple(writes), order)
 
 
-def _nothing_dirty(_hand: TurnContext, _key: Key, _old: Any, _new: Any) -> Iterator[str]:
+def _no_causes(_ctx: TurnContext, _key: Key, _old: Any, _new: Any) -> Iterator[str]:
     yield from ()
 
 
-def _nothing_to_decide(_hand: TurnContext, _cause: str) -> Sequence[Write]:
+def _no_writes(_ctx: TurnContext, _cause: str) -> Sequence[Write]:
     return ()
 
 
 def _refused(ctx: TurnContext, cause: str, outcome: RefusedWrite) -> None:
-    """A person reads the refusal and does not try again."""
+    """Report the refusal: a person does not try again."""
     ctx.cancel_wake_up(cause)
     ctx.remember("failures", f"{NAME}|{cause}", None)
     ctx.describe(f"{outcome.write.words or cause}: refused, {outcome.message}")

@@ -1,7 +1,7 @@
-"""The zonal PV upgrade controller of S0: it gives volumes that have only zone labels the node affinity that they mean.
+"""The zonal PV upgrade controller of S0: it converts the zone labels of volumes without node affinity into one.
 
-Labels stay, what has an affinity is left alone, so a second run changes nothing. It lives from the document's second
-phase (`VolumeZone` deprecated) to its third (`VolumeZone` gone). Kubernetes never got it.
+Labels stay and volumes with an affinity are left alone, so a second run changes nothing. It runs from the document's
+second phase (`VolumeZone` deprecated) to its third (`VolumeZone` removed). Kubernetes never had it.
 """
 
 from __future__ import annotations
@@ -25,20 +25,20 @@ def component() -> Component:
     return Component(NAME, ("PersistentVolume",), (Reconciler(NAME, _volumes, sync, report_refused, report_done),))
 
 
-def _volumes(_hand: TurnContext, key: Key, _old: Any, new: Any) -> Iterator[str]:
+def _volumes(_ctx: TurnContext, key: Key, _old: Any, new: Any) -> Iterator[str]:
     """Yield a volume that is not converted yet."""
     if new is not None and with_zone_affinity(new) is not new:
         yield key.name
 
 
 def sync(ctx: TurnContext, cause: str) -> Sequence[Write]:
-    """Give one volume the affinity that its zone labels mean."""
+    """Convert the zone labels of one volume into a node affinity."""
     volume: PersistentVolume | None = ctx.seen.get("PersistentVolume", cause)
-    decision = PlanBuilder(ctx, NAME)
+    plan = PlanBuilder(ctx, NAME)
     if volume is not None:
-        words = f"zonal PV upgrade controller gives {reference_of(volume)} the node affinity of its zone labels"
-        decision.update(volume, with_zone_affinity(volume), words)
-    return decision.writes
+        words = f"zonal PV upgrade controller sets the node affinity of {reference_of(volume)} from its zone labels"
+        plan.update(volume, with_zone_affinity(volume), words)
+    return plan.writes
 
 
 __all__ = ["NAME", "component"]

@@ -80,13 +80,14 @@ def nodes_hold_what_they_run(_before: Objects, after: Objects) -> str:
         asked: Counter[str] = Counter()
         for _, pod in _of(after, "Pod"):
             if pod.spec.node_name == key.name and not pod.terminal:
-                asked.update(requests.of(pod.spec).asked)
+                asked.update(requests.pod_requests(pod.spec).amounts)
                 asked["pods"] += 1
         there = requests.allocatable(node.status.allocatable)
         for resource, amount in sorted(asked.items()):
             if amount > there.get(resource, 0):
-                short = requests.written(resource, there.get(resource, 0))
-                return f"node {key.name} has {short} {resource}, its pods ask for {requests.written(resource, amount)}"
+                short = requests.format_amount(resource, there.get(resource, 0))
+                asked_for = requests.format_amount(resource, amount)
+                return f"node {key.name} has {short} {resource}, its pods ask for {asked_for}"
     return ""
 
 

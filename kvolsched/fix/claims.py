@@ -184,7 +184,7 @@ def _raise_capacity(claim: PersistentVolumeClaim, trial: TrialCluster, near: Seq
     storage_class = trial.get("StorageClass", name)
     if storage_class is None or not is_capacity_checked(claim, trial.seen.csi_driver(storage_class.provisioner)):
         return
-    pools = trial.seen.capacities.of_class(name)
+    pools = trial.seen.storage_capacities.of_class(name)
     note = "the driver reports this: add disks or delete volumes"
     for pool in pools:
         if not any(reaches(pool, node) for node in near):

@@ -15,7 +15,7 @@ from kvolsched.api.kinds.pod import Pod
 from kvolsched.api.kinds.selector import NodeSelector, Requirement, parse_integer
 from kvolsched.scheduler import requests
 from kvolsched.scheduler.framework.verdict import Evidence
-from kvolsched.scheduler.node_selection import required
+from kvolsched.scheduler.node_selection import required_node_affinity
 from kvolsched.why.demands import Demand
 from kvolsched.world.apiserver import key_of
 
@@ -55,7 +55,7 @@ def label_node(demand: Demand, trial: TrialCluster, near: Sequence[Node]) -> Ite
         if demand.sort == "node selector":
             wanted: dict[str, Any] = {demand.about: pod.spec.node_selector.get(demand.about)}
         elif demand.sort == "node affinity":
-            wanted = labels_matching(required(pod), node)
+            wanted = labels_matching(required_node_affinity(pod), node)
         elif demand.about not in node.metadata.labels:
             wanted = {demand.about: node.metadata.name}
         else:
@@ -104,15 +104,16 @@ def _value_for(part: Requirement) -> str | None:
 def raise_allocatable(demand: Demand, trial: TrialCluster, near: Sequence[Node]) -> Iterator[Edit]:
     """Raise a near node's allocatable of a resource by the amount that the pod lacks."""
     pod, resource = trial.pod, demand.about
-    ask = 1 if resource == requests.PODS else requests.of(pod.spec).asked.get(resource, 0)
+    ask = 1 if resource == requests.PODS else requests.pod_requests(pod.spec).amounts.get(resource, 0)
     for node in near:
-        room = trial.seen.room(node.metadata.name)
+        room = trial.seen.node_info(node.metadata.name)
         lacks = ask - room.free(resource)
         if lacks <= 0:
             continue
-        total = requests.written(resource, room.total.get(resource, 0) + lacks)
+        total = requests.format_amount(resource, room.total.get(resource, 0) + lacks)
         status = attrs.evolve(node.status, allocatable=node.status.allocatable.merged({resource: total}))
-        words = f"give {node.metadata.name} {requests.written(resource, lacks)} more {resource} (allocatable {total})"
+        more = requests.format_amount(resource, lacks)
+        words = f"give {node.metadata.name} {more} more {resource} (allocatable {total})"
         yield Edit(words, RAISE_COST, (ObjectChange(node, attrs.evolve(node, status=status)),))
 
 
@@ -186,7 +187,7 @@ def _pods_in_the_way(demand: Demand, trial: TrialCluster, node: Node) -> list[Po
 
 
 def _requested_amount(pod: Pod, demand: Demand) -> int:
-    return requests.of(pod.spec).asked.get(demand.about, 1)
+    return requests.pod_requests(pod.spec).amounts.get(demand.about, 1)
 
 
 def _fewest_pods(trial: TrialCluster, pods: Sequence[Pod], demand: Demand) -> list[Pod]:
@@ -226,15 +227,17 @@ def _rejection_count(judgement: Any, demand: Demand) -> int:
 def add_node(trial: TrialCluster, near: Sequence[Node]) -> Iterator[Edit]:
     """Add an empty copy of a near node with the labels that the pod selects, in its zone or a new one."""
     pod = trial.pod
-    asks = {requests.PODS: 1, **requests.of(pod.spec).asked}
+    asks = {requests.PODS: 1, **requests.pod_requests(pod.spec).amounts}
     for node in near:
         name = _free_name(trial, f"{node.metadata.name}-more")
         labels = node.metadata.labels.merged({HOSTNAME_LABEL: name, **pod.spec.node_selector})
         like = evolve_parts(node, metadata={"labels": labels})
-        labels = labels.merged(labels_matching(required(pod), like))
+        labels = labels.merged(labels_matching(required_node_affinity(pod), like))
         total = requests.allocatable(node.status.allocatable)
         more = {
-            resource: requests.written(resource, ask) for resource, ask in asks.items() if total.get(resource, 0) < ask
+            resource: requests.format_amount(resource, ask)
+            for resource, ask in asks.items()
+            if total.get(resource, 0) < ask
         }
         keys = [constraint.topology_key for constraint in pod.spec.topology_spread_constraints]
         spread = dict.fromkeys(keys, f"{name}-domain")

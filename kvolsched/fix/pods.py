@@ -83,14 +83,14 @@ def drop_node_name(demand: Demand, trial: TrialCluster, near: Sequence[Node]) ->
 def lower_request(demand: Demand, trial: TrialCluster, near: Sequence[Node]) -> Iterator[Edit]:
     """Lower a request to what a near node has left."""
     pod, resource = trial.pod, demand.about
-    ask = requests.of(pod.spec).asked.get(resource, 0)
+    ask = requests.pod_requests(pod.spec).amounts.get(resource, 0)
     for node in near:
-        free = trial.seen.room(node.metadata.name).free(resource)
+        free = trial.seen.node_info(node.metadata.name).free(resource)
         if not 0 < free < ask:
             continue
         containers = _lower_containers(pod, resource, ask - free)
         if containers is not None:
-            less, before = requests.written(resource, free), requests.written(resource, ask)
+            less, before = requests.format_amount(resource, free), requests.format_amount(resource, ask)
             words = f"ask for {less} {resource} instead of {before}"
             yield edit_spec(pod, words, LOWER_REQUEST_COST, containers=containers)
 
@@ -98,14 +98,14 @@ def lower_request(demand: Demand, trial: TrialCluster, near: Sequence[Node]) -> 
 def _lower_containers(pod: Pod, resource: str, less: int) -> tuple[Any, ...] | None:
     """Return the containers with the largest request lowered; None if that one is smaller than the difference."""
     amounts = [
-        requests.units(resource, parse(text)) if (text := container.resources.requests.get(resource)) else 0
+        requests.to_units(resource, parse(text)) if (text := container.resources.requests.get(resource)) else 0
         for container in pod.spec.containers
     ]
     if not amounts or max(amounts) < less:
         return None
     place = amounts.index(max(amounts))
     largest = pod.spec.containers[place]
-    left = requests.written(resource, amounts[place] - less)
+    left = requests.format_amount(resource, amounts[place] - less)
     resources = attrs.evolve(largest.resources, requests=largest.resources.requests.merged({resource: left}))
     changed = attrs.evolve(largest, resources=resources)
     return (*pod.spec.containers[:place], changed, *pod.spec.containers[place + 1 :])

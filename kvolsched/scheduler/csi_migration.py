@@ -1,8 +1,8 @@
-"""In-tree disks that a CSI driver serves today: on which nodes, and what a volume's affinity reads there.
+"""CSI migration of in-tree disks: on which nodes they are migrated, and how their node affinity is translated.
 
-A node hands a plugin over by naming it in an annotation of its CSINode; there a bound volume is judged as its CSI
-translation, in whose affinity the zone goes by the driver's own label. Mirrors `csi-translation-lib` (v1.36.2) as far
-as scheduling reads it; Azure disks keep their affinity.
+A plugin is migrated on a node if an annotation of the node's CSINode names it. A bound volume is judged there by its
+CSI translation, whose affinity uses the zone label of the driver. Mirrors the parts of `csi-translation-lib` (v1.36.2)
+that scheduling reads; the affinity of Azure disks is not translated.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from kvolsched.api.kinds.selector import NodeSelector, NodeSelectorTerm, Require
 from kvolsched.api.kinds.volume import PersistentVolume
 
 MIGRATED_PLUGINS = "storage.alpha.kubernetes.io/migrated-plugins"
-# The source's name in a PersistentVolume -> the in-tree plugin, and the label by which its driver knows zones.
+# The volume source of a PersistentVolume -> the in-tree plugin, and the zone label of its CSI driver.
 TRANSLATED: Mapping[str, tuple[str, str]] = {
     "awsElasticBlockStore": ("kubernetes.io/aws-ebs", "topology.ebs.csi.aws.com/zone"),
     "gcePersistentDisk": ("kubernetes.io/gce-pd", "topology.gke.io/zone"),
@@ -25,51 +25,52 @@ TRANSLATED: Mapping[str, tuple[str, str]] = {
 }
 
 
-def source_of(volume: PersistentVolume) -> str:
-    """Return the name of a volume's in-tree source that has a translation, or ""."""
+def in_tree_source(volume: PersistentVolume) -> str:
+    """Return the name of a volume's in-tree source if it has a translation, else ""."""
     return next((source for source in TRANSLATED if source in volume.spec.rest), "")
 
 
-def hands_over(csi_node: CSINode | None, source: str) -> bool:
-    """Say whether a node leaves this in-tree source to its CSI driver; whether that runs there does not matter."""
+def is_migrated(csi_node: CSINode | None, source: str) -> bool:
+    """Say whether an in-tree source is migrated on a node, whether or not the driver runs there."""
     if csi_node is None or not source:
         return False
     return TRANSLATED[source][0] in str(csi_node.metadata.annotations.get(MIGRATED_PLUGINS, "")).split(",")
 
 
-def affinity_of(volume: PersistentVolume) -> NodeSelector | None:
-    """Return a volume's node affinity as it stands."""
+def volume_affinity(volume: PersistentVolume) -> NodeSelector | None:
+    """Return a volume's required node affinity, or None."""
     return volume.spec.node_affinity.required if volume.spec.node_affinity is not None else None
 
 
 def translated_affinity(volume: PersistentVolume) -> NodeSelector | None:
-    """Return the node affinity of the CSI translation: zones by the driver's label, if need be from the PV's own label.
+    """Return the node affinity of a volume's CSI translation, which uses the zone label of the driver.
 
-    Only if no term speaks of a zone, the zone label of the volume (`a__b` = a or b) is added to every term.
+    If no term names a zone, the volume's zone label (`a__b`: a or b) is added to every term.
     """
-    key = TRANSLATED[source_of(volume)][1]
-    affinity = affinity_of(volume)
+    key = TRANSLATED[in_tree_source(volume)][1]
+    affinity = volume_affinity(volume)
     terms = affinity.node_selector_terms if affinity is not None else ()
-    spoken = tuple(
-        attrs.evolve(term, match_expressions=tuple(_by_driver(part, key) for part in term.match_expressions))
+    terms = tuple(
+        attrs.evolve(term, match_expressions=tuple(_translate(part, key) for part in term.match_expressions))
         for term in terms
     )
-    label = next((str(volume.metadata.labels[each]) for each in ZONE_LABELS if each in volume.metadata.labels), "")
-    if label and not any(part.key == key for term in spoken for part in term.match_expressions):
-        zone = Requirement(key=key, operator="In", values=tuple(label.split("__")))
-        spoken = tuple(
-            attrs.evolve(term, match_expressions=(*term.match_expressions, zone)) for term in spoken
-        ) or (NodeSelectorTerm(match_expressions=(zone,)),)
+    labels = volume.metadata.labels
+    zones = next((str(labels[zone_label]) for zone_label in ZONE_LABELS if zone_label in labels), "")
+    if zones and not any(part.key == key for term in terms for part in term.match_expressions):
+        in_zones = Requirement(key=key, operator="In", values=tuple(zones.split("__")))
+        terms = tuple(
+            attrs.evolve(term, match_expressions=(*term.match_expressions, in_zones)) for term in terms
+        ) or (NodeSelectorTerm(match_expressions=(in_zones,)),)
     if affinity is None:
-        return NodeSelector(node_selector_terms=spoken) if spoken else None
-    return attrs.evolve(affinity, node_selector_terms=spoken)
+        return NodeSelector(node_selector_terms=terms) if terms else None
+    return attrs.evolve(affinity, node_selector_terms=terms)
 
 
-def affinity_on(volume: PersistentVolume, csi_node: CSINode | None) -> NodeSelector | None:
-    """Return the node affinity by which a bound volume is judged on the node of this CSINode; None admits it."""
-    migrated = hands_over(csi_node, source_of(volume))
-    return translated_affinity(volume) if migrated else affinity_of(volume)
+def effective_affinity(volume: PersistentVolume, csi_node: CSINode | None) -> NodeSelector | None:
+    """Return the node affinity by which a bound volume is judged on the node of this CSINode; None admits the node."""
+    migrated = is_migrated(csi_node, in_tree_source(volume))
+    return translated_affinity(volume) if migrated else volume_affinity(volume)
 
 
-def _by_driver(part: Requirement, key: str) -> Requirement:
+def _translate(part: Requirement, key: str) -> Requirement:
     return attrs.evolve(part, key=key) if part.key in ZONE_LABELS else part

@@ -343,7 +343,7 @@ def _demand_details(demand: Demand, judgement: Judgement) -> Iterator[str]:
 
 def _holdings(judgement: Judgement, found: Sequence[Demand]) -> Iterator[Holding]:
     """Yield, for each short resource, the pods that hold it on the nodes with most of it left."""
-    asked = requests.of(judgement.pod.spec).asked
+    asked = requests.pod_requests(judgement.pod.spec).amounts
     for demand in found:
         if demand.sort != "request":
             continue
@@ -353,10 +353,10 @@ def _holdings(judgement: Judgement, found: Sequence[Demand]) -> Iterator[Holding
         for _ in range(min(MAX_SHORT_NODES, len(short))):
             node = node_with_most_left(judgement, resource, short)
             short.remove(node)
-            room = judgement.seen.room(node)
+            room = judgement.seen.node_info(node)
             holders = sorted(
                 (
-                    (-(1 if resource == PODS else requests.of(pod.spec).asked.get(resource, 0)), pod)
+                    (-(1 if resource == PODS else requests.pod_requests(pod.spec).amounts.get(resource, 0)), pod)
                     for pod in judgement.seen.pods_on(node)
                 ),
                 key=lambda holder: (holder[0], holder[1].metadata.namespace, holder[1].metadata.name),
@@ -365,11 +365,11 @@ def _holdings(judgement: Judgement, found: Sequence[Demand]) -> Iterator[Holding
             yield Holding(
                 node,
                 resource,
-                requests.written(resource, ask),
-                requests.written(resource, room.total.get(resource, 0)),
-                requests.written(resource, room.free(resource)),
+                requests.format_amount(resource, ask),
+                requests.format_amount(resource, room.total.get(resource, 0)),
+                requests.format_amount(resource, room.free(resource)),
                 tuple(
-                    (f"{pod.metadata.namespace}/{pod.metadata.name}", requests.written(resource, -amount))
+                    (f"{pod.metadata.namespace}/{pod.metadata.name}", requests.format_amount(resource, -amount))
                     for amount, pod in holders[:MAX_HOLDERS]
                 ),
                 max(0, len(holders) - MAX_HOLDERS),

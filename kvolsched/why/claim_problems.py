@@ -15,7 +15,7 @@ from kvolsched.api.kinds.pod import Pod
 from kvolsched.api.kinds.storage_class import NO_PROVISIONER, StorageClass
 from kvolsched.api.kinds.volume import PersistentVolume, PersistentVolumeClaim
 from kvolsched.scheduler.columns.snapshot import Snapshot
-from kvolsched.scheduler.columns.storage_capacities import is_capacity_checked, limit_of
+from kvolsched.scheduler.columns.storage_capacities import is_capacity_checked, max_volume_size
 
 MAX_SHOWN = 6  # volumes of a class, and its pools
 
@@ -108,14 +108,14 @@ def _describe_capacity(claim: PersistentVolumeClaim, storage_class: StorageClass
     name = storage_class.metadata.name
     if not is_capacity_checked(claim, seen.csi_driver(storage_class.provisioner)):
         return
-    pools, asked = seen.capacities.of_class(name), claim.spec.resources.requests.get("storage", "0")
+    pools, asked = seen.storage_capacities.of_class(name), claim.spec.resources.requests.get("storage", "0")
     if not pools:
         yield f"{storage_class.provisioner} publishes its capacity, and none for class {name}"
     for pool in pools[:MAX_SHOWN]:
         largest = pool.capacity if pool.maximum_volume_size is None else pool.maximum_volume_size
         where = f"where {pool.node_topology}" if pool.node_topology is not None else "for no node"
         words = "no amount published" if largest is None else f"{largest} at most"
-        short = limit_of(pool) < volumes.requested(claim)
+        short = max_volume_size(pool) < volumes.requested(claim)
         yield f"capacity for class {name} {where}: {words}{f', too little for {asked}' if short else ', enough'}"
     if len(pools) > MAX_SHOWN:
         yield f"and {len(pools) - MAX_SHOWN} more CSIStorageCapacity objects of the class"

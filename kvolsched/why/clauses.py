@@ -18,15 +18,15 @@ from kvolsched.api.kinds.pod import DO_NOT_SCHEDULE, Affinity, Pod, PodAffinity,
 from kvolsched.api.kinds.selector import NodeSelector, NodeSelectorTerm, Toleration
 
 from ..api.kinds.meta import evolve_parts
+from ..scheduler.columns.arrays import Mask
 from ..scheduler.columns.pod_counts import (
     AffinityTerm,
     PodsPerRow,
-    in_domain,
+    domain_mask,
     required_affinity,
     required_anti_affinity,
 )
 from ..scheduler.framework.extension_points import ColumnContext
-from ..scheduler.framework.verdict import Mask
 from ..scheduler.node_selection import node_affinity
 
 MAX_CARRIERS = 3  # named pods whose anti-affinity keeps the pod out
@@ -44,14 +44,14 @@ class Clause:
     holds_on: Mask | None = attrs.field(default=None, eq=False)
 
 
-def clauses_of(plugin: str, pod: Pod, at: ColumnContext) -> Iterator[Clause]:
+def clauses_of(plugin: str, pod: Pod, columns: ColumnContext) -> Iterator[Clause]:
     """Yield the clauses that a plugin reads of a pod; none for an unknown plugin."""
-    yield from CLAUSES[plugin](pod, at) if plugin in CLAUSES else ()
+    yield from CLAUSES[plugin](pod, columns) if plugin in CLAUSES else ()
 
 
-def _taint_clauses(pod: Pod, at: ColumnContext) -> Iterator[Clause]:
+def _taint_clauses(pod: Pod, columns: ColumnContext) -> Iterator[Clause]:
     """Yield a clause for each taint key; its variant tolerates all other keys."""
-    keys = sorted({taint.key for taints in at.nodes.taint_sets for taint in taints})
+    keys = sorted({taint.key for taints in columns.nodes.taint_sets for taint in taints})
     for key in keys:
         others = tuple(Toleration(key=other, operator="Exists") for other in keys if other != key)
         spec = attrs.evolve(pod.spec, tolerations=(*pod.spec.tolerations, *others))
@@ -59,7 +59,7 @@ def _taint_clauses(pod: Pod, at: ColumnContext) -> Iterator[Clause]:
         yield Clause("taint", key, words, attrs.evolve(pod, spec=spec))
 
 
-def _node_selection_clauses(pod: Pod, at: ColumnContext) -> Iterator[Clause]:
+def _node_selection_clauses(pod: Pod, columns: ColumnContext) -> Iterator[Clause]:
     """Yield a clause for each nodeSelector entry and each expression of a single term; several terms are one clause."""
     for number, (key, value) in enumerate(sorted(pod.spec.node_selector.items())):
         alone = attrs.evolve(
@@ -91,7 +91,7 @@ def _without_node_affinity(pod: Pod) -> Any:
     return None if pod.spec.affinity is None else attrs.evolve(pod.spec.affinity, node_affinity=None)
 
 
-def _port_clauses(pod: Pod, at: ColumnContext) -> Iterator[Clause]:
+def _port_clauses(pod: Pod, columns: ColumnContext) -> Iterator[Clause]:
     """Yield a clause for each host port of the pod."""
     containers = [*pod.spec.containers, *pod.spec.init_containers]
     ports = [(container, port) for container in containers for port in container.ports if port.host_port]
@@ -101,7 +101,7 @@ def _port_clauses(pod: Pod, at: ColumnContext) -> Iterator[Clause]:
         yield Clause("port", name, f"host port {name} is taken on the node", attrs.evolve(pod, spec=spec), number)
 
 
-def _volume_clauses(pod: Pod, at: ColumnContext) -> Iterator[Clause]:
+def _volume_clauses(pod: Pod, columns: ColumnContext) -> Iterator[Clause]:
     """Yield a clause for each volume of the pod: whether the node can use it."""
     for number, volume in enumerate(pod.spec.volumes):
         source = volume.persistent_volume_claim
@@ -110,15 +110,15 @@ def _volume_clauses(pod: Pod, at: ColumnContext) -> Iterator[Clause]:
             sort = "volume"
         else:
             name = source.claim_name if source is not None else f"{pod.metadata.name}-{volume.name}"
-            sort, words = "claim", _claim_words(pod, name, at)
+            sort, words = "claim", _claim_words(pod, name, columns)
         yield Clause(sort, name, words, evolve_parts(pod, spec={"volumes": (volume,)}), number)
 
 
-def _claim_words(pod: Pod, name: str, at: ColumnContext) -> str:
-    claim = at.seen.claim(pod.metadata.namespace, name)
+def _claim_words(pod: Pod, name: str, columns: ColumnContext) -> str:
+    claim = columns.seen.claim(pod.metadata.namespace, name)
     if claim is None:
         return f"claim {name} does not exist"
-    volume = at.seen.volume(claim.spec.volume_name) if claim.spec.volume_name else None
+    volume = columns.seen.volume(claim.spec.volume_name) if claim.spec.volume_name else None
     if volume is not None:
         wanted = volume.spec.node_affinity
         reach = f" ({wanted.required})" if wanted is not None and wanted.required is not None else ""
@@ -129,7 +129,7 @@ def _claim_words(pod: Pod, name: str, at: ColumnContext) -> str:
     return f"claim {name} ({words}) finds no volume that the node reaches, and none can be provisioned there"
 
 
-def _spread_clauses(pod: Pod, at: ColumnContext) -> Iterator[Clause]:
+def _spread_clauses(pod: Pod, columns: ColumnContext) -> Iterator[Clause]:
     """Yield a clause for each hard constraint; in its variant the others allow any skew but still select nodes."""
     constraints = pod.spec.topology_spread_constraints
     hard = [constraint for constraint in constraints if constraint.when_unsatisfiable in (DO_NOT_SCHEDULE, "")]
@@ -141,10 +141,10 @@ def _spread_clauses(pod: Pod, at: ColumnContext) -> Iterator[Clause]:
             other if place == number else attrs.evolve(other, max_skew=any_skew, min_domains=None)
             for place, other in enumerate(constraints)
         )
-        has = at.nodes.labels(constraint.topology_key).codes.now >= 0
+        has = columns.nodes.labels(constraint.topology_key).codes.array >= 0
         lacks = np.zeros(len(has), bool)
         for other in hard:
-            lacks |= at.nodes.labels(other.topology_key).codes.now < 0
+            lacks |= columns.nodes.labels(other.topology_key).codes.array < 0
         variant = evolve_parts(pod, spec={"topology_spread_constraints": kept})
         yield Clause("spread", constraint.topology_key, _spread_words(constraint), variant, number, has & lacks)
 
@@ -157,7 +157,7 @@ def _spread_words(constraint: TopologySpreadConstraint) -> str:
     return f"the node would break the spread of {pods} over {constraint.topology_key} ({limits})"
 
 
-def _pod_affinity_clauses(pod: Pod, at: ColumnContext) -> Iterator[Clause]:
+def _pod_affinity_clauses(pod: Pod, columns: ColumnContext) -> Iterator[Clause]:
     """Yield a clause for each required pod (anti-)affinity term, and each anti-affinity of placed pods that matches."""
     none = attrs.evolve(pod.spec.affinity, pod_affinity=None, pod_anti_affinity=None) if pod.spec.affinity else None
     for number, term in enumerate(required_affinity(pod)):
@@ -172,22 +172,23 @@ def _pod_affinity_clauses(pod: Pod, at: ColumnContext) -> Iterator[Clause]:
         variant = attrs.evolve(none, pod_anti_affinity=PodAffinity(required=(mine,)))
         words = f"podAntiAffinity: the node's domain has {term}"
         yield Clause("anti-affinity", term.topology_key, words, _with_affinity(pod, variant), number)
-    labels = at.seen.namespace_labels(pod.metadata.namespace)
-    objecting = [(term, counts) for term, counts in at.seen.tallies.carried() if term.meets(pod, labels)]
+    labels = columns.seen.namespace_labels(pod.metadata.namespace)
+    terms = columns.seen.pod_counts.anti_affinity_terms()
+    objecting = [(term, counts) for term, counts in terms if term.meets(pod, labels)]
     for number, (term, counts) in enumerate(sorted(objecting, key=lambda found: str(found[0]))):
-        words = f"podAntiAffinity of {_carrier_names(term, counts, at)} forbids {term}, as this one is"
-        elsewhere = ~in_domain(at.nodes, term.topology_key, counts)
+        words = f"podAntiAffinity of {_carrier_names(term, counts, columns)} forbids {term}, as this one is"
+        elsewhere = ~domain_mask(columns.nodes, term.topology_key, counts)
         yield Clause("objection", term.topology_key, words, _with_affinity(pod, none), number, elsewhere)
 
 
-def _carrier_names(term: AffinityTerm, counts: PodsPerRow, at: ColumnContext) -> str:
+def _carrier_names(term: AffinityTerm, counts: PodsPerRow, columns: ColumnContext) -> str:
     """Return the first pods by name that carry a term against others, and how many more there are."""
-    nodes = (at.nodes.names[row] for row in np.flatnonzero(counts > 0).tolist())
+    nodes = (columns.nodes.names[row] for row in np.flatnonzero(counts > 0).tolist())
     found = sorted(
         f"{pod.metadata.namespace}/{pod.metadata.name}"
         for node in nodes
         if node is not None
-        for pod in at.seen.pods_on(node)
+        for pod in columns.seen.pods_on(node)
         if term in required_anti_affinity(pod)
     )
     more = f" and {len(found) - MAX_CARRIERS} more" if len(found) > MAX_CARRIERS else ""
@@ -198,24 +199,24 @@ def _with_affinity(pod: Pod, wanted: Any) -> Pod:
     return evolve_parts(pod, spec={"affinity": wanted})
 
 
-def _shared_volume_clauses(pod: Pod, at: ColumnContext) -> Iterator[Clause]:
+def _shared_volume_clauses(pod: Pod, columns: ColumnContext) -> Iterator[Clause]:
     """Yield a clause for each volume: whether other pods share it."""
-    for clause in _volume_clauses(pod, at):
+    for clause in _volume_clauses(pod, columns):
         yield attrs.evolve(clause, words=f"another pod does not share {clause.sort} {clause.about}")
 
 
-def _attach_limit_clauses(pod: Pod, at: ColumnContext) -> Iterator[Clause]:
+def _attach_limit_clauses(pod: Pod, columns: ColumnContext) -> Iterator[Clause]:
     """Yield a clause for each volume: whether the node's attach limit has room for it."""
-    for clause in _volume_clauses(pod, at):
+    for clause in _volume_clauses(pod, columns):
         words = f"the node's attach limit has no room for the volume of {clause.sort} {clause.about}"
         yield attrs.evolve(clause, words=words)
 
 
-def _volume_zone_clauses(pod: Pod, at: ColumnContext) -> Iterator[Clause]:
+def _volume_zone_clauses(pod: Pod, columns: ColumnContext) -> Iterator[Clause]:
     """Yield a clause for each volume: whether the node carries the volume's zone and region labels."""
-    for clause in _volume_clauses(pod, at):
-        claim = at.seen.claim(pod.metadata.namespace, clause.about)
-        volume = at.seen.volume(claim.spec.volume_name) if claim is not None else None
+    for clause in _volume_clauses(pod, columns):
+        claim = columns.seen.claim(pod.metadata.namespace, clause.about)
+        volume = columns.seen.volume(claim.spec.volume_name) if claim is not None else None
         labels = volume.metadata.labels if volume is not None else {}
         wanted = ", ".join(f"{key}={labels[key]}" for key in (*ZONE_LABELS, *REGION_LABELS) if key in labels)
         words = f"the node lacks the zone labels of the volume of {clause.sort} {clause.about}"

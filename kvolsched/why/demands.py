@@ -18,9 +18,10 @@ import numpy as np
 from kvolsched.api.kinds.pod import Pod
 
 from ..scheduler import requests
+from ..scheduler.columns.arrays import Mask
 from ..scheduler.framework.extension_points import ColumnContext, lift_rule
 from ..scheduler.framework.judgement import Judgement
-from ..scheduler.framework.verdict import Mask, PreFilterReject, PreFilterResult, Skip
+from ..scheduler.framework.verdict import PreFilterReject, PreFilterResult, Skip
 from .clauses import clauses_of
 
 MAX_TRIED_SETS = 200_000  # beyond that the core is found greedily: still minimal, perhaps not the smallest
@@ -73,8 +74,8 @@ def demands(judgement: Judgement) -> tuple[Demand, ...]:
         return (
             Demand(rejected.plugin, "before filtering", "", rejected.message, (rejected.message,), everywhere),
         )
-    rows = np.flatnonzero(judgement.seen.nodes.live.now)
-    at = ColumnContext(judgement.seen)
+    rows = np.flatnonzero(judgement.seen.nodes.live.array)
+    columns = ColumnContext(judgement.seen)
     found: list[Demand] = []
     for index, enabled in enumerate(judgement.profile.filters):
         rejects = judgement.codes[index] != 0
@@ -84,8 +85,8 @@ def demands(judgement: Judgement) -> tuple[Demand, ...]:
         if not rejects.any():
             continue
         explained = np.zeros(size, bool)
-        for clause in clauses_of(enabled.name, judgement.pod, at):
-            fails = _rejected_rows(enabled.plugin, clause.pod, at)
+        for clause in clauses_of(enabled.name, judgement.pod, columns):
+            fails = _rejected_rows(enabled.plugin, clause.pod, columns)
             if clause.holds_on is not None:
                 fails = fails & ~clause.holds_on
             fails = fails[rows] & rejects
@@ -95,7 +96,7 @@ def demands(judgement: Judgement) -> tuple[Demand, ...]:
                 found.append(
                     Demand(enabled.name, clause.sort, clause.about, clause.words, reasons, fails, clause.number)
                 )
-        found += _demands_by_reason(judgement, index, rejects & ~explained, at)
+        found += _demands_by_reason(judgement, index, rejects & ~explained, columns)
     return tuple(found)
 
 
@@ -193,23 +194,23 @@ def _reduce_greedily(
     return tuple(found[index] for index in chosen)
 
 
-def _rejected_rows(plugin: Any, pod: Pod, at: ColumnContext) -> Mask:
+def _rejected_rows(plugin: Any, pod: Pod, columns: ColumnContext) -> Mask:
     """Return the rows in which one plugin rejects a pod, as a mask."""
-    size = len(at.nodes.names)
+    size = len(columns.nodes.names)
     mask = np.zeros(size, bool)
-    answer = plugin.prefilter(pod, at.seen) if hasattr(plugin, "prefilter") else None
+    answer = plugin.prefilter(pod, columns.seen) if hasattr(plugin, "prefilter") else None
     if isinstance(answer, Skip):
         return mask
     if isinstance(answer, PreFilterReject):
         return np.ones(size, bool)
-    codes = plugin.column(pod, at) if hasattr(plugin, "column") else NotImplemented
+    codes = plugin.column(pod, columns) if hasattr(plugin, "column") else NotImplemented
     if codes is NotImplemented:
-        codes, _ = lift_rule(plugin, pod, at)
+        codes, _ = lift_rule(plugin, pod, columns)
     if codes is not None:
         mask |= codes != 0
     if isinstance(answer, PreFilterResult):
         inside = np.zeros(size, bool)
-        inside[[at.nodes.row_of[name] for name in answer.names if name in at.nodes.row_of]] = True
+        inside[[columns.nodes.row_of[name] for name in answer.names if name in columns.nodes.row_of]] = True
         mask |= ~inside
     return mask
 
@@ -227,7 +228,7 @@ def _reasons_given(judgement: Judgement, index: int, fails: Mask) -> tuple[str, 
     return tuple(dict.fromkeys(reason for reasons in given for reason in reasons))
 
 
-def _demands_by_reason(judgement: Judgement, index: int, left: Mask, at: ColumnContext) -> Iterator[Demand]:
+def _demands_by_reason(judgement: Judgement, index: int, left: Mask, columns: ColumnContext) -> Iterator[Demand]:
     """Yield a demand for each reason on the nodes that no clause explains."""
     if not left.any():
         return
@@ -241,16 +242,16 @@ def _demands_by_reason(judgement: Judgement, index: int, left: Mask, at: ColumnC
         for reason in reasons:
             masks[reason] = masks.get(reason, False) | rejected
     for reason, mask in masks.items():
-        sort, about, words = _describe_reason(plugin, reason, judgement.pod, at)
+        sort, about, words = _describe_reason(plugin, reason, judgement.pod, columns)
         yield Demand(plugin, sort, about, words, (reason,), mask)
 
 
-def _describe_reason(plugin: str, reason: str, pod: Pod, at: ColumnContext) -> tuple[str, str, str]:
+def _describe_reason(plugin: str, reason: str, pod: Pod, columns: ColumnContext) -> tuple[str, str, str]:
     """Return sort, subject and words of a demand from one reason of a plugin."""
     resource = reason.removeprefix("Insufficient ")
     if plugin == "NodeResourcesFit" and resource not in (reason, "pods"):
-        ask = requests.of(pod.spec).asked.get(resource, 0)
-        return "request", resource, f"the node has less than {requests.written(resource, ask)} {resource} left"
+        ask = requests.pod_requests(pod.spec).amounts.get(resource, 0)
+        return "request", resource, f"the node has less than {requests.format_amount(resource, ask)} {resource} left"
     if plugin == "NodeResourcesFit":
         return "request", requests.PODS, "the node takes no more pods"
     if plugin == "NodeUnschedulable":

@@ -12,13 +12,13 @@ TAINTED = 50  # every so many nodes
 
 
 def metadata(number, name, uid, namespace=None, **more):
-    """What every object has."""
+    """Return the metadata of an object."""
     made = {"creationTimestamp": MOMENT, "name": name, "resourceVersion": str(100_000 + number), "uid": f"{uid}-{number:08}"}
     return {**made, **({"namespace": namespace} if namespace else {}), **more}
 
 
 def node(i):
-    """One node, as a kubelet keeps it."""
+    """Return one node with the status that a kubelet writes."""
     zone = ZONES[i % len(ZONES)]
     labels = {
         "beta.kubernetes.io/arch": "amd64", "beta.kubernetes.io/os": "linux", "kubernetes.io/arch": "amd64", "kubernetes.io/os": "linux",
@@ -46,7 +46,7 @@ def node(i):
 
 
 def csi_node(i):
-    """The driver of a node."""
+    """Return the CSINode of a node."""
     driver = {"allocatable": {"count": 25}, "name": "ebs.csi.aws.com", "nodeID": f"i-{i:017x}", "topologyKeys": ["topology.kubernetes.io/zone"]}
     owner = {"apiVersion": "v1", "kind": "Node", "name": f"node-{i:05}", "uid": f"node-{i:08}"}
     return {"apiVersion": "storage.k8s.io/v1", "kind": "CSINode", "metadata": metadata(i, f"node-{i:05}", "csinode", ownerReferences=[owner]),
@@ -54,7 +54,7 @@ def csi_node(i):
 
 
 def pod(i, nodes, claim):
-    """A running pod, with a claim or without; without nodes a pending one."""
+    """Return a running pod, with or without a claim; without nodes a pending one."""
     mounts = [{"mountPath": "/var/run/secrets/kubernetes.io/serviceaccount", "name": "token", "readOnly": True}]
     volumes = [{"name": "token", "projected": {"defaultMode": 420, "sources": [
         {"serviceAccountToken": {"expirationSeconds": 3607, "path": "token"}},
@@ -90,7 +90,7 @@ def pod(i, nodes, claim):
 
 
 def claim_and_volume(i, namespace, zone):
-    """A bound claim and its volume."""
+    """Return a bound claim and its volume."""
     size, modes = {"storage": "10Gi"}, ["ReadWriteOnce"]
     bound = {"pv.kubernetes.io/bind-completed": "yes", "pv.kubernetes.io/bound-by-controller": "yes", "volume.kubernetes.io/storage-provisioner": "ebs.csi.aws.com"}
     claim = {"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": metadata(i, f"data-{i:05}", "pvc", namespace, annotations=bound, finalizers=["kubernetes.io/pvc-protection"]),
@@ -106,7 +106,7 @@ def claim_and_volume(i, namespace, zone):
 
 
 def big_dump(nodes=5_000, pods=10_000):
-    """Return the objects of a cluster of so many nodes and pods, one of which is pending, as plain data."""
+    """Return a cluster of this many nodes and pods, one of them pending, as plain data."""
     items = [{"apiVersion": "storage.k8s.io/v1", "kind": "StorageClass", "metadata": metadata(0, "gp3", "sc"), "provisioner": "ebs.csi.aws.com",
               "reclaimPolicy": "Delete", "volumeBindingMode": "WaitForFirstConsumer"}]  # fmt: skip
     items += [{"apiVersion": "v1", "kind": "Namespace", "metadata": metadata(i, f"team-{i}", "ns")} for i in range(20)]

@@ -33,7 +33,7 @@ def test_what_was_written_reads_back_equal(plain):
 @settings(suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
 @given(objects())
 def test_writing_is_canonical(plain):
-    """Writing what was read from what was written gives the same text: quantities and defaults are settled."""
+    """Writing, reading and writing again gives an equal text: quantities and defaults are canonical."""
     text = write(from_plain(plain))
     assert text == write(read(text).objects)
 
@@ -72,7 +72,7 @@ def test_a_real_dump_loses_no_field():
     [("12", {}, 12), ("abc", {"resourceVersion": "abc"}, 0), ("007", {"resourceVersion": "007"}, 0), ("0", {"resourceVersion": "0"}, 0)],
 )
 def test_foreign_resource_versions_are_kept(version, kept, counter):
-    """A resource version that is no integer of ours stays as it is; one that is becomes the counter."""
+    """A resource version that is no integer is kept unchanged; an integer becomes the counter."""
     found = from_plain({"apiVersion": "v1", "kind": "Node", "metadata": {"name": "n", "resourceVersion": version}})
     assert (kept, counter) == (found.metadata.rest, found.metadata.resource_version)
     assert version == to_plain(found)["metadata"]["resourceVersion"]
@@ -127,7 +127,7 @@ def test_lists_of_null_hold_zero_values():
 
 @pytest.mark.checklist("161")
 def test_the_size_of_an_inline_volume_is_a_quantity_that_may_be_absent():
-    """S2's fsSize is read with a word that Kubernetes never got it; not given and zero differ, and both are written back."""
+    """S2's fsSize is read with a warning; missing and zero differ, and both are written back."""
     sizes = {}
     for size in (None, "0", "1024Mi"):
         source = {"driver": "pmem.csi.example.com", **({"fsSize": size} if size is not None else {})}

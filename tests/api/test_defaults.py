@@ -1,4 +1,4 @@
-"""What the API server fills in, and that it is filled in once."""
+"""Defaulting: the values that the API server fills in, once."""
 
 import pytest
 from api.manifests import objects
@@ -9,14 +9,14 @@ from kvolsched.api.text.convert import from_plain, to_plain
 
 
 def made(kind, api_version="v1", **fields):
-    """An object named x with these fields, as it is stored, in plain data."""
+    """Return an object named x with these fields and its defaults, as plain data."""
     return to_plain(with_defaults(from_plain({"apiVersion": api_version, "kind": kind, "metadata": {"name": "x"}, **fields})))
 
 
 @settings(suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
 @given(objects())
 def test_defaulting_twice_changes_nothing(plain):
-    """What is given stays, and a defaulted object is its own default."""
+    """Given fields stay, and defaulting twice changes nothing."""
     once = with_defaults(from_plain(plain))
     assert once == with_defaults(once)
 
@@ -49,7 +49,7 @@ def test_defaults_of_a_pod():
 
 
 def test_own_tolerations_of_lost_nodes_stay():
-    """A pod that says itself how long it tolerates a lost node is not given another toleration."""
+    """A pod that tolerates a not-ready node for its own time gets no second toleration."""
     own = {"key": "node.kubernetes.io/not-ready", "operator": "Exists", "effect": "NoExecute", "tolerationSeconds": 5}
     assert [5, 300] == [one["tolerationSeconds"] for one in made("Pod", spec={"tolerations": [own]})["spec"]["tolerations"]]
     everything = {"operator": "Exists"}

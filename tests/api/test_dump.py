@@ -1,4 +1,4 @@
-"""Dumps of whole clusters: read as they are, nothing lost, and what is wrong or missing in them said in sentences."""
+"""Dumps of whole clusters are read without loss; contradictions and missing kinds are reported in sentences."""
 
 import gzip
 import json
@@ -126,7 +126,7 @@ def test_kinds_nobody_knows_are_kept_and_listed():
 
 
 def test_a_table_for_people_is_no_dump():
-    """Whoever hands over what kubectl prints for people is told what to ask for."""
+    """A table that kubectl prints for people is refused with the command that makes a dump."""
     with pytest.raises(ManifestError) as caught:
         read("NAME    READY   STATUS    RESTARTS   AGE\nweb-0   1/1     Running   0          5d\n")
     assert "kubectl get nodes,pods," in caught.value.faults[0].message
@@ -146,14 +146,14 @@ def test_what_the_recorded_dump_does_not_tell():
 
 
 def test_nothing_tells_nothing():
-    """Of an empty source every deciding kind is missing; each has words of its own."""
+    """An empty source lacks every deciding kind; each has its own sentence."""
     missing = read("").missing_kinds()
     assert [name for name, _ in DECIDING_KINDS] == [one.kind.name for one in missing]
     assert len(missing) == len({one.cannot_tell for one in missing})
 
 
 def test_the_command_asks_for_every_deciding_kind():
-    """What the README tells to run asks for all kinds that decide, in all namespaces, as JSON."""
+    """The README's command gets all deciding kinds, in all namespaces, as JSON."""
     assert all(one.kind.plural in DUMP_COMMAND.split()[2].split(",") for one in read("").missing_kinds())
     assert DUMP_COMMAND.endswith(" -A -o json > dump.json")
 
@@ -197,7 +197,7 @@ OWNED = "apiVersion: v1\nkind: Pod\nmetadata: {name: p%s, uid: u-%s, ownerRefere
     ],
 )
 def test_what_contradicts_itself_is_a_warning(texts, expected):
-    """A dump is loaded as it is; what in it cannot be is said, with its place, and nothing else is."""
+    """A dump is loaded unchanged; exactly its contradictions are reported, with their places."""
     cluster = Cluster.from_manifests("---\n".join(texts))
     [warning] = cluster.loaded_manifests.warnings
     assert str(warning).endswith(expected)
@@ -206,7 +206,7 @@ def test_what_contradicts_itself_is_a_warning(texts, expected):
 
 
 def test_a_long_chain_of_owners_is_followed():
-    """Owners are followed however many there are, and a circle at their end is found once."""
+    """Long chains of owners are followed, and a cycle at their end is reported once."""
     chain = [OWNED % (i, i, i + 1, i + 1) for i in range(3000)] + [OWNED % (3000, 3000, 2990, 2990)]
     [warning] = Cluster.from_manifests("---\n".join(chain)).loaded_manifests.warnings
     assert "cycle" == warning.rule
@@ -224,7 +224,7 @@ def test_a_long_chain_of_owners_is_followed():
     ],
 )
 def test_what_cannot_be_read_is_a_fault(text, expected):
-    """Two objects of one name, a bomb, a text for a list, what is cut off or too deep: one clear line each."""
+    """Duplicates, alias bombs, wrong types, cut-off and too deep texts: one clear line each."""
     with pytest.raises(ManifestError) as caught:
         Cluster.from_manifests(text)
     assert any(expected in line for line in caught.value.lines()), caught.value.lines()
@@ -253,7 +253,7 @@ def test_other_versions_are_read_with_warnings():
 
 
 def test_a_large_dump_is_sound():
-    """The made dump is one that nothing is said against, and has what a real one has."""
+    """The generated dump has no contradictions, and all kinds of a real one."""
     found = read(big_text(50, 200), lenient=True)
     assert ((), ()) == (found.warnings, found.others)
     assert len(big_dump(50, 200)) == len(found.objects)

@@ -35,14 +35,14 @@ BAD = textwrap.dedent("""\
 
 
 def faults(source, **options):
-    """Every fault of a source that must have some."""
+    """Return the faults of a source, which must have some."""
     with pytest.raises(ManifestError) as caught:
         read(source, **options)
     return caught.value.faults
 
 
 def test_every_fault_at_once_with_its_place():
-    """Six faults in three documents are told together: source, document, line, object, path, rule, value."""
+    """Six faults in three documents are reported together: source, document, line, object, path, rule, value."""
     found = faults(BAD, name="bad.yaml")
     assert [
         ("bad.yaml", 1, 7, "pod/a", "spec.containers[0].imagee", "unknown", "nginx"),

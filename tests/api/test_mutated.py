@@ -1,4 +1,4 @@
-"""Manifests gone wrong at random: each is loaded, or refused in words that a person can act on, never a traceback."""
+"""Randomly mutated manifests are loaded or refused with a useful message, never with a traceback."""
 
 import resource
 import time
@@ -15,7 +15,7 @@ SECONDS, MEGABYTES = 1.0, 300
 
 
 def taken(text, load):
-    """Say how a text was taken: "loaded", or "refused" with sentences that name a place; whatever else is an error."""
+    """Return "loaded", or "refused" if the message names a place; raise any other error."""
     try:
         load(text)
     except ManifestError as error:
@@ -39,7 +39,7 @@ def strictly(text):
 
 
 def outcomes(seeds, load):
-    """How texts of these seeds are taken, each with the seed that makes it if one is not."""
+    """Return the outcomes of the texts of these seeds; on another error, name the seed."""
     found = {}
     for seed in seeds:
         text = mutated(seed)
@@ -65,7 +65,7 @@ def test_two_thousand_manifests_gone_wrong(load):
 @pytest.mark.long
 @pytest.mark.parametrize("load", [Cluster.from_manifests, strictly])
 def test_a_hundred_thousand_manifests_gone_wrong(load):
-    """None of so many ends in anything but a load or sentences, takes a second of the processor, or 300 MB."""
+    """No mutated manifest ends in another error, takes a second of CPU time, or 300 MB."""
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     slowest, at = 0.0, None
     for seed in range(FEW, FEW + MANY):

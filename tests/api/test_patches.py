@@ -56,13 +56,13 @@ def test_a_json_patch(operation, new):
     {"op": "add", "path": "a", "value": 1}, {"op": "test", "path": "/a", "value": 1}, {"op": "lift", "path": "/a"}, {},
 ])  # fmt: skip
 def test_a_json_patch_of_what_is_not_there(operation):
-    """A path that leads nowhere, a test that fails and an unknown operation are refused in a sentence."""
+    """A missing path, a failing test and an unknown operation are refused with a message."""
     with pytest.raises(ValueError, match=r"no value|no path|failed|unknown operation"):
         patches.json_patch({"a": [1, 2]}, [operation])
 
 
 def test_what_is_no_longer_said_goes():
-    """Of two manifests' fields the first's go, the second's come, and what others wrote stays."""
+    """Fields only in the first manifest are removed, those of the second are set, those of others stay."""
     first, second = deployment(replicas=2, paused=True), deployment(replicas=3)
     merged = patches.apply_manifest(first, second, deployment(replicas=5, paused=True, minReadySeconds=7))
 
@@ -107,7 +107,7 @@ def test_other_lists_are_replaced():
 
 
 def test_words_merge():
-    """Finalizers are a set: those named come, those no longer named go, those of others stay."""
+    """Finalizers are a set: the manifest's are added, those it drops are removed, those of others stay."""
     def held(*words):
         return {"apiVersion": "v1", "kind": "Node", "metadata": {"name": "n", "finalizers": [*words]}}
 
@@ -139,7 +139,7 @@ MANIFESTS = st.builds(lambda spec: deployment(**spec), SPECS)
 
 
 def said(wanted, found):
-    """Whether everything that a manifest says stands in an object."""
+    """Say whether an object holds all fields of a manifest."""
     if isinstance(wanted, dict):
         return isinstance(found, dict) and all(name in found and said(value, found[name]) for name, value in wanted.items())
     if isinstance(wanted, list):
@@ -149,7 +149,7 @@ def said(wanted, found):
 
 @given(MANIFESTS, MANIFESTS, MANIFESTS)
 def test_the_merge_says_what_the_manifest_says(applied, wanted, current):
-    """Whatever was there: the result says all of it, applying it again has nothing to say, and nothing given changes."""
+    """The result holds the manifest, applying it again sends no patch, and the arguments do not change."""
     given = copy.deepcopy((applied, wanted, current))
     merged = patches.apply_manifest(applied, wanted, current)
 

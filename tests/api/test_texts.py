@@ -1,4 +1,4 @@
-"""Texts are not trusted: limits, bombs, tags, duplicate keys, and what YAML's words stand for."""
+"""Texts are not trusted: limits, alias bombs, tags, duplicate keys, and the values of plain YAML scalars."""
 
 import attrs
 import pytest
@@ -80,7 +80,7 @@ def test_tags_of_json_types_are_read():
 
 @pytest.mark.parametrize("text", [HEAD + "data: {a: b,\n a: c}\n", '{"apiVersion": "v1", "kind": "ConfigMap",\n"metadata": {"name": "m"},\n"data": {"b": {"a": 1},\n"a": "b",\n"a": "c"}}'])
 def test_duplicate_keys_are_refused(text):
-    """A key that stands twice in one mapping is a fault with its line, in YAML and JSON; nothing silently wins."""
+    """A duplicate key in a mapping is a fault with its line, in YAML and JSON."""
     assert [("duplicate", 5)] == refused(text)
 
 
@@ -161,7 +161,7 @@ def test_lone_surrogates_are_replaced():
 
 
 def test_a_fault_does_not_hide_the_other_documents():
-    """Faults before and after one another's documents are all told; a syntax fault ends its own source only."""
+    """Faults of all sources are reported; a syntax fault ends only its own source."""
     found = refused(["apiVersion: v1\nkind: Pod\nspec: {x: 1}\n---\na: [\n", "kind: Pod\nmetadata: {name: b}\n"])
     assert {"unknown", "required", "syntax"} == {rule for rule, _ in found}
 

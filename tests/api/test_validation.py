@@ -1,4 +1,4 @@
-"""Names, labels and namespaces that the API server takes; all else that a real one answered is played by `conform`."""
+"""Validation of names, labels and namespaces, and rules that no recording covers."""
 
 
 import pytest
@@ -45,7 +45,7 @@ def test_kinds_without_rules_pass():
 
 
 def faults(kind, version="v1", metadata=None, old=None, **fields):
-    """(path, type) of what is wrong with an object, or with its change."""
+    """Return (path, type) of the errors of an object, or of its update."""
     plain = {"apiVersion": version, "kind": kind, "metadata": {"name": "x", "namespace": "default", **(metadata or {})}}
     new = with_defaults(from_plain({**plain, **fields}))
     found = validate(new) + (validate_update(with_defaults(from_plain({**plain, **old})), new) if old is not None else [])
@@ -68,7 +68,7 @@ def container(**fields):
     (container(ports=[{"containerPort": 1, "name": "8--0"}]), [("spec.containers[0].ports[0].name", "Invalid")] * 2),
 ])  # fmt: skip
 def test_what_pods_say_of_ports_and_policies(spec, expected):
-    """Words that are none of the known ones, numbers out of range, names that are none or stand twice."""
+    """Unsupported values, numbers out of range, invalid and duplicate names."""
     assert expected == faults("Pod", spec=spec)
 
 
@@ -99,7 +99,7 @@ def test_what_claims_are_filled_from():
     ("Pending", "2Gi", "gold", [("spec", "Forbidden")]),
 ])
 def test_what_of_a_claim_may_change(phase, asks, attributes, expected):
-    """Bound, its size down to above what it has, and its class of attributes, which it does not lose; unbound, nothing."""
+    """A bound claim may change its size, not below its capacity, and its attributes class; an unbound one nothing."""
     def spec(storage, name):
         return {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": storage}}, "volumeAttributesClassName": name}
 
@@ -109,7 +109,7 @@ def test_what_of_a_claim_may_change(phase, asks, attributes, expected):
 
 
 def test_what_of_a_node_may_change():
-    """Its pods' addresses and its provider's name are given once."""
+    """A node's podCIDRs and providerID are set once."""
     old = {"spec": {"podCIDRs": ["10.0.0.0/24"], "providerID": "a"}}
 
     assert [("spec.podCIDRs", "Forbidden"), ("spec.providerID", "Forbidden")] == faults(

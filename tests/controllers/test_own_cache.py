@@ -25,7 +25,7 @@ MOVES = st.lists(st.tuples(st.sampled_from(OBJECTS), st.booleans(), st.sampled_f
 @given(MOVES)
 def test_moved_equals_built(moves):
     """Objects and notes come and go; the view and its indexes are those of what is left."""
-    moved, contents = cache.views(InformerCache(()))["own"], {}
+    moved, contents = cache.views(InformerCache(()))["cache"], {}
     for obj, own, what in moves:
         place = place_of(obj, own)
         new = {"put": obj, "drop": None, "absent": ABSENT if own else obj}[what]
@@ -34,13 +34,13 @@ def test_moved_equals_built(moves):
             contents.pop(place, None)
         else:
             contents[place] = new
-    assert moved == build(cache.views(InformerCache(()))["own"], contents)
+    assert moved == build(cache.views(InformerCache(()))["cache"], contents)
 
 
 @given(st.permutations([(obj, own) for obj in OBJECTS[::2] for own in (True, False)]))
 def test_the_order_of_arrival_does_not_matter(order):
     """The same contents in any order: one view."""
-    moved = cache.views(InformerCache(()))["own"]
+    moved = cache.views(InformerCache(()))["cache"]
     for obj, own in order:
         moved.apply(place_of(obj, own), None, obj)
-    assert moved == build(cache.views(InformerCache(()))["own"], {place_of(obj, own): obj for obj, own in order})
+    assert moved == build(cache.views(InformerCache(()))["cache"], {place_of(obj, own): obj for obj, own in order})

@@ -7,7 +7,9 @@ from controllers.small import Small, claim, node, pod, storage_class, volume
 from kvolsched.api.kinds.meta import evolve_parts
 from kvolsched.api.kinds.volume import SELECTED_NODE_KEYS
 from kvolsched.cluster import Cluster
-from kvolsched.controllers import persistent_volume, volume_operations
+from kvolsched.controllers import persistent_volume
+from kvolsched.controllers.persistent_volume import operations
+from kvolsched.controllers.persistent_volume.operations import InTreePlugin
 from kvolsched.world.apiserver import CLOCK
 from kvolsched.world.log import Key, Note
 
@@ -185,13 +187,11 @@ def test_66287_a_controller_that_sees_the_volume_before_its_claim_takes_the_clai
 @pytest.mark.parametrize("name", REVISIONS)
 def test_an_in_tree_failure_takes_the_selected_node_away(name):
     """The controller's own plugin fails: annotation gone, so that the scheduler may choose another node."""
-    options = attrs.evolve(REVISIONS[name], in_tree=frozenset({"kubernetes.io/host-path"}))
-    plugin = volume_operations.InTreePlugin(
+    options = attrs.evolve(REVISIONS[name], in_tree_plugins=frozenset({"kubernetes.io/host-path"}))
+    plugin = InTreePlugin(
         name="kubernetes.io/host-path", source="hostPath", provisions=True, fails={"provision": "disk full"}
     )
-    keys = options.provisioner_keys
-    operations = volume_operations.routine([plugin], today=options.today, keys=keys)
-    world = Small(persistent_volume.component(options, [operations]))
+    world = Small(persistent_volume.component(options, [operations.routine([plugin], options)]))
     world.create(node("node-a"), storage_class("host", provisioner="kubernetes.io/host-path")).run()
     world.create(claim(cls="host", node="node-a"))
     world.run()
@@ -239,7 +239,7 @@ def test_the_own_cache_saves_a_second_write_while_the_watch_lags():
     while process.work_queues[claims.name].items or process.plans[claims.name].items:
         world.sim.turn(process, claims, see=False)
     assert len([k for k in world.sim.log.notes if isinstance(k, Note) and k.sort == "own"]) == 2
-    with_own = process.views["own"].at(Key("PersistentVolumeClaim", "default", "data"))
+    with_own = process.views["cache"].at(Key("PersistentVolumeClaim", "default", "data"))
     assert with_own.status.phase == "Bound"
     before = len(world.writes())
     world.run()

@@ -52,7 +52,7 @@ def test_the_trace_draws_the_loop():
     told = " | ".join(row.words for row in c.story("pod/my-pod"))
     places = [told.index(words) for words in (
         "pass 1: 2 of 4 nodes fit", "it chooses", "It assumes pvc/my-pvc", "queues the pod for binding",
-        "puts my-pod back: Volume binding started", "pass 2: 1 of 4 nodes fit", "It assumes the pod", "binds my-pod")]
+        "requeues my-pod: volume binding started", "pass 2: 1 of 4 nodes fit", "It assumes the pod", "binds my-pod")]
     assert places == sorted(places)
     changed = [change for row in c.story("pod/my-pod") for change in row.changed if "notes queue" in change]
     assert ["none → binding", "binding → waiting for volumes", "back-off → binding", "binding → none"] == [
@@ -156,7 +156,7 @@ def test_affinity_is_evaluated_when_a_volume_comes(monkeypatch):
     c = cluster(*world_of(20, 40))
     process = c.world.processes["kube-scheduler"]
     c.world.deliver(process)
-    seen = process.views["cache"].behind
+    seen = process.views["cache"].snapshot
     plugin = c.revision.profile.plugin("CheckVolumeBinding")
     def one_pass():
         before = asked

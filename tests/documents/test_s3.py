@@ -164,8 +164,8 @@ def test_tables_of_the_document(counts, closed, hard, values, items):
     c = zonal(*counts, closed=closed)
     assert sorted(values) == asked(c, spread(soft=True, **FOO))
     ranking = judgement(c, "app").ranking
-    assert values == {name: ranking.of(name)["PodTopologySpread"][0] for name in values}
-    spoken = {name: ranking.of(name)["PodTopologySpread"][1] for name in values}
+    assert values == {name: ranking.scores_of(name)["PodTopologySpread"][0] for name in values}
+    spoken = {name: ranking.scores_of(name)["PodTopologySpread"][1] for name in values}
     best = {name for name in values if values[name] == min(values.values())}
     assert best == {name for name in spoken if spoken[name] == max(spoken.values())}
     assert where(c, "app")[0] in best
@@ -180,8 +180,8 @@ def test_a_soft_constraint_ranks_and_several_add_up():
     asked(c, spread(ZONE, 2, soft=True, **FOO), spread(HOST, soft=True, **FOO))
     ranking = judgement(c, "app").ranking
     assert {"a1": (2 - 1 - 2) + (2 - 0 - 1), "a2": (2 - 1 - 2) + (0 - 0 - 1), "b1": (1 - 1 - 2) + (1 - 0 - 1)} == {
-        name: ranking.of(name)["PodTopologySpread"][0] for name in ("a1", "a2", "b1")}
-    assert [0, 100, 100, 0] == [ranking.of(name)["PodTopologySpread"][1] for name in ("a1", "a2", "b1", "none")]
+        name: ranking.scores_of(name)["PodTopologySpread"][0] for name in ("a1", "a2", "b1")}
+    assert [0, 100, 100, 0] == [ranking.scores_of(name)["PodTopologySpread"][1] for name in ("a1", "a2", "b1", "none")]
 
 
 # -- when it is asked --------------------------------------------------------------------------------------------------

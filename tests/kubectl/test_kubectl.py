@@ -1,4 +1,4 @@
-"""kubectl's text against what the real kubectl printed, byte for byte, and the words no recording shows."""
+"""kubectl's output equals that of the real kubectl, byte for byte; and output that no recording shows."""
 
 import json
 import re

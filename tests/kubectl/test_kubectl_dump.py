@@ -1,4 +1,4 @@
-"""A dump asked as kubectl would be: kinds that users have, ages, refusals, and the same in a terminal."""
+"""`get` and `describe` of a dump: all kinds, ages, refusals, and the command line."""
 
 import json
 from datetime import UTC, datetime
@@ -90,7 +90,7 @@ def test_ages_are_counted_to_the_newest_time_of_a_dump():
 
 
 def test_a_deployment_names_its_replica_sets():
-    """The set of today's template is the new one; counts, strategy and conditions are its status'."""
+    """The ReplicaSet of the current template is the new one; counts, strategy and conditions come from the status."""
     said = repr(dump().describe("deploy", "web", "demo"))
 
     assert "Replicas:               6 desired | 6 updated | 6 total | 6 available | 0 unavailable" in said
@@ -209,7 +209,7 @@ def test_manifests_of_what_is_asked_for():
      "there are: cache, db"),
 ])
 def test_what_is_not_there_is_refused_in_kubectls_words(ask, words, hint):
-    """The words are kubectl's; what there is instead is said beside them."""
+    """Refusals use kubectl's words and list what exists."""
     with pytest.raises(ResourceNotFound) as refused:
         ask(dump())
 

@@ -57,8 +57,8 @@ def note(key):
 @pytest.mark.checklist("132")
 def test_which_of_seen_and_assumed_counts(rule, seen, assumed, counts):
     """Today equal versions only; in the documents until the informer has a newer one. A deleted object is not assumed."""
-    assert rule.counts(volume(version=seen), volume(version=assumed)) is counts
-    assert not rule.counts(None, volume(version=assumed))
+    assert rule.is_current(volume(version=seen), volume(version=assumed)) is counts
+    assert not rule.is_current(None, volume(version=assumed))
 
 
 def test_what_cannot_be_assumed_is_said():
@@ -80,11 +80,11 @@ def test_the_cache_returns_objects_themselves():
     assert cache.get(key) is seen
     cache.apply(note(key), None, assumed)
     assert cache.get(key) is assumed
-    assert cache.holds(key)
-    assert cache.behind.volume("disk") is assumed
+    assert cache.is_assumed(key)
+    assert cache.snapshot.volume("disk") is assumed
     cache.apply(note(key), assumed, None)
     assert cache.get(key) is seen
-    assert cache.behind.volume("disk") is seen
+    assert cache.snapshot.volume("disk") is seen
 
 
 def test_an_assumed_pod_counts_until_the_informer_shows_it_placed():
@@ -93,11 +93,11 @@ def test_an_assumed_pod_counts_until_the_informer_shows_it_placed():
     key = key_of(waiting)
     cache.apply(key, None, waiting)
     cache.apply(note(key), None, pod(node="node-1"))
-    assert [p.metadata.name for p in cache.behind.pods_on("node-1")] == ["app"]
+    assert [p.metadata.name for p in cache.snapshot.pods_on("node-1")] == ["app"]
     placed = pod(node="node-2", version=2)
     cache.apply(key, waiting, placed)
-    assert cache.behind.pods_on("node-1") == []
-    assert cache.behind.pods_on("node-2") == [placed]
+    assert cache.snapshot.pods_on("node-1") == []
+    assert cache.snapshot.pods_on("node-2") == [placed]
 
 
 NAMES, VERSIONS, CLAIMS = st.sampled_from(["a", "b"]), st.integers(1, 3), st.sampled_from(["", "one", "two"])
@@ -117,9 +117,9 @@ def test_moved_equals_built(moves, rule):
     left = {place: obj for place, obj in contents.items() if obj is not None}
     anew = build(AssumeCache(Snapshot(), rule), left)
     assert cache == anew
-    assert cache.behind == anew.behind
+    assert cache.snapshot == anew.snapshot
     for name in ("a", "b"):
-        assert cache.behind.volume(name) is cache.get(key_of(volume(name)))
+        assert cache.snapshot.volume(name) is cache.get(key_of(volume(name)))
 
 
 def test_names_of_notes_lead_back_to_keys():

@@ -84,7 +84,7 @@ def test_a_volume_that_is_the_claims_already(cluster, writes_all, provision, wri
     what = found(cluster, ("data", "disk"), provision=provision)
     writes = binder.assume_pod_volumes(ctx, cache, what, "node-1", volumes.UPSTREAM, writes_all=writes_all)
     assert len(writes) == written
-    assert not cache.holds(DISK)
+    assert not cache.is_assumed(DISK)
 
 
 @pytest.mark.checklist("116")

@@ -13,7 +13,7 @@ from kvolsched.scheduler import requests
 from kvolsched.scheduler.columns.snapshot import snapshot
 from kvolsched.scheduler.framework.extension_points import EnabledPlugin
 from kvolsched.scheduler.framework.judgement import check, judge
-from kvolsched.scheduler.framework.profile import Profile, design, upstream
+from kvolsched.scheduler.framework.profile import Profile
 from kvolsched.scheduler.framework.ranking import rank
 from kvolsched.scheduler.framework.verdict import OK, Code, Reject
 from kvolsched.scheduler.plugins.pod_topology_spread.releases import EVEN_PODS_SPREAD_LITERALLY
@@ -21,11 +21,12 @@ from kvolsched.scheduler.plugins.volume_binding import VolumeBinding
 from kvolsched.scheduler.plugins.volume_binding.claims import ClaimFailures, waits_for_consumer
 from kvolsched.scheduler.plugins.volume_binding.matching import by_index, by_walk
 from kvolsched.scheduler.plugins.volume_binding.releases import CHECK_VOLUME_BINDING, largest_first
+from kvolsched.scheduler.profiles import design_profile, upstream_profile
 from scheduler.strategies import clusters, company, pending, spread, stores, worlds
 
 PROFILES = [
-    upstream(),
-    design(),
+    upstream_profile(),
+    design_profile(),
     Profile(
         "mixed",
         (
@@ -83,13 +84,13 @@ def test_the_volume_score_is_that_of_the_decision(world):
     """PrioritizeVolumes ranks each node by the very volumes that would be bound there."""
     objects, pod = world
     seen = snapshot(objects)
-    judgement = judge(pod, seen, design())
+    judgement = judge(pod, seen, design_profile())
     ranking = rank(judgement)
-    plugin = design().plugin("CheckVolumeBinding")
+    plugin = design_profile().plugin("CheckVolumeBinding")
     for node in judgement.feasible:
         decision = plugin.decide(pod, node, seen)
         if "VolumeBinding" in ranking.raw:
-            assert ranking.of(node)["VolumeBinding"][0] == decision.score
+            assert ranking.scores_of(node)["VolumeBinding"][0] == decision.score
         else:
             assert not decision.static
             assert not decision.provision
@@ -138,8 +139,8 @@ def test_a_rule_alone_is_lifted(objects, pod):
 def _reference(pod, node, seen):
     """Both resource scores in plain integers and floats, as upstream.md words them."""
     total = requests.allocatable(node.status.allocatable)
-    on = [requests.of(other.spec) for other in seen.pods_on(node.metadata.name)]
-    asks = requests.of(pod.spec)
+    on = [requests.pod_requests(other.spec) for other in seen.pods_on(node.metadata.name)]
+    asks = requests.pod_requests(pod.spec)
     shares = []
     for resource, name in (("cpu", "scored_cpu"), ("memory", "scored_memory")):
         if total.get(resource):
@@ -158,7 +159,7 @@ def _reference(pod, node, seen):
         ]
         return int((1 - (abs(parts[0] - parts[1]) / 2 if len(parts) == 2 else 0)) * 100)
 
-    return least, 50 + (50 + balance(asks.asked) - balance({})) // 2
+    return least, 50 + (50 + balance(asks.amounts) - balance({})) // 2
 
 
 @settings(max_examples=60)
@@ -166,12 +167,12 @@ def _reference(pod, node, seen):
 def test_resource_scores(objects, pod):
     """Least allocated and balanced allocation over columns equal their formulas in plain numbers."""
     seen = snapshot(objects)
-    ranking = rank(judge(pod, seen, upstream()))
+    ranking = rank(judge(pod, seen, upstream_profile()))
     for name in ranking.nodes:
         least, balanced = _reference(pod, seen.node(name), seen)
-        assert ranking.of(name)["NodeResourcesFit"][1] == least
+        assert ranking.scores_of(name)["NodeResourcesFit"][1] == least
         if "NodeResourcesBalancedAllocation" in ranking.raw:
-            assert ranking.of(name)["NodeResourcesBalancedAllocation"][1] == balanced
+            assert ranking.scores_of(name)["NodeResourcesBalancedAllocation"][1] == balanced
 
 
 @pytest.mark.parametrize("memory", [2**53 // 100 - 1, 2**53 // 100, 2**53 // 100 + 1, 2**54 + 2, 2**56 + 1])
@@ -181,8 +182,8 @@ def test_shares_are_exact_at_the_edge_of_floats(memory):
         node = Node(metadata=ObjectMeta(name="n"), status=NodeStatus(allocatable=Frozen(memory=str(memory), pods="9")))
         resources = Resources(requests=Frozen(memory=str(ask), cpu="0"))
         pod = Pod(metadata=ObjectMeta(name="p"), spec=PodSpec(containers=(Container(resources=resources),)))
-        ranking = rank(judge(pod, snapshot([node]), upstream()))
-        assert ranking.of("n")["NodeResourcesFit"][1] == 100 * (memory - ask) // memory
+        ranking = rank(judge(pod, snapshot([node]), upstream_profile()))
+        assert ranking.scores_of("n")["NodeResourcesFit"][1] == 100 * (memory - ask) // memory
 
 
 def test_more_resources_than_bits():
@@ -190,7 +191,7 @@ def test_more_resources_than_bits():
     many = {f"example.com/r{i:02}": "1" for i in range(20)}
     node = Node(metadata=ObjectMeta(name="n"), status=NodeStatus(allocatable=Frozen(pods="9")))
     pod = Pod(spec=PodSpec(containers=(Container(resources=Resources(requests=Frozen(many))),)))
-    judgement = judge(pod, snapshot([node]), upstream())
+    judgement = judge(pod, snapshot([node]), upstream_profile())
     assert len(judgement.verdict("n", "NodeResourcesFit")[0]) == 20
     assert judgement.cell("n", "NodeResourcesFit").status is Code.UNSCHEDULABLE_AND_UNRESOLVABLE
 
@@ -198,7 +199,7 @@ def test_more_resources_than_bits():
 def test_codes_are_by_plugin_and_node():
     """`codes` has a row for each plugin and a column for each name in `nodes`."""
     nodes = [Node(metadata=ObjectMeta(name=name), status=NodeStatus(allocatable=Frozen(pods="0"))) for name in "ab"]
-    judgement = judge(Pod(), snapshot(nodes), upstream())
+    judgement = judge(Pod(), snapshot(nodes), upstream_profile())
     assert judgement.codes.dtype == np.uint16
     assert judgement.codes.shape == (len(judgement.plugins), 2)
     assert judgement.codes[judgement.plugins.index("NodeResourcesFit")].all()

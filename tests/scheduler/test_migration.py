@@ -5,12 +5,13 @@ import yaml
 
 from kvolsched.api.text.manifest import from_plain
 from kvolsched.scheduler.columns.snapshot import snapshot
-from kvolsched.scheduler.csi_migration import affinity_on, translated_affinity
+from kvolsched.scheduler.csi_migration import effective_affinity, translated_affinity
 from kvolsched.scheduler.framework.extension_points import EnabledPlugin
 from kvolsched.scheduler.framework.judgement import check, judge
-from kvolsched.scheduler.framework.profile import Profile, upstream
+from kvolsched.scheduler.framework.profile import Profile
 from kvolsched.scheduler.plugins.volume_binding import VolumeBinding
 from kvolsched.scheduler.plugins.volume_binding.releases import stored_affinity
+from kvolsched.scheduler.profiles import upstream_profile
 from kvolsched.world.log import Key
 
 ZONE, BETA = "topology.kubernetes.io/zone", "failure-domain.beta.kubernetes.io/zone"
@@ -56,10 +57,10 @@ def test_only_nodes_that_migrated_the_plugin_read_the_translation():
     """Without the annotation, for another plugin and for an Azure disk, the stored affinity is read."""
     ours, other = csi_node("n", "kubernetes.io/gce-pd,kubernetes.io/aws-ebs"), csi_node("n", "kubernetes.io/gce-pd")
 
-    assert f"{EBS} In [a]" == str(affinity_on(disk({ZONE: ["a"]}), ours))
-    assert f"{ZONE} In [a]" == str(affinity_on(disk({ZONE: ["a"]}), other))
-    assert f"{ZONE} In [a]" == str(affinity_on(disk({ZONE: ["a"]}), None))
-    assert f"{ZONE} In [a]" == str(affinity_on(disk({ZONE: ["a"]}, source="azureDisk"), csi_node("n", "kubernetes.io/azure-disk")))
+    assert f"{EBS} In [a]" == str(effective_affinity(disk({ZONE: ["a"]}), ours))
+    assert f"{ZONE} In [a]" == str(effective_affinity(disk({ZONE: ["a"]}), other))
+    assert f"{ZONE} In [a]" == str(effective_affinity(disk({ZONE: ["a"]}), None))
+    assert f"{ZONE} In [a]" == str(effective_affinity(disk({ZONE: ["a"]}, source="azureDisk"), csi_node("n", "kubernetes.io/azure-disk")))
 
 
 CLUSTER = f"""
@@ -78,13 +79,13 @@ POD = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p", "namespace":
 
 
 @pytest.mark.parametrize(
-    ("node_affinity", "feasible"), [(affinity_on, ("plain", "served")), (stored_affinity, ("handed", "plain"))]
+    ("node_affinity", "feasible"), [(effective_affinity, ("plain", "served")), (stored_affinity, ("handed", "plain"))]
 )
 def test_each_node_reads_the_affinity_by_its_own_csi_node(node_affinity, feasible):
     """A volume is matched by Kubernetes' zone label or by the driver's, node by node; column and rule agree."""
     objects = [*map(from_plain, yaml.safe_load(CLUSTER)), disk({ZONE: ["a"]})]
     objects += [csi_node(name, "kubernetes.io/aws-ebs") for name in ("handed", "served")]
-    profile = Profile("volumes alone", (EnabledPlugin(VolumeBinding(node_affinity=node_affinity)),), upstream().words)
+    profile = Profile("volumes alone", (EnabledPlugin(VolumeBinding(node_affinity=node_affinity)),), upstream_profile().words)
     judgement = judge(from_plain(POD), snapshot(objects), profile)
 
     check(judgement)
@@ -94,7 +95,7 @@ def test_each_node_reads_the_affinity_by_its_own_csi_node(node_affinity, feasibl
 def test_a_changed_csi_node_changes_the_verdict():
     """A node whose CSINode begins or ends the migration is judged by the other affinity from then on."""
     seen = snapshot([*map(from_plain, yaml.safe_load(CLUSTER)), disk({ZONE: ["a"]})])
-    profile = Profile("volumes alone", (EnabledPlugin(VolumeBinding()),), upstream().words)
+    profile = Profile("volumes alone", (EnabledPlugin(VolumeBinding()),), upstream_profile().words)
     feasible = [judge(from_plain(POD), seen, profile).feasible]
     for old, new in ((None, "kubernetes.io/aws-ebs"), ("kubernetes.io/aws-ebs", None)):
         told = [plugins and csi_node("handed", plugins) for plugins in (old, new)]

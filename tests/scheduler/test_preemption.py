@@ -13,9 +13,9 @@ from kvolsched.api.text.manifest import from_plain
 from kvolsched.scheduler.columns.hypothetical_snapshot import HypotheticalSnapshot
 from kvolsched.scheduler.columns.snapshot import snapshot
 from kvolsched.scheduler.framework.judgement import check, judge
-from kvolsched.scheduler.framework.profile import upstream
 from kvolsched.scheduler.loop.scheduling_cycle import post_filter
 from kvolsched.scheduler.plugins.default_preemption import DryRun
+from kvolsched.scheduler.profiles import upstream_profile
 from scheduler.strategies import _nodes, company, spread
 from scheduler.test_rules import node, pod
 
@@ -54,10 +54,10 @@ def wanting(cpu="2", priority=10, **spec):
 
 def preempt(objects, wanted=None):
     """Return (node, victims), or the words."""
-    judgement = judge(wanted or wanting(), snapshot(objects), upstream())
+    judgement = judge(wanted or wanting(), snapshot(objects), upstream_profile())
     assert not judgement.any_feasible
     found = post_filter(judgement.pod, judgement)
-    return (found.nominated, [one.metadata.name for one in found.victims]) if found.nominated else found.words
+    return (found.nominated, [one.metadata.name for one in found.victims]) if found.nominated else found.message
 
 
 def test_as_few_as_possible_leave():
@@ -154,12 +154,12 @@ def test_who_may_not_preempt():
 
 def test_the_whole_sentence():
     """The reasons of the pass, then what can be given up, then what preemption says."""
-    judgement = judge(wanting(), snapshot([small("n"), running("a", "n", 10)]), upstream())
+    judgement = judge(wanting(), snapshot([small("n"), running("a", "n", 10)]), upstream_profile())
 
     assert (
         "0/1 nodes are available: 1 Insufficient cpu. no new claims to deallocate, "
         "preemption: 0/1 nodes are available: 1 No preemption victims found for incoming pod."
-    ) == judgement.sentence(postfilter=post_filter(judgement.pod, judgement).words)
+    ) == judgement.sentence(postfilter=post_filter(judgement.pod, judgement).message)
 
 
 def test_a_victim_of_spreading():
@@ -187,14 +187,14 @@ def test_a_copy_without_pods_is_a_snapshot_without_them(strategy):
     def holds(world, data):
         objects, wanted = world
         seen = snapshot(objects)
-        judge(wanted, seen, upstream())  # makes the tallies
+        judge(wanted, seen, upstream_profile())  # makes the tallies
         before = seen.meaning()
         copy = HypotheticalSnapshot(seen)
         pods = [item for item in objects if item.kind == "Pod" and item.spec.node_name]
         gone = [one for one in pods if data.draw(st.booleans())]
         for one in gone:
-            copy.take(one)
-        check(judge(wanted, copy, upstream()))
+            copy.remove(one)
+        check(judge(wanted, copy, upstream_profile()))
         built = snapshot([item for item in objects if item not in gone]).meaning()
         told = copy.meaning()
         assert {part: built[part] for part in ("rooms", "columns", "carried")} == {
@@ -242,7 +242,7 @@ def test_nodes_together_as_one_by_one(world):
     """Played together, nodes have the victims that they have one by one, and give the same reasons."""
     objects, wanted = world
     seen = snapshot(objects)
-    run = DryRun(wanted, seen, judge(wanted, seen, upstream()))
+    run = DryRun(wanted, seen, judge(wanted, seen, upstream_profile()))
     lower = {one.metadata.name: seen.pods_on(one.metadata.name) for one in seen.all_nodes()}
     lower = {name: [one for one in pods if one.spec.priority < wanted.spec.priority] for name, pods in lower.items()}
     lower = {name: pods for name, pods in lower.items() if pods}
@@ -255,7 +255,7 @@ def test_nodes_together_as_one_by_one(world):
         for one in candidate.victims:
             assert one.spec.priority < wanted.spec.priority
         left = [item for item in objects if item not in candidate.victims]
-        assert candidate.node in judge(wanted, snapshot(left), upstream()).feasible
+        assert candidate.node in judge(wanted, snapshot(left), upstream_profile()).feasible
 
 
 @pytest.mark.parametrize("strategy", [crowded(), company(), spread()], ids=["crowded", "company", "spread"])
@@ -280,13 +280,13 @@ def test_a_promised_node_has_room_for_both(strategy):
                 )
             )
         first = [one for one in promised if one.spec.priority >= (wanted.spec.priority or 0)]
-        judgement = judge(wanted, snapshot([*objects, *promised]), upstream())
+        judgement = judge(wanted, snapshot([*objects, *promised]), upstream_profile())
         check(judgement)
-        plain = judge(wanted, snapshot(objects), upstream())
+        plain = judge(wanted, snapshot(objects), upstream_profile())
         for name in names:
             there = [one for one in first if one.status.nominated_node_name == name]
             placed = [evolve_parts(one, spec={"node_name": name}) for one in there]
-            beside = judge(wanted, snapshot([*objects, *placed]), upstream())
+            beside = judge(wanted, snapshot([*objects, *placed]), upstream_profile())
             assert (name in judgement.feasible) == (name in plain.feasible and name in beside.feasible)
 
     holds()

@@ -21,9 +21,9 @@ from kvolsched.api.kinds.workload import ReplicaSet, ReplicaSetSpec, Replication
 from kvolsched.api.text.manifest import from_plain
 from kvolsched.scheduler.columns.snapshot import snapshot
 from kvolsched.scheduler.framework.judgement import judge
-from kvolsched.scheduler.framework.profile import upstream
 from kvolsched.scheduler.framework.ranking import rank
-from kvolsched.scheduler.node_selection import admitted
+from kvolsched.scheduler.node_selection import matches_node_affinity
+from kvolsched.scheduler.profiles import upstream_profile
 from scheduler.strategies import (
     NAMESPACES,
     _nodes,
@@ -61,8 +61,8 @@ def zones(counts, closed=(), key=ZONE, skew=1):
         "whenUnsatisfiable": "ScheduleAnyway",
         "labelSelector": {"matchLabels": {"app": "foo"}},
     }
-    ranking = rank(judge(pod(labels={"app": "foo"}, topologySpreadConstraints=[soft]), snapshot(objects), upstream()))
-    return [tuple(map(int, ranking.of(name)["PodTopologySpread"][:2])) for name in sorted(ranking.nodes)]
+    ranking = rank(judge(pod(labels={"app": "foo"}, topologySpreadConstraints=[soft]), snapshot(objects), upstream_profile()))
+    return [tuple(map(int, ranking.scores_of(name)["PodTopologySpread"][:2])) for name in sorted(ranking.nodes)]
 
 
 @pytest.mark.parametrize(
@@ -97,10 +97,10 @@ def test_a_node_without_the_key_is_not_ranked():
     """With constraints of its own a pod sees no score on a node that lacks a key; raw -1 says so."""
     soft = {"maxSkew": 1, "topologyKey": ZONE, "whenUnsatisfiable": "ScheduleAnyway", "labelSelector": {}}
     wanted = pod(topologySpreadConstraints=[soft])
-    ranking = rank(judge(wanted, snapshot([node("bare"), node("z1", {ZONE: "z1"})]), upstream()))
+    ranking = rank(judge(wanted, snapshot([node("bare"), node("z1", {ZONE: "z1"})]), upstream_profile()))
 
-    assert (-1, 0, 0) == ranking.of("bare")["PodTopologySpread"]
-    assert (0, 100, 200) == ranking.of("z1")["PodTopologySpread"]
+    assert (-1, 0, 0) == ranking.scores_of("bare")["PodTopologySpread"]
+    assert (0, 100, 200) == ranking.scores_of("z1")["PodTopologySpread"]
 
 
 def owned(kind, **meta):
@@ -123,10 +123,10 @@ def test_by_default_pods_are_spread_among_their_like(by):
     nodes = [node(name, {HOST: name, ZONE: name[0]}) for name in ("a1", "a2", "b1")]
     there = pod("e", "a1", {"app": "web"})
     wanted = owned(by, labels=labels)
-    ranking = rank(judge(wanted, snapshot([*nodes, there, group]), upstream()))
+    ranking = rank(judge(wanted, snapshot([*nodes, there, group]), upstream_profile()))
 
-    assert {"a1": 66, "a2": 88, "b1": 100} == {name: ranking.of(name)["PodTopologySpread"][1] for name in ranking.nodes}
-    assert "PodTopologySpread" not in rank(judge(wanted, snapshot([*nodes, there]), upstream())).raw
+    assert {"a1": 66, "a2": 88, "b1": 100} == {name: ranking.scores_of(name)["PodTopologySpread"][1] for name in ranking.nodes}
+    assert "PodTopologySpread" not in rank(judge(wanted, snapshot([*nodes, there]), upstream_profile())).raw
 
 
 def test_wishes_count_both_ways():
@@ -142,10 +142,10 @@ def test_wishes_count_both_ways():
         pod("fan", "z3", affinity={"podAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [mine]}}),
     ]
     wanted = pod(labels={"app": "web"}, affinity={"podAffinity": towards})
-    ranking = rank(judge(wanted, snapshot(objects), upstream()))
+    ranking = rank(judge(wanted, snapshot(objects), upstream_profile()))
     expected = {"z1": (10, 100, 200), "z2": (-4, 0, 0), "z3": (1, 35, 70), "z4": (0, 28, 56)}
 
-    assert expected == {name: ranking.of(name)["InterPodAffinity"] for name in sorted(ranking.nodes)}
+    assert expected == {name: ranking.scores_of(name)["InterPodAffinity"] for name in sorted(ranking.nodes)}
 
 
 # --- the columns against plain Python -------------------------------------------------------------------------------
@@ -250,16 +250,16 @@ def test_affinity_score_equals_its_formula(world):
     """The columns of wishes, gathered into domains, give what a walk over all pods gives."""
     objects, wanted = world
     seen = snapshot(objects)
-    ranking = rank(judge(wanted, seen, upstream()))
+    ranking = rank(judge(wanted, seen, upstream_profile()))
     for name in ranking.nodes:
-        score = ranking.of(name).get("InterPodAffinity")
+        score = ranking.scores_of(name).get("InterPodAffinity")
         assert (None if score is None else score[0]) == liked(wanted, seen.node(name), seen)
 
 
 def spread_score(wanted, node, seen, candidates):
     """The soft score as upstream.md words it; None: nothing is asked, -1: not ranked."""
     spoken = wanted.spec.topology_spread_constraints
-    plugin = upstream().plugin("PodTopologySpread")
+    plugin = upstream_profile().plugin("PodTopologySpread")
     soft = plugin.soft_constraints(wanted, seen)
     if not soft:
         return None
@@ -285,7 +285,7 @@ def spread_score(wanted, node, seen, candidates):
             count = 0
             for one in seen.all_nodes():
                 tainted = any(t.effect != "PreferNoSchedule" for t in one.spec.taints) and each.honors_node_taints
-                skips = (each.honors_node_affinity and not admitted(wanted, one)) or tainted or not complete(one)
+                skips = (each.honors_node_affinity and not matches_node_affinity(wanted, one)) or tainted or not complete(one)
                 if one.metadata.labels.get(each.topology_key) == value and not skips:
                     count += holds(each, one)
         total += count * math.log(size + 2) + each.max_skew - 1
@@ -298,10 +298,10 @@ def test_soft_spread_score_equals_its_formula(world):
     """The columns of domains give what a walk over nodes and pods gives, with own and with default constraints."""
     objects, wanted = world
     seen = snapshot(objects)
-    ranking = rank(judge(wanted, seen, upstream()))
+    ranking = rank(judge(wanted, seen, upstream_profile()))
     candidates = [seen.node(name) for name in ranking.nodes]
     for name in ranking.nodes:
-        score = ranking.of(name).get("PodTopologySpread")
+        score = ranking.scores_of(name).get("PodTopologySpread")
         assert (None if score is None else score[0]) == spread_score(wanted, seen.node(name), seen, candidates)
 
 
@@ -317,7 +317,7 @@ def test_groups_and_wishes_follow(strategy):
         random.shuffle(changes)
         present = {key_of(item): item for item in objects}
         moved = snapshot(objects)
-        rank(judge(wanted, moved, upstream()))
+        rank(judge(wanted, moved, upstream_profile()))
         for key, new in changes:
             old = present.pop(key, None)
             if old is not None or new is not None:

@@ -13,8 +13,8 @@ from kvolsched.scheduler.loop.scheduling_queue import (
     UNSCHEDULABLE,
     QueueEntry,
     SchedulingQueue,
-    back_at,
     backoff,
+    end_of_backoff,
 )
 from kvolsched.world.log import Note
 from kvolsched.world.view import build
@@ -41,7 +41,7 @@ def test_priority_first_then_who_came_first():
 def test_back_off_doubles_to_ten_seconds():
     """1, 2, 4, 8, 10, 10; each up to the next tick of the 1 s timer, as observed: 1 to 2 s, 3 s, 5 s."""
     assert [backoff(number) for number in range(7)] == [0, 1, 2, 4, 8, 10, 10]
-    assert [back_at(0.3, number) for number in (1, 2, 3)] == [2.0, 3.0, 5.0]
+    assert [end_of_backoff(0.3, number) for number in (1, 2, 3)] == [2.0, 3.0, 5.0]
 
 
 def test_errors_are_not_popped_before_their_time():

@@ -10,8 +10,8 @@ import pytest
 from kvolsched.conform import judge_case, read
 from kvolsched.conform.spread import with_spreading
 from kvolsched.scheduler.framework.judgement import check
-from kvolsched.scheduler.framework.profile import design
 from kvolsched.scheduler.plugins.pod_topology_spread import releases
+from kvolsched.scheduler.profiles import design_profile
 
 RECORDED = Path(__file__).parents[1] / "conformance" / "design-spread.jsonl.gz"
 
@@ -24,4 +24,4 @@ RECORDED = Path(__file__).parents[1] / "conformance" / "design-spread.jsonl.gz"
 def test_columns_say_what_rules_say_in_the_design(plugin):
     """In all 290 cases, in S3's form and those of the releases."""
     for recorded in read(RECORDED):
-        check(judge_case(recorded.case, with_spreading(design(), plugin)))
+        check(judge_case(recorded.case, with_spreading(design_profile(), plugin)))

@@ -5,12 +5,12 @@ import pytest
 from kvolsched.api.text.manifest import from_plain
 from kvolsched.scheduler.columns.snapshot import snapshot
 from kvolsched.scheduler.framework.judgement import judge
-from kvolsched.scheduler.framework.profile import design, upstream
 from kvolsched.scheduler.framework.ranking import rank
 from kvolsched.scheduler.framework.verdict import Code
 from kvolsched.scheduler.plugins.pod_topology_spread.releases import EVEN_PODS_SPREAD_LITERALLY as LITERAL
 from kvolsched.scheduler.plugins.volume_binding import VolumeBinding
 from kvolsched.scheduler.plugins.volume_binding.releases import largest_first
+from kvolsched.scheduler.profiles import design_profile, upstream_profile
 from kvolsched.world.log import Key
 
 BIG = {"cpu": "8", "memory": "16Gi", "pods": "110"}
@@ -130,7 +130,7 @@ ZONES = [
 def test_a_bound_volume_is_reached_by_its_affinity(terms, reached):
     """Terms are ORed, expressions ANDed, every operator counts, and no affinity reaches everywhere."""
     seen = snapshot([*ZONES, volume("v", terms=terms, claim="c"), claim("c", volume="v"), storage_class()])
-    for profile in (upstream(), design()):
+    for profile in (upstream_profile(), design_profile()):
         judgement = judge(pod(volumes=using("c")), seen, profile)
         assert judgement.feasible == tuple(reached.split())
 
@@ -141,7 +141,7 @@ def test_words_for_a_volume_out_of_reach():
     out = [volume("v", terms=[term(among("zone", "z"))], claim="c"), claim("c", volume="v"), storage_class()]
     seen = snapshot([*ZONES, *out])
     asked = pod(volumes=using("c"))
-    today, then = judge(asked, seen, upstream()), judge(asked, seen, design())
+    today, then = judge(asked, seen, upstream_profile()), judge(asked, seen, design_profile())
     assert today.sentence() == "0/3 nodes are available: 3 node(s) didn't match PersistentVolume's node affinity."
     assert then.sentence() == "0/3 nodes are available: 3 node(s) had volume node affinity conflict."
     cell = today.cell("n1", "VolumeBinding")
@@ -177,9 +177,9 @@ def test_the_closest_volume_that_the_node_reaches():
     there = [volume(f"b{size}", f"{size}Gi", [term(among("zone", "b"))]) for size in (20, 9)]
     asked = [claim("x", "5Gi"), claim("y", "6Gi")]
     seen = snapshot([*ZONES, *here, *there, *asked, storage_class()])
-    plugin = upstream().plugin("VolumeBinding")
+    plugin = upstream_profile().plugin("VolumeBinding")
     wanted = pod(volumes=using("x", "y"))
-    assert judge(wanted, seen, upstream()).feasible == ("n1", "n2")
+    assert judge(wanted, seen, upstream_profile()).feasible == ("n1", "n2")
     assert [b.name for _, b in plugin.decide(wanted, "n1", seen).static] == ["a6", "a7"]
     assert [b.name for _, b in plugin.decide(wanted, "n2", seen).static] == ["b9", "b20"]
 
@@ -189,7 +189,7 @@ def test_two_of_three_claims_are_not_enough():
     """A node with volumes for two of three claims is refused, in Kubernetes' words."""
     volumes = [volume(f"v{i}", terms=[term(among("zone", "a"))]) for i in range(2)]
     seen = snapshot([*ZONES, *volumes, *(claim(name) for name in "xyz"), storage_class()])
-    judgement = judge(pod(volumes=using("x", "y", "z")), seen, upstream())
+    judgement = judge(pod(volumes=using("x", "y", "z")), seen, upstream_profile())
     assert judgement.sentence() == (
         "0/3 nodes are available: 3 node(s) didn't find available persistent volumes to bind."
     )
@@ -200,10 +200,10 @@ def test_provisioning_where_the_class_allows():
     """What finds no volume is provisioned where allowedTopologies admits the node; no list admits every node."""
     classes = [storage_class("zonal", "x", zones=["a", "b"]), storage_class("free", "x")]
     seen = snapshot([*ZONES, claim("z", storage_class="zonal"), claim("f", storage_class="free"), *classes])
-    for profile in (upstream(), design()):
+    for profile in (upstream_profile(), design_profile()):
         assert judge(pod(volumes=using("z")), seen, profile).feasible == ("n1", "n2")
         assert judge(pod(volumes=using("f")), seen, profile).feasible == ("n1", "n2", "n3")
-    decision = upstream().plugin("VolumeBinding").decide(pod(volumes=using("z")), "n1", seen)
+    decision = upstream_profile().plugin("VolumeBinding").decide(pod(volumes=using("z")), "n1", seen)
     assert decision.provision == (Key("PersistentVolumeClaim", "default", "z"),)
 
 
@@ -214,14 +214,14 @@ def test_some_static_some_provisioned():
     classes = [storage_class("zonal", "x", zones=["a", "b"])]
     seen = snapshot([*ZONES, *volumes, *classes, claim("c", "5Gi", "zonal"), claim("d", "9Gi", "zonal")])
     both = pod(volumes=using("c", "d"))
-    decision = design().plugin("CheckVolumeBinding").decide(both, "n1", seen)
+    decision = design_profile().plugin("CheckVolumeBinding").decide(both, "n1", seen)
     assert [(left.name, right.name) for left, right in decision.static] == [("c", "v")]
     assert [key.name for key in decision.provision] == ["d"]
-    judgement = judge(both, seen, design())
+    judgement = judge(both, seen, design_profile())
     assert judgement.feasible == ("n1", "n2")
     ranking = rank(judgement)
-    assert ranking.of("n1")["VolumeBinding"][0] == 50
-    assert ranking.of("n2")["VolumeBinding"][0] == 0
+    assert ranking.scores_of("n1")["VolumeBinding"][0] == 50
+    assert ranking.scores_of("n2")["VolumeBinding"][0] == 0
     assert ranking.best == ("n1",)
 
 
@@ -233,15 +233,15 @@ def test_priority_prefers_the_closest_size():
         volume("vb", "5Gi", [term(among("zone", "b"))]),
     ]
     seen = snapshot([*ZONES, *volumes, storage_class(), claim("c", "5Gi"), claim("d", "1Gi")])
-    ranking = rank(judge(pod(volumes=using("c")), seen, design()))
-    assert {name: ranking.of(name)["VolumeBinding"][1] for name in ranking.nodes} == {"n1": 50, "n2": 100}
+    ranking = rank(judge(pod(volumes=using("c")), seen, design_profile()))
+    assert {name: ranking.scores_of(name)["VolumeBinding"][1] for name in ranking.nodes} == {"n1": 50, "n2": 100}
     assert ranking.best == ("n2",)
     twins = [
         volume("va", "10Gi", [term(among("zone", "a"))]),
         volume("vb", "10Gi", [term(among("zone", "b"))]),
     ]
     assert rank(
-        judge(pod(volumes=using("c")), snapshot([*ZONES, *twins, storage_class(), claim("c")]), design())
+        judge(pod(volumes=using("c")), snapshot([*ZONES, *twins, storage_class(), claim("c")]), design_profile())
     ).best == (
         "n1",
         "n2",
@@ -252,7 +252,7 @@ def test_priority_prefers_the_closest_size():
 def test_a_volume_named_by_another_claim_is_not_matched():
     """A prebound volume is left alone, and found by its own claim whatever its phase."""
     seen = snapshot([*ZONES, volume("v", claim="mine"), claim("mine"), claim("other"), storage_class()])
-    plugin = upstream().plugin("VolumeBinding")
+    plugin = upstream_profile().plugin("VolumeBinding")
     assert not plugin.decide(pod(volumes=using("other")), "n1", seen).fits
     assert [right.name for _, right in plugin.decide(pod(volumes=using("mine")), "n1", seen).static] == ["v"]
 
@@ -262,8 +262,8 @@ def test_a_selected_node_pins_the_claim():
     pinned = claim("c", storage_class="zonal", **{"volume.kubernetes.io/selected-node": "n2"})
     seen = snapshot([*ZONES, pinned, storage_class("zonal", "x")])
     asked = pod(volumes=using("c"))
-    assert judge(asked, seen, upstream()).feasible == ("n2",)
-    then = judge(asked, seen, design())
+    assert judge(asked, seen, upstream_profile()).feasible == ("n2",)
+    then = judge(asked, seen, design_profile())
     assert then.feasible == ()
     assert then.error == then.sentence() == "pod has unbound PersistentVolumeClaims (repeated 3 times)"
 
@@ -283,7 +283,7 @@ def test_a_selected_node_pins_the_claim():
 )
 def test_the_whole_pod_is_rejected_before_filtering(objects, message, plugin):
     """The rejection is no verdict on a node, and its sentence ends in the famous `not found`."""
-    judgement = judge(pod(volumes=using("c")), snapshot([*ZONES, *objects]), upstream())
+    judgement = judge(pod(volumes=using("c")), snapshot([*ZONES, *objects]), upstream_profile())
     assert judgement.rejected_by.plugin == plugin
     assert judgement.rejected_by.code is Code.UNSCHEDULABLE_AND_UNRESOLVABLE
     assert judgement.feasible == ()
@@ -311,7 +311,7 @@ def spread(counts, closed=(), key="zone", skew=1, own=None, **extra):
     return wanted, snapshot(objects)
 
 
-@pytest.mark.parametrize("profile", [upstream(), design()], ids=lambda profile: profile.name)
+@pytest.mark.parametrize("profile", [upstream_profile(), design_profile()], ids=lambda profile: profile.name)
 @pytest.mark.parametrize(
     ("counts", "closed", "skew", "fits"),
     [
@@ -345,7 +345,7 @@ def test_seven_nodes():
     }
     for key, fits in (("zone", ("3a",)), ("node", ("1c", "2b", "2c"))):
         wanted = pod(labels={"app": "foo"}, topologySpreadConstraints=[{**constraint, "topologyKey": key}])
-        for profile in (upstream(), design()):
+        for profile in (upstream_profile(), design_profile()):
             assert judge(wanted, snapshot(objects), profile).feasible == fits
 
 
@@ -362,7 +362,7 @@ def test_node_affinity_limits_the_domains():
             }
         },
     )
-    for profile in (upstream(), design()):
+    for profile in (upstream_profile(), design_profile()):
         assert judge(wanted, seen, profile).feasible == ("zone1", "zone2")
 
 
@@ -370,7 +370,7 @@ def test_node_affinity_limits_the_domains():
 def test_a_pod_that_does_not_match_itself():
     """After placement nothing changes, so 1/1/0 admits every zone; the literal pseudo code admits zone 3 only."""
     wanted, seen = spread([1, 1, 0], own={"app": "other"})
-    assert judge(wanted, seen, design()).feasible == ("zone1", "zone2", "zone3")
+    assert judge(wanted, seen, design_profile()).feasible == ("zone1", "zone2", "zone3")
     fits = [item.metadata.name for item in seen.all_nodes() if LITERAL.rule(wanted, item, seen)]
     assert fits == ["zone3"]
 
@@ -380,7 +380,7 @@ def test_words_of_spreading():
     wanted, seen = spread([1, 0])
     bare = node("bare")
     seen.apply(Key("Node", "", "bare"), None, bare)
-    judgement = judge(wanted, seen, upstream())
+    judgement = judge(wanted, seen, upstream_profile())
     assert judgement.feasible == ("zone2",)
     assert str(judgement.cell("zone1", "PodTopologySpread").evidence[0]) == (
         "1 in zone=zone1 + self match 1 − minimum 0 = 2 > maxSkew 1"
@@ -399,24 +399,24 @@ def test_the_sentence_is_a_histogram_sorted_as_strings():
     poor = [node(f"p{i}", allocatable={"cpu": "1", "memory": "1", "pods": "9"}) for i in range(10)]
     seen = snapshot([*poor, node("c1", unschedulable=True), node("c2", unschedulable=True)])
     wanted = pod(requests={"cpu": "2", "memory": "2"})
-    judgement = judge(wanted, seen, upstream())
+    judgement = judge(wanted, seen, upstream_profile())
     assert judgement.sentence() == (
         "0/12 nodes are available: 10 Insufficient cpu, 10 Insufficient memory, 2 node(s) were unschedulable."
     )
     assert judgement.sentence(postfilter="preemption: x.").endswith("unschedulable. preemption: x.")
     evidence = judgement.cell("p0", "NodeResourcesFit").evidence
     assert str(evidence[0]) == "requests.cpu 2 > allocatable 1 − requested 0 = 1"
-    assert judge(wanted, snapshot([]), upstream()).sentence() == "no nodes available to schedule pods"
+    assert judge(wanted, snapshot([]), upstream_profile()).sentence() == "no nodes available to schedule pods"
 
 
 def test_one_predicate_of_the_time_gave_all_its_reasons():
     """1.11 judged selector and resources as one predicate, and both reasons counted."""
     seen = snapshot([node("n", allocatable={"cpu": "1", "pods": "9"})])
     wanted = pod(requests={"cpu": "2"}, nodeSelector={"zone": "a"})
-    assert judge(wanted, seen, design()).sentence() == (
+    assert judge(wanted, seen, design_profile()).sentence() == (
         "0/1 nodes are available: 1 Insufficient cpu, 1 node(s) didn't match node selector."
     )
-    assert judge(wanted, seen, upstream()).sentence() == (
+    assert judge(wanted, seen, upstream_profile()).sentence() == (
         "0/1 nodes are available: 1 node(s) didn't match Pod's node affinity/selector."
     )
 
@@ -426,7 +426,7 @@ def test_restricted_to_named_nodes():
     names = {"matchFields": [among("metadata.name", "n1")]}
     affinity = {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [names]}}}
     seen = snapshot([*ZONES[1:], node("n1", unschedulable=True)])
-    judgement = judge(pod(affinity=affinity), seen, upstream())
+    judgement = judge(pod(affinity=affinity), seen, upstream_profile())
     assert judgement.sentence() == (
         "0/3 nodes are available: 1 node(s) were unschedulable, 2 node(s) didn't satisfy plugin(s) [NodeAffinity]."
     )
@@ -443,20 +443,20 @@ def test_anti_affinity_both_ways():
     }
     seen = snapshot([*ZONES, pod("e", "n1", {"app": "db"}, affinity=anti)])
     wanted = pod(labels={"app": "db"}, affinity=anti)
-    today, then = judge(wanted, seen, upstream()), judge(wanted, seen, design())
+    today, then = judge(wanted, seen, upstream_profile()), judge(wanted, seen, design_profile())
     assert today.feasible == then.feasible == ("n2", "n3")
     assert today.cell("n1", "InterPodAffinity").reason == "node(s) didn't match pod anti-affinity rules"
     assert then.cell("n1", "InterPodAffinity").reasons == (
         "node(s) didn't match pod affinity/anti-affinity",
         "node(s) didn't satisfy existing pods anti-affinity rules",
     )
-    plain = judge(pod(labels={"app": "db"}), seen, upstream())
+    plain = judge(pod(labels={"app": "db"}), seen, upstream_profile())
     assert plain.cell("n1", "InterPodAffinity").reason == "node(s) didn't satisfy existing pods anti-affinity rules"
 
 
 def test_fingerprints_tell_verdicts_apart():
     """The same verdicts give the same 8 bytes, other verdicts others."""
     seen = snapshot(ZONES)
-    prints = [judge(wanted, seen, upstream()).fingerprint for wanted in (pod(), pod("q"), pod(requests={"cpu": "99"}))]
+    prints = [judge(wanted, seen, upstream_profile()).fingerprint for wanted in (pod(), pod("q"), pod(requests={"cpu": "99"}))]
     assert len(prints[0]) == 8
     assert prints[0] == prints[1] != prints[2]

@@ -11,9 +11,9 @@ from kvolsched.api.kinds.volume import PersistentVolume
 from kvolsched.scheduler.columns.snapshot import Snapshot, snapshot
 from kvolsched.scheduler.framework.extension_points import ColumnContext
 from kvolsched.scheduler.framework.judgement import judge
-from kvolsched.scheduler.framework.profile import design, upstream
 from kvolsched.scheduler.framework.ranking import rank
 from kvolsched.scheduler.framework.verdict import OK, SKIP
+from kvolsched.scheduler.profiles import design_profile, upstream_profile
 from kvolsched.world.log import Key
 from kvolsched.world.view import build
 from scheduler.strategies import changing, clusters, company, pending, spread, stores
@@ -38,7 +38,7 @@ def test_moved_equals_built(states, pod, random):
             if old == new:
                 continue
             if random.random() < 0.1:
-                for profile in (upstream(), design()):
+                for profile in (upstream_profile(), design_profile()):
                     rank(judge(pod, moved, profile))  # makes tallies and demands, which then have to follow
             moved.apply(key, old, new)
             trail.append((key, old, new))
@@ -89,17 +89,17 @@ def test_what_was_asked_for_follows(strategy):
 def _same(moved, contents, pod):
     built = build(Snapshot(), contents)
     assert moved == built
-    for matchers in moved.tallies.asked():
-        counts = moved.matched(*matchers)
-        anew = built.matched(*matchers)
+    for matchers in moved.pod_counts.cached_matchers():
+        counts = moved.count_matching(*matchers)
+        anew = built.count_matching(*matchers)
         for name, row in moved.nodes.rows():
             assert counts[row] == anew[built.nodes.row_of[name]]
-    for ask, size in list(moved.supply._demands):
+    for ask, size in list(moved.free_volumes._matches):
         for name, row in moved.nodes.rows():
             there = built.nodes.row_of[name]
-            assert moved.supply.count(ask, size)[row] == built.supply.count(ask, size)[there]
-            assert moved.supply.smallest(ask, size)[row] == built.supply.smallest(ask, size)[there]
-    for profile in (upstream(), design()):
+            assert moved.free_volumes.count(ask, size)[row] == built.free_volumes.count(ask, size)[there]
+            assert moved.free_volumes.smallest_size(ask, size)[row] == built.free_volumes.smallest_size(ask, size)[there]
+    for profile in (upstream_profile(), design_profile()):
         one, other = judge(pod, moved, profile), judge(pod, built, profile)
         assert one.matrix() == other.matrix()
         assert one.fingerprint == other.fingerprint
@@ -125,8 +125,8 @@ def test_a_pod_without_claims_visits_no_volume():
     node = Node(metadata=ObjectMeta(name="n"), status=NodeStatus(allocatable=Frozen(cpu="1", pods="9")))
     pod = Pod(spec=PodSpec(containers=(Container(resources=Resources(requests=Frozen(cpu="1"))),)))
     seen = snapshot([node, *(PersistentVolume(metadata=ObjectMeta(name=f"v{i}")) for i in range(3))])
-    for profile in (upstream(), design()):
-        seen.supply = seen._volumes = None  # whoever looks at a volume fails
+    for profile in (upstream_profile(), design_profile()):
+        seen.free_volumes = seen._volumes = None  # whoever looks at a volume fails
         judgement = judge(pod, seen, profile)
         rank(judgement)
         assert judgement.feasible == ("n",)
@@ -159,21 +159,21 @@ def test_scores_follow_row_by_row(moves, odd):
         else:
             there.pop(key_of(placed), None)
         if asks or place == len(moves) - 1:
-            for profile in (upstream(), design()):
+            for profile in (upstream_profile(), design_profile()):
                 ours, anew = (judge(asked, seen, profile) for seen in (moved, snapshot(there.values())))
                 assert anew.matrix() == ours.matrix()
                 assert rank(anew).total() == rank(ours).total()
-                assert rank(anew).best == rank(ours).best == tuple(map(rank(ours).tied, range(rank(ours).ties)))
+                assert rank(anew).best == rank(ours).best == tuple(map(rank(ours).best_node, range(rank(ours).tie_count)))
 
 
 def test_who_needs_what_a_pod_lacks_has_nothing_to_say():
     """A plugin that names what it needs of a pod skips one that has none of it, rejects no node and ranks none."""
     seen, pod = snapshot([Node(metadata=ObjectMeta(name="n0"))]), plain("bare")
-    for profile in (upstream(), design()):
-        needing = [each.plugin for each in profile.plugins if getattr(each.plugin, "needs", ())]
+    for profile in (upstream_profile(), design_profile()):
+        needing = [each.plugin for each in profile.plugins if getattr(each.plugin, "skip_without", ())]
         assert needing
         for plugin in needing:
-            assert not any(getattr(pod.spec, field, False) or getattr(seen, field, False) for field in plugin.needs)
+            assert not any(getattr(pod.spec, field, False) or getattr(seen, field, False) for field in plugin.skip_without)
             assert not hasattr(plugin, "prefilter") or plugin.prefilter(pod, seen) == SKIP
             assert plugin.rule(pod, seen.node("n0"), seen) == OK
             assert not hasattr(plugin, "score") or plugin.score(pod, ColumnContext(seen)) is None

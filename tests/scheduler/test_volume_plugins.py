@@ -5,13 +5,13 @@ from hypothesis import Phase, find, given, settings
 from hypothesis import strategies as st
 
 from kvolsched.api.text.manifest import from_plain
-from kvolsched.scheduler.columns.exclusive_use import ANY
+from kvolsched.scheduler.columns.exclusive_use import ANY_ADDRESS
 from kvolsched.scheduler.columns.hypothetical_snapshot import HypotheticalSnapshot
 from kvolsched.scheduler.columns.images import full_name, images_of
 from kvolsched.scheduler.columns.snapshot import Snapshot, snapshot
 from kvolsched.scheduler.framework.extension_points import EnabledPlugin
 from kvolsched.scheduler.framework.judgement import check, judge
-from kvolsched.scheduler.framework.profile import Profile, upstream
+from kvolsched.scheduler.framework.profile import Profile
 from kvolsched.scheduler.framework.ranking import rank
 from kvolsched.scheduler.framework.verdict import OK, Code
 from kvolsched.scheduler.plugins.node_ports import NodePorts
@@ -20,6 +20,7 @@ from kvolsched.scheduler.plugins.volume_binding import VolumeBinding
 from kvolsched.scheduler.plugins.volume_binding.releases import largest_first
 from kvolsched.scheduler.plugins.volume_restrictions import VolumeRestrictions
 from kvolsched.scheduler.plugins.volume_zone import VolumeZone
+from kvolsched.scheduler.profiles import upstream_profile
 from kvolsched.world.log import Key
 from scheduler.test_rules import claim, node, pod, storage_class
 from scheduler.volume_strategies import changes, disks
@@ -28,7 +29,7 @@ PLUGINS = [NodePorts(), VolumeRestrictions(), NodeVolumeLimits(), VolumeBinding(
 # One profile a plugin, so that none hides behind the rejection of another; and all together.
 ALONE = [Profile(plugin.name, (EnabledPlugin(plugin),)) for plugin in PLUGINS]
 ALONE.append(Profile("falling", (EnabledPlugin(VolumeBinding(claim_order=largest_first)),)))
-PROFILES = [*ALONE, upstream()]
+PROFILES = [*ALONE, upstream_profile()]
 SENTENCES = [
     (NodePorts(), "node(s) didn't have free ports for the requested pod ports"),
     (VolumeRestrictions(), "node(s) had no available disk"),
@@ -134,7 +135,7 @@ def test_image_locality_is_its_formula(world):
     """Σ size · nodes having it / all nodes, from 23 MiB to 1,000 MiB a container, on a scale of 100."""
     objects, wanted = world
     seen = snapshot(objects)
-    ranking = rank(judge(wanted, seen, upstream()))
+    ranking = rank(judge(wanted, seen, upstream_profile()))
     containers = (*wanted.spec.containers, *wanted.spec.init_containers)
     every = [images_of(each) for each in seen.all_nodes()]
     for name in ranking.nodes:
@@ -146,7 +147,7 @@ def test_image_locality_is_its_formula(world):
         )
         least, most = 23 * 2**20, 1000 * 2**20 * len(containers)
         expected = 100 * (min(max(total, least), most) - least) // (most - least)
-        assert expected == ranking.of(name)["ImageLocality"][1]
+        assert expected == ranking.scores_of(name)["ImageLocality"][1]
 
 
 # --- Kubernetes' words, case by case --------------------------------------------------------------------------------
@@ -154,7 +155,7 @@ def test_image_locality_is_its_formula(world):
 
 def judged(wanted, *objects):
     """Judge a pod in a cluster."""
-    return judge(wanted, snapshot(objects), upstream())
+    return judge(wanted, snapshot(objects), upstream_profile())
 
 
 def with_volumes(name="p", on="", **sources):
@@ -176,7 +177,7 @@ def with_port(name="p", on="", **port):
         ({"hostPort": 81}, {}, True),
         ({"hostIP": "10.0.0.1"}, {"hostIP": "10.0.0.2"}, True),
         ({"hostIP": "10.0.0.1"}, {"hostIP": "10.0.0.1"}, False),
-        ({"hostIP": ANY}, {"hostIP": "10.0.0.1"}, False),
+        ({"hostIP": ANY_ADDRESS}, {"hostIP": "10.0.0.1"}, False),
     ],
 )
 def test_host_ports(asked, held, fits):
@@ -244,13 +245,13 @@ def test_a_single_pod_claim_serves_one_pod_in_the_whole_cluster():
     """Its user excludes every node for other pods; if a dry run removes that user, every node fits."""
     holder = uses("holder", "a")
     seen = snapshot([node("a"), node("b"), *single(), holder])
-    judgement = judge(uses(), seen, upstream())
+    judgement = judge(uses(), seen, upstream_profile())
 
     assert () == judgement.feasible
     assert "2 node(s) unavailable due to PersistentVolumeClaim with ReadWriteOncePod" in judgement.sentence()
     trial = HypotheticalSnapshot(seen)
     trial.take(holder)
-    assert ("a", "b") == judge(uses(), trial, upstream()).feasible
+    assert ("a", "b") == judge(uses(), trial, upstream_profile()).feasible
 
 
 def test_two_users_of_a_single_pod_claim_count_as_one_conflict():
@@ -259,7 +260,7 @@ def test_two_users_of_a_single_pod_claim_count_as_one_conflict():
     trial = HypotheticalSnapshot(snapshot([node("a"), node("b"), *single(), first, second]))
     trial.take(first)
 
-    assert ("a", "b") == judge(uses(), trial, upstream()).feasible
+    assert ("a", "b") == judge(uses(), trial, upstream_profile()).feasible
 
 
 def csi_node(name, count, driver="one.csi"):

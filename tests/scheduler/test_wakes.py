@@ -42,7 +42,7 @@ def node(*, labels=None, annotations=None, cpu="2", cordoned=False, taints=(), r
 
 def happened(old, new):
     """Return (action, whom alone it concerns, up to which priority) of each event of a change."""
-    return [(event.action, event.only, event.up_to) for event in events_of(key_of(new or old), old, new)]
+    return [(event.action, event.only_pod, event.max_priority) for event in events_of(key_of(new or old), old, new)]
 
 
 TAINT = {"key": "busy", "effect": "NoSchedule"}
@@ -100,9 +100,9 @@ def test_what_happened_to_a_pod(case):
 def woken(waiting, rejected_by, old, new):
     """Say whether a pod that these plugins rejected is tried again."""
     return any(
-        hint.when(waiting, event.old, event.new)
+        hint.hint_fn(waiting, event.old, event.new)
         for event in events_of(key_of(new or old), old, new)
-        if event.only in ("", "default/app")
+        if event.only_pod in ("", "default/app")
         for hint in hints_for(PROFILE, event.kind, event.action, rejected_by)
     )
 
@@ -160,9 +160,9 @@ def test_a_plugin_hears_of_what_it_waits_for(hint):
 
 def test_who_waits_for_nodes_hears_of_taints():
     """A plugin that waits for new nodes and says nothing of taints is told of every change of one; others are not."""
-    waits = attrs.make_class("Waits", {"name": attrs.field(default="W"), "wakes": attrs.field(default=())})
-    for_nodes = waits(wakes=(QueueingHint("Node", "a node appears", on=Action.ADD),))
-    for_both = waits(wakes=(QueueingHint("Node", "a node or a taint", on=Action.ADD | Action.NODE_TAINT),))
+    waits = attrs.make_class("Waits", {"name": attrs.field(default="W"), "events_to_register": attrs.field(default=())})
+    for_nodes = waits(events_to_register=(QueueingHint("Node", "a node appears", action=Action.ADD),))
+    for_both = waits(events_to_register=(QueueingHint("Node", "a node or a taint", action=Action.ADD | Action.NODE_TAINT),))
 
     assert [2, 1, 0] == [len(registered_events(plugin)) for plugin in (for_nodes, for_both, waits())]
 

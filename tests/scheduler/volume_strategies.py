@@ -37,7 +37,7 @@ from kvolsched.api.kinds.volume import (
     PersistentVolumeSpec,
     PersistentVolumeStatus,
 )
-from kvolsched.scheduler.columns.exclusive_use import ANY
+from kvolsched.scheduler.columns.exclusive_use import ANY_ADDRESS
 from kvolsched.world.log import Key
 
 ZONE, OLD_ZONE = "topology.kubernetes.io/zone", "failure-domain.beta.kubernetes.io/zone"
@@ -94,7 +94,7 @@ ports = st.builds(
     ContainerPort,
     container_port=st.just(80),
     host_port=some_of([0, 80, 80, 443]),
-    host_ip=some_of(["", ANY, "10.0.0.1", "10.0.0.2"]),
+    host_ip=some_of(["", ANY_ADDRESS, "10.0.0.1", "10.0.0.2"]),
     protocol=some_of(["", "TCP", "UDP"]),
 )
 

@@ -214,7 +214,7 @@ def test_of_many_nodes_those_are_shown_that_tell():
     every = passed.ranking
     rows = [
         f.ScoreRow(name, plugin, round(raw), normalised, weight, weighted)
-        for name in every.nodes for plugin, (raw, normalised, weighted) in every.of(name).items()
+        for name in every.nodes for plugin, (raw, normalised, weighted) in every.scores_of(name).items()
         for weight in [next(one.weight for one in passed.judgement.profile.scores if one.name == plugin)]
     ]
     told, all_told = scores.weight_effects(found), scores.weight_effects(evolve(found, scores=tuple(rows)))

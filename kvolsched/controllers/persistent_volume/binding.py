@@ -1,115 +1,139 @@
-"""How claims and volumes are moved through their phases: the writes, each skipped if it is already so.
+"""Moves claims and volumes through their phases; here alone does a claim become Bound.
 
-A bind is four of them, in this order: the volume's claimRef, its phase, the claim's volumeName, its phase. Nothing here
-decides whether to bind.
+A bind is four writes, in this order: the volume's claimRef, its phase, the claim's volumeName, its phase; each is
+skipped if it is already so. Whether to bind is decided elsewhere (`claims`, `volumes`).
 """
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
 
 import attrs
 
 from ...api.kinds.meta import EMPTY, Frozen, evolve_parts
 from ...api.kinds.quantity import value
-from ...api.kinds.volume import BIND_COMPLETED, BOUND_BY_CONTROLLER, PersistentVolume, PersistentVolumeClaim
+from ...api.kinds.volume import (
+    BIND_COMPLETED,
+    BOUND_BY_CONTROLLER,
+    PersistentVolume,
+    PersistentVolumeClaim,
+    PersistentVolumeClaimStatus,
+)
 from ...volumes import CLEAN, bind_volume_to_claim, claim_key, with_content
 from ...world.plan import PlanBuilder, reference_of
 
 CURRENT_ATTRIBUTES = "currentVolumeAttributesClassName"
 PRE_RESIZE_CAPACITY = "volume.alpha.kubernetes.io/pre-resize-capacity"
 
+# (claim, phase, its volume) -> the claim's status in that phase
+ClaimStatus = Callable[[PersistentVolumeClaim, str, PersistentVolume | None], PersistentVolumeClaimStatus]
+
+
+def basic_claim_status(
+    claim: PersistentVolumeClaim, phase: str, volume: PersistentVolume | None
+) -> PersistentVolumeClaimStatus:
+    """Return a claim's status as in 1.11: access modes always follow the volume, capacity only with the phase."""
+    status = attrs.evolve(claim.status, phase=phase)
+    if volume is None:
+        return attrs.evolve(status, access_modes=(), capacity=EMPTY)
+    status = attrs.evolve(status, access_modes=volume.spec.access_modes)
+    if claim.status.phase == phase:
+        return status
+    return attrs.evolve(status, capacity=Frozen({"storage": volume.spec.capacity.get("storage", "0")}))
+
+
+def claim_status_with_attributes(
+    claim: PersistentVolumeClaim, phase: str, volume: PersistentVolume | None
+) -> PersistentVolumeClaimStatus:
+    """Return a claim's status as in v1.36.2: also the capacity before a resize and the VolumeAttributesClass."""
+    status = basic_claim_status(claim, phase, volume)
+    if volume is None:
+        return attrs.evolve(status, rest=status.rest.merged({CURRENT_ATTRIBUTES: None}))
+    if claim.status.phase == phase:
+        return status
+    before_resize = volume.metadata.annotations.get(PRE_RESIZE_CAPACITY, "")
+    try:
+        value(before_resize)
+        status = attrs.evolve(status, capacity=Frozen({"storage": before_resize}))
+    except ValueError:  # unreadable, or absent
+        pass
+    attributes_class = volume.spec.volume_attributes_class_name
+    if attributes_class:
+        status = attrs.evolve(status, rest=status.rest.merged({CURRENT_ATTRIBUTES: attributes_class}))
+    return status
+
 
 @attrs.frozen
 class BindingWrites:
-    """The writes of one release: `today` is v1.36.2, otherwise 1.11; `tells_clean` says that a volume was untouched."""
+    """Plans the writes that bind, unbind, fail and lose.
 
-    today: bool
-    tells_clean: bool = False
+    Args:
+        claim_status: how a claim's status follows its phase and volume.
+        marks_clean: a claim bound to a volume that was Available is marked clean (S0's rollback).
+    """
 
-    def bind(self, decision: PlanBuilder, volume: PersistentVolume, claim: PersistentVolumeClaim) -> None:
+    claim_status: ClaimStatus = claim_status_with_attributes
+    marks_clean: bool = False
+
+    def bind(self, plan: PlanBuilder, volume: PersistentVolume, claim: PersistentVolumeClaim) -> None:
         """Bind a volume and a claim to each other."""
         name = volume.metadata.name
-        ours = bind_volume_to_claim(volume, claim)
-        decision.update(volume, ours, f"PV controller sets claimRef={claim_key(claim)} on pv/{name}")
-        self.volume_phase(decision, ours, "Bound")
+        reserved = bind_volume_to_claim(volume, claim)
+        plan.update(volume, reserved, f"PV controller sets the claimRef of pv/{name} to {claim_key(claim)}")
+        self.set_volume_phase(plan, reserved, "Bound")
         marks = {BIND_COMPLETED: "yes"}
         if claim.spec.volume_name != name:
             marks[BOUND_BY_CONTROLLER] = "yes"  # the controller chose; a user's own choice bears no such mark
         known = claim.metadata.annotations
         annotations = known.merged({key: mark for key, mark in marks.items() if key not in known})
         bound = evolve_parts(claim, metadata={"annotations": annotations}, spec={"volume_name": name})
-        decision.update(claim, bound, f"PV controller sets volumeName={name} on {reference_of(claim)}")
-        untouched = self.tells_clean and volume.status.phase == "Available"
-        self.claim_phase(decision, bound, "Bound", ours, untouched=untouched)
+        plan.update(claim, bound, f"PV controller sets the volumeName of {reference_of(claim)} to {name}")
+        clean = self.marks_clean and volume.status.phase == "Available"
+        self.set_claim_phase(plan, bound, "Bound", reserved, clean=clean)
 
-    def unbind(self, decision: PlanBuilder, volume: PersistentVolume, why: str = "its claim is bound elsewhere") -> None:
-        """Give a volume free; one that a user had prebound stays so, without uid."""
+    def unbind(self, plan: PlanBuilder, volume: PersistentVolume, why: str) -> None:
+        """Make a volume Available again; one that a user had prebound keeps its claimRef, without uid."""
         ref, annotations = volume.spec.claim_ref, volume.metadata.annotations
         if BOUND_BY_CONTROLLER in annotations:
             annotations, ref = annotations.merged({BOUND_BY_CONTROLLER: None}), None
         elif ref is not None:
             ref = attrs.evolve(ref, uid="")
         freed = evolve_parts(volume, metadata={"annotations": annotations}, spec={"claim_ref": ref})
-        decision.update(volume, freed, f"PV controller unbinds {reference_of(volume)}: {why}")
-        self.volume_phase(decision, freed, "Available")
+        plan.update(volume, freed, f"PV controller unbinds {reference_of(volume)}: {why}")
+        self.set_volume_phase(plan, freed, "Available")
 
-    def volume_phase(
-        self, decision: PlanBuilder, volume: PersistentVolume, phase: str, message: str = ""
+    def set_volume_phase(
+        self, plan: PlanBuilder, volume: PersistentVolume, phase: str, message: str = ""
     ) -> PersistentVolume:
-        """Set a volume's phase and return it as it will be."""
+        """Set a volume's phase and return the volume as it will be."""
         if volume.status.phase == phase:
             return volume
-        status = attrs.evolve(volume.status, phase=phase, message=message)
-        new = attrs.evolve(volume, status=status)
-        decision.update_status(volume, new, f"PV controller sets {reference_of(volume)} {phase}")
+        new = evolve_parts(volume, status={"phase": phase, "message": message})
+        plan.update_status(volume, new, f"PV controller sets the phase of {reference_of(volume)} to {phase}")
         return new
 
-    def fail_volume(self, decision: PlanBuilder, volume: PersistentVolume, reason: str, words: str) -> None:
-        """Set a volume Failed with an event; one that has failed before stays as it is, in silence."""
+    def fail_volume(self, plan: PlanBuilder, volume: PersistentVolume, reason: str, message: str) -> None:
+        """Set a volume Failed with an Event, unless it is Failed already."""
         if volume.status.phase != "Failed":
-            self.volume_phase(decision, volume, "Failed", words)
-            decision.event(volume, "Warning", reason, words)
+            self.set_volume_phase(plan, volume, "Failed", message)
+            plan.event(volume, "Warning", reason, message)
 
-    def lose_claim(self, decision: PlanBuilder, claim: PersistentVolumeClaim, reason: str, words: str) -> None:
-        """Set a claim Lost with an event; a lost one stays as it is, in silence."""
+    def lose_claim(self, plan: PlanBuilder, claim: PersistentVolumeClaim, reason: str, message: str) -> None:
+        """Set a claim Lost with an Event, unless it is Lost already."""
         if claim.status.phase != "Lost":
-            self.claim_phase(decision, claim, "Lost")
-            decision.event(claim, "Warning", reason, words)
+            self.set_claim_phase(plan, claim, "Lost")
+            plan.event(claim, "Warning", reason, message)
 
-    def claim_phase(
+    def set_claim_phase(
         self,
-        decision: PlanBuilder,
+        plan: PlanBuilder,
         claim: PersistentVolumeClaim,
         phase: str,
         volume: PersistentVolume | None = None,
         *,
-        untouched: bool = False,
+        clean: bool = False,
     ) -> None:
-        """Set a claim's phase; its access modes follow the volume always, its capacity only with the phase."""
-        status = attrs.evolve(claim.status, phase=phase)
-        if volume is None:
-            rest = status.rest.merged({CURRENT_ATTRIBUTES: None}) if self.today else status.rest
-            status = attrs.evolve(status, access_modes=(), capacity=EMPTY, rest=rest)
-        else:
-            status = attrs.evolve(status, access_modes=volume.spec.access_modes)
-            if claim.status.phase != phase:
-                status = attrs.evolve(status, **self._taken_over(claim, volume))
-        new = attrs.evolve(claim, status=status)
-        words = f"PV controller sets {reference_of(claim)} {phase}"
-        decision.update_status(claim, with_content(new, CLEAN) if untouched else new, words)
-
-    def _taken_over(self, claim: PersistentVolumeClaim, volume: PersistentVolume) -> dict[str, Any]:
-        """Return what a claim's status takes from its volume when its phase changes."""
-        size = volume.spec.capacity.get("storage", "0")
-        rest = claim.status.rest
-        if self.today:
-            before_resize = volume.metadata.annotations.get(PRE_RESIZE_CAPACITY, "")
-            try:
-                value(before_resize)
-                size = before_resize
-            except ValueError:  # unreadable, or absent: the volume's own
-                pass
-            if volume.spec.volume_attributes_class_name:
-                rest = rest.merged({CURRENT_ATTRIBUTES: volume.spec.volume_attributes_class_name})
-        return {"capacity": Frozen({"storage": size}), "rest": rest}
+        """Set a claim's phase, and what of its status follows the phase and the volume."""
+        new = attrs.evolve(claim, status=self.claim_status(claim, phase, volume))
+        words = f"PV controller sets the phase of {reference_of(claim)} to {phase}"
+        plan.update_status(claim, with_content(new, CLEAN) if clean else new, words)

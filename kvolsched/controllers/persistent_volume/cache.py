@@ -1,38 +1,40 @@
-"""What the PV controller looks things up in: its own cache of claims and volumes, and the pods that use a claim.
+"""What the PV controller looks things up in: its mutation cache of claims and volumes, and the pods that use a claim.
 
-Every question of a sync is a word of an index, so that no sync goes through all objects.
+Every question of a sync is a lookup in an index, so that no sync goes through all objects.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 from ...api.kinds.pod import Pod
 from ...api.kinds.volume import BIND_COMPLETED, PersistentVolume, PersistentVolumeClaim
 from ...volumes import claim_ref_key, class_of_claim, class_of_volume, modes_of
 from ...world.component import TurnContext
-from ...world.mutation_cache import MutationCache
+from ...world.log import Key
+from ...world.mutation_cache import MutationCache, drop_written
+from ...world.plan import enqueue
 from ...world.view import Index, InformerCache, View
-
-CLAIM, VOLUME = "PersistentVolumeClaim", "PersistentVolume"
+from .options import CLAIM, CLAIMS, VOLUME, VOLUMES
 
 
 def views(_seen: InformerCache) -> dict[str, View]:
     """Return the controller's views, empty."""
-    own = MutationCache(
+    cache = MutationCache(
         (CLAIM, VOLUME),
-        free=Index(VOLUME, _free_volumes),
-        claimed=Index(VOLUME, _claimed_volumes),
-        pending=Index(CLAIM, _pending_claims),
+        free_volumes=Index(VOLUME, _index_free_volume),
+        claimed_volumes=Index(VOLUME, _index_claimed_volume),
+        pending_claims=Index(CLAIM, _index_pending_claim),
     )
-    return {"own": own, "pods": Index("Pod", _claims_of_pods)}
+    return {"cache": cache, "pods": Index("Pod", _index_pod)}
 
 
-def own_of(ctx: TurnContext) -> MutationCache:
-    """Return the controller's own cache of claims and volumes."""
-    own = ctx.views["own"]
-    assert isinstance(own, MutationCache)
-    return own
+def cache_of(ctx: TurnContext) -> MutationCache:
+    """Return the controller's mutation cache of claims and volumes."""
+    cache = ctx.views["cache"]
+    assert isinstance(cache, MutationCache)
+    return cache
 
 
 def pods_of(ctx: TurnContext, claim: str) -> list[Pod]:
@@ -42,25 +44,44 @@ def pods_of(ctx: TurnContext, claim: str) -> list[Pod]:
     return pods.get(claim)
 
 
-def _free_volumes(volume: PersistentVolume) -> Iterator[tuple[str, ...]]:
-    """Yield the word of a volume that nobody claims: its class, then its access modes."""
+def object_to_sync(ctx: TurnContext, key: Key) -> Any:
+    """Return an object as the watch shows it; None if it is gone, or while the controller's own write is newer."""
+    cache = cache_of(ctx)
+    written, seen = cache.written.get(key), cache.watched.get(key)
+    if written is None:
+        return seen
+    if seen is None:  # the deletion has just arrived
+        drop_written(ctx, key)
+        if key.kind == CLAIM and written.spec.volume_name:
+            enqueue(ctx, VOLUMES, written.spec.volume_name)
+        elif key.kind == VOLUME and written.spec.claim_ref is not None:
+            enqueue(ctx, CLAIMS, claim_ref_key(written.spec.claim_ref))
+        return None
+    if isinstance(written, str) or seen.metadata.resource_version >= written.metadata.resource_version:
+        drop_written(ctx, key)
+        return seen
+    return None
+
+
+def _index_free_volume(volume: PersistentVolume) -> Iterator[tuple[str, ...]]:
+    """Yield the class and access modes of a volume without claimRef."""
     if volume.spec.claim_ref is None:
         yield (class_of_volume(volume), *modes_of(volume))
 
 
-def _claimed_volumes(volume: PersistentVolume) -> Iterator[str]:
+def _index_claimed_volume(volume: PersistentVolume) -> Iterator[str]:
     if volume.spec.claim_ref is not None:
         yield claim_ref_key(volume.spec.claim_ref)
 
 
-def _pending_claims(claim: PersistentVolumeClaim) -> Iterator[tuple[str, str]]:
-    """Yield the word of a claim that is not bound: the volume it names, or the class it wants one of."""
+def _index_pending_claim(claim: PersistentVolumeClaim) -> Iterator[tuple[str, str]]:
+    """Yield what an unbound claim waits for: the volume that it names, or one of its class."""
     if BIND_COMPLETED not in claim.metadata.annotations:
         wanted = claim.spec.volume_name
         yield ("volume", wanted) if wanted else ("class", class_of_claim(claim))
 
 
-def _claims_of_pods(pod: Pod) -> Iterator[str]:
+def _index_pod(pod: Pod) -> Iterator[str]:
     if not pod.terminal:
         for name in pod.claim_names():
             yield f"{pod.metadata.namespace or 'default'}/{name}"

@@ -1,16 +1,17 @@
-"""What the PV controller notes on claims and volumes of in-tree plugins, before it does anything else with them.
+"""Marks that the PV controller sets on claims and volumes of in-tree plugins before it does anything else with them.
 
-Who acts for a plugin is an annotation; that an in-tree plugin must delete a volume itself is a finalizer. Under
-1.11 there is neither.
+An annotation names the CSI driver that acts for a plugin; a finalizer keeps a volume until its in-tree plugin has
+deleted the storage. 1.11 had neither.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import ClassVar
 
 import attrs
 
-from ...api.kinds.meta import Frozen, evolve_parts
+from ...api.kinds.meta import EMPTY, Frozen, evolve_parts
 from ...api.kinds.volume import (
     BETA_STORAGE_PROVISIONER,
     PROVISIONED_BY,
@@ -26,55 +27,69 @@ FAILED = "persistent Volume Controller can't anneal migration annotations: {erro
 
 
 @attrs.frozen
-class Migration:
-    """The marks of one release: `today` is v1.36.2; `migrated` maps in-tree plugins to CSI drivers."""
+class CSIMigration:
+    """The marks of v1.36.2; `drivers` maps an in-tree plugin to the CSI driver that acts for it."""
 
-    today: bool
-    migrated: Mapping[str, str]
+    drivers: Mapping[str, str]
 
-    def marked(self, annotations: Frozen, by: str | None) -> Frozen:
-        """Return annotations that name the driver which acts for a plugin, or none where there is none."""
-        if by is None or not self.today:
+    def annotated(self, annotations: Frozen, plugin: str | None) -> Frozen:
+        """Return annotations that name the plugin's driver, or none if no driver acts for it."""
+        if plugin is None:
             return annotations
-        wanted, there = self.migrated.get(by), annotations.get(MIGRATED_TO)
-        if wanted == there or (wanted is None and not there):
+        driver, present = self.drivers.get(plugin), annotations.get(MIGRATED_TO)
+        if driver == present or (driver is None and not present):
             return annotations
-        return annotations.merged({MIGRATED_TO: wanted})
+        return annotations.merged({MIGRATED_TO: driver})
 
-    def claim(self, decision: PlanBuilder, claim: PersistentVolumeClaim) -> PersistentVolumeClaim:
-        """Note on a claim which driver acts for its provisioner."""
+    def mark_claim(self, plan: PlanBuilder, claim: PersistentVolumeClaim) -> PersistentVolumeClaim:
+        """Annotate a claim with the driver that acts for its provisioner."""
         known = claim.metadata.annotations
-        by = known.get(STORAGE_PROVISIONER) or known.get(BETA_STORAGE_PROVISIONER)
-        annotations = self.marked(known, by)
+        annotations = self.annotated(known, known.get(STORAGE_PROVISIONER) or known.get(BETA_STORAGE_PROVISIONER))
         if annotations is known:
             return claim
         new = evolve_parts(claim, metadata={"annotations": annotations})
-        words = f"PV controller notes on {reference_of(claim)} which driver acts for its plugin"
-        decision.update(claim, new, words, refusal_words=FAILED)
+        words = f"PV controller updates the migration annotation of {reference_of(claim)}"
+        plan.update(claim, new, words, refusal_words=FAILED)
         return new
 
-    def volume(self, decision: PlanBuilder, volume: PersistentVolume) -> PersistentVolume:
-        """Note on a volume which driver acts for who made it, and guard it if an in-tree plugin is to delete it."""
+    def mark_volume(self, plan: PlanBuilder, volume: PersistentVolume) -> PersistentVolume:
+        """Annotate a volume with the driver of its plugin; guard it if an in-tree plugin is to delete it."""
         meta = volume.metadata
-        by = meta.annotations.get(PROVISIONED_BY)
-        if by is None:
+        plugin = meta.annotations.get(PROVISIONED_BY)
+        if plugin is None:
             return volume
-        finalizers = meta.finalizers
-        if self.today and by.startswith("kubernetes.io/"):
-            finalizers = self._guards(volume, by)
-        annotations = self.marked(meta.annotations, by)
+        finalizers = self._finalizers(volume, plugin) if plugin.startswith("kubernetes.io/") else meta.finalizers
+        annotations = self.annotated(meta.annotations, plugin)
         if annotations is meta.annotations and finalizers == meta.finalizers:
             return volume
-        new = attrs.evolve(
-            volume, metadata=attrs.evolve(meta, annotations=annotations, finalizers=finalizers)
-        )
-        decision.update(volume, new, f"PV controller notes on {reference_of(volume)} who is to delete it", refusal_words=FAILED)
+        new = evolve_parts(volume, metadata={"annotations": annotations, "finalizers": finalizers})
+        words = f"PV controller updates the migration annotation and finalizer of {reference_of(volume)}"
+        plan.update(volume, new, words, refusal_words=FAILED)
         return new
 
-    def _guards(self, volume: PersistentVolume, by: str) -> tuple[str, ...]:
+    def _finalizers(self, volume: PersistentVolume, plugin: str) -> tuple[str, ...]:
         finalizers = volume.metadata.finalizers
-        if by in self.migrated:
+        if plugin in self.drivers:
             return tuple(name for name in finalizers if name != FINALIZER)
         if FINALIZER in finalizers or volume.spec.persistent_volume_reclaim_policy != "Delete":
             return finalizers
         return (*finalizers, FINALIZER)
+
+
+@attrs.frozen
+class NoMigration:
+    """1.11: in-tree plugins do their own work, and nothing is marked."""
+
+    drivers: ClassVar[Mapping[str, str]] = EMPTY
+
+    def annotated(self, annotations: Frozen, plugin: str | None) -> Frozen:
+        return annotations
+
+    def mark_claim(self, plan: PlanBuilder, claim: PersistentVolumeClaim) -> PersistentVolumeClaim:
+        return claim
+
+    def mark_volume(self, plan: PlanBuilder, volume: PersistentVolume) -> PersistentVolume:
+        return volume
+
+
+Migration = CSIMigration | NoMigration

@@ -1,17 +1,24 @@
-"""What may be set about the PV controller, and the names it is known by: values only, no decision."""
+"""Options of the PV controller and the names it is known by: values and small functions, no decision.
+
+`UPSTREAM` is v1.36.2, `DESIGN` is 1.11.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable
 
 import attrs
 
-from ...api.kinds.meta import EMPTY
+from ...api.kinds.storage_class import StorageClass
 from ...api.kinds.volume import BETA_STORAGE_PROVISIONER, STORAGE_PROVISIONER
 from ...volumes import DESIGN as DESIGN_RULES
-from ...volumes import MIGRATED
-from ...volumes import UPSTREAM as RULES
-from ...volumes import VolumeRules as Rules
+from ...volumes import MIGRATED, VolumeRules
+from ...volumes import UPSTREAM as UPSTREAM_RULES
+from . import messages, volume_checks
+from .binding import BindingWrites, ClaimStatus, basic_claim_status, claim_status_with_attributes
+from .messages import PVControllerMessages
+from .migration import FINALIZER, CSIMigration, Migration, NoMigration
+from .volume_checks import VolumeCheck
 
 NAME = "persistent-volume-binder"
 SOURCE = "persistentvolume-controller"
@@ -19,7 +26,26 @@ CLAIMS = "persistentvolume claims"
 VOLUMES = "persistentvolume volumes"
 OPERATIONS = "persistentvolume operations"
 CLAIM, VOLUME = "PersistentVolumeClaim", "PersistentVolume"
-MIGRATED_TO = "pv.kubernetes.io/migrated-to"
+
+
+def class_delays(storage_class: StorageClass, *, selected: bool) -> bool:
+    """Say whether claims of a class wait for a pod: also once a node is selected (v1.36.2)."""
+    return storage_class.delayed
+
+
+def class_delays_until_selected(storage_class: StorageClass, *, selected: bool) -> bool:
+    """Say whether claims of a class wait for a pod: a selected node ends it, and any static volume will do (1.11)."""
+    return storage_class.delayed and not selected
+
+
+def every_failure(_operation: str) -> bool:
+    """Back off after every operation that failed (v1.36.2)."""
+    return True
+
+
+def failed_reclaim(operation: str) -> bool:
+    """Back off after a failed delete or recycle; failed provisioning is tried again at once (1.11)."""
+    return not operation.startswith("provision-")
 
 
 @attrs.frozen(kw_only=True)
@@ -28,16 +54,23 @@ class PVControllerOptions:
 
     Args:
         rules: how claims and volumes match.
-        today: the sentences and refusals of v1.36.2; otherwise those of 1.11.
+        messages: the messages that releases spell differently.
+        watches: kinds that the controller watches.
+        volume_checks: why a volume that a claim names cannot serve it.
+        claim_status: how a claim's status follows its phase and volume.
+        migration: which CSI drivers act for in-tree plugins, and how objects are marked for them.
+        is_delayed: whether claims of a class wait for a pod, before and after a node is selected.
+        backs_off_after: which failed operations are not run again at once.
+        finds_plugin_first: the plugin is looked up before an operation starts (v1.36.2), else within it (1.11).
+        in_tree_finalizer: finalizer of volumes that in-tree plugins provision with the policy Delete; "": none.
+        provisioned_phase: phase of volumes that in-tree plugins provision.
         reread_claim_before_reclaim: ask the API server for a claim before its volume is released. Without it
             a controller that has not yet seen the claim of a prebound volume takes it for deleted
             (kubernetes#66287).
-        selected_node_switches_delay_off: a claim handed to provisioning may be bound to any static volume.
         delays: the gate by which claims of a delayed class wait for a pod (VolumeScheduling).
-        delayed_provisioning: the gate by which the scheduler's selected node is heeded.
+        delayed_provisioning: the gate by which the scheduler's selected node counts (DynamicProvisioningScheduling).
         provisioner_keys: annotations that hand a claim to an external provisioner; the first decides.
-        migrated: in-tree plugin -> the CSI driver that acts for it.
-        in_tree: plugins of the controller's own that provision: run as operations if there is a routine for
+        in_tree_plugins: plugins of the controller that provision: run as operations if there is a routine for
             them, else left to a component of the plugin's name.
         assign_default_class: a class-less claim gets the default class when there is one.
         resync: seconds of the period after which an unfinished claim is looked at again.
@@ -46,29 +79,48 @@ class PVControllerOptions:
         rolls_back: claims are marked clean when they are bound, and unbound again where the scheduler asks (S0).
     """
 
-    rules: Rules = RULES
-    today: bool = True
+    rules: VolumeRules = UPSTREAM_RULES
+    messages: PVControllerMessages = messages.V1_36
+    watches: tuple[str, ...] = (CLAIM, VOLUME, "StorageClass", "Pod")
+    volume_checks: tuple[VolumeCheck, ...] = volume_checks.V1_36
+    claim_status: ClaimStatus = claim_status_with_attributes
+    migration: Migration = CSIMigration(MIGRATED)
+    is_delayed: Callable[..., bool] = class_delays
+    backs_off_after: Callable[[str], bool] = every_failure
+    finds_plugin_first: bool = True
+    in_tree_finalizer: str = FINALIZER
+    provisioned_phase: str = "Bound"
     reread_claim_before_reclaim: bool = True
-    selected_node_switches_delay_off: bool = False
     delays: bool = True
     delayed_provisioning: bool = True
     provisioner_keys: tuple[str, ...] = (STORAGE_PROVISIONER, BETA_STORAGE_PROVISIONER)
-    migrated: Mapping[str, str] = MIGRATED
-    in_tree: frozenset[str] = frozenset()
+    in_tree_plugins: frozenset[str] = frozenset()
     assign_default_class: bool = True
     resync: float = 15.0
     ticks: bool = False
     rolls_back: bool = False
 
+    @property
+    def writes(self) -> BindingWrites:
+        """The writes that bind and unbind under these options."""
+        return BindingWrites(self.claim_status, self.rolls_back)
+
 
 UPSTREAM = PVControllerOptions()
 DESIGN = PVControllerOptions(
     rules=DESIGN_RULES,
-    today=False,
+    messages=messages.V1_11,
+    watches=(CLAIM, VOLUME, "StorageClass"),
+    volume_checks=volume_checks.V1_11,
+    claim_status=basic_claim_status,
+    migration=NoMigration(),
+    is_delayed=class_delays_until_selected,
+    backs_off_after=failed_reclaim,
+    finds_plugin_first=False,
+    in_tree_finalizer="",
+    provisioned_phase="",
     reread_claim_before_reclaim=False,
-    selected_node_switches_delay_off=True,
     provisioner_keys=(BETA_STORAGE_PROVISIONER,),
-    migrated=EMPTY,
-    in_tree=frozenset(MIGRATED),
+    in_tree_plugins=frozenset(MIGRATED),
     assign_default_class=False,
 )

@@ -1,7 +1,7 @@
-"""Unbinding a claim that the scheduler has marked: only a clean one, whose volume no kubelet has touched (S0).
+"""Unbinds a claim that the scheduler has marked, if it is clean: no kubelet has given its volume to a pod (S0).
 
-Each write is skipped if it is already so; the mark goes last, so that a crash between two writes is finished by a later
-sync. A dirty claim, or one that says nothing, stays bound and loses its mark.
+Each write is skipped if it is already so. The mark is removed last, so a later sync finishes what a crash has
+interrupted. A claim that is dirty or says nothing stays bound and loses its mark.
 """
 
 from __future__ import annotations
@@ -20,49 +20,46 @@ from ...volumes import CONTENT, ROLLBACK, claim_key, is_clean
 from ...world.plan import PlanBuilder, reference_of
 from .binding import BindingWrites
 
-UNBOUND = (BIND_COMPLETED, BOUND_BY_CONTROLLER, *SELECTED_NODE_KEYS)
+BINDING_ANNOTATIONS = (BIND_COMPLETED, BOUND_BY_CONTROLLER, *SELECTED_NODE_KEYS)
 
 
 def roll_back(
-    decision: PlanBuilder, writes: BindingWrites, claim: PersistentVolumeClaim, held: list[PersistentVolume]
+    plan: PlanBuilder, writes: BindingWrites, claim: PersistentVolumeClaim, volumes: list[PersistentVolume]
 ) -> None:
     """Unbind a marked claim and the volumes that name it, or refuse.
 
     Args:
-        decision: what is meant to be written.
-        writes: the controller's way to write.
+        plan: the writes of this sync.
+        writes: how the controller binds and unbinds.
         claim: the marked claim.
-        held: the volumes whose claimRef names it.
+        volumes: those whose claimRef names it.
     """
+    name = reference_of(claim)
     if claim.spec.volume_name and not is_clean(claim):
-        said = f'volume "{claim.spec.volume_name}" may hold data: the claim is not clean'
-        _without(decision, claim, (ROLLBACK,), f"PV controller does not roll {reference_of(claim)} back: {said}")
-        decision.event(claim, "Warning", "RollbackRefused", said)
+        message = f'volume "{claim.spec.volume_name}" may hold data: the claim is not clean'
+        _remove_annotations(plan, claim, claim, (ROLLBACK,), f"PV controller refuses to roll {name} back: {message}")
+        plan.event(claim, "Warning", "RollbackRefused", message)
         return
     status = attrs.evolve(claim.status, phase="Pending", access_modes=(), capacity=EMPTY)
     pending = attrs.evolve(claim, status=status)
-    decision.update_status(claim, pending, f"PV controller sets {reference_of(claim)} Pending")
+    plan.update_status(claim, pending, f"PV controller sets the phase of {name} to Pending")
     freed = evolve_parts(pending, spec={"volume_name": ""})
-    freed = _without(decision, pending, UNBOUND, f"PV controller takes its volume from {reference_of(claim)}", freed)
-    for volume in held:
-        writes.unbind(decision, volume, f"{claim_key(claim)} is rolled back")
-    rest = freed.status.rest.merged({CONTENT: None})
-    empty = evolve_parts(freed, status={"rest": rest})
-    decision.update_status(freed, empty, f"PV controller has nothing to say of the volume of {reference_of(claim)}")
-    _without(decision, empty, (ROLLBACK,), f"PV controller has rolled {reference_of(claim)} back")
-    decision.event(claim, "Normal", "RolledBack", "the claim is unbound again: its pod fits no node")
+    freed = _remove_annotations(
+        plan, pending, freed, BINDING_ANNOTATIONS, f"PV controller removes the volumeName of {name}"
+    )
+    for volume in volumes:
+        writes.unbind(plan, volume, f"{claim_key(claim)} is rolled back")
+    empty = evolve_parts(freed, status={"rest": freed.status.rest.merged({CONTENT: None})})
+    plan.update_status(freed, empty, f"PV controller removes status.content of {name}")
+    _remove_annotations(plan, empty, empty, (ROLLBACK,), f"PV controller removes the rollback mark of {name}")
+    plan.event(claim, "Normal", "RolledBack", "the claim is unbound again: its pod fits no node")
 
 
-def _without(
-    decision: PlanBuilder,
-    old: PersistentVolumeClaim,
-    keys: tuple[str, ...],
-    words: str,
-    new: PersistentVolumeClaim | None = None,
+def _remove_annotations(
+    plan: PlanBuilder, old: PersistentVolumeClaim, new: PersistentVolumeClaim, keys: tuple[str, ...], words: str
 ) -> PersistentVolumeClaim:
-    """Mean to write a claim without these annotations; return it."""
+    """Plan to replace a claim by another without these annotations, and return that."""
     annotations = old.metadata.annotations.merged(dict.fromkeys(keys))
-    new = old if new is None else new
     changed = evolve_parts(new, metadata={"annotations": annotations})
-    decision.update(old, changed, words)
+    plan.update(old, changed, words)
     return changed

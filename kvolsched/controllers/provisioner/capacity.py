@@ -1,7 +1,7 @@
-"""Publishing a driver's room: it alone writes the CSIStorageCapacity objects of one driver and manager.
+"""Publishes a driver's capacity: it alone writes the CSIStorageCapacity objects of one driver and manager.
 
-One object for each class of the driver and each topology in which it runs. What is published is what the driver said
-when it was last asked: when an object was missing, when a volume was made or deleted there, and once a period.
+There is one object for each class of the driver and each topology in which it runs. It has what the driver answered
+when it was last asked: when the object was missing, when a volume was made or deleted there, and once a period.
 Mirrors external-provisioner v6.3.0 `capacity.go`, `nodes.go` and `provision.go`.
 """
 
@@ -14,7 +14,7 @@ from typing import Any
 import attrs
 
 from ...api.kinds.csi import CSIStorageCapacity
-from ...api.kinds.meta import Frozen, ObjectMeta, OwnerReference
+from ...api.kinds.meta import Frozen, ObjectMeta, OwnerReference, evolve_parts
 from ...api.kinds.quantity import of_bytes, value
 from ...api.kinds.selector import LabelSelector
 from ...api.kinds.storage_class import StorageClass
@@ -29,28 +29,34 @@ from .topology import DriverTopology, go_segment, keys_in_use
 DRIVER_LABEL = "csi.storage.k8s.io/drivername"
 MANAGER_LABEL = "csi.storage.k8s.io/managed-by"
 WATCHES = ("Node", "CSINode", "StorageClass", "CSIStorageCapacity")
-ARRANGE, POLL = "arrange", "poll"  # causes beside the items: what is wanted has changed; a period is over
-ITEM = "item"  # the sort of the notes: one for each object wanted, with the object that stands for it
+ARRANGE, POLL = "arrange", "poll"  # causes beside the capacities: classes or topologies have changed; a period is over
+ITEM = "item"  # sort of the notes and name of the view: one for each capacity, with the object that publishes it
 LETTERS = "bcdfghjklmnpqrstvwxz2456789"  # letters of generated names
+MAX_FAILURES = 9  # the back-off grows no more after that
 
 GetCapacity = Callable[[TurnContext, Mapping[str, str], Topology], CapacityResponse]
 
 
+def backoff(failures: int) -> float:
+    """Return the seconds until a driver is asked again after so many failures: 1 s, doubled up to 5 minutes."""
+    return float(min(2 ** (failures - 1), 300))
+
+
 @attrs.frozen(kw_only=True)
 class PublishingOptions:
-    """How a driver's room is published.
+    """How a driver's capacity is published.
 
     Args:
-        namespace: where the objects are: that of the driver.
-        managed_by: who manages them, in their label.
-        owner: whom they belong to, if anybody.
-        immediate: also for classes that bind at once.
-        poll: seconds between two questions to the driver about everything.
-        form: "objects" (today's CSIStorageCapacity); as S2 has it, in the status of the CSIDriver, "central" or "node"
-            (`driver_status`), where the following count:
-        prefix: of the labels that make a node's segment; "": nothing is published.
-        ephemeral: also for inline volumes, under `<ephemeral>`.
-        expires: seconds after which what was told is obsolete; 0: never.
+        namespace: namespace of the objects: the driver's.
+        managed_by: the objects' manager, in their label.
+        owner: the objects' owner, if any.
+        immediate: publish also for classes that bind at once.
+        poll: seconds between two requests to the driver about every capacity.
+        form: "objects" (CSIStorageCapacity, v1.36.2); S2 has pools in the status of the CSIDriver, "central" or "node"
+            (`driver_status`), where the following options count:
+        prefix: prefix of the labels that make a node's segment; "": nothing is published.
+        ephemeral: publish also for inline volumes, under `<ephemeral>`.
+        expires: seconds after which a published capacity is obsolete; 0: never.
     """
 
     namespace: str = "default"
@@ -66,19 +72,19 @@ class PublishingOptions:
 
 @attrs.frozen
 class PublishedCapacity:
-    """A note: an object that is to be there, for this class and topology; `stands` is its key and uid, once there."""
+    """A note: the capacity of a class in a topology; `published` is its object's key and uid, once there is one."""
 
     storage_class: str
     segment: Topology
-    stands: tuple[Key, str] | None = None
+    published: tuple[Key, str] | None = None
 
     @property
     def name(self) -> str:
-        """The name of the note, and the cause under which it is taken up."""
-        return _item_name(self.storage_class, self.segment)
+        """The name of the note, and the cause under which it is synced."""
+        return _capacity_name(self.storage_class, self.segment)
 
-    def is_of(self, obj: CSIStorageCapacity) -> bool:
-        """Say whether an object says where and of which class what this item wants."""
+    def describes(self, obj: CSIStorageCapacity) -> bool:
+        """Say whether an object is about this class and topology."""
         topology = obj.node_topology
         if topology is None or topology.match_expressions or obj.storage_class_name != self.storage_class:
             return False
@@ -91,7 +97,7 @@ class CapacityPublisher:
 
     driver: str
     assumed: tuple[str, ...]
-    ask: GetCapacity
+    get_capacity: GetCapacity
     options: PublishingOptions = PublishingOptions()
 
     @property
@@ -100,18 +106,13 @@ class CapacityPublisher:
         return f"{self.driver} capacity"
 
     def routine(self) -> Reconciler:
-        """Return the actor."""
-        return Reconciler(self.name, self.causes, self.sync, self.refused, self.done, self.backoff)
+        """Return the routine."""
+        return Reconciler(self.name, self.causes, self.sync, self.refused, self.done, backoff)
 
-    @staticmethod
-    def backoff(failures: int) -> float:
-        """Return the seconds between two attempts: 1 s, doubled up to 5 minutes."""
-        return float(min(2 ** (failures - 1), 300))
-
-    # -- what is wanted, and what there is ----------------------------------------------------------------
+    # -- which capacities are wanted, and which objects there are -------------------------------------------
 
     def causes(self, ctx: TurnContext, key: Key, old: Any, new: Any) -> Iterator[str]:
-        """Yield that things are to be put in order, when a change may matter to it."""
+        """Yield ARRANGE if a change may alter which capacities are wanted, or the deletion of a needless object."""
         match key.kind:
             case "CSIStorageCapacity":
                 if new is not None and self.manages(new):
@@ -119,7 +120,7 @@ class CapacityPublisher:
                 elif old is not None and self.manages(old):
                     self._detach(ctx, key, old)
             case "StorageClass":
-                if any(each is not None and each.provisioner == self.driver for each in (old, new)):
+                if any(found is not None and found.provisioner == self.driver for found in (old, new)):
                     yield ARRANGE
             case "Node":
                 if old is None or new is None or old.metadata.labels != new.metadata.labels:
@@ -128,26 +129,26 @@ class CapacityPublisher:
                 yield ARRANGE
 
     def _attach(self, ctx: TurnContext, key: Key, obj: CSIStorageCapacity) -> Iterator[str]:
-        """Note that an object stands for its item; one that stands for none, or comes second, is to go."""
+        """Note that an object publishes its capacity; delete it if there is no such capacity, or another object."""
         known = _known(ctx)
-        if not known or self._is_unsettled(ctx):
+        if not known or self._is_unarranged(ctx):
             yield ARRANGE
             return
-        item, here = known.get(_name_of(obj)), (key, obj.metadata.uid)
-        if item is None or not item.is_of(obj) or item.stands not in (None, here):
-            yield _deletion(*here)
-        elif item.stands is None:
-            ctx.remember(ITEM, item.name, attrs.evolve(item, stands=here))
+        item, identity = known.get(_name_of(obj)), (key, obj.metadata.uid)
+        if item is None or not item.describes(obj) or item.published not in (None, identity):
+            yield _deletion(*identity)
+        elif item.published is None:
+            ctx.remember(ITEM, item.name, attrs.evolve(item, published=identity))
 
     def _detach(self, ctx: TurnContext, key: Key, obj: CSIStorageCapacity) -> None:
-        """Note that an object was taken away: it is made again, unless what it was for has gone before it."""
+        """Note that an object was deleted: it is created again, unless its class or topology went before it."""
         item = _known(ctx).get(_name_of(obj))
-        if item is not None and item.stands == (key, obj.metadata.uid) and not self._is_unsettled(ctx):
-            ctx.remember(ITEM, item.name, attrs.evolve(item, stands=None))
+        if item is not None and item.published == (key, obj.metadata.uid) and not self._is_unarranged(ctx):
+            ctx.remember(ITEM, item.name, attrs.evolve(item, published=None))
             ctx.enqueue(item.name)
 
-    def _is_unsettled(self, ctx: TurnContext) -> bool:
-        """Say whether it is yet to be found out what is wanted."""
+    def _is_unarranged(self, ctx: TurnContext) -> bool:
+        """Say whether the wanted capacities are to be computed first."""
         return ARRANGE in ctx.process.work_queues[self.name].items
 
     def manages(self, obj: CSIStorageCapacity) -> bool:
@@ -157,66 +158,66 @@ class CapacityPublisher:
 
     def wanted(self, ctx: TurnContext) -> list[PublishedCapacity]:
         """Return what is to be published: each class of the driver in each topology where it runs."""
-        found = (each for each in ctx.seen.all("StorageClass") if each.provisioner == self.driver)
-        classes = [each.metadata.name for each in found if each.delayed or self.options.immediate]
+        classes = [found for found in ctx.seen.all("StorageClass") if found.provisioner == self.driver]
+        names = [found.metadata.name for found in classes if found.delayed or self.options.immediate]
         assumed = keys_in_use((), ctx.seen.all("Node"), self.assumed)
         segments = DriverTopology(self.driver, ctx.seen, assumed).segments()
-        return [PublishedCapacity(name, segment) for name in classes for segment in segments]
+        return [PublishedCapacity(name, segment) for name in names for segment in segments]
 
     def items(self, ctx: TurnContext) -> dict[str, PublishedCapacity]:
-        """Return what is known to be wanted, by name, sorted."""
+        """Return the capacities that are known to be wanted, by name, sorted."""
         return dict(sorted(_known(ctx).items()))
 
     def managed(self, ctx: TurnContext) -> dict[Key, CSIStorageCapacity]:
         """Return the objects that are this controller's, by key, in the order of their versions."""
         found = [(key, obj) for key, obj in ctx.seen.kinds["CSIStorageCapacity"].items() if self.manages(obj)]
-        return dict(sorted(found, key=lambda each: (each[1].metadata.resource_version, each[0])))
+        return dict(sorted(found, key=lambda pair: (pair[1].metadata.resource_version, pair[0])))
 
     def arrange(self, ctx: TurnContext) -> None:
-        """Find out which items came and went, which object stands for which, and which stand for none."""
-        known, wanted, there = self.items(ctx), self.wanted(ctx), self.managed(ctx)
+        """Find which capacities came and went, which object publishes which, and which objects are needless."""
+        known, wanted, stored = self.items(ctx), self.wanted(ctx), self.managed(ctx)
         names = {item.name for item in wanted}
         for item in known.values():
             if item.name not in names:
                 ctx.remember(ITEM, item.name, None)
-                if item.stands is not None:
-                    ctx.enqueue(_deletion(*item.stands))
-        now = {}
-        for fresh in wanted:
-            item = known.get(fresh.name, fresh)
-            if fresh.name not in known:
-                ctx.enqueue(fresh.name)
-            elif item.stands is not None and self._uid(there, item.stands[0]) != item.stands[1]:
-                item = fresh  # somebody took it away: it is made again
-                ctx.enqueue(fresh.name)
-            now[item.name] = item
-        standing = {item.stands[0] for item in now.values() if item.stands is not None}
-        free = {item.name: item for item in now.values() if item.stands is None}
-        for key, obj in there.items():
-            if key in standing:
+                if item.published is not None:
+                    ctx.enqueue(_deletion(*item.published))
+        items = {}
+        for unpublished in wanted:
+            item = known.get(unpublished.name, unpublished)
+            if unpublished.name not in known:
+                ctx.enqueue(unpublished.name)
+            elif item.published is not None and self._uid(stored, item.published[0]) != item.published[1]:
+                item = unpublished  # its object was deleted: it is created again
+                ctx.enqueue(unpublished.name)
+            items[item.name] = item
+        published = {item.published[0] for item in items.values() if item.published is not None}
+        missing = {item.name: item for item in items.values() if item.published is None}
+        for key, obj in stored.items():
+            if key in published:
                 continue
-            suiting = free.get(_name_of(obj))
-            if suiting is None or not suiting.is_of(obj):
+            suiting = missing.get(_name_of(obj))
+            if suiting is None or not suiting.describes(obj):
                 ctx.enqueue(_deletion(key, obj.metadata.uid))
             else:
-                del free[suiting.name]
-                now[suiting.name] = attrs.evolve(suiting, stands=(key, obj.metadata.uid))
-        for item in now.values():
+                del missing[suiting.name]
+                items[suiting.name] = attrs.evolve(suiting, published=(key, obj.metadata.uid))
+        for item in items.values():
             if known.get(item.name) != item:
                 ctx.remember(ITEM, item.name, item)
 
     @staticmethod
-    def _uid(there: Mapping[Key, CSIStorageCapacity], key: Key) -> str:
-        return there[key].metadata.uid if key in there else ""
+    def _uid(stored: Mapping[Key, CSIStorageCapacity], key: Key) -> str:
+        return stored[key].metadata.uid if key in stored else ""
 
-    # -- one cause ----------------------------------------------------------------------------------------
+    # -- a sync ---------------------------------------------------------------------------------------------
 
     def sync(self, ctx: TurnContext, cause: str) -> Sequence[Write]:
-        """Put things in order, delete one object, or ask the driver about one item and publish the answer."""
-        if cause == ARRANGE or self._is_unsettled(ctx):  # what is wanted is found out before anything is done about it
+        """Arrange, delete one object, or ask the driver about one capacity and publish the answer."""
+        if cause == ARRANGE or self._is_unarranged(ctx):  # before anything else is done
             ctx.dequeue(ARRANGE)
             self.arrange(ctx)
-            ctx.dequeue(cause)  # it is taken up now
+            ctx.dequeue(cause)  # it is synced now
         if cause == ARRANGE:
             if self.options.poll and ctx.note("wake", f"{self.name}|{POLL}") is None:
                 ctx.wake_after(POLL, self.options.poll, periodic=True)
@@ -233,36 +234,40 @@ class CapacityPublisher:
         if item is None or storage_class is None:
             return ()
         try:
-            room = self.ask(ctx, storage_class.parameters, item.segment)
+            response = self.get_capacity(ctx, storage_class.parameters, item.segment)
         except DriverFailed as why:
-            failures = min((ctx.note("unanswered", cause) or 0) + 1, 9)
+            failures = min((ctx.note("unanswered", cause) or 0) + 1, MAX_FAILURES)
             ctx.remember("unanswered", cause, failures)
-            ctx.wake_after(cause, self.backoff(failures))
-            ctx.describe(f"{self.driver} does not say how much room it has for {item.storage_class}: GetCapacity: {why}")
+            ctx.wake_after(cause, backoff(failures))
+            subject = f"the capacity for class {item.storage_class}"
+            ctx.describe(f"provisioner {self.driver} cannot publish {subject}: GetCapacity: {why}")
             return ()
         ctx.remember("unanswered", cause, None)
-        return self._published(ctx, item, room)
+        return self._publish(ctx, item, response)
 
-    def _published(self, ctx: TurnContext, item: PublishedCapacity, room: CapacityResponse) -> Sequence[Write]:
-        """Return the write that publishes an answer, if it is news."""
-        told = f"{of_bytes(room.available)} for {item.storage_class} at {go_segment(item.segment)}"
-        words = f"{self.driver} publishes its room: {told}"
-        largest = None if room.largest is None else of_bytes(room.largest)
-        old: CSIStorageCapacity | None = ctx.seen.at(item.stands[0]) if item.stands is not None else None
+    def _publish(self, ctx: TurnContext, item: PublishedCapacity, response: CapacityResponse) -> Sequence[Write]:
+        """Return the write that publishes an answer, if it differs from what is published."""
+        capacity = of_bytes(response.available)
+        largest = None if response.largest is None else of_bytes(response.largest)
+        where = f"class {item.storage_class} at {go_segment(item.segment)}"
+        words = f"provisioner {self.driver} publishes its capacity: {capacity} for {where}"
+        old: CSIStorageCapacity | None = ctx.seen.at(item.published[0]) if item.published is not None else None
         if old is None:
-            made = self._made(ctx, item, of_bytes(room.available), largest)
-            key = Key("CSIStorageCapacity", self.options.namespace, made.metadata.name)
-            return (Write("create", key, made, words=words),)
-        new = attrs.evolve(old, capacity=of_bytes(room.available), maximum_volume_size=largest)
+            created = self._new_object(ctx, item, capacity, largest)
+            key = Key("CSIStorageCapacity", self.options.namespace, created.metadata.name)
+            return (Write("create", key, created, words=words),)
+        new = attrs.evolve(old, capacity=capacity, maximum_volume_size=largest)
         owner, owners = self.options.owner, old.metadata.owner_references
-        if owner is not None and all(each.uid != owner.uid for each in owners):
-            new = attrs.evolve(new, metadata=attrs.evolve(old.metadata, owner_references=(*owners, owner)))
-        elif _same(old.capacity, room.available) and _same(old.maximum_volume_size, room.largest):
+        if owner is not None and all(present.uid != owner.uid for present in owners):
+            new = evolve_parts(new, metadata={"owner_references": (*owners, owner)})
+        elif _equal(old.capacity, response.available) and _equal(old.maximum_volume_size, response.largest):
             return ()
-        assert item.stands is not None
-        return (Write("update", item.stands[0], new, old.metadata.resource_version, words=words),)
+        assert item.published is not None
+        return (Write("update", item.published[0], new, old.metadata.resource_version, words=words),)
 
-    def _made(self, ctx: TurnContext, item: PublishedCapacity, capacity: str, largest: str | None) -> CSIStorageCapacity:
+    def _new_object(
+        self, ctx: TurnContext, item: PublishedCapacity, capacity: str, largest: str | None
+    ) -> CSIStorageCapacity:
         owner = self.options.owner
         return CSIStorageCapacity(
             metadata=ObjectMeta(
@@ -279,7 +284,7 @@ class CapacityPublisher:
         )
 
     def _new_name(self, ctx: TurnContext, item: PublishedCapacity) -> str:
-        """Return a name that nobody has, as the API server completes one: always the same for the same item."""
+        """Return a free name, spelled as the API server generates names; it depends on the capacity alone."""
         for attempt in range(1000):
             text = f"{self.driver}|{self.options.managed_by}|{item.name}|{attempt}"
             number = int.from_bytes(hashlib.blake2b(text.encode(), digest_size=8).digest())
@@ -292,48 +297,49 @@ class CapacityPublisher:
         raise RuntimeError(f"no free name for {item.name}")
 
     def _delete(self, ctx: TurnContext, cause: str) -> Sequence[Write]:
-        """Delete an object that stands for nothing; of one that is gone the API server will say so."""
+        """Delete an object that publishes no wanted capacity; if it is gone, the API server refuses."""
         namespace, name, uid = cause.removeprefix("-").split("/")
         key = Key("CSIStorageCapacity", namespace, name)
-        there: CSIStorageCapacity | None = ctx.seen.at(key)
-        item = _known(ctx).get(_name_of(there)) if there is not None else None
-        if item is not None and item.stands == (key, uid):
+        obj: CSIStorageCapacity | None = ctx.seen.at(key)
+        item = _known(ctx).get(_name_of(obj)) if obj is not None else None
+        if item is not None and item.published == (key, uid):
             return ()
-        return (Write("delete", key, uid=uid, words=f"{self.driver} deletes csistoragecapacity/{name}: not wanted"),)
+        words = f"provisioner {self.driver} deletes csistoragecapacity/{name}: no class and topology needs it"
+        return (Write("delete", key, uid=uid, words=words),)
 
     def done(self, ctx: TurnContext, _cause: str, outcome: CommittedWrite, *, last: bool) -> None:
-        """Nothing is kept: what was written counts when the watch shows it."""
+        """Record nothing: what was written counts when the watch shows it."""
 
     def refused(self, ctx: TurnContext, cause: str, outcome: RefusedWrite) -> None:
-        """An object that is gone already is no failure."""
+        """Forget the failure if the object to delete is gone already."""
         if outcome.write.verb == "delete" and outcome.reason == "NotFound":
             ctx.cancel_wake_up(cause)
             ctx.remember("failures", f"{self.name}|{cause}", None)
 
-    # -- what the provisioner asks for -----------------------------------------------------------------------
-
-    def refresh(self, ctx: TurnContext, segments: Sequence[Topology] | None, storage_class: str) -> list[str]:
-        """Return what to ask the driver about after a volume came or went: its topologies, else its class.
+    def causes_to_refresh(
+        self, ctx: TurnContext, segments: Sequence[Topology] | None, storage_class: str
+    ) -> list[str]:
+        """Return the capacities to ask for after a volume was made or deleted: by its topologies, else by its class.
 
         Args:
             segments: the volume's topologies; None: it has no node affinity.
-            storage_class: the class to fall back to; "": none.
+            storage_class: the class to go by instead; "": none.
         """
-        found = self.items(ctx)
+        items = self.items(ctx)
         if segments is not None:
-            return [name for name, item in found.items() if item.segment in segments]
-        return [name for name, item in found.items() if item.storage_class == storage_class]
+            return [name for name, item in items.items() if item.segment in segments]
+        return [name for name, item in items.items() if item.storage_class == storage_class]
 
 
 class PublishedCapacities:
-    """The notes about what is to be published, by name. Mutable view."""
+    """The notes about capacities, by name. Mutable view."""
 
     def __init__(self) -> None:
         self.follows = frozenset([ITEM])
         self.items: dict[str, PublishedCapacity] = {}
 
     def apply(self, key: Any, _old: Any, new: Any) -> None:
-        """Put one note in place of another."""
+        """Replace one note by another."""
         if new is None:
             self.items.pop(key[2], None)
         else:
@@ -351,19 +357,19 @@ def _known(ctx: TurnContext) -> Mapping[str, PublishedCapacity]:
     return view.items
 
 
-def _item_name(storage_class: str, segment: Topology) -> str:
-    return f"{storage_class}|{','.join(f'{key}={one}' for key, one in segment)}"
+def _capacity_name(storage_class: str, segment: Topology) -> str:
+    return f"{storage_class}|{','.join(f'{key}={text}' for key, text in segment)}"
 
 
 def _name_of(obj: CSIStorageCapacity) -> str:
-    """Return the name of the item that an object would stand for."""
+    """Return the name of the capacity that an object publishes."""
     labels = {} if obj.node_topology is None else obj.node_topology.match_labels
-    return _item_name(obj.storage_class_name, tuple(sorted(labels.items())))
+    return _capacity_name(obj.storage_class_name, tuple(sorted(labels.items())))
 
 
 def _deletion(key: Key, uid: str) -> str:
     return f"-{key.namespace}/{key.name}/{uid}"
 
 
-def _same(text: str | None, number: int | None) -> bool:
+def _equal(text: str | None, number: int | None) -> bool:
     return (None if text is None else value(text)) == number

@@ -1,8 +1,8 @@
-"""Publishing a driver's room as S2 has it: in the status of its CSIDriver, pool by pool, each by a patch of its own.
+"""Publishes a driver's capacity as S2 has it: in the status of its CSIDriver, each pool by its own patch.
 
-Two ways to run the provisioner: `central`, beside the controller service, which asks about every class in every segment
-of nodes; and `node`, an instance on each node, which owns the one pool of that node and serves inline volumes alone. No
-patch takes what another wrote. Written after S2, Updating capacity information with external-provisioner.
+The provisioner runs in one of two ways: `central`, beside the controller service, it asks about every class in every
+segment of nodes; `node`, as an instance on each node, it owns the one pool of that node, for inline volumes alone. No
+patch removes what another wrote. Source: S2, Updating capacity information with external-provisioner.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from ...world.apiserver import Write, moment
 from ...world.component import TurnContext
 from ...world.log import Key
 from ...world.reconciler import Reconciler
-from .capacity import ARRANGE, POLL, GetCapacity, PublishingOptions
+from .capacity import ARRANGE, POLL, GetCapacity, PublishingOptions, backoff
 from .storage_pools import CapacityResponse, DriverFailed
 
 CENTRAL, NODE = "central", "node"
@@ -31,29 +31,29 @@ WATCHES = ("Node", "StorageClass", "CSIDriver")
 
 @attrs.frozen
 class PoolPatch:
-    """A patch of one pool, by the keys of its class and its name; `pool` None takes it away."""
+    """A patch of one pool, by the keys of its class and its name; `pool` None removes it."""
 
     storage_class: str
     name: str
     pool: CSIStoragePool | None = None
 
     def apply(self, old: CSIDriver) -> CSIDriver:
-        """Return the driver with this pool as it is now, all others as they are."""
-        others = {each.storage_class_name: each for each in old.status.storage}
-        entry = others.get(self.storage_class, CSIStorage(storage_class_name=self.storage_class))
-        pools: dict[str, CSIStoragePool] = {each.name: each for each in entry.pools}
+        """Return the driver with this pool replaced or removed, and all others unchanged."""
+        entries = {entry.storage_class_name: entry for entry in old.status.storage}
+        entry = entries.get(self.storage_class, CSIStorage(storage_class_name=self.storage_class))
+        pools: dict[str, CSIStoragePool] = {pool.name: pool for pool in entry.pools}
         if self.pool is None:
             pools.pop(self.name, None)
         else:
             pools[self.name] = self.pool
-        others[self.storage_class] = attrs.evolve(entry, pools=tuple(pools.values()))
-        storage = tuple(each for each in others.values() if each.pools or each.storage_class_name != self.storage_class)
+        entries[self.storage_class] = attrs.evolve(entry, pools=tuple(pools.values()))
+        storage = tuple(e for e in entries.values() if e.pools or e.storage_class_name != self.storage_class)
         return evolve_parts(old, status={"storage": storage})
 
 
 @attrs.frozen
 class PublishedPool:
-    """A pool that is to be told of: for which class (or `<ephemeral>`), and reached from where."""
+    """A pool to publish: its class (or `<ephemeral>`), and the segment or node from which it is reached."""
 
     storage_class: str
     segment: Topology = ()
@@ -62,21 +62,21 @@ class PublishedPool:
 
     @property
     def pool(self) -> str:
-        """The pool's name: that of the node, or what the labels of the segment say after their common prefix."""
-        return self.node or ",".join(f"{key.partition('/')[2]}={one}" for key, one in self.segment) or "cluster"
+        """The pool's name: that of the node, or the labels of the segment without their common prefix."""
+        return self.node or ",".join(f"{key.partition('/')[2]}={text}" for key, text in self.segment) or "cluster"
 
     @property
     def cause(self) -> str:
-        """The name under which it is taken up."""
+        """The cause under which the pool is synced."""
         return f"{self.storage_class}|{self.pool}"
 
 
 @attrs.frozen
 class StatusPublisher:
-    """The routine that tells of a driver's room in its status."""
+    """The routine that publishes a driver's capacity in its status."""
 
     driver: str
-    ask: GetCapacity
+    get_capacity: GetCapacity
     options: PublishingOptions
 
     @property
@@ -85,46 +85,44 @@ class StatusPublisher:
         return f"{self.driver} capacity"
 
     def routine(self) -> Reconciler:
-        """Return the actor."""
-        return Reconciler(self.name, self.causes, self.sync, backoff=self.backoff)
+        """Return the routine."""
+        return Reconciler(self.name, self.causes, self.sync, backoff=backoff)
 
-    @staticmethod
-    def backoff(failures: int) -> float:
-        """Return the seconds between two attempts: 1 s, doubled up to 5 minutes."""
-        return float(min(2 ** (failures - 1), 300))
+    # -- which pools are wanted -----------------------------------------------------------------------------
 
-    # -- what is wanted -------------------------------------------------------------------------------------
-
-    def causes(self, _hand: TurnContext, key: Key, old: Any, new: Any) -> Iterator[str]:
-        """Yield that things are to be put in order, when a change may matter to it."""
-        mine = False
+    def causes(self, _ctx: TurnContext, key: Key, old: Any, new: Any) -> Iterator[str]:
+        """Yield ARRANGE if a change may alter which pools are wanted."""
+        matters = False
         match key.kind:
             case "CSIDriver":
-                mine = key.name == self.driver and (old is None or new is None or old.spec != new.spec)
+                matters = key.name == self.driver and (old is None or new is None or old.spec != new.spec)
             case "StorageClass":
-                mine = any(each is not None and each.provisioner == self.driver for each in (old, new))
+                matters = any(found is not None and found.provisioner == self.driver for found in (old, new))
             case "Node":
-                mine = old is None or new is None or old.metadata.labels != new.metadata.labels
-        if mine:
+                matters = old is None or new is None or old.metadata.labels != new.metadata.labels
+        if matters:
             yield ARRANGE
 
     def wanted(self, ctx: TurnContext) -> dict[str, PublishedPool]:
-        """Return what is to be told of, by cause: nothing where the driver does not track, or has no prefix given."""
+        """Return the pools to publish, by cause: none if the driver does not track capacity, or has no prefix."""
         driver = self._driver(ctx)
         if driver is None or not driver.spec.capacity_tracking:
             return {}
         nodes: list[Node] = ctx.seen.all("Node")
         if self.options.form == NODE:
-            found = [PublishedPool(EPHEMERAL_STORAGE, node=node.metadata.name) for node in nodes]
+            pools = [PublishedPool(EPHEMERAL_STORAGE, node=node.metadata.name) for node in nodes]
         elif not self.options.prefix:
-            found = []
+            pools = []
         else:
             segments = sorted({segment for node in nodes if (segment := self._segment(node))})
-            of = [each for each in ctx.seen.all("StorageClass") if each.provisioner == self.driver]
-            kinds = [(each.metadata.name, each.parameters) for each in of if each.delayed or self.options.immediate]
-            kinds += [(EPHEMERAL_STORAGE, EMPTY)] if self.options.ephemeral else []
-            found = [PublishedPool(kind, segment, "", told) for kind, told in kinds for segment in segments]
-        return {each.cause: each for each in found}
+            found = [each for each in ctx.seen.all("StorageClass") if each.provisioner == self.driver]
+            immediate = self.options.immediate
+            classes = [(each.metadata.name, each.parameters) for each in found if each.delayed or immediate]
+            classes += [(EPHEMERAL_STORAGE, EMPTY)] if self.options.ephemeral else []
+            pools = [
+                PublishedPool(name, segment, "", parameters) for name, parameters in classes for segment in segments
+            ]
+        return {pool.cause: pool for pool in pools}
 
     def _segment(self, node: Node) -> Topology:
         """Return the labels of a node that have the driver's prefix."""
@@ -135,8 +133,8 @@ class StatusPublisher:
         found: CSIDriver | None = ctx.seen.get("CSIDriver", self.driver)
         return found
 
-    def _there(self, ctx: TurnContext) -> dict[str, tuple[str, CSIStoragePool]]:
-        """Return the pools that the status tells of, by cause, with their class."""
+    def _published(self, ctx: TurnContext) -> dict[str, tuple[str, CSIStoragePool]]:
+        """Return the pools of the status, by cause, with their class."""
         driver = self._driver(ctx)
         return {
             f"{entry.storage_class_name}|{pool.name}": (entry.storage_class_name, pool)
@@ -144,75 +142,76 @@ class StatusPublisher:
             for pool in entry.pools
         }
 
-    # -- one cause ------------------------------------------------------------------------------------------
+    # -- a sync ---------------------------------------------------------------------------------------------
 
     def sync(self, ctx: TurnContext, cause: str) -> Sequence[Write]:
-        """Find out what is wanted, or ask the driver about one pool and tell the answer, or take a pool away."""
+        """Find the wanted pools, or ask the driver about one pool and publish the answer, or remove a pool."""
         wanted = self.wanted(ctx)
         if cause in (ARRANGE, POLL):
             if wanted and self.options.poll and (cause == POLL or ctx.note("wake", f"{self.name}|{POLL}") is None):
                 ctx.wake_after(POLL, self.options.poll, periodic=True)
-            told = self._there(ctx)
-            mine = {name for name, each in told.items() if self._is_mine(ctx, each[0])} - wanted.keys()
-            for name in (*wanted, *sorted(mine)):
+            published = self._published(ctx)
+            managed = {name for name, (storage_class, _) in published.items() if self._manages(ctx, storage_class)}
+            for name in (*wanted, *sorted(managed - wanted.keys())):
                 ctx.enqueue(name)
             return ()
-        item, there = wanted.get(cause), self._there(ctx).get(cause)
+        item, old = wanted.get(cause), self._published(ctx).get(cause)
         if item is None:
-            return () if there is None else (self._patch(PoolPatch(there[0], there[1].name)),)
+            return () if old is None else (self._patch(PoolPatch(old[0], old[1].name)),)
         try:
-            room = self._asked(ctx, item)
+            response = self._capacity(ctx, item)
         except DriverFailed as why:
-            ctx.wake_after(cause, self.backoff(1))
-            ctx.describe(f"{self.driver} does not say how much room it has for {cause}: GetCapacity: {why}")
+            ctx.wake_after(cause, backoff(1))
+            ctx.describe(f"provisioner {self.driver} cannot publish the capacity for {cause}: GetCapacity: {why}")
             return ()
-        pool = self._pool(ctx, item, room)
-        if there is not None and self._says(there[1], pool):
+        pool = self._pool(ctx, item, response)
+        if old is not None and self._is_published(old[1], pool):
             return ()
         return (self._patch(PoolPatch(item.storage_class, pool.name, pool)),)
 
-    def _is_mine(self, ctx: TurnContext, storage_class: str) -> bool:
-        """Say whether a class's pools are this provisioner's to take away; an instance on a node knows no other's."""
+    def _manages(self, ctx: TurnContext, storage_class: str) -> bool:
+        """Say whether a class's pools are this provisioner's to remove; an instance on a node removes none."""
         if self.options.form == NODE:
             return False
         found = ctx.seen.get("StorageClass", storage_class)
         return storage_class == EPHEMERAL_STORAGE or found is None or found.provisioner == self.driver
 
-    def _asked(self, ctx: TurnContext, item: PublishedPool) -> CapacityResponse:
-        """Ask the driver: about a class and a segment or, on a node, with an empty request, which means that node."""
+    def _capacity(self, ctx: TurnContext, item: PublishedPool) -> CapacityResponse:
+        """Ask the driver about a class and a segment or, on a node, with an empty request, which means that node."""
         node = ctx.seen.get("Node", item.node) if item.node else None
         if node is not None:
-            return self.ask(ctx, EMPTY, tuple(sorted(node.metadata.labels.items())))
-        return self.ask(ctx, item.parameters, item.segment)
+            return self.get_capacity(ctx, EMPTY, tuple(sorted(node.metadata.labels.items())))
+        return self.get_capacity(ctx, item.parameters, item.segment)
 
-    def _pool(self, ctx: TurnContext, item: PublishedPool, room: CapacityResponse) -> CSIStoragePool:
-        terms = tuple(Requirement(key=key, operator="In", values=(one,)) for key, one in item.segment)
+    def _pool(self, ctx: TurnContext, item: PublishedPool, response: CapacityResponse) -> CSIStoragePool:
+        terms = tuple(Requirement(key=key, operator="In", values=(text,)) for key, text in item.segment)
         topology = NodeSelector(node_selector_terms=(NodeSelectorTerm(match_expressions=terms),)) if terms else None
         expires = self.options.expires
         return CSIStoragePool(
             name=item.pool,
             node_topology=None if item.node else topology,
             node_list=(item.node,) if item.node else (),
-            capacity=of_bytes(room.available if room.largest is None else room.largest),
+            capacity=of_bytes(response.available if response.largest is None else response.largest),
             expiry_time=moment(ctx.sim.log, expires) if expires else None,
         )
 
     @staticmethod
-    def _says(there: CSIStoragePool, pool: CSIStoragePool) -> bool:
-        """Say whether a pool is told of as it is; what expires is told again when it is asked about."""
-        same = attrs.evolve(pool, capacity=there.capacity) == there
-        return same and there.capacity is not None and value(there.capacity) == value(pool.capacity or "0")
+    def _is_published(old: CSIStoragePool, pool: CSIStoragePool) -> bool:
+        """Say whether a pool is published as it is; one that expires is published again whenever it is asked for."""
+        same = attrs.evolve(pool, capacity=old.capacity) == old
+        return same and old.capacity is not None and value(old.capacity) == value(pool.capacity or "0")
 
     def _patch(self, patch: PoolPatch) -> Write:
         key = Key("CSIDriver", "", self.driver)
-        told = "takes away" if patch.pool is None else f"publishes {patch.pool.capacity} in"
-        return Write("patch", key, patch, words=f"{self.driver} {told} pool {patch.name} of {patch.storage_class}")
+        verb = "removes" if patch.pool is None else f"publishes {patch.pool.capacity} for"
+        words = f"provisioner {self.driver} {verb} pool {patch.name} of class {patch.storage_class}"
+        return Write("patch", key, patch, words=words)
 
-    # -- what the provisioner asks for ------------------------------------------------------------------------
-
-    def refresh(self, ctx: TurnContext, segments: Sequence[Topology] | None, storage_class: str) -> list[str]:
-        """Return what to ask the driver about after a volume came or went: where it lies, else its class."""
-        found = self.wanted(ctx)
+    def causes_to_refresh(
+        self, ctx: TurnContext, segments: Sequence[Topology] | None, storage_class: str
+    ) -> list[str]:
+        """Return the pools to ask about after a volume was made or deleted: where it lies, else by its class."""
+        wanted = self.wanted(ctx)
         if segments is None:
-            return [cause for cause, item in found.items() if item.storage_class == storage_class]
-        return [cause for cause, item in found.items() if any(set(one) <= set(item.segment) for one in segments)]
+            return [cause for cause, pool in wanted.items() if pool.storage_class == storage_class]
+        return [cause for cause, pool in wanted.items() if any(set(part) <= set(pool.segment) for part in segments)]

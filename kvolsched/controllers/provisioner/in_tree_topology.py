@@ -1,8 +1,8 @@
-"""Where a plugin lays a volume that chooses by itself: one pure function of class, node and nodes.
+"""Chooses where a new volume lies, for plugins that choose by themselves: a pure function of class, node and nodes.
 
-So do Kubernetes' own plugins, and drivers whose class names zones or asks for a regional disk; all others take the
-first place that they are asked for (`topology`). Topology is terms (ORed) of label key -> values. Mirrors the zone
-chooser of Kubernetes' own plugins (`SelectZonesForVolume`).
+These are in-tree plugins, and drivers whose class names zones or asks for a regional disk; other drivers take the
+first topology that they are asked for (`topology`). A topology is terms (ORed) of label key -> values. Mirrors the
+zone chooser of in-tree plugins (`SelectZonesForVolume`).
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ def choose_topology(
         claim: the claim's name: without a node it decides the domain, so that replicas spread.
         storage_class: allowedTopologies, and the parameters zone, zones and replication-type.
         node: the node that the scheduler selected.
-        nodes: every node, for where domains are known from; not looked at where one node says it all.
+        nodes: every node, from which the domains are known; not read if the selected node suffices.
         keys: the driver's topology keys.
 
     Raises:
-        Nowhere: no place meets all of this.
+        NoTopology: no topology meets all of this.
     """
     replicas = 2 if storage_class.parameters.get("replication-type") == REGIONAL else 1
     named_zones = zones_of_parameters(storage_class)
@@ -44,26 +44,26 @@ def choose_topology(
         )
     if named_zones and storage_class.allowed_topologies:
         raise NoTopology("zone[s] cannot be specified in StorageClass if allowedTopologies specified")
-    here = None
+    node_segment = None
     if node is not None:
         keys = keys_in_use(storage_class.allowed_topologies, [node], keys)
-        here = _topology(node, keys)
+        node_segment = _segment(node, keys)
         if replicas == 1:
-            return ({key: (value,) for key, value in here.items()},)
+            return ({key: (value,) for key, value in node_segment.items()},)
     nodes = list(nodes)
     if node is None:
         keys = keys_in_use(storage_class.allowed_topologies, nodes, keys)
     if named_zones:
-        known = [{keys[0]: zone} for zone in sorted(named_zones)]
+        segments = [{keys[0]: zone} for zone in sorted(named_zones)]
     elif storage_class.allowed_topologies:
-        known = allowed(storage_class)
+        segments = allowed_segments(storage_class)
     else:
-        known = _unique(_topology(node, keys) for node in nodes if all(key in node.metadata.labels for key in keys))
+        segments = _unique(_segment(node, keys) for node in nodes if all(key in node.metadata.labels for key in keys))
     if replicas > 1:
-        return (_two_zones(claim, keys[0], known, here, nodes),)
-    if not known:
+        return (_two_zones(claim, keys[0], segments, node_segment, nodes),)
+    if not segments:
         return ()
-    chosen = known[spread_index(claim, len(known))]
+    chosen = segments[spread_index(claim, len(segments))]
     return ({key: (value,) for key, value in chosen.items()},)
 
 
@@ -76,12 +76,12 @@ def zones_of_parameters(storage_class: StorageClass) -> set[str]:
     return {part.strip() for part in str(text).split(",")} if text is not None else set()
 
 
-def allowed(storage_class: StorageClass) -> list[dict[str, str]]:
-    """Return allowedTopologies written out: one topology for each choice of values, sorted, each once."""
+def allowed_segments(storage_class: StorageClass) -> list[dict[str, str]]:
+    """Return the segments that allowedTopologies allow: one for each choice of values, sorted and unique."""
     return _unique(map(dict, flattened(storage_class.allowed_topologies)))
 
 
-def _topology(node: Node, keys: Sequence[str]) -> dict[str, str]:
+def _segment(node: Node, keys: Sequence[str]) -> dict[str, str]:
     found = segment_of(node.metadata.labels, keys)
     if found is None:
         raise NoTopology(
@@ -92,13 +92,18 @@ def _topology(node: Node, keys: Sequence[str]) -> dict[str, str]:
 
 
 def _two_zones(
-    claim: str, key: str, known: Sequence[Mapping[str, str]], here: Mapping[str, str] | None, nodes: Sequence[Node]
+    claim: str,
+    key: str,
+    segments: Sequence[Mapping[str, str]],
+    node_segment: Mapping[str, str] | None,
+    nodes: Sequence[Node],
 ) -> dict[str, tuple[str, ...]]:
     """Return two zones of one region (checklist C21), the node's among them if there is a node."""
-    zones = sorted({one[key] for one in known if key in one} | ({here[key]} if here else set()))
+    known = {segment[key] for segment in segments if key in segment}
+    zones = sorted(known | ({node_segment[key]} if node_segment else set()))
     regions = {zone: _region(zone, key, nodes) for zone in zones}
-    if here:
-        first = here[key]
+    if node_segment:
+        first = node_segment[key]
     else:
         paired = [zone for zone in zones if list(regions.values()).count(regions[zone]) > 1]
         first = paired[spread_index(claim, len(paired))] if paired else ""
@@ -123,6 +128,6 @@ def _region(zone: str, key: str, nodes: Sequence[Node]) -> str:
     return zone.rpartition("-")[0]
 
 
-def _unique(topologies: Iterable[Mapping[str, str]]) -> list[dict[str, str]]:
-    found = {tuple(sorted(one.items())) for one in topologies}
-    return [dict(one) for one in sorted(found, key=lambda one: (len(one), one))]
+def _unique(segments: Iterable[Mapping[str, str]]) -> list[dict[str, str]]:
+    found = {tuple(sorted(segment.items())) for segment in segments}
+    return [dict(segment) for segment in sorted(found, key=lambda segment: (len(segment), segment))]

@@ -1,4 +1,4 @@
-"""What a driver makes for a claim: the volume, its name, and the domain that it lies in."""
+"""Builds the volume that a driver makes for a claim, with its name and the domain that it lies in."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ FINALIZER = "external-provisioner.volume.kubernetes.io/finalizer"
 DELETION_SECRET = tuple(f"volume.kubernetes.io/provisioner-deletion-secret-{word}" for word in ("name", "namespace"))
 
 
-def chooses(storage_class: StorageClass) -> bool:
-    """Say whether a class has the driver choose the zones by itself: it names them, or wants two."""
+def chooses_zones(storage_class: StorageClass) -> bool:
+    """Say whether the driver itself chooses the zones for a class, which names them or wants two."""
     return storage_class.parameters.get("replication-type") == REGIONAL or bool(zones_of_parameters(storage_class))
 
 
 def volume_name(claim: PersistentVolumeClaim) -> str:
-    """Return the name of the volume that is made for a claim: the same in every attempt."""
+    """Return the name of the volume that every attempt makes for a claim."""
     return f"pvc-{claim.metadata.uid}"
 
 
@@ -44,15 +44,19 @@ def volume_for(
 ) -> PersistentVolume:
     """Return a new volume for a claim: bound to it from the start, reachable where the terms say.
 
-    What a plugin of Kubernetes' own makes bears the mark of the controller; a guarded one the driver's finalizer, and
-    which secret its deletion needs (none here).
+    Args:
+        claim: the claim.
+        storage_class: its class.
+        driver: the driver's name.
+        terms: where the volume can be reached: terms (ORed) of label key -> values.
+        in_tree: an in-tree plugin makes it: it is marked as bound by the controller.
+        guarded: it has the driver's finalizer, and says which secret its deletion needs (none).
     """
     name = volume_name(claim)
     source = {"csi": Frozen({"driver": driver, "volumeHandle": name})}
-    if in_tree:
-        source = {"gcePersistentDisk": Frozen({"pdName": name})}
     annotations = Frozen({PROVISIONED_BY: driver})
     if in_tree:
+        source = {"gcePersistentDisk": Frozen({"pdName": name})}
         annotations = annotations.merged({BOUND_BY_CONTROLLER: "yes"})
     policy = storage_class.reclaim_policy or "Delete"
     if guarded:
@@ -68,7 +72,7 @@ def volume_for(
             persistent_volume_reclaim_policy=policy,
             storage_class_name=class_of_claim(claim),
             volume_mode=claim.spec.volume_mode,
-            node_affinity=topology.reach(tuple(term.items()) for term in terms),
+            node_affinity=topology.node_affinity_of(tuple(term.items()) for term in terms),
             mount_options=storage_class.mount_options,
             rest=Frozen(source),
         ),

@@ -11,7 +11,7 @@ from .capacity import PublishingOptions
 from .storage_pools import Pool
 
 EXHAUSTED = "ResourceExhausted"
-UNFINISHED = frozenset({"Canceled", "DeadlineExceeded", "Unavailable", "Aborted"})  # it may still be at work
+UNFINISHED = frozenset({"Canceled", "DeadlineExceeded", "Unavailable", "Aborted"})  # the driver may still be at work
 
 
 @attrs.frozen(kw_only=True)
@@ -33,19 +33,19 @@ class ProvisionerOptions:
         topology_keys: node labels that tell where a volume can be reached, while no CSINode names the driver's.
         strict_topology: it is asked for the selected node's topology and nothing else.
         immediate_topology: it is asked for a topology even if neither class nor pod wants one.
-        pools: the room it has (see `pools.read`); none: as much as is asked for, and nothing is published.
-        publishing: how the room is published, if there are pools.
-        delay: seconds from taking up a claim to the volume in the API, and from release to deletion.
+        pools: its storage (see `storage_pools.read_pools`); none: unlimited, and no capacity is published.
+        publishing: how the capacity is published, if there are pools.
+        delay: seconds from the start of an attempt to the volume in the API, and from release to deletion.
         fails: failures to come, in order.
         fail_chance: share of attempts that fail besides, in percent, drawn by seed.
-        on_failure: "reschedule" takes the selected node away, "retry" tries the same node again (checklist C19).
+        on_failure: "reschedule" removes the selected node, "retry" tries it again (checklist C19).
         reschedule_codes: which failures are rescheduled; () means every one (S0: always).
         immediate_zone: where volumes of claims without a selected node lie ("" = by the claim's name).
-        plays_in_tree: under a name of Kubernetes' own it plays the plugin inside the controller: told by class and
-            node, not by annotation, with the controller's words.
-        heeds_node: it makes volumes where the selected node is; else where it would without one (S0, alpha).
-        guards: its volumes carry its finalizer, which it takes off once the storage is gone.
-        running: a driver that does not run answers nobody.
+        plays_in_tree: under the name of an in-tree plugin it plays the plugin inside the PV controller: it goes by
+            class and node, not by annotation, and has the controller's messages.
+        uses_selected_node: it makes volumes where the selected node is; else as if no node were selected (S0, alpha).
+        adds_finalizer: its volumes carry its finalizer, which it removes once the storage is deleted.
+        running: whether the driver runs at all.
     """
 
     serves: tuple[str, ...] = ()
@@ -61,11 +61,15 @@ class ProvisionerOptions:
     reschedule_codes: tuple[str, ...] = (EXHAUSTED,)
     immediate_zone: Mapping[str, str] | str = ""
     plays_in_tree: bool = False
-    heeds_node: bool = True
-    guards: bool = True
+    uses_selected_node: bool = True
+    adds_finalizer: bool = True
     running: bool = True
 
 
 UPSTREAM = ProvisionerOptions()
-# S0: a failure always takes the annotation away
-DESIGN = ProvisionerOptions(reschedule_codes=(), plays_in_tree=True, guards=False, publishing=PublishingOptions(form="central"))
+DESIGN = ProvisionerOptions(
+    reschedule_codes=(),  # S0: every failure removes the annotation
+    plays_in_tree=True,
+    adds_finalizer=False,
+    publishing=PublishingOptions(form="central"),
+)

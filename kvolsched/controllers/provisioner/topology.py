@@ -1,8 +1,8 @@
-"""Where a CSI driver is asked to make a volume: requisite and preferred topologies, and the reach of what it made.
+"""Decides where a CSI driver is asked to make a volume: requisite and preferred topologies (AccessibilityRequirements).
 
-Pure functions of class, claim, selected node and what nodes registered; what a first attempt read is remembered for the
-claim, so that an attempt which may still be running is repeated with the same words. Mirrors external-provisioner
-v6.3.0 `topology.go` and `cache.go`.
+Pure functions of class, claim, selected node and what nodes registered. What a first attempt read is remembered for the
+claim, so that a repeated request equals one that may still be running. Mirrors external-provisioner v6.3.0
+`topology.go` and `cache.go`.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ NO_KEYS: tuple[str, ...] = ()
 
 
 class NoTopology(ValueError):
-    """There is no place for such a volume; the message is the provisioner's."""
+    """No topology suits such a volume; the message is the provisioner's."""
 
 
 @attrs.frozen
 class TopologyRequirement:
-    """What a driver is asked: the volume must be reachable from one of `requisite`; `preferred` is the order to try."""
+    """What a driver is asked: a volume reachable from one of `requisite`, tried in the order of `preferred`."""
 
     requisite: tuple[Topology, ...]
     preferred: tuple[Topology, ...]
@@ -50,14 +50,14 @@ class FirstAttempt:
 
 @attrs.frozen
 class TopologyRequest:
-    """What an attempt is for.
+    """The claim, class and selected node that a volume is asked for.
 
     Args:
-        claim: the claim's name: without a node it decides what is preferred, so that replicas spread.
+        claim: the claim's name: without a node it decides which topology is preferred, so that replicas spread.
         allowed: allowedTopologies of the class.
         node: the selected node, or "".
         strict: the driver is given the selected node's topology and nothing else (`--strict-topology`).
-        immediate: a topology is asked for even where neither class nor pod wants one (`--immediate-topology`).
+        immediate: a topology is asked for even if neither class nor pod wants one (`--immediate-topology`).
     """
 
     claim: str
@@ -68,16 +68,16 @@ class TopologyRequest:
 
 
 class NodeTopologies:
-    """The topologies of the nodes that are seen, by label keys: counted, so that no claim looks for them. Mutable."""
+    """Counts the topologies of the seen nodes by label keys, so that no claim looks for them. Mutable view."""
 
     follows = frozenset({"Node"})
 
     def __init__(self) -> None:
         self.labels: dict[LogKey, Mapping[str, str]] = {}
-        self.counted: dict[tuple[str, ...], Counter[tuple[str, ...]]] = {}  # what was asked for so far
+        self.counted: dict[tuple[str, ...], Counter[tuple[str, ...]]] = {}  # by the keys asked for so far
 
     def apply(self, key: LogKey, old: Any, new: Any) -> None:
-        """Take one node, another, or none."""
+        """Count a node that came, changed or went."""
         self.labels.pop(key, None)
         if new is not None:
             self.labels[key] = new.metadata.labels
@@ -88,7 +88,7 @@ class NodeTopologies:
                     counts[values] += step
 
     def of(self, keys: Sequence[str]) -> list[Topology]:
-        """Return each topology of the nodes that have all these labels once, sorted."""
+        """Return the distinct topologies of the nodes that have all these labels, sorted."""
         wanted = tuple(sorted(set(keys)))
         counts = self.counted.get(wanted)
         if counts is None:
@@ -110,15 +110,15 @@ def _values(labels: Mapping[str, str], keys: Sequence[str]) -> tuple[str, ...] |
 class DriverTopology:
     """What a provisioner sees of a driver on the nodes: the label keys that each CSINode names, and the labels.
 
-    `assumed` are keys taken for registered on every node while no CSINode names the driver at all: most clusters that
-    are written down have none. `selected` is a node that was read past the watch; `places` counts what is seen.
+    `assumed` are keys that count as registered on every node while no CSINode names the driver at all: most manifests
+    have no CSINode. `selected` is a node that was read from the API; `counts` has the topologies that are seen.
     """
 
     driver: str
     seen: InformerCache
     assumed: tuple[str, ...] = ()
     selected: Node | None = None
-    places: NodeTopologies | None = None
+    counts: NodeTopologies | None = None
 
     def node(self, name: str) -> Node | None:
         """Return a node, or None."""
@@ -156,12 +156,12 @@ class DriverTopology:
         return NO_KEYS
 
     def topologies(self, keys: Sequence[str]) -> list[Topology]:
-        """Return each topology of the nodes that have all these labels once, whether the driver runs there or not."""
-        nodes: dict[LogKey, Any] = dict(self.seen.kinds["Node"].items()) if self.places is None else {}
-        return (self.places or build(NodeTopologies(), nodes)).of(keys)
+        """Return the distinct topologies of the nodes with all these labels, whether the driver runs there or not."""
+        nodes: dict[LogKey, Any] = dict(self.seen.kinds["Node"].items()) if self.counts is None else {}
+        return (self.counts or build(NodeTopologies(), nodes)).of(keys)
 
     def segments(self) -> tuple[Topology, ...]:
-        """Return each topology in which the driver runs once, sorted: a node that lacks a label has none."""
+        """Return the distinct topologies in which the driver runs, sorted; a node that lacks a label has none."""
         found = set()
         assumes = self.assumes
         for node in self.seen.all("Node") if assumes else ():
@@ -174,89 +174,92 @@ class DriverTopology:
 
 
 def accessibility(
-    asked: TopologyRequest, registered: DriverTopology, known: FirstAttempt = FirstAttempt()
+    request: TopologyRequest, registered: DriverTopology, remembered: FirstAttempt = FirstAttempt()
 ) -> tuple[TopologyRequirement | None, FirstAttempt]:
-    """Return what to ask the driver for (None: nothing, it may choose), and what to remember for a repetition.
+    """Return what to ask the driver for (None: it may choose), and what to remember for a repetition.
 
     Raises:
-        NotYet: there is no such place; its `remembered` is to be kept all the same.
+        NoTopologyYet: there is no such topology; its `remembered` is to be kept all the same.
     """
-    here: Topology = ()
-    if asked.node:
-        here, known = _selected(asked.node, registered, known)
-        if asked.strict:
-            if asked.allowed and not any(set(one) <= set(here) for one in flattened(asked.allowed)):
-                words = f"selected node '\"{asked.node}\"' topology '{go_segment(here)}' is not in allowed topologies"
-                raise NoTopologyYet(f"{words}: {go_segments(flattened(asked.allowed))}", known)
-            return TopologyRequirement((here,), (here,)), attrs.evolve(known, requisite=(here,), preferred=(here,))
-    if known.preferred:
-        return TopologyRequirement(known.requisite, known.preferred), known
-    requisite = known.requisite
+    selected: Topology = ()
+    if request.node:
+        selected, remembered = _selected(request.node, registered, remembered)
+        if request.strict:
+            allowed = flattened(request.allowed)
+            if request.allowed and not any(set(segment) <= set(selected) for segment in allowed):
+                message = f"selected node '\"{request.node}\"' topology '{go_segment(selected)}' is not in allowed"
+                raise NoTopologyYet(f"{message} topologies: {go_segments(allowed)}", remembered)
+            only = (selected,)
+            return TopologyRequirement(only, only), attrs.evolve(remembered, requisite=only, preferred=only)
+    if remembered.preferred:
+        return TopologyRequirement(remembered.requisite, remembered.preferred), remembered
+    requisite = remembered.requisite
     if not requisite:
-        if not asked.allowed and not asked.node and not asked.immediate:
-            return None, known
-        terms = flattened(asked.allowed) if asked.allowed else _aggregated(asked, registered, known)
-        requisite = tuple(sorted(set(terms), key=lambda one: (len(one), one)))
+        if not request.allowed and not request.node and not request.immediate:
+            return None, remembered
+        terms = flattened(request.allowed) if request.allowed else _aggregated(request, registered, remembered)
+        requisite = tuple(sorted(set(terms), key=lambda segment: (len(segment), segment)))
     if not requisite:
-        return None, known  # a list of empty entries, or nobody has said where he is
-    known = attrs.evolve(known, requisite=requisite)
-    if asked.node:
-        first = next((place for place, one in enumerate(requisite) if set(one) <= set(here)), None)
+        return None, remembered  # a list of empty entries, or no node has registered a topology
+    remembered = attrs.evolve(remembered, requisite=requisite)
+    if request.node:
+        first = next((index for index, segment in enumerate(requisite) if set(segment) <= set(selected)), None)
         if first is None:
-            words = f'topology {go_segment(here)} from selected node "{asked.node}" is not in requisite'
-            raise NoTopologyYet(f"{words}: {go_segments(requisite)}", known)
+            message = f'topology {go_segment(selected)} from selected node "{request.node}" is not in requisite'
+            raise NoTopologyYet(f"{message}: {go_segments(requisite)}", remembered)
     else:
-        first = spread_index(asked.claim, len(requisite))
+        first = spread_index(request.claim, len(requisite))
     preferred = requisite[first:] + requisite[:first]
-    return TopologyRequirement(requisite, preferred), attrs.evolve(known, preferred=preferred)
+    return TopologyRequirement(requisite, preferred), attrs.evolve(remembered, preferred=preferred)
 
 
 class NoTopologyYet(NoTopology):
-    """There is no place now; `remembered` is what the attempt had read by then."""
+    """No topology suits now; `remembered` is what the attempt had read by then."""
 
-    def __init__(self, words: str, remembered: FirstAttempt) -> None:
-        super().__init__(words)
+    def __init__(self, message: str, remembered: FirstAttempt) -> None:
+        super().__init__(message)
         self.remembered = remembered
 
 
-def _selected(node: str, registered: DriverTopology, known: FirstAttempt) -> tuple[Topology, FirstAttempt]:
+def _selected(node: str, registered: DriverTopology, remembered: FirstAttempt) -> tuple[Topology, FirstAttempt]:
     """Return the topology of the selected node, as remembered or as it is now."""
-    keys = known.keys
+    keys = remembered.keys
     if not keys:
         found = registered.keys_of(node)
         if found is None:
-            raise NoTopologyYet(f'failed to get selected CSINode {node}: csinode.storage.k8s.io "{node}" not found', known)
+            message = f'failed to get selected CSINode {node}: csinode.storage.k8s.io "{node}" not found'
+            raise NoTopologyYet(message, remembered)
         if not found:
-            raise NoTopologyYet(f"no topology key found for node {node}", known)
+            raise NoTopologyYet(f"no topology key found for node {node}", remembered)
         keys = found
-    labels: Mapping[str, str] = known.labels
+    labels: Mapping[str, str] = remembered.labels
     if not labels:
-        there = registered.node(node)
-        if there is None:
-            raise NoTopologyYet(f'failed to get selected node {node}: node "{node}" not found', known)
-        labels = there.metadata.labels
+        present = registered.node(node)
+        if present is None:
+            raise NoTopologyYet(f'failed to get selected node {node}: node "{node}" not found', remembered)
+        labels = present.metadata.labels
     segment = segment_of(labels, keys)
     if segment is None:  # what is missing may still come: neither is remembered
-        words = f"topology labels from selected node {go_map(labels)} does not match topology keys from CSINode"
-        raise NoTopologyYet(f"{words} [{' '.join(keys)}]", known)
-    return segment, attrs.evolve(known, keys=keys, labels=Frozen(labels))
+        message = f"topology labels from selected node {go_map(labels)} does not match topology keys from CSINode"
+        raise NoTopologyYet(f"{message} [{' '.join(keys)}]", remembered)
+    return segment, attrs.evolve(remembered, keys=keys, labels=Frozen(labels))
 
 
-def _aggregated(asked: TopologyRequest, registered: DriverTopology, known: FirstAttempt) -> Iterable[Topology]:
+def _aggregated(request: TopologyRequest, registered: DriverTopology, remembered: FirstAttempt) -> Iterable[Topology]:
     """Return the topologies of the whole cluster, in the keys of the selected node or of any."""
-    keys = known.keys or registered.any_keys()
+    keys = remembered.keys or registered.any_keys()
     if not keys:
-        raise NoTopologyYet("no available topology found", known)
+        raise NoTopologyYet("no available topology found", remembered)
     found = registered.topologies(keys)
-    if not found and not (registered.assumes and not asked.node):
-        raise NoTopologyYet(f"topologyKeys [{' '.join(keys)}] were not found on any nodes", known)
+    if not found and not (registered.assumes and not request.node):
+        raise NoTopologyYet(f"topologyKeys [{' '.join(keys)}] were not found on any nodes", remembered)
     return found
 
 
-def reach(segments: Iterable[Sequence[tuple[str, str | tuple[str, ...]]]]) -> VolumeNodeAffinity | None:
+def node_affinity_of(segments: Iterable[Sequence[tuple[str, str | tuple[str, ...]]]]) -> VolumeNodeAffinity | None:
     """Return the node affinity of a volume that a driver says is accessible from these topologies (ORed).
 
-    None says nothing: every node. "From anywhere", an empty topology, gives no term, which matches no node.
+    Without topologies there is none: every node. An empty topology, "from anywhere", gives no term and matches no node.
     """
     segments = tuple(segments)
     if not segments:
@@ -275,7 +278,7 @@ def reach(segments: Iterable[Sequence[tuple[str, str | tuple[str, ...]]]]) -> Vo
 
 
 def spread_index(claim: str, among: int) -> int:
-    """Return which of several domains a claim of this name takes: StatefulSet replicas take one after the other.
+    """Return which of several domains a claim of this name takes: replicas of a StatefulSet take one after the other.
 
     An ordinal at the end of the name (below 2^32) is an offset; then only the last part before it is hashed, so that
     the claims of one replica lie together.
@@ -293,13 +296,13 @@ def spread_index(claim: str, among: int) -> int:
 def keys_in_use(
     allowed: Iterable[TopologySelectorTerm], nodes: Iterable[Node], keys: Sequence[str]
 ) -> tuple[str, ...]:
-    """Return a driver's keys, each in the spelling that class or nodes use, with those that the class adds."""
+    """Return a driver's keys in the spelling that class or nodes use, and the keys that the class adds."""
     named = [part.key for term in allowed for part in term.match_label_expressions]
     labelled = {key for node in nodes for key in node.metadata.labels}
     found = []
     for key in keys:
         spellings = ZONE_LABELS if key in ZONE_LABELS else (key,)
-        used = [one for one in spellings if one in named] or [one for one in spellings if one in labelled]
+        used = [text for text in spellings if text in named] or [text for text in spellings if text in labelled]
         found.append(used[0] if used else key)
     return tuple(dict.fromkeys(found + [key for key in named if key not in ZONE_LABELS or key in found]))
 

@@ -1,9 +1,9 @@
-"""Which volumes are attached where, as a node's limit counts them: each driver's volume once a node.
+"""The volumes attached to each node, counted by driver as attach limits count them: each volume once per node.
 
-A volume is known by its driver and its handle; a claim that has no volume yet counts as one of its own, of its class's
-provisioner. In-tree disks count for the CSI driver that took them over. The index joins pods, claims, volumes, classes
-and VolumeAttachments: what a change touches is withdrawn and counted again. It is made when first asked for, so that a
-cluster without limits pays nothing. Mutable; the snapshot alone moves it. Mirrors `nodevolumelimits/csi.go` (v1.36.2).
+A volume is identified by driver and handle; a claim without a volume counts as one volume of its class's provisioner.
+In-tree disks count for the CSI driver to which they are migrated. The index joins pods, claims, volumes, classes and
+VolumeAttachments; on a change the affected uses are subtracted and counted again. It is built on first use, so clusters
+without limits do not pay for it. Mutable; only the snapshot changes it. Mirrors `nodevolumelimits/csi.go` (v1.36.2).
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ from kvolsched.api.kinds.volume import PersistentVolume, PersistentVolumeClaim
 
 from .node_table import Column, NodeInfo, NodeTable
 
-# The in-tree plugins that have been handed over for good: plugin -> driver. Others count for nobody.
-HANDED_OVER = {
+# The in-tree plugins that are always migrated, with their CSI drivers; disks of other in-tree plugins are not counted.
+MIGRATED_DRIVERS = {
     plugin: volumes.MIGRATED[plugin]
     for plugin in ("kubernetes.io/aws-ebs", "kubernetes.io/azure-disk", "kubernetes.io/cinder", "kubernetes.io/gce-pd")
 }
@@ -33,25 +33,25 @@ NO_LIMIT = 2**31 - 1
 
 
 class AttachedVolume(NamedTuple):
-    """One volume as its driver knows it."""
+    """A volume as its driver identifies it."""
 
     driver: str
     handle: str
 
 
 class VolumeLookup(Protocol):
-    """Where claims, volumes and classes are looked up."""
+    """A lookup of claims, volumes and storage classes."""
 
     def claim(self, namespace: str, name: str) -> PersistentVolumeClaim | None: ...
     def volume(self, name: str) -> PersistentVolume | None: ...
     def storage_class(self, name: str) -> StorageClass | None: ...
 
 
-# --- as what a volume counts ----------------------------------------------------------------------------------------
+# --- what a volume is attached as -----------------------------------------------------------------------------------
 
 
-def of_volume(volume: PersistentVolume) -> AttachedVolume | None:
-    """Return as what a PersistentVolume counts, or None: local disks and file shares count for nobody."""
+def volume_attached_as(volume: PersistentVolume) -> AttachedVolume | None:
+    """Return what a PersistentVolume is attached as, or None: local disks and file shares are not counted."""
     source = volume.spec.rest
     if "csi" in source:
         return AttachedVolume(str(source["csi"].get("driver", "")), str(source["csi"].get("volumeHandle", "")))
@@ -64,278 +64,278 @@ def of_volume(volume: PersistentVolume) -> AttachedVolume | None:
     if "gcePersistentDisk" in source:
         labels = volume.metadata.labels
         zones = next((str(labels[key]) for key in ZONE_LABELS if labels.get(key)), "").split("__")
-        place = f"zones/{zones[0] or 'UNSPECIFIED'}"
+        location = f"zones/{zones[0] or 'UNSPECIFIED'}"
         if len(zones) > 1:
-            place = f"regions/{zones[0].rpartition('-')[0]}"
-        return _gce(place, str(source["gcePersistentDisk"].get("pdName", "")))
+            location = f"regions/{zones[0].rpartition('-')[0]}"
+        return _gce(location, str(source["gcePersistentDisk"].get("pdName", "")))
     return None
 
 
-def of_inline(volume: Volume) -> AttachedVolume | None:
-    """Return as what an in-tree disk counts that a pod names itself, or None."""
-    found = volume.driver_and_handle
-    if found is None:
+def inline_volume_attached_as(volume: Volume) -> AttachedVolume | None:
+    """Return what an in-tree disk in a pod spec is attached as, or None."""
+    disk = volume.driver_and_handle
+    if disk is None:
         return None
     if volume.gce_persistent_disk is not None:
-        return _gce("zones/UNSPECIFIED", found[1])
-    return _ebs(found[1]) if volume.aws_elastic_block_store is not None else AttachedVolume(*found)
+        return _gce("zones/UNSPECIFIED", disk[1])
+    return _ebs(disk[1]) if volume.aws_elastic_block_store is not None else AttachedVolume(*disk)
 
 
-def of_claim(claim: PersistentVolumeClaim, known: VolumeLookup) -> AttachedVolume | None:
-    """Return as what a claim counts: as its volume, or, while that is not there, as one of its class's provisioner."""
-    volume = known.volume(claim.spec.volume_name) if claim.spec.volume_name else None
+def claim_attached_as(claim: PersistentVolumeClaim, lookup: VolumeLookup) -> AttachedVolume | None:
+    """Return what a claim is attached as: its volume, or, while that does not exist, one of its class's provisioner."""
+    volume = lookup.volume(claim.spec.volume_name) if claim.spec.volume_name else None
     if volume is not None:
-        return of_volume(volume)
-    storage_class = known.storage_class(volumes.class_of_claim(claim))
+        return volume_attached_as(volume)
+    storage_class = lookup.storage_class(volumes.class_of_claim(claim))
     if storage_class is None:
         return None
-    made_by = storage_class.provisioner
-    if made_by in volumes.MIGRATED:
-        made_by = HANDED_OVER.get(made_by, "")
-    return AttachedVolume(made_by, f"claim {volumes.claim_key(claim)}") if made_by else None
+    driver = storage_class.provisioner
+    if driver in volumes.MIGRATED:
+        driver = MIGRATED_DRIVERS.get(driver, "")
+    return AttachedVolume(driver, f"claim {volumes.claim_key(claim)}") if driver else None
 
 
-def of_pod(pod: Pod, known: VolumeLookup) -> frozenset[AttachedVolume]:
-    """Return as what the volumes of a pod count; a claim that does not exist counts for nobody."""
-    return frozenset(found for use in uses(pod) if (found := attached_volume(use, known)) is not None)
+def volumes_of_pod(pod: Pod, lookup: VolumeLookup) -> frozenset[AttachedVolume]:
+    """Return what the volumes of a pod are attached as; claims that do not exist are not counted."""
+    return frozenset(volume for use in volume_uses(pod) if (volume := attached_volume(use, lookup)) is not None)
 
 
 def _ebs(written: str) -> AttachedVolume:
-    """`aws://us-east-1a/vol-1` and `vol-1` are one volume."""
+    """Return an EBS volume; `aws://us-east-1a/vol-1` and `vol-1` are the same volume."""
     return AttachedVolume("ebs.csi.aws.com", written.rpartition("/")[2] if written.startswith("aws://") else written)
 
 
-def _gce(place: str, name: str) -> AttachedVolume:
-    return AttachedVolume("pd.csi.storage.gke.io", f"projects/UNSPECIFIED/{place}/disks/{name}")
+def _gce(location: str, name: str) -> AttachedVolume:
+    return AttachedVolume("pd.csi.storage.gke.io", f"projects/UNSPECIFIED/{location}/disks/{name}")
 
 
-# --- what is used ---------------------------------------------------------------------------------------------------
+# --- uses of volumes ------------------------------------------------------------------------------------------------
 
 
 class VolumeUse(NamedTuple):
-    """What a pod or a VolumeAttachment names: a claim, a PersistentVolume, or a disk itself."""
+    """What a pod or a VolumeAttachment refers to: a claim, a PersistentVolume, or an in-tree disk."""
 
     claim: tuple[str, str] | None = None
     volume: str = ""
     disk: AttachedVolume | None = None
 
 
-def uses(pod: Pod) -> Iterator[VolumeUse]:
-    """Yield what a pod's volumes name, each once."""
+def volume_uses(pod: Pod) -> Iterator[VolumeUse]:
+    """Yield what a pod's volumes refer to, without duplicates."""
     for name in dict.fromkeys(pod.claim_names()):
         yield VolumeUse(claim=(pod.metadata.namespace, name))
-    for found in dict.fromkeys(of_inline(volume) for volume in pod.spec.volumes):
-        if found is not None:
-            yield VolumeUse(disk=found)
+    for disk in dict.fromkeys(inline_volume_attached_as(volume) for volume in pod.spec.volumes):
+        if disk is not None:
+            yield VolumeUse(disk=disk)
 
 
-def use_of(attachment: VolumeAttachment) -> VolumeUse | None:
-    """Return what a VolumeAttachment names, if it is a PersistentVolume."""
+def attachment_use(attachment: VolumeAttachment) -> VolumeUse | None:
+    """Return what a VolumeAttachment refers to, if that is a PersistentVolume."""
     name = attachment.spec.source.persistent_volume_name
     return VolumeUse(volume=name) if name and attachment.spec.attacher else None
 
 
-def attached_volume(use: VolumeUse, known: VolumeLookup) -> AttachedVolume | None:
-    """Return as what it counts; an attachment counts only for a CSI volume that is there."""
+def attached_volume(use: VolumeUse, lookup: VolumeLookup) -> AttachedVolume | None:
+    """Return what a use is attached as, or None; a VolumeAttachment counts only for a CSI volume that exists."""
     if use.disk is not None:
         return use.disk
     if use.claim is not None:
-        claim = known.claim(*use.claim)
-        return None if claim is None else of_claim(claim, known)
-    volume = known.volume(use.volume)
-    return of_volume(volume) if volume is not None and "csi" in volume.spec.rest else None
+        claim = lookup.claim(*use.claim)
+        return None if claim is None else claim_attached_as(claim, lookup)
+    volume = lookup.volume(use.volume)
+    return volume_attached_as(volume) if volume is not None and "csi" in volume.spec.rest else None
 
 
-# --- counted --------------------------------------------------------------------------------------------------------
+# --- counts ---------------------------------------------------------------------------------------------------------
 
 
 class Attachments:
-    """Volumes attached per node, and the limits of nodes. Mutable."""
+    """The volumes attached per node, and the nodes' attach limits. Mutable."""
 
-    def __init__(self, nodes: NodeTable, rooms: Mapping[str, NodeInfo], known: VolumeLookup) -> None:
+    def __init__(self, nodes: NodeTable, node_infos: Mapping[str, NodeInfo], lookup: VolumeLookup) -> None:
         self._nodes = nodes
-        self._rooms = rooms
-        self._known = known
+        self._node_infos = node_infos
+        self._lookup = lookup
         self._limits: dict[str, dict[str, int]] = {}
         self._limit_columns: dict[str, Column] = {}
-        self._named: dict[str, dict[str, VolumeUse]] = {}
+        self._volume_attachments: dict[str, dict[str, VolumeUse]] = {}
         self._counting = False
         self._users: dict[VolumeUse, dict[str, int]] = {}
         self._found: dict[VolumeUse, AttachedVolume | None] = {}
         self._by_volume: dict[str, set[VolumeUse]] = {}
-        self._reads: dict[VolumeUse, str] = {}
+        self._volume_name: dict[VolumeUse, str] = {}
         self._holders: dict[AttachedVolume, dict[str, int]] = {}
         self._per_node: dict[str, dict[str, int]] = {}
         self._columns: dict[str, Column] = {}
 
-    # --- asking -----------------------------------------------------------------------------------------------------
+    # --- reading ----------------------------------------------------------------------------------------------------
 
-    def limited(self, driver: str) -> bool:
-        """Say whether some node limits this driver."""
+    def is_limited(self, driver: str) -> bool:
+        """Say whether any node has a limit for this driver."""
         return driver in self._limits
 
     def limits(self, driver: str) -> NDArray[np.int64]:
-        """Return, by row, how many volumes of a driver the node takes."""
+        """Return, by row, the node's attach limit for a driver."""
         column = self._limit_columns.get(driver)
         if column is None:
             column = self._limit_columns[driver] = self._nodes.column(np.int64, NO_LIMIT)
             for name, limit in self._limits.get(driver, {}).items():
                 if name in self._nodes.row_of:
-                    column.now[self._nodes.row_of[name]] = limit
-        return column.now
+                    column.array[self._nodes.row_of[name]] = limit
+        return column.array
 
     def count(self, driver: str) -> NDArray[np.int64]:
-        """Return, by row, how many volumes of a driver are attached there."""
+        """Return, by row, how many volumes of a driver are attached to the node."""
         if not self._counting:
-            self._begin()
+            self._start_counting()
         column = self._columns.get(driver)
         if column is None:
             column = self._columns[driver] = self._nodes.column(np.int64, 0)
             for name, counts in self._per_node.items():
                 if name in self._nodes.row_of:
-                    column.now[self._nodes.row_of[name]] = counts.get(driver, 0)
-        return column.now
+                    column.array[self._nodes.row_of[name]] = counts.get(driver, 0)
+        return column.array
 
     def rows_with(self, volume: AttachedVolume) -> list[int]:
-        """Return the rows of the nodes where this volume is attached."""
+        """Return the rows of the nodes to which this volume is attached."""
         return [self._nodes.row_of[name] for name in self._holders.get(volume, ()) if name in self._nodes.row_of]
 
-    def named_on(self, node: str) -> Iterable[VolumeUse]:
-        """Return what the VolumeAttachments of a node name."""
-        return self._named.get(node, {}).values()
+    def volume_attachments_on(self, node: str) -> Iterable[VolumeUse]:
+        """Return what the VolumeAttachments of a node refer to."""
+        return self._volume_attachments.get(node, {}).values()
 
     # --- following --------------------------------------------------------------------------------------------------
 
     def place(self, node: str, pod: Pod, sign: int) -> None:
-        """Count what a pod uses that comes to a node (sign 1), or take it away (-1)."""
+        """Count the volumes of a pod that is added to a node (sign 1) or removed from it (-1)."""
         if self._counting:
-            for use in uses(pod):
+            for use in volume_uses(pod):
                 self._use(node, use, sign)
 
     def enter(self, node: str, row: int) -> None:
-        """Fill the row that a node has got."""
+        """Fill the row of a node that was added to the table."""
         for driver, column in self._limit_columns.items():
-            column.now[row] = self._limits.get(driver, {}).get(node, NO_LIMIT)
+            column.array[row] = self._limits.get(driver, {}).get(node, NO_LIMIT)
         for driver, column in self._columns.items():
-            column.now[row] = self._per_node.get(node, {}).get(driver, 0)
+            column.array[row] = self._per_node.get(node, {}).get(driver, 0)
 
     def csi_node(self, name: str, old: CSINode | None, new: CSINode | None) -> None:
-        """Follow what a node says of its limits."""
-        for driver in limits_of(old):
+        """Apply a change of a node's attach limits."""
+        for driver in attach_limits(old):
             del self._limits[driver][name]
             if not self._limits[driver]:
                 del self._limits[driver]
-        for driver, limit in limits_of(new).items():
+        for driver, limit in attach_limits(new).items():
             self._limits.setdefault(driver, {})[name] = limit
         row = self._nodes.row_of.get(name)
         if row is not None:
             for driver, column in self._limit_columns.items():
-                column.now[row] = self._limits.get(driver, {}).get(name, NO_LIMIT)
+                column.array[row] = self._limits.get(driver, {}).get(name, NO_LIMIT)
 
     def attachment(self, name: str, old: VolumeAttachment | None, new: VolumeAttachment | None) -> None:
-        """Follow a VolumeAttachment."""
+        """Apply a change of a VolumeAttachment."""
         for attachment, sign in ((old, -1), (new, 1)):
-            use = None if attachment is None else use_of(attachment)
+            use = None if attachment is None else attachment_use(attachment)
             if attachment is None or use is None:
                 continue
             node = attachment.spec.node_name
-            here = self._named.setdefault(node, {})
+            on_node = self._volume_attachments.setdefault(node, {})
             if sign > 0:
-                here[name] = use
+                on_node[name] = use
             else:
-                del here[name]
-            if not here:
-                del self._named[node]
+                del on_node[name]
+            if not on_node:
+                del self._volume_attachments[node]
             if self._counting:
                 self._use(node, use, sign)
 
     def claim(self, namespace: str, name: str) -> None:
-        """Count a claim anew that has changed."""
+        """Recount a claim that has changed."""
         if self._counting:
-            self._again(VolumeUse(claim=(namespace, name)))
+            self._recount(VolumeUse(claim=(namespace, name)))
 
     def volume(self, name: str) -> None:
-        """Count anew what reads a volume that has changed."""
+        """Recount all uses of a volume that has changed."""
         if self._counting:
             for use in list(self._by_volume.get(name, ())):
-                self._again(use)
+                self._recount(use)
 
     def storage_class(self) -> None:
-        """Count every claim anew: a class has changed, which is rare."""
+        """Recount all claims after a change of a storage class, which is rare."""
         for use in list(self._users):
             if use.claim is not None:
-                self._again(use)
+                self._recount(use)
 
-    def copied(self, nodes: NodeTable, rooms: Mapping[str, NodeInfo], known: VolumeLookup) -> Attachments:
-        """Return an index over a copy of the table that counts the same; pods come and go there by themselves."""
-        made = Attachments(nodes, rooms, known)
-        made.__dict__.update(self.__dict__ | {"_nodes": nodes, "_rooms": rooms, "_known": known})
-        made._users = {use: dict(users) for use, users in self._users.items()}
-        made._found, made._reads = dict(self._found), dict(self._reads)
-        made._by_volume = {name: set(some) for name, some in self._by_volume.items()}
-        made._holders = {volume: dict(holders) for volume, holders in self._holders.items()}
-        made._per_node = {node: dict(counts) for node, counts in self._per_node.items()}
-        made._columns, made._limit_columns = {}, dict(self._limit_columns)
-        return made
+    def copied(self, nodes: NodeTable, node_infos: Mapping[str, NodeInfo], lookup: VolumeLookup) -> Attachments:
+        """Return a copy for a copied node table; pods are added and removed there independently."""
+        copy = Attachments(nodes, node_infos, lookup)
+        copy.__dict__.update(self.__dict__ | {"_nodes": nodes, "_node_infos": node_infos, "_lookup": lookup})
+        copy._users = {use: dict(users) for use, users in self._users.items()}
+        copy._found, copy._volume_name = dict(self._found), dict(self._volume_name)
+        copy._by_volume = {name: set(uses) for name, uses in self._by_volume.items()}
+        copy._holders = {volume: dict(holders) for volume, holders in self._holders.items()}
+        copy._per_node = {node: dict(counts) for node, counts in self._per_node.items()}
+        copy._columns, copy._limit_columns = {}, dict(self._limit_columns)
+        return copy
 
     def meaning(self) -> dict[str, object]:
-        """Return limits and attachments, for comparing two snapshots; the counts are made of these and of others."""
-        return {"limits": self._limits, "named": self._named}
+        """Return limits and VolumeAttachments, for comparing two snapshots."""
+        return {"limits": self._limits, "named": self._volume_attachments}
 
     # --- inside -----------------------------------------------------------------------------------------------------
 
-    def _begin(self) -> None:
+    def _start_counting(self) -> None:
         self._counting = True
-        for name, room in self._rooms.items():
+        for name, room in self._node_infos.items():
             for pod in room.pods.values():
                 self.place(name, pod, 1)
-        for name, named in self._named.items():
-            for use in named.values():
+        for name, attachments in self._volume_attachments.items():
+            for use in attachments.values():
                 self._use(name, use, 1)
 
     def _use(self, node: str, use: VolumeUse, sign: int) -> None:
-        """Count one more use of this on a node, or one less."""
+        """Count one use more on a node (sign 1), or one less (-1)."""
         users = self._users.get(use)
         if users is None:
             users = self._users[use] = {}
-            self._look(use)
+            self._look_up(use)
         users[node] = users.get(node, 0) + sign
-        self._hold(node, self._found[use], sign)
+        self._attach(node, self._found[use], sign)
         if not users[node]:
             del users[node]
             if not users:
-                self._unlook(use)
+                self._forget_volume_name(use)
                 del self._users[use], self._found[use]
 
-    def _again(self, use: VolumeUse) -> None:
-        """Withdraw what a use has counted, look it up anew, count it again."""
+    def _recount(self, use: VolumeUse) -> None:
+        """Look up a use again and move its counts to the volume that it now refers to."""
         users = self._users.get(use)
         if users is None:
             return
         before = self._found[use]
-        self._unlook(use)
-        self._look(use)
+        self._forget_volume_name(use)
+        self._look_up(use)
         after = self._found[use]
         if before != after:
             for node, times in users.items():
-                self._hold(node, before, -times)
-                self._hold(node, after, times)
+                self._attach(node, before, -times)
+                self._attach(node, after, times)
 
-    def _look(self, use: VolumeUse) -> None:
-        self._found[use] = attached_volume(use, self._known)
-        claim = self._known.claim(*use.claim) if use.claim is not None else None
+    def _look_up(self, use: VolumeUse) -> None:
+        self._found[use] = attached_volume(use, self._lookup)
+        claim = self._lookup.claim(*use.claim) if use.claim is not None else None
         if name := use.volume or (claim.spec.volume_name if claim is not None else ""):
             self._by_volume.setdefault(name, set()).add(use)
-            self._reads[use] = name
+            self._volume_name[use] = name
 
-    def _unlook(self, use: VolumeUse) -> None:
-        name = self._reads.pop(use, "")
+    def _forget_volume_name(self, use: VolumeUse) -> None:
+        name = self._volume_name.pop(use, "")
         if name:
             self._by_volume[name].remove(use)
             if not self._by_volume[name]:
                 del self._by_volume[name]
 
-    def _hold(self, node: str, volume: AttachedVolume | None, times: int) -> None:
+    def _attach(self, node: str, volume: AttachedVolume | None, times: int) -> None:
         if volume is None:
             return
         holders = self._holders.setdefault(volume, {})
@@ -345,10 +345,10 @@ class Attachments:
             del holders[node]
             if not holders:
                 del self._holders[volume]
-        more = (before + times > 0) - (before > 0)
-        if more:
+        change = (before + times > 0) - (before > 0)
+        if change:
             counts = self._per_node.setdefault(node, {})
-            counts[volume.driver] = counts.get(volume.driver, 0) + more
+            counts[volume.driver] = counts.get(volume.driver, 0) + change
             if not counts[volume.driver]:
                 del counts[volume.driver]
                 if not counts:
@@ -356,11 +356,11 @@ class Attachments:
             column = self._columns.get(volume.driver)
             row = self._nodes.row_of.get(node)
             if column is not None and row is not None:
-                column.now[row] += more
+                column.array[row] += change
 
 
-def limits_of(csi_node: CSINode | None) -> dict[str, int]:
-    """Return how many volumes a node takes, by driver; a driver without a count takes as many as come."""
+def attach_limits(csi_node: CSINode | None) -> dict[str, int]:
+    """Return a node's attach limits by driver; a driver without a count has no limit."""
     drivers = csi_node.spec.drivers if csi_node is not None else ()
     return {
         driver.name: driver.allocatable.count

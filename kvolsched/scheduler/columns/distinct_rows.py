@@ -1,7 +1,7 @@
-"""Numbering nodes by what a rule reads of them, so that it is asked once for each distinct input.
+"""Groups of rows with equal inputs, so that a rule is evaluated once per distinct input.
 
-Each set of rows, and each distinct value of a column, is given a number of 64 well mixed bits; the sum of the numbers
-of a row tells which sets it is in. The numbers reach no output: the groups are used within one pass. Mutable.
+Each added set of rows, and each distinct value of an added column, gets a 64-bit hash; the sum of a row's hashes
+identifies its group. The hashes reach no output: groups are used within one pass only. Mutable.
 """
 
 from __future__ import annotations
@@ -13,28 +13,28 @@ from numpy.typing import NDArray
 
 
 class DistinctRows:
-    """Rows of the node table, told apart by what is noted of them."""
+    """The rows of the node table, grouped by the masks and columns that are added. Mutable."""
 
     def __init__(self, size: int) -> None:
-        self._sign = np.zeros(size, np.uint64)
+        self._hashes = np.zeros(size, np.uint64)
         self._seed = 0
 
-    def rows(self, some: Any) -> None:
-        """Tell these rows (a mask or numbers) from all others."""
-        self._sign[some] += self._next()
+    def split_by_rows(self, rows: Any) -> None:
+        """Separate these rows (a mask or row numbers) from all others."""
+        self._hashes[rows] += self._next_hash()
 
-    def values(self, column: NDArray[Any]) -> None:
-        """Tell rows apart in which a column differs."""
+    def split_by_values(self, column: NDArray[Any]) -> None:
+        """Separate rows in which a column differs."""
         distinct, code = np.unique(column, return_inverse=True)
-        self._sign += np.array([self._next() for _ in distinct], np.uint64)[code]
+        self._hashes += np.array([self._next_hash() for _ in distinct], np.uint64)[code]
 
     def groups(self) -> tuple[NDArray[np.intp], list[int]]:
-        """Return, by row, the number of its group, and for each number some row."""
-        _, first, groups = np.unique(self._sign, return_index=True, return_inverse=True)
+        """Return, by row, the number of its group, and by group one of its rows."""
+        _, first, groups = np.unique(self._hashes, return_index=True, return_inverse=True)
         return groups, first.tolist()
 
-    def _next(self) -> np.uint64:
-        """Return the next number (splitmix64)."""
+    def _next_hash(self) -> np.uint64:
+        """Return the next number of the splitmix64 generator."""
         self._seed += 1
         mask = 2**64 - 1
         mixed = (self._seed * 0x9E3779B97F4A7C15) & mask

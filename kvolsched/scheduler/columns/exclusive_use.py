@@ -1,8 +1,7 @@
-"""What pods hold on their nodes and cannot simply share: host ports, disks, claims; found by what is held.
+"""An index of host ports, disks and claims that pods use and may be unable to share: resource -> node -> pods.
 
-An index, so that nobody walks all pods of all nodes to see whether a port is free: thing held -> node -> pods. Whether
-two pods can share a thing is for the plugins to say. It knows names alone, no rows. Mutable; the snapshot alone moves
-it.
+Plugins use it to avoid walking all pods of all nodes; whether two pods can share a resource is for them to decide. It
+holds names only, no rows. Mutable; only the snapshot changes it.
 """
 
 from __future__ import annotations
@@ -14,27 +13,27 @@ from kvolsched.api.kinds.pod import ContainerPort, Pod, PodSpec
 from kvolsched.api.kinds.pod_volume import Volume
 from kvolsched.world.log import Key
 
-ANY = "0.0.0.0"  # noqa: S104 - Kubernetes' word for every address of a node
+ANY_ADDRESS = "0.0.0.0"  # noqa: S104 - every address of a node
 HeldResource = tuple[str, ...]
 Users = Mapping[str, frozenset[Key]]
 
 
 class HostPort(NamedTuple):
-    """A port that a container takes of its node: its number on an address, `0.0.0.0` for all of them."""
+    """A host port of a container: protocol, number and address; `0.0.0.0` is every address."""
 
     protocol: str
     number: int
     address: str
 
     @property
-    def thing(self) -> HeldResource:
-        """What is held: the number, whatever the address."""
+    def resource(self) -> HeldResource:
+        """The resource in the index: protocol and number, without the address."""
         return ("port", self.protocol, str(self.number))
 
-    def clashes(self, other: HostPort) -> bool:
-        """Say whether both cannot be had at once: equal protocol and number, and equal addresses, or one is all."""
+    def conflicts_with(self, other: HostPort) -> bool:
+        """Say whether two host ports conflict: same protocol and number, and same address or one is every address."""
         same = (self.protocol, self.number) == (other.protocol, other.number)
-        return same and (self.address == other.address or ANY in (self.address, other.address))
+        return same and (self.address == other.address or ANY_ADDRESS in (self.address, other.address))
 
     def __str__(self) -> str:
         return f"{self.address}:{self.number}/{self.protocol}"
@@ -45,21 +44,21 @@ def host_ports(spec: PodSpec) -> tuple[HostPort, ...]:
     found: list[HostPort] = []
     for container in spec.containers:
         if container.ports:
-            found += _taken(container.ports)
+            found += _host_ports(container.ports)
     for container in spec.init_containers:
         if container.ports and container.restart_policy == "Always":
-            found += _taken(container.ports)
+            found += _host_ports(container.ports)
     return tuple(found)
 
 
-def _taken(ports: tuple[ContainerPort, ...]) -> Iterator[HostPort]:
+def _host_ports(ports: tuple[ContainerPort, ...]) -> Iterator[HostPort]:
     for port in ports:
         if port.host_port > 0:
-            yield HostPort(port.protocol or "TCP", port.host_port, port.host_ip or ANY)
+            yield HostPort(port.protocol or "TCP", port.host_port, port.host_ip or ANY_ADDRESS)
 
 
-def disk(volume: Volume) -> HeldResource | None:
-    """Return the disk that a volume names itself and that pods may be unable to share, or None."""
+def exclusive_disk(volume: Volume) -> HeldResource | None:
+    """Return the in-tree disk of a volume that pods may be unable to share, or None."""
     if volume.gce_persistent_disk is not None:
         return ("gcePersistentDisk", volume.gce_persistent_disk.pd_name)
     if volume.aws_elastic_block_store is not None:
@@ -71,57 +70,57 @@ def disk(volume: Volume) -> HeldResource | None:
     return None
 
 
-def claim_held(namespace: str, name: str) -> HeldResource:
-    """Return a claim as a thing that pods hold by naming it."""
+def claim_resource(namespace: str, name: str) -> HeldResource:
+    """Return the resource of a claim in the index."""
     return ("claim", namespace, name)
 
 
 def held_resources(pod: Pod) -> Iterator[HeldResource]:
-    """Yield what a pod holds; an ephemeral volume's claim is its own and not listed."""
+    """Yield the resources that a pod uses; claims of ephemeral volumes belong to one pod and are left out."""
     for port in host_ports(pod.spec):
-        yield port.thing
+        yield port.resource
     for volume in pod.spec.volumes:
         if volume.persistent_volume_claim is not None:
-            yield claim_held(pod.metadata.namespace, volume.persistent_volume_claim.claim_name)
-        elif (thing := disk(volume)) is not None:
-            yield thing
+            yield claim_resource(pod.metadata.namespace, volume.persistent_volume_claim.claim_name)
+        elif (disk := exclusive_disk(volume)) is not None:
+            yield disk
 
 
 class ExclusiveUse:
-    """Who holds what where. Mutable."""
+    """The pods that use a resource, by node. Mutable."""
 
     def __init__(self) -> None:
         self._users: dict[HeldResource, dict[str, frozenset[Key]]] = {}
         self._shared: set[HeldResource] = set()
 
     def copied(self) -> ExclusiveUse:
-        """Return holdings that say the same and go on by themselves; these here must not move meanwhile."""
-        made = ExclusiveUse()
-        made._users = dict(self._users)
-        made._shared = set(self._users)
-        return made
+        """Return an independent copy; the original must not change while the copy is used."""
+        copy = ExclusiveUse()
+        copy._users = dict(self._users)
+        copy._shared = set(self._users)
+        return copy
 
-    def users(self, thing: HeldResource) -> Users:
-        """Return, by node name, the pods that hold a thing."""
-        return self._users.get(thing, _NOBODY)
+    def users(self, resource: HeldResource) -> Users:
+        """Return, by node name, the pods that use a resource."""
+        return self._users.get(resource, _NO_USERS)
 
     def place(self, node: str, key: Key, pod: Pod, sign: int) -> None:
-        """Note what a pod holds that comes to a node (sign 1), or strike it out (-1)."""
-        for thing in held_resources(pod):
-            users = self._users.setdefault(thing, {})
-            if thing in self._shared:
-                self._shared.remove(thing)
-                users = self._users[thing] = dict(users)
-            here = users.get(node, frozenset())
-            users[node] = here | {key} if sign > 0 else here - {key}
+        """Add the resources of a pod that is added to a node (sign 1), or remove them (-1)."""
+        for resource in held_resources(pod):
+            users = self._users.setdefault(resource, {})
+            if resource in self._shared:
+                self._shared.remove(resource)
+                users = self._users[resource] = dict(users)
+            pods = users.get(node, frozenset())
+            users[node] = pods | {key} if sign > 0 else pods - {key}
             if not users[node]:
                 del users[node]
             if not users:
-                del self._users[thing]
+                del self._users[resource]
 
     def meaning(self) -> Mapping[HeldResource, Users]:
-        """Return everything that is held, for comparing two snapshots."""
+        """Return the whole index, for comparing two snapshots."""
         return self._users
 
 
-_NOBODY: Users = {}
+_NO_USERS: Users = {}

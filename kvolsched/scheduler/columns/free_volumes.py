@@ -1,9 +1,8 @@
-"""Free volumes as columns: for a claim's shape and size, how many volumes each node could use.
+"""Unclaimed volumes as columns: how many volumes each node could use for a claim of a given shape and size.
 
-Volumes of a class with one node affinity form a segment; a segment's rows are found once. A volume taken or freed moves
-the counts of its segment's rows by one; which volume a node would get is looked up on that node alone. What a volume
-must be to suit a claim is decided by the rules of `kvolsched.volumes`, here only remembered. Mutable; the snapshot
-alone moves it.
+Volumes of one class and node affinity form a segment, whose rows are computed once. When a volume is claimed or
+released, the counts in its segment's rows change by one; which volume a node would get is looked up for that node only.
+Whether a volume suits a claim is decided by `kvolsched.volumes`. Mutable; only the snapshot changes it.
 """
 
 from __future__ import annotations
@@ -21,16 +20,16 @@ from kvolsched.api.kinds.selector import NodeSelector
 from kvolsched.api.kinds.volume import PersistentVolume
 from kvolsched.world.log import Key
 
-from ..framework.verdict import Mask
-from .node_table import Column, NodeTable, RowIndices
+from .arrays import Mask, RowIndices
+from .node_table import Column, NodeTable
 
-MAX_CACHED_SHAPES = 512  # demands; the one not asked for longest goes first
+MAX_CACHED_SHAPES = 512  # columns of (shape, size); the least recently used is dropped
 VolumesPerRow = NDArray[np.int32]
 Sizes = NDArray[np.float64]
 
 
 class VolumeMatcher(Protocol):
-    """The shape of a claim without its size: hashable, and able to say whether an unclaimed volume suits it."""
+    """The shape of a claim without its size: hashable, and a predicate on unclaimed volumes."""
 
     @property
     def storage_class(self) -> str: ...
@@ -53,127 +52,127 @@ class VolumeSegment:
 
 
 class ClassIndex:
-    """The segments of one class, found from a node by its labels. Mutable."""
+    """The segments of one storage class, indexed by the labels of nodes. Mutable."""
 
     def __init__(self) -> None:
         self.segments: dict[NodeSelector | None, VolumeSegment] = {}
-        # A segment each of whose terms names values of a key is found by them; any other is tried on every node.
+        # A segment is indexed by a label if each of its terms requires one; the others are tried on every node.
         self._by_label: dict[tuple[str, str], dict[NodeSelector | None, VolumeSegment]] = {}
         self._others: dict[NodeSelector | None, VolumeSegment] = {}
 
     def segment(self, affinity: NodeSelector | None) -> VolumeSegment:
-        """Return the segment of an affinity, made if it is new."""
+        """Return the segment of a node affinity; create it if it does not exist."""
         found = self.segments.get(affinity)
         if found is None:
             found = self.segments[affinity] = VolumeSegment(affinity)
-            for home in self._homes(affinity):
-                home[affinity] = found
+            for index in self._indexes(affinity):
+                index[affinity] = found
         return found
 
     def remove(self, affinity: NodeSelector | None) -> None:
-        """Forget an empty segment."""
+        """Remove an empty segment."""
         del self.segments[affinity]
-        for home in self._homes(affinity):
-            del home[affinity]
+        for index in self._indexes(affinity):
+            del index[affinity]
 
     def reaching(self, node: Node) -> list[VolumeSegment]:
-        """Return the segments whose volumes a node can use."""
-        found = dict(self._others)
+        """Return the segments whose node affinity admits a node."""
+        segments = dict(self._others)
         for item in node.metadata.labels.items():
-            found.update(self._by_label.get(item, _NONE))
+            segments.update(self._by_label.get(item, _NO_SEGMENTS))
         labels = node.metadata.labels
         return [
             segment
-            for segment in found.values()
+            for segment in segments.values()
             if segment.affinity is None or segment.affinity.matches(labels)
         ]
 
-    def _homes(self, affinity: NodeSelector | None) -> list[dict[NodeSelector | None, VolumeSegment]]:
-        words: list[tuple[str, str]] = []
+    def _indexes(self, affinity: NodeSelector | None) -> list[dict[NodeSelector | None, VolumeSegment]]:
+        labels: list[tuple[str, str]] = []
         for term in affinity.node_selector_terms if affinity is not None else ():
-            named = next((part for part in term.match_expressions if part.operator == "In"), None)
-            if named is None:
+            expression = next((part for part in term.match_expressions if part.operator == "In"), None)
+            if expression is None:
                 return [self._others]
-            words += [(named.key, value) for value in named.values]
-        return [self._by_label.setdefault(word, {}) for word in sorted(set(words))] or [self._others]
+            labels += [(expression.key, value) for value in expression.values]
+        return [self._by_label.setdefault(label, {}) for label in sorted(set(labels))] or [self._others]
 
 
-_NONE: dict[NodeSelector | None, VolumeSegment] = {}
+_NO_SEGMENTS: dict[NodeSelector | None, VolumeSegment] = {}
 
 
 class VolumeMatches:
-    """For one shape and size: by row, how many volumes suit, and (once asked) how large the smallest is. Mutable."""
+    """The columns of one shape and size: how many volumes suit, and, once requested, the smallest size. Mutable."""
 
-    __slots__ = ("ask", "count", "size", "smallest")
+    __slots__ = ("count", "matcher", "size", "smallest")
 
-    def __init__(self, ask: VolumeMatcher, size: int, count: Column) -> None:
-        self.ask = ask
+    def __init__(self, matcher: VolumeMatcher, size: int, count: Column) -> None:
+        self.matcher = matcher
         self.size = size
         self.count = count
         self.smallest: Column | None = None
 
 
-def _required(volume: PersistentVolume) -> NodeSelector | None:
+def _required_affinity(volume: PersistentVolume) -> NodeSelector | None:
     affinity = volume.spec.node_affinity
     return None if affinity is None else affinity.required
 
 
 class FreeVolumes:
-    """All unclaimed volumes, by class and reach; and who is named by those that are claimed. Mutable."""
+    """All unclaimed volumes by class and node affinity, and the claims that the other volumes name. Mutable."""
 
     def __init__(self, nodes: NodeTable, objects: Mapping[str, PersistentVolume]) -> None:
         self._nodes = nodes
         self._objects = objects
-        self._shelves: dict[str, ClassIndex] = {}
+        self._classes: dict[str, ClassIndex] = {}
         self._claimed: dict[tuple[str, str], set[str]] = {}
-        self._demands: dict[tuple[VolumeMatcher, int], VolumeMatches] = {}
+        self._matches: dict[tuple[VolumeMatcher, int], VolumeMatches] = {}
         self._of_class: dict[str, dict[tuple[VolumeMatcher, int], VolumeMatches]] = {}
         self._version = nodes.version
 
-    # --- asking -----------------------------------------------------------------------------------------------------
+    # --- reading ----------------------------------------------------------------------------------------------------
 
-    def count(self, ask: VolumeMatcher, size: int) -> VolumesPerRow:
-        """Return, by row, how many unclaimed volumes of at least this size suit the shape and reach the node."""
-        return self._demand(ask, size).count.now
+    def count(self, matcher: VolumeMatcher, size: int) -> VolumesPerRow:
+        """Return, by row, how many unclaimed volumes of at least this size suit the shape and admit the node."""
+        return self._matches_of(matcher, size).count.array
 
-    def unserved(self, asks: Sequence[tuple[VolumeMatcher, int]]) -> Iterator[Mask]:
-        """Yield, for each of these asks, by row whether it finds no volume once those before it have taken theirs.
+    def rows_lacking(self, requests: Sequence[tuple[VolumeMatcher, int]]) -> Iterator[Mask]:
+        """Yield, for each (shape, size), the rows without a volume left after the earlier ones have taken theirs.
 
-        Sizes must rise, and each ask takes the smallest volume that is left: so of the volumes that are large enough
-        for the next ask, those taken are the smallest.
+        Sizes must rise, and each takes the smallest remaining volume; so of the volumes large enough for the next size,
+        the taken ones are the smallest.
         """
         before: dict[str, tuple[VolumesPerRow, VolumesPerRow]] = {}
-        for ask, size in asks:
-            count = self.count(ask, size)
-            larger, taken = before.get(ask.storage_class, (count, np.zeros_like(count)))
+        for matcher, size in requests:
+            count = self.count(matcher, size)
+            larger, taken = before.get(matcher.storage_class, (count, np.zeros_like(count)))
             taken = np.maximum(taken - (larger - count), 0)
             lacking = count <= taken
-            before[ask.storage_class] = (count, taken + ~lacking)
+            before[matcher.storage_class] = (count, taken + ~lacking)
             yield lacking
 
-    def smallest(self, ask: VolumeMatcher, size: int) -> Sizes:
-        """Return, by row, the size in bytes of the smallest such volume; infinite where there is none."""
-        demand = self._demand(ask, size)
-        if demand.smallest is None:
-            demand.smallest = self._nodes.column(np.float64, np.inf)
-            self._measure(demand, demand.smallest)
-        return demand.smallest.now
+    def smallest_size(self, matcher: VolumeMatcher, size: int) -> Sizes:
+        """Return, by row, the size in bytes of the smallest volume that suits; infinity if none does."""
+        matches = self._matches_of(matcher, size)
+        if matches.smallest is None:
+            matches.smallest = self._nodes.column(np.float64, np.inf)
+            self._compute_smallest(matches, matches.smallest)
+        return matches.smallest.array
 
-    def named(self, claim: Key) -> list[PersistentVolume]:
+    def claimed_for(self, claim: Key) -> list[PersistentVolume]:
         """Return the volumes whose claimRef names a claim, sorted by name."""
         return [
             self._objects[name]
             for name in sorted(self._claimed.get((claim.namespace or "default", claim.name), ()))
         ]
 
-    def on(
-        self, node: Node, ask: VolumeMatcher, size: int, taken: frozenset[str] = frozenset()
+    def smallest_on(
+        self, node: Node, matcher: VolumeMatcher, size: int, taken: frozenset[str] = frozenset()
     ) -> PersistentVolume | None:
-        """Return the smallest unclaimed volume for the shape and size on a node (ties: by name), or None."""
-        shelf = self._shelves.get(ask.storage_class)
+        """Return the smallest unclaimed volume that suits on a node (ties: first by name), or None."""
+        class_index = self._classes.get(matcher.storage_class)
         best: tuple[int, str] | None = None
-        for segment in shelf.reaching(node) if shelf is not None else ():
-            for entry in self._suiting(segment, ask, size):
+        for segment in class_index.reaching(node) if class_index is not None else ():
+            for entry in self._suiting_entries(segment, matcher, size):
                 if best is not None and entry >= best:
                     break
                 if entry[1] not in taken:
@@ -182,36 +181,36 @@ class FreeVolumes:
         return None if best is None else self._objects[best[1]]
 
     def segments(self, storage_class: str) -> list[tuple[VolumeSegment, RowIndices]]:
-        """Return the segments of a class and the rows each reaches."""
-        shelf = self._shelves.get(storage_class)
+        """Return the segments of a class, each with the rows of the nodes that it admits."""
+        class_index = self._classes.get(storage_class)
         return (
-            [] if shelf is None else [(segment, self._rows(segment)) for segment in shelf.segments.values()]
+            [] if class_index is None else [(segment, self._rows(segment)) for segment in class_index.segments.values()]
         )
 
     # --- following --------------------------------------------------------------------------------------------------
 
     def change(self, name: str, old: PersistentVolume | None, new: PersistentVolume | None) -> None:
-        """Put one version of a volume in place of another."""
+        """Apply a change of a volume."""
         if self._version != self._nodes.version:
-            self._drop()
+            self._clear()
         if old is not None:
-            self._move(name, old, -1)
+            self._count(name, old, -1)
         if new is not None:
-            self._move(name, new, 1)
+            self._count(name, new, 1)
 
     def meaning(self) -> dict[str, Any]:
-        """Return the free volumes and the claims named, for comparing two snapshots."""
+        """Return the unclaimed volumes and the claims that volumes name, for comparing two snapshots."""
         return {
             "free": {
-                name: {affinity: segment.free for affinity, segment in shelf.segments.items()}
-                for name, shelf in self._shelves.items()
+                name: {affinity: segment.free for affinity, segment in class_index.segments.items()}
+                for name, class_index in self._classes.items()
             },
             "claimed": self._claimed,
         }
 
     # --- inside -----------------------------------------------------------------------------------------------------
 
-    def _move(self, name: str, volume: PersistentVolume, sign: int) -> None:
+    def _count(self, name: str, volume: PersistentVolume, sign: int) -> None:
         reference = volume.spec.claim_ref
         if reference is not None:
             claim = (reference.namespace or "default", reference.name)
@@ -223,88 +222,90 @@ class FreeVolumes:
         if volume.metadata.deletion_timestamp is not None:
             return
         storage_class = volumes.class_of_volume(volume)
-        shelf = self._shelves.setdefault(storage_class, ClassIndex())
-        segment = shelf.segment(_required(volume))
+        class_index = self._classes.setdefault(storage_class, ClassIndex())
+        segment = class_index.segment(_required_affinity(volume))
         entry = (volumes.capacity(volume), name)
         if sign > 0:
             insort(segment.free, entry)
         else:
             del segment.free[bisect_left(segment.free, entry)]
-        for demand in self._of_class.get(storage_class, {}).values():
-            if entry[0] >= demand.size and demand.ask.suits(volume):
+        for matches in self._of_class.get(storage_class, {}).values():
+            if entry[0] >= matches.size and matches.matcher.suits(volume):
                 rows = self._rows(segment)
-                demand.count.now[rows] += sign
-                if demand.smallest is not None:
-                    self._remeasure(demand, demand.smallest, segment, rows)
+                matches.count.array[rows] += sign
+                if matches.smallest is not None:
+                    self._update_smallest(matches, matches.smallest, segment, rows)
         if not segment.free:
-            shelf.remove(segment.affinity)
-            if not shelf.segments:
-                del self._shelves[storage_class]
+            class_index.remove(segment.affinity)
+            if not class_index.segments:
+                del self._classes[storage_class]
 
-    def _demand(self, ask: VolumeMatcher, size: int) -> VolumeMatches:
+    def _matches_of(self, matcher: VolumeMatcher, size: int) -> VolumeMatches:
         if self._version != self._nodes.version:
-            self._drop()
-        key = (ask, size)
-        demand = self._demands.pop(key, None)
-        if demand is None:
-            demand = self._make(ask, size)
-            self._of_class.setdefault(ask.storage_class, {})[key] = demand
-        self._demands[key] = demand  # the order of this dict is the order of last use
-        return demand
+            self._clear()
+        key = (matcher, size)
+        matches = self._matches.pop(key, None)
+        if matches is None:
+            matches = self._compute(matcher, size)
+            self._of_class.setdefault(matcher.storage_class, {})[key] = matches
+        self._matches[key] = matches  # the order of this dict is the order of last use
+        return matches
 
-    def _make(self, ask: VolumeMatcher, size: int) -> VolumeMatches:
-        while len(self._demands) >= MAX_CACHED_SHAPES:
-            self._forget(next(iter(self._demands)))
-        demand = VolumeMatches(ask, size, self._nodes.column(np.int32, 0))
-        for segment, rows in self.segments(ask.storage_class):
-            suiting = sum(1 for _ in self._suiting(segment, ask, size))
+    def _compute(self, matcher: VolumeMatcher, size: int) -> VolumeMatches:
+        while len(self._matches) >= MAX_CACHED_SHAPES:
+            self._forget(next(iter(self._matches)))
+        matches = VolumeMatches(matcher, size, self._nodes.column(np.int32, 0))
+        for segment, rows in self.segments(matcher.storage_class):
+            suiting = sum(1 for _ in self._suiting_entries(segment, matcher, size))
             if suiting:
-                demand.count.now[rows] += suiting
-        return demand
+                matches.count.array[rows] += suiting
+        return matches
 
-    def _suiting(self, segment: VolumeSegment, ask: VolumeMatcher, size: int) -> Iterator[tuple[int, str]]:
+    def _suiting_entries(self, segment: VolumeSegment, matcher: VolumeMatcher, size: int) -> Iterator[tuple[int, str]]:
         free = segment.free
         for index in range(bisect_left(free, (size, "")), len(free)):
-            if ask.suits(self._objects[free[index][1]]):
+            if matcher.suits(self._objects[free[index][1]]):
                 yield free[index]
 
-    def _measure(self, demand: VolumeMatches, column: Column) -> None:
-        column.now[:] = np.inf
-        for segment, rows in self.segments(demand.ask.storage_class):
-            for size, _ in self._suiting(segment, demand.ask, demand.size):
-                column.now[rows] = np.minimum(column.now[rows], size)
+    def _compute_smallest(self, matches: VolumeMatches, column: Column) -> None:
+        column.array[:] = np.inf
+        for segment, rows in self.segments(matches.matcher.storage_class):
+            for size, _ in self._suiting_entries(segment, matches.matcher, matches.size):
+                column.array[rows] = np.minimum(column.array[rows], size)
                 break
 
-    def _remeasure(self, demand: VolumeMatches, column: Column, segment: VolumeSegment, rows: RowIndices) -> None:
-        """Find the smallest volume of a segment's rows anew; where rows share segments, of all rows."""
-        shelf = self._shelves[demand.ask.storage_class]
-        if len(rows) <= 8 or len(shelf.segments) > 64:
+    def _update_smallest(
+        self, matches: VolumeMatches, column: Column, segment: VolumeSegment, rows: RowIndices
+    ) -> None:
+        """Recompute the smallest size in a segment's rows: row by row if they are few, else for all rows."""
+        class_index = self._classes[matches.matcher.storage_class]
+        if len(rows) <= 8 or len(class_index.segments) > 64:
             for row in rows.tolist():
                 name = self._nodes.names[row]
                 node = self._nodes.node(name) if name is not None else None
-                found = None if node is None else self.on(node, demand.ask, demand.size)
-                column.now[row] = np.inf if found is None else volumes.capacity(found)
+                volume = None if node is None else self.smallest_on(node, matches.matcher, matches.size)
+                column.array[row] = np.inf if volume is None else volumes.capacity(volume)
         else:
-            self._measure(demand, column)
+            self._compute_smallest(matches, column)
 
     def _rows(self, segment: VolumeSegment) -> RowIndices:
         if segment.version != self._nodes.version:
-            segment.rows = np.flatnonzero(self._nodes.reached(segment.affinity))
+            segment.rows = np.flatnonzero(self._nodes.volume_affinity_mask(segment.affinity))
             segment.version = self._nodes.version
         return segment.rows
 
     def _forget(self, key: tuple[VolumeMatcher, int]) -> None:
-        demand = self._demands.pop(key)
-        self._nodes.drop(demand.count)
-        if demand.smallest is not None:
-            self._nodes.drop(demand.smallest)
+        matches = self._matches.pop(key)
+        self._nodes.drop(matches.count)
+        if matches.smallest is not None:
+            self._nodes.drop(matches.smallest)
         of_class = self._of_class[key[0].storage_class]
         del of_class[key]
         if not of_class:
             del self._of_class[key[0].storage_class]
 
-    def _drop(self) -> None:
-        """Forget every demand: names or labels of nodes have changed, and with them what reaches whom."""
-        for key in list(self._demands):
+    def _clear(self) -> None:
+        """Drop all columns after names or labels of nodes have changed."""
+        for key in list(self._matches):
             self._forget(key)
         self._version = self._nodes.version

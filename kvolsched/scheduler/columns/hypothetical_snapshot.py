@@ -1,7 +1,7 @@
-"""What if these pods were gone, or others were there? A copy of the scheduler's columns that pods leave and come to.
+"""A snapshot with some pods removed or added, for preemption and nominated pods.
 
-Only what pods write is copied (free resources, counts, and a node's list of pods once one of them is taken), never an
-object; all else is shared with the snapshot behind, which must not move meanwhile. Mutable.
+Only what pods change is copied: free resources, counts, and a node's pods once one of them is removed. Everything else
+is shared with the original snapshot, which must not change meanwhile. Mutable.
 """
 
 from __future__ import annotations
@@ -21,41 +21,41 @@ if TYPE_CHECKING:
 
 
 class HypotheticalSnapshot(Snapshot):
-    """A snapshot without some of its pods. Mutable; `removed` are those taken away."""
+    """A copy of a snapshot from which pods are removed and to which pods are added. Mutable."""
 
     def __init__(self, seen: Snapshot) -> None:
         self.__dict__.update(seen.__dict__)
-        self._rooms = dict(self._rooms)
-        self._own: set[str] = set()
-        self._gone: dict[Key, Pod] = {_key(pod): pod for pod in seen.removed}
-        self.nodes: NodeTable = seen.nodes.copied(self._rooms)
-        self.tallies = seen.tallies.copied(self.nodes)
-        self.holdings = seen.holdings.copied()
-        self.attachments = seen.attachments.copied(self.nodes, self._rooms, self)
-        self.removed: Collection[Pod] = self._gone.values()
+        self._node_infos = dict(self._node_infos)
+        self._copied: set[str] = set()
+        self._removed: dict[Key, Pod] = {_key(pod): pod for pod in seen.removed_pods}
+        self.nodes: NodeTable = seen.nodes.copied(self._node_infos)
+        self.pod_counts = seen.pod_counts.copied(self.nodes)
+        self.exclusive_use = seen.exclusive_use.copied()
+        self.attachments = seen.attachments.copied(self.nodes, self._node_infos, self)
+        self.removed_pods: Collection[Pod] = self._removed.values()
 
-    def take(self, pod: Pod) -> None:
-        """Take a pod off its node."""
+    def remove(self, pod: Pod) -> None:
+        """Remove a pod from its node."""
         key = _key(pod)
-        self._gone[key] = pod
-        self._move(self._room(pod.spec.node_name), key, pod, -1)
+        self._removed[key] = pod
+        self._move(self._node_info(pod.spec.node_name), key, pod, -1)
 
     def put_back(self, pod: Pod) -> None:
-        """Put a pod that was taken back on its node."""
+        """Put a removed pod back on its node."""
         key = _key(pod)
-        del self._gone[key]
-        self._move(self._room(pod.spec.node_name), key, pod, 1)
+        del self._removed[key]
+        self._move(self._node_info(pod.spec.node_name), key, pod, 1)
 
     def place(self, pod: Pod, node: str) -> None:
-        """Put a pod on a node where it is not."""
-        placed = evolve_parts(pod, spec={"node_name": node})
-        self._move(self._room(node), _key(pod), placed, 1)
+        """Add a pod to a node."""
+        assigned = evolve_parts(pod, spec={"node_name": node})
+        self._move(self._node_info(node), _key(pod), assigned, 1)
 
-    def _room(self, name: str) -> NodeInfo:
-        if name not in self._own:
-            self._own.add(name)
-            self._rooms[name] = self._rooms[name].copied()
-        return self._rooms[name]
+    def _node_info(self, name: str) -> NodeInfo:
+        if name not in self._copied:
+            self._copied.add(name)
+            self._node_infos[name] = self._node_infos[name].copied()
+        return self._node_infos[name]
 
 
 def _key(pod: Pod) -> Key:

@@ -1,6 +1,6 @@
-"""Which images the nodes have, and how large they are: by image name, as a column once somebody asks for it.
+"""The container images on nodes and their sizes, by image name; a column per image is built on first use.
 
-Reads `status.images` of nodes alone. Mutable; the snapshot alone moves it.
+Reads `status.images` of nodes only. Mutable; only the snapshot changes it.
 """
 
 from __future__ import annotations
@@ -15,17 +15,17 @@ from kvolsched.api.kinds.node import Node
 
 from .node_table import Column, NodeTable
 
-MOST = 64  # columns kept; the one not asked for longest goes first
+MAX_CACHED_IMAGES = 64  # columns; the least recently used is dropped
 
 
 def images_of(node: Node | None) -> dict[str, int]:
-    """Return the bytes of each image that a node says it has, by every name that it goes by."""
+    """Return the bytes of each image in a node's status, by each of the image's names."""
     listed: tuple[Mapping[str, Any], ...] = node.status.rest.get("images", ()) if node is not None else ()
     return {str(name): int(image.get("sizeBytes", 0)) for image in listed for name in image.get("names", ())}
 
 
 def full_name(image: str) -> str:
-    """Return an image's name with its tag: `latest`, if it names none."""
+    """Return an image name with its tag, which is `latest` if the name has none."""
     return image if image.rfind(":") > image.rfind("/") else f"{image}:latest"
 
 
@@ -38,27 +38,27 @@ class Images:
         self._columns: dict[str, Column] = {}
 
     def __bool__(self) -> bool:
-        """Say whether any node tells of its images."""
+        """Say whether any node reports images."""
         return bool(self._on)
 
-    def on(self, image: str) -> Mapping[str, int]:
-        """Return, by node name, the bytes of an image on the nodes that have it."""
+    def nodes_with(self, image: str) -> Mapping[str, int]:
+        """Return the nodes that have an image, with its bytes."""
         return self._on.get(image, {})
 
     def sizes(self, image: str) -> NDArray[np.int64]:
-        """Return, by row, the bytes of an image; 0 where it is not."""
+        """Return, by row, the bytes of an image; 0 if the node does not have it."""
         column = self._columns.pop(image, None)
         if column is None:
-            while len(self._columns) >= MOST:
+            while len(self._columns) >= MAX_CACHED_IMAGES:
                 self._nodes.drop(self._columns.pop(next(iter(self._columns))))
             column = self._nodes.column(np.int64, 0)
-            for name, size in self.on(image).items():
-                column.now[self._nodes.row_of[name]] = size
+            for name, size in self.nodes_with(image).items():
+                column.array[self._nodes.row_of[name]] = size
         self._columns[image] = column
-        return column.now
+        return column.array
 
     def change(self, name: str, old: Node | None, new: Node | None) -> None:
-        """Follow a node that has its row now (if it is there at all)."""
+        """Apply a change of a node, after its row was added or removed."""
         if (old is None or "images" not in old.status.rest) and (new is None or "images" not in new.status.rest):
             return
         if old is not None and new is not None and old.status.rest == new.status.rest:
@@ -73,8 +73,8 @@ class Images:
         if new is not None:
             row = self._nodes.row_of[name]
             for image, column in self._columns.items():
-                column.now[row] = after.get(image, 0)
+                column.array[row] = after.get(image, 0)
 
     def meaning(self) -> Mapping[str, Mapping[str, int]]:
-        """Return which node has which image, for comparing two snapshots."""
+        """Return the images and their nodes, for comparing two snapshots."""
         return self._on

@@ -1,8 +1,8 @@
-"""The nodes as columns: one row a node, one numpy array a fact, so that a rule can be asked of all nodes at once.
+"""The node table: one row per node, one numpy array per fact, so that a rule can be evaluated on all nodes at once.
 
-A row says what its node and the pods on it say, nothing else: it is written anew from exact integers whenever they
-change, so every column returns bit by bit when a change is taken back. Row numbers and label codes are this table's
-own affair: they never reach a decision or an output. The table is mutable; the snapshot alone changes it.
+A row is a function of its node and the pods on it: it is rewritten from exact integers on every change, so undoing a
+change restores every column bit by bit. Row numbers and label codes are internal: they never reach a decision or an
+output. Mutable; only the snapshot changes it.
 """
 
 from __future__ import annotations
@@ -22,47 +22,46 @@ from kvolsched.api.kinds.storage_class import TopologySelectorTerm
 from kvolsched.world.log import Key
 
 from .. import requests
-from ..framework.verdict import Mask
 from ..requests import CPU, LARGEST, MEMORY, PODS
+from .arrays import Mask, RowIndices
 
-RowIndices = NDArray[np.intp]
 T = TypeVar("T")
 
-FOLLOWED = 256  # derived columns kept; the one not asked for longest goes first
-SINGLY = 16  # so many written rows, or a share of this of all, are made anew one by one
+MAX_ROW_CACHES = 256  # derived columns; the least recently used is dropped
+ROWWISE_SHARE = 16  # up to so many changed rows, or 1/16 of all, are recomputed one by one
 
-# Above this 100 * free no longer fits a float64 exactly, and shares are computed with integer division.
-EXACT = 2**53 // 100
+# Above this 100 * free is not exact in a float64, and scores are computed with integer division.
+MAX_EXACT = 2**53 // 100
 
 
 class Column:
-    """One value a row, grown with the table; `now` is the array of the rows in use. Mutable."""
+    """One value per row; `array` has the rows in use and grows with the table. Mutable."""
 
-    __slots__ = ("_store", "fill", "now")
+    __slots__ = ("_store", "array", "fill")
 
     def __init__(self, dtype: Any, fill: Any, capacity: int, size: int) -> None:
         self.fill = fill
         self._store = np.full(capacity, fill, dtype)
-        self.now: NDArray[Any] = self._store[:size]
+        self.array: NDArray[Any] = self._store[:size]
 
     def resize(self, capacity: int, size: int) -> None:
-        """Show `size` rows, in a larger store when the capacity has grown."""
+        """Show `size` rows; reallocate if the capacity has grown."""
         if capacity > len(self._store):
             store = np.full(capacity, self.fill, self._store.dtype)
             store[: len(self._store)] = self._store
             self._store = store
-        self.now = self._store[:size]
+        self.array = self._store[:size]
 
     def copied(self) -> Column:
-        """Return a column that reads the same and is written by itself."""
-        return Column.of(self.now.copy(), self.fill)
+        """Return an independent copy."""
+        return Column.of(self.array.copy(), self.fill)
 
     @classmethod
     def of(cls, values: NDArray[Any], fill: Any) -> Column:
-        """Return a column over these very values."""
-        made = cls(values.dtype, fill, 0, 0)
-        made._store = made.now = values
-        return made
+        """Return a column that uses this array without copying it."""
+        column = cls(values.dtype, fill, 0, 0)
+        column._store = column.array = values
+        return column
 
 
 class LabelColumn:
@@ -77,27 +76,27 @@ class LabelColumn:
         self._code_of: dict[str, int] = {}
 
     def code(self, value: str) -> int:
-        """Return the code of a value that some node has or had, or -2: no node's."""
+        """Return the code of a value, or -2 if no node has had it."""
         return self._code_of.get(value, -2)
 
     def write(self, row: int, value: str | None) -> None:
         """Set a row's value."""
         if value is None:
-            self.codes.now[row] = -1
+            self.codes.array[row] = -1
             return
         code = self._code_of.get(value)
         if code is None:
             code = self._code_of[value] = len(self.values)
             self.values.append(value)
-        self.codes.now[row] = code
+        self.codes.array[row] = code
 
     def table(self, holds: Callable[[str | None], bool]) -> Mask:
-        """Judge each value once and return the verdicts by code; the last one, read by -1, is of the missing label."""
+        """Evaluate a predicate once per value; return the results by code, the last one for a missing label."""
         return np.array([*map(holds, self.values), holds(None)], bool)
 
 
 class NodeInfo:
-    """A node by name and the pods that count on it, whether or not the node is known yet. Mutable."""
+    """A node and the pods assigned to it (kube-scheduler's NodeInfo); the node is None until it is seen. Mutable."""
 
     __slots__ = ("node", "pods", "row", "scored_cpu", "scored_memory", "total", "used")
 
@@ -110,41 +109,41 @@ class NodeInfo:
         self.scored_cpu = 0
         self.scored_memory = 0
 
-    def hold(self, pod: Pod, sign: int) -> tuple[str, ...]:
-        """Count a pod's requests (sign 1) or take them away (-1); return the resources it asks for."""
-        asks = requests.of(pod.spec)
-        for resource, amount in asks.asked.items():
+    def add_requests(self, pod: Pod, sign: int) -> tuple[str, ...]:
+        """Add a pod's requests (sign 1) or subtract them (-1); return the resources that the pod requests."""
+        requested = requests.pod_requests(pod.spec)
+        for resource, amount in requested.amounts.items():
             self.used[resource] = self.used.get(resource, 0) + sign * amount
-        self.scored_cpu += sign * asks.scored_cpu
-        self.scored_memory += sign * asks.scored_memory
-        return tuple(asks.asked)
+        self.scored_cpu += sign * requested.scored_cpu
+        self.scored_memory += sign * requested.scored_memory
+        return tuple(requested.amounts)
 
     def copied(self) -> NodeInfo:
-        """Return a room of the same node and pods, from which pods can go without this one's knowing."""
-        room = NodeInfo()
-        room.node, room.row, room.total = self.node, self.row, self.total
-        room.pods, room.used = dict(self.pods), dict(self.used)
-        room.scored_cpu, room.scored_memory = self.scored_cpu, self.scored_memory
-        return room
+        """Return a copy from which pods can be removed independently."""
+        info = NodeInfo()
+        info.node, info.row, info.total = self.node, self.row, self.total
+        info.pods, info.used = dict(self.pods), dict(self.used)
+        info.scored_cpu, info.scored_memory = self.scored_cpu, self.scored_memory
+        return info
 
     def free(self, resource: str) -> int:
-        """Return how much of a resource no pod has asked for; for `pods`, how many more may come."""
+        """Return how much of a resource is not requested by any pod; for `pods`, how many more fit."""
         used = len(self.pods) if resource == PODS else self.used.get(resource, 0)
         return self.total.get(resource, 0) - used
 
 
 class NodeTable:
-    """All nodes by row. Columns read as `table.free(resource)`, `table.labels(key).codes.now`, `table.mask(...)`."""
+    """All nodes by row. Columns are `table.free(resource)`, `table.labels(key).codes.array`, `table.mask(...)`."""
 
-    def __init__(self, rooms: Mapping[str, NodeInfo]) -> None:
+    def __init__(self, node_infos: Mapping[str, NodeInfo]) -> None:
         self.size = 0
-        self._rooms = rooms
+        self._node_infos = node_infos
         self.names: list[str | None] = []
         self.row_of: dict[str, int] = {}
         self.version = 0
-        """Counts changes of names, labels and taints: what is derived from them alone may be kept until it moves."""
+        """Counts changes of names, labels and taints: values derived from these only are cached until it changes."""
         self.huge = 0
-        """How many nodes have so much memory or cpu that shares need integer division."""
+        """How many nodes have so much memory or cpu that scores need integer division."""
         self._holes: list[int] = []
         self._columns: list[Column] = []
         self._capacity = 8
@@ -159,26 +158,26 @@ class NodeTable:
         self.scored_cpu = self.column(np.int64, 0)
         self.scored_memory = self.column(np.int64, 0)
         self._taint_code: dict[tuple[Taint, ...], int] = {(): 0}
-        self._kept: dict[Any, Any] = {}
-        self._kept_version = 0
+        self._cache: dict[Any, Any] = {}
+        self._cache_version = 0
         self._written: list[int] = []
-        self._written_before = 0
-        self._followed: dict[Any, tuple[int, int, NDArray[Any]]] = {}
+        self._written_dropped = 0
+        self._row_caches: dict[Any, tuple[int, int, NDArray[Any]]] = {}
         for resource in (*requests.NATIVE, PODS):
             self._resource(resource)
 
-    def copied(self, rooms: Mapping[str, NodeInfo]) -> NodeTable:
-        """Return a table of the same nodes to which pods come and go by themselves: what they write is copied."""
+    def copied(self, node_infos: Mapping[str, NodeInfo]) -> NodeTable:
+        """Return a table of the same nodes for hypothetical pods: the columns that pods change are copied."""
         table = copy(self)
         vars(table).update(
-            _rooms=rooms,
+            _node_infos=node_infos,
             _columns=[],
             _labels=dict(self._labels),
             _total=dict(self._total),
-            _kept=dict(self._kept),
+            _cache=dict(self._cache),
             _written=[],
-            _written_before=0,
-            _followed={},
+            _written_dropped=0,
+            _row_caches={},
             _free={resource: column.copied() for resource, column in self._free.items()},
             scored_cpu=self.scored_cpu.copied(),
             scored_memory=self.scored_memory.copied(),
@@ -188,23 +187,23 @@ class NodeTable:
     # --- rows -------------------------------------------------------------------------------------------------------
 
     def column(self, dtype: Any, fill: Any) -> Column:
-        """Return a new column that grows with the table; a row given up reads `fill` again."""
+        """Return a new column that grows with the table; a freed row is reset to `fill`."""
         column = Column(dtype, fill, self._capacity, len(self.names))
         self._columns.append(column)
         return column
 
     def adopt(self, column: Column) -> Column:
-        """Take a copied column among this table's own."""
+        """Add a copied column to this table."""
         self._columns.append(column)
         return column
 
     def drop(self, column: Column) -> None:
-        """Stop growing a column that nobody reads any more."""
+        """Remove a column that is no longer read."""
         self._columns.remove(column)
 
-    def enter(self, room: NodeInfo) -> int:
-        """Give a room with a node a row, write it and return its number."""
-        node = room.node
+    def enter(self, info: NodeInfo) -> int:
+        """Give a node a row, write the row and return its number."""
+        node = info.node
         assert node is not None
         if self._holes:
             row = self._holes.pop()
@@ -218,94 +217,94 @@ class NodeTable:
         self.names[row] = node.metadata.name
         self.row_of[node.metadata.name] = row
         self.size += 1
-        room.row = row
-        self.live.now[row] = True
-        self.write_node(room, None)
+        info.row = row
+        self.live.array[row] = True
+        self.write_node(info, None)
         return row
 
-    def leave(self, room: NodeInfo) -> None:
-        """Take a room's row away; it reads as empty until another node gets it."""
-        row = room.row
+    def leave(self, info: NodeInfo) -> None:
+        """Free a node's row; it is empty until another node gets it."""
+        row = info.row
         name = self.names[row]
         assert name is not None
-        self.huge -= _huge(room.total)
-        room.total = {}
+        self.huge -= _huge(info.total)
+        info.total = {}
         self.names[row] = None
         del self.row_of[name]
         for column in self._columns:
-            column.now[row] = column.fill
+            column.array[row] = column.fill
         self._holes.append(row)
         self.size -= 1
-        room.row = -1
+        info.row = -1
         self.version += 1
 
-    def write_node(self, room: NodeInfo, old: Node | None) -> None:
-        """Write what a node says of itself into its row; `old` is what the row says now."""
-        node = room.node
+    def write_node(self, info: NodeInfo, old: Node | None) -> None:
+        """Write a node's fields into its row; `old` is the version that the row holds."""
+        node = info.node
         assert node is not None
-        row = room.row
+        row = info.row
         if old is None or old.status.allocatable != node.status.allocatable:
-            gone = set(room.total)
-            self.huge -= _huge(room.total)
-            room.total = requests.allocatable(node.status.allocatable)
-            self.huge += _huge(room.total)
-            self.write_room(room, gone | set(room.total) | set(room.used))
+            before = set(info.total)
+            self.huge -= _huge(info.total)
+            info.total = requests.allocatable(node.status.allocatable)
+            self.huge += _huge(info.total)
+            self.write_resources(info, before | set(info.total) | set(info.used))
         if old is None or old.spec != node.spec:
-            self.unschedulable.now[row] = node.spec.unschedulable
-            self.taints.now[row] = self._taints(node.spec.taints)
+            self.unschedulable.array[row] = node.spec.unschedulable
+            self.taints.array[row] = self._taints(node.spec.taints)
             self.version += 1
         if old is None or old.metadata.labels != node.metadata.labels:
             for key, labels in self._labels.items():
                 labels.write(row, node.metadata.labels.get(key))
             self.version += 1
 
-    def write_room(self, room: NodeInfo, resources: Iterable[str]) -> None:
-        """Write how much of these resources is there and free, after the pods or the node have changed."""
-        row = room.row
+    def write_resources(self, info: NodeInfo, resources: Iterable[str]) -> None:
+        """Write the total and free amounts of these resources after the pods or the node have changed."""
+        row = info.row
         for resource in resources:
             free = self._free.get(resource) or self._resource(resource)
-            free.now[row] = max(-LARGEST, room.free(resource))
-            self._total[resource].now[row] = room.total.get(resource, 0)
-        self._free[PODS].now[row] = room.free(PODS)
-        self.scored_cpu.now[row] = min(LARGEST, room.scored_cpu)
-        self.scored_memory.now[row] = min(LARGEST, room.scored_memory)
+            free.array[row] = max(-LARGEST, info.free(resource))
+            self._total[resource].array[row] = info.total.get(resource, 0)
+        self._free[PODS].array[row] = info.free(PODS)
+        self.scored_cpu.array[row] = min(LARGEST, info.scored_cpu)
+        self.scored_memory.array[row] = min(LARGEST, info.scored_memory)
         self._written.append(row)
         if len(self._written) > 64 + 4 * len(self.names):
-            self._written_before += len(self._written)
+            self._written_dropped += len(self._written)
             self._written.clear()
 
     # --- columns ----------------------------------------------------------------------------------------------------
 
     def free(self, resource: str) -> NDArray[np.int64]:
-        """Return, by row, how much of a resource no pod has asked for; for `pods`, how many more may come."""
-        return (self._free.get(resource) or self._none).now
+        """Return, by row, how much of a resource is not requested by any pod; for `pods`, how many more fit."""
+        return (self._free.get(resource) or self._none).array
 
     def total(self, resource: str) -> NDArray[np.int64]:
         """Return, by row, the allocatable amount of a resource."""
-        return (self._total.get(resource) or self._none).now
+        return (self._total.get(resource) or self._none).array
 
     def labels(self, key: str) -> LabelColumn:
-        """Return the column of a label key; it is made when first asked for."""
+        """Return the column of a label key; it is built on first use."""
         found = self._labels.get(key)
         if found is None:
             found = self._labels[key] = LabelColumn(key, self.column(np.int32, -1))
             for name, row in self.row_of.items():
-                node = self._rooms[name].node
+                node = self._node_infos[name].node
                 assert node is not None
                 found.write(row, node.metadata.labels.get(key))
         return found
 
     def mask(self, selector: NodeSelector) -> Mask:
-        """Return, by row, whether a node selector matches (terms are ORed, a term without expressions matches none)."""
-        return self.kept(("mask", selector), lambda: self._match(selector))
+        """Return, by row, whether a node selector matches: terms are ORed, an empty term matches nothing."""
+        return self.cached(("mask", selector), lambda: self._match(selector))
 
-    def reached(self, selector: NodeSelector | None) -> Mask:
-        """Return, by row, whether a volume's affinity admits the node: it reads labels only, no names; None admits all.
+    def volume_affinity_mask(self, selector: NodeSelector | None) -> Mask:
+        """Return, by row, whether a volume's node affinity admits the node by its labels; None admits all.
 
-        Not kept: there are as many affinities as local volumes.
+        Not cached: there are as many affinities as local volumes.
         """
         if selector is None:
-            return self.live.now
+            return self.live.array
         return self._match(selector, named=False)
 
     def _match(self, selector: NodeSelector, *, named: bool = True) -> Mask:
@@ -315,80 +314,80 @@ class NodeTable:
             matching = found if matching is None else matching | found
         return np.zeros(len(self.names), bool) if matching is None else matching
 
-    def has(self, labels: Iterable[tuple[str, str]]) -> Mask:
-        """Return, by row, whether a node carries every one of these labels."""
-        matching = self.live.now.copy()
+    def has_labels(self, labels: Iterable[tuple[str, str]]) -> Mask:
+        """Return, by row, whether the node has all of these labels."""
+        matching = self.live.array.copy()
         for key, value in labels:
             column = self.labels(key)
-            matching &= column.codes.now == column.code(value)
+            matching &= column.codes.array == column.code(value)
         return matching
 
-    def selected(self, selector: LabelSelector) -> Mask:
-        """Return, by row, whether a label selector matches a node's labels; an empty one matches all."""
-        matching = self.has(selector.match_labels.items())
+    def label_selector_mask(self, selector: LabelSelector) -> Mask:
+        """Return, by row, whether a label selector matches the node's labels; an empty selector matches all nodes."""
+        matching = self.has_labels(selector.match_labels.items())
         for expression in selector.match_expressions:
             matching &= self._expression(expression)
         return matching
 
-    def allowed(self, topologies: tuple[TopologySelectorTerm, ...]) -> Mask:
-        """Return, by row, whether a class's allowedTopologies admit it: none given admits all, an empty term none."""
-        return self.kept(("allowed", topologies), lambda: self._allowed(topologies))
+    def allowed_topologies_mask(self, topologies: tuple[TopologySelectorTerm, ...]) -> Mask:
+        """Return, by row, whether allowedTopologies admit the node: no terms admit all nodes, an empty term none."""
+        return self.cached(("allowed", topologies), lambda: self._allowed(topologies))
 
-    def kept(self, key: Any, make: Callable[[], T]) -> T:
-        """Return what `make` makes of names, labels and taints alone; it is kept until one of these changes."""
-        if self._kept_version != self.version or len(self._kept) > 256:
-            self._kept.clear()
-            self._kept_version = self.version
-        found = self._kept.get(key)
+    def cached(self, key: Any, make: Callable[[], T]) -> T:
+        """Return a value computed from names, labels and taints only; it is cached until one of these changes."""
+        if self._cache_version != self.version or len(self._cache) > 256:
+            self._cache.clear()
+            self._cache_version = self.version
+        found = self._cache.get(key)
         if found is None:
-            found = self._kept[key] = make()
-        made: T = found
-        return made
+            found = self._cache[key] = make()
+        value: T = found
+        return value
 
-    def followed(
-        self, key: Any, one: Callable[[int], int], every: Callable[[], NDArray[Any]]
+    def cached_by_row(
+        self, key: Any, compute_row: Callable[[int], int], compute_all: Callable[[], NDArray[Any]]
     ) -> NDArray[Any]:
-        """Return what is made, row by row, of what is there and free; only rows written since are made anew.
+        """Return a column computed from total and free resources; only rows written since the last call are recomputed.
 
         Args:
-            key: says all that is read beside these columns.
-            one: returns a row's value.
-            every: returns the same for all rows at once; nobody may write to it.
+            key: identifies everything else that the computation reads.
+            compute_row: returns the value of one row.
+            compute_all: returns the values of all rows; the result is never modified.
         """
-        place = self._written_before + len(self._written)
-        found = self._followed.pop(key, None)
-        if found is None or found[1] != self.version or found[0] < self._written_before:
-            values = every()
+        position = self._written_dropped + len(self._written)
+        found = self._row_caches.pop(key, None)
+        if found is None or found[1] != self.version or found[0] < self._written_dropped:
+            values = compute_all()
         else:
             values = found[2]
-            rows = self._written[found[0] - self._written_before :]
-            if len(rows) > max(SINGLY, len(values) // SINGLY):
-                values = every()
+            rows = self._written[found[0] - self._written_dropped :]
+            if len(rows) > max(ROWWISE_SHARE, len(values) // ROWWISE_SHARE):
+                values = compute_all()
             elif rows:
-                values = values.copy()  # whoever holds the old ones judged the nodes as they were
+                values = values.copy()  # earlier judgements still read the old array
                 for row in set(rows):
-                    values[row] = one(row)
-        self._followed[key] = (place, self.version, values)
-        if len(self._followed) > FOLLOWED:
-            del self._followed[next(iter(self._followed))]
+                    values[row] = compute_row(row)
+        self._row_caches[key] = (position, self.version, values)
+        if len(self._row_caches) > MAX_ROW_CACHES:
+            del self._row_caches[next(iter(self._row_caches))]
         return values
 
     def rows_by_name(self) -> RowIndices:
         """Return the live rows in the order of their names."""
-        return self.kept("by name", lambda: np.array([self.row_of[name] for name in sorted(self.row_of)], np.intp))
+        return self.cached("by name", lambda: np.array([self.row_of[name] for name in sorted(self.row_of)], np.intp))
 
     def names_array(self) -> NDArray[Any]:
         """Return the names by row, as an array."""
-        return self.kept("names", lambda: np.array(self.names, object))
+        return self.cached("names", lambda: np.array(self.names, object))
 
     def names_digest(self) -> bytes:
         """Return a hash of the sorted names."""
-        return self.kept("digest", lambda: blake2b("\n".join(sorted(self.row_of)).encode(), digest_size=8).digest())
+        return self.cached("digest", lambda: blake2b("\n".join(sorted(self.row_of)).encode(), digest_size=8).digest())
 
     def node(self, name: str) -> Node | None:
         """Return a node, or None."""
-        room = self._rooms.get(name)
-        return None if room is None else room.node
+        info = self._node_infos.get(name)
+        return None if info is None else info.node
 
     def rows(self) -> Iterator[tuple[str, int]]:
         """Yield the names and rows of the nodes, sorted by name."""
@@ -420,12 +419,12 @@ class NodeTable:
             found = self._field(field, named)
             matching = found if matching is None else matching & found
         assert matching is not None
-        return matching & self.live.now if self._holes else matching
+        return matching & self.live.array if self._holes else matching
 
     def _expression(self, expression: Requirement) -> Mask:
         labels = self.labels(expression.key)
-        codes = labels.codes.now
-        if expression.operator == "In":  # by far the most common, and a key such as the hostname has many values
+        codes = labels.codes.array
+        if expression.operator == "In":  # most common, and keys such as the hostname have many values
             matching = np.zeros(len(codes), bool)
             for value in expression.values:
                 matching |= codes == labels.code(value)
@@ -449,16 +448,17 @@ class NodeTable:
 
     def _allowed(self, topologies: tuple[TopologySelectorTerm, ...]) -> Mask:
         if not topologies:
-            return self.live.now.copy()
+            return self.live.array.copy()
         matching = np.zeros(len(self.names), bool)
         for term in topologies:
             if term.match_label_expressions:
-                here = self.live.now.copy()
+                term_mask = self.live.array.copy()
                 for expression in term.match_label_expressions:
-                    here &= self._expression(Requirement(key=expression.key, operator="In", values=expression.values))
-                matching |= here
+                    requirement = Requirement(key=expression.key, operator="In", values=expression.values)
+                    term_mask &= self._expression(requirement)
+                matching |= term_mask
         return matching
 
 
 def _huge(total: dict[str, int]) -> bool:
-    return total.get(MEMORY, 0) > EXACT or total.get(CPU, 0) > EXACT
+    return total.get(MEMORY, 0) > MAX_EXACT or total.get(CPU, 0) > MAX_EXACT

@@ -1,7 +1,7 @@
-"""Which pods belong together by what the cluster says of them: services and the controllers that own pods.
+"""The selectors of services and controllers, which decide among which pods a pod is spread by default.
 
-A pod without spread constraints of its own is spread by default among the pods that its services and its owner choose.
-Mirrors `plugins/helper/spread.go`, `DefaultSelector` (v1.36.2). Mutable; the snapshot alone changes it.
+A pod without spread constraints is spread among the pods that its services and its controller select. Mirrors
+`plugins/helper/spread.go`, `DefaultSelector` (v1.36.2). Mutable; only the snapshot changes it.
 """
 
 from __future__ import annotations
@@ -18,45 +18,45 @@ OWNERS = {
     ("apps/v1", "ReplicaSet"): "ReplicaSet",
     ("apps/v1", "StatefulSet"): "StatefulSet",
 }
-KINDS = frozenset(("Service", *OWNERS.values()))
+GROUPING_KINDS = frozenset(("Service", *OWNERS.values()))
 
 Selectors = tuple[LabelSelector, ...]
 
 
 class OwnerSelectors:
-    """Services by namespace and owners by key, and the selectors that follow from them. Mutable."""
+    """The selectors of services by namespace and of controllers by key. Mutable."""
 
     def __init__(self) -> None:
         self._services: dict[str, dict[str, Frozen]] = {}
         self._owners: dict[Key, Any] = {}
-        self._found: dict[tuple[str, Frozen, Key | None], Selectors] = {}
+        self._cache: dict[tuple[str, Frozen, Key | None], Selectors] = {}
 
     def change(self, key: Key, new: Any) -> None:
-        """Put one service or owner in place of what was there; None stands for absent."""
+        """Apply a change of a service or controller; None is absent."""
         if key.kind == "Service":
-            chosen = new.spec.selector if new is not None else EMPTY
-            if chosen == self._services.get(key.namespace, {}).get(key.name, EMPTY):
+            selector = new.spec.selector if new is not None else EMPTY
+            if selector == self._services.get(key.namespace, {}).get(key.name, EMPTY):
                 return
-            if chosen:
-                self._services.setdefault(key.namespace, {})[key.name] = chosen
+            if selector:
+                self._services.setdefault(key.namespace, {})[key.name] = selector
             else:
                 del self._services[key.namespace][key.name]
                 if not self._services[key.namespace]:
                     del self._services[key.namespace]
         else:
-            old, chosen = self._owners.get(key), new.spec.selector if new is not None else None
-            if chosen == old:
+            old, selector = self._owners.get(key), new.spec.selector if new is not None else None
+            if selector == old:
                 return
-            if chosen is None:
+            if selector is None:
                 del self._owners[key]
             else:
-                self._owners[key] = chosen
-        self._found.clear()
+                self._owners[key] = selector
+        self._cache.clear()
 
     def selectors(self, pod: Pod) -> Selectors:
-        """Return the selectors, all of which hold, of the pods that are to be spread with this one; () if of none.
+        """Return the selectors that the pods to be spread with this one match, all of them; () if there are none.
 
-        The labels of all services that choose the pod count as one, and so do those of a ReplicationController.
+        The labels of all services that select the pod, and of a ReplicationController, are merged into one selector.
         """
         services = self._services.get(pod.metadata.namespace)
         controller = pod.metadata.controller if pod.metadata.owner_references else None
@@ -65,34 +65,34 @@ class OwnerSelectors:
             owner = None
         if services is None and owner is None:
             return ()
-        asked = (pod.metadata.namespace, pod.metadata.labels, owner)
-        found = self._found.get(asked)
+        key = (pod.metadata.namespace, pod.metadata.labels, owner)
+        found = self._cache.get(key)
         if found is None:
-            if len(self._found) > 1 << 12:
-                self._found.clear()
-            found = self._found[asked] = self._sought(pod, services or {}, owner)
+            if len(self._cache) > 1 << 12:
+                self._cache.clear()
+            found = self._cache[key] = self._selectors_for(pod, services or {}, owner)
         return found
 
     @property
     def any(self) -> bool:
-        """Whether anything is known that groups pods."""
+        """Whether there are any services or controllers."""
         return bool(self._services or self._owners)
 
     def meaning(self) -> dict[str, Any]:
-        """Return what is known, by name: for comparing two snapshots."""
+        """Return the selectors by name, for comparing two snapshots."""
         return {"services": self._services, "owners": self._owners}
 
-    def _sought(self, pod: Pod, services: dict[str, Frozen], owner: Key | None) -> Selectors:
+    def _selectors_for(self, pod: Pod, services: dict[str, Frozen], owner: Key | None) -> Selectors:
         labels: dict[str, str] = {}
         for name in sorted(services):
             if LabelSelector(match_labels=services[name]).matches(pod.metadata.labels):
                 labels.update(services[name])
-        chosen = self._owners.get(owner) if owner is not None else None
-        if isinstance(chosen, Frozen):
-            labels.update(chosen)
+        selector = self._owners.get(owner) if owner is not None else None
+        if isinstance(selector, Frozen):
+            labels.update(selector)
         selectors = [LabelSelector(match_labels=Frozen(labels))] if labels else []
-        if isinstance(chosen, LabelSelector) and (chosen.match_labels or chosen.match_expressions):
-            selectors.append(chosen)
+        if isinstance(selector, LabelSelector) and (selector.match_labels or selector.match_expressions):
+            selectors.append(selector)
         return tuple(selectors)
 
 

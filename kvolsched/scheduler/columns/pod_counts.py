@@ -1,8 +1,7 @@
-"""How many pods of which sort are on each node: what spreading and pod affinity count, kept up pod by pod.
+"""Counts of pods per node, for topology spreading and pod affinity, updated with every pod that is added or removed.
 
-A tally is made when first asked for and then follows every pod that comes or goes; it always equals a count made now.
-Three sorts: pods *matched* by selectors, pods that *carry* a required anti-affinity term, and pods that *wish* for
-company or against it. Mutable; the snapshot alone moves it.
+Three kinds: pods that match selectors (counted from the first request on), pods that have a required anti-affinity
+term, and pods that have a preferred or required affinity term. Mutable; only the snapshot changes it.
 """
 
 from __future__ import annotations
@@ -22,19 +21,19 @@ from kvolsched.api.kinds.selector import LabelSelector
 from .node_table import Column, NodeInfo, NodeTable
 
 PodsPerRow = NDArray[np.int32]
-MAX_CACHED_MATCHERS = 1024  # tallies; the one not asked for longest goes first
+MAX_CACHED_MATCHERS = 1024  # columns; the least recently used is dropped
 
 
 @attrs.define(frozen=True, cache_hash=True)
 class PodMatcher:
-    """Which pods are meant: in these namespaces (None: in any), matched by every selector, terminating ones or not."""
+    """Matches pods in these namespaces (None: in any) by all of the selectors, with or without terminating pods."""
 
     namespaces: frozenset[str] | None
     selectors: tuple[LabelSelector, ...]
     terminating: bool = True
 
     def matches(self, pod: Pod) -> bool:
-        """Say whether a pod is meant."""
+        """Say whether a pod matches."""
         return (
             (self.namespaces is None or pod.metadata.namespace in self.namespaces)
             and (self.terminating or pod.metadata.deletion_timestamp is None)
@@ -44,7 +43,7 @@ class PodMatcher:
 
 @attrs.define(frozen=True, cache_hash=True)
 class AffinityTerm:
-    """A pod affinity term with its namespaces settled: those named, or the owner's own if the term says nothing."""
+    """A pod affinity term with its namespaces resolved: those named, or the pod's own if the term names none."""
 
     topology_key: str
     namespaces: frozenset[str]
@@ -52,7 +51,7 @@ class AffinityTerm:
     label_selector: LabelSelector | None
 
     def meets(self, pod: Pod, namespace_labels: Frozen) -> bool:
-        """Say whether a pod, whose namespace carries these labels, is one that the term speaks of."""
+        """Say whether the term matches a pod in a namespace with these labels."""
         if self.label_selector is None or not self.label_selector.matches(pod.metadata.labels):
             return False
         return pod.metadata.namespace in self.namespaces or (
@@ -60,17 +59,17 @@ class AffinityTerm:
         )
 
     def matcher(self, namespaces: Mapping[str, Frozen]) -> PodMatcher | None:
-        """Return which pods the term speaks of, given all namespaces and their labels; None if of none."""
+        """Return a matcher for the term, given all namespaces and their labels; None if it matches no pod."""
         if self.label_selector is None:
             return None
         if self.namespace_selector is None:
-            meant: frozenset[str] | None = self.namespaces
+            names: frozenset[str] | None = self.namespaces
         elif self.namespace_selector == _EVERY:
-            meant = None
+            names = None
         else:
-            chosen = (name for name, labels in namespaces.items() if self.namespace_selector.matches(labels))
-            meant = self.namespaces | frozenset(chosen)
-        return PodMatcher(meant, (self.label_selector,))
+            selected = (name for name, labels in namespaces.items() if self.namespace_selector.matches(labels))
+            names = self.namespaces | frozenset(selected)
+        return PodMatcher(names, (self.label_selector,))
 
     def __str__(self) -> str:
         return f"pods with {self.label_selector} per {self.topology_key}"
@@ -80,7 +79,7 @@ _EVERY = LabelSelector()
 
 
 @lru_cache(maxsize=1 << 14)
-def _settled(terms: tuple[PodAffinityTerm, ...], namespace: str) -> tuple[AffinityTerm, ...]:
+def _resolved(terms: tuple[PodAffinityTerm, ...], namespace: str) -> tuple[AffinityTerm, ...]:
     return tuple(
         AffinityTerm(
             term.topology_key,
@@ -95,26 +94,26 @@ def _settled(terms: tuple[PodAffinityTerm, ...], namespace: str) -> tuple[Affini
 
 
 def required_anti_affinity(pod: Pod) -> tuple[AffinityTerm, ...]:
-    """Return the required anti-affinity terms that a pod carries."""
+    """Return the required anti-affinity terms of a pod."""
     affinity: Affinity | None = pod.spec.affinity
     if affinity is None or affinity.pod_anti_affinity is None:
         return ()
-    return _settled(affinity.pod_anti_affinity.required, pod.metadata.namespace)
+    return _resolved(affinity.pod_anti_affinity.required, pod.metadata.namespace)
 
 
 def required_affinity(pod: Pod) -> tuple[AffinityTerm, ...]:
-    """Return the required affinity terms that a pod carries."""
-    found: Affinity | None = pod.spec.affinity
-    if found is None or found.pod_affinity is None:
+    """Return the required affinity terms of a pod."""
+    affinity: Affinity | None = pod.spec.affinity
+    if affinity is None or affinity.pod_affinity is None:
         return ()
-    return _settled(found.pod_affinity.required, pod.metadata.namespace)
+    return _resolved(affinity.pod_affinity.required, pod.metadata.namespace)
 
 
 @attrs.define(frozen=True, cache_hash=True)
 class PreferredTerm:
-    """What a pod on a node would like of pods that come: preferred terms with their weights, anti-affinity's negated.
+    """A preferred term of a pod with its weight, which is negative for anti-affinity.
 
-    A required affinity term is a wish too, of weight None: how much it weighs is the plugin's to say.
+    A required affinity term counts as a preferred one with weight None; the plugin sets its weight.
     """
 
     term: AffinityTerm
@@ -122,23 +121,23 @@ class PreferredTerm:
 
 
 @lru_cache(maxsize=1 << 14)
-def _wishes(affinity: Affinity, namespace: str) -> tuple[PreferredTerm, ...]:
+def _preferred_terms(affinity: Affinity, namespace: str) -> tuple[PreferredTerm, ...]:
     near, apart = affinity.pod_affinity, affinity.pod_anti_affinity
-    found = [PreferredTerm(term, None) for term in _settled(near.required, namespace)] if near is not None else []
+    terms = [PreferredTerm(term, None) for term in _resolved(near.required, namespace)] if near is not None else []
     for side, sign in ((near, 1), (apart, -1)):
-        for each in side.preferred if side is not None else ():
-            (term,) = _settled((each.pod_affinity_term,), namespace)
-            found.append(PreferredTerm(term, sign * each.weight))
-    return tuple(found)
+        for preference in side.preferred if side is not None else ():
+            (term,) = _resolved((preference.pod_affinity_term,), namespace)
+            terms.append(PreferredTerm(term, sign * preference.weight))
+    return tuple(terms)
 
 
 def preferred_terms(pod: Pod) -> tuple[PreferredTerm, ...]:
-    """Return what a pod wishes for; what it requires counts among it."""
-    return () if pod.spec.affinity is None else _wishes(pod.spec.affinity, pod.metadata.namespace)
+    """Return the preferred terms of a pod, and its required affinity terms."""
+    return () if pod.spec.affinity is None else _preferred_terms(pod.spec.affinity, pod.metadata.namespace)
 
 
 class PodCount:
-    """Pods per row that every one of some matchers means. Mutable."""
+    """Pods per row that match all of some matchers. Mutable."""
 
     __slots__ = ("column", "matchers")
 
@@ -146,13 +145,13 @@ class PodCount:
         self.matchers = matchers
         self.column = column
 
-    def counts(self, pod: Pod) -> bool:
-        """Say whether a pod is counted here."""
+    def includes(self, pod: Pod) -> bool:
+        """Say whether a pod is counted."""
         return all(matcher.matches(pod) for matcher in self.matchers)
 
 
 class TermCarriers:
-    """Pods per row that carry one term or wish, and how many there are in all. Mutable."""
+    """Pods per row that have one term, and their total number. Mutable."""
 
     __slots__ = ("column", "number")
 
@@ -162,125 +161,127 @@ class TermCarriers:
 
 
 class PodCounts:
-    """The counts per node, by what they count. Mutable."""
+    """All counts of pods per node. Mutable."""
 
     def __init__(self, nodes: NodeTable) -> None:
         self._nodes = nodes
-        self._matched: dict[tuple[PodMatcher, ...], PodCount] = {}
-        # A tally whose first selector wants key=value can only ever count pods that carry it.
+        self._matching: dict[tuple[PodMatcher, ...], PodCount] = {}
+        # A count whose first selector requires key=value is only updated for pods with that label.
         self._by_label: dict[tuple[str, str], dict[tuple[PodMatcher, ...], PodCount]] = {}
         self._other: dict[tuple[PodMatcher, ...], PodCount] = {}
-        self._carried: dict[AffinityTerm, TermCarriers] = {}
-        self._wished: dict[PreferredTerm, TermCarriers] = {}
+        self._anti_affinity: dict[AffinityTerm, TermCarriers] = {}
+        self._preferred: dict[PreferredTerm, TermCarriers] = {}
 
-    # --- asking -----------------------------------------------------------------------------------------------------
+    # --- reading ----------------------------------------------------------------------------------------------------
 
-    def matched(self, *matchers: PodMatcher, rooms: Iterable[NodeInfo]) -> PodsPerRow:
-        """Return, by row, how many pods every one of these matchers means."""
-        tally = self._matched.pop(matchers, None)
-        if tally is None:
-            tally = self._make(matchers, rooms)
-        self._matched[matchers] = tally  # the order of this dict is the order of last use
-        return tally.column.now
+    def count_matching(self, *matchers: PodMatcher, node_infos: Iterable[NodeInfo]) -> PodsPerRow:
+        """Return, by row, how many pods match all of these matchers."""
+        count = self._matching.pop(matchers, None)
+        if count is None:
+            count = self._compute(matchers, node_infos)
+        self._matching[matchers] = count  # the order of this dict is the order of last use
+        return count.column.array
 
-    def carried(self) -> Iterable[tuple[AffinityTerm, PodsPerRow]]:
-        """Yield each required anti-affinity term that pods on nodes carry, and by row how many carry it."""
-        for term, carriers in self._carried.items():
-            yield term, carriers.column.now
+    def anti_affinity_terms(self) -> Iterable[tuple[AffinityTerm, PodsPerRow]]:
+        """Yield each required anti-affinity term of pods on nodes, and by row how many pods have it."""
+        for term, carriers in self._anti_affinity.items():
+            yield term, carriers.column.array
 
     @property
-    def any_term(self) -> bool:
-        """Whether any pod on a node has a term for or against others."""
-        return bool(self._wished or self._carried)
+    def any_affinity_term(self) -> bool:
+        """Whether any pod on a node has an affinity or anti-affinity term."""
+        return bool(self._preferred or self._anti_affinity)
 
-    def wished(self) -> Iterable[tuple[PreferredTerm, PodsPerRow]]:
-        """Yield each wish that pods on nodes have, and by row how many have it."""
-        for wish, carriers in self._wished.items():
-            yield wish, carriers.column.now
+    def preferred_terms(self) -> Iterable[tuple[PreferredTerm, PodsPerRow]]:
+        """Yield each preferred term of pods on nodes, and by row how many pods have it."""
+        for term, carriers in self._preferred.items():
+            yield term, carriers.column.array
 
     # --- following --------------------------------------------------------------------------------------------------
 
     def place(self, pod: Pod, row: int, sign: int) -> None:
-        """Count a pod that comes to a row (sign 1) or leaves it (-1)."""
-        if self._matched:
+        """Count a pod that is added to a row (sign 1) or removed from it (-1)."""
+        if self._matching:
             if self._by_label:
                 for item in pod.metadata.labels.items():
-                    for tally in self._by_label.get(item, _NOTHING).values():
-                        if tally.counts(pod):
-                            tally.column.now[row] += sign
-            for tally in self._other.values():
-                if tally.counts(pod):
-                    tally.column.now[row] += sign
+                    for count in self._by_label.get(item, _NO_COUNTS).values():
+                        if count.includes(pod):
+                            count.column.array[row] += sign
+            for count in self._other.values():
+                if count.includes(pod):
+                    count.column.array[row] += sign
         if pod.spec.affinity is not None:
             for term in required_anti_affinity(pod):
-                self._carry(self._carried, term, row, sign)
-            for wish in preferred_terms(pod):
-                self._carry(self._wished, wish, row, sign)
+                self._carry(self._anti_affinity, term, row, sign)
+            for preference in preferred_terms(pod):
+                self._carry(self._preferred, preference, row, sign)
 
     def meaning(self) -> dict[AffinityTerm | PreferredTerm, dict[str, int]]:
-        """Return what is carried and wished for, by node name: for comparing two snapshots."""
-        everything: list[tuple[AffinityTerm | PreferredTerm, PodsPerRow]] = [*self.carried(), *self.wished()]
+        """Return the counts of terms by node name, for comparing two snapshots."""
+        terms: list[tuple[AffinityTerm | PreferredTerm, PodsPerRow]] = [
+            *self.anti_affinity_terms(),
+            *self.preferred_terms(),
+        ]
         return {
-            what: {name: int(counts[row]) for name, row in self._nodes.rows() if counts[row]}
-            for what, counts in everything
+            term: {name: int(counts[row]) for name, row in self._nodes.rows() if counts[row]} for term, counts in terms
         }
 
     def copied(self, nodes: NodeTable) -> PodCounts:
-        """Return tallies over a copy of the table, which count the same and go on by themselves."""
-        tallies = PodCounts(nodes)
-        for matchers, tally in self._matched.items():
-            tallies._matched[matchers] = tallies._home(matchers)[matchers] = PodCount(
-                matchers, nodes.adopt(tally.column.copied())
+        """Return independent counts for a copied node table."""
+        copy = PodCounts(nodes)
+        for matchers, count in self._matching.items():
+            copy._matching[matchers] = copy._index_of(matchers)[matchers] = PodCount(
+                matchers, nodes.adopt(count.column.copied())
             )
-        for what, carriers in self._carried.items():
-            tallies._carried[what] = TermCarriers(nodes.adopt(carriers.column.copied()), carriers.number)
-        for wish, carriers in self._wished.items():
-            tallies._wished[wish] = TermCarriers(nodes.adopt(carriers.column.copied()), carriers.number)
-        return tallies
+        for term, carriers in self._anti_affinity.items():
+            copy._anti_affinity[term] = TermCarriers(nodes.adopt(carriers.column.copied()), carriers.number)
+        for preference, carriers in self._preferred.items():
+            copy._preferred[preference] = TermCarriers(nodes.adopt(carriers.column.copied()), carriers.number)
+        return copy
 
-    def asked(self) -> list[tuple[PodMatcher, ...]]:
-        """Return what has been asked for and is still kept up."""
-        return list(self._matched)
+    def cached_matchers(self) -> list[tuple[PodMatcher, ...]]:
+        """Return the matchers whose counts are cached."""
+        return list(self._matching)
 
     # --- inside -----------------------------------------------------------------------------------------------------
 
-    def _make(self, matchers: tuple[PodMatcher, ...], rooms: Iterable[NodeInfo]) -> PodCount:
-        while len(self._matched) >= MAX_CACHED_MATCHERS:
-            self._forget(next(iter(self._matched)))
-        tally = PodCount(matchers, self._nodes.column(np.int32, 0))
-        for room in rooms:
-            if room.row >= 0:
-                tally.column.now[room.row] = sum(tally.counts(pod) for pod in room.pods.values())
-        self._home(matchers)[matchers] = tally
-        return tally
+    def _compute(self, matchers: tuple[PodMatcher, ...], node_infos: Iterable[NodeInfo]) -> PodCount:
+        while len(self._matching) >= MAX_CACHED_MATCHERS:
+            self._forget(next(iter(self._matching)))
+        count = PodCount(matchers, self._nodes.column(np.int32, 0))
+        for info in node_infos:
+            if info.row >= 0:
+                count.column.array[info.row] = sum(count.includes(pod) for pod in info.pods.values())
+        self._index_of(matchers)[matchers] = count
+        return count
 
     def _forget(self, matchers: tuple[PodMatcher, ...]) -> None:
-        tally = self._matched.pop(matchers)
-        self._nodes.drop(tally.column)
-        del self._home(matchers)[matchers]
-        if (label := _wanted(matchers)) and not self._by_label[label]:
+        count = self._matching.pop(matchers)
+        self._nodes.drop(count.column)
+        del self._index_of(matchers)[matchers]
+        if (label := _required_label(matchers)) and not self._by_label[label]:
             del self._by_label[label]
 
-    def _home(self, matchers: tuple[PodMatcher, ...]) -> dict[tuple[PodMatcher, ...], PodCount]:
-        label = _wanted(matchers)
+    def _index_of(self, matchers: tuple[PodMatcher, ...]) -> dict[tuple[PodMatcher, ...], PodCount]:
+        label = _required_label(matchers)
         return self._other if label is None else self._by_label.setdefault(label, {})
 
-    def _carry(self, sort: dict[Any, TermCarriers], what: AffinityTerm | PreferredTerm, row: int, sign: int) -> None:
-        carriers = sort.get(what)
+    def _carry(self, counts: dict[Any, TermCarriers], term: AffinityTerm | PreferredTerm, row: int, sign: int) -> None:
+        carriers = counts.get(term)
         if carriers is None:
-            carriers = sort[what] = TermCarriers(self._nodes.column(np.int32, 0))
-        carriers.column.now[row] += sign
+            carriers = counts[term] = TermCarriers(self._nodes.column(np.int32, 0))
+        carriers.column.array[row] += sign
         carriers.number += sign
         if not carriers.number:
             self._nodes.drop(carriers.column)
-            del sort[what]
+            del counts[term]
 
 
-_NOTHING: dict[tuple[PodMatcher, ...], PodCount] = {}
+_NO_COUNTS: dict[tuple[PodMatcher, ...], PodCount] = {}
 
 
-def _wanted(matchers: tuple[PodMatcher, ...]) -> tuple[str, str] | None:
-    """Return the first key=value that every counted pod must carry, if the selectors name one."""
+def _required_label(matchers: tuple[PodMatcher, ...]) -> tuple[str, str] | None:
+    """Return the first label that the selectors require of every counted pod, or None."""
     for matcher in matchers:
         for selector in matcher.selectors:
             for item in selector.match_labels.items():
@@ -288,12 +289,12 @@ def _wanted(matchers: tuple[PodMatcher, ...]) -> tuple[str, str] | None:
     return None
 
 
-def in_domain(nodes: NodeTable, key: str, counts: PodsPerRow) -> NDArray[np.bool_]:
-    """Return, by row, whether the node's domain of a key holds any of the counted pods; without the key: no."""
+def domain_mask(nodes: NodeTable, key: str, counts: PodsPerRow) -> NDArray[np.bool_]:
+    """Return, by row, whether the node's domain of a topology key has a counted pod; False without the key."""
     labels = nodes.labels(key)
-    codes = labels.codes.now
-    held = np.zeros(len(labels.values) + 1, bool)
-    held[codes[counts > 0]] = True
-    held[-1] = False
-    near: NDArray[np.bool_] = held[codes]
-    return near
+    codes = labels.codes.array
+    occupied = np.zeros(len(labels.values) + 1, bool)
+    occupied[codes[counts > 0]] = True
+    occupied[-1] = False
+    mask: NDArray[np.bool_] = occupied[codes]
+    return mask

@@ -1,8 +1,8 @@
-"""Cluster events: what has happened to an object, in the words in which plugins say what they wait for.
+"""Cluster events: changes of objects as the scheduling queue sees them, by kind and action.
 
-A change is one object and one or more actions. A pod counts as there while it has a node and has not ended: that it is
-bound is its coming, that it ends is its going; a pod without a node concerns nobody but itself, unless it goes and had
-been promised a node. Mirrors kube-scheduler's `ClusterEvent` and `framework/events.go` (v1.36.2).
+An event is one object and one or more actions. A pod is added when it is bound to a node and deleted when it ends or
+is removed; a change of a pod without a node concerns that pod only, unless it is deleted while nominated to a node.
+Mirrors kube-scheduler's `ClusterEvent` and `framework/events.go` (v1.36.2).
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from .. import requests
 
 
 class Action(IntFlag):
-    """What may happen to an object (kube-scheduler's `ActionType`); `UPDATE` is every change that has no own word."""
+    """What happens to an object (kube-scheduler's `ActionType`); `UPDATE`: nothing more specific."""
 
     ADD = auto()
     DELETE = auto()
@@ -38,45 +38,45 @@ class Action(IntFlag):
     )
 
 
-NOTHING = Action(0)
+NO_ACTION = Action(0)
 
 
 @attrs.frozen
 class ClusterEvent:
-    """One change as the queue hears of it.
+    """One change of one object.
 
     Args:
-        kind: of the object.
-        action: what happened; several at once if the change was of several sorts.
-        old, new: the object before and after; old None: it has come, new None: it is gone.
-        only: the waiting pod that alone it may concern, by its name in the queue; "": any.
-        up_to: the highest priority that it concerns; None: any.
+        kind: the kind of the object.
+        action: what happened; several flags if several things changed.
+        old, new: the object before (None: added) and after (None: deleted).
+        only_pod: the one waiting pod that the event concerns, by its name in the queue; "": any pod.
+        max_priority: the highest priority of pods that the event concerns; None: any.
     """
 
     kind: str
     action: Action
     old: Any
     new: Any
-    only: str = ""
-    up_to: int | None = None
+    only_pod: str = ""
+    max_priority: int | None = None
 
 
 def events_of(key: Key, old: Any, new: Any) -> tuple[ClusterEvent, ...]:
-    """Return what a change is to pods that wait: one event, none, or two where an object has taken another's name."""
+    """Return the events of a change: none, one, or two if an object was deleted and recreated under its name."""
     if old is not None and new is not None and old.metadata.uid != new.metadata.uid:
         return *events_of(key, old, None), *events_of(key, None, new)
     if key.kind == "Pod":
-        event = _of_pod(key, old, new)
+        event = _pod_event(key, old, new)
         return (event,) if event is not None else ()
     if old is None or new is None:
         return (ClusterEvent(key.kind, Action.ADD if old is None else Action.DELETE, old, new),)
-    action = _of_node(old, new) if key.kind == "Node" else Action.UPDATE
+    action = _node_action(old, new) if key.kind == "Node" else Action.UPDATE
     return (ClusterEvent(key.kind, action, old, new),) if action else ()
 
 
-def _of_node(old: Node, new: Node) -> Action:
-    """What differs between two states of a node; uncordoned counts as a changed taint, cordoned as nothing."""
-    action = NOTHING
+def _node_action(old: Node, new: Node) -> Action:
+    """Return what differs between two versions of a node; uncordoning is a taint change, cordoning no action."""
+    action = NO_ACTION
     uncordoned = old.spec.unschedulable and not new.spec.unschedulable
     if uncordoned or old.spec.taints != new.spec.taints:
         action |= Action.NODE_TAINT
@@ -95,40 +95,40 @@ def _conditions(node: Node) -> dict[str, str]:
     return {condition.type: condition.status for condition in node.status.conditions}
 
 
-def _of_pod(key: Key, old: Pod | None, new: Pod | None) -> ClusterEvent | None:
-    was, is_there = _placed(old), _placed(new)
-    if was and is_there:
+def _pod_event(key: Key, old: Pod | None, new: Pod | None) -> ClusterEvent | None:
+    was_running, is_running = _is_on_node(old), _is_on_node(new)
+    if was_running and is_running:
         assert old is not None
         assert new is not None
-        return ClusterEvent("Pod", _updated(old, new), old, new)
-    if is_there:
+        return ClusterEvent("Pod", _pod_action(old, new), old, new)
+    if is_running:
         return ClusterEvent("Pod", Action.ADD, None, new)
-    if was:
+    if was_running:
         return ClusterEvent("Pod", Action.DELETE, old, None)
     if old is not None and new is not None:
-        return ClusterEvent("Pod", _updated(old, new), old, new, only=f"{key.namespace}/{key.name}")
+        return ClusterEvent("Pod", _pod_action(old, new), old, new, only_pod=f"{key.namespace}/{key.name}")
     if old is not None and old.status.nominated_node_name:
-        return ClusterEvent("Pod", Action.DELETE, old, None, up_to=old.spec.priority or 0)
+        return ClusterEvent("Pod", Action.DELETE, old, None, max_priority=old.spec.priority or 0)
     return None
 
 
-def _placed(pod: Pod | None) -> bool:
+def _is_on_node(pod: Pod | None) -> bool:
     return pod is not None and bool(pod.spec.node_name) and not pod.terminal
 
 
-def _updated(old: Pod, new: Pod) -> Action:
-    action = NOTHING
+def _pod_action(old: Pod, new: Pod) -> Action:
+    action = NO_ACTION
     if old.metadata.labels != new.metadata.labels:
         action |= Action.POD_LABEL
     if len(old.spec.tolerations) != len(new.spec.tolerations):
         action |= Action.POD_TOLERATION
     if old.spec is not new.spec:
-        before, after = requests.of(old.spec).asked, requests.of(new.spec).asked
+        before, after = requests.pod_requests(old.spec).amounts, requests.pod_requests(new.spec).amounts
         if any(amount > after.get(resource, 0) for resource, amount in before.items()):
             action |= Action.POD_SCALE_DOWN
     return action or Action.UPDATE
 
 
-def is_itself(pod: Pod, other: Pod | None) -> bool:
-    """Say whether an event's pod is the waiting pod itself."""
+def is_same_pod(pod: Pod, other: Pod | None) -> bool:
+    """Say whether the pod of an event is the waiting pod."""
     return other is not None and other.metadata.uid == pod.metadata.uid

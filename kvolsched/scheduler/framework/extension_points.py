@@ -1,15 +1,15 @@
-"""The extension points that plugins hang in, each a small protocol, and what a plugin is given to read.
+"""The extension points of the scheduling framework, each a small protocol, and what plugins are given to read.
 
-A plugin is any object with a `name` and some of these methods; there is no registry and no base class. `rule` is the
-readable truth about one node; `column`, where speed asks for it, is its shadow over all nodes and must equal it. A
-plugin with a rule alone is lifted: its rule is evaluated once per distinct input. What comes before and after judging
-hangs in no plugin: the queue is `queue.py`, what follows a choice the revision's flow (`flow.py`). Mirrors
-kube-scheduler's `framework/interface.go` (v1.36.2).
+A plugin is any object with a `name` and some of these methods; there is no registry and no base class. `rule` judges
+one node and is written to be read; `column`, where speed matters, judges all nodes at once and must give the verdicts
+of `rule`. A plugin without `column` is lifted: its rule is evaluated once per distinct input. Queueing and binding are
+no extension points here: see `loop/scheduling_queue.py` and `loop/binding_flow.py`. Mirrors kube-scheduler's
+`framework/interface.go` (v1.36.2).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Mapping
 from typing import TYPE_CHECKING, Any, Literal, Protocol, runtime_checkable
 
 import attrs
@@ -19,32 +19,30 @@ from numpy.typing import NDArray
 from kvolsched.api.kinds.node import Node
 from kvolsched.api.kinds.pod import Pod
 
+from ..columns.arrays import Codes, Mask
 from ..columns.node_table import NodeTable
 from .cluster_event import Action
 from .verdict import (
     Code,
-    Codes,
     Legend,
-    Mask,
     Ok,
     PreFilterReject,
     PreFilterResult,
     Reason,
+    ReasonsAndStatus,
     Reject,
-    Said,
     Skip,
     reason_texts,
 )
 
 if TYPE_CHECKING:
     from ..columns.snapshot import Snapshot
-    from .judgement import Judgement
 
 
 class ColumnContext:
-    """What a column reads: the node table, and the snapshot behind it for what is no column.
+    """What `column` and `score` read: the node table, and the snapshot for everything that is not a column.
 
-    `candidates`: by row, the nodes that passed every filter and are to be ranked; None while they are filtered.
+    `candidates`: by row, the nodes that passed every filter; None during filtering.
     """
 
     __slots__ = ("candidates", "nodes", "seen")
@@ -59,12 +57,17 @@ class ColumnContext:
 
 
 class SchedulerPlugin(Protocol):
-    """Every plugin has Kubernetes' name; a plugin whose name a document changed has a `document_name` beside it.
+    """What every plugin has: a name. The other attributes are optional.
 
-    `needs` names fields of a pod's spec, and words of a snapshot (`has_company`, `has_groups`): where none of them is
-    given the plugin asks nothing, ranks nothing, and need not even be called. One whose rule reads more than the judged
-    node and its pods says so with `wide = True` (of a rule alone it is taken for granted): preemption then plays
-    removals node by node. `watches` names kinds that only this plugin reads.
+    Attributes:
+        name: Kubernetes' name of the plugin.
+        document_name: the name that a design document gives it, if that differs.
+        skip_without: fields of a pod's spec and properties of a snapshot (`has_pods_with_affinity`,
+            `has_pod_selectors`); the plugin is not called for a pod where all of them are empty.
+        reads_other_nodes: whether the rule reads more than the judged node and the pods on it (taken for granted of a
+            plugin without `column`); preemption then tries removals one node at a time.
+        watches: kinds of objects that the scheduler must watch for this plugin.
+        events_to_register: see `EnqueueExtensions`.
     """
 
     @property
@@ -73,86 +76,96 @@ class SchedulerPlugin(Protocol):
 
 @runtime_checkable
 class PreFilter(Protocol):
-    """Looks at the pod once: has nothing to ask (`SKIP`), rejects it, restricts the nodes, or lets it go on (None)."""
+    """Examine the pod once, before any node: skip the plugin, reject the pod, restrict the nodes, or go on (None)."""
 
     def prefilter(self, pod: Pod, seen: Snapshot) -> Skip | PreFilterReject | PreFilterResult | None: ...
 
 
 @runtime_checkable
 class Filter(Protocol):
-    """Judges one node: the readable truth."""
+    """Judge one node."""
 
     def rule(self, pod: Pod, node: Node, seen: Snapshot) -> Ok | Reject: ...
 
 
 @runtime_checkable
 class ColumnFilter(Protocol):
-    """Judges all nodes at once, as bits of the plugin's reasons by row.
+    """Judge all nodes at once: return, by row, the bits of the plugin's reasons.
 
-    None: no node is rejected. NotImplemented: this pod is too odd for columns, ask the rule node by node.
+    None: no node is rejected. NotImplemented: evaluate `rule` node by node for this pod.
     """
 
-    def column(self, pod: Pod, at: ColumnContext) -> Any: ...
+    def column(self, pod: Pod, columns: ColumnContext) -> Any: ...
 
 
 @attrs.frozen
 class PostFilterResult:
-    """What could be done for a pod that fits nowhere.
+    """What PostFilter found for a pod that fits on no node.
 
     Args:
-        words: behind the event sentence, where nothing could be done.
-        nominated: the node on which the pod will fit once the victims are gone; "" takes an earlier nomination back,
-            None leaves it alone.
-        victims: the pods to be deleted there, sorted by name.
+        message: appended to the event message if no node can be made to fit.
+        nominated: the node on which the pod will fit once the victims are gone; "" clears an earlier nomination,
+            None keeps it.
+        victims: the pods to be deleted from that node, sorted by name.
     """
 
-    words: str = ""
+    message: str = ""
     nominated: str | None = None
     victims: tuple[Pod, ...] = ()
 
 
+class FilterOutcome(Protocol):
+    """What PostFilter reads of a pass in which no node fits; a `Judgement` is one."""
+
+    @property
+    def statuses(self) -> Mapping[str, Code]: ...
+
+    def rejection(self, node: str) -> ReasonsAndStatus: ...
+
+
 @runtime_checkable
 class PostFilter(Protocol):
-    """Is asked when no node fits: it may find a way, or adds words to the event sentence."""
+    """Try to make a node fit when none does, for example by preemption."""
 
-    def postfilter(self, pod: Pod, seen: Snapshot, judgement: Judgement) -> PostFilterResult: ...
+    def postfilter(self, pod: Pod, seen: Snapshot, judgement: FilterOutcome) -> PostFilterResult: ...
 
 
 @runtime_checkable
 class Score(Protocol):
-    """Ranks nodes: a raw number by row; `normalise` brings those of feasible nodes to 0..100.
+    """Rank nodes: return a raw score by row; `normalise` maps the scores of feasible nodes to 0..100.
 
-    0: nothing on every node. None: the plugin does not take part for this pod.
+    0: every node scores 0. None: the plugin does not rank this pod.
     """
 
-    def score(self, pod: Pod, at: ColumnContext) -> NDArray[Any] | Literal[0] | None: ...
+    def score(self, pod: Pod, columns: ColumnContext) -> NDArray[Any] | Literal[0] | None: ...
 
     def normalise(self, raw: NDArray[Any]) -> NDArray[Any]: ...
 
 
 @attrs.frozen
 class QueueingHint:
-    """One sort of event that may make a rejected pod fit: an object of this kind, what happened to it, and a hint.
+    """A cluster event that may make a rejected pod schedulable (kube-scheduler's ClusterEventWithHint).
 
     Args:
-        kind: of the object.
-        words: what it is, for people.
-        when: the hint: gets the waiting pod, the object before (None: it has come) and after (None: it is gone).
-        on: what must have happened; the hint is asked of nothing else.
+        kind: the kind of the object that changes.
+        description: the event in words.
+        hint_fn: called with the waiting pod and the object before (None: added) and after (None: deleted); says
+            whether the pod is worth another attempt.
+        action: what must have happened to the object for the hint to be asked.
     """
 
     kind: str
-    words: str
-    when: Callable[[Pod, Any, Any], bool] = lambda pod, old, new: True  # noqa: ARG005
-    on: Action = Action.ANY
+    description: str
+    hint_fn: Callable[[Pod, Any, Any], bool] = lambda pod, old, new: True  # noqa: ARG005
+    action: Action = Action.ANY
 
 
 @runtime_checkable
 class EnqueueExtensions(Protocol):
-    """Declares which events are worth another try of a pod that this plugin rejected."""
+    """Declare the events after which a pod that this plugin rejected is worth another attempt."""
 
     @property
-    def wakes(self) -> tuple[QueueingHint, ...]: ...
+    def events_to_register(self) -> tuple[QueueingHint, ...]: ...
 
 
 # --- what a profile enables -----------------------------------------------------------------------------------------
@@ -160,24 +173,24 @@ class EnqueueExtensions(Protocol):
 
 @attrs.frozen
 class EventWording:
-    """How a revision words its event sentences, where they differ.
+    """How a release words its FailedScheduling messages.
 
     Args:
-        after_prefilter: the words behind a rejection before filtering (1.36 ends in the often misread `not found`).
-        prefilter_alone: whether a rejection before filtering is the whole sentence (1.11).
-        repeated: whether an error met on several nodes says how often (1.11: ` (repeated 3 times)`).
+        after_prefilter: the end of a message about a PreFilter rejection (1.36: the often misread `not found`).
+        prefilter_alone: whether the message of a PreFilter rejection stands without "0/N nodes are available" (1.11).
+        counts_errors: whether an error met on several nodes says how often (1.11: ` (repeated 3 times)`).
     """
 
     after_prefilter: str = ""
     prefilter_alone: bool = False
-    repeated: bool = False
+    counts_errors: bool = False
 
 
 @attrs.frozen
 class EnabledPlugin:
-    """A plugin in a profile: its weight among the scores, and the group whose members give their reasons together.
+    """A plugin in a profile: its weight as a score, and the group of plugins that report their reasons together.
 
-    1.11 judged host, selector and resources as one predicate: a node failing several of them gave all reasons.
+    1.11 judged host, selector and resources as one predicate: a node that failed several of them gave all reasons.
     """
 
     plugin: Any
@@ -191,47 +204,52 @@ class EnabledPlugin:
 
     @property
     def document_name(self) -> str:
-        """The name that a design document gives it, or its own."""
+        """The name that a design document gives the plugin, or else the plugin's name."""
         return str(getattr(self.plugin, "document_name", "") or self.plugin.name)
 
 
 def legend_of(plugin: Any, pod: Pod) -> Legend:
-    """Return what a plugin's codes mean for a pod: its reasons by bit, its own, or those it names for this pod.
+    """Return the legend of a plugin's column: a function from a code to reasons and status.
 
-    They are put together when a code is asked about: of most columns none is.
+    The reasons are the plugin's fields, or what its `reasons(pod)` returns. They are looked up on the first call, as
+    most columns are never explained.
     """
-    return lambda code: reason_texts(plugin.reasons(pod) if hasattr(plugin, "reasons") else declared_reasons(plugin), code)
+
+    def legend(code: int) -> ReasonsAndStatus:
+        return reason_texts(plugin.reasons(pod) if hasattr(plugin, "reasons") else declared_reasons(plugin), code)
+
+    return legend
 
 
 def declared_reasons(plugin: Any) -> tuple[Reason, ...]:
-    """Return the reasons that a plugin holds as fields, in order of their bits."""
+    """Return the reasons among a plugin's fields, in order of their bits."""
     names = (
         [field.name for field in attrs.fields(type(plugin))] if attrs.has(type(plugin)) else list(vars(type(plugin)))
     )
-    held = (getattr(plugin, name) for name in names)
-    return tuple(sorted((item for item in held if isinstance(item, Reason)), key=lambda reason: reason.bit))
+    fields = (getattr(plugin, name) for name in names)
+    return tuple(sorted((field for field in fields if isinstance(field, Reason)), key=lambda reason: reason.bit))
 
 
-def lift_rule(plugin: Filter, pod: Pod, at: ColumnContext) -> tuple[Codes, Legend]:
-    """Make a column of a rule alone: evaluate it once per distinct input and number the distinct answers.
+def lift_rule(plugin: Filter, pod: Pod, columns: ColumnContext) -> tuple[Codes, Legend]:
+    """Make a column out of a rule: evaluate the rule once per distinct input and number the distinct answers.
 
-    A plugin may say what its rule reads of a node with `reads(node, seen) -> hashable`; else every node is its own
-    input. Answers are numbered in the order of their words, so that no row order shows in a code.
+    A plugin may declare the input of its rule with `reads(node, seen) -> hashable`; without it every node is a distinct
+    input. Answers are numbered in the order of their texts, so that codes do not depend on the order of rows.
     """
     reads: Callable[[Node, Any], Hashable] | None = getattr(plugin, "reads", None)
-    answers: dict[Hashable, Said | None] = {}
-    by_row: list[tuple[int, Said]] = []
-    for node in at.seen.all_nodes():
-        key = node.metadata.name if reads is None else reads(node, at.seen)
+    answers: dict[Hashable, ReasonsAndStatus | None] = {}
+    by_row: list[tuple[int, ReasonsAndStatus]] = []
+    for node in columns.seen.all_nodes():
+        key = node.metadata.name if reads is None else reads(node, columns.seen)
         if key not in answers:
-            given = plugin.rule(pod, node, at.seen)
-            answers[key] = None if isinstance(given, Ok) else (given.reasons, given.status)
-        found = answers[key]
-        if found is not None:
-            by_row.append((at.nodes.row_of[node.metadata.name], found))
+            verdict = plugin.rule(pod, node, columns.seen)
+            answers[key] = None if isinstance(verdict, Ok) else (verdict.reasons, verdict.status)
+        answer = answers[key]
+        if answer is not None:
+            by_row.append((columns.nodes.row_of[node.metadata.name], answer))
     numbered = sorted({answer for _, answer in by_row})
     number = {answer: index + 1 for index, answer in enumerate(numbered)}
-    codes = np.zeros(len(at.nodes.names), np.uint16)
+    codes = np.zeros(len(columns.nodes.names), np.uint16)
     for row, answer in by_row:
         codes[row] = number[answer]
     return codes, lambda code: numbered[code - 1] if code else ((), Code.SUCCESS)

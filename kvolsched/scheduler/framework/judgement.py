@@ -1,8 +1,7 @@
-"""One pass over all nodes: who is rejected by which plugin and why, and the sentence of it.
+"""The judgement of one pod: which plugin rejects which node and why, and the message of the event.
 
-A judgement is a function of pod, snapshot and profile. It holds arrays by row while it is fresh; everything that
-leaves it is by node name, and sorted. It must be read before the snapshot moves on: a judgement is explained later by
-going there and judging again.
+A judgement is a function of pod, snapshot and profile. Inside it are arrays by row; what it returns is by node name,
+and sorted. It must be read before the snapshot changes; to explain it later, go back in the log and judge again.
 """
 
 from __future__ import annotations
@@ -20,20 +19,21 @@ from numpy.typing import NDArray
 
 from kvolsched.api.kinds.pod import Pod
 
+from ..columns.arrays import Codes, Mask
 from ..columns.hypothetical_snapshot import HypotheticalSnapshot
 from .extension_points import ColumnContext, EventWording, legend_of, lift_rule
-from .verdict import OK, Code, Codes, Evidence, Legend, Mask, Ok, PreFilterReject, PreFilterResult, Reject, Said, Skip
+from .verdict import OK, Code, Evidence, Legend, Ok, PreFilterReject, PreFilterResult, ReasonsAndStatus, Reject, Skip
 
 if TYPE_CHECKING:
     from ..columns.snapshot import Snapshot
-    from .profile import PassPlan, Profile
+    from .profile import ActivePlugins, Profile
 
-NOTHING: Said = ((), Code.SUCCESS)
+PASSES: ReasonsAndStatus = ((), Code.SUCCESS)
 NO_NODES = "no nodes available to schedule pods"
 
 
 class PluginVerdict(NamedTuple):
-    """One node × plugin verdict, explained by the rule: reasons, status and both sides of each comparison."""
+    """The verdict of one plugin on one node, as its rule explains it: reasons, status and evidence."""
 
     reason: str
     status: Code
@@ -43,7 +43,7 @@ class PluginVerdict(NamedTuple):
 
 @attrs.frozen
 class MatrixRow:
-    """One verdict as a plain row for the views; `first` marks the plugin that a real pass would stop at."""
+    """One verdict as a plain row for the views; `first` marks the first plugin that rejects the node."""
 
     node: str
     plugin: str
@@ -53,15 +53,15 @@ class MatrixRow:
 
 
 class _Column(NamedTuple):
-    """One filter plugin's codes: which plugin in order, the codes by row (None: rejects nobody), and what they mean."""
+    """The column of one filter plugin: the plugin's index, its codes by row (None: rejects no node), their meaning."""
 
     place: int
     codes: Codes | None
     legend: Legend
 
     def with_cell(self, row: int, other: _Column | None, size: int) -> _Column:
-        """Return this column with another's answer in one row; numbers may mean other things there."""
-        answer = other.legend(int(other.codes[row])) if other is not None and other.codes is not None else NOTHING
+        """Return this column with the answer of another column in one row, renumbered to this column's legend."""
+        answer = other.legend(int(other.codes[row])) if other is not None and other.codes is not None else PASSES
         if self.codes is None and not answer[1]:
             return self
         codes = np.zeros(size, np.uint16) if self.codes is None else self.codes.copy()
@@ -71,14 +71,14 @@ class _Column(NamedTuple):
         assert other is not None
         assert other.codes is not None
         code, legend = int(other.codes[row]), self.legend
-        if legend(code) != answer:  # a number that is free here
+        if legend(code) != answer:  # take an unused code
             code = int(codes.max()) + 1
         codes[row] = code
         return self._replace(codes=codes, legend=lambda each: answer if each == code else legend(each))
 
 
 class Judgement:
-    """What every plugin says of every node for one pod at one moment."""
+    """The verdicts of all filter plugins on all nodes for one pod at one moment."""
 
     def __init__(
         self,
@@ -96,38 +96,38 @@ class Judgement:
         self.seen = seen
         self.profile = profile
         self.skipped = skipped
-        """Plugins that had nothing to ask of this pod."""
+        """Plugins that have nothing to check for this pod."""
         self.rejected_by = rejected_by
-        """The rejection of the whole pod before any node was looked at, or None."""
+        """The rejection of the pod in PreFilter, or None."""
         self.restrictions = restrictions
-        """Restrictions to some nodes that plugins made before filtering."""
+        """The nodes to which plugins restricted the pass in PreFilter."""
         self.plugins: tuple[str, ...] = profile.filter_names
         """Names of the filter plugins, in order."""
         self.views = views
-        """The nodes that were judged with the pods they are promised to, and what was seen there."""
+        """Snapshots with the nominated pods placed, by the node that was judged with them."""
         self._columns = columns
         self._nodes = seen.nodes
         self._version = seen.nodes.version
         self._all = len(seen.nodes.names) == seen.nodes.size
 
-    # --- by row, while fresh ----------------------------------------------------------------------------------------
+    # --- by row -----------------------------------------------------------------------------------------------------
 
     @cached_property
-    def plan(self) -> PassPlan:
-        """Whom a pass of this pod asks."""
-        return self.profile.plan(self.pod.spec, self.seen)
+    def active_plugins(self) -> ActivePlugins:
+        """The plugins that are called for this pod."""
+        return self.profile.active_plugins(self.pod.spec, self.seen)
 
     @cached_property
     def mask(self) -> Mask:
         """By table row: whether the node passes every plugin and restriction."""
-        feasible = self._nodes.live.now
+        feasible = self._nodes.live.array
         if self.rejected_by is not None:
             return np.zeros(len(feasible), bool)
         for column in self._columns:
             if column.codes is not None:
                 feasible = feasible & (column.codes == 0)
         for restriction in self.restrictions:
-            feasible = feasible & self._named(restriction)
+            feasible = feasible & self._rows_in(restriction)
         return feasible
 
     @cached_property
@@ -137,11 +137,11 @@ class Judgement:
 
     @cached_property
     def _live(self) -> NDArray[np.intp]:
-        return np.flatnonzero(self._nodes.live.now)
+        return np.flatnonzero(self._nodes.live.array)
 
     @cached_property
     def codes(self) -> Codes:
-        """Array uint16[plugin, node] of the plugins' codes (0: passes); the nodes are in the order of `nodes`."""
+        """Codes uint16[plugin, node], 0 where the node passes; the nodes are in the order of `nodes`."""
         codes = np.zeros((len(self.plugins), self._nodes.size), np.uint16)
         for column in self._columns:
             if column.codes is not None:
@@ -150,12 +150,12 @@ class Judgement:
 
     @cached_property
     def nodes(self) -> tuple[str, ...]:
-        """The names of the nodes, in the order of `codes`' second axis; this order means nothing."""
+        """The names of the nodes, in the order of the second axis of `codes`; the order has no meaning."""
         return tuple(name for name in self._nodes.names if name is not None)
 
     @cached_property
     def _first(self) -> NDArray[np.int64]:
-        """By table row: index of the first plugin that rejects, or the number of plugins."""
+        """By table row: the index of the first plugin that rejects the node, or the number of plugins."""
         first = np.full(len(self._nodes.names), len(self.plugins))
         for column in reversed(self._columns):
             if column.codes is not None:
@@ -176,73 +176,73 @@ class Judgement:
         return tuple(self._nodes.names_array()[rows[self.mask[rows]]].tolist())
 
     @cached_property
-    def first(self) -> dict[str, str | None]:
-        """Per node the first plugin that rejects it, or None."""
+    def first_rejecting(self) -> dict[str, str | None]:
+        """By node: the first plugin that rejects it, or None."""
         plugins = (*self.plugins, None)
         first = self._first
         return {name: plugins[first[row]] for name, row in self._nodes.rows()}
 
     @property
-    def asked(self) -> frozenset[str]:
-        """The filter plugins that had something to say of some node, or might have had."""
+    def active_filters(self) -> frozenset[str]:
+        """The filter plugins that were evaluated and may reject nodes."""
         return frozenset(self.plugins[column.place] for column in self._columns if column.codes is not None)
 
-    def rejection(self, node: str) -> Said:
-        """Return reasons and status of the first plugin that rejects a node, or SUCCESS; restrictions aside."""
+    def rejection(self, node: str) -> ReasonsAndStatus:
+        """Return reasons and status of the first plugin that rejects a node, or SUCCESS; ignores restrictions."""
         row = self._nodes.row_of[node]
-        return self._said(int(self._first[row]), row)
+        return self._reasons_at(int(self._first[row]), row)
 
     @cached_property
     def statuses(self) -> dict[str, Code]:
-        """Per node the status of the first rejection, or SUCCESS; a node outside a restriction is unresolvable."""
+        """By node: the status of the first rejection, or SUCCESS; a node outside a restriction is unresolvable."""
         statuses: dict[str, Code] = {}
         first = self._first
         for name, row in self._nodes.rows():
             if not self._filtered[row]:
                 statuses[name] = Code.UNSCHEDULABLE_AND_UNRESOLVABLE
             else:
-                statuses[name] = self._said(first[row], row)[1]
+                statuses[name] = self._reasons_at(first[row], row)[1]
         return statuses
 
     @cached_property
     def error(self) -> str:
-        """The error that ends the pass, if a plugin met one on a node that no earlier plugin rejects; else ""."""
+        """The error that ends the pass, or "": errors count on nodes that no earlier plugin rejects."""
         messages = Counter[str]()
         for column in self._columns:
             if column.codes is None:
                 continue
-            met = column.codes[(self._first == column.place) & self._nodes.live.now]
+            met = column.codes[(self._first == column.place) & self._nodes.live.array]
             for code in np.unique(met).tolist():
                 reasons, status = column.legend(code)
                 if status is Code.ERROR:
                     messages[", ".join(reasons)] += int((met == code).sum())
         words = [
-            f"{message} (repeated {count} times)" if self.profile.words.repeated and count > 1 else message
+            f"{message} (repeated {count} times)" if self.profile.words.counts_errors and count > 1 else message
             for message, count in sorted(messages.items())
         ]
-        if not self.profile.words.repeated:
+        if not self.profile.words.counts_errors:
             words = words[:1]
         return words[0] if len(words) == 1 else f"[{', '.join(words)}]" if words else ""
 
     @cached_property
     def excluded(self) -> int:
-        """How many nodes the filters never saw, as they lie outside the restrictions made before filtering."""
+        """How many nodes were not filtered, as they lie outside the restrictions of PreFilter."""
         return self._nodes.size - int(self._filtered.sum()) if self.restrictions else 0
 
     def reasons(self) -> Counter[str]:
-        """Return how many nodes each reason counts for: of every node the first rejecting plugin's, or its group's."""
+        """Count the nodes by reason: for each node the reasons of the first rejecting plugin, or of its group."""
         counted: Counter[str] = Counter()
         first = self._first
         groups = [enabled.group for enabled in self.profile.filters]
         for column in self._columns:
             if column.codes is None:
                 continue
-            speaks = first == column.place
+            reporting = first == column.place
             if group := groups[column.place]:
                 for index in (index for index, other in enumerate(groups) if other == group):
-                    speaks = speaks | (first == index)
-            given = column.codes[speaks & self._filtered]
-            for code, count in enumerate(np.bincount(given).tolist() if len(given) else ()):
+                    reporting = reporting | (first == index)
+            codes = column.codes[reporting & self._filtered]
+            for code, count in enumerate(np.bincount(codes).tolist() if len(codes) else ()):
                 if code and count:
                     for reason in column.legend(code)[0]:
                         counted[reason] += count
@@ -254,11 +254,11 @@ class Judgement:
         return counted
 
     def sentence(self, words: EventWording | None = None, postfilter: str = "") -> str:
-        """Return the event sentence of a pod that fits nowhere: a histogram of reasons, sorted as strings.
+        """Return the message "0/N nodes are available": the counted reasons, sorted as strings.
 
         Args:
-            words: the revision's wording; the profile's own if not given.
-            postfilter: what PostFilter had to say, put behind; a rejection before filtering brings its own words.
+            words: the wording of a release; the default is the profile's.
+            postfilter: the message of PostFilter, appended; a PreFilter rejection ends in `after_prefilter` instead.
         """
         words = words or self.profile.words
         if not self._nodes.size:
@@ -266,19 +266,19 @@ class Judgement:
         if self.rejected_by is not None:
             if self.rejected_by.code is Code.ERROR:
                 return self.rejected_by.message
-            said, postfilter = self.rejected_by.message, postfilter or words.after_prefilter
+            reasons, postfilter = self.rejected_by.message, postfilter or words.after_prefilter
             if words.prefilter_alone:
-                return said
+                return reasons
         elif self.error:
             return self.error
         else:
-            said = ", ".join(sorted(f"{count} {reason}" for reason, count in self.reasons().items()))
+            reasons = ", ".join(sorted(f"{count} {reason}" for reason, count in self.reasons().items()))
         sentence = f"0/{self._nodes.size} nodes are available:"
-        return " ".join(part for part in (sentence, said and f"{said}.", postfilter) if part)
+        return " ".join(part for part in (sentence, reasons and f"{reasons}.", postfilter) if part)
 
     @cached_property
     def fingerprint(self) -> bytes:
-        """8 bytes of hash over what every plugin says of every node, by node name."""
+        """Return an 8-byte hash of the verdicts of all plugins on all nodes, by node name."""
         digest = blake2b(self._nodes.names_digest(), digest_size=8)
         if self.rejected_by is not None:
             digest.update(repr((self.rejected_by.plugin, self.rejected_by.message)).encode())
@@ -294,7 +294,7 @@ class Judgement:
         return digest.digest()
 
     def cell(self, node: str, plugin: str) -> PluginVerdict:
-        """Explain one verdict by the plugin's rule.
+        """Explain one verdict by evaluating the plugin's rule.
 
         Raises:
             KeyError: there is no such node or filter plugin.
@@ -309,10 +309,10 @@ class Judgement:
             return PluginVerdict("", Code.SKIP if plugin in self.skipped else Code.SUCCESS, ())
         return PluginVerdict(", ".join(answer.reasons), answer.status, answer.evidence, answer.reasons)
 
-    def verdict(self, node: str, plugin: str) -> Said:
-        """Return reasons and status of one verdict as the column says."""
+    def verdict(self, node: str, plugin: str) -> ReasonsAndStatus:
+        """Return reasons and status of one verdict, read from the column."""
         row = self._nodes.row_of[node]
-        return self._said(self.plugins.index(plugin), row)
+        return self._reasons_at(self.plugins.index(plugin), row)
 
     def matrix(self) -> list[MatrixRow]:
         """Return every verdict as a plain row, nodes by name and plugins in order."""
@@ -320,25 +320,25 @@ class Judgement:
         rows = []
         for name, row in self._nodes.rows():
             for index, plugin in enumerate(self.plugins):
-                reasons, status = self._said(index, row)
+                reasons, status = self._reasons_at(index, row)
                 if plugin in self.skipped:
                     status = Code.SKIP
                 rows.append(MatrixRow(name, plugin, status.word, reasons, first[row] == index))
         return rows
 
-    def beside(self, others: Mapping[str, Judgement]) -> Judgement:
-        """Return this judgement with the verdicts on some nodes replaced, where the other one rejects the node."""
-        held = {node: other for node, other in others.items() if other.rejection(node)[1] is not Code.SUCCESS}
-        if not held:
+    def with_rejections_of(self, others: Mapping[str, Judgement]) -> Judgement:
+        """Return this judgement with the verdicts on some nodes taken from others, where the other rejects the node."""
+        rejecting = {node: other for node, other in others.items() if other.rejection(node)[1] is not Code.SUCCESS}
+        if not rejecting:
             return self
         columns = []
         for place in range(len(self.plugins)):
-            column = self.columns.get(place) or _Column(place, None, lambda _code: NOTHING)
-            for node, other in held.items():
+            column = self.columns.get(place) or _Column(place, None, lambda _code: PASSES)
+            for node, other in rejecting.items():
                 column = column.with_cell(self._nodes.row_of[node], other.columns.get(place), len(self._nodes.names))
             columns.append(column)
-        skipped = frozenset.intersection(self.skipped, *(other.skipped for other in held.values()))
-        views = {node: other.seen for node, other in held.items()}
+        skipped = frozenset.intersection(self.skipped, *(other.skipped for other in rejecting.values()))
+        views = {node: other.seen for node, other in rejecting.items()}
         return Judgement(
             self.pod,
             self.seen,
@@ -354,20 +354,20 @@ class Judgement:
 
     @cached_property
     def _filtered(self) -> Mask:
-        """By table row: whether a pass filters the node: inside every restriction, or nominated, which goes first."""
-        filtered: Mask = self._nodes.live.now
+        """By table row: whether the node is filtered: it lies in every restriction, or the pod is nominated to it."""
+        filtered: Mask = self._nodes.live.array
         for restriction in self.restrictions:
-            filtered = filtered & self._named(restriction)
+            filtered = filtered & self._rows_in(restriction)
         if self.restrictions and self._nominated is not None:
             filtered[self._nominated] = True
         return filtered
 
     @cached_property
     def _nominated(self) -> int | None:
-        """The row of the node that an earlier pass nominated; the plugin rejecting it speaks for the excluded too."""
+        """The row of the nominated node; a plugin that rejects it is named among the restricting plugins."""
         return self._nodes.row_of.get(self.pod.status.nominated_node_name)
 
-    def _said(self, index: int, row: int) -> Said:
+    def _reasons_at(self, index: int, row: int) -> ReasonsAndStatus:
         column = self.columns.get(index)
         if column is None or column.codes is None or not column.codes[row]:
             return (), Code.SUCCESS
@@ -375,45 +375,45 @@ class Judgement:
 
     @cached_property
     def columns(self) -> dict[int, _Column]:
-        """The columns by the place of their plugin; one without opinion has none."""
+        """The columns by the index of their plugin; a plugin that was not evaluated has none."""
         return {column.place: column for column in self._columns}
 
-    def _named(self, restriction: PreFilterResult) -> Mask:
+    def _rows_in(self, restriction: PreFilterResult) -> Mask:
         mask = np.zeros(len(self._nodes.names), bool)
         mask[[self._nodes.row_of[name] for name in restriction.names if name in self._nodes.row_of]] = True
         return mask
 
 
 def judge(pod: Pod, seen: Snapshot, profile: Profile) -> Judgement:
-    """Ask every filter plugin of a profile about every node for a pod.
+    """Run PreFilter and the filters of a profile for a pod on every node.
 
-    A node that is promised to pods of the same or higher priority must have room beside them, too.
+    A node must also fit with the pods of equal or higher priority that are nominated to it.
     """
-    judgement = _ask(pod, seen, profile)
-    if not seen.promises or judgement.rejected_by is not None:
+    judgement = _run_filters(pod, seen, profile)
+    if not seen.nominated_pods or judgement.rejected_by is not None:
         return judgement
-    beside = {}
-    for node in sorted({one.status.nominated_node_name for one in seen.promises}):
-        others = [one for one in seen.promised(node) if _goes_first(one, pod)]
-        if others and seen.node(node) is not None:
+    with_nominated = {}
+    for node in sorted({nominated.status.nominated_node_name for nominated in seen.nominated_pods}):
+        nominees = [nominated for nominated in seen.nominated_to(node) if _takes_precedence(nominated, pod)]
+        if nominees and seen.node(node) is not None:
             view = HypotheticalSnapshot(seen)
-            for one in others:
-                view.place(one, node)
-            beside[node] = _ask(pod, view, profile)
-    return judgement.beside(beside) if beside else judgement
+            for nominated in nominees:
+                view.place(nominated, node)
+            with_nominated[node] = _run_filters(pod, view, profile)
+    return judgement.with_rejections_of(with_nominated) if with_nominated else judgement
 
 
-def _goes_first(promised: Pod, pod: Pod) -> bool:
-    same = (promised.metadata.namespace, promised.metadata.name) == (pod.metadata.namespace, pod.metadata.name)
-    return not same and (promised.spec.priority or 0) >= (pod.spec.priority or 0)
+def _takes_precedence(nominated: Pod, pod: Pod) -> bool:
+    same = (nominated.metadata.namespace, nominated.metadata.name) == (pod.metadata.namespace, pod.metadata.name)
+    return not same and (nominated.spec.priority or 0) >= (pod.spec.priority or 0)
 
 
-def _ask(pod: Pod, seen: Snapshot, profile: Profile) -> Judgement:
-    plan = profile.plan(pod.spec, seen)
+def _run_filters(pod: Pod, seen: Snapshot, profile: Profile) -> Judgement:
+    active = profile.active_plugins(pod.spec, seen)
     skipped: set[str] = set()
     rejected: PreFilterReject | None = None
     restrictions: list[PreFilterResult] = []
-    for name, prefilter in plan.prefilters:
+    for name, prefilter in active.prefilters:
         answer = prefilter(pod, seen)
         if answer is None:
             continue
@@ -426,29 +426,29 @@ def _ask(pod: Pod, seen: Snapshot, profile: Profile) -> Judgement:
             break
     columns: list[_Column] = []
     if rejected is None:
-        at = ColumnContext(seen)
-        for index, name, plugin, lifted in plan.filters:
+        context = ColumnContext(seen)
+        for index, name, plugin, lifted in active.filters:
             if name in skipped:
                 continue
-            found = NotImplemented if lifted else plugin.column(pod, at)
-            if found is NotImplemented:
-                codes, legend = lift_rule(plugin, pod, at)
+            codes = NotImplemented if lifted else plugin.column(pod, context)
+            if codes is NotImplemented:
+                codes, legend = lift_rule(plugin, pod, context)
                 columns.append(_Column(index, codes, legend))
-            elif found is not None:
-                columns.append(_Column(index, found, legend_of(plugin, pod)))
+            elif codes is not None:
+                columns.append(_Column(index, codes, legend_of(plugin, pod)))
     return Judgement(
         pod,
         seen,
         profile,
         columns=tuple(columns),
-        skipped=plan.skipped | skipped if skipped else plan.skipped,
+        skipped=active.skipped | skipped if skipped else active.skipped,
         rejected_by=rejected,
         restrictions=tuple(restrictions),
     )
 
 
 def check(judgement: Judgement) -> None:
-    """Compare every column with its rule, cell by cell (debug mode; law: the column is the proved shadow).
+    """Compare every column with its rule, cell by cell.
 
     Raises:
         AssertionError: some cell differs; the message names node, plugin and both sides.

@@ -1,8 +1,4 @@
-"""A profile: the plugins of a revision, in order and with weights. What differs lies in the plugins' options.
-
-Order is Kubernetes' own: a node's event reason is the first failing plugin's. `design` follows Kubernetes 1.11 and 1.16
-where the documents are silent, in words as in order (volume binding before pod affinity, spreading just before it).
-"""
+"""A profile: an ordered list of plugins with weights, and which of them are called for a given pod."""
 
 from __future__ import annotations
 
@@ -15,33 +11,15 @@ import attrs
 
 from ...api.kinds.pod import PodSpec
 from ..columns.snapshot import Snapshot
-from ..plugins.default_preemption import DefaultPreemption
-from ..plugins.dynamic_resources import DynamicResources
-from ..plugins.image_locality import ImageLocality
-from ..plugins.inter_pod_affinity import INTER_POD_AFFINITY_1_11, InterPodAffinity
-from ..plugins.node_affinity import NodeAffinity, any_node
-from ..plugins.node_name import NodeName
-from ..plugins.node_ports import NodePorts
-from ..plugins.node_resources_balanced_allocation import NodeResourcesBalancedAllocation, score_balance
-from ..plugins.node_resources_fit import NodeResourcesFit, is_any_asked_for
-from ..plugins.node_unschedulable import NodeUnschedulable
-from ..plugins.node_volume_limits import NodeVolumeLimits, bound_volumes
-from ..plugins.pod_topology_spread import PodTopologySpread
-from ..plugins.pod_topology_spread.releases import EVEN_PODS_SPREAD
-from ..plugins.taint_toleration import TaintToleration
-from ..plugins.volume_binding import VolumeBinding
-from ..plugins.volume_binding.releases import CHECK_VOLUME_BINDING
-from ..plugins.volume_restrictions import VolumeRestrictions
-from ..plugins.volume_zone import VolumeZone, ignore_claims
 from .extension_points import ColumnFilter, EnabledPlugin, EventWording, Filter, PostFilter, PreFilter, Score
-from .verdict import Code, Reason
 
 
 @attrs.frozen
-class PassPlan:
-    """Whom a pass asks, and in which place each filter stands: the plugins that may have something to say of a pod.
+class ActivePlugins:
+    """The plugins that are called for a pod, by extension point.
 
-    `skipped` are those that look at pods first and have nothing to ask of this one.
+    A filter is (index, name, plugin, whether it is a rule without column); a score is (name, plugin, weight). `skipped`
+    are the PreFilter plugins that are not called.
     """
 
     prefilters: tuple[tuple[str, Any], ...]
@@ -52,7 +30,7 @@ class PassPlan:
 
 @attrs.frozen(slots=False)
 class Profile:
-    """The plugins in order, and how their answers are worded."""
+    """The plugins of a scheduler, in order, and the wording of its events."""
 
     name: str
     plugins: tuple[EnabledPlugin, ...]
@@ -60,83 +38,83 @@ class Profile:
 
     @cached_property
     def filters(self) -> tuple[EnabledPlugin, ...]:
-        """The plugins that judge nodes."""
+        """The plugins with a filter."""
         return tuple(enabled for enabled in self.plugins if isinstance(enabled.plugin, Filter))
 
     @cached_property
     def prefilters(self) -> tuple[EnabledPlugin, ...]:
-        """The plugins that look at the pod first."""
+        """The plugins with a PreFilter."""
         return tuple(enabled for enabled in self.plugins if isinstance(enabled.plugin, PreFilter))
 
     @cached_property
     def scores(self) -> tuple[EnabledPlugin, ...]:
-        """The plugins that rank nodes; a weight of 0 switches one off."""
+        """The plugins with a score; weight 0 disables a score."""
         return tuple(
             enabled for enabled in self.plugins if isinstance(enabled.plugin, Score) and enabled.weight
         )
 
-    def plan(self, spec: PodSpec, seen: Snapshot) -> PassPlan:
-        """Return whom a pass of a pod with this spec asks; pods with the same fields share a plan."""
-        fields, words, of_spec, of_seen = self._needed
-        given = (*map(bool, of_spec(spec)), *of_seen(seen))
-        plan = self._plans.get(given)
-        if plan is None:
-            has = {name for name, there in zip((*fields, *words), given, strict=True) if there}
-            plan = self._plans[given] = self._planned(has)
-        return plan
+    def active_plugins(self, spec: PodSpec, seen: Snapshot) -> ActivePlugins:
+        """Return the plugins that are called for a pod with this spec, by what they declare as `skip_without`."""
+        fields, properties, read_spec, read_snapshot = self._skip_conditions
+        present = (*map(bool, read_spec(spec)), *read_snapshot(seen))
+        active = self._active_plugins.get(present)
+        if active is None:
+            names = {name for name, there in zip((*fields, *properties), present, strict=True) if there}
+            active = self._active_plugins[present] = self._select(names)
+        return active
 
     @cached_property
-    def _plans(self) -> dict[tuple[bool, ...], PassPlan]:
+    def _active_plugins(self) -> dict[tuple[bool, ...], ActivePlugins]:
         return {}
 
     @cached_property
-    def _needed(self) -> tuple[list[str], list[str], Callable[[Any], Any], Callable[[Any], Any]]:
-        """The fields of a pod's spec and the words of a snapshot that plugins need, sorted; and what reads each."""
-        named = {name for enabled in self.plugins for name in getattr(enabled.plugin, "needs", ())}
-        fields = {field.name for field in attrs.fields(PodSpec)}
-        of_spec, of_seen = sorted(named & fields), sorted(named - fields)
-        return of_spec, of_seen, _reader(of_spec), _reader(of_seen)
+    def _skip_conditions(self) -> tuple[list[str], list[str], Callable[[Any], Any], Callable[[Any], Any]]:
+        """The pod fields and the snapshot properties in any `skip_without`, sorted, and a reader for each list."""
+        names = {name for enabled in self.plugins for name in getattr(enabled.plugin, "skip_without", ())}
+        spec_fields = {field.name for field in attrs.fields(PodSpec)}
+        fields, properties = sorted(names & spec_fields), sorted(names - spec_fields)
+        return fields, properties, _reader(fields), _reader(properties)
 
-    def _planned(self, has: set[str]) -> PassPlan:
-        def asks(enabled: EnabledPlugin) -> bool:
-            needs = getattr(enabled.plugin, "needs", ())
-            return not needs or not has.isdisjoint(needs)
+    def _select(self, present: set[str]) -> ActivePlugins:
+        def is_active(enabled: EnabledPlugin) -> bool:
+            names = getattr(enabled.plugin, "skip_without", ())
+            return not names or not present.isdisjoint(names)
 
-        return PassPlan(
-            tuple((each.name, each.plugin.prefilter) for each in self.prefilters if asks(each)),
+        return ActivePlugins(
+            tuple((enabled.name, enabled.plugin.prefilter) for enabled in self.prefilters if is_active(enabled)),
             tuple(
-                (place, each.name, each.plugin, each.name in self.lifted)
-                for place, each in enumerate(self.filters)
-                if asks(each)
+                (index, enabled.name, enabled.plugin, enabled.name in self.lifted)
+                for index, enabled in enumerate(self.filters)
+                if is_active(enabled)
             ),
-            tuple((each.name, each.plugin, each.weight) for each in self.scores if asks(each)),
-            frozenset(each.name for each in self.prefilters if not asks(each)),
+            tuple((enabled.name, enabled.plugin, enabled.weight) for enabled in self.scores if is_active(enabled)),
+            frozenset(enabled.name for enabled in self.prefilters if not is_active(enabled)),
         )
 
     @cached_property
     def filter_names(self) -> tuple[str, ...]:
-        """The names of the plugins that judge nodes, in order."""
+        """The names of the filter plugins, in order."""
         return tuple(enabled.name for enabled in self.filters)
 
     @cached_property
     def lifted(self) -> frozenset[str]:
-        """The names of the filter plugins that are a rule alone."""
+        """The names of the filter plugins without `column`."""
         return frozenset(
             enabled.name for enabled in self.filters if not isinstance(enabled.plugin, ColumnFilter)
         )
 
     @cached_property
     def watches(self) -> tuple[str, ...]:
-        """The kinds that plugins read beside those that every scheduler reads, sorted."""
-        return tuple(sorted({kind for each in self.plugins for kind in getattr(each.plugin, "watches", ())}))
+        """The kinds that plugins read in addition to those that every scheduler watches, sorted."""
+        return tuple(sorted({kind for enabled in self.plugins for kind in getattr(enabled.plugin, "watches", ())}))
 
     @property
     def preempts(self) -> bool:
-        """Whether a pod that fits nowhere may have others evicted."""
-        return any(isinstance(each.plugin, PostFilter) for each in self.plugins)
+        """Whether a plugin has a PostFilter, so that pods may be evicted."""
+        return any(isinstance(enabled.plugin, PostFilter) for enabled in self.plugins)
 
     def plugin(self, name: str) -> object:
-        """Return a plugin by Kubernetes' or the document's name.
+        """Return a plugin by its Kubernetes name or document name.
 
         Raises:
             KeyError: the profile has no such plugin.
@@ -147,68 +125,12 @@ class Profile:
         raise KeyError(f"profile {self.name} has no plugin {name!r}")
 
     def with_plugin(self, plugin: object, weight: int = 1) -> Profile:
-        """Return this profile with one more plugin at its end: a rule of one's own."""
+        """Return this profile with one more plugin at the end."""
         return attrs.evolve(self, plugins=(*self.plugins, EnabledPlugin(plugin, weight)))
 
 
 def _reader(names: list[str]) -> Callable[[Any], Any]:
-    """Return what reads these attributes of anything as a tuple."""
+    """Return a function that reads these attributes of an object as a tuple."""
     if len(names) > 1:
         return attrgetter(*names)
-    return lambda thing: tuple(getattr(thing, name) for name in names)
-
-
-def upstream() -> Profile:
-    """Return the plugins of kube-scheduler v1.36.2."""
-    return Profile(
-        "upstream",
-        (
-            EnabledPlugin(NodeUnschedulable()),
-            EnabledPlugin(NodeName()),
-            EnabledPlugin(TaintToleration(), 3),
-            EnabledPlugin(NodeAffinity(), 2),
-            EnabledPlugin(NodePorts()),
-            EnabledPlugin(NodeResourcesFit(), 1),
-            EnabledPlugin(VolumeRestrictions()),
-            EnabledPlugin(NodeVolumeLimits()),
-            EnabledPlugin(VolumeBinding(), 0),  # its score is behind a gate that is off
-            EnabledPlugin(VolumeZone()),
-            EnabledPlugin(PodTopologySpread(), 2),
-            EnabledPlugin(InterPodAffinity(), 2),
-            EnabledPlugin(DynamicResources(), 2),
-            EnabledPlugin(DefaultPreemption(), 0),
-            EnabledPlugin(NodeResourcesBalancedAllocation(), 1),
-            EnabledPlugin(ImageLocality(), 1),
-        ),
-        EventWording(after_prefilter="not found"),
-    )
-
-
-def design() -> Profile:
-    """Return the design documents' plugins, with the words and the order of the releases that shipped them."""
-    fit = NodeResourcesFit(
-        too_many_pods=Reason(0, "Insufficient pods", Code.UNSCHEDULABLE), is_compared=is_any_asked_for
-    )
-    return Profile(
-        "design",
-        (
-            EnabledPlugin(NodeUnschedulable()),
-            EnabledPlugin(fit, 1, "general"),
-            EnabledPlugin(NodeName(mismatched=Reason(0, "node(s) didn't match the requested hostname")), 1, "general"),
-            EnabledPlugin(
-                NodeAffinity(unmatched=Reason(0, "node(s) didn't match node selector"), restriction=any_node),
-                1,
-                "general",
-            ),
-            EnabledPlugin(
-                TaintToleration(untolerated=Reason(0, "node(s) had taints that the pod didn't tolerate")), 1
-            ),
-            EnabledPlugin(NodeVolumeLimits(counted=bound_volumes, document_name="MaxPDVolumeCount")),
-            EnabledPlugin(CHECK_VOLUME_BINDING, 1),
-            EnabledPlugin(VolumeZone(claim_error=ignore_claims, document_name="NoVolumeZoneConflict")),
-            EnabledPlugin(EVEN_PODS_SPREAD, 1),
-            EnabledPlugin(INTER_POD_AFFINITY_1_11, 0),  # preferred terms do not rank
-            EnabledPlugin(NodeResourcesBalancedAllocation(score_of=score_balance), 1),
-        ),
-        EventWording(prefilter_alone=True, repeated=True),
-    )
+    return lambda obj: tuple(getattr(obj, name) for name in names)

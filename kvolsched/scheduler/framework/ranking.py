@@ -1,7 +1,7 @@
-"""The ranking of the nodes that fit: each score plugin's numbers, brought to 0..100, weighted and summed.
+"""The ranking of the feasible nodes: the scores of each plugin, normalised to 0..100, weighted and summed.
 
-Arrays are by row while fresh; everything that leaves is by node name. Like a judgement it is read before the snapshot
-moves on.
+Inside it are arrays by row; what it returns is by node name. Like a judgement it must be read before the snapshot
+changes.
 """
 
 from __future__ import annotations
@@ -13,16 +13,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..columns.node_table import RowIndices
+from ..columns.arrays import Integers, RowIndices
 from .extension_points import ColumnContext
 from .judgement import Judgement
-from .verdict import Integers
 
-FEW = 200  # names that are sorted rather than picked out of all sorted names
+SORT_LIMIT = 200  # up to so many tied names are sorted; more are picked from the sorted names of all nodes
 
 
 class Ranking:
-    """The scores of the feasible nodes, plugin by plugin; arrays are in the order of `rows`, which means nothing."""
+    """The scores of the feasible nodes by plugin; the arrays are in the order of `nodes`, which has no meaning."""
 
     def __init__(
         self,
@@ -48,7 +47,7 @@ class Ranking:
         rows = self._rows[self.totals == self.totals.max()]
         if len(rows) == len(by_name):
             return by_name
-        if len(rows) <= FEW:
+        if len(rows) <= SORT_LIMIT:
             names = self._nodes.names
             return np.array(sorted(rows.tolist(), key=lambda row: names[row] or ""), np.intp)
         highest = np.zeros(len(self._nodes.names), bool)
@@ -56,13 +55,13 @@ class Ranking:
         return by_name[highest[by_name]]
 
     @property
-    def ties(self) -> int:
+    def tie_count(self) -> int:
         """How many nodes have the highest total."""
         return len(self._best)
 
-    def tied(self, place: int) -> str:
-        """Return one of the nodes with the highest total, by its place among their sorted names."""
-        return str(self._nodes.names[self._best[place]])
+    def best_node(self, index: int) -> str:
+        """Return one of the nodes with the highest total, by its index in the order of their names."""
+        return str(self._nodes.names[self._best[index]])
 
     @property
     def best(self) -> tuple[str, ...]:
@@ -74,40 +73,40 @@ class Ranking:
         """The names of the feasible nodes, in the order of the arrays."""
         return tuple(self._nodes.names_array()[self._rows].tolist())
 
-    def of(self, node: str) -> dict[str, tuple[float, int, int]]:
+    def scores_of(self, node: str) -> dict[str, tuple[float, int, int]]:
         """Return raw, normalised and weighted score of a feasible node by plugin."""
-        at = self.nodes.index(node)
+        index = self.nodes.index(node)
         return {
             plugin: (
-                float(self.raw[plugin][at]),
-                int(self.normalised[plugin][at]),
-                int(self.weighted[plugin][at]),
+                float(self.raw[plugin][index]),
+                int(self.normalised[plugin][index]),
+                int(self.weighted[plugin][index]),
             )
             for plugin in self.weighted
         }
 
-    def telling(self, chosen: str, most: int) -> tuple[str, ...]:
-        """Return nodes that tell how it was decided: the chosen, so many of the best, and who other weights favour.
+    def decisive_nodes(self, chosen: str, limit: int) -> tuple[str, ...]:
+        """Return nodes that explain the choice: the chosen, the best `limit`, and the winners under other weights.
 
-        For each plugin these are the winners at the first weights of it, above and below today's, at which the chosen
-        node is no longer among the best.
+        For each plugin these are the winners at the nearest weights above and below the present one at which the chosen
+        node no longer has the highest total.
         """
         names = self._nodes.names_array()[self._rows]
-        place = int(np.flatnonzero(names == chosen)[0]) if chosen in self.nodes else int(self.totals.argmax())
-        kept = {int(place), *np.argsort(-self.totals, kind="stable")[:most].tolist()}
+        index = int(np.flatnonzero(names == chosen)[0]) if chosen in self.nodes else int(self.totals.argmax())
+        decisive = {int(index), *np.argsort(-self.totals, kind="stable")[:limit].tolist()}
         for plugin, weighted in self.weighted.items():
             score, rest = self.normalised[plugin].astype(np.int64), self.totals - weighted
-            more, behind = score - score[place], rest[place] - rest
-            above, below = more > 0, more < 0
+            lead, deficit = score - score[index], rest[index] - rest
+            above, below = lead > 0, lead < 0
             weights = []
             if above.any():
-                weights.append(int((behind[above] // more[above]).min()) + 1)
+                weights.append(int((deficit[above] // lead[above]).min()) + 1)
             if below.any():
-                weights.append(int((-(-behind[below] // more[below])).max()) - 1)
+                weights.append(int((-(-deficit[below] // lead[below])).max()) - 1)
             for weight in weights:
                 totals = rest + max(weight, 1) * score
-                kept.update(np.flatnonzero(totals == totals.max())[:most].tolist())
-        return tuple(sorted(names[sorted(kept)].tolist()))
+                decisive.update(np.flatnonzero(totals == totals.max())[:limit].tolist())
+        return tuple(sorted(names[sorted(decisive)].tolist()))
 
     def total(self) -> dict[str, int]:
         """Return the totals by node name, sorted."""
@@ -115,22 +114,22 @@ class Ranking:
 
 
 def rank(judgement: Judgement) -> Ranking:
-    """Score the feasible nodes of a judgement; a plugin that has nothing to rank is left out."""
+    """Score the feasible nodes of a judgement; plugins whose score is None are left out."""
     rows = judgement.rows
-    at = ColumnContext(judgement.seen, judgement.mask)
-    every = len(rows) == len(at.nodes.names)
+    context = ColumnContext(judgement.seen, judgement.mask)
+    every = len(rows) == len(context.nodes.names)
     raw: dict[str, NDArray[Any]] = {}
     normalised: dict[str, Integers] = {}
     weighted: dict[str, Integers] = {}
     totals: Integers = np.zeros(len(rows), np.int64)
-    nothing: Integers = np.zeros(len(rows), np.int64)
+    zeros: Integers = np.zeros(len(rows), np.int64)
     if len(rows):
-        for name, plugin, weight in judgement.plan.scores:
-            scores = plugin.score(judgement.pod, at)
+        for name, plugin, weight in judgement.active_plugins.scores:
+            scores = plugin.score(judgement.pod, context)
             if scores is None:
                 continue
-            if isinstance(scores, int):  # 0: nothing anywhere, and nothing to add up
-                raw[name] = normalised[name] = weighted[name] = nothing
+            if isinstance(scores, int):  # 0 on every node
+                raw[name] = normalised[name] = weighted[name] = zeros
                 continue
             raw[name] = scores if every else scores[rows]
             normalised[name] = plugin.normalise(raw[name])

@@ -1,6 +1,6 @@
-"""What a plugin may answer: the status codes, the reasons in Kubernetes' words, and both sides of the comparison.
+"""The answers of plugins: status codes, reasons in Kubernetes' words, and the evidence for a rejection.
 
-Values only; nothing here judges. A rule answers `OK` or a `Reject`; its column answers with the same reasons as bits.
+Values only; nothing here judges. A rule returns `OK` or a `Reject`; a column returns the bits of the plugin's reasons.
 """
 
 from __future__ import annotations
@@ -11,15 +11,12 @@ from typing import Any
 
 import attrs
 import numpy as np
-from numpy.typing import NDArray
 
-Mask = NDArray[np.bool_]
-Codes = NDArray[np.uint16]
-Integers = NDArray[np.int64]
+from ..columns.arrays import Codes, Mask
 
 
 class Code(IntEnum):
-    """A status, with Kubernetes' numbers and names (framework `Code`, v1.36.2)."""
+    """A status code with Kubernetes' number and name (framework `Code`, v1.36.2)."""
 
     SUCCESS = 0
     ERROR = 1
@@ -31,13 +28,13 @@ class Code(IntEnum):
 
     @property
     def word(self) -> str:
-        """The name as Kubernetes writes it: `UnschedulableAndUnresolvable`."""
+        """The name in Kubernetes' spelling: `UnschedulableAndUnresolvable`."""
         return "".join(part.capitalize() for part in self.name.split("_"))
 
 
 @attrs.frozen
 class Evidence:
-    """Both sides of one comparison that failed: what was asked, the relation, and what was found."""
+    """Both sides of a comparison that failed: what the pod asks, the relation, and what the node has."""
 
     asked: str
     relation: str
@@ -61,7 +58,7 @@ OK = Ok()
 
 @attrs.frozen
 class Reject:
-    """The node does not pass: every reason (a node may be short of cpu and memory), one status, the evidence."""
+    """The node does not pass: all reasons (it may lack cpu and memory), one status, the evidence."""
 
     reasons: tuple[str, ...]
     status: Code = Code.UNSCHEDULABLE
@@ -73,7 +70,7 @@ class Reject:
 
 @attrs.frozen
 class Skip:
-    """The plugin has nothing to ask of this pod."""
+    """PreFilter's answer that the plugin has nothing to check for this pod."""
 
 
 SKIP = Skip()
@@ -81,7 +78,7 @@ SKIP = Skip()
 
 @attrs.frozen
 class PreFilterReject:
-    """The pod is rejected before any node is looked at."""
+    """PreFilter's answer that the pod fits on no node."""
 
     plugin: str
     code: Code
@@ -90,7 +87,7 @@ class PreFilterReject:
 
 @attrs.frozen
 class PreFilterResult:
-    """Only these nodes come into question."""
+    """PreFilter's answer that only these nodes are to be filtered."""
 
     plugin: str
     names: frozenset[str]
@@ -98,9 +95,9 @@ class PreFilterResult:
 
 @attrs.frozen
 class Reason:
-    """One sentence a plugin may give, and the bit (0 to 15) that stands for it in the plugin's column.
+    """A reason that a plugin may give, and its bit (0 to 15) in the plugin's column.
 
-    An empty text only raises the status: the same sentence may be resolvable on one node and not on another.
+    A reason with an empty text only raises the status: a reason may be resolvable on one node and not on another.
     """
 
     bit: int
@@ -108,22 +105,23 @@ class Reason:
     status: Code = Code.UNSCHEDULABLE_AND_UNRESOLVABLE
 
     def where(self, mask: Mask) -> Codes:
-        """Turn a mask over nodes into this reason's bit."""
+        """Return codes that have this reason's bit where the mask is true."""
         return mask * np.uint16(1 << self.bit)
 
     def reject(self, *evidence: Evidence) -> Reject:
-        """Return the rejection for this reason alone."""
+        """Return a rejection with this reason only."""
         return Reject((self.text,), self.status, evidence)
 
 
-Said = tuple[tuple[str, ...], Code]
-Legend = Callable[[int], Said]
+ReasonsAndStatus = tuple[tuple[str, ...], Code]
+Legend = Callable[[int], ReasonsAndStatus]
+"""What the codes of a column mean."""
 
 _SEVERITY = {Code.SUCCESS: 0, Code.UNSCHEDULABLE: 1, Code.UNSCHEDULABLE_AND_UNRESOLVABLE: 2, Code.ERROR: 3}
 
 
-def reason_texts(reasons: tuple[Reason, ...], code: int) -> Said:
-    """Return the texts, in order of their bits, and the status that a code of these reasons stands for."""
+def reason_texts(reasons: tuple[Reason, ...], code: int) -> ReasonsAndStatus:
+    """Return the texts of the reasons whose bits a code has, in order of their bits, and the most severe status."""
     given = [reason for reason in reasons if code >> reason.bit & 1]
     status = max((reason.status for reason in given), key=_SEVERITY.__getitem__, default=Code.SUCCESS)
     return tuple(reason.text for reason in given if reason.text), status

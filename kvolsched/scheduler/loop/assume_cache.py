@@ -1,7 +1,7 @@
-"""What the scheduler assumes: objects as it expects them to be, before the API says so (S0, Caching, first cache).
+"""The assume cache: objects as the scheduler expects them to become, before the informer shows them (S0, Caching).
 
-Assumed objects are notes. For each key exactly one of seen and assumed counts; which one is decided here and nowhere
-else, so that a view that joins both counts everything once.
+Assumed objects are notes. For each key either the seen or the assumed object is current; only this module decides
+which, so that the snapshot counts every object once.
 """
 
 from __future__ import annotations
@@ -21,18 +21,18 @@ KINDS = ("Namespace", "Node", "StorageClass", "PersistentVolume", "PersistentVol
 
 
 class AssumeRule(Protocol):
-    """Which of seen and assumed counts for volumes and claims, and what may be assumed at all."""
+    """Decides whether the seen or the assumed version of a volume or claim is current, and what may be assumed."""
 
-    def counts(self, seen: Any, assumed: Any) -> bool: ...
+    def is_current(self, seen: Any, assumed: Any) -> bool: ...
     def refusal(self, key: Key, seen: Any, wanted: Any) -> str: ...
 
 
 @attrs.frozen
 class EqualVersions:
-    """An assumed object counts only while its version is the informer's (kube-scheduler v1.36.2)."""
+    """An assumed object is current only while its version is the informer's (kube-scheduler v1.36.2)."""
 
-    def counts(self, seen: Any, assumed: Any) -> bool:
-        """Say whether the assumed object counts."""
+    def is_current(self, seen: Any, assumed: Any) -> bool:
+        """Say whether the assumed object is current."""
         return seen is not None and bool(seen.metadata.resource_version == assumed.metadata.resource_version)
 
     def refusal(self, key: Key, seen: Any, wanted: Any) -> str:
@@ -40,7 +40,7 @@ class EqualVersions:
         name = f"{key.namespace}/{key.name}" if key.namespace else key.name
         if seen is None:
             return f'{key.kind.lower()}s "{name}" not found'
-        if self.counts(seen, wanted):
+        if self.is_current(seen, wanted):
             return ""
         stored, assumed = seen.metadata.resource_version, wanted.metadata.resource_version
         return f'"{name}" is out of sync (stored: {stored}, assume: {assumed})'
@@ -48,10 +48,10 @@ class EqualVersions:
 
 @attrs.frozen
 class NewerWins:
-    """An assumed object counts until the informer has a newer one (S0, Caching; as 1.11 did it)."""
+    """An assumed object is current until the informer has a newer one (S0, Caching; 1.11)."""
 
-    def counts(self, seen: Any, assumed: Any) -> bool:
-        """Say whether the assumed object counts."""
+    def is_current(self, seen: Any, assumed: Any) -> bool:
+        """Say whether the assumed object is current."""
         return seen is not None and bool(seen.metadata.resource_version <= assumed.metadata.resource_version)
 
     def refusal(self, key: Key, seen: Any, wanted: Any) -> str:
@@ -59,63 +59,63 @@ class NewerWins:
         name = f"{key.namespace}/{key.name}" if key.namespace else key.name
         if seen is None:
             return f'could not find v1.{key.kind} "{name}"'
-        return "" if self.counts(seen, wanted) else f'v1.{key.kind} "{name}" is out of sync'
+        return "" if self.is_current(seen, wanted) else f'v1.{key.kind} "{name}" is out of sync'
 
 
-def pod_counts(seen: Any, _assumed: Any) -> bool:
-    """Say whether an assumed pod counts: until the informer shows the pod on a node."""
+def assumed_pod_is_current(seen: Any, _assumed: Any) -> bool:
+    """Say whether an assumed pod is current: until the informer shows the pod on a node."""
     return seen is None or not seen.spec.node_name
 
 
 class AssumeCache:
-    """Seen and assumed objects, each key counted once, and passed on to the view behind. Mutable view.
+    """Seen and assumed objects; forwards the changes of current objects to the snapshot. Mutable view.
 
     Args:
-        behind: the view that gets effective changes.
-        volume_rule: which of seen and assumed counts for volumes and claims.
+        snapshot: the view of current objects.
+        volume_rule: whether the seen or the assumed version of a volume or claim is current.
     """
 
-    def __init__(self, behind: Snapshot, volume_rule: AssumeRule) -> None:
-        self.follows = behind.follows | {*KINDS, ASSUMED}
-        self.behind = behind
+    def __init__(self, snapshot: Snapshot, volume_rule: AssumeRule) -> None:
+        self.follows = snapshot.follows | {*KINDS, ASSUMED}
+        self.snapshot = snapshot
         self.volume_rule = volume_rule
         self.seen: dict[Key, Any] = {}
         self.assumed: dict[Key, Any] = {}
 
     def get(self, key: Key) -> Any:
-        """Return the object that counts at a key, or None."""
+        """Return the current object of a key, or None."""
         assumed, seen = self.assumed.get(key), self.seen.get(key)
         if assumed is None:
             return seen
-        counts = pod_counts if key.kind == "Pod" else self.volume_rule.counts
-        return assumed if counts(seen, assumed) else seen
+        is_current = assumed_pod_is_current if key.kind == "Pod" else self.volume_rule.is_current
+        return assumed if is_current(seen, assumed) else seen
 
-    def holds(self, key: Key) -> bool:
-        """Say whether what counts at a key is only assumed."""
+    def is_assumed(self, key: Key) -> bool:
+        """Say whether the current object of a key is an assumed one."""
         assumed = self.assumed.get(key)
         return assumed is not None and self.get(key) is assumed
 
     def apply(self, key: LogKey, old: Any, new: Any) -> None:
-        """Take one change of what is seen or assumed, and pass the change of what counts on."""
+        """Apply a change of a seen or assumed object, and forward it if the current object changes."""
         if type(key) is Note:
-            where, store = key_of_note(key.name), self.assumed
+            object_key, store = key_of_note(key.name), self.assumed
         else:
-            where, store = key, self.seen  # type: ignore[assignment]
-            if where not in self.assumed:  # the common case: nothing is assumed here
+            object_key, store = key, self.seen  # type: ignore[assignment]
+            if object_key not in self.assumed:  # the common case
                 if new is None:
-                    store.pop(where, None)
+                    store.pop(object_key, None)
                 else:
-                    store[where] = new
-                self.behind.apply(where, old, new)
+                    store[object_key] = new
+                self.snapshot.apply(object_key, old, new)
                 return
-        before = self.get(where)
+        before = self.get(object_key)
         if new is None:
-            store.pop(where, None)
+            store.pop(object_key, None)
         else:
-            store[where] = new
-        after = self.get(where)
+            store[object_key] = new
+        after = self.get(object_key)
         if before is not after:
-            self.behind.apply(where, before, after)
+            self.snapshot.apply(object_key, before, after)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, AssumeCache) and (self.seen, self.assumed) == (other.seen, other.assumed)
@@ -124,55 +124,55 @@ class AssumeCache:
 
 
 def note_name(key: Key) -> str:
-    """Return the name that a note about this object has."""
+    """Return the name of the note for an assumed object."""
     return "/".join(key)
 
 
 def key_of_note(name: str) -> Key:
-    """Return the key that a note's name stands for."""
+    """Return the key of the object that a note is about."""
     kind, namespace, rest = name.split("/", 2)
     return Key(kind, namespace, rest)
 
 
 def assume(ctx: TurnContext, obj: Any, key: Key) -> None:
-    """Note that the scheduler takes this object for the real one from now on."""
+    """Assume an object."""
     ctx.remember(ASSUMED, note_name(key), obj)
 
 
 def forget(ctx: TurnContext, key: Key) -> None:
-    """Take the assumption about a key back: the informer's object counts again."""
+    """Forget the assumed object of a key: the informer's object is current again."""
     ctx.remember(ASSUMED, note_name(key), None)
 
 
 def drop_outdated(ctx: TurnContext, key: Key, rule: AssumeRule) -> None:
-    """Forget an assumption that no longer counts, now that the informer has shown something else."""
+    """Forget an assumed object that is no longer current after a change from the informer."""
     assumed = ctx.note(ASSUMED, note_name(key))
     if assumed is None:
         return
     seen = ctx.seen.at(key)
-    counts = pod_counts(seen, assumed) if key.kind == "Pod" else rule.counts(seen, assumed)
-    if not counts:
+    is_current = assumed_pod_is_current if key.kind == "Pod" else rule.is_current
+    if not is_current(seen, assumed):
         forget(ctx, key)
 
 
 @attrs.frozen
 class PodStatusPatch:
-    """What the scheduler patches in a pod's status: its condition and nominated node; None leaves a field alone."""
+    """A patch of a pod's status: a condition and the nominated node; None keeps a field."""
 
     condition: Any = None
     nominated_node_name: str | None = None
 
     def apply(self, old: Any) -> Any:
-        """Return the pod with the patch applied; a condition that says the same is not written again."""
+        """Return the pod with the patch applied; keep a condition whose status, reason and message are unchanged."""
         status = old.status
         if self.condition is not None:
-            here = status.condition(self.condition.type)
-            said = here is not None and (here.status, here.reason, here.message) == (
+            current = status.condition(self.condition.type)
+            unchanged = current is not None and (current.status, current.reason, current.message) == (
                 self.condition.status,
                 self.condition.reason,
                 self.condition.message,
             )
-            if not said:
+            if not unchanged:
                 status = status.with_condition(self.condition)
         if self.nominated_node_name is not None:
             status = attrs.evolve(status, nominated_node_name=self.nominated_node_name)

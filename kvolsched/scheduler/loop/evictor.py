@@ -1,7 +1,7 @@
-"""Evicting the victims of preemption: beside the passes, one write a turn, as kube-scheduler does since v1.33.
+"""The evictor: evicts the victims of preemption asynchronously, one write per turn, as kube-scheduler does since v1.33.
 
-Each victim is told why by a condition, then deleted; pods of lower priority that were promised the node lose their
-promise. The pod it is all for waits meanwhile, and is tried again when its victims are gone.
+Each victim gets the condition DisruptionTarget and is deleted; pods of lower priority that are nominated to the node
+lose their nomination. The preempting pod waits in the queue and is retried when its victims are gone.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from ...world.log import Key
 from .assume_cache import PodStatusPatch
 from .scheduling_queue import RECORDER
 
-EVICTION = "eviction"  # the sort of note
+EVICTION = "eviction"  # the kind of note
 EVICTOR = "preemption"
 TARGET, REASON = "DisruptionTarget", "PreemptionByScheduler"
 MESSAGE = f"{RECORDER}: preempting to accommodate a higher priority pod"
@@ -27,68 +27,68 @@ MESSAGE = f"{RECORDER}: preempting to accommodate a higher priority pod"
 
 @attrs.frozen
 class Eviction:
-    """What is still to be done for one preempting pod: whom to evict from its node, whose promise to take back.
+    """The remaining work for one preempting pod: the victims to evict and the pods that lose their nomination.
 
-    `told`: the first of the victims has its condition already.
+    `marked`: the first victim has its condition already.
     """
 
     pod: str
     uid: str
     node: str
     victims: tuple[Key, ...]
-    losers: tuple[Key, ...] = ()
-    told: bool = False
+    displaced: tuple[Key, ...] = ()
+    marked: bool = False
 
 
 @attrs.frozen
 class Evictor:
-    """The actor that evicts, the victims of one pod after another; `seldom`: it is shown only where it has acted."""
+    """The actor that evicts victims, one preempting pod after another; `seldom`: shown only where it has acted."""
 
     name: str = EVICTOR
     seldom: ClassVar[bool] = True
 
     def ready_causes(self, ctx: TurnContext, *, every: bool = False) -> Sequence[tuple[int, str]]:
-        """List the pods that wait for their victims to be evicted."""
+        """List the preempting pods whose victims are to be evicted."""
         return ctx.process.work_queues[self.name].next(every=every)
 
     def on_wake_up(self, ctx: TurnContext, name: str) -> None:
-        """Nothing here waits for a time."""
+        """Do nothing: the evictor sets no timers."""
 
     def on_change(self, ctx: TurnContext, key: Key, old: Any, new: Any) -> None:
-        """Changes concern nobody here."""
+        """Ignore changes of objects."""
 
     def act(self, ctx: TurnContext, name: str) -> bool:
-        """Make the next write for one preempting pod: a condition, a deletion, or a promise taken back."""
+        """Make the next write for one preempting pod: a condition, a deletion, or a cleared nomination."""
         eviction: Eviction | None = ctx.note(EVICTION, name)
-        left = eviction
-        while left is not None and not ctx.outcomes:
-            left = self._next(ctx, left)
-        if left != eviction:
-            ctx.remember(EVICTION, name, left)
-        if left is None:
+        remaining = eviction
+        while remaining is not None and not ctx.outcomes:
+            remaining = self._next(ctx, remaining)
+        if remaining != eviction:
+            ctx.remember(EVICTION, name, remaining)
+        if remaining is None:
             ctx.dequeue(name)
-        return left is not None
+        return remaining is not None
 
     def _next(self, ctx: TurnContext, eviction: Eviction) -> Eviction | None:
-        """Take the first thing to do, if it is still to be done; return what is left then."""
+        """Do the first step unless it is done already; return the remaining work."""
         if eviction.victims:
             victim = ctx.seen.at(eviction.victims[0])
-            after = attrs.evolve(eviction, victims=eviction.victims[1:], told=False)
+            after = attrs.evolve(eviction, victims=eviction.victims[1:], marked=False)
             if victim is None or victim.metadata.deletion_timestamp is not None:
                 return after
             return self._evict(ctx, eviction, after, victim)
-        if eviction.losers:
-            self._take_back(ctx, eviction.losers[0])
-            return attrs.evolve(eviction, losers=eviction.losers[1:])
+        if eviction.displaced:
+            self._clear_nomination(ctx, eviction.displaced[0])
+            return attrs.evolve(eviction, displaced=eviction.displaced[1:])
         return None
 
     def _evict(self, ctx: TurnContext, eviction: Eviction, after: Eviction, victim: Pod) -> Eviction:
         key = eviction.victims[0]
-        if not eviction.told:
+        if not eviction.marked:
             patch = PodStatusPatch(Condition(type=TARGET, status="True", reason=REASON, message=MESSAGE))
             words = f"Scheduler marks {victim.metadata.name} as a victim of preemption"
             outcome = ctx.commit(Write("patch", key, patch, uid=victim.metadata.uid, words=words))
-            return after if isinstance(outcome, RefusedWrite) else attrs.evolve(eviction, told=True)
+            return after if isinstance(outcome, RefusedWrite) else attrs.evolve(eviction, marked=True)
         words = f"Scheduler evicts {victim.metadata.name} from {eviction.node} for {eviction.pod}"
         outcome = ctx.commit(Write("delete", key, uid=victim.metadata.uid, words=words))
         if not isinstance(outcome, RefusedWrite):
@@ -97,16 +97,16 @@ class Evictor:
         return after
 
     @staticmethod
-    def _take_back(ctx: TurnContext, key: Key) -> None:
+    def _clear_nomination(ctx: TurnContext, key: Key) -> None:
         pod: Pod | None = ctx.seen.at(key)
         if pod is not None and pod.status.nominated_node_name:
             patch = PodStatusPatch(nominated_node_name="")
-            words = f"Scheduler takes back what it promised {ref(key)}"
+            words = f"Scheduler clears the nominated node of {ref(key)}"
             ctx.commit(Write("patch", key, patch, uid=pod.metadata.uid, words=words))
 
 
-def begin_eviction(ctx: TurnContext, name: str, eviction: Eviction) -> None:
-    """Hand the victims of a pod to the evictor."""
+def start_eviction(ctx: TurnContext, name: str, eviction: Eviction) -> None:
+    """Queue the victims of a preempting pod for the evictor."""
     ctx.remember(EVICTION, name, eviction)
     evictor = next(actor for actor in ctx.process.component.actors if actor.name == EVICTOR)
     ctx.enqueue(name, evictor)

@@ -1,7 +1,7 @@
-"""The scheduling cycle: one pod, every node, one choice. One turn of the actor `scheduling pass`.
+"""The scheduling cycle: choose a node for one pod. One turn of the actor `scheduling pass`.
 
-It reads only what the scheduler has seen and assumed, decides, and hands the pod to its flow: the design's two passes
-or today's waiting in PreBind. A pod that fits nowhere is told so and goes back to the queue.
+It reads only what the scheduler has seen and assumed, chooses a node, and calls Reserve of the binding flow. A pod that
+fits on no node gets an event and a condition and is requeued.
 """
 
 from __future__ import annotations
@@ -23,12 +23,10 @@ from ..framework.profile import Profile
 from ..framework.ranking import rank
 from ..framework.verdict import Code
 from . import evictor
-from . import scheduling_queue as queue
 from .assume_cache import KINDS, AssumeCache, AssumeRule, PodStatusPatch, drop_outdated
 from .requeueing import (
     CYCLE,
     PASS,
-    add_to_queue,
     move_pods_on_event,
     pod_key_of_entry,
     queue_of,
@@ -36,16 +34,29 @@ from .requeueing import (
     requeue,
     sync_entry,
 )
-from .scheduling_queue import QUEUE, RECORDER, QueueEntry
+from .scheduling_queue import (
+    ACTIVE,
+    BACKOFF,
+    BINDING,
+    DECIDING,
+    QUEUE,
+    RECORDER,
+    TIMEOUTS,
+    UNSCHEDULABLE,
+    QueueEntry,
+    QueueEvent,
+    move_entry,
+)
 from .volume_binder import FoundVolumes
 
 SCHEDULER = "kube-scheduler"
 
+
 @attrs.frozen
 class PassNote:
-    """What a pass remembers: its number for this pod, its place in the log, its choice, and a hash of its verdicts.
+    """The note of a pass: its number for this pod, its position in the log, the chosen node, a hash of the verdicts.
 
-    `fit` of the `judged` nodes passed every filter.
+    `fit` of the `judged` nodes passed all filters.
     """
 
     number: int = attrs.field(metadata=DIGEST_IGNORES)
@@ -58,7 +69,7 @@ class PassNote:
 
 @attrs.frozen
 class CycleState:
-    """A note of the fine gear: a pass that has chosen a node and has yet to assume what goes with it."""
+    """The note of a pass of two turns that has chosen a node and not yet called Reserve."""
 
     pod: Pod
     node: str
@@ -66,7 +77,7 @@ class CycleState:
 
 
 class Flow(Protocol):
-    """What happens to a pod once a node is chosen for it."""
+    """What follows the choice of a node: Reserve and the binding cycle."""
 
     @property
     def volume_rule(self) -> AssumeRule: ...
@@ -74,7 +85,7 @@ class Flow(Protocol):
     def errors_are_verdicts(self) -> bool: ...
     def find(self, pod: Pod, node: str, cache: AssumeCache) -> FoundVolumes: ...
     def reserve(self, ctx: TurnContext, name: str, pod: Pod, node: str, found: FoundVolumes) -> str: ...
-    def noticed(self, ctx: TurnContext, key: Key, old: Any, new: Any) -> None: ...
+    def requeue_waiting_pods(self, ctx: TurnContext, key: Key, old: Any, new: Any) -> None: ...
 
 
 @attrs.frozen
@@ -82,116 +93,121 @@ class SchedulingPass:
     """The actor that takes the first pod of the queue through one pass.
 
     Args:
-        profile: the plugins that judge and rank.
-        flow: what happens once a node is chosen.
-        pops_backoff: with no active pod, one in back-off is tried at once (since 1.33; not after errors).
-        fine: a pass is two turns: judge and choose, then assume; in between others may act.
-        heeds_gates: scheduling gates keep pods out of the queue (gate PodSchedulingReadiness).
+        profile: the plugins that judge and rank nodes.
+        flow: what follows the choice of a node.
+        pops_backoff: if no pod is active, pop one in back-off at once (since 1.33; not after errors).
+        fine: a pass is two turns, choose and then assume; other actors may act in between.
+        respects_gates: scheduling gates keep pods out of the active part (feature gate PodSchedulingReadiness).
     """
 
     profile: Profile
     flow: Flow
     pops_backoff: bool = True
     fine: bool = False
-    heeds_gates: bool = True
+    respects_gates: bool = True
     name: str = PASS
 
     def ready_causes(self, ctx: TurnContext, *, every: bool = False) -> Sequence[tuple[int, str]]:
-        """Return the pod whose pass has begun, else the head of the active part, else of those in back-off."""
-        waiting = queue_of(ctx)
-        begun = waiting.parts.get(queue.DECIDING)
-        if begun:
-            name, entry = next(iter(begun.items()))
+        """Return the pod whose pass has begun, else the first of the active part, else of the back-off part."""
+        queue = queue_of(ctx)
+        deciding = queue.parts.get(DECIDING)
+        if deciding:
+            name, entry = next(iter(deciding.items()))
             return ((entry.order, name),)
-        head = waiting.first(queue.ACTIVE)
+        head = queue.first(ACTIVE)
         if head is None and self.pops_backoff:
-            head = waiting.first(queue.BACKOFF)
+            head = queue.first(BACKOFF)
         return ((head[1].order, head[0]),) if head is not None else ()
 
     def on_wake_up(self, ctx: TurnContext, name: str) -> None:
-        """End a back-off, or try a pod again that has waited long enough."""
+        """Activate a pod whose back-off or timeout is over."""
         entry: QueueEntry | None = ctx.note(QUEUE, name)
-        if entry is not None and entry.part in (queue.BACKOFF, queue.UNSCHEDULABLE, queue.WAITING):
-            add_to_queue(ctx, name, attrs.evolve(entry, part=queue.ACTIVE, until=None, error=False))
+        if entry is not None and entry.part in TIMEOUTS:
+            active = attrs.evolve(entry, part=ACTIVE, order=ctx.place, until=None, error=False)
+            move_entry(ctx, name, TIMEOUTS[entry.part], active)
 
     def on_change(self, ctx: TurnContext, key: Key, old: Any, new: Any) -> None:
-        """Keep the queue: new pods enter, pods that are gone or placed leave, changes wake those they may help."""
+        """Update assumed objects and the queue after a change of an object."""
         drop_outdated(ctx, key, self.flow.volume_rule)
         if key.kind == "Pod":
-            sync_entry(ctx, key, *((old, new) if self.heeds_gates else map(_ungated, (old, new))))
-        self.flow.noticed(ctx, key, old, new)
+            sync_entry(ctx, key, *((old, new) if self.respects_gates else map(_without_gates, (old, new))))
+        self.flow.requeue_waiting_pods(ctx, key, old, new)
         move_pods_on_event(ctx, self.profile, key, old, new)
 
     def act(self, ctx: TurnContext, name: str) -> bool:
-        """Judge every node for one pod and choose, or say why there is no choice; then assume what goes with it."""
-        begun: CycleState | None = ctx.note(CYCLE, name)
-        if begun is not None:
+        """Judge all nodes for one pod, choose one and call Reserve; or report why none fits."""
+        state: CycleState | None = ctx.note(CYCLE, name)
+        if state is not None:
             ctx.remember(CYCLE, name, None)
-            self._reserve(ctx, name, begun.pod, begun.node, begun.found)
+            self._reserve(ctx, name, state.pod, state.node, state.found)
             return False
         entry: QueueEntry = ctx.note(QUEUE, name)
         pod: Pod | None = ctx.seen.at(pod_key_of_entry(name))
         if pod is None or pod.spec.node_name or pod.metadata.deletion_timestamp is not None:
-            remove_from_queue(ctx, name)
+            remove_from_queue(ctx, name, QueueEvent.POD_SKIPPED)
             return False
         cache: AssumeCache = ctx.views["cache"]  # type: ignore[assignment]
-        cache.behind.moment = ctx.moment
-        judgement = judge(pod, cache.behind, self.profile)
+        cache.snapshot.moment = ctx.moment
+        judgement = judge(pod, cache.snapshot, self.profile)
         last: PassNote | None = ctx.note("pass", name)
         number = last.number + 1 if last is not None else 1
         node = select_host(ctx, name, judgement, number) if judgement.any_feasible else ""
-        size, fit = cache.behind.size, len(judgement.rows)
+        size, fit = cache.snapshot.size, len(judgement.rows)
         ctx.remember("pass", name, PassNote(number, ctx.place, node, judgement.fingerprint.hex(), fit, size))
         judged = f"Scheduler judges {pod.metadata.name}, pass {number}: "
         if not node:
-            way = post_filter(pod, judgement)
-            words = f"{judged}{f'none of {size} nodes fits' if size else 'there are no nodes'}"
-            ctx.describe(f"{words}{_evicting(way)}.")
-            self._nowhere(ctx, name, pod, judgement, way)
+            preemption = post_filter(pod, judgement)
+            sentence = f"{judged}{f'none of {size} nodes fits' if size else 'there are no nodes'}"
+            ctx.describe(f"{sentence}{_preemption_words(preemption)}.")
+            self._handle_no_fit(ctx, name, pod, judgement, preemption)
             return False
         ctx.describe(f"{judged}{fit} of {size} node{'s fit' if size != 1 else ' fits'}, it chooses {node}.")
         found = self.flow.find(pod, node, cache)
         if self.fine:
-            ctx.remember(QUEUE, name, attrs.evolve(entry, part=queue.DECIDING, until=None, error=False))
+            deciding = attrs.evolve(entry, part=DECIDING, until=None, error=False)
+            move_entry(ctx, name, QueueEvent.NODE_CHOSEN, deciding)
             ctx.remember(CYCLE, name, CycleState(pod, node, found))
             return True
         self._reserve(ctx, name, pod, node, found)
         return False
 
     def _reserve(self, ctx: TurnContext, name: str, pod: Pod, node: str, found: FoundVolumes) -> None:
-        """Assume what goes with the choice; the flow says in a sentence what that is."""
+        """Call Reserve of the flow and say what it has assumed."""
         entry: QueueEntry = ctx.note(QUEUE, name)
-        binding = QueueEntry(queue.BINDING, entry.priority, entry.order, entry.failures, entry.rejected_by)
-        ctx.remember(QUEUE, name, binding)
+        binding = QueueEntry(BINDING, entry.priority, entry.order, entry.failures, entry.rejected_by)
+        move_entry(ctx, name, QueueEvent.NODE_RESERVED, binding)
         words = self.flow.reserve(ctx, name, pod, node, found)
         ctx.describe(f"{ctx.words} {words}" if ctx.words else words)
 
-    def _nowhere(
-        self, ctx: TurnContext, name: str, pod: Pod, judgement: Judgement, way: PostFilterResult
+    def _handle_no_fit(
+        self, ctx: TurnContext, name: str, pod: Pod, judgement: Judgement, preemption: PostFilterResult
     ) -> None:
-        """Tell the pod why no node fits, and have those evicted whose place it may take.
+        """Report why no node fits, and start the eviction of the victims that PostFilter found.
 
-        A plugin's error is no verdict, but 1.11 calls it one.
+        A plugin's error makes the reason SchedulerError; 1.11 reports Unschedulable all the same.
         """
         rejected = judgement.rejected_by
         failed = rejected.code is Code.ERROR if rejected is not None else bool(judgement.error)
         reason = "SchedulerError" if failed and not self.flow.errors_are_verdicts else "Unschedulable"
-        by = {plugin for plugin in judgement.first.values() if plugin}
-        by |= {restriction.plugin for restriction in judgement.restrictions}
-        by |= {rejected.plugin} if rejected is not None else set()
-        said = judgement.sentence(postfilter=way.words)
-        if way.nominated:
-            victims = tuple(key_of(victim) for victim in way.victims)
-            losers = tuple(key_of(one) for one in judgement.seen.promised(way.nominated) if _is_lower(one, pod))
-            uid = pod.metadata.uid
-            evictor.begin_eviction(ctx, name, evictor.Eviction(pod.metadata.name, uid, way.nominated, victims, losers))
-        handle_failure(ctx, name, pod, said, reason=reason, rejected_by=tuple(sorted(by)), nominated=way.nominated)
+        plugins = {plugin for plugin in judgement.first_rejecting.values() if plugin}
+        plugins |= {restriction.plugin for restriction in judgement.restrictions}
+        plugins |= {rejected.plugin} if rejected is not None else set()
+        message = judgement.sentence(postfilter=preemption.message)
+        if node := preemption.nominated:
+            victims = tuple(key_of(victim) for victim in preemption.victims)
+            displaced = tuple(key_of(other) for other in judgement.seen.nominated_to(node) if _is_lower(other, pod))
+            eviction = evictor.Eviction(pod.metadata.name, pod.metadata.uid, node, victims, displaced)
+            evictor.start_eviction(ctx, name, eviction)
+        rejected_by = tuple(sorted(plugins))
+        handle_failure(
+            ctx, name, pod, message, reason=reason, rejected_by=rejected_by, nominated=preemption.nominated
+        )
 
 
-def _evicting(way: PostFilterResult) -> str:
-    """Say who must leave which node, if that helps."""
-    names = [victim.metadata.name for victim in way.victims]
-    return f"; {' and '.join(names)} must leave {way.nominated} for it" if names else ""
+def _preemption_words(preemption: PostFilterResult) -> str:
+    """Return the end of a sentence that names the victims, or ""."""
+    names = [victim.metadata.name for victim in preemption.victims]
+    return f"; it preempts {' and '.join(names)} on {preemption.nominated}" if names else ""
 
 
 def _is_lower(pod: Pod, than: Pod) -> bool:
@@ -199,32 +215,32 @@ def _is_lower(pod: Pod, than: Pod) -> bool:
 
 
 def post_filter(pod: Pod, judgement: Judgement) -> PostFilterResult:
-    """Ask the plugins that are asked when no node fits, in order: the first way found, or what all of them say."""
+    """Run PostFilter plugins in order: return the first result that nominates a node, or the messages of all."""
     if judgement.rejected_by is not None or judgement.error:
         return PostFilterResult()
-    said: list[str] = []
+    messages: list[str] = []
     nominated: str | None = None
     for enabled in judgement.profile.plugins:
         if isinstance(enabled.plugin, PostFilter):
-            found = enabled.plugin.postfilter(pod, judgement.seen, judgement)
-            if found.nominated:
-                return found
-            said.append(found.words)
-            nominated = nominated if found.nominated is None else found.nominated
-    return PostFilterResult(", ".join(filter(None, said)), nominated)
+            result = enabled.plugin.postfilter(pod, judgement.seen, judgement)
+            if result.nominated:
+                return result
+            messages.append(result.message)
+            nominated = nominated if result.nominated is None else result.nominated
+    return PostFilterResult(", ".join(filter(None, messages)), nominated)
 
 
 def post_filter_message(pod: Pod, judgement: Judgement) -> str:
-    """Return what the plugins that are asked when no node fits have to say; "" if one of them has found a way."""
-    return post_filter(pod, judgement).words
+    """Return the message of the PostFilter plugins, or "" if one of them nominates a node."""
+    return post_filter(pod, judgement).message
 
 
 def select_host(ctx: TurnContext, name: str, judgement: Judgement, number: int) -> str:
-    """Return the node with the highest score; a tie is drawn."""
+    """Return the node with the highest score; ties are broken by the seeded draw."""
     if len(judgement.rows) == 1:
         return judgement.feasible[0]
     ranking = rank(judgement)
-    return ranking.tied(ctx.draw("tie", name, ranking.ties, number))
+    return ranking.best_node(ctx.draw("tie", name, ranking.tie_count, number))
 
 
 def handle_failure(
@@ -235,40 +251,52 @@ def handle_failure(
     *,
     reason: str = "Unschedulable",
     rejected_by: tuple[str, ...] = (),
-    said: str | None = None,
+    condition_message: str | None = None,
     nominated: str | None = None,
 ) -> None:
-    """Say why the pod was not placed (event, condition), and put it back into the queue.
+    """Report why a pod was not scheduled (event, condition) and requeue it.
 
-    A verdict waits for a change that may help; everything else is tried again after its back-off.
+    Unschedulable pods wait for a cluster event; after an error a pod is retried when its back-off ends.
 
     Args:
-        reason: the condition's; what is `Unschedulable` is a verdict.
-        rejected_by: the plugins whose verdict it is.
-        said: the condition's message, if it is not the event's.
-        nominated: the node that the pod is promised; "" takes a promise back, None leaves it.
+        reason: the reason of the condition, `Unschedulable` or that of an error.
+        rejected_by: the plugins that rejected the pod.
+        condition_message: the message of the condition if it differs from that of the event.
+        nominated: the nominated node; "" clears it, None keeps it.
     """
     if ctx.note(QUEUE, name) is not None:
-        verdict = reason == "Unschedulable"
-        requeue(ctx, name, queue.UNSCHEDULABLE if verdict else queue.BACKOFF, rejected_by=rejected_by)
-    report_failure(ctx, pod, "Warning", message, reason, message if said is None else said, nominated=nominated)
+        if reason == "Unschedulable":
+            requeue(ctx, name, QueueEvent.NO_NODE_FITS, UNSCHEDULABLE, rejected_by=rejected_by)
+        else:
+            requeue(ctx, name, QueueEvent.ATTEMPT_FAILED, BACKOFF, rejected_by=rejected_by)
+    if condition_message is None:
+        condition_message = message
+    report_failure(ctx, pod, "Warning", message, reason, condition_message, message, nominated=nominated)
 
 
 def report_failure(
-    ctx: TurnContext, pod: Pod, event: str, message: str, reason: str, said: str, *, nominated: str | None = None
+    ctx: TurnContext,
+    pod: Pod,
+    event_type: str,
+    message: str,
+    reason: str,
+    condition_message: str,
+    why: str,
+    *,
+    nominated: str | None = None,
 ) -> None:
-    """Say FailedScheduling of a pod, and write the condition that goes with it, unless the pod is seen to have it."""
-    ctx.event(pod, event, "FailedScheduling", message, RECORDER)
-    condition = Condition(type="PodScheduled", status="False", reason=reason, message=said)
+    """Emit the event FailedScheduling, and patch the condition PodScheduled unless the pod has it already."""
+    ctx.event(pod, event_type, "FailedScheduling", message, RECORDER)
+    condition = Condition(type="PodScheduled", status="False", reason=reason, message=condition_message)
     patch = PodStatusPatch(condition, nominated)
     seen = ctx.seen.at(key_of(pod))
     if seen is not None and seen.metadata.uid == pod.metadata.uid and patch.apply(seen) == seen:
         return
-    words = f"Scheduler puts {pod.metadata.name} back: {message}"
+    words = f"Scheduler requeues {pod.metadata.name}: {why}"
     ctx.commit(Write("patch", key_of(pod), patch, uid=pod.metadata.uid, words=words))
 
 
-def _ungated(pod: Pod | None) -> Pod | None:
+def _without_gates(pod: Pod | None) -> Pod | None:
     return pod and evolve_parts(pod, spec={"scheduling_gates": ()})
 
 

@@ -1,18 +1,20 @@
-"""The scheduling queue: which pod is tried next, who waits for what, and what wakes whom.
+"""The scheduling queue: its parts, the moves between them, and which pod is scheduled next.
 
-Every pod that wants a place has one entry, a note; the parts are active, backoff, unschedulable, gated, deciding (its
-pass has begun), waiting (for its volumes, under the design's two passes) and binding (its binding cycle runs). Mirrors
-kube-scheduler's SchedulingQueue (v1.36.2): priority first, then who came first; 1, 2, 4, 8, 10 s of back-off.
+Every pod that wants a node has one entry, a note, in one part. `QUEUE_MOVES` lists every legal move; `move_entry` makes
+them, and nothing else writes entries. `docs/scheduling-queue.md` draws the table. Mirrors kube-scheduler's
+SchedulingQueue (v1.36.2): pods are popped by priority, then in order of arrival; back-offs are 1, 2, 4, 8, 10 s.
 """
 
 from __future__ import annotations
 
 import heapq
 import math
-from typing import Any
+from enum import Enum
+from typing import Any, NamedTuple
 
 import attrs
 
+from ...world.component import TurnContext
 from ...world.digest import DIGEST_RANK, DIGEST_WAIT
 from ...world.log import LogKey
 
@@ -20,16 +22,86 @@ QUEUE = "queue"
 RECORDER = "default-scheduler"  # the scheduler that pods ask for, and the name its events carry
 ACTIVE, BACKOFF, UNSCHEDULABLE = "active", "backoff", "unschedulable"
 GATED, DECIDING, WAITING, BINDING = "gated", "deciding", "waiting", "binding"
+ABSENT = ""  # not in the queue
+PARTS = {
+    ACTIVE: "is scheduled as soon as it is the first",
+    BACKOFF: "waits for the end of its back-off",
+    UNSCHEDULABLE: "waits for a cluster event that may make it schedulable",
+    GATED: "has scheduling gates",
+    DECIDING: "a node is chosen, nothing is assumed yet (passes of two turns)",
+    BINDING: "its binding cycle runs",
+    WAITING: "waits for its volumes outside the binding cycle (the design's two passes)",
+}
 INITIAL_BACKOFF, MAX_BACKOFF = 1.0, 10.0
-MOST_FAILURES = 5  # from here on the back-off no longer grows, so counting stops
+MAX_FAILURES = 5  # the back-off no longer grows, so failures are not counted further
+
+
+class QueueEvent(Enum):
+    """What moves a pod's entry."""
+
+    POD_ADDED = "pod added"
+    GATES_REMOVED = "scheduling gates removed"
+    POD_DELETED = "pod deleted, ended or bound"
+    POD_REPLACED = "pod deleted and created again"
+    POD_SKIPPED = "popped pod is deleted or bound"
+    NODE_CHOSEN = "node chosen, pass of two turns"
+    NODE_RESERVED = "node chosen, binding cycle starts"
+    NO_NODE_FITS = "no node fits"
+    ATTEMPT_FAILED = "error in the scheduling or binding cycle"
+    VOLUMES_BINDING = "volume binding started"
+    BINDING_ENDED = "pod bound, or deleted while binding"
+    VOLUMES_CHANGED = "a claim or volume of the pod changes"
+    CLUSTER_EVENT = "a cluster event may make it schedulable"
+    BACKOFF_OVER = "end of back-off"
+    LEFTOVER = "300 s without a helpful event"
+    RESYNC = "resync"
+
+
+class QueueMove(NamedTuple):
+    """A row of the table: an event, the parts that it moves from and to, and upstream's function for it."""
+
+    event: QueueEvent
+    sources: tuple[str, ...]
+    targets: tuple[str, ...]
+    upstream: str
+
+
+NOT_BINDING = (ACTIVE, BACKOFF, UNSCHEDULABLE, GATED, DECIDING, WAITING)
+QUEUE_MOVES = (
+    QueueMove(QueueEvent.POD_ADDED, (ABSENT,), (ACTIVE, GATED), "Add, PreEnqueue"),
+    QueueMove(QueueEvent.GATES_REMOVED, (GATED,), (ACTIVE,), "Update"),
+    QueueMove(QueueEvent.POD_DELETED, NOT_BINDING, (ABSENT,), "Delete"),
+    QueueMove(QueueEvent.POD_REPLACED, NOT_BINDING, (ACTIVE, GATED), "Delete, Add"),
+    QueueMove(QueueEvent.POD_SKIPPED, (ACTIVE, BACKOFF), (ABSENT,), "Pop, skipPodSchedule"),
+    QueueMove(QueueEvent.NODE_CHOSEN, (ACTIVE, BACKOFF), (DECIDING,), "Pop"),
+    QueueMove(QueueEvent.NODE_RESERVED, (ACTIVE, BACKOFF, DECIDING), (BINDING,), "Pop, assume"),
+    QueueMove(QueueEvent.NO_NODE_FITS, (ACTIVE, BACKOFF), (UNSCHEDULABLE,), "AddUnschedulableIfNotPresent"),
+    QueueMove(QueueEvent.ATTEMPT_FAILED, (ACTIVE, BACKOFF, BINDING), (BACKOFF,), "AddUnschedulableIfNotPresent"),
+    QueueMove(QueueEvent.VOLUMES_BINDING, (BINDING,), (WAITING,), ""),
+    QueueMove(QueueEvent.BINDING_ENDED, (BINDING,), (ABSENT,), "Done"),
+    QueueMove(QueueEvent.VOLUMES_CHANGED, (WAITING,), (ACTIVE, BACKOFF), ""),
+    QueueMove(QueueEvent.CLUSTER_EVENT, (UNSCHEDULABLE,), (ACTIVE, BACKOFF), "MoveAllToActiveOrBackoffQueue"),
+    QueueMove(QueueEvent.BACKOFF_OVER, (BACKOFF,), (ACTIVE,), "flushBackoffQCompleted"),
+    QueueMove(QueueEvent.LEFTOVER, (UNSCHEDULABLE,), (ACTIVE,), "flushUnschedulablePodsLeftover"),
+    QueueMove(QueueEvent.RESYNC, (WAITING,), (ACTIVE,), ""),
+)
+LEGAL_MOVES = frozenset(
+    (move.event, source, target) for move in QUEUE_MOVES for source in move.sources for target in move.targets
+)
+TIMEOUTS = {BACKOFF: QueueEvent.BACKOFF_OVER, UNSCHEDULABLE: QueueEvent.LEFTOVER, WAITING: QueueEvent.RESYNC}
+"""The event when the time of a pod in this part is over."""
+
+
+class IllegalMove(Exception):
+    """An event that does not move an entry from its part to the requested one: an error in this package."""
 
 
 @attrs.frozen
 class QueueEntry:
-    """One pod's place in the queue.
+    """The queue entry of one pod.
 
-    `order` is the place in the log where it came to its part; `failures` counts up to where it no longer matters;
-    `until` is the end of its back-off (simulated s); `error` tells an error from a plain No.
+    `order` is the position in the log at which it came to its part; `failures` counts failed attempts up to
+    `MAX_FAILURES`; `until` is the end of its back-off (simulated s); `error`: the last attempt ended in an error.
     """
 
     part: str
@@ -42,19 +114,32 @@ class QueueEntry:
 
 
 def backoff(failures: int) -> float:
-    """Return the seconds that a pod waits after its `failures`-th failure in a row."""
+    """Return the back-off in seconds after this many failures in a row."""
     return min(INITIAL_BACKOFF * 2.0 ** (failures - 1), MAX_BACKOFF) if failures else 0.0
 
 
-def back_at(now: float, failures: int) -> float:
-    """Return when a pod that fails now may be tried again: its back-off, up to the next tick of the 1 s timer."""
+def end_of_backoff(now: float, failures: int) -> float:
+    """Return when the back-off of a pod that fails now ends: at the next tick of the 1 s timer."""
     return math.floor(now + backoff(failures)) + 1.0
 
 
-class SchedulingQueue:
-    """The entries by part, and the first of each at once. Mutable view over the queue notes.
+def move_entry(ctx: TurnContext, name: str, event: QueueEvent, entry: QueueEntry | None) -> None:
+    """Write one pod's entry; None removes it.
 
-    `rejected` holds the names of the unschedulable pods by the plugins that rejected them.
+    Raises:
+        IllegalMove: `QUEUE_MOVES` has no such move.
+    """
+    old: QueueEntry | None = ctx.note(QUEUE, name)
+    source, target = ABSENT if old is None else old.part, ABSENT if entry is None else entry.part
+    if (event, source, target) not in LEGAL_MOVES:
+        raise IllegalMove(f"{name}: {event.value!r} does not move a pod from {source!r} to {target!r}")
+    ctx.remember(QUEUE, name, entry)
+
+
+class SchedulingQueue:
+    """The entries by part, with heaps of the active and back-off parts. Mutable view over the queue notes.
+
+    `rejected` has the names of the unschedulable pods by the plugins that rejected them.
     """
 
     def __init__(self) -> None:
@@ -65,7 +150,7 @@ class SchedulingQueue:
         self._heaps: dict[str, list[tuple[Any, str]]] = {ACTIVE: [], BACKOFF: []}
 
     def apply(self, key: LogKey, old: Any, new: Any) -> None:
-        """Move one pod's entry."""
+        """Apply a change of one entry."""
         name = key[2]
         if old is not None:
             self.parts.get(old.part, {}).pop(name, None)
@@ -91,11 +176,11 @@ class SchedulingQueue:
         return (-entry.priority, entry.order)
 
     def first(self, part: str) -> tuple[str, QueueEntry] | None:
-        """Return the pod that is tried first of the active part, or whose back-off ends first (errors left out)."""
-        heap, here = self._heaps[part], self.parts.get(part, {})
+        """Return the first pod of the active part, or the one whose back-off ends first (without pods after errors)."""
+        heap, entries = self._heaps[part], self.parts.get(part, {})
         while heap:
             rank, name = heap[0]
-            entry = here.get(name)
+            entry = entries.get(name)
             if entry is not None and not entry.error and self._rank(entry) == rank:
                 return name, entry
             heapq.heappop(heap)

@@ -1,8 +1,8 @@
-"""The volume binder: what it means to assume a pod's volumes, to bind them, and to find them bound.
+"""The volume binder: assumes a pod's volumes, builds the writes that bind them, and checks whether they are bound.
 
-Decisions are made by the plugin VolumeBinding (FindPodVolumes); here they become assumed objects and writes
-(AssumePodVolumes, BindPodVolumes of S0) and are checked until the PV controller has done its part (kube-scheduler
-v1.36.2, checkBindings). The scheduler never writes `pvc.spec.volumeName` (S0, Integrating volume binding).
+The plugin VolumeBinding decides (FindPodVolumes); this module turns its decision into assumed objects and writes
+(AssumePodVolumes and BindPodVolumes of S0) and checks them until the PV controller has bound the claims (checkBindings
+of kube-scheduler v1.36.2). The scheduler never writes `pvc.spec.volumeName` (S0, Integrating volume binding).
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ POLL = 1.0  # seconds between two checks
 
 @attrs.frozen
 class FoundVolumes:
-    """What was found for a pod on a node: volumes for claims, and claims to provision, as they were then."""
+    """The volumes found for a pod's claims on a node, and the claims to provision, as seen when it was chosen."""
 
     static: tuple[tuple[PersistentVolumeClaim, PersistentVolume], ...] = ()
     provision: tuple[PersistentVolumeClaim, ...] = ()
@@ -36,10 +36,10 @@ class FoundVolumes:
 
 @attrs.frozen
 class BindingInProgress:
-    """A note: what is under way for one pod on its chosen node (the documents' second cache, kept past the pass).
+    """The note of a binding cycle: a pod, its node, and the remaining writes (S0's second cache, kept past the pass).
 
-    `writes` remain to be made, in order; `written` are the versions that the API server answered; `stage` is write,
-    wait, bind or tell (the failure in `message` is still to be told).
+    `writes` are the remaining writes in order; `written` are the versions that the API server returned; `stage` is
+    write, wait, bind, or tell (requeue the pod, with the failure in `message`).
     """
 
     pod: Pod
@@ -67,7 +67,7 @@ def all_bound(pod: Any, cache: AssumeCache) -> bool:
 
 
 def find_pod_volumes(decision: VolumeDecision, cache: AssumeCache) -> FoundVolumes:
-    """Return the volumes and claims that a decision means, as they are now."""
+    """Return the volumes and claims of a decision, as currently seen or assumed."""
     get = cache.get
     return FoundVolumes(
         tuple((get(claim), get(volume)) for claim, volume in decision.static), tuple(map(get, decision.provision))
@@ -75,23 +75,29 @@ def find_pod_volumes(decision: VolumeDecision, cache: AssumeCache) -> FoundVolum
 
 
 class CannotAssume(Exception):
-    """Something has changed since it was chosen; the message is the assume cache's."""
+    """An object has changed since the decision; the message is that of the assume cache."""
 
 
 def assume_pod_volumes(
-    ctx: TurnContext, cache: AssumeCache, found: FoundVolumes, node: str, options: volumes.VolumeRules, *, writes_all: bool
+    ctx: TurnContext,
+    cache: AssumeCache,
+    found: FoundVolumes,
+    node: str,
+    options: volumes.VolumeRules,
+    *,
+    writes_all: bool,
 ) -> tuple[Write, ...]:
-    """Assume the chosen volumes and the claims to provision, and return the writes that make it true.
+    """Assume the chosen volumes and the claims to provision, and return the writes that bind them.
 
-    Volumes come first, then claims, each in the order of the decision. A volume that is the claim's already is not
-    assumed; a claim is, also one that has its node already, unless its annotation names no node (S1).
+    Volumes come first, then claims, each in the order of the decision. A volume that is reserved for the claim already
+    is not assumed; a claim is, also one that has its selected node already, unless its annotation names no node (S1).
 
     Args:
-        writes_all: volumes that are the claim's already are written all the same (v1.36.2); in 1.11 only if nothing but
-            claims to provision would be written.
+        writes_all: write also volumes that are reserved for the claim already (v1.36.2); 1.11 writes them only if there
+            are claims to provision and no other volumes.
 
     Raises:
-        CannotAssume: one of them is no longer what was found; nothing is assumed.
+        CannotAssume: one of the objects has changed; nothing is assumed.
     """
     reserved = [_reserve(claim, volume) for claim, volume in found.static]
     selected = [_select(claim, node, options, cache) for claim in found.provision]
@@ -99,9 +105,9 @@ def assume_pod_volumes(
     known = {id(volume) for _, volume in found.static}
     changing = [write for write in reserved if id(write.new) not in known]
     for write in (*changing, *selected):
-        why = cache.volume_rule.refusal(write.key, cache.seen.get(write.key), write.new)
-        if why:
-            raise CannotAssume(why)
+        refusal = cache.volume_rule.refusal(write.key, cache.seen.get(write.key), write.new)
+        if refusal:
+            raise CannotAssume(refusal)
     for write in (*changing, *remembered):
         assume(ctx, write.new, write.key)
     if writes_all or (selected and not changing):
@@ -110,15 +116,15 @@ def assume_pod_volumes(
 
 
 def _reserve(claim: PersistentVolumeClaim, volume: PersistentVolume) -> Write:
-    """Return the write that prebinds a volume; its new value is the volume itself if it is the claim's already."""
+    """Return the write that prebinds a volume; its new value is the same object if that is reserved already."""
     key, prebound = key_of(volume), volumes.bind_volume_to_claim(volume, claim)
     words = f"Scheduler reserves {ref(key)} for {ref(key_of(claim))}: claimRef"
     return Write("update", key, prebound, volume.metadata.resource_version, words=words)
 
 
 def _select(claim: PersistentVolumeClaim, node: str, options: volumes.VolumeRules, cache: AssumeCache) -> Write:
-    """Return the write that hands a claim to its provisioner, for a node; S1's annotation names the provisioner."""
-    storage_class = cache.behind.storage_class(volumes.class_of_claim(claim))
+    """Return the write that annotates a claim with its selected node; S1's annotation names the provisioner."""
+    storage_class = cache.snapshot.storage_class(volumes.class_of_claim(claim))
     value = options.selected_node_value(node, storage_class.provisioner if storage_class is not None else "")
     key, selected = key_of(claim), volumes.with_selected_node(claim, value, options)
     words = f"Scheduler selects {value} for {ref(key)}: annotation {options.selected_node_key}"
@@ -126,10 +132,10 @@ def _select(claim: PersistentVolumeClaim, node: str, options: volumes.VolumeRule
 
 
 def check_bindings(binding: BindingInProgress, ctx: TurnContext) -> bool | str:
-    """Say whether every claim of the binding is bound: True, False (wait on), or what failed, in Kubernetes' words.
+    """Return True if every claim of the binding is bound, False if not yet, or the failure in Kubernetes' words.
 
-    Reads what the informers show, never what is assumed, claim by claim, and stops at the first that is merely
-    unfinished (kube-scheduler v1.36.2, checkBindings).
+    Reads the informers' objects, never assumed ones, claim by claim, and stops at the first claim that is not bound yet
+    (kube-scheduler v1.36.2, checkBindings).
     """
     seen, written = ctx.seen, dict(binding.written)
     node = seen.get("Node", binding.node)
@@ -149,7 +155,7 @@ def check_bindings(binding: BindingInProgress, ctx: TurnContext) -> bool | str:
 
 
 def _older(obj: Any, key: Key, written: dict[Key, int]) -> bool:
-    """Say whether the informer has not yet shown what was written."""
+    """Say whether the informer's object is older than the written one."""
     return bool(obj.metadata.resource_version < written.get(key, 0))
 
 
@@ -163,7 +169,7 @@ def _check_static(seen: InformerCache, written: dict[Key, int], keys: tuple[Key,
     if _older(volume, volume_key, written):
         return False
     if not volumes.volume_fits_node(volume, node):
-        return _out_of_reach(volume, node)
+        return _affinity_mismatch(volume, node)
     if volume.spec.claim_ref is None or not volume.spec.claim_ref.uid:
         return f'ClaimRef got reset for pv "{volume_key.name}"'
     return volumes.is_bound(claim)
@@ -181,20 +187,20 @@ def _check_provisioned(seen: InformerCache, written: dict[Key, int], key: Key, n
         return f'provisioning failed for PVC "{key.name}"'
     if claim.spec.volume_name:
         volume = seen.get("PersistentVolume", claim.spec.volume_name)
-        if volume is None:  # the API server may know it already
+        if volume is None:  # the informer may be late
             return False
         if not volumes.volume_fits_node(volume, node):
-            return _out_of_reach(volume, node)
+            return _affinity_mismatch(volume, node)
     return volumes.is_bound(claim)
 
 
-def _out_of_reach(volume: PersistentVolume, node: Node) -> str:
+def _affinity_mismatch(volume: PersistentVolume, node: Node) -> str:
     names = f'pv "{volume.metadata.name}" node affinity doesn\'t match node "{node.metadata.name}"'
     return f"{names}: no matching NodeSelectorTerms"
 
 
 def after_write(binding: BindingInProgress, done: Write, version: int) -> BindingInProgress:
-    """Return the binding after the first of its writes was made and answered with this version."""
+    """Return the binding without its first write, which the API server answered with this version."""
     return attrs.evolve(
         binding,
         writes=binding.writes[1:],

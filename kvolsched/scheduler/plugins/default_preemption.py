@@ -99,7 +99,9 @@ class DefaultPreemption:
         candidates: list[Candidate] = []
         profile = judgement.profile
         by_name = {enabled.name: enabled.plugin for enabled in profile.filters}
-        wide = any(getattr(by_name[name], "wide", name in profile.lifted) for name in judgement.asked)
+        reads_other_nodes = any(
+            getattr(by_name[name], "reads_other_nodes", name in profile.lifted) for name in judgement.active_filters
+        )
         enough = max(MIN_CANDIDATES, len(possible) * MIN_CANDIDATES_PERCENT // 100)
         lower = {
             node: [other for other in seen.pods_on(node) if priority(other) < priority(pod)] for node in possible
@@ -107,7 +109,7 @@ class DefaultPreemption:
         failures[NO_VICTIMS] = sum(not pods for pods in lower.values())
         nodes = [node for node in possible if lower[node]]
         run = DryRun(pod, seen, judgement)
-        step = 1 if wide else enough
+        step = 1 if reads_other_nodes else enough
         for start in range(0, len(nodes), step):
             group = nodes[start : start + step]
             candidates += run.try_removals({node: lower[node] for node in group}, failures)
@@ -129,7 +131,7 @@ class DryRun:
         """Remove the pods of lower priority from each node, then put back those that leave enough room for the pod."""
         for pods in lower.values():
             for victim in pods:
-                self.view.take(victim)
+                self.view.remove(victim)
         judgement = self._judge()
         reprieves: dict[str, list[Pod]] = {}
         violating: dict[str, int] = {}
@@ -148,9 +150,9 @@ class DryRun:
             judgement = self._judge()
             for node, pod in back.items():
                 if judgement.rejection(node)[1] is not Code.SUCCESS:
-                    self.view.take(pod)
+                    self.view.remove(pod)
                     victims[node].append((turn, pod))
-        for pod in list(self.view.removed):
+        for pod in list(self.view.removed_pods):
             self.view.put_back(pod)
         return [
             Candidate(

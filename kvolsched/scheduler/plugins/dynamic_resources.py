@@ -11,10 +11,10 @@ import attrs
 from numpy.typing import NDArray
 
 from kvolsched.api.kinds.pod import Pod
+from kvolsched.scheduler.columns.arrays import Integers
 from kvolsched.scheduler.columns.snapshot import Snapshot
 from kvolsched.scheduler.framework.extension_points import ColumnContext, PostFilterResult
 from kvolsched.scheduler.framework.judgement import Judgement
-from kvolsched.scheduler.framework.verdict import Integers
 
 
 @attrs.frozen

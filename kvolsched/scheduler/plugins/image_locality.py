@@ -12,9 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kvolsched.api.kinds.pod import Pod
+from kvolsched.scheduler.columns.arrays import Integers
 from kvolsched.scheduler.columns.images import full_name
 from kvolsched.scheduler.framework.extension_points import ColumnContext
-from kvolsched.scheduler.framework.verdict import Integers
 
 MIN_BYTES = 23 * 2**20  # less is not worth a preference
 MAX_CONTAINER_BYTES = 1000 * 2**20
@@ -32,12 +32,12 @@ class ImageLocality:
         if not images:
             return 0
         containers = (*pod.spec.init_containers, *pod.spec.containers)
-        names = [name for name in (full_name(container.image) for container in containers) if images.on(name)]
+        names = [name for name in (full_name(container.image) for container in containers) if images.nodes_with(name)]
         if not names:
             return 0
         total = np.zeros(len(columns.nodes.names), np.int64)
         for name in names:
-            share = len(images.on(name)) / columns.nodes.size
+            share = len(images.nodes_with(name)) / columns.nodes.size
             total += (images.sizes(name) * share).astype(np.int64)
         max_bytes = MAX_CONTAINER_BYTES * len(containers)
         scores: Integers = 100 * (np.clip(total, MIN_BYTES, max_bytes) - MIN_BYTES) // (max_bytes - MIN_BYTES)

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from kvolsched.api.kinds.node import Node
 from kvolsched.api.kinds.pod import Pod
 from kvolsched.api.kinds.selector import NodeSelector, NodeSelectorTerm
+from kvolsched.scheduler.columns.arrays import Codes, Integers
 from kvolsched.scheduler.columns.snapshot import Snapshot
 from kvolsched.scheduler.framework.cluster_event import Action
 from kvolsched.scheduler.framework.extension_points import ColumnContext, QueueingHint
@@ -22,9 +23,7 @@ from kvolsched.scheduler.framework.verdict import (
     OK,
     SKIP,
     Code,
-    Codes,
     Evidence,
-    Integers,
     Ok,
     PreFilterReject,
     PreFilterResult,
@@ -32,7 +31,12 @@ from kvolsched.scheduler.framework.verdict import (
     Reject,
     Skip,
 )
-from kvolsched.scheduler.node_selection import admitted, admitted_rows, node_affinity, required
+from kvolsched.scheduler.node_selection import (
+    matches_node_affinity,
+    node_affinity,
+    node_affinity_mask,
+    required_node_affinity,
+)
 
 
 def nodes_named_by(terms: NodeSelector) -> frozenset[str] | None:
@@ -61,12 +65,14 @@ class NodeAffinity:
     """
 
     name: ClassVar[str] = "NodeAffinity"
-    needs: ClassVar[tuple[str, ...]] = ("affinity", "node_selector")
-    wakes: ClassVar[tuple[QueueingHint, ...]] = (
+    skip_without: ClassVar[tuple[str, ...]] = ("affinity", "node_selector")
+    events_to_register: ClassVar[tuple[QueueingHint, ...]] = (
         QueueingHint(
             "Node",
             "a node appears that matches, or its labels change so that it does",
-            lambda pod, old, new: admitted(pod, new) and (old is None or not admitted(pod, old)),
+            lambda pod, old, new: (
+                matches_node_affinity(pod, new) and (old is None or not matches_node_affinity(pod, old))
+            ),
             Action.ADD | Action.NODE_LABEL,
         ),
     )
@@ -76,7 +82,7 @@ class NodeAffinity:
 
     def prefilter(self, pod: Pod, seen: Snapshot) -> Skip | PreFilterReject | PreFilterResult | None:
         """Skip if the pod asks for nothing; restrict the pass if every required term names nodes."""
-        terms = required(pod)
+        terms = required_node_affinity(pod)
         if terms is None:
             return None if pod.spec.node_selector else SKIP
         names = self.restriction(terms)
@@ -95,7 +101,7 @@ class NodeAffinity:
                 return self.unmatched.reject(
                     Evidence(f"nodeSelector {key}={value}", "≠", found, (value, labels.get(key)))
                 )
-        terms = required(pod)
+        terms = required_node_affinity(pod)
         if terms is not None and not terms.matches(labels, node.metadata.name):
             keys = [part.key for term in terms.node_selector_terms for part in term.match_expressions]
             carried = ", ".join(f"{key}={labels[key]}" for key in dict.fromkeys(keys) if key in labels)
@@ -106,7 +112,7 @@ class NodeAffinity:
 
     def column(self, pod: Pod, columns: ColumnContext) -> Codes | None:
         """Apply the rule to all nodes at once."""
-        return self.unmatched.where(~admitted_rows(pod, columns.nodes))
+        return self.unmatched.where(~node_affinity_mask(pod, columns.nodes))
 
     def score(self, pod: Pod, columns: ColumnContext) -> Integers | None:
         """Score the sum of the weights of the preferred terms that match."""

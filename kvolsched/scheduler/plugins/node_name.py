@@ -9,10 +9,11 @@ import numpy as np
 
 from kvolsched.api.kinds.node import Node
 from kvolsched.api.kinds.pod import Pod
+from kvolsched.scheduler.columns.arrays import Codes
 from kvolsched.scheduler.columns.snapshot import Snapshot
 from kvolsched.scheduler.framework.cluster_event import Action
 from kvolsched.scheduler.framework.extension_points import ColumnContext, QueueingHint
-from kvolsched.scheduler.framework.verdict import OK, Codes, Evidence, Ok, Reason, Reject
+from kvolsched.scheduler.framework.verdict import OK, Evidence, Ok, Reason, Reject
 
 
 @attrs.frozen
@@ -20,8 +21,8 @@ class NodeName:
     """Rejects every node but the one that the pod names."""
 
     name: ClassVar[str] = "NodeName"
-    wakes: ClassVar[tuple[QueueingHint, ...]] = (
-        QueueingHint("Node", "a node appears", on=Action.ADD),
+    events_to_register: ClassVar[tuple[QueueingHint, ...]] = (
+        QueueingHint("Node", "a node appears", action=Action.ADD),
     )
 
     mismatched: Reason = Reason(0, "node(s) didn't match the requested node name")

@@ -9,16 +9,17 @@ import numpy as np
 
 from kvolsched.api.kinds.node import Node
 from kvolsched.api.kinds.pod import Pod
+from kvolsched.scheduler.columns.arrays import Codes
 from kvolsched.scheduler.columns.exclusive_use import HostPort, host_ports
 from kvolsched.scheduler.columns.snapshot import Snapshot
 from kvolsched.scheduler.framework.cluster_event import Action
 from kvolsched.scheduler.framework.extension_points import ColumnContext, QueueingHint
-from kvolsched.scheduler.framework.verdict import OK, SKIP, Code, Codes, Evidence, Ok, Reason, Reject, Skip
+from kvolsched.scheduler.framework.verdict import OK, SKIP, Code, Evidence, Ok, Reason, Reject, Skip
 
 
 def _frees_port(pod: Pod, old: Pod, _new: None) -> bool:
     """Say whether a deleted pod held a port that this pod asks for."""
-    return any(wanted.clashes(port) for wanted in host_ports(pod.spec) for port in host_ports(old.spec))
+    return any(wanted.conflicts_with(port) for wanted in host_ports(pod.spec) for port in host_ports(old.spec))
 
 
 @attrs.frozen
@@ -26,9 +27,9 @@ class NodePorts:
     """Rejects nodes on which a pod holds a host port that this pod asks for."""
 
     name: ClassVar[str] = "NodePorts"
-    wakes: ClassVar[tuple[QueueingHint, ...]] = (
+    events_to_register: ClassVar[tuple[QueueingHint, ...]] = (
         QueueingHint("Pod", "a pod that holds one of its ports leaves its node", _frees_port, Action.DELETE),
-        QueueingHint("Node", "a node appears", on=Action.ADD),
+        QueueingHint("Node", "a node appears", action=Action.ADD),
     )
 
     taken: Reason = Reason(0, "node(s) didn't have free ports for the requested pod ports", Code.UNSCHEDULABLE)
@@ -42,7 +43,7 @@ class NodePorts:
         for wanted in host_ports(pod.spec):
             for other in seen.pods_on(node.metadata.name):
                 for port in host_ports(other.spec):
-                    if wanted.clashes(port):
+                    if wanted.conflicts_with(port):
                         holder = f"{port} of pod {other.metadata.namespace}/{other.metadata.name}"
                         return self.taken.reject(Evidence(f"hostPort {wanted}", "is taken by", holder, (wanted, port)))
         return OK
@@ -52,9 +53,9 @@ class NodePorts:
         rows = [
             columns.nodes.row_of[node]
             for wanted in host_ports(pod.spec)
-            for node, users in columns.seen.holdings.users(wanted.thing).items()
+            for node, users in columns.seen.exclusive_use.users(wanted.resource).items()
             if node in columns.nodes.row_of
-            and any(wanted.clashes(port) for key in users for port in _ports_of(columns.seen.pod(key)))
+            and any(wanted.conflicts_with(port) for key in users for port in _ports_of(columns.seen.pod(key)))
         ]
         if not rows:
             return None

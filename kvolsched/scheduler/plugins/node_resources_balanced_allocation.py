@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from kvolsched.api.kinds.pod import Pod
 from kvolsched.scheduler import requests
+from kvolsched.scheduler.columns.arrays import Integers
 from kvolsched.scheduler.framework.extension_points import ColumnContext
-from kvolsched.scheduler.framework.verdict import Integers
 from kvolsched.scheduler.requests import CPU, MEMORY
 
 Balance = TypeVar("Balance", int, Integers)
@@ -38,7 +38,7 @@ class NodeResourcesBalancedAllocation:
 
     def score(self, pod: Pod, columns: ColumnContext) -> Integers | None:
         """Score by the balance with and without the pod; a pod that asks for neither resource is not scored."""
-        asks = requests.of(pod.spec)
+        asks = requests.pod_requests(pod.spec)
         if not asks.cpu and not asks.memory:
             return None
         nodes = columns.nodes
@@ -57,7 +57,7 @@ class NodeResourcesBalancedAllocation:
 
         if nodes.huge:  # 64 bits overflow here as they do in Kubernetes
             return score_rows()
-        return nodes.followed(("balance", self.score_of, asks.cpu, asks.memory), score_row, score_rows)
+        return nodes.cached_by_row(("balance", self.score_of, asks.cpu, asks.memory), score_row, score_rows)
 
     def normalise(self, raw: NDArray[Any]) -> Integers:
         """Return the scores unchanged: they are 0 to 100."""

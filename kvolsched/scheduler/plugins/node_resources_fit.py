@@ -13,10 +13,11 @@ from numpy.typing import NDArray
 from kvolsched.api.kinds.node import Node
 from kvolsched.api.kinds.pod import Pod
 from kvolsched.scheduler import requests
+from kvolsched.scheduler.columns.arrays import Codes, Integers
 from kvolsched.scheduler.columns.snapshot import Snapshot
-from kvolsched.scheduler.framework.cluster_event import Action, is_itself
+from kvolsched.scheduler.framework.cluster_event import Action, is_same_pod
 from kvolsched.scheduler.framework.extension_points import ColumnContext, QueueingHint
-from kvolsched.scheduler.framework.verdict import OK, Code, Codes, Evidence, Integers, Ok, Reason, Reject
+from kvolsched.scheduler.framework.verdict import OK, Code, Evidence, Ok, Reason, Reject
 from kvolsched.scheduler.requests import CPU, MEMORY, NATIVE, PODS
 
 UNRESOLVABLE_BIT = 15
@@ -35,16 +36,16 @@ def is_any_asked_for(asks: Mapping[str, int], _resource: str) -> bool:
 
 def _asks_for_less(pod: Pod, old: Pod, new: Pod) -> bool:
     """Say whether this pod, or another one in a resource that this one asks for, asks for less than before."""
-    before, after = requests.of(old.spec).asked, requests.of(new.spec).asked
-    asks = requests.of(pod.spec).asked
-    return is_itself(pod, new) or any(before.get(resource, 0) > after.get(resource, 0) for resource in asks)
+    before, after = requests.pod_requests(old.spec).amounts, requests.pod_requests(new.spec).amounts
+    asks = requests.pod_requests(pod.spec).amounts
+    return is_same_pod(pod, new) or any(before.get(resource, 0) > after.get(resource, 0) for resource in asks)
 
 
 def _has_more(pod: Pod, old: Node | None, new: Node) -> bool:
     """Say whether a new or changed node has, in all, what the pod asks for, and more than before."""
     total = requests.allocatable(new.status.allocatable)
     before = requests.allocatable(old.status.allocatable) if old is not None else {}
-    asks = {PODS: 1, **requests.of(pod.spec).asked}
+    asks = {PODS: 1, **requests.pod_requests(pod.spec).amounts}
     covers = all(total.get(resource, 0) >= ask for resource, ask in asks.items())
     return covers and any(total.get(resource, 0) > before.get(resource, 0) for resource in asks)
 
@@ -59,8 +60,8 @@ class NodeResourcesFit:
     """
 
     name: ClassVar[str] = "NodeResourcesFit"
-    wakes: ClassVar[tuple[QueueingHint, ...]] = (
-        QueueingHint("Pod", "a pod leaves its node", on=Action.DELETE),
+    events_to_register: ClassVar[tuple[QueueingHint, ...]] = (
+        QueueingHint("Pod", "a pod leaves its node", action=Action.DELETE),
         QueueingHint("Pod", "it, or a pod on a node, asks for less", _asks_for_less, Action.POD_SCALE_DOWN),
         QueueingHint(
             "Node",
@@ -84,14 +85,14 @@ class NodeResourcesFit:
 
     def rule(self, pod: Pod, node: Node, seen: Snapshot) -> Ok | Reject:
         """Reject a node if allocatable less its pods' requests does not cover a request; every shortage is a reason."""
-        room = seen.room(node.metadata.name)
+        room = seen.node_info(node.metadata.name)
         short: list[str] = []
         evidence: list[Evidence] = []
         status = Code.UNSCHEDULABLE
         if room.free(PODS) < 1:
             short.append(self.too_many_pods.text)
             evidence.append(_compared(PODS, 1, room.total.get(PODS, 0), len(room.pods)))
-        asks = requests.of(pod.spec).asked
+        asks = requests.pod_requests(pod.spec).amounts
         for resource in self._asked(pod):
             ask = asks.get(resource, 0)
             if self.is_compared(asks, resource) and ask > room.free(resource):
@@ -105,7 +106,7 @@ class NodeResourcesFit:
     def column(self, pod: Pod, columns: ColumnContext) -> Any:
         """Apply the rule to all nodes at once; NotImplemented if a pod asks for more resources than bits."""
         nodes = columns.nodes
-        asks = requests.of(pod.spec).asked
+        asks = requests.pod_requests(pod.spec).amounts
         asked = self._asked(pod)
         if len(asked) >= UNRESOLVABLE_BIT:
             return NotImplemented
@@ -129,11 +130,11 @@ class NodeResourcesFit:
                 codes |= self.beyond.where(nodes.total(resource) < ask)
             return codes
 
-        return nodes.followed(("fit", self.too_many_pods.bit, wanted), judge_row, judge_rows)
+        return nodes.cached_by_row(("fit", self.too_many_pods.bit, wanted), judge_row, judge_rows)
 
     def score(self, pod: Pod, columns: ColumnContext) -> Integers:
         """Score the mean share of cpu and memory that would be left, rounded down each time (LeastAllocated)."""
-        asks = requests.of(pod.spec)
+        asks = requests.pod_requests(pod.spec)
         nodes, huge = columns.nodes, bool(columns.nodes.huge)
 
         asked = (
@@ -146,7 +147,7 @@ class NodeResourcesFit:
             for resource, used, ask in asked:
                 there = nodes.total(resource).item(row)
                 if there > 0:
-                    left = max(there - used.now.item(row) - ask, 0)
+                    left = max(there - used.array.item(row) - ask, 0)
                     total += math.floor(100.0 * left / there)
                     counted += 1
             return total // max(counted, 1)
@@ -156,21 +157,21 @@ class NodeResourcesFit:
             counted = np.zeros(len(nodes.names), np.int64)
             for resource, used, ask in asked:
                 there = nodes.total(resource)
-                left = np.maximum(there - used.now - ask, 0)
+                left = np.maximum(there - used.array - ask, 0)
                 total += _share(left, np.maximum(there, 1), exact=huge)
                 counted += there > 0
             return total // np.maximum(counted, 1)
 
         if huge:  # 64 bits overflow here as they do in Kubernetes
             return score_rows()
-        return nodes.followed(("least allocated", asks.scored_cpu, asks.scored_memory), score_row, score_rows)
+        return nodes.cached_by_row(("least allocated", asks.scored_cpu, asks.scored_memory), score_row, score_rows)
 
     def normalise(self, raw: NDArray[Any]) -> Integers:
         """Return the scores unchanged: they are 0 to 100."""
         return raw
 
     def _asked(self, pod: Pod) -> tuple[str, ...]:
-        asked = requests.of(pod.spec).asked
+        asked = requests.pod_requests(pod.spec).amounts
         return (*NATIVE, *(resource for resource in asked if resource not in NATIVE and resource != PODS))
 
 
@@ -182,7 +183,8 @@ def _share(part: Integers, whole: Integers, *, exact: bool) -> Integers:
 
 
 def _compared(resource: str, ask: int, total: int, used: int) -> Evidence:
-    asked, there, taken, free = (requests.written(resource, amount) for amount in (ask, total, used, total - used))
+    amounts = (ask, total, used, total - used)
+    asked, there, taken, free = (requests.format_amount(resource, amount) for amount in amounts)
     return Evidence(
         f"requests.{resource} {asked}",
         ">",

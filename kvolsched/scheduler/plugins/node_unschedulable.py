@@ -9,10 +9,11 @@ import attrs
 from kvolsched.api.kinds.node import Node
 from kvolsched.api.kinds.pod import Pod
 from kvolsched.api.kinds.selector import Taint
+from kvolsched.scheduler.columns.arrays import Codes
 from kvolsched.scheduler.columns.snapshot import Snapshot
-from kvolsched.scheduler.framework.cluster_event import Action, is_itself
+from kvolsched.scheduler.framework.cluster_event import Action, is_same_pod
 from kvolsched.scheduler.framework.extension_points import ColumnContext, QueueingHint
-from kvolsched.scheduler.framework.verdict import OK, Codes, Evidence, Ok, Reason, Reject
+from kvolsched.scheduler.framework.verdict import OK, Evidence, Ok, Reason, Reject
 
 CORDON = Taint(key="node.kubernetes.io/unschedulable", effect="NoSchedule")
 
@@ -22,7 +23,7 @@ class NodeUnschedulable:
     """Rejects cordoned nodes."""
 
     name: ClassVar[str] = "NodeUnschedulable"
-    wakes: ClassVar[tuple[QueueingHint, ...]] = (
+    events_to_register: ClassVar[tuple[QueueingHint, ...]] = (
         QueueingHint(
             "Node",
             "a node appears or is uncordoned",
@@ -32,7 +33,7 @@ class NodeUnschedulable:
         QueueingHint(
             "Pod",
             "it tolerates cordons from now on",
-            lambda pod, _old, new: is_itself(pod, new) and _tolerated(new),
+            lambda pod, _old, new: is_same_pod(pod, new) and _tolerated(new),
             Action.POD_TOLERATION,
         ),
     )
@@ -49,7 +50,7 @@ class NodeUnschedulable:
 
     def column(self, pod: Pod, columns: ColumnContext) -> Codes | None:
         """Apply the rule to all nodes at once."""
-        cordoned = columns.nodes.unschedulable.now
+        cordoned = columns.nodes.unschedulable.array
         if not cordoned.any() or _tolerated(pod):
             return None
         return self.cordoned.where(cordoned)

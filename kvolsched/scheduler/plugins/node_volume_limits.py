@@ -16,29 +16,30 @@ from kvolsched.api.kinds.csi import CSINode, VolumeAttachment
 from kvolsched.api.kinds.node import Node
 from kvolsched.api.kinds.pod import Pod
 from kvolsched.api.kinds.volume import PersistentVolumeClaim
+from kvolsched.scheduler.columns.arrays import Codes, Mask
 from kvolsched.scheduler.columns.attachments import (
     AttachedVolume,
+    attach_limits,
     attached_volume,
-    limits_of,
-    of_inline,
-    of_pod,
-    uses,
+    inline_volume_attached_as,
+    volume_uses,
+    volumes_of_pod,
 )
 from kvolsched.scheduler.columns.snapshot import Snapshot
 from kvolsched.scheduler.framework.cluster_event import Action
 from kvolsched.scheduler.framework.extension_points import ColumnContext, QueueingHint
-from kvolsched.scheduler.framework.verdict import OK, SKIP, Code, Codes, Evidence, Mask, Ok, Reason, Reject, Skip
+from kvolsched.scheduler.framework.verdict import OK, SKIP, Code, Evidence, Ok, Reason, Reject, Skip
 from kvolsched.scheduler.pod_claims import is_claim_of_pod
 
 
 def all_volumes(pod: Pod, seen: Snapshot) -> frozenset[AttachedVolume]:
     """Count every volume of a pod, those that are yet to be bound or provisioned too (v1.36.2; S0 for GA)."""
-    return of_pod(pod, seen)
+    return volumes_of_pod(pod, seen)
 
 
 def bound_volumes(pod: Pod, seen: Snapshot) -> frozenset[AttachedVolume]:
     """Count the volumes of a pod that exist: bound claims and inline disks (1.11)."""
-    existing = [use for use in uses(pod) if use.claim is None or _is_bound(seen.claim(*use.claim))]
+    existing = [use for use in volume_uses(pod) if use.claim is None or _is_bound(seen.claim(*use.claim))]
     return frozenset(volume for use in existing if (volume := attached_volume(use, seen)) is not None)
 
 
@@ -55,10 +56,10 @@ class NodeVolumeLimits:
     """
 
     name: ClassVar[str] = "NodeVolumeLimits"
-    needs: ClassVar[tuple[str, ...]] = ("volumes",)
+    skip_without: ClassVar[tuple[str, ...]] = ("volumes",)
     watches: ClassVar[frozenset[str]] = frozenset({"VolumeAttachment"})
-    wakes: ClassVar[tuple[QueueingHint, ...]] = (
-        QueueingHint("CSINode", "the drivers of a node are published", on=Action.ADD),
+    events_to_register: ClassVar[tuple[QueueingHint, ...]] = (
+        QueueingHint("CSINode", "the drivers of a node are published", action=Action.ADD),
         QueueingHint("CSINode", "a limit of a node rises", lambda _pod, old, new: _rises(old, new), Action.UPDATE),
         QueueingHint(
             "Pod", "a pod with volumes leaves its node", lambda _pod, old, _new: _has_volumes(old), Action.DELETE
@@ -84,11 +85,11 @@ class NodeVolumeLimits:
 
     def rule(self, pod: Pod, node: Node, seen: Snapshot) -> Ok | Reject:
         """For each driver, the volumes on the node and the pod's new ones stay within the limit."""
-        limits = limits_of(seen.csi_node(node.metadata.name))
+        limits = attach_limits(seen.csi_node(node.metadata.name))
         if not limits or not _has_volumes(pod):
             return OK
-        attached = {volume for other in seen.pods_on(node.metadata.name) for volume in of_pod(other, seen)}
-        named = (attached_volume(use, seen) for use in seen.attachments.named_on(node.metadata.name))
+        attached = {volume for other in seen.pods_on(node.metadata.name) for volume in volumes_of_pod(other, seen)}
+        named = (attached_volume(use, seen) for use in seen.attachments.volume_attachments_on(node.metadata.name))
         attached |= {volume for volume in named if volume is not None}
         new = self.counted(pod, seen) - attached
         for driver in sorted({volume.driver for volume in new} & limits.keys()):
@@ -102,7 +103,7 @@ class NodeVolumeLimits:
     def column(self, pod: Pod, columns: ColumnContext) -> Codes | None:
         """Add the pod's volumes to the count of each driver; on nodes where one is attached already it is not new."""
         attachments = columns.seen.attachments
-        counted = [volume for volume in self.counted(pod, columns.seen) if attachments.limited(volume.driver)]
+        counted = [volume for volume in self.counted(pod, columns.seen) if attachments.is_limited(volume.driver)]
         rejected: Mask | None = None
         for driver in {volume.driver for volume in counted}:
             count = attachments.count(driver)
@@ -120,20 +121,22 @@ class NodeVolumeLimits:
 def _has_volumes(pod: Pod) -> bool:
     """Say whether a pod has claims, also of ephemeral volumes, or disks that were migrated to a driver."""
     return any(
-        volume.persistent_volume_claim is not None or volume.ephemeral is not None or of_inline(volume) is not None
+        volume.persistent_volume_claim is not None
+        or volume.ephemeral is not None
+        or inline_volume_attached_as(volume) is not None
         for volume in pod.spec.volumes
     )
 
 
 def _rises(old: CSINode, new: CSINode) -> bool:
     """Say whether the limit of some driver is higher than before."""
-    before = limits_of(old)
-    return any(limit > before.get(driver, limit) for driver, limit in limits_of(new).items())
+    before = attach_limits(old)
+    return any(limit > before.get(driver, limit) for driver, limit in attach_limits(new).items())
 
 
 def _may_help(pod: Pod, detached: VolumeAttachment) -> bool:
     """Say whether a pod has claims, or a disk of the driver whose volume was detached."""
-    disks = (of_inline(volume) for volume in pod.spec.volumes)
+    disks = (inline_volume_attached_as(volume) for volume in pod.spec.volumes)
     return any(volume.persistent_volume_claim is not None for volume in pod.spec.volumes) or any(
         disk is not None and disk.driver == detached.spec.attacher for disk in disks
     )

@@ -11,10 +11,11 @@ from numpy.typing import NDArray
 from kvolsched.api.kinds.node import Node
 from kvolsched.api.kinds.pod import Pod
 from kvolsched.api.kinds.selector import Taint, Toleration, find_untolerated_taint
+from kvolsched.scheduler.columns.arrays import Codes, Integers
 from kvolsched.scheduler.columns.snapshot import Snapshot
-from kvolsched.scheduler.framework.cluster_event import Action, is_itself
+from kvolsched.scheduler.framework.cluster_event import Action, is_same_pod
 from kvolsched.scheduler.framework.extension_points import ColumnContext, QueueingHint
-from kvolsched.scheduler.framework.verdict import OK, Codes, Evidence, Integers, Ok, Reason, Reject
+from kvolsched.scheduler.framework.verdict import OK, Evidence, Ok, Reason, Reject
 
 PREFER = "PreferNoSchedule"
 
@@ -24,14 +25,14 @@ class TaintToleration:
     """Rejects nodes with an untolerated NoSchedule or NoExecute taint; prefers those with few PreferNoSchedule ones."""
 
     name: ClassVar[str] = "TaintToleration"
-    wakes: ClassVar[tuple[QueueingHint, ...]] = (
+    events_to_register: ClassVar[tuple[QueueingHint, ...]] = (
         QueueingHint(
             "Node",
             "a node appears whose taints are tolerated, or they change so that they are",
             lambda pod, old, new: not _is_rejected(pod, new) and (old is None or _is_rejected(pod, old)),
             Action.ADD | Action.NODE_TAINT,
         ),
-        QueueingHint("Pod", "it tolerates more", lambda pod, _old, new: is_itself(pod, new), Action.POD_TOLERATION),
+        QueueingHint("Pod", "it tolerates more", lambda pod, _old, new: is_same_pod(pod, new), Action.POD_TOLERATION),
     )
 
     untolerated: Reason = Reason(0, "node(s) had untolerated taint(s)")
@@ -50,10 +51,11 @@ class TaintToleration:
         """Apply the rule to all nodes at once; each distinct set of taints is judged once."""
         if len(columns.nodes.taint_sets) == 1:
             return None
-        rejected = [find_untolerated_taint(taints, pod.spec.tolerations) is not None for taints in columns.nodes.taint_sets]
+        tolerations, taint_sets = pod.spec.tolerations, columns.nodes.taint_sets
+        rejected = [find_untolerated_taint(taints, tolerations) is not None for taints in taint_sets]
         if not any(rejected):
             return None
-        return self.untolerated.where(np.array(rejected)[columns.nodes.taints.now])
+        return self.untolerated.where(np.array(rejected)[columns.nodes.taints.array])
 
     def score(self, pod: Pod, columns: ColumnContext) -> Integers:
         """Score the number of PreferNoSchedule taints that the pod does not tolerate."""
@@ -61,7 +63,7 @@ class TaintToleration:
         counts = [_count_untolerated(taints, tolerations) for taints in columns.nodes.taint_sets]
         if not any(counts):
             return np.zeros(len(columns.nodes.names), np.int64)
-        scores: Integers = np.array(counts, np.int64)[columns.nodes.taints.now]
+        scores: Integers = np.array(counts, np.int64)[columns.nodes.taints.array]
         return scores
 
     def normalise(self, raw: NDArray[Any]) -> Integers:

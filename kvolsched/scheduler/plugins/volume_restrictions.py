@@ -10,22 +10,12 @@ import numpy as np
 from kvolsched.api.kinds.node import Node
 from kvolsched.api.kinds.pod import Pod
 from kvolsched.api.kinds.pod_volume import Volume
-from kvolsched.scheduler.columns.exclusive_use import claim_held, disk
+from kvolsched.scheduler.columns.arrays import Codes
+from kvolsched.scheduler.columns.exclusive_use import claim_resource, exclusive_disk
 from kvolsched.scheduler.columns.snapshot import Snapshot
 from kvolsched.scheduler.framework.cluster_event import Action
 from kvolsched.scheduler.framework.extension_points import ColumnContext, QueueingHint
-from kvolsched.scheduler.framework.verdict import (
-    OK,
-    SKIP,
-    Code,
-    Codes,
-    Evidence,
-    Ok,
-    PreFilterReject,
-    Reason,
-    Reject,
-    Skip,
-)
+from kvolsched.scheduler.framework.verdict import OK, SKIP, Code, Evidence, Ok, PreFilterReject, Reason, Reject, Skip
 from kvolsched.scheduler.pod_claims import is_claim_of_pod, named_claims
 
 SINGLE_POD_MODE = "ReadWriteOncePod"
@@ -43,11 +33,11 @@ class VolumeRestrictions:
     """Rejects nodes with a disk that cannot be shared, and every node while a single-pod claim is in use."""
 
     name: ClassVar[str] = "VolumeRestrictions"
-    needs: ClassVar[tuple[str, ...]] = ("volumes",)
-    wide: ClassVar[bool] = True
-    wakes: ClassVar[tuple[QueueingHint, ...]] = (
+    skip_without: ClassVar[tuple[str, ...]] = ("volumes",)
+    reads_other_nodes: ClassVar[bool] = True
+    events_to_register: ClassVar[tuple[QueueingHint, ...]] = (
         QueueingHint("Pod", "a pod that uses one of the pod's claims or disks leaves", _shared_volumes, Action.DELETE),
-        QueueingHint("Node", "a node is added", on=Action.ADD),
+        QueueingHint("Node", "a node is added", action=Action.ADD),
         QueueingHint(
             "PersistentVolumeClaim",
             "one of the pod's claims is added",
@@ -72,7 +62,7 @@ class VolumeRestrictions:
             if seen.claim(pod.metadata.namespace, name) is None:
                 message = f'persistentvolumeclaim "{name}" not found'
                 return PreFilterReject(self.name, Code.UNSCHEDULABLE_AND_UNRESOLVABLE, message)
-        may_conflict = any(map(disk, pod.spec.volumes)) or _single_pod_users(pod, seen)
+        may_conflict = any(map(exclusive_disk, pod.spec.volumes)) or _single_pod_users(pod, seen)
         return None if may_conflict else SKIP
 
     def rule(self, pod: Pod, node: Node, seen: Snapshot) -> Ok | Reject:
@@ -80,7 +70,7 @@ class VolumeRestrictions:
         for volume in pod.spec.volumes:
             for other in seen.pods_on(node.metadata.name):
                 if any(conflicts(volume, held) for held in other.spec.volumes):
-                    disk_name = " ".join(disk(volume) or ())
+                    disk_name = " ".join(exclusive_disk(volume) or ())
                     holder = f"pod {other.metadata.namespace}/{other.metadata.name}"
                     return self.disk_conflict.reject(Evidence(disk_name, "is attached for", holder))
         if users := _single_pod_users(pod, seen):
@@ -91,10 +81,10 @@ class VolumeRestrictions:
         """Judge the nodes where a pod has one of the disks; a single-pod claim in use rejects all nodes."""
         codes: Codes = np.zeros(len(columns.nodes.names), np.uint16)
         if _single_pod_users(pod, columns.seen):
-            codes += self.claim_in_use.where(columns.nodes.live.now)
+            codes += self.claim_in_use.where(columns.nodes.live.array)
         for volume in pod.spec.volumes:
-            wanted = disk(volume)
-            for node, users in columns.seen.holdings.users(wanted).items() if wanted is not None else ():
+            wanted = exclusive_disk(volume)
+            for node, users in columns.seen.exclusive_use.users(wanted).items() if wanted is not None else ():
                 others = (columns.seen.pod(key) for key in users)
                 if node in columns.nodes.row_of and any(
                     conflicts(volume, held) for other in others if other is not None for held in other.spec.volumes
@@ -120,7 +110,7 @@ def _single_pod_users(pod: Pod, seen: Snapshot) -> list[str]:
     users = {
         name: [
             f"pod {key.namespace}/{key.name} on {node} ({name})"
-            for node, keys in seen.holdings.users(claim_held(namespace, name)).items()
+            for node, keys in seen.exclusive_use.users(claim_resource(namespace, name)).items()
             if node in seen.nodes.row_of
             for key in keys
         ]
@@ -128,7 +118,7 @@ def _single_pod_users(pod: Pod, seen: Snapshot) -> list[str]:
     }
     removed = [
         (removed_pod.metadata.namespace, name)
-        for removed_pod in seen.removed
+        for removed_pod in seen.removed_pods
         for name in named_claims(removed_pod)
         if name in single
     ]
@@ -141,8 +131,8 @@ def conflicts(volume: Volume, other: Volume) -> bool:
 
     An EBS disk never can; a GCE disk, an iSCSI target and a Ceph image with a common monitor can if both only read.
     """
-    wanted = disk(volume)
-    if wanted is None or wanted != disk(other):
+    wanted = exclusive_disk(volume)
+    if wanted is None or wanted != exclusive_disk(other):
         return False
     if volume.gce_persistent_disk is not None and other.gce_persistent_disk is not None:
         return not (volume.gce_persistent_disk.read_only and other.gce_persistent_disk.read_only)

@@ -18,12 +18,12 @@ class VolumeRollback:
     """Rejects the pod before any node is judged: no node could help.
 
     Args:
-        wakes: the events after which the pod is tried again; a revision gives those of VolumeBinding.
+        events_to_register: the events after which the pod is tried again; a revision gives those of VolumeBinding.
     """
 
     name: ClassVar[str] = "VolumeRollback"
 
-    wakes: tuple[QueueingHint, ...]
+    events_to_register: tuple[QueueingHint, ...]
 
     def prefilter(self, pod: Pod, seen: Snapshot) -> Skip | PreFilterReject:
         """No claim of the pod is under rollback."""

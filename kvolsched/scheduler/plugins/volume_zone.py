@@ -18,23 +18,12 @@ from kvolsched.api.kinds.node import BETA_REGION_LABEL, BETA_ZONE_LABEL, REGION_
 from kvolsched.api.kinds.pod import Pod
 from kvolsched.api.kinds.storage_class import StorageClass
 from kvolsched.api.kinds.volume import PersistentVolume
+from kvolsched.scheduler.columns.arrays import Codes, Mask
 from kvolsched.scheduler.columns.node_table import NodeTable
 from kvolsched.scheduler.columns.snapshot import Snapshot
 from kvolsched.scheduler.framework.cluster_event import Action
 from kvolsched.scheduler.framework.extension_points import ColumnContext, QueueingHint
-from kvolsched.scheduler.framework.verdict import (
-    OK,
-    SKIP,
-    Code,
-    Codes,
-    Evidence,
-    Mask,
-    Ok,
-    PreFilterReject,
-    Reason,
-    Reject,
-    Skip,
-)
+from kvolsched.scheduler.framework.verdict import OK, SKIP, Code, Evidence, Ok, PreFilterReject, Reason, Reject, Skip
 from kvolsched.scheduler.pod_claims import is_claim_of_pod, named_claims
 
 # Beta label of a volume -> the label that is read on nodes without this one.
@@ -73,8 +62,8 @@ class VolumeZone:
     """
 
     name: ClassVar[str] = "VolumeZone"
-    needs: ClassVar[tuple[str, ...]] = ("volumes",)
-    wakes: ClassVar[tuple[QueueingHint, ...]] = (
+    skip_without: ClassVar[tuple[str, ...]] = ("volumes",)
+    events_to_register: ClassVar[tuple[QueueingHint, ...]] = (
         QueueingHint(
             "StorageClass", "a WaitForFirstConsumer class is added", lambda _pod, _old, new: new.delayed, Action.ADD
         ),
@@ -128,21 +117,21 @@ class VolumeZone:
         """Judge all nodes over label columns; the mask of each label and its values is cached."""
         rejected: Mask | None = None
         for _, key, values in _volume_zones(pod, columns.seen):
-            outside = columns.nodes.kept(("not in zone", key, values), partial(_outside, key, values, columns.nodes))
+            outside = columns.nodes.cached(("not in zone", key, values), partial(_outside, key, values, columns.nodes))
             rejected = outside if rejected is None else rejected | outside
         return None if rejected is None else self.zone_conflict.where(rejected)
 
 
 def _outside(key: str, values: frozenset[str], nodes: NodeTable) -> Mask:
     """Return by row whether a node with any zone or region label lacks this one or has another value of it."""
-    codes = nodes.labels(key).codes.now
+    codes = nodes.labels(key).codes.array
     labelled = np.zeros(len(codes), bool)
     for label in LABELS:
-        labelled |= nodes.labels(label).codes.now >= 0
+        labelled |= nodes.labels(label).codes.array >= 0
     holds = np.isin(codes, [nodes.labels(key).code(value) for value in sorted(values)])
     if key in GA_LABELS:
         ga_label = nodes.labels(GA_LABELS[key])
-        holds |= (codes < 0) & np.isin(ga_label.codes.now, [ga_label.code(value) for value in sorted(values)])
+        holds |= (codes < 0) & np.isin(ga_label.codes.array, [ga_label.code(value) for value in sorted(values)])
     outside: Mask = labelled & ~holds
     return outside
 

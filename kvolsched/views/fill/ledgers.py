@@ -22,7 +22,7 @@ from ...api.kinds.storage_class import StorageClass
 from ...api.kinds.volume import PersistentVolumeClaim
 from ...explain import changes_of, judge_last_pass
 from ...scheduler.columns.snapshot import Snapshot
-from ...scheduler.columns.storage_capacities import is_capacity_checked, limit_of, reaches
+from ...scheduler.columns.storage_capacities import is_capacity_checked, max_volume_size, reaches
 from ...scheduler.framework.judgement import Judgement
 from ...scheduler.plugins.pod_topology_spread.constraint import NO_KEY, SpreadConstraint
 from ...scheduler.plugins.pod_topology_spread.skew import match_domains
@@ -235,7 +235,7 @@ def _published_capacities(
 ) -> Iterator[f.CapacityRow]:
     need, name = volumes.requested(claim), storage_class.metadata.name
     nodes = seen.all_nodes()
-    for key, entry in seen.capacities.meaning().get(name, {}).items():
+    for key, entry in seen.storage_capacities.meaning().get(name, {}).items():
         reached = sum(reaches(entry, node) for node in nodes)
         largest = entry.maximum_volume_size
         yield f.CapacityRow(
@@ -245,11 +245,12 @@ def _published_capacities(
             largest_volume=None if largest is None else value(largest),
             age=age(key),
             driver_now=None if entry.node_topology is None else now(storage_class, entry.node_topology.match_labels),
-            fits=limit_of(entry) >= need,
+            fits=max_volume_size(entry) >= need,
             reason="" if entry.capacity is not None else "capacity is not given",
         )
     allowed = (node for node in nodes if volumes.topology_allows(storage_class, node))
-    yield from _unpublished([node for node in allowed if not seen.capacities.on(name, node)], storage_class, now)
+    without = [node for node in allowed if not seen.storage_capacities.on(name, node)]
+    yield from _unpublished(without, storage_class, now)
 
 
 def _driver_pools(
@@ -293,7 +294,7 @@ def _driver_now(context: FrameContext, storage_class: StorageClass, labels: Mapp
     storage = context.cluster.revision.storage(storage_class.provisioner, context.cluster.components)
     if storage is None:
         return None
-    return storage.room(context.world.log, storage_class.parameters, tuple(sorted(labels.items()))).available
+    return storage.get_capacity(context.world.log, storage_class.parameters, tuple(sorted(labels.items()))).available
 
 
 def _pool_name(capacity: CSIStorageCapacity) -> str:

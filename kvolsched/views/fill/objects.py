@@ -15,7 +15,7 @@ from ...api.kinds.volume import PersistentVolume
 from ...explain import QUEUE_PART_WORDS
 from ...scheduler.loop.scheduling_cycle import SCHEDULER, PassNote
 from ...scheduler.loop.scheduling_queue import BACKOFF, QUEUE, QueueEntry
-from ...scheduler.requests import of as requests_of
+from ...scheduler.requests import pod_requests as requests_of
 from ...world.apiserver import ref
 from ...world.log import Key, Note
 from .. import frame as f

@@ -34,7 +34,7 @@ def verdicts(context: FrameContext) -> f.Verdicts:
     codes: dict[str, list[str]] = {name: [] for name in sorted(judgement.nodes)}
     for row in judgement.matrix():
         codes[row.node].append(f.NOT_ASKED if rejected is not None else CODES.get(row.status, f.REJECT))
-    first = judgement.first if rejected is None else dict.fromkeys(codes)
+    first = judgement.first_rejecting if rejected is None else dict.fromkeys(codes)
     index = {name: place for place, name in enumerate(judgement.plugins)}
     rows = []
     for node, row_codes in codes.items():
@@ -54,12 +54,12 @@ def verdicts(context: FrameContext) -> f.Verdicts:
 
 def verdict_of(context: FrameContext, node: str) -> tuple[str, int, str, bool]:
     """Return the verdict on a node: its word, the index of the first plugin that rejects, the reasons, resolvable."""
-    if context.passed is None or node not in context.passed.judgement.first:
+    if context.passed is None or node not in context.passed.judgement.first_rejecting:
         return "not judged", -1, "", True
     judgement = context.passed.judgement
     if judgement.rejected_by is not None:
         return "not asked", -1, judgement.rejected_by.message, False
-    first = judgement.first[node]
+    first = judgement.first_rejecting[node]
     if first is None:
         if any(node not in restriction.names for restriction in judgement.restrictions):
             return "not asked", -1, "not among the nodes that PreFilter allows", False
@@ -73,12 +73,12 @@ def _scores(passed: Pass) -> tuple[f.ScoreRow, ...]:
     if passed.ranking is None:
         return ()
     many = len(passed.judgement.rows) > MAX_SCORED
-    nodes = passed.ranking.telling(passed.chosen, MAX_BEST) if many else sorted(passed.ranking.nodes)
+    nodes = passed.ranking.decisive_nodes(passed.chosen, MAX_BEST) if many else sorted(passed.ranking.nodes)
     weights = {enabled.name: enabled.weight for enabled in passed.judgement.profile.scores}
     return tuple(
         f.ScoreRow(node, plugin, round(raw), normalised, weights[plugin], weighted)
         for node in nodes
-        for plugin, (raw, normalised, weighted) in passed.ranking.of(node).items()
+        for plugin, (raw, normalised, weighted) in passed.ranking.scores_of(node).items()
     )
 
 
@@ -91,7 +91,7 @@ def selected_cell(context: FrameContext) -> f.CellDetail | None:
     if passed is None or kind != "verdict":
         return None
     judgement = passed.judgement
-    if node not in judgement.first or plugin not in judgement.plugins:
+    if node not in judgement.first_rejecting or plugin not in judgement.plugins:
         return None
     found = judgement.cell(node, plugin)
     code = f.NOT_ASKED if judgement.rejected_by is not None else CODES.get(found.status.word, f.REJECT)

@@ -11,7 +11,7 @@ from ..fill.context import FrameContext
 from ..frame import Frame
 
 
-class Driver(Protocol):
+class PanelDriver(Protocol):
     """A run that the panel can move, and that fills frames of its present place."""
 
     def frame(self) -> Frame:

@@ -17,7 +17,7 @@ from typing import Any
 from kvolsched.api.kinds.node import ZONE_LABEL
 from kvolsched.views.drawing import figure, text
 from kvolsched.views.frame import Frame
-from kvolsched.views.panel.driver import Driver
+from kvolsched.views.panel.driver import PanelDriver
 from kvolsched.views.panel.host import ROOT, read, script, style
 from kvolsched.views.pictures import cluster_map, headline, lanes
 from kvolsched.views.pictures.picture import TABS
@@ -46,7 +46,7 @@ def bundle(frame: Frame, width: int, selection: str = "", key: str = ZONE_LABEL)
     return forms | ({"image/png": base64.b64encode(png).decode()} if png else {})
 
 
-def save_page(driver: Driver, path: Path, views: Views, width: int) -> Path:
+def save_page(driver: PanelDriver, path: Path, views: Views, width: int) -> Path:
     """Write every known step of the driver's branch as one page; the driver ends where it was."""
     head = driver.frame().head
     pool: dict[str, int] = {}

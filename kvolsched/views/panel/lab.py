@@ -18,7 +18,7 @@ import traitlets
 from kvolsched.api.kinds.node import ZONE_LABEL
 from kvolsched.views.drawing.text import escape
 from kvolsched.views.frame import Frame, NextActor
-from kvolsched.views.panel.driver import Driver
+from kvolsched.views.panel.driver import PanelDriver
 from kvolsched.views.panel.export import bundle, save_page
 from kvolsched.views.panel.host import ROOT, Host
 from kvolsched.views.pictures import cluster_map, headline, lanes, log, matrix
@@ -70,7 +70,7 @@ class Lab(widgets.VBox):  # type: ignore[misc,unused-ignore] # ipywidgets ships 
     topology = traitlets.Unicode(ZONE_LABEL, help="topology key by which the map groups nodes")
     tab = traitlets.Enum([picture.name for picture in TABS], "verdicts", help="the open tab")
 
-    def __init__(self, driver: Driver, *, width: int = 1000) -> None:
+    def __init__(self, driver: PanelDriver, *, width: int = 1000) -> None:
         self.driver = driver
         self.host = Host()
         self._frame = driver.frame()

@@ -7,18 +7,18 @@ from collections.abc import Iterator
 import numpy as np
 
 from kvolsched.api.kinds.pod import Pod
+from kvolsched.scheduler.columns.arrays import Integers, Mask
 from kvolsched.scheduler.columns.pod_counts import (
     AffinityTerm,
     PodMatcher,
     PodsPerRow,
-    in_domain,
+    domain_mask,
     preferred_terms,
     required_affinity,
     required_anti_affinity,
 )
 from kvolsched.scheduler.columns.snapshot import Snapshot
 from kvolsched.scheduler.framework.extension_points import ColumnContext
-from kvolsched.scheduler.framework.verdict import Integers, Mask
 
 HARD_POD_AFFINITY_WEIGHT = 1  # what a required affinity of a pod on a node weighs for a pod that meets it
 
@@ -29,14 +29,14 @@ def rows_without_wanted_pods(pod: Pod, columns: ColumnContext) -> Mask | None:
     if not terms:
         return None
     matchers = matchers_of(terms, columns.seen)
-    lacks = ~columns.nodes.live.now
+    lacks = ~columns.nodes.live.array
     any_near = False
     lacks_key = lacks
     for term in terms:
-        codes = columns.nodes.labels(term.topology_key).codes.now
+        codes = columns.nodes.labels(term.topology_key).codes.array
         lacks_key = lacks_key | (codes < 0)
         if matchers is not None:
-            near = in_domain(columns.nodes, term.topology_key, columns.seen.matched(*matchers))
+            near = domain_mask(columns.nodes, term.topology_key, columns.seen.count_matching(*matchers))
             any_near = any_near or bool(near.any())
             lacks = lacks | ~near
     if not any_near:
@@ -51,7 +51,7 @@ def rows_with_unwanted_pods(pod: Pod, columns: ColumnContext) -> Mask | None:
     for term in required_anti_affinity(pod):
         matcher = term.matcher(columns.seen.namespaces())
         if matcher is not None:
-            holds = in_domain(columns.nodes, term.topology_key, columns.seen.matched(matcher))
+            holds = domain_mask(columns.nodes, term.topology_key, columns.seen.count_matching(matcher))
             mask = holds if mask is None else mask | holds
     return mask
 
@@ -60,9 +60,9 @@ def rows_with_objecting_pods(pod: Pod, columns: ColumnContext) -> Mask | None:
     """Return, by row, whether the node's domain holds a pod whose required anti-affinity excludes this pod."""
     mask: Mask | None = None
     labels = columns.seen.namespace_labels(pod.metadata.namespace)
-    for term, counts in columns.seen.tallies.carried():
+    for term, counts in columns.seen.pod_counts.anti_affinity_terms():
         if term.meets(pod, labels):
-            holds = in_domain(columns.nodes, term.topology_key, counts)
+            holds = domain_mask(columns.nodes, term.topology_key, counts)
             mask = holds if mask is None else mask | holds
     return mask
 
@@ -72,7 +72,7 @@ def preference_sums(pod: Pod, columns: ColumnContext) -> Integers | None:
     total: Integers | None = None
     for term, weight, counts in _weighted_terms(pod, columns):
         labels = columns.nodes.labels(term.topology_key)
-        codes, size = labels.codes.now, len(labels.values)
+        codes, size = labels.codes.array, len(labels.values)
         if total is None and not (counts[codes >= 0] > 0).any():
             continue
         by_domain = np.bincount(np.where(codes < 0, size, codes), counts, size + 1)
@@ -87,9 +87,9 @@ def _weighted_terms(pod: Pod, columns: ColumnContext) -> Iterator[tuple[Affinity
     for preference in preferred_terms(pod):
         matcher = preference.term.matcher(columns.seen.namespaces()) if preference.weight is not None else None
         if matcher is not None and preference.weight is not None:
-            yield preference.term, preference.weight, columns.seen.matched(matcher)
+            yield preference.term, preference.weight, columns.seen.count_matching(matcher)
     labels = columns.seen.namespace_labels(pod.metadata.namespace)
-    for preference, counts in columns.seen.tallies.wished():
+    for preference, counts in columns.seen.pod_counts.preferred_terms():
         if preference.term.meets(pod, labels):
             weight = HARD_POD_AFFINITY_WEIGHT if preference.weight is None else preference.weight
             yield preference.term, weight, counts

@@ -14,23 +14,12 @@ from numpy.typing import NDArray
 
 from kvolsched.api.kinds.node import Node
 from kvolsched.api.kinds.pod import Pod
+from kvolsched.scheduler.columns.arrays import Codes, Integers, Mask
 from kvolsched.scheduler.columns.pod_counts import AffinityTerm, required_affinity, required_anti_affinity
 from kvolsched.scheduler.columns.snapshot import Snapshot
-from kvolsched.scheduler.framework.cluster_event import Action, is_itself
+from kvolsched.scheduler.framework.cluster_event import Action, is_same_pod
 from kvolsched.scheduler.framework.extension_points import ColumnContext, QueueingHint
-from kvolsched.scheduler.framework.verdict import (
-    OK,
-    SKIP,
-    Code,
-    Codes,
-    Evidence,
-    Integers,
-    Mask,
-    Ok,
-    Reason,
-    Reject,
-    Skip,
-)
+from kvolsched.scheduler.framework.verdict import OK, SKIP, Code, Evidence, Ok, Reason, Reject, Skip
 
 from .column import (
     meets,
@@ -112,7 +101,7 @@ EXISTING_ANTI_AFFINITY = AffinityCheck(
 
 def _matching_pod_changed(pod: Pod, old: Pod | None, new: Pod | None) -> bool:
     """Say whether a pod came that all affinity terms match, or one went that an anti-affinity term speaks of."""
-    if is_itself(pod, new):
+    if is_same_pod(pod, new):
         return True
     affinity, anti_affinity = (
         [_all_may_match(terms, other) for other in (old, new)]
@@ -159,13 +148,13 @@ class InterPodAffinity:
 
     Args:
         checks: what is checked, in order; a node is rejected by the first.
-        family: a reason before that of each check (1.11 gave two).
+        general_reason: a reason before that of each check (1.11 gave two).
     """
 
     name: ClassVar[str] = "InterPodAffinity"
-    needs: ClassVar[tuple[str, ...]] = ("affinity", "has_company")
-    wide: ClassVar[bool] = True
-    wakes: ClassVar[tuple[QueueingHint, ...]] = (
+    skip_without: ClassVar[tuple[str, ...]] = ("affinity", "has_pods_with_affinity")
+    reads_other_nodes: ClassVar[bool] = True
+    events_to_register: ClassVar[tuple[QueueingHint, ...]] = (
         QueueingHint(
             "Pod",
             "a wanted pod comes or an unwanted one goes, or its own labels change",
@@ -176,29 +165,30 @@ class InterPodAffinity:
     )
 
     checks: tuple[AffinityCheck, ...] = (AFFINITY, ANTI_AFFINITY, EXISTING_ANTI_AFFINITY)
-    family: Reason = Reason(0, "")
+    general_reason: Reason = Reason(0, "")
 
     def reasons(self, pod: Pod) -> tuple[Reason, ...]:
         """Return the reasons by bit."""
-        return (self.family, *sorted((check.reason for check in self.checks), key=lambda reason: reason.bit))
+        return (self.general_reason, *sorted((check.reason for check in self.checks), key=lambda reason: reason.bit))
 
     def prefilter(self, pod: Pod, seen: Snapshot) -> Skip | None:
         """Skip if neither the pod nor any pod on a node has required terms."""
-        return None if required_affinity(pod) or required_anti_affinity(pod) or any(seen.tallies.carried()) else SKIP
+        has_terms = required_affinity(pod) or required_anti_affinity(pod) or any(seen.pod_counts.anti_affinity_terms())
+        return None if has_terms else SKIP
 
     def rule(self, pod: Pod, node: Node, seen: Snapshot) -> Ok | Reject:
         """Reject a node if one of the checks finds evidence against it."""
         for check in self.checks:
             evidence = check.evidence(pod, node, seen)
             if evidence is not None:
-                texts = tuple(part.text for part in (self.family, check.reason) if part.text)
+                texts = tuple(part.text for part in (self.general_reason, check.reason) if part.text)
                 return Reject(texts, check.reason.status, (evidence,))
         return OK
 
     def column(self, pod: Pod, columns: ColumnContext) -> Codes | None:
         """Apply the rule to all nodes at once."""
         codes: Codes | None = None
-        family = np.uint16(1 if self.family.text else 0)
+        family = np.uint16(1 if self.general_reason.text else 0)
         for check in self.checks:
             mask = check.rejected_rows(pod, columns)
             if mask is not None:
@@ -220,7 +210,7 @@ class InterPodAffinity:
 
 INTER_POD_AFFINITY_1_11 = InterPodAffinity(
     checks=(EXISTING_ANTI_AFFINITY, AFFINITY, ANTI_AFFINITY),
-    family=Reason(0, "node(s) didn't match pod affinity/anti-affinity", Code.UNSCHEDULABLE),
+    general_reason=Reason(0, "node(s) didn't match pod affinity/anti-affinity", Code.UNSCHEDULABLE),
 )
 
 

@@ -10,11 +10,12 @@ from numpy.typing import NDArray
 
 from kvolsched.api.kinds.pod import Pod
 from kvolsched.api.kinds.selector import find_untolerated_taint
+from kvolsched.scheduler.columns.arrays import Codes, Mask
 from kvolsched.scheduler.columns.node_table import NodeTable
 from kvolsched.scheduler.columns.snapshot import Snapshot
 from kvolsched.scheduler.framework.extension_points import ColumnContext
-from kvolsched.scheduler.framework.verdict import Codes, Mask, Reason
-from kvolsched.scheduler.node_selection import admitted_rows, required
+from kvolsched.scheduler.framework.verdict import Reason
+from kvolsched.scheduler.node_selection import node_affinity_mask, required_node_affinity
 
 from .constraint import SpreadConstraint, topology_keys
 
@@ -37,7 +38,7 @@ def reject_rows(
         min_match = match_num[domains.exists].min() if has_min_domains else 0
         skew = match_num + constraint.self_match - min_match
         by_domain = np.append(too_skewed.where(skew > constraint.max_skew), np.uint16(1 << no_label.bit))
-        by_row = by_domain[nodes.labels(constraint.topology_key).codes.now]
+        by_row = by_domain[nodes.labels(constraint.topology_key).codes.array]
         codes = by_row if codes is None else np.where(codes == 0, by_row, codes)
     return codes
 
@@ -67,11 +68,11 @@ class Domains:
 
 def matches_by_row(constraint: SpreadConstraint, seen: Snapshot) -> NDArray[np.int32] | None:
     """Return, by row, how many pods a constraint counts; None if it counts none anywhere."""
-    counts = None if constraint.matcher is None else seen.matched(constraint.matcher)
-    if constraint.removal_matcher is None or not seen.removed:
+    counts = None if constraint.matcher is None else seen.count_matching(constraint.matcher)
+    if constraint.removal_matcher is None or not seen.removed_pods:
         return counts
     removed = np.zeros(len(seen.nodes.names), np.int32)
-    for pod in seen.removed:
+    for pod in seen.removed_pods:
         if constraint.is_subtracted(pod):
             removed[seen.nodes.row_of[pod.spec.node_name]] += 1
     return -removed if counts is None else counts - removed
@@ -81,30 +82,30 @@ def rows_with(keys: tuple[str, ...], nodes: NodeTable) -> Mask:
     """Return, by row, whether the node has all these labels."""
 
     def make() -> Mask:
-        have: Mask = nodes.live.now.copy()
+        have: Mask = nodes.live.array.copy()
         for key in keys:
-            have &= nodes.labels(key).codes.now >= 0
+            have &= nodes.labels(key).codes.array >= 0
         return have
 
-    return nodes.kept(("rows with", keys), make)
+    return nodes.cached(("rows with", keys), make)
 
 
 def domain_rows(pod: Pod, constraint: SpreadConstraint, keys: tuple[str, ...], nodes: NodeTable) -> Domains:
     """Return the domains of a constraint over the nodes that have its topology key and all of `keys`."""
-    selected = (pod.spec.node_selector, required(pod)) if constraint.honors_node_affinity else None
+    selected = (pod.spec.node_selector, required_node_affinity(pod)) if constraint.honors_node_affinity else None
     tolerated = pod.spec.tolerations if constraint.honors_node_taints else None
 
     def make() -> Domains:
         labels = nodes.labels(constraint.topology_key)
-        counted = rows_with(keys, nodes) & (labels.codes.now >= 0)
+        counted = rows_with(keys, nodes) & (labels.codes.array >= 0)
         if selected is not None and (selected[0] or selected[1] is not None):
-            counted = counted & admitted_rows(pod, nodes)
+            counted = counted & node_affinity_mask(pod, nodes)
         if tolerated is not None:
             passes = [find_untolerated_taint(taints, tolerated) is None for taints in nodes.taint_sets]
-            counted = counted & np.array(passes)[nodes.taints.now]
+            counted = counted & np.array(passes)[nodes.taints.array]
         size = len(labels.values)
-        exists = np.bincount(labels.codes.now[counted], minlength=size) > 0
-        code = np.where(counted, labels.codes.now, size).astype(np.intp)
+        exists = np.bincount(labels.codes.array[counted], minlength=size) > 0
+        code = np.where(counted, labels.codes.array, size).astype(np.intp)
         return Domains(code, size, exists, int(exists.sum()))
 
-    return nodes.kept(("domains", constraint.topology_key, keys, selected, tolerated), make)
+    return nodes.cached(("domains", constraint.topology_key, keys, selected, tolerated), make)

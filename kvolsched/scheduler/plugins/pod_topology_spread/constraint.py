@@ -18,7 +18,7 @@ from kvolsched.api.kinds.selector import LabelSelector, find_untolerated_taint
 from kvolsched.scheduler.columns.owner_selectors import Selectors
 from kvolsched.scheduler.columns.pod_counts import PodMatcher
 from kvolsched.scheduler.columns.snapshot import Snapshot
-from kvolsched.scheduler.node_selection import admitted
+from kvolsched.scheduler.node_selection import matches_node_affinity
 
 NO_KEY = "lacks the topology key"
 # kube-scheduler's defaults for pods without constraints, over the pods of their services and their owner.
@@ -69,7 +69,7 @@ class SpreadConstraint:
     def match_num(self, node: Node, seen: Snapshot) -> int:
         """Return how many pods are counted on a node; in a dry run, after some were removed."""
         name = node.metadata.name
-        removed = sum(self.is_subtracted(pod) for pod in seen.removed if pod.spec.node_name == name)
+        removed = sum(self.is_subtracted(pod) for pod in seen.removed_pods if pod.spec.node_name == name)
         return sum(map(self.matches, seen.pods_on(name))) - removed
 
     def is_subtracted(self, pod: Pod) -> bool:
@@ -90,7 +90,7 @@ class SpreadConstraint:
         missing = [other.topology_key for other in constraints if other.topology_key not in labels]
         if missing:
             return f"no {', '.join(missing)}, which another constraint asks for"
-        if self.honors_node_affinity and not admitted(pod, node):
+        if self.honors_node_affinity and not matches_node_affinity(pod, node):
             return "not among the nodes that the pod selects, nodeAffinityPolicy: Honor"
         taint = find_untolerated_taint(node.spec.taints, pod.spec.tolerations) if self.honors_node_taints else None
         return "" if taint is None else f"tainted {taint.key}, nodeTaintsPolicy: Honor"

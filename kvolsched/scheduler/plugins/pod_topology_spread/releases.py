@@ -13,9 +13,10 @@ from numpy.typing import NDArray
 
 from kvolsched.api.kinds.meta import Frozen
 from kvolsched.api.kinds.pod import Pod, TopologySpreadConstraint
+from kvolsched.scheduler.columns.arrays import Integers
 from kvolsched.scheduler.columns.owner_selectors import Selectors
 from kvolsched.scheduler.framework.extension_points import ColumnContext
-from kvolsched.scheduler.framework.verdict import Code, Integers, Reason
+from kvolsched.scheduler.framework.verdict import Code, Reason
 
 from .column import domain_rows, matches_by_row, rows_with
 from .constraint import SpreadConstraint, prepare_constraint
@@ -126,7 +127,7 @@ class ShareScore:
 def _matching(pod: Pod, constraint: SpreadConstraint, keys: tuple[str, ...], columns: ColumnContext) -> Integers:
     """Return by row how many pods a constraint counts in the node's domain."""
     by_domain = domain_rows(pod, constraint, keys, columns.nodes).sums(matches_by_row(constraint, columns.seen))
-    codes = columns.nodes.labels(constraint.topology_key).codes.now
+    codes = columns.nodes.labels(constraint.topology_key).codes.array
     by_row: Integers = np.append(by_domain, 0)[codes].astype(np.int64)
     return by_row
 

@@ -13,11 +13,12 @@ from numpy.typing import NDArray
 
 from kvolsched.api.kinds.node import Node
 from kvolsched.api.kinds.pod import DO_NOT_SCHEDULE, SCHEDULE_ANYWAY, Pod, TopologySpreadConstraint
-from kvolsched.scheduler.columns import owner_selectors as groups
+from kvolsched.scheduler.columns.arrays import Codes, Integers
+from kvolsched.scheduler.columns.owner_selectors import GROUPING_KINDS
 from kvolsched.scheduler.columns.snapshot import Snapshot
-from kvolsched.scheduler.framework.cluster_event import Action, is_itself
+from kvolsched.scheduler.framework.cluster_event import Action, is_same_pod
 from kvolsched.scheduler.framework.extension_points import ColumnContext, QueueingHint
-from kvolsched.scheduler.framework.verdict import OK, Code, Codes, Evidence, Integers, Ok, Reason, Reject
+from kvolsched.scheduler.framework.verdict import OK, Code, Evidence, Ok, Reason, Reject
 
 from .column import reject_rows
 from .constraint import (
@@ -36,7 +37,7 @@ from .skew import skews_on
 def _matching_pod_changed(pod: Pod, old: Pod | None, new: Pod | None) -> bool:
     """Say whether a pod that some constraint counts came, went or changed sides, or this pod tolerates more nodes."""
     constraints = _hard_constraints(pod, prepare_constraint)
-    if is_itself(pod, new) and old is not None and new is not None and old.spec.tolerations != new.spec.tolerations:
+    if is_same_pod(pod, new) and old is not None and new is not None and old.spec.tolerations != new.spec.tolerations:
         return any(constraint.honors_node_taints for constraint in constraints)
     # A terminating pod is not counted, but its deletion is an event.
     matchers = [attrs.evolve(each.matcher, terminating=True) for each in constraints if each.matcher is not None]
@@ -67,9 +68,9 @@ class PodTopologySpread:
     """
 
     name: ClassVar[str] = "PodTopologySpread"
-    needs: ClassVar[tuple[str, ...]] = ("topology_spread_constraints", "has_groups")
-    wide: ClassVar[bool] = True
-    wakes: ClassVar[tuple[QueueingHint, ...]] = (
+    skip_without: ClassVar[tuple[str, ...]] = ("topology_spread_constraints", "has_pod_selectors")
+    reads_other_nodes: ClassVar[bool] = True
+    events_to_register: ClassVar[tuple[QueueingHint, ...]] = (
         QueueingHint(
             "Pod",
             "a pod that counts comes, goes or changes its labels",
@@ -95,7 +96,7 @@ class PodTopologySpread:
     @property
     def watches(self) -> frozenset[str]:
         """The kinds read beside those that every scheduler reads."""
-        return groups.KINDS if self.defaults else frozenset()
+        return GROUPING_KINDS if self.defaults else frozenset()
 
     def hard_constraints(self, pod: Pod) -> tuple[SpreadConstraint, ...]:
         """Return the pod's constraints that reject nodes, prepared."""
@@ -121,7 +122,7 @@ class PodTopologySpread:
     def soft_constraints(self, pod: Pod, seen: Snapshot) -> tuple[SpreadConstraint, ...]:
         """Return the pod's constraints that rank nodes, prepared; if it states none, the defaults for its group."""
         stated = pod.spec.topology_spread_constraints
-        selectors = seen.groups.selectors(pod) if self.defaults and not stated else ()
+        selectors = seen.owner_selectors.selectors(pod) if self.defaults and not stated else ()
         if not stated and not selectors:
             return ()
         soft = stated_constraints(stated or self.defaults, SCHEDULE_ANYWAY)

@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 from kvolsched.api.kinds.node import HOSTNAME_LABEL
 from kvolsched.api.kinds.pod import Pod
+from kvolsched.scheduler.columns.arrays import Integers
 from kvolsched.scheduler.framework.extension_points import ColumnContext
-from kvolsched.scheduler.framework.verdict import Integers
 
 from .column import domain_rows, matches_by_row, rows_with
 from .constraint import SpreadConstraint
@@ -52,7 +52,7 @@ class WeightedCountScore:
         passed = ranked if columns.candidates is None else ranked & columns.candidates
         total: NDArray[Any] | None = None
         for constraint in constraints:
-            codes = nodes.labels(constraint.topology_key).codes.now
+            codes = nodes.labels(constraint.topology_key).codes.array
             counts = matches_by_row(constraint, columns.seen)
             base = constraint.max_skew - 1
             if constraint.topology_key == HOSTNAME_LABEL:

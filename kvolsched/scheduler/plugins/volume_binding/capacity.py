@@ -21,9 +21,9 @@ from kvolsched.api.kinds.quantity import value
 from kvolsched.api.kinds.storage_class import StorageClass
 from kvolsched.api.kinds.volume import PersistentVolumeClaim
 from kvolsched.scheduler.columns.snapshot import Snapshot
-from kvolsched.scheduler.columns.storage_capacities import NOTHING, is_capacity_checked, limit_of
+from kvolsched.scheduler.columns.storage_capacities import NO_CAPACITY, is_capacity_checked, max_volume_size
 from kvolsched.scheduler.framework.verdict import Evidence
-from kvolsched.scheduler.requests import written
+from kvolsched.scheduler.requests import format_amount
 
 from . import evidence
 
@@ -75,7 +75,8 @@ class StorageCapacityCheck(CapacityCheck):
         if not self.is_checked(claim, storage_class, seen):
             return None
         name = storage_class.metadata.name
-        largest = max((limit_of(capacity) for capacity in seen.capacities.on(name, node)), default=NOTHING)
+        available = seen.storage_capacities.on(name, node)
+        largest = max((max_volume_size(capacity) for capacity in available), default=NO_CAPACITY)
         return evidence.lacking_capacity(claim, largest, name) if volumes.requested(claim) > largest else None
 
 
@@ -157,11 +158,11 @@ def _lacking(
         return None
     entry = entry_for(driver, class_name)
     pools = reachable_pools(entry.pools, node, moment) if entry is not None else []
-    largest = max((value(pool.capacity) for pool in pools if pool.capacity is not None), default=NOTHING)
+    largest = max((value(pool.capacity) for pool in pools if pool.capacity is not None), default=NO_CAPACITY)
     if request <= largest:
         return None
     path = [f"CSIDriver {driver.metadata.name}", f"CSIStorage {entry.storage_class_name if entry else 'none'}"]
     path.append(f"pools {', '.join(pool.name for pool in pools) or 'none'}")
-    published = f"{written('memory', largest)} at most" if largest >= 0 else "nothing"
-    asked = f"{volume} asks {written('memory', request)}"
+    published = f"{format_amount('memory', largest)} at most" if largest >= 0 else "nothing"
+    asked = f"{volume} asks {format_amount('memory', request)}"
     return Evidence(asked, ">", f"{published} ({' → '.join(path)})", (request, largest))

@@ -18,11 +18,11 @@ from kvolsched.api.kinds.meta import Frozen, ObjectMeta
 from kvolsched.api.kinds.pod import Pod
 from kvolsched.api.kinds.storage_class import StorageClass
 from kvolsched.api.kinds.volume import PersistentVolume, PersistentVolumeClaim
+from kvolsched.scheduler.columns.arrays import Codes, Integers, Mask
 from kvolsched.scheduler.columns.distinct_rows import DistinctRows
 from kvolsched.scheduler.columns.snapshot import Snapshot
-from kvolsched.scheduler.csi_migration import MIGRATED_PLUGINS, TRANSLATED, affinity_of, source_of
+from kvolsched.scheduler.csi_migration import MIGRATED_PLUGINS, TRANSLATED, in_tree_source, volume_affinity
 from kvolsched.scheduler.framework.extension_points import ColumnContext
-from kvolsched.scheduler.framework.verdict import Codes, Integers, Mask
 
 from .claims import PodClaims, VolumeDecision
 from .matching import ClaimShape, by_index, prebound_volumes
@@ -70,7 +70,7 @@ class VolumeBinding(VolumeBindingRule):
         """Return the reasons by row; None: no node is rejected; NotImplemented: judge each node by the rule."""
         pod_claims = self.claims(pod, columns.seen)
         if self.claim_failures.node_error(pod_claims):
-            return self.unbound_claims.where(columns.nodes.live.now)
+            return self.unbound_claims.where(columns.nodes.live.array)
         claims = [WaitingClaim.of(claim, self, columns.seen) for claim in pod_claims.delayed]
         if self.capacity.needs_rule(pod, claims_checked=any(waiting.checks_capacity for waiting in claims)):
             return NotImplemented
@@ -101,7 +101,7 @@ class VolumeBinding(VolumeBindingRule):
         if not claims:
             return None
         if len(claims) == 1 and self._is_countable(claims, columns.seen):
-            smallest = columns.seen.supply.smallest(claims[0].shape, claims[0].request)
+            smallest = columns.seen.free_volumes.smallest_size(claims[0].shape, claims[0].request)
             return np.floor(100.0 * claims[0].request / np.maximum(smallest, 1.0)).astype(np.int64)
         groups, row_of_group = self._groups(claims, columns)
         scores = [self._decide_on_row(pod, claims, row, columns).score for row in row_of_group]
@@ -113,14 +113,14 @@ class VolumeBinding(VolumeBindingRule):
 
     def _reached(self, volume: PersistentVolume, columns: ColumnContext) -> Mask | None:
         """Return by row whether a node reaches a bound volume; None if every node does."""
-        affinity, source = self.node_affinity(volume, None), source_of(volume)
+        affinity, source = self.node_affinity(volume, None), in_tree_source(volume)
         migrated = self.node_affinity(volume, ALL_MIGRATED) if source else affinity
         if affinity is None and migrated is None:
             return None
-        reached = columns.nodes.reached(affinity)
+        reached = columns.nodes.volume_affinity_mask(affinity)
         if migrated == affinity:
             return reached
-        return np.where(columns.seen.handing_over(source), columns.nodes.reached(migrated), reached)
+        return np.where(columns.seen.migrated_rows(source), columns.nodes.volume_affinity_mask(migrated), reached)
 
     # --- counting ---------------------------------------------------------------------------------------------------
 
@@ -156,10 +156,11 @@ class VolumeBinding(VolumeBindingRule):
             of_class.sort(key=lambda waiting: waiting.request)
             lacking: Any = False
             for index, waiting in enumerate(of_class):
-                lacking = lacking | (columns.seen.supply.count(waiting.shape, waiting.request) < len(of_class) - index)
+                count = columns.seen.free_volumes.count(waiting.shape, waiting.request)
+                lacking = lacking | (count < len(of_class) - index)
             provisioned = of_class[0].provisioned
             if provisioned is not None:
-                lacking = lacking & ~columns.nodes.allowed(provisioned.allowed_topologies)
+                lacking = lacking & ~columns.nodes.allowed_topologies_mask(provisioned.allowed_topologies)
             rejected = rejected | lacking
         return self.bind_conflict.where(rejected)
 
@@ -168,13 +169,13 @@ class VolumeBinding(VolumeBindingRule):
         codes: Codes = np.zeros(len(columns.nodes.names), np.uint16)
         ordered = self._ordered(claims)
         requests = [(waiting.shape, waiting.request) for waiting in ordered]
-        for waiting, lacking in zip(ordered, columns.seen.supply.unserved(requests), strict=True):
+        for waiting, lacking in zip(ordered, columns.seen.free_volumes.rows_lacking(requests), strict=True):
             allowed: Any = np.False_
             if waiting.provisioned is not None:
-                allowed = columns.nodes.allowed(waiting.provisioned.allowed_topologies)
+                allowed = columns.nodes.allowed_topologies_mask(waiting.provisioned.allowed_topologies)
             found = self.bind_conflict.where(lacking & ~allowed)
             if waiting.checks_capacity:
-                too_small = columns.seen.capacities.largest(waiting.shape.storage_class) < waiting.request
+                too_small = columns.seen.storage_capacities.largest(waiting.shape.storage_class) < waiting.request
                 found |= self.not_enough_space.where(lacking & allowed & too_small)
             codes = np.where(codes == 0, found, codes)
         return codes
@@ -210,18 +211,18 @@ class VolumeBinding(VolumeBindingRule):
         checks_capacity = any(waiting.checks_capacity for waiting in claims)
         classes = {waiting.shape.storage_class: waiting.storage_class for waiting in claims}
         for name, storage_class in sorted(classes.items()):
-            for _, rows in seen.supply.segments(name):
-                inputs.rows(rows)
+            for _, rows in seen.free_volumes.segments(name):
+                inputs.split_by_rows(rows)
             if storage_class is not None:
-                inputs.rows(nodes.allowed(storage_class.allowed_topologies))
+                inputs.split_by_rows(nodes.allowed_topologies_mask(storage_class.allowed_topologies))
                 if checks_capacity:
-                    inputs.values(seen.capacities.largest(name))
+                    inputs.split_by_values(seen.storage_capacities.largest(name))
         for waiting in claims:
             for volume in prebound_volumes(waiting.claim, seen, self.rules):
-                inputs.rows(nodes.reached(affinity_of(volume)))
+                inputs.split_by_rows(nodes.volume_affinity_mask(volume_affinity(volume)))
             selected = volumes.selected_node(waiting.claim, self.rules)
             if selected in nodes.row_of:
-                inputs.rows([nodes.row_of[selected]])
+                inputs.split_by_rows([nodes.row_of[selected]])
         return inputs.groups()
 
 
@@ -230,7 +231,8 @@ def _uncertain(claims: Sequence[WaitingClaim], columns: ColumnContext) -> list[W
     uncertain: set[str] = set()
     for waiting in claims:
         provisioned, name = waiting.provisioned, waiting.shape.storage_class
-        lacks = waiting.checks_capacity and bool((columns.seen.capacities.largest(name) < waiting.request).any())
+        largest = columns.seen.storage_capacities.largest
+        lacks = waiting.checks_capacity and bool((largest(name) < waiting.request).any())
         if provisioned is None or provisioned.allowed_topologies or lacks:
             uncertain.add(name)
     return [waiting for waiting in claims if waiting.shape.storage_class in uncertain]

@@ -10,7 +10,7 @@ from kvolsched.api.kinds.selector import NodeSelector
 from kvolsched.api.kinds.storage_class import StorageClass
 from kvolsched.api.kinds.volume import PersistentVolume, PersistentVolumeClaim
 from kvolsched.scheduler.framework.verdict import Evidence
-from kvolsched.scheduler.requests import written
+from kvolsched.scheduler.requests import format_amount
 
 
 def conflicting_affinity(volume: PersistentVolume, required: NodeSelector, node: Node) -> Evidence:
@@ -45,8 +45,8 @@ def conflicting_topology(storage_class: StorageClass, node: Node) -> Evidence:
 def lacking_capacity(claim: PersistentVolumeClaim, largest: int, class_name: str) -> Evidence:
     """Compare a claim's request with the largest volume that can be made (bytes; below 0: none is published)."""
     request = volumes.requested(claim)
-    published = f"{written('memory', largest)}, the largest volume" if largest >= 0 else "nothing"
-    asked = f"claim {claim.metadata.name} asks {written('memory', request)}"
+    published = f"{format_amount('memory', largest)}, the largest volume" if largest >= 0 else "nothing"
+    asked = f"claim {claim.metadata.name} asks {format_amount('memory', request)}"
     return Evidence(asked, ">", f"{published} published for class {class_name}", (request, largest))
 
 

@@ -69,7 +69,7 @@ def by_index(node: Node, seen: Snapshot, rules: volumes.VolumeRules) -> FindVolu
         for volume in prebound_volumes(claim, seen, rules):
             if volume.metadata.name not in taken:
                 return volume if volumes.volume_fits_node(volume, node) else None
-        return seen.supply.on(node, ClaimShape.of(claim, rules), volumes.requested(claim), taken)
+        return seen.free_volumes.smallest_on(node, ClaimShape.of(claim, rules), volumes.requested(claim), taken)
 
     return find
 
@@ -80,7 +80,7 @@ def prebound_volumes(
     """Return the volumes of a claim's class whose claimRef names it and that could serve it."""
     return [
         volume
-        for volume in seen.supply.named(key_of(claim))
+        for volume in seen.free_volumes.claimed_for(key_of(claim))
         if volumes.is_bound_to(volume, claim)
         and volumes.class_of_volume(volume) == volumes.class_of_claim(claim)
         and volumes.serves(claim, volume, rules)

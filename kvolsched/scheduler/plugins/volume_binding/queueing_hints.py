@@ -9,7 +9,7 @@ from __future__ import annotations
 from kvolsched.api.kinds.csi import CSIDriver, CSINode
 from kvolsched.api.kinds.pod import Pod
 from kvolsched.api.kinds.volume import PersistentVolume
-from kvolsched.scheduler.columns.storage_capacities import limit_of
+from kvolsched.scheduler.columns.storage_capacities import max_volume_size
 from kvolsched.scheduler.csi_migration import MIGRATED_PLUGINS
 from kvolsched.scheduler.framework.cluster_event import Action
 from kvolsched.scheduler.framework.extension_points import QueueingHint
@@ -42,18 +42,18 @@ EVENTS = (
         lambda pod, _old, new: is_claim_of_pod(pod, new),
         Action.ADD | Action.UPDATE,
     ),
-    QueueingHint("StorageClass", "a class is added", on=Action.ADD),
+    QueueingHint("StorageClass", "a class is added", action=Action.ADD),
     QueueingHint(
         "StorageClass",
         "the allowedTopologies of a class change",
         lambda _pod, old, new: old.allowed_topologies != new.allowed_topologies,
         Action.UPDATE,
     ),
-    QueueingHint("CSIStorageCapacity", "capacity is published for the first time", on=Action.ADD),
+    QueueingHint("CSIStorageCapacity", "capacity is published for the first time", action=Action.ADD),
     QueueingHint(
         "CSIStorageCapacity",
         "published capacity grows",
-        lambda _pod, old, new: limit_of(new) > limit_of(old),
+        lambda _pod, old, new: max_volume_size(new) > max_volume_size(old),
         Action.UPDATE,
     ),
     QueueingHint(
@@ -65,7 +65,7 @@ EVENTS = (
         lambda _pod, old, new: old.status != new.status,
         Action.UPDATE,
     ),
-    QueueingHint("CSINode", "the drivers of a node are published", on=Action.ADD),
+    QueueingHint("CSINode", "the drivers of a node are published", action=Action.ADD),
     QueueingHint("CSINode", "a node migrates other in-tree plugins", _migrates_other_plugins, Action.UPDATE),
-    QueueingHint("Node", "a node is added or its labels change", on=Action.ADD | Action.NODE_LABEL),
+    QueueingHint("Node", "a node is added or its labels change", action=Action.ADD | Action.NODE_LABEL),
 )

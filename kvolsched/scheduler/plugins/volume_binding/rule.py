@@ -16,7 +16,7 @@ from kvolsched.api.kinds.node import Node
 from kvolsched.api.kinds.pod import Pod
 from kvolsched.api.kinds.volume import PersistentVolume, PersistentVolumeClaim
 from kvolsched.scheduler.columns.snapshot import Snapshot
-from kvolsched.scheduler.csi_migration import affinity_on
+from kvolsched.scheduler.csi_migration import effective_affinity
 from kvolsched.scheduler.framework.extension_points import QueueingHint
 from kvolsched.scheduler.framework.verdict import OK, SKIP, Code, Evidence, Ok, PreFilterReject, Reason, Reject, Skip
 from kvolsched.world.apiserver import key_of
@@ -63,8 +63,8 @@ class VolumeBindingRule:
     """
 
     name: ClassVar[str] = "VolumeBinding"
-    needs: ClassVar[tuple[str, ...]] = ("volumes",)
-    wakes: ClassVar[tuple[QueueingHint, ...]] = EVENTS
+    skip_without: ClassVar[tuple[str, ...]] = ("volumes",)
+    events_to_register: ClassVar[tuple[QueueingHint, ...]] = EVENTS
 
     node_conflict: Reason = Reason(0, "node(s) didn't match PersistentVolume's node affinity")
     bind_conflict: Reason = Reason(1, "node(s) didn't find available persistent volumes to bind")
@@ -76,7 +76,7 @@ class VolumeBindingRule:
     is_bound: ClaimTest = volumes.is_bound
     waits: WaitingTest = waits_for_consumer
     claim_failures: ClaimFailures = ClaimFailures()
-    node_affinity: AffinityReading = affinity_on
+    node_affinity: AffinityReading = effective_affinity
     provisioning: Provisioning = provisioned_where_allowed
     capacity: CapacityCheck = StorageCapacityCheck()
     document_name: str = ""

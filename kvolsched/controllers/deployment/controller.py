@@ -1,0 +1,92 @@
+"""The Deployment controller as a component, and one sync: scale, roll out or recreate, then write the status."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import partial
+from typing import Any
+
+from ...api.kinds.pod import Pod
+from ...api.kinds.workload import Deployment
+from ...workloads import by_controller_uid, controller_cause, sorted_by_age
+from ...world.activation import Exists
+from ...world.apiserver import Write
+from ...world.component import Component, TurnContext
+from ...world.log import Key
+from ...world.plan import PlanBuilder, report_done, report_refused
+from ...world.reconciler import Reconciler
+from ...world.view import Index, InformerCache, View
+from .progress import is_complete, write_status
+from .revisions import clean_up, ensure_new_set
+from .rolling import scale_down_old, scale_up_new
+from .rollout import KIND, NAME, Rollout
+from .scaling import follow_replicas, is_scaled
+
+
+def component() -> Component:
+    """Return the Deployment controller."""
+    routine = Reconciler(NAME, _deployments_of, sync, report_refused, report_done)
+    return Component(NAME, (KIND, "ReplicaSet", "Pod"), (routine,), _views, activation=partial(Exists, KIND))
+
+
+def _views(_seen: InformerCache) -> dict[str, View]:
+    return {"sets": Index("ReplicaSet", by_controller_uid(KIND)), "pods": Index("Pod", by_controller_uid("ReplicaSet"))}
+
+
+def _deployments_of(ctx: TurnContext, key: Key, old: Any, new: Any) -> Iterator[str]:
+    """Yield a Deployment that has changed, whose ReplicaSet has, or one of whose pods is gone."""
+    if key.kind == KIND:
+        if new is not None:
+            yield f"{key.namespace}/{key.name}"
+    elif key.kind == "ReplicaSet":
+        yield from controller_cause(KIND, new if new is not None else old)
+    elif new is None and (owner := old.metadata.controller) is not None and owner.kind == "ReplicaSet":
+        found = ctx.seen.get("ReplicaSet", owner.name, key.namespace)
+        if found is not None:
+            yield from controller_cause(KIND, found)
+
+
+def sync(ctx: TurnContext, cause: str) -> Sequence[Write]:
+    """Bring one Deployment a step nearer to its template and size, then write its status."""
+    owner: Deployment | None = ctx.seen.at(Key(KIND, *cause.split("/")))
+    if owner is None:
+        return ()
+    index = ctx.views["sets"]
+    assert isinstance(index, Index)
+    rollout = Rollout(PlanBuilder(ctx, NAME), owner, sorted_by_age(index.get(owner.metadata.uid)))
+    if owner.metadata.deletion_timestamp is not None:
+        write_status(rollout)
+    elif owner.spec.paused or is_scaled(rollout):
+        ensure_new_set(rollout, create=False)
+        follow_replicas(rollout)
+        write_status(rollout, progressing=False)
+    elif rollout.is_rolling:
+        ensure_new_set(rollout, create=True)
+        if not scale_up_new(rollout) and not scale_down_old(rollout) and is_complete(rollout, rollout.owner.status):
+            clean_up(rollout)
+        write_status(rollout)
+    else:
+        _recreate(rollout)
+    return rollout.plan.writes
+
+
+def _recreate(rollout: Rollout) -> None:
+    """Delete all old pods, then create the new ones."""
+    ensure_new_set(rollout, create=False)
+    before = len(rollout.plan.writes)
+    for old in rollout.old_sets:
+        rollout.scale(old, 0)
+    if len(rollout.plan.writes) == before and not _old_pods_run(rollout):
+        ensure_new_set(rollout, create=True)
+        if rollout.new_set is not None:
+            rollout.scale(rollout.new_set, rollout.replicas)
+        if is_complete(rollout, rollout.owner.status):
+            clean_up(rollout)
+    write_status(rollout)
+
+
+def _old_pods_run(rollout: Rollout) -> bool:
+    index = rollout.plan.ctx.views["pods"]
+    assert isinstance(index, Index)
+    pods: list[Pod] = [pod for old in rollout.old_sets for pod in index.get(old.metadata.uid)]
+    return any(not pod.terminal for pod in pods)

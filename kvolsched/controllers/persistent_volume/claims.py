@@ -1,0 +1,284 @@
+"""Sync of claims: decides whether a claim is bound, handed to a provisioner, waits or is lost.
+
+Mirrors `syncClaim`, `syncUnboundClaim`, `syncBoundClaim` and `provisionClaim` of `pv_controller.go`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import attrs
+
+from ...api.kinds.meta import evolve_parts
+from ...api.kinds.storage_class import StorageClass
+from ...api.kinds.volume import BIND_COMPLETED, BOUND_BY_CONTROLLER, PersistentVolume, PersistentVolumeClaim
+from ...volumes import (
+    claim_key,
+    claim_ref_key,
+    class_of_claim,
+    class_of_volume,
+    find_matching_volume,
+    has_class,
+    is_bound_to,
+    mode_sets,
+    modes_of,
+    selected_node,
+    under_rollback,
+)
+from ...world.apiserver import Write
+from ...world.component import TurnContext
+from ...world.log import Key
+from ...world.mutation_cache import drop_outdated_writes
+from ...world.plan import PlanBuilder, PlannedEvent, reference_of
+from .cache import cache_of, object_to_sync, pods_of
+from .operations import has_operations
+from .options import CLAIM, OPERATIONS, SOURCE, VOLUME, PVControllerOptions
+from .rollback import roll_back
+
+
+@attrs.frozen
+class ClaimSync:
+    """Decides about one claim at a time; `may_start` says whether an operation may run now."""
+
+    options: PVControllerOptions
+    may_start: Callable[[TurnContext, str], bool]
+
+    # -- which claims a change concerns -----------------------------------------------------------------
+
+    def enqueue(self, ctx: TurnContext, key: Key, old: Any, new: Any) -> Iterator[str]:
+        """Yield the claims that a change concerns; claims that it may help are woken at the next tick."""
+        match key.kind:
+            case "PersistentVolumeClaim":
+                drop_outdated_writes(ctx, key, new)
+                if new is not None:
+                    yield f"{key.namespace}/{key.name}"
+            case "PersistentVolume":
+                drop_outdated_writes(ctx, key, new)
+                if new is None and old.spec.claim_ref is not None:
+                    yield claim_ref_key(old.spec.claim_ref)
+                elif new is not None and new.spec.claim_ref is None:
+                    self._wake_pending(ctx, "volume", key.name)
+                    self._wake_pending(ctx, "class", class_of_volume(new))
+            case "StorageClass":
+                self._wake_pending(ctx, "class", key.name)
+                if new is not None and new.is_default:
+                    self._wake_pending(ctx, "class", "")
+
+    def _wake_pending(self, ctx: TurnContext, kind: str, name: str) -> None:
+        """Wake the claims that wait for a volume or class at the next tick of the resync.
+
+        Kubernetes looks at every claim at every tick (`ticks`); where nothing has changed only Events tell of it.
+        """
+        if kind == "class":
+            storage_class = ctx.seen.get("StorageClass", name)
+            if storage_class is not None and self.options.is_delayed(storage_class, selected=True):
+                return  # its claims take no volume before a pod is there
+        cache = cache_of(ctx)
+        for key in cache.indexes["pending_claims"].keys((kind, name)):
+            if kind == "volume" or not self._is_delayed(ctx, cache.at(key)):
+                ctx.wake_after(f"{key.namespace}/{key.name}", self._until_next_tick(ctx))
+
+    def _until_next_tick(self, ctx: TurnContext) -> float:
+        return self.options.resync - ctx.now % self.options.resync
+
+    # -- a sync -----------------------------------------------------------------------------------------
+
+    def sync(self, ctx: TurnContext, cause: str) -> Sequence[Write]:
+        """Bind one claim, provision for it, or say why it waits."""
+        ctx.cancel_wake_up(cause)  # it is looked at now, with all that is seen
+        claim: PersistentVolumeClaim | None = object_to_sync(ctx, Key(CLAIM, *cause.split("/")))
+        if claim is None:
+            return ()
+        plan = PlanBuilder(ctx, SOURCE)
+        claim = self.options.migration.mark_claim(plan, claim)
+        if self.options.rolls_back and under_rollback(claim):
+            volumes = cache_of(ctx).indexes["claimed_volumes"].get(claim_key(claim))
+            roll_back(plan, self.options.writes, claim, volumes)
+        elif BIND_COMPLETED in claim.metadata.annotations:
+            self._sync_bound(plan, claim)
+        elif claim.spec.volume_name:
+            self._sync_prebound(plan, claim)
+        else:
+            self._sync_unbound(plan, claim)
+        if self.options.ticks and claim.status.phase == "Pending":
+            ctx.wake_after(cause, self._until_next_tick(ctx), periodic=True)
+        return plan.writes
+
+    def _sync_unbound(self, plan: PlanBuilder, claim: PersistentVolumeClaim) -> None:
+        """Bind a claim that names no volume to the best match, else assign a class, wait, or provision."""
+        ctx = plan.ctx
+        delayed = self._is_delayed(ctx, claim)
+        volume = self._best_match(ctx, claim, delayed=delayed)
+        if volume is not None:
+            self.options.writes.bind(plan, volume, claim)
+            return
+        if self._assign_default_class(plan, claim):
+            return
+        if delayed and not self._has_selected_node(claim):
+            self._report_waiting(plan, claim)
+        elif class_of_claim(claim):
+            self._provision(plan, claim)
+            return
+        else:
+            message = "no persistent volumes available for this claim and no storage class is set"
+            plan.event(claim, "Normal", "FailedBinding", message)
+            plan.describe(f"PV controller leaves {reference_of(claim)} unbound: no volume matches, and it has no class")
+        self.options.writes.set_claim_phase(plan, claim, "Pending")
+
+    def _is_delayed(self, ctx: TurnContext, claim: PersistentVolumeClaim) -> bool:
+        """Say whether a claim waits for a pod (S0, Delayed Volume Binding)."""
+        if not self.options.delays:
+            return False
+        storage_class = ctx.seen.get("StorageClass", class_of_claim(claim))
+        selected = self._has_selected_node(claim)
+        return storage_class is not None and self.options.is_delayed(storage_class, selected=selected)
+
+    def _has_selected_node(self, claim: PersistentVolumeClaim) -> bool:
+        """Say whether the scheduler has selected a node for a claim: its signal to provision (S0, annSelectedNode)."""
+        return self.options.delayed_provisioning and bool(selected_node(claim, self.options.rules))
+
+    def _best_match(
+        self, ctx: TurnContext, claim: PersistentVolumeClaim, *, delayed: bool
+    ) -> PersistentVolume | None:
+        """Return the volume to bind: the fewest access modes that hold a match win, even over a smaller volume."""
+        indexes = cache_of(ctx).indexes
+        prebound = indexes["claimed_volumes"].get(claim_key(claim))
+        if delayed and not prebound:
+            return None
+        class_name = class_of_claim(claim)
+        for modes in mode_sets(claim.spec.access_modes):
+            candidates = [volume for volume in prebound if modes_of(volume) == modes]
+            if not delayed:
+                candidates += indexes["free_volumes"].get((class_name, *modes))
+            found = find_matching_volume(claim, candidates, delayed=delayed, rules=self.options.rules)
+            if found is not None:
+                return found
+        return None
+
+    def _report_waiting(self, plan: PlanBuilder, claim: PersistentVolumeClaim) -> None:
+        """Tell the user that binding follows the class's mode (checklist 47)."""
+        pods = [pod for pod in pods_of(plan.ctx, claim_key(claim)) if not pod.spec.node_name]
+        reason, message = self.options.messages.waiting(pods)
+        plan.event(claim, "Normal", reason, message)
+        plan.describe(f"PV controller leaves {reference_of(claim)} unbound: {message}")
+
+    def _assign_default_class(self, plan: PlanBuilder, claim: PersistentVolumeClaim) -> bool:
+        """Give a claim without class the default one, the newest of several; the sync ends there."""
+        if not self.options.assign_default_class or has_class(claim):
+            return False
+        defaults = [found for found in plan.ctx.seen.all("StorageClass") if found.is_default]
+        if not defaults:
+            return False
+        newest = max(found.metadata.creation_timestamp or "" for found in defaults)
+        chosen = next(c for c in defaults if (c.metadata.creation_timestamp or "") == newest).metadata.name
+        changed = evolve_parts(claim, spec={"storage_class_name": chosen})
+        failed = f'can\'t update PersistentVolumeClaim["{claim_key(claim)}"]: {{error}}'
+        # Kubernetes does not take this write into its mutation cache: the next sync waits for the watch.
+        words = f"PV controller assigns the default class {chosen} to {reference_of(claim)}"
+        plan.update(claim, changed, words, cached=False, refusal_words=failed)
+        return True
+
+    def _sync_prebound(self, plan: PlanBuilder, claim: PersistentVolumeClaim) -> None:
+        """Bind a claim to the volume that it names, if that is free and can serve it."""
+        writes, name = self.options.writes, claim.spec.volume_name
+        volume: PersistentVolume | None = cache_of(plan.ctx).at(Key(VOLUME, "", name))
+        if volume is None:
+            plan.describe(f"PV controller leaves {reference_of(claim)} unbound: there is no volume {name}")
+            writes.set_claim_phase(plan, claim, "Pending")
+        elif volume.spec.claim_ref is None:
+            why = next((why for check in self.options.volume_checks if (why := check(volume, claim))), "")
+            if not why:
+                writes.bind(plan, volume, claim)
+                return
+            plan.event(claim, "Warning", "VolumeMismatch", f'Cannot bind to requested volume "{name}": {why}')
+            plan.describe(f"PV controller does not bind {reference_of(claim)} to volume {name}: {why}")
+            writes.set_claim_phase(plan, claim, "Pending")
+        elif is_bound_to(volume, claim):
+            writes.bind(plan, volume, claim)
+        else:
+            self._report_taken(plan, claim, volume)
+
+    def _report_taken(self, plan: PlanBuilder, claim: PersistentVolumeClaim, volume: PersistentVolume) -> None:
+        """Tell that the volume which a claim names has the claimRef of another claim."""
+        messages, name = self.options.messages, volume.metadata.name
+        if messages.volume_taken:
+            plan.event(claim, "Warning", "FailedBinding", messages.volume_taken.format(volume=name))
+        assert volume.spec.claim_ref is not None
+        rival = claim_ref_key(volume.spec.claim_ref)
+        plan.describe(f"PV controller does not bind {reference_of(claim)}: volume {name} is reserved for {rival}")
+        if BOUND_BY_CONTROLLER not in claim.metadata.annotations:
+            self.options.writes.set_claim_phase(plan, claim, "Pending")
+        else:
+            plan.ctx.describe(messages.misbound.format(claim=claim_key(claim), volume=name, rival=rival))
+
+    def _sync_bound(self, plan: PlanBuilder, claim: PersistentVolumeClaim) -> None:
+        """Complete the binding of a claim that was bound before, or report that its data is lost."""
+        lost, writes = "Data on the volume is lost!", self.options.writes
+        if not claim.spec.volume_name:
+            message = f"Bound claim has lost reference to PersistentVolume. {lost}"
+            writes.lose_claim(plan, claim, "ClaimLost", message)
+            return
+        volume = cache_of(plan.ctx).at(Key(VOLUME, "", claim.spec.volume_name))
+        if volume is None:
+            writes.lose_claim(plan, claim, "ClaimLost", f"Bound claim has lost its PersistentVolume. {lost}")
+        elif volume.spec.claim_ref is None or volume.spec.claim_ref.uid == claim.metadata.uid:
+            writes.bind(plan, volume, claim)
+        else:
+            message = "Two claims are bound to the same volume, this one is bound incorrectly"
+            writes.lose_claim(plan, claim, "ClaimMisbound", message)
+
+    # -- provisioning -----------------------------------------------------------------------------------
+
+    def _provision(self, plan: PlanBuilder, claim: PersistentVolumeClaim) -> None:
+        """Hand a claim to its class's provisioner: an external one by annotation, an in-tree one as an operation."""
+        ctx, operation = plan.ctx, _operation(claim)
+        storage_class: StorageClass | None = ctx.seen.get("StorageClass", class_of_claim(claim))
+        why = self._no_provisioner(claim, storage_class)
+        if not (why and self.options.finds_plugin_first) and not self.may_start(ctx, operation):
+            return
+        if why or storage_class is None:
+            plan.event(claim, "Warning", "ProvisioningFailed", why)
+            plan.describe(f"PV controller cannot provision a volume for {reference_of(claim)}: {why}")
+            return
+        name = storage_class.provisioner
+        if name not in self.options.in_tree_plugins:
+            self._hand_over(plan, claim, self.options.migration.drivers.get(name, name))
+        elif has_operations(ctx):
+            plan.enqueue(OPERATIONS, operation)
+
+    def _no_provisioner(self, claim: PersistentVolumeClaim, storage_class: StorageClass | None) -> str:
+        """Return why nobody can provision for a class, or ""."""
+        if storage_class is None:
+            return f'storageclass.storage.k8s.io "{class_of_claim(claim)}" not found'
+        name = storage_class.provisioner
+        known = name in self.options.migration.drivers or name in self.options.in_tree_plugins
+        if known or not name.startswith("kubernetes.io/"):
+            return ""
+        return self.options.messages.unknown_plugin.format(plugin=name)
+
+    def _hand_over(self, plan: PlanBuilder, claim: PersistentVolumeClaim, provisioner: str) -> None:
+        """Annotate a claim with its external provisioner, in one write, and tell whom it waits for."""
+        keys, messages = self.options.provisioner_keys, self.options.messages
+        annotated = claim
+        if claim.metadata.annotations.get(keys[0]) != provisioner:
+            annotations = claim.metadata.annotations.merged(dict.fromkeys(keys, provisioner))
+            annotations = self.options.migration.annotated(annotations, provisioner)
+            annotated = evolve_parts(claim, metadata={"annotations": annotations})
+        key = Key(CLAIM, claim.metadata.namespace or "default", claim.metadata.name)
+        failed = PlannedEvent(key, "Warning", "ProvisioningFailed", messages.claim_not_saved, SOURCE)
+        plan.update(
+            claim,
+            annotated,
+            f"PV controller asks provisioner {provisioner} for a volume for {reference_of(claim)}",
+            on_failure=(failed,) if messages.claim_not_saved else (),
+            operation=_operation(claim),
+        )
+        message = messages.external_provisioner.format(provisioner=provisioner)
+        plan.event(annotated, "Normal", "ExternalProvisioning", message)
+        plan.describe(f"PV controller waits for provisioner {provisioner} to create a volume for {reference_of(claim)}")
+
+
+def _operation(claim: PersistentVolumeClaim) -> str:
+    """Return the name of the operation that provisions for a claim."""
+    return f"provision-{claim_key(claim)}[{claim.metadata.uid}]"

@@ -1,0 +1,122 @@
+"""Sync of volumes: a volume's phase follows its claim; without one it is released and reclaimed by its policy.
+
+Mirrors `syncVolume` and `reclaimVolume` of `pv_controller.go`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import attrs
+
+from ...api.kinds.volume import PROVISIONED_BY, PersistentVolume, PersistentVolumeClaim
+from ...volumes import claim_key
+from ...world.apiserver import Write
+from ...world.component import TurnContext
+from ...world.log import Key
+from ...world.plan import PlanBuilder, reference_of
+from .cache import cache_of, object_to_sync
+from .migration import MIGRATED_TO
+from .operations import has_operations
+from .options import CLAIM, CLAIMS, OPERATIONS, SOURCE, VOLUME, PVControllerOptions
+
+
+@attrs.frozen
+class VolumeSync:
+    """Decides about one volume at a time; `may_start` says whether an operation may run now."""
+
+    options: PVControllerOptions
+    may_start: Callable[[TurnContext, str], bool]
+
+    def enqueue(self, _ctx: TurnContext, key: Key, old: Any, new: Any) -> Iterator[str]:
+        """Yield the volumes that a change concerns: a changed one, and that of a deleted claim."""
+        if key.kind == VOLUME and new is not None:
+            yield key.name
+        elif key.kind == CLAIM and new is None and old.spec.volume_name:
+            yield old.spec.volume_name
+
+    def sync(self, ctx: TurnContext, cause: str) -> Sequence[Write]:
+        """Set one volume's phase after its claim, or release it."""
+        volume: PersistentVolume | None = object_to_sync(ctx, Key(VOLUME, "", cause))
+        if volume is None:
+            return ()
+        plan, writes = PlanBuilder(ctx, SOURCE), self.options.writes
+        volume = self.options.migration.mark_volume(plan, volume)
+        ref = volume.spec.claim_ref
+        if ref is None or not ref.uid:  # free, or kept for a claim that has not come
+            writes.set_volume_phase(plan, volume, "Available")
+            return plan.writes
+        claim = self._claim_of(ctx, volume)
+        if claim is None:
+            self._release(plan, volume)
+        elif not claim.spec.volume_name:
+            self._finish_binding(plan, volume, claim)
+        elif claim.spec.volume_name == volume.metadata.name:
+            writes.set_volume_phase(plan, volume, "Bound")
+        elif (
+            PROVISIONED_BY in volume.metadata.annotations
+            and volume.spec.persistent_volume_reclaim_policy == "Delete"
+        ):
+            self._release(plan, volume)  # provisioned for a claim that has got another
+        else:
+            writes.unbind(plan, volume, "its claim is bound to another volume")
+        return plan.writes
+
+    def _claim_of(self, ctx: TurnContext, volume: PersistentVolume) -> PersistentVolumeClaim | None:
+        """Return the claim of a volume's claimRef; None if it is gone or another of its name was created."""
+        ref = volume.spec.claim_ref
+        assert ref is not None
+        key = Key(CLAIM, ref.namespace or "default", ref.name)
+        cache = cache_of(ctx)
+        claim: PersistentVolumeClaim | None = cache.at(key)
+        if not self.options.reread_claim_before_reclaim:
+            return claim if claim is not None and claim.metadata.uid == ref.uid else None
+        if claim is None and volume.status.phase not in ("Released", "Failed"):
+            claim = cache.watched.get(key)
+            if claim is None:
+                claim = ctx.get_live(key)
+        if claim is not None and claim.metadata.uid != ref.uid:
+            claim = ctx.get_live(key)
+        return claim if claim is not None and claim.metadata.uid == ref.uid else None
+
+    def _finish_binding(self, plan: PlanBuilder, volume: PersistentVolume, claim: PersistentVolumeClaim) -> None:
+        """Have the claims' worker finish a binding: the claim does not name its volume yet."""
+        if not self.options.rules.modes_match(claim, volume):
+            message = "Cannot bind PersistentVolume to requested PersistentVolumeClaim "
+            message = f'{message}"{claim.metadata.name}" due to incompatible volumeMode.'
+            plan.event(volume, "Warning", "VolumeMismatch", message)
+            message = f'Cannot bind PersistentVolume "{volume.metadata.name}" to requested PersistentVolumeClaim '
+            plan.event(claim, "Warning", "VolumeMismatch", f"{message}due to incompatible volumeMode.")
+            return
+        plan.enqueue(CLAIMS, claim_key(claim))
+
+    def _release(self, plan: PlanBuilder, volume: PersistentVolume) -> None:
+        """Set a volume Released, then reclaim it by its policy."""
+        if volume.status.phase not in ("Released", "Failed"):
+            volume = self.options.writes.set_volume_phase(plan, volume, "Released")
+        if volume.metadata.annotations.get(MIGRATED_TO):
+            return  # the external provisioner reclaims it
+        uid, name = volume.metadata.uid, volume.metadata.name
+        match volume.spec.persistent_volume_reclaim_policy:
+            case "Retain":
+                plan.describe(f"PV controller keeps {reference_of(volume)}: its reclaim policy is Retain")
+            case "Delete":
+                self._start_operation(plan, volume, f"delete-{name}[{uid}]")
+            case "Recycle":
+                self._start_operation(plan, volume, f"recycle-{name}[{uid}]")
+            case _:
+                message = "Volume has unrecognized PersistentVolumeReclaimPolicy"
+                self.options.writes.fail_volume(plan, volume, "VolumeUnknownReclaimPolicy", message)
+
+    def _start_operation(self, plan: PlanBuilder, volume: PersistentVolume, operation: str) -> None:
+        """Start the operation that reclaims a volume; an external driver reclaims what it has provisioned."""
+        ctx = plan.ctx
+        provisioner = volume.metadata.annotations.get(PROVISIONED_BY, "")
+        if has_operations(ctx):
+            if self.may_start(ctx, operation):
+                plan.enqueue(OPERATIONS, operation)
+        elif not operation.startswith("recycle") and not provisioner:
+            why = "no volume plugin matched"
+            message = self.options.messages.no_deleter.format(volume=volume.metadata.name, why=why)
+            self.options.writes.fail_volume(plan, volume, "VolumeFailedDelete", message)

@@ -1,0 +1,284 @@
+"""Provisions volumes of a driver for claims, attempt by attempt.
+
+An attempt makes what it was asked for when it began (class, node), whatever has changed since; until the volume is in
+the API nothing of it can be seen. Mirrors external-provisioner v6.3.0 `controller.go` and sig-storage-lib.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import attrs
+
+from ...api.kinds.node import Node
+from ...api.kinds.storage_class import StorageClass
+from ...api.kinds.volume import (
+    BETA_STORAGE_PROVISIONER,
+    STORAGE_PROVISIONER,
+    PersistentVolume,
+    PersistentVolumeClaim,
+)
+from ...volumes import claim_key, class_of_claim, is_bound, requested, selected_node, with_selected_node
+from ...world.apiserver import Write
+from ...world.component import TurnContext
+from ...world.log import Key
+from ...world.plan import PlanBuilder, reference_of
+from . import topology
+from .capacity import MAX_FAILURES, backoff
+from .driver import Driver
+from .in_tree_topology import choose_topology
+from .new_volume import chooses_zones, domain_of, volume_for, volume_name
+from .options import UNFINISHED, Failure
+from .topology import DriverTopology, FirstAttempt, NodeTopologies, NoTopology, NoTopologyYet, TopologyRequest
+
+TOPOLOGIES = "topologies"  # the view that counts the nodes' topologies
+
+
+@attrs.frozen
+class Attempt:
+    """A note: a volume as it was asked for when the attempt began; `number` counts from 1.
+
+    `remembered` is what was read for the claim of this uid; it is kept while the driver may still be at work.
+    """
+
+    number: int
+    node: str
+    volume: PersistentVolume | None = None
+    error: str = ""
+    claim: str = ""
+    remembered: FirstAttempt = FirstAttempt()
+
+
+@attrs.frozen
+class VolumeProvisioning:
+    """The routine that provisions volumes of one driver."""
+
+    driver: Driver
+
+    # -- which claims -----------------------------------------------------------------------------------
+
+    def enqueue(self, ctx: TurnContext, key: Key, _old: Any, new: Any) -> Iterator[str]:
+        """Yield a changed claim that waits for this driver and has no attempt yet."""
+        if key.kind == "PersistentVolumeClaim" and new is not None and self._is_waiting(ctx, new):
+            cause = f"{key.namespace}/{key.name}"
+            if ctx.note("attempt", cause) is None:
+                yield cause
+
+    def _is_waiting(self, ctx: TurnContext, claim: PersistentVolumeClaim) -> bool:
+        """Say whether a claim waits for this driver: it is named, and for a delayed class a node is selected."""
+        if claim.spec.volume_name or is_bound(claim):
+            return False
+        annotations = claim.metadata.annotations
+        storage_class: StorageClass | None = ctx.seen.get("StorageClass", class_of_claim(claim))
+        if storage_class is None:
+            return False
+        if self.driver.in_tree:
+            provisioner = storage_class.provisioner
+        else:
+            provisioner = annotations.get(STORAGE_PROVISIONER) or annotations.get(BETA_STORAGE_PROVISIONER, "")
+        unpinned = not self.driver.options.uses_selected_node and BETA_STORAGE_PROVISIONER in annotations
+        ready = not storage_class.delayed or unpinned or bool(selected_node(claim))
+        return self.driver.acts_for(provisioner) and ready
+
+    # -- the start of an attempt --------------------------------------------------------------------------
+
+    def sync(self, ctx: TurnContext, cause: str) -> Sequence[Write]:
+        """Start an attempt for a claim, or finish the one that is under way."""
+        attempt: Attempt | None = ctx.note("attempt", cause)
+        if attempt is not None and (attempt.volume is not None or attempt.error):
+            return self._finish(ctx, cause, attempt)
+        driver = self.driver
+        claim: PersistentVolumeClaim | None = ctx.seen.at(Key("PersistentVolumeClaim", *cause.split("/")))
+        if claim is None or not self._is_waiting(ctx, claim):
+            ctx.remember("attempt", cause, None)
+            return ()
+        if ctx.seen.get("PersistentVolume", volume_name(claim)) is not None:
+            return ()  # an earlier attempt made it: the PV controller is to bind it
+        if not driver.in_tree:
+            message = f'External provisioner is provisioning volume for claim "{claim_key(claim)}"'
+            ctx.event(claim, "Normal", "Provisioning", message, driver.source)
+        node = selected_node(claim)
+        started = self._start(ctx, claim, node, attempt)
+        on_node = f" on node {node}" if node else ""
+        ctx.describe(f"{driver.label} starts to provision a volume for {reference_of(claim)}{on_node}")
+        if driver.options.delay <= 0:
+            return self._finish(ctx, cause, started)
+        ctx.remember("attempt", cause, started)
+        ctx.wake_after(cause, driver.options.delay)
+        return ()
+
+    def _start(self, ctx: TurnContext, claim: PersistentVolumeClaim, node: str, last: Attempt | None) -> Attempt:
+        """Return a new attempt: the volume to make, or why it has no topology."""
+        uid, number = claim.metadata.uid, last.number + 1 if last is not None else 1
+        remembered = last.remembered if last is not None and last.claim == uid else FirstAttempt()
+        options = self.driver.options
+        try:
+            storage_class: StorageClass = self._read(ctx, Key("StorageClass", "", class_of_claim(claim)))
+            found = self._read(ctx, Key("Node", "", node)) if node and options.uses_selected_node else None
+            terms, remembered = self._topology(ctx, claim, storage_class, found, remembered)
+        except NoTopologyYet as why:
+            error = f"error generating accessibility requirements: {why}"
+            return Attempt(number, node, error=error, claim=uid, remembered=why.remembered)
+        except NoTopology as why:
+            return Attempt(number, node, error=str(why))
+        in_tree = self.driver.in_tree
+        guarded = options.adds_finalizer and not in_tree
+        volume = volume_for(claim, storage_class, self.driver.name, terms, in_tree=in_tree, guarded=guarded)
+        return Attempt(number, node, volume, claim=uid, remembered=remembered)
+
+    def _topology(
+        self,
+        ctx: TurnContext,
+        claim: PersistentVolumeClaim,
+        storage_class: StorageClass,
+        node: Node | None,
+        remembered: FirstAttempt,
+    ) -> tuple[Sequence[Mapping[str, tuple[str, ...]]], FirstAttempt]:
+        """Return where a volume for a claim is made: terms (ORed) of label key -> values; and what to remember."""
+        driver, options, name = self.driver, self.driver.options, claim.metadata.name
+        keys, zones = options.topology_keys, options.immediate_zone
+        zone = zones if isinstance(zones, str) else zones.get(name, "")
+        if zone and node is None:
+            return ({keys[0]: (zone,)},), remembered
+        if driver.in_tree or chooses_zones(storage_class):
+            try:
+                return choose_topology(name, storage_class, node, _nodes(ctx), keys), remembered
+            except NoTopology as why:
+                if driver.in_tree:
+                    raise
+                raise NoTopologyYet(str(why), remembered) from why
+        allowed = storage_class.allowed_topologies
+        nodes = [node] if node is not None else _nodes(ctx)
+        assumed = topology.keys_in_use(allowed, nodes, keys)
+        request = TopologyRequest(
+            claim=name,
+            allowed=allowed,
+            node=node.metadata.name if node is not None else "",
+            # This driver takes the first topology: without a list that is the node's, and no other need be looked for.
+            strict=options.strict_topology or (node is not None and not allowed),
+            immediate=options.immediate_topology,
+        )
+        counted = ctx.views[TOPOLOGIES]
+        assert isinstance(counted, NodeTopologies)
+        registered = DriverTopology(driver.name, ctx.seen, assumed, node, counted)
+        requirement, remembered = topology.accessibility(request, registered, remembered)
+        if requirement is None:
+            return (), remembered
+        first = requirement.preferred[0]
+        if options.pools and node is None:  # the driver may take any; it tries them in the order of preference
+            log, size = ctx.sim.log, requested(claim)
+            with_room = (
+                segment
+                for segment in requirement.preferred
+                if driver.storage.has_room(log, storage_class.parameters, segment, size)
+            )
+            first = next(with_room, first)
+        return ({key: (value,) for key, value in first},), remembered
+
+    def _read(self, ctx: TurnContext, key: Key) -> Any:
+        """Read an object that the driver needs `get` for (S0, New Permissions)."""
+        plural = {"StorageClass": "storageclasses.storage.k8s.io", "Node": "nodes"}[key.kind]
+        if not ctx.sim.server.permit(self.driver.component, "get", key.kind):
+            resource, _, group = plural.partition(".")
+            raise NoTopology(
+                f'failed to get {key.kind} "{key.name}": {plural} "{key.name}" is forbidden: '
+                f'User "system:{self.driver.component}" cannot get resource "{resource}" in API group "{group}" '
+                "at the cluster scope"
+            )
+        found = ctx.get_live(key)
+        if found is None:
+            if self.driver.in_tree:
+                raise NoTopology(f'Failed to get target node: node "{key.name}" not found')
+            raise NoTopology(f'failed to get {key.kind} "{key.name}": {plural} "{key.name}" not found')
+        return found
+
+    # -- the end of an attempt ----------------------------------------------------------------------------
+
+    def _finish(self, ctx: TurnContext, cause: str, attempt: Attempt) -> Sequence[Write]:
+        """Finish an attempt: create its volume, or report why it failed."""
+        driver, volume = self.driver, attempt.volume
+        claim: PersistentVolumeClaim | None = ctx.seen.at(Key("PersistentVolumeClaim", *cause.split("/")))
+        failure = self._failure(ctx, cause, attempt)
+        if failure is not None:
+            return self._fail(ctx, cause, attempt, claim, failure)
+        assert volume is not None
+        ctx.remember("attempt", cause, None)
+        if driver.options.pools:
+            driver.storage.allocate(ctx.sim.log, driver.parameters(ctx, volume), volume)
+            driver.refresh_capacity(ctx, volume)
+        plan = PlanBuilder(ctx, driver.source)
+        name = volume.metadata.name
+        plan.create(volume, f"{driver.label} creates volume {name}, reserved for {cause.removeprefix('default/')}")
+        if claim is not None:
+            using = f" using {driver.name}" if driver.in_tree else ""
+            plan.event(claim, "Normal", "ProvisioningSucceeded", f"Successfully provisioned volume {name}{using}")
+        return plan.writes
+
+    def _failure(self, ctx: TurnContext, cause: str, attempt: Attempt) -> Failure | None:
+        """Return the failure that strikes this attempt, and count it."""
+        driver, options = self.driver, self.driver.options
+        if attempt.volume is None:
+            return Failure(code="", desc=attempt.error)
+        domain = domain_of(attempt.volume)
+        exhausted = f"not enough capacity in {domain}"
+        for number, failure in enumerate(options.fails):
+            struck = ctx.note("struck", str(number)) or 0
+            if (failure.times is None or struck < failure.times) and failure.topology in ("", domain):
+                if failure.times is not None:
+                    ctx.remember("struck", str(number), struck + 1)
+                return attrs.evolve(failure, desc=failure.desc or exhausted)
+        chance = options.fail_chance
+        if chance and ctx.draw("provisioning fails", cause, 100, attempt.number) < chance:
+            return Failure(desc=exhausted)
+        parameters = driver.parameters(ctx, attempt.volume)
+        if options.pools and not driver.storage.fits(ctx.sim.log, parameters, attempt.volume):
+            return Failure(desc=exhausted)
+        return None
+
+    def _fail(
+        self,
+        ctx: TurnContext,
+        cause: str,
+        attempt: Attempt,
+        claim: PersistentVolumeClaim | None,
+        failure: Failure,
+    ) -> Sequence[Write]:
+        """Report a failed attempt; hand the claim back to the scheduler, or try again later on the selected node."""
+        driver, options = self.driver, self.driver.options
+        plan = PlanBuilder(ctx, driver.source)
+        if claim is None:
+            ctx.remember("attempt", cause, None)
+            return ()
+        if options.pools and attempt.volume is not None:
+            driver.refresh_capacity(ctx, attempt.volume, failed=True)
+        codes = options.reschedule_codes
+        reschedules = options.on_failure == "reschedule" and (not codes or failure.code in codes)
+        if reschedules and failure.code and attempt.node and selected_node(claim):
+            ctx.remember("attempt", cause, None)
+            words = f"{driver.label} cannot provision on node {attempt.node} and removes the selected node of "
+            plan.update(claim, with_selected_node(claim, ""), f"{words}{reference_of(claim)}")
+        else:
+            number = min(attempt.number, MAX_FAILURES)
+            kept = attempt.remembered if attempt.volume is None or failure.code in UNFINISHED else FirstAttempt()
+            uid = attempt.claim if kept != FirstAttempt() else ""
+            ctx.remember("attempt", cause, Attempt(number, attempt.node, claim=uid, remembered=kept))
+            ctx.wake_after(cause, backoff(number))
+            plan.describe(f"{driver.label} cannot provision a volume for {reference_of(claim)}: {failure.desc}")
+        plan.event(claim, "Warning", "ProvisioningFailed", self._failure_message(claim, failure))
+        return plan.writes
+
+    def _failure_message(self, claim: PersistentVolumeClaim, failure: Failure) -> str:
+        """Return the message of the Event about a failed attempt."""
+        message = failure.desc
+        if failure.code and not self.driver.in_tree:
+            message = f"rpc error: code = {failure.code} desc = {failure.desc}"
+        if message.startswith("Failed to get target node"):
+            return message
+        failed = "Failed" if self.driver.in_tree else "failed"
+        return f'{failed} to provision volume with StorageClass "{class_of_claim(claim)}": {message}'
+
+
+def _nodes(ctx: TurnContext) -> Iterator[Node]:
+    """Yield all nodes, which are looked up only if somebody asks for the first."""
+    yield from ctx.seen.all("Node")

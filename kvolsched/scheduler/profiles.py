@@ -1,0 +1,86 @@
+"""The profiles: which plugins a revision enables, in which order, with which weights and options.
+
+The order is Kubernetes': the reason that an event counts for a node is the first failing plugin's. `design_profile`
+follows Kubernetes 1.11 and 1.16 where the documents are silent, in words as in order (volume binding before pod
+affinity, spreading just before it).
+"""
+
+from __future__ import annotations
+
+from .framework.extension_points import EnabledPlugin, EventWording
+from .framework.profile import Profile
+from .framework.verdict import Code, Reason
+from .plugins.default_preemption import DefaultPreemption
+from .plugins.dynamic_resources import DynamicResources
+from .plugins.image_locality import ImageLocality
+from .plugins.inter_pod_affinity import INTER_POD_AFFINITY_1_11, InterPodAffinity
+from .plugins.node_affinity import NodeAffinity, any_node
+from .plugins.node_name import NodeName
+from .plugins.node_ports import NodePorts
+from .plugins.node_resources_balanced_allocation import NodeResourcesBalancedAllocation, score_balance
+from .plugins.node_resources_fit import NodeResourcesFit, is_any_asked_for
+from .plugins.node_unschedulable import NodeUnschedulable
+from .plugins.node_volume_limits import NodeVolumeLimits, bound_volumes
+from .plugins.pod_topology_spread import PodTopologySpread
+from .plugins.pod_topology_spread.releases import EVEN_PODS_SPREAD
+from .plugins.taint_toleration import TaintToleration
+from .plugins.volume_binding import VolumeBinding
+from .plugins.volume_binding.releases import CHECK_VOLUME_BINDING
+from .plugins.volume_restrictions import VolumeRestrictions
+from .plugins.volume_zone import VolumeZone, ignore_claims
+
+
+def upstream_profile() -> Profile:
+    """Return the plugins of kube-scheduler v1.36.2."""
+    return Profile(
+        "upstream",
+        (
+            EnabledPlugin(NodeUnschedulable()),
+            EnabledPlugin(NodeName()),
+            EnabledPlugin(TaintToleration(), 3),
+            EnabledPlugin(NodeAffinity(), 2),
+            EnabledPlugin(NodePorts()),
+            EnabledPlugin(NodeResourcesFit(), 1),
+            EnabledPlugin(VolumeRestrictions()),
+            EnabledPlugin(NodeVolumeLimits()),
+            EnabledPlugin(VolumeBinding(), 0),  # its score is behind a feature gate that is off by default
+            EnabledPlugin(VolumeZone()),
+            EnabledPlugin(PodTopologySpread(), 2),
+            EnabledPlugin(InterPodAffinity(), 2),
+            EnabledPlugin(DynamicResources(), 2),
+            EnabledPlugin(DefaultPreemption(), 0),
+            EnabledPlugin(NodeResourcesBalancedAllocation(), 1),
+            EnabledPlugin(ImageLocality(), 1),
+        ),
+        EventWording(after_prefilter="not found"),
+    )
+
+
+def design_profile() -> Profile:
+    """Return the plugins of the design documents, in the order and with the words of the releases that shipped them."""
+    fit = NodeResourcesFit(
+        too_many_pods=Reason(0, "Insufficient pods", Code.UNSCHEDULABLE), is_compared=is_any_asked_for
+    )
+    return Profile(
+        "design",
+        (
+            EnabledPlugin(NodeUnschedulable()),
+            EnabledPlugin(fit, 1, "general"),
+            EnabledPlugin(NodeName(mismatched=Reason(0, "node(s) didn't match the requested hostname")), 1, "general"),
+            EnabledPlugin(
+                NodeAffinity(unmatched=Reason(0, "node(s) didn't match node selector"), restriction=any_node),
+                1,
+                "general",
+            ),
+            EnabledPlugin(
+                TaintToleration(untolerated=Reason(0, "node(s) had taints that the pod didn't tolerate")), 1
+            ),
+            EnabledPlugin(NodeVolumeLimits(counted=bound_volumes, document_name="MaxPDVolumeCount")),
+            EnabledPlugin(CHECK_VOLUME_BINDING, 1),
+            EnabledPlugin(VolumeZone(claim_error=ignore_claims, document_name="NoVolumeZoneConflict")),
+            EnabledPlugin(EVEN_PODS_SPREAD, 1),
+            EnabledPlugin(INTER_POD_AFFINITY_1_11, 0),  # preferred terms do not rank
+            EnabledPlugin(NodeResourcesBalancedAllocation(score_of=score_balance), 1),
+        ),
+        EventWording(prefilter_alone=True, counts_errors=True),
+    )
