@@ -46,15 +46,17 @@ def storage_class(name="late", provisioner=DRIVER, *, waits=True, allowed=None, 
             "provisioner": provisioner, "volumeBindingMode": "WaitForFirstConsumer" if waits else "Immediate", **fields}
 
 
-def volume(name="disk", size="10Gi", storage_class="late", *terms, claim="", bound="", policy="Retain", driver=DRIVER,
+def volume(name="disk", size="10Gi", storage_class="late", *terms, zone="", claim="", bound="", policy="Retain", driver=DRIVER,
            labels=None, annotations=None, phase=None, **spec):
-    """Return a volume that is reachable where one of the terms {key: values} holds, or everywhere.
+    """Return a volume that is reachable in a zone, where one of the terms {key: values} holds, or else everywhere.
 
     `claim` names the claim that it is reserved for (prebound), `bound` the claim that it is bound to. The phase
     follows; an empty one leaves the status out.
     """
     spec = {"capacity": {"storage": size}, "accessModes": ["ReadWriteOnce"], "storageClassName": storage_class,
             "persistentVolumeReclaimPolicy": policy, "csi": {"driver": driver, "volumeHandle": name}, **spec}
+    if zone:
+        terms = (*terms, {ZONE: [zone]})
     if terms:
         spec["nodeAffinity"] = {"required": node_selector(*terms)}
     if claim or bound:

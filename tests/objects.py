@@ -3,6 +3,7 @@
 from functools import wraps
 
 import manifests
+import yaml
 
 from kvolsched.api.text.convert import from_plain
 
@@ -17,3 +18,8 @@ def typed(build):
 
 node, csi_node, storage_class = typed(manifests.node), typed(manifests.csi_node), typed(manifests.storage_class)
 volume, claim, pod = typed(manifests.volume), typed(manifests.claim), typed(manifests.pod)
+
+
+def read(text):
+    """Return the objects of a text of YAML documents."""
+    return [from_plain(plain) for plain in yaml.safe_load_all(text) if plain]
