@@ -1,6 +1,6 @@
-"""The command line: play a scenario, search it, compare our answers with recorded ones, ask a dump as kubectl would.
+"""The command line: runs and explores scenarios, compares recordings, redacts and questions dumps.
 
-Prints what a notebook would show as text.
+It prints the text that a notebook shows.
 """
 
 from __future__ import annotations
@@ -23,24 +23,24 @@ from .scenario import load, scenario, scenario_names
 LAGS = ["none", "ordered", "per kind"]
 
 
-def moment(text: str) -> datetime:
-    """Return a moment as manifests write it, with or without its zone (then UTC)."""
+def parse_time(text: str) -> datetime:
+    """Return the time that a text in manifest format names; without a zone it is UTC."""
     try:
         found = datetime.fromisoformat(text)
     except ValueError:
-        raise click.BadParameter(f"{text!r} is no time; write for example 2026-01-31T12:00:00Z") from None
+        raise click.BadParameter(f"{text!r} is not a time; write for example 2026-01-31T12:00:00Z") from None
     return found if found.tzinfo is not None else found.replace(tzinfo=UTC)
 
 
 class CommandRefused(click.ClickException):
-    """What kubectl refuses, in its words; what there is instead stands below."""
+    """A refusal in kubectl's words, with a hint about what exists below it."""
 
     def __init__(self, error: Exception) -> None:
         super().__init__(getattr(error, "words", "") or str(error))
         self.hint = getattr(error, "hint", "")
 
     def show(self, file: Any = None) -> None:
-        """Print it, with no word of ours in front."""
+        """Print the message without the prefix `Error:`."""
         click.echo(self.message if not self.hint else f"{self.message}\n{self.hint}", err=True, file=file)
 
 
@@ -52,7 +52,7 @@ def main() -> None:
 
 @main.command("scenarios")
 def list_scenarios() -> None:
-    """List the scenarios that are shipped."""
+    """List the shipped scenarios."""
     for name in scenario_names():
         click.echo(f"{name:<24}{load(name).question}")
 
@@ -63,7 +63,7 @@ def list_scenarios() -> None:
 @click.option("--seed", type=int, default=None, help="Decides ties and draws.")
 def run(name: str, revision: str | None, seed: int | None) -> None:
     """Run the scenario NAME and print its steps."""
-    cluster = _scenario(name, revision, seed)
+    cluster = _load_scenario(name, revision, seed)
     for step in cluster.run(progress=True).steps:
         click.echo(repr(step))
     click.echo(repr(cluster.get("pods")))
@@ -72,13 +72,13 @@ def run(name: str, revision: str | None, seed: int | None) -> None:
 @main.command()
 @click.argument("name")
 @click.option("--revision", type=click.Choice(list(REVISIONS)), default=None, help="Rules to run it under.")
-@click.option("--lag", type=click.Choice(LAGS), default="ordered", help="How far behind informers may be.")
-@click.option("--max-states", type=int, default=200_000, help="Give up after so many.")
+@click.option("--lag", type=click.Choice(LAGS), default="ordered", help="How watches may lag.")
+@click.option("--max-states", type=int, default=200_000, help="The most states to visit.")
 def explore(name: str, revision: str | None, lag: str, max_states: int) -> None:
-    """Search every order of turns of the scenario NAME for a state that nobody can leave."""
-    found = _scenario(name, revision, None).explore(lag=lag, max_states=max_states)
+    """Search every order of turns of the scenario NAME for a state in which it is stuck."""
+    found = _load_scenario(name, revision, None).explore(lag=lag, max_states=max_states)
     click.echo(repr(found))
-    sys.exit(1 if found.found else 0)
+    sys.exit(1 if found.counterexample else 0)
 
 
 @main.command()
@@ -87,17 +87,17 @@ def explore(name: str, revision: str | None, lag: str, max_states: int) -> None:
     "--revision",
     type=click.Choice(list(REVISIONS)),
     default=None,
-    help="Rules that answer; by default those that a family judges: design for design-*, upstream for all others.",
+    help="Rules that answer; by default design for families design-*, upstream for all others.",
 )
-@click.option("--aspect", "aspects", default="", help="Compare these alone, parted by commas: nodes,scores.")
+@click.option("--aspect", "aspects", default="", help="Compare only these, separated by commas: nodes,scores.")
 @click.option("--json", "as_json", is_flag=True, help='Print {family: {aspect: {"agree": n, "of": m}}}.')
 def conform(files: tuple[str, ...], revision: str | None, aspects: str, as_json: bool) -> None:  # noqa: FBT001 - a flag
-    """Compare our answers with recorded cases, and say where they differ; exits 0 only if all that was asked agrees."""
-    from .conform import conform as play
+    """Compare our answers with recorded cases and print the differences; exits 0 only if all agree."""
+    from .conform import conform as compare
 
-    asked = [word for word in map(str.strip, aspects.split(",")) if word]
+    chosen = [word for word in map(str.strip, aspects.split(",")) if word]
     try:
-        agreement = play(files, revision or "", asked, progress=sys.stderr.isatty())
+        agreement = compare(files, revision or "", chosen, progress=sys.stderr.isatty())
     except (OSError, ValueError) as error:
         raise click.ClickException(str(error)) from None
     click.echo(json.dumps(agreement.as_data()) if as_json else str(agreement))
@@ -108,11 +108,11 @@ def conform(files: tuple[str, ...], revision: str | None, aspects: str, as_json:
 
 @main.command()
 @click.argument("files", nargs=-1, required=True, type=click.Path(exists=True))
-@click.option("-o", "--output", default="-", help="Where it goes: JSON or YAML, packed if .gz.")
-@click.option("--keys", default="", help="A file for the owner: new name -> old name. Not to be shared.")
-@click.option("--salt", default="", help="The same dump and salt give the same names.")
+@click.option("-o", "--output", default="-", help="Output file: JSON or YAML, compressed if .gz.")
+@click.option("--keys", default="", help="A file with new name -> old name, for the owner only.")
+@click.option("--salt", default="", help="Equal dumps and salts give equal names.")
 def redact(files: tuple[str, ...], output: str, keys: str, salt: str) -> None:
-    """Replace the names in a dump before it is shared; what is decided about its pods stays the same."""
+    """Replace the names in a dump before it is shared; scheduling decisions stay the same."""
     import gzip
     import os
 
@@ -131,27 +131,27 @@ def redact(files: tuple[str, ...], output: str, keys: str, salt: str) -> None:
     if keys:
         with os.fdopen(os.open(keys, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="utf-8") as stream:
             json.dump(found.names, stream, indent=1, ensure_ascii=False)
-    told = f"{len(found.objects)} objects, {len(found.names)} names replaced; look it over before you share it"
-    click.echo(told, err=True)
+    summary = f"{len(found.objects)} objects, {len(found.names)} names replaced; check the file before you share it"
+    click.echo(summary, err=True)
 
 
 @main.command()
 @click.argument("dump", nargs=-1, required=True, type=click.Path(exists=True))
-@click.option("--pod", default="", help="NAMESPACE/NAME, or NAME where one pod has it; without: all that have no node.")
+@click.option("--pod", default="", help="NAMESPACE/NAME, or a unique NAME; by default all pods without a node.")
 @click.option("--revision", type=click.Choice(list(REVISIONS)), default="upstream", help="Rules that judge.")
-@click.option("--fix", "fixed", is_flag=True, help="Look for the nearest fixes, too.")
+@click.option("--fix", "fixed", is_flag=True, help="Also find the nearest fixes.")
 def why(dump: tuple[str, ...], pod: str, revision: str, fixed: bool) -> None:  # noqa: FBT001 - a flag
     """Say why a pod of a DUMP (files or directories that `kubectl get -o yaml` wrote) is pending."""
     from .why import pending
 
-    cluster = _dumped(dump, revision)
+    cluster = _load_dump(dump, revision)
     try:
         if pod:
             click.echo(repr(cluster.why(pod)))
             if fixed:
                 click.echo(f"\n{cluster.fix(pod)!r}")
             return
-        click.echo("\n\n".join(repr(cluster.fix(each)) for each in pending(cluster)) if fixed else repr(cluster.why()))
+        click.echo("\n\n".join(repr(cluster.fix(name)) for name in pending(cluster)) if fixed else repr(cluster.why()))
     except KeyError as error:
         raise click.ClickException(str(error.args[0])) from None
 
@@ -162,10 +162,10 @@ def why(dump: tuple[str, ...], pod: str, revision: str, fixed: bool) -> None:  #
 @click.option("-A", "--all-namespaces", is_flag=True, help="Of every namespace.")
 @click.option("-o", "--output", type=click.Choice(["wide", "yaml", "json", "name"]), default=None, help="As kubectl's.")
 @click.option("--show-labels", is_flag=True, help="With the labels as the last column.")
-@click.option("--now", type=moment, metavar="TIME", default=None, help="Count ages to here: 2026-01-31T12:00:00Z.")
+@click.option("--now", type=parse_time, metavar="TIME", default=None, help="Count ages to here: 2026-01-31T12:00:00Z.")
 def get_(words: tuple[str, ...], output: str | None, **options: Any) -> None:
-    """List what a DUMP holds as `kubectl get` prints it: kvolsched get dump.yaml pods -n shop."""
-    cluster, kind, names = _asked(words)
+    """List objects of a DUMP as `kubectl get` prints them: kvolsched get dump.yaml pods -n shop."""
+    cluster, kind, names = _parse_words(words)
     try:
         found = cluster.get(kind, name=names, output=output or "", **options)
     except (ResourceNotFound, ValueError) as error:
@@ -178,10 +178,10 @@ def get_(words: tuple[str, ...], output: str | None, **options: Any) -> None:
 @main.command("describe")
 @click.argument("words", nargs=-1, required=True, metavar="DUMP... KIND [NAME]...")
 @click.option("-n", "--namespace", default="default", help="Of this namespace.")
-@click.option("--now", type=moment, metavar="TIME", default=None, help="Count ages to here: 2026-01-31T12:00:00Z.")
+@click.option("--now", type=parse_time, metavar="TIME", default=None, help="Count ages to here: 2026-01-31T12:00:00Z.")
 def describe_(words: tuple[str, ...], namespace: str, now: datetime | None) -> None:
-    """Describe what a DUMP holds as `kubectl describe` prints it: kvolsched describe dump.yaml pod web-0 -n shop."""
-    cluster, kind, names = _asked(words)
+    """Describe objects of a DUMP as `kubectl describe` prints them: kvolsched describe dump.yaml pod web-0 -n shop."""
+    cluster, kind, names = _parse_words(words)
     try:
         found = [cluster.describe(kind, name, namespace, now=now) for name in names or ("",)]
     except ResourceNotFound as error:
@@ -189,30 +189,30 @@ def describe_(words: tuple[str, ...], namespace: str, now: datetime | None) -> N
     click.echo("\n\n\n".join(map(repr, found)))
 
 
-def _asked(words: tuple[str, ...]) -> tuple[Cluster, str, tuple[str, ...]]:
-    """Return the cluster, the kind and the names that are asked for: dumps come first, up to a word that is a kind."""
+def _parse_words(words: tuple[str, ...]) -> tuple[Cluster, str, tuple[str, ...]]:
+    """Return the cluster, the kind and the names of a command: dumps come first, up to the first kind."""
 
-    def asks(word: str) -> bool:
+    def is_kind_word(word: str) -> bool:
         first = word.partition("/")[0].partition(",")[0]
         return first == "all" or is_kind_name(first) or not Path(word).exists()
 
-    number = next((place for place, word in enumerate(words) if place and asks(word)), len(words))
+    number = next((place for place, word in enumerate(words) if place and is_kind_word(word)), len(words))
     dumps, asked = words[:number], words[number:]
     if not Path(dumps[0]).exists():
-        raise click.UsageError(f"the first word is a dump: {dumps[0]!r} is no file or directory.")
+        raise click.UsageError(f"the first word must be a dump: {dumps[0]!r} is no file or directory.")
     if not asked:
-        raise click.UsageError("what of it? Name a kind, such as pods, pvc or nodes.")
-    return _dumped(dumps, "upstream"), asked[0], asked[1:]
+        raise click.UsageError("name a kind after the dump, such as pods, pvc or nodes.")
+    return _load_dump(dumps, "upstream"), asked[0], asked[1:]
 
 
-def _dumped(dump: tuple[str, ...], revision: str) -> Cluster:
+def _load_dump(dump: tuple[str, ...], revision: str) -> Cluster:
     try:
         return Cluster.from_manifests(*map(Path, dump), revision=revision)
     except ManifestError as error:
         raise click.ClickException(str(error)) from None
 
 
-def _scenario(name: str, revision: str | None, seed: int | None) -> Cluster:
+def _load_scenario(name: str, revision: str | None, seed: int | None) -> Cluster:
     try:
         return scenario(name, revision or "", seed=seed)
     except KeyError as error:

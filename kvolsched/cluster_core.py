@@ -52,7 +52,7 @@ class ClusterCore:
         self.name = name
         self.components = dict(components or {})
         self.world: Simulation = self.revision.simulation(seed=seed, components=self.components)
-        self.loaded: manifest.Manifests | None = None
+        self.loaded_manifests: manifest.Manifests | None = None
 
     @classmethod
     def from_manifests(
@@ -67,7 +67,7 @@ class ClusterCore:
         cluster = cls(revision, seed=seed, components=components, name=name)
         read = manifest.read(list(sources) if len(sources) != 1 else sources[0], lenient=lenient)
         cluster.load(read.objects)
-        cluster.loaded = read
+        cluster.loaded_manifests = read
         return cluster
 
     def load(self, objects: Iterable[Any]) -> None:
@@ -240,15 +240,15 @@ class ClusterCore:
     def back(self, steps: int = 1) -> Step:
         """Go back some steps, at most to the start, and return the step that led there; later steps stay known."""
         self.world.back(steps)
-        return self.here
+        return self.last_step
 
     def goto(self, step: int) -> Step:
         """Go to the end of a step of this branch and return it; 0 is the start, -1 the last known step."""
         self.world.goto(step if step >= 0 else self.world.known_steps + 1 + step)
-        return self.here
+        return self.last_step
 
     @property
-    def here(self) -> Step:
+    def last_step(self) -> Step:
         """The step that led to the present place; number 0 at the start."""
         number, place = self.world.step_number, self.world.place
         turns = (turn for turn in self.world.turns if turn.step == number and turn.end <= place)
@@ -335,7 +335,7 @@ class ClusterCore:
 
     def written(self, *references: str) -> str:
         """Return the manifests of these objects, by default of all, as they were loaded: without defaults."""
-        objects = self.loaded.objects if self.loaded is not None else ()
+        objects = self.loaded_manifests.objects if self.loaded_manifests is not None else ()
         wanted = {key_for(reference) for reference in references}
         return manifest.write([obj for obj in objects if not wanted or key_of(obj) in wanted])
 

@@ -1,8 +1,8 @@
-"""Exercises: write one rule of kube-scheduler yourself, and be judged by what the real one answered.
+"""Exercises: a learner writes one rule of kube-scheduler and compares it with recorded verdicts of the real one.
 
-A few recorded cases of each rule ship with the package: a pod, a cluster, and which nodes the rule rejected, in its
-words. `check` asks a learner's rule about every node of them and keeps the first answer that differs. Only Yes and No
-are compared; a rule that fails or does not answer disagrees, and says how.
+A few recorded cases of each rule ship with the package: a pod, a cluster, and the rejected nodes with their reasons.
+`check` asks a learner's rule about every node and keeps the first difference. It compares only Yes and No; a rule
+that raises an error or gives no answer disagrees.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache, cached_property
 from importlib import resources
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import attrs
 
@@ -25,10 +25,14 @@ from .scheduler.columns.snapshot import Snapshot, snapshot
 from .scheduler.framework.custom_plugin import as_verdict, display_name
 from .scheduler.framework.verdict import Reject
 
+if TYPE_CHECKING:
+    from .views.drawing.figure import Figure
+
 LearnerRule = Callable[[Any, Any, Snapshot], Any]
 LABELS, TAINTS = "metadata.labels", "spec.taints"
 AFFINITY = ("spec.nodeSelector", "spec.affinity.nodeAffinity")
-READS: Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]] = {  # of the pod and of the node, what rules read
+# The fields of the pod and of the node that each rule reads.
+RULE_READS: Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "NodeResourcesFit": (("spec.initContainers", "spec.containers", "spec.overhead"), ("status.allocatable",)),
     "NodeAffinity": (AFFINITY, (LABELS,)),
     "TaintToleration": (("spec.tolerations",), (TAINTS,)),
@@ -37,26 +41,32 @@ READS: Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]] = {  # of the pod a
     "VolumeZone": (("spec.volumes",), (LABELS,)),
     "NodeVolumeLimits": (("spec.volumes",), ()),
 }
-BEHIND = {  # what a rule about volumes reads behind the pod and beside the node
+RELATED_READS = {  # fields of other objects that rules about volumes read
     "PersistentVolumeClaim": ("spec.storageClassName", "spec.volumeName", "spec.resources"),
     "PersistentVolume": (LABELS, "spec.nodeAffinity", "spec.csi"),
     "StorageClass": ("provisioner", "volumeBindingMode", "allowedTopologies"),
     "CSINode": ("spec.drivers",),
 }
-QUIET = frozenset({"image", "ports", "imagePullPolicy", "securityContext"})
+UNREAD_FIELDS = frozenset({"image", "ports", "imagePullPolicy", "securityContext"})
 
 
 @attrs.frozen
 class Answer:
-    """What was recorded of one node, and what a learner's rule says; empty reasons are a Yes."""
+    """The recorded verdict on one node and the learner's, as reasons of a No; no reasons are a Yes.
+
+    Args:
+        node: the node.
+        recorded: the recorded reasons.
+        yours: the reasons of the learner's rule.
+        sides: the evidence of the learner's rule.
+        failed: the error of the learner's rule; "" for none.
+    """
 
     node: str
     recorded: tuple[str, ...]
     yours: tuple[str, ...]
     sides: tuple[str, ...] = ()
-    """The evidence that the learner's rule gives, if it gives any."""
     failed: str = ""
-    """Why the learner's rule gave no answer."""
 
     @property
     def agrees(self) -> bool:
@@ -66,7 +76,7 @@ class Answer:
 
 @attrs.frozen(slots=False)
 class RecordedCase:
-    """One recorded case of one rule: the pod, the cluster, and per node the reasons of a No."""
+    """One recorded case of one rule: the pod, the cluster, and the reasons of a No per node."""
 
     id: str
     plugin: str
@@ -76,15 +86,16 @@ class RecordedCase:
 
     @classmethod
     def of(cls, case: Mapping[str, Any], plugin: str) -> RecordedCase:
-        """Read a case, as recorded with every rule or as shipped with one."""
-        said = {node: found.get("rejections", {}) for node, found in case.get("expect", {}).get("nodes", {}).items()}
-        reasons = case.get("recorded") or {node: found.get(plugin, ()) for node, found in said.items()}
+        """Return a case of one rule from a recording of all rules, or from a shipped one."""
+        expected = case.get("expect", {}).get("nodes", {})
+        rejections = {node: answer.get("rejections", {}) for node, answer in expected.items()}
+        reasons = case.get("recorded") or {node: by_plugin.get(plugin, ()) for node, by_plugin in rejections.items()}
         recorded = {node: tuple(given) for node, given in sorted(reasons.items())}
         return cls(str(case["id"]), plugin, case["pod"], tuple(case["objects"]), recorded)
 
     @cached_property
     def cluster(self) -> Cluster:
-        """The cluster with its pod, to look around in: `.map()`, `.step("scheduler")`, `.why(...)`."""
+        """The case's cluster with its pod, for questions such as `.map()` and `.why(...)`."""
         return Cluster.from_manifests([*self.objects, self.pod], name=self.id)
 
     def line(self) -> str:
@@ -94,12 +105,12 @@ class RecordedCase:
 
     @cached_property
     def seen(self) -> Snapshot:
-        """What the scheduler sees of the case's cluster."""
+        """The scheduler's snapshot of the case's cluster."""
         return snapshot(item for item in map(from_plain, self.objects) if not isinstance(item, Frozen))
 
     @cached_property
-    def wanted(self) -> Any:
-        """The pod, read."""
+    def pod_object(self) -> Any:
+        """The pod as an object."""
         return from_plain(self.pod)
 
     def ask(self, rule: LearnerRule) -> Iterator[Answer]:
@@ -107,7 +118,7 @@ class RecordedCase:
         for name, recorded in self.recorded.items():
             node = self.seen.node(name)
             try:
-                given = as_verdict(rule(self.wanted, node, self.seen), "no reason given")
+                given = as_verdict(rule(self.pod_object, node, self.seen), "no reason given")
             except Exception as error:  # noqa: BLE001 - whatever a learner's rule raises is shown, not raised
                 yield Answer(name, recorded, (), failed=f"{type(error).__name__}: {error}")
                 continue
@@ -115,76 +126,77 @@ class RecordedCase:
             yield Answer(name, recorded, reasons, tuple(map(str, getattr(given, "evidence", ()))))
 
     def wrong(self, rule: LearnerRule) -> list[Answer]:
-        """Return the answers that differ."""
+        """Return the answers of a rule that differ from the recorded ones."""
         return [answer for answer in self.ask(rule) if not answer.agrees]
 
 
 @attrs.frozen(slots=False)
 class Disagreement:
-    """The first node of which a learner's rule says something else than kube-scheduler did, with both sides."""
+    """The first node on which a learner's rule and kube-scheduler disagree, with both sides."""
 
-    told: RecordedCase
+    case: RecordedCase
     node: str
     answers: tuple[Answer, ...]
 
     @property
     def answer(self) -> Answer:
-        """What both say of the node."""
+        """Both verdicts on the node."""
         return next(answer for answer in self.answers if answer.node == self.node)
 
     @property
     def cluster(self) -> Cluster:
-        """The case's cluster, to look around in."""
-        return self.told.cluster
+        """The case's cluster, for further questions."""
+        return self.case.cluster
 
     @property
-    def because(self) -> tuple[str, ...]:
-        """Both sides of the comparison on which the real rule rejects the node; () if it does not."""
-        rule: Any = revision_named("upstream").profile.plugin(self.told.plugin)
-        given = rule.rule(self.told.wanted, self.told.seen.node(self.node), self.told.seen)
+    def evidence(self) -> tuple[str, ...]:
+        """Both sides of the comparison on which the real rule rejects the node; () if it does not reject it."""
+        rule: Any = revision_named("upstream").profile.plugin(self.case.plugin)
+        given = rule.rule(self.case.pod_object, self.case.seen.node(self.node), self.case.seen)
         return tuple(map(str, given.evidence)) if isinstance(given, Reject) and self.answer.recorded else ()
 
     @property
     def pod(self) -> str:
-        """What the rule reads of the pod, as YAML; a rule about volumes follows its claims."""
-        own = _part(self.told.pod, READS[self.told.plugin][0])
-        return own if "Volume" not in self.told.plugin else own + "".join(map(self._behind, self._followed()))
+        """The fields of the pod that the rule reads, as YAML; rules about volumes also read its claims."""
+        fields = _parts_as_yaml(self.case.pod, RULE_READS[self.case.plugin][0])
+        related = self._claims_and_sources() if "Volume" in self.case.plugin else ()
+        return fields + "".join(map(self._related_as_yaml, related))
 
     @property
-    def placed(self) -> str:
-        """What the rule reads of the node, as YAML."""
-        beside = self._behind(("CSINode", self.node)) if self.told.plugin == "NodeVolumeLimits" else ""
-        return _part(self._objects["Node", self.node], READS[self.told.plugin][1]) + beside
+    def node_fields(self) -> str:
+        """The fields of the node that the rule reads, as YAML."""
+        csi_node = self._related_as_yaml(("CSINode", self.node)) if self.case.plugin == "NodeVolumeLimits" else ""
+        return _parts_as_yaml(self._objects["Node", self.node], RULE_READS[self.case.plugin][1]) + csi_node
 
     @cached_property
     def _objects(self) -> dict[tuple[str, str], Any]:
-        return {(item["kind"], item["metadata"]["name"]): item for item in self.told.objects}
+        return {(item["kind"], item["metadata"]["name"]): item for item in self.case.objects}
 
-    def _followed(self) -> Iterator[tuple[str, str]]:
-        """Yield the pod's claims, each with its volume or else its class."""
-        for name in self.told.wanted.claim_names():
-            claim = self.told.seen.claim(self.told.wanted.metadata.namespace, name)
+    def _claims_and_sources(self) -> Iterator[tuple[str, str]]:
+        """Yield (kind, name) of the pod's claims, each followed by its volume or class."""
+        for name in self.case.pod_object.claim_names():
+            claim = self.case.seen.claim(self.case.pod_object.metadata.namespace, name)
             if claim is not None:
                 yield "PersistentVolumeClaim", name
                 bound = claim.spec.volume_name
                 yield ("PersistentVolume", bound) if bound else ("StorageClass", str(claim.spec.storage_class_name))
 
-    def _behind(self, place: tuple[str, str]) -> str:
-        """Return what rules read of an object as YAML, under its name."""
-        found = self._objects.get(place)
-        text = _part(found, BEHIND[place[0]]) if found is not None else "not found\n"
-        return f"# {place[0]} {place[1]}\n{text}"
+    def _related_as_yaml(self, kind_and_name: tuple[str, str]) -> str:
+        """Return the fields of an object that rules read, as YAML under its name."""
+        found = self._objects.get(kind_and_name)
+        text = _parts_as_yaml(found, RELATED_READS[kind_and_name[0]]) if found is not None else "not found\n"
+        return f"# {' '.join(kind_and_name)}\n{text}"
 
-    def figure(self, head: str = "") -> Any:
-        """Draw both sides, under a first line."""
+    def figure(self, head: str = "") -> Figure:
+        """Draw both sides under a headline."""
         from .views.show import disagreement  # noqa: PLC0415 - a picture is drawn only when it is shown
 
         return disagreement(self, head)
 
 
 @attrs.frozen(repr=False)
-class Checked:
-    """How far a learner's rule agrees; true if everywhere."""
+class ExerciseResult:
+    """How far a learner's rule agrees with the recorded verdicts; true if it agrees on every node."""
 
     plugin: str
     rule: str
@@ -198,7 +210,7 @@ class Checked:
 
     @property
     def sentence(self) -> str:
-        """How many verdicts agree."""
+        """The number of equal verdicts, in one sentence."""
         count = f"{self.agree} of {self.of} nodes in {self.cases} recorded cases"
         return f"{self.rule} agrees with {self.plugin} on {count}"
 
@@ -212,60 +224,60 @@ class Checked:
 
 @attrs.frozen(repr=False)
 class Exercise:
-    """One rule of kube-scheduler, to be written by you: `check(my_rule)` says where yours differs first."""
+    """One rule of kube-scheduler as an exercise: `check(my_rule)` shows the first difference."""
 
     name: str
     cases: tuple[RecordedCase, ...]
 
-    def check(self, rule: Any) -> Checked:
+    def check(self, rule: Any) -> ExerciseResult:
         """Ask a rule about every node of every case, smallest case first.
 
         Args:
             rule: a function `(pod, node, seen)`, or an object with such a method `rule`; it answers Ok or Reject, True
-                or False, or why not, as text.
+                or False, or a reason as text.
         """
         asked: LearnerRule = rule if callable(rule) and not hasattr(rule, "rule") else rule.rule
         first, agree, of = None, 0, 0
-        for told in self.cases:
-            answers = tuple(told.ask(asked))
+        for case in self.cases:
+            answers = tuple(case.ask(asked))
             agree += sum(answer.agrees for answer in answers)
             of += len(answers)
             if first is None:
                 node = next((answer.node for answer in answers if not answer.agrees), None)
-                first = Disagreement(told, node, answers) if node is not None else None
-        return Checked(self.name, display_name(rule), agree, of, len(self.cases), first)
+                first = Disagreement(case, node, answers) if node is not None else None
+        return ExerciseResult(self.name, display_name(rule), agree, of, len(self.cases), first)
 
     def __repr__(self) -> str:
-        nodes = sum(len(told.recorded) for told in self.cases)
-        noes = sum(map(bool, (reasons for told in self.cases for reasons in told.recorded.values())))
-        return f"Exercise {self.name}: {len(self.cases)} recorded cases, {nodes} nodes, {noes} of them rejected"
+        nodes = sum(len(case.recorded) for case in self.cases)
+        rejected = sum(map(bool, (reasons for case in self.cases for reasons in case.recorded.values())))
+        return f"Exercise {self.name}: {len(self.cases)} recorded cases, {nodes} nodes, {rejected} of them rejected"
 
 
 def names() -> tuple[str, ...]:
     """Return the names of the exercises."""
-    return tuple(READS)
+    return tuple(RULE_READS)
 
 
 def exercise(name: str) -> Exercise:
     """Return the exercise of a plugin: `exercise("NodeResourcesFit").check(my_rule)`.
 
     Raises:
-        KeyError: there is none of this name; the message lists the names.
+        KeyError: there is no such exercise; the message lists the names.
     """
-    if name not in READS:
-        raise KeyError(f"no exercise {name!r}; there are: {', '.join(READS)}")
-    return _shipped(name)
+    if name not in RULE_READS:
+        raise KeyError(f"no exercise {name!r}; there are: {', '.join(RULE_READS)}")
+    return _load_exercise(name)
 
 
 @cache
-def _shipped(name: str) -> Exercise:
+def _load_exercise(name: str) -> Exercise:
     packed = resources.files("kvolsched").joinpath("exercises", f"{name}.jsonl.gz").read_bytes()
     cases = map(json.loads, gzip.decompress(packed).decode().splitlines())
     return Exercise(name, tuple(RecordedCase.of(case, name) for case in cases))
 
 
-def _part(plain: Mapping[str, Any], paths: Iterable[str]) -> str:
-    """Return the named parts of an object as YAML, without what no rule reads."""
+def _parts_as_yaml(plain: Mapping[str, Any], paths: Iterable[str]) -> str:
+    """Return the values at these paths of an object as YAML, without fields that no rule reads."""
     kept: dict[str, Any] = {}
     for path in paths:
         *parents, last = path.split(".")
@@ -273,14 +285,14 @@ def _part(plain: Mapping[str, Any], paths: Iterable[str]) -> str:
         for key in (*parents, last):
             found = found.get(key) if isinstance(found, Mapping) else None
         if found:
-            place = kept
+            parent = kept
             for key in parents:
-                place = place.setdefault(key, {})
-            place.setdefault(last, _read(found))
+                parent = parent.setdefault(key, {})
+            parent.setdefault(last, _without_unread(found))
     return to_yaml(kept) if kept else ""
 
 
-def _read(value: Any) -> Any:
+def _without_unread(value: Any) -> Any:
     if isinstance(value, Mapping):
-        return {key: _read(inner) for key, inner in value.items() if key not in QUIET}
-    return [_read(inner) for inner in value] if isinstance(value, list | tuple) else value
+        return {key: _without_unread(inner) for key, inner in value.items() if key not in UNREAD_FIELDS}
+    return [_without_unread(inner) for inner in value] if isinstance(value, list | tuple) else value

@@ -1,6 +1,6 @@
-"""What happened and why, in words: the story of an object, what a change changed, and how two clusters differ.
+"""Explains in words what happened: stories of objects, changes, scheduling passes, and differences of clusters.
 
-Everything here is read from the log and the objects; nothing is stored for it.
+This module reads the log and the objects; nothing is stored for it.
 """
 
 from __future__ import annotations
@@ -25,20 +25,20 @@ from .world.apiserver import key_for, key_of, moment, ref
 from .world.history import Turn
 from .world.log import Change, Key, Note
 
-# Bookkeeping; what a binding is about, the queue says as well.
-UNTOLD = frozenset({"cursor", "clock", "gone", "pass", "wake", "config", "failures", "own", "unsaved", "binding"})
-UNTOLD |= {"similar"}  # what recorders remember of events
-UNTOLD |= {"made", "awaits", "template"}  # what controllers of workloads count and wait for
-UNTOLD_FIELDS = (
+# Notes that no story shows; the queue tells of bindings.
+BOOKKEEPING = frozenset({"cursor", "clock", "gone", "pass", "wake", "config", "failures", "own", "unsaved", "binding"})
+BOOKKEEPING |= {"similar"}  # of event recorders
+BOOKKEEPING |= {"made", "awaits", "template"}  # of workload controllers
+SERVER_FIELDS = (
     ".resourceVersion", ".uid", ".creationTimestamp", ".lastTransitionTime",  # versions and times
-    "kubectl.kubernetes.io/last-applied-configuration]",  # the manifest once more
+    "kubectl.kubernetes.io/last-applied-configuration]",  # a copy of the manifest
 )  # fmt: skip
-PARTS = {"backoff": "back-off", "waiting": "waiting for volumes"}  # of the scheduler's queue
+QUEUE_PART_WORDS = {"backoff": "back-off", "waiting": "waiting for volumes"}  # parts of the scheduler's queue
 
 
 @attrs.frozen
 class FieldChange:
-    """One field that differs: its path as in the manifest, and both values ("" for absent)."""
+    """One changed field: its path as in the manifest, and both values ("" for absent)."""
 
     path: str
     old: str
@@ -52,7 +52,7 @@ class FieldChange:
 
 @attrs.frozen
 class StoryRow:
-    """One turn that concerned the object."""
+    """One turn that changed an object, or a component's notes about it."""
 
     step: int
     time: float
@@ -63,7 +63,7 @@ class StoryRow:
 
 @attrs.frozen(repr=False)
 class Story:
-    """Everything that happened to one object, in order."""
+    """The turns that changed one object, in order."""
 
     about: str
     rows: tuple[StoryRow, ...]
@@ -86,7 +86,7 @@ class Story:
 
 @attrs.frozen(repr=False)
 class Diff:
-    """How two clusters differ: per object the fields, with the value of each."""
+    """The differing fields of two clusters' objects, with both values."""
 
     names: tuple[str, str]
     rows: tuple[tuple[str, FieldChange], ...]
@@ -99,34 +99,34 @@ class Diff:
 
     def __repr__(self) -> str:
         if not self.rows:
-            return f"{self.names[0]} and {self.names[1]}: the same objects"
+            return f"{self.names[0]} and {self.names[1]}: equal objects"
         table = [("object", "field", *self.names)]
         table += [(about, change.path, change.old or "–", change.new or "–") for about, change in self.rows]
-        return _columns(table)
+        return _align_columns(table)
 
 
 def story(cluster: ClusterCore, reference: str) -> Story:
-    """Tell every turn up to now that changed an object, or what a component noted about it."""
+    """List the turns up to now that changed an object, or a component's notes about it."""
     key = key_for(reference)
     rows = []
     for turn in cluster.world.turns:
         if turn.end > cluster.world.place or turn.quiet:
             continue
-        concerned = [change for change in net(changes_of(cluster, turn)) if concerns(change, key)]
-        changed = tuple(words for change in concerned for words in words_of(change))
+        concerned = [change for change in merge_note_changes(changes_of(cluster, turn)) if is_about(change, key)]
+        changed = tuple(words for change in concerned for words in change_lines(change))
         if changed:
             rows.append(StoryRow(turn.step, turn.time, turn.actor or turn.component, turn.words, changed))
     return Story(ref(key), tuple(rows))
 
 
 def changes_of(cluster: ClusterCore, turn: Turn) -> Sequence[Change]:
-    """Return the changes that one turn made."""
+    """Return the changes of one turn."""
     log = cluster.world.log
     return log.changes[turn.start - log.base : turn.end - log.base]
 
 
-def net(changes: Iterable[Change]) -> list[Change]:
-    """Return changes with those of one note in one: what it was at first, what it became in the end."""
+def merge_note_changes(changes: Iterable[Change]) -> list[Change]:
+    """Return changes with those of each note merged to one: its first and its last value."""
     found: dict[int | Note, Change] = {}
     for number, change in enumerate(changes):
         if isinstance(change.key, Note):
@@ -137,38 +137,38 @@ def net(changes: Iterable[Change]) -> list[Change]:
     return list(found.values())
 
 
-def concerns(change: Change, key: Key) -> bool:
-    """Say whether a change is one of this object, or of what a component remembers about it."""
+def is_about(change: Change, key: Key) -> bool:
+    """Say whether a change is one of this object, of an event about it, or of a shown note about it."""
     place = change.key
     if isinstance(place, Note):
-        return told(place) and about(place) == key
+        return is_shown(place) and key_of_note_subject(place) == key
     if place.kind == "Event":
         named = (change.new or change.old).involved_object
         return (named.kind, named.namespace, named.name) == tuple(key)
     return place == key
 
 
-def told(note: Note) -> bool:
-    """Say whether a note means something to a reader: the queue, the assume cache; not cursors and to-do lists."""
-    return note.sort not in UNTOLD and not note.sort.startswith(("todo", "plan"))
+def is_shown(note: Note) -> bool:
+    """Say whether stories show a note: those of the queue and the assume cache, not cursors and work queues."""
+    return note.sort not in BOOKKEEPING and not note.sort.startswith(("todo", "plan"))
 
 
-def about(note: Note) -> Key | None:
-    """Return the key of the object that a note is about, or None."""
+def key_of_note_subject(note: Note) -> Key | None:
+    """Return the key of the object that a note is about; None for other notes."""
     parts = note.name.split("/")
     if len(parts) == 3 and parts[0][:1].isupper():
         return Key(*parts)
-    if len(parts) == 2:  # what the scheduler queues and a kubelet starts are pods, what others take up is claims
+    if len(parts) == 2:  # notes of scheduler and kubelet are about pods, of others about claims
         kind = "Pod" if note.component in (SCHEDULER, kubelet.NAME) else "PersistentVolumeClaim"
         return Key(kind, *parts)
     return None
 
 
-def words_of(change: Change) -> list[str]:
-    """Return what a change changed, a line a field; a note says whose it is."""
+def change_lines(change: Change) -> list[str]:
+    """Return a change as text, one line per field; a note's line names its component."""
     place = change.key
     if isinstance(place, Note):
-        before, after = note_words(change.old), note_words(change.new)
+        before, after = describe_note(change.old), describe_note(change.new)
         same = before == after
         return [] if same else [f"{place.component} notes {place.sort}: {before or 'none'} → {after or 'none'}"]
     if place.kind == "Event":
@@ -179,13 +179,13 @@ def words_of(change: Change) -> list[str]:
     return [str(field) for field in changed_fields(change.old, change.new)]
 
 
-def note_words(value: Any) -> str:
-    """Return a note's value in a few words; "" for none."""
+def describe_note(value: Any) -> str:
+    """Return a note's value in a few words; "" for None."""
     if value is None:
         return ""
     part = getattr(value, "part", None)
     if part:
-        return PARTS.get(part, str(part))
+        return QUEUE_PART_WORDS.get(part, str(part))
     kind = getattr(value, "kind", None)
     if kind == "Pod":
         return f"on {value.spec.node_name}"
@@ -200,39 +200,39 @@ def note_words(value: Any) -> str:
 
 
 def changed_fields(old: Any, new: Any) -> list[FieldChange]:
-    """Return the fields in which two objects differ (either may be None), by path; versions and times left out."""
-    before = dict(_flat(manifest.to_plain(old))) if old is not None else {}
-    after = dict(_flat(manifest.to_plain(new))) if new is not None else {}
+    """Return the fields in which two objects differ, by path, without versions and times; either may be None."""
+    before = dict(_leaves(manifest.to_plain(old))) if old is not None else {}
+    after = dict(_leaves(manifest.to_plain(new))) if new is not None else {}
     return [
         FieldChange(path, before.get(path, ""), after.get(path, ""))
         for path in sorted({*before, *after})
-        if before.get(path) != after.get(path) and not path.endswith(UNTOLD_FIELDS)
+        if before.get(path) != after.get(path) and not path.endswith(SERVER_FIELDS)
     ]
 
 
-def _flat(value: Any, path: str = "") -> Iterator[tuple[str, str]]:
-    """Give the leaves of plain data by path; what people read as one thing (a condition, a term) is one leaf."""
+def _leaves(value: Any, path: str = "") -> Iterator[tuple[str, str]]:
+    """Yield the leaves of plain data by path; a condition, a reference or a selector term is one leaf."""
     if isinstance(value, Mapping):
-        said = _said(value, path)
-        if said is not None:
-            yield path, said
+        text = _mapping_text(value, path)
+        if text is not None:
+            yield path, text
             return
         for key, item in value.items():
             inner = f"{path}[{key}]" if "." in key or "/" in key else f"{path}.{key}" if path else str(key)
-            yield from _flat(item, inner)
+            yield from _leaves(item, inner)
     elif isinstance(value, list | tuple):
         if all(not isinstance(item, Mapping | list) for item in value):
             yield path, f"[{', '.join(map(str, value))}]"
             return
         for index, item in enumerate(value):
             name = item.get("type") or item.get("name") or index if isinstance(item, Mapping) else index
-            yield from _flat(item, f"{path}[{name}]")
+            yield from _leaves(item, f"{path}[{name}]")
     else:
         yield path, str(value)
 
 
-def _said(value: Mapping[str, Any], path: str) -> str | None:
-    """Return in words a mapping that people read as one thing; None for any other."""
+def _mapping_text(value: Mapping[str, Any], path: str) -> str | None:
+    """Return a condition, reference or selector term as text; None for other mappings."""
     if path.startswith("status.conditions["):
         reason, message = value.get("reason"), value.get("message")
         return f"{value.get('status')}{f', {reason}' if reason else ''}{f': {message}' if message else ''}"
@@ -247,7 +247,7 @@ def _said(value: Mapping[str, Any], path: str) -> str | None:
 
 
 def diff(cluster: ClusterCore, other: ClusterCore) -> Diff:
-    """Return every field in which the objects of two clusters differ, Events and versions left out."""
+    """Return the fields in which the objects of two clusters differ, without Events and versions."""
     rows = []
     ours, theirs = cluster.world.log.objects, other.world.log.objects
     for key in sorted({*ours, *theirs}):
@@ -255,28 +255,28 @@ def diff(cluster: ClusterCore, other: ClusterCore) -> Diff:
             continue
         before, after = ours.get(key), theirs.get(key)
         if before is None or after is None:
-            there = FieldChange("(exists)", "yes" if before is not None else "", "yes" if after is not None else "")
-            rows.append((ref(key), there))
+            exists = FieldChange("(exists)", "yes" if before is not None else "", "yes" if after is not None else "")
+            rows.append((ref(key), exists))
             continue
         rows += [(ref(key), change) for change in changed_fields(before, after)]
     return Diff((cluster.name or "this", other.name or "other"), tuple(rows))
 
 
-def _columns(table: Sequence[tuple[str, ...]]) -> str:
-    """Set rows of words in columns, two spaces apart; the last column is broken where the line gets too long."""
+def _align_columns(table: Sequence[tuple[str, ...]]) -> str:
+    """Return rows as text columns, two spaces apart; long texts of the last column are wrapped."""
     widths = [max(map(len, column)) + 2 for column in zip(*table, strict=True)]
     indent = sum(widths[:-1])
     fronts = ("".join(word.ljust(wide) for word, wide in zip(row, widths[:-1], strict=False)) for row in table)
     return "\n".join(front + hanging_indent([row[-1]], indent) for front, row in zip(fronts, table, strict=True))
 
 
-# -- what is held ---------------------------------------------------------------------------------------------------
+# -- held cpu -------------------------------------------------------------------------------------------------------
 
 
 def cpu_held(cluster: ClusterCore) -> list[tuple[float, float]]:
-    """Return (seconds, cores) for every moment up to now at which the cpu held by pods changed.
+    """Return (seconds, cores) for each moment up to now at which the cpu held by pods changed.
 
-    A pod holds what it asks for once it has a node, and already when the scheduler assumes it there.
+    A pod holds its requests once it has a node, or once the scheduler assumes it on one.
     """
     log = cluster.world.log
     times = {turn.end: turn.time for turn in cluster.world.turns}
@@ -286,16 +286,16 @@ def cpu_held(cluster: ClusterCore) -> list[tuple[float, float]]:
         if end > log.place:
             break
         for change in log.changes[place - log.base : end - log.base]:
-            held[change.key] = _cpu(change.key, change.new)
+            held[change.key] = _millicores_held(change.key, change.new)
         place = end
-        assumed = {about(note) for note, cores in held.items() if isinstance(note, Note) and cores}
+        assumed = {key_of_note_subject(note) for note, cores in held.items() if isinstance(note, Note) and cores}
         cores = sum(held[key] for key in held if isinstance(key, Note) or key not in assumed) / 1000
         found.append((times[end], cores))
     return found
 
 
-def _cpu(key: Key | Note, value: Any) -> int:
-    """Return the millicores that a change leaves held under its key: of a pod with a node, seen or assumed."""
+def _millicores_held(key: Key | Note, value: Any) -> int:
+    """Return the millicores that a pod with a node, or assumed on one, holds; 0 for other values."""
     if value is None or (isinstance(key, Note) and key.sort != ASSUMED):
         return 0
     if getattr(value, "kind", "") != "Pod" or not value.spec.node_name or value.terminal:
@@ -307,7 +307,7 @@ def _cpu(key: Key | Note, value: Any) -> int:
 
 
 class PassRow(NamedTuple):
-    """One scheduling pass: its step and time, how many nodes fit, and the node chosen ("" for none)."""
+    """One scheduling pass: its step and time, how many nodes fit, and the chosen node ("" for none)."""
 
     step: int
     time: float
@@ -317,7 +317,7 @@ class PassRow(NamedTuple):
 
 @attrs.frozen(repr=False)
 class Passes:
-    """Every scheduling pass of one pod, in order."""
+    """The scheduling passes of one pod, in order."""
 
     about: str
     revision: str
@@ -339,7 +339,7 @@ class Passes:
             for number, (step, time, fit, node) in enumerate(self.rows, 1)
         ]
         title = f"{self.about}, rules {self.revision}: {count} pass{'es' if count != 1 else ''}"
-        return f"{title}\n{_columns(table)}" if table else title
+        return f"{title}\n{_align_columns(table)}" if table else title
 
 
 def passes(cluster: ClusterCore, pod: str) -> Passes:
@@ -352,15 +352,15 @@ def passes(cluster: ClusterCore, pod: str) -> Passes:
     rows = []
     for turn in cluster.world.turns:
         if turn.actor == PASS and turn.cause == f"{key.namespace}/{key.name}" and turn.end <= cluster.world.place:
-            made = (change.new for change in changes_of(cluster, turn) if isinstance(change.new, PassNote))
-            fit = ((f"{note.fit} of {note.judged} nodes fit", note.node) for note in made)
-            rows += [PassRow(turn.step, turn.time, words, node) for words, node in fit]
+            notes = (change.new for change in changes_of(cluster, turn) if isinstance(change.new, PassNote))
+            fits = ((f"{note.fit} of {note.judged} nodes fit", note.node) for note in notes)
+            rows += [PassRow(turn.step, turn.time, fit, node) for fit, node in fits]
     return Passes(ref(key), cluster.revision.name, tuple(rows))
 
 
 @attrs.frozen
 class Pass:
-    """One scheduling pass, judged again at its place."""
+    """One scheduling pass, judged again at its place in the log."""
 
     pod: Key
     number: int
@@ -371,7 +371,7 @@ class Pass:
 
 
 def last_pass(cluster: ClusterCore, pod: Key | None = None) -> Turn | None:
-    """Return the turn of the last scheduling pass up to now, of this pod or of any."""
+    """Return the turn of the last scheduling pass up to now, of this pod or of any pod."""
     name = f"{pod.namespace}/{pod.name}" if pod is not None else None
     for turn in reversed(cluster.world.turns):
         if turn.end <= cluster.world.place and turn.actor == PASS and not turn.quiet and name in (None, turn.cause):
@@ -379,10 +379,10 @@ def last_pass(cluster: ClusterCore, pod: Key | None = None) -> Turn | None:
     return None
 
 
-def judged(cluster: ClusterCore, pod: Key) -> Pass | None:
-    """Judge a pod's last pass again, at its place on a fork; without a pass, judge now what the scheduler could see.
+def judge_last_pass(cluster: ClusterCore, pod: Key) -> Pass | None:
+    """Judge a pod's last pass again at its place, on a fork; without a pass, judge what the scheduler sees now.
 
-    Returns None when there is no such pod.
+    Returns None if there is no such pod.
     """
     turn = last_pass(cluster, pod)
     world = cluster.world.fork()
@@ -401,6 +401,6 @@ def judged(cluster: ClusterCore, pod: Key) -> Pass | None:
     snapshot: Any = process.views["cache"].behind  # type: ignore[attr-defined]
     snapshot.moment = moment(world.log)
     judgement = judge(asked, snapshot, cluster.revision.profile)
-    ranking = rank(judgement) if len(judgement.rows) > 1 else None  # one that fits alone needs no score
+    ranking = rank(judgement) if len(judgement.rows) > 1 else None  # a single node needs no score
     changed = note is not None and note.fingerprint != judgement.fingerprint.hex()
     return Pass(pod, note.number if note else 0, judgement, ranking, note.node if note else "", changed)

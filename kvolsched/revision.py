@@ -1,7 +1,8 @@
-"""Revisions: the same loop under other rules. A revision is a value, made as a delta of another.
+"""Revisions: a revision is one set of rules for the whole loop, as a value.
 
-`upstream` is Kubernetes v1.36.2; `design` is the documents' workflow, and 1.11 and 1.16 where they are silent. What
-differs lies in the profile's options, in one flow, and in the controllers' options; nobody asks for a revision's name.
+`upstream` is Kubernetes v1.36.2; `design` is the workflow of the design documents, and of Kubernetes 1.11 and 1.16
+where they are silent. Revisions differ in the profile, the binding flow, and the controllers' options; no rule asks
+for a revision's name.
 """
 
 from __future__ import annotations
@@ -51,10 +52,10 @@ from .world.component import Component
 from .world.simulation import Simulation
 from .world.view import Index, InformerCache, View
 
-# Admission plugins that are off in the loop: nobody there finds a new node ready and lifts the taint again.
-OFF = ("TaintNodesByCondition",)
-# Each begins to watch when there is something for it to do.
-OTHERS = (
+# Admission plugins that are off: no component of the loop finds a new node ready and removes its taint.
+DISABLED_ADMISSION = ("TaintNodesByCondition",)
+# Each begins to watch once there is work for it.
+OTHER_CONTROLLERS = (
     deployment,
     replica_set,
     daemon_set,
@@ -71,25 +72,25 @@ class Revision:
     """One set of rules for the whole loop.
 
     Args:
-        name: what outputs call it.
+        name: the name in outputs.
         profile: the scheduler's plugins, ordered and weighted.
-        flow: what happens once a node is chosen.
+        flow: the acts after a node is chosen.
         binder: options of the PV controller.
         provisioning: options of provisioners, before a scenario's dials.
         zone_labels: binding copies the node's zone to the pod and clears its nomination.
-        pops_backoff: with no active pod, one in back-off is tried at once.
+        pops_backoff: without active pods the scheduler tries one in back-off at once.
         stateful_sets: options of the StatefulSet controller.
         daemon_sets: options of the DaemonSet controller.
-        controllers: the controllers that have something to do in few worlds: workloads, protection, garbage collection.
+        controllers: the controllers of workloads, protection and garbage collection.
         protects_in_use: claims and volumes get the finalizer that protects them while they are in use.
         admission_plugins: plugins of the API server beyond Kubernetes' own.
         relaxations: how the API server sees the old object of an update, to allow what validation forbids.
         event_series: sources that write Events by today's API: by object version, not by sentence.
-        fine: a scheduling pass is two turns, so that others may act between its choice and what it assumes.
+        fine: a scheduling pass takes two turns, so that others may act between choosing and assuming.
         disabled: admission plugins of the API server that are off.
-        gates: the feature gates that were set, by process (see `with_gates`).
-        zonal_phase: how far zonal volumes are converted (see `in_phase`).
-        rolls_back: bound volumes are given back after a scheduling failure (see `with_rollback`).
+        gates: feature gates by process (see `with_gates`).
+        zonal_phase: the phase of the conversion of zonal volumes (see `in_phase`).
+        rolls_back: bound volumes are released after a scheduling failure (see `with_rollback`).
     """
 
     name: str
@@ -101,13 +102,13 @@ class Revision:
     pops_backoff: bool = True
     stateful_sets: stateful_set.StatefulSetOptions = stateful_set.StatefulSetOptions()
     daemon_sets: daemon_set.DaemonSetOptions = daemon_set.DaemonSetOptions()
-    controllers: tuple[ModuleType, ...] = OTHERS
+    controllers: tuple[ModuleType, ...] = OTHER_CONTROLLERS
     protects_in_use: bool = True
     admission_plugins: tuple[admission.AdmissionPlugin, ...] = ()
     relaxations: tuple[Callable[[Any, Any], Any], ...] = ()
     event_series: tuple[str, ...] = (RECORDER,)
     fine: bool = False
-    disabled: tuple[str, ...] = OFF
+    disabled: tuple[str, ...] = DISABLED_ADMISSION
     gates: Mapping[str, Mapping[str, bool]] = EMPTY
     zonal_phase: int = 0
     rolls_back: bool = False
@@ -124,7 +125,7 @@ class Revision:
         """
         if phase not in range(4):
             raise ValueError(f"no phase {phase!r} of the zonal upgrade; there are 0, 1, 2 and 3")
-        kept = [each for each in self.profile.plugins if phase < len(PHASES) or each.name != "VolumeZone"]
+        kept = [each for each in self.profile.plugins if phase < len(ZONAL_PHASES) or each.name != "VolumeZone"]
         return attrs.evolve(self, profile=attrs.evolve(self.profile, plugins=tuple(kept)), zonal_phase=phase)
 
     def matured(self, level: str) -> Revision:
@@ -138,9 +139,9 @@ class Revision:
         Raises:
             ValueError: there is no such level.
         """
-        if level not in LEVELS:
-            raise ValueError(f"no maturity {level!r}; there are: {', '.join(LEVELS)}")
-        reached = LEVELS.index(level)
+        if level not in MATURITY_LEVELS:
+            raise ValueError(f"no maturity {level!r}; there are: {', '.join(MATURITY_LEVELS)}")
+        reached = MATURITY_LEVELS.index(level)
         counted = all_volumes if reached > 1 else bound_volumes
         limits = attrs.evolve(self.profile.plugin("NodeVolumeLimits"), counted=counted)  # type: ignore[misc]
         changed: dict[str, dict[str, Any]] = {
@@ -154,7 +155,7 @@ class Revision:
         )
 
     def with_gates(self, gates: Mapping[str, Mapping[str, bool]]) -> Revision:
-        """Return these rules with feature gates per component, as on masters of different age (checklist 71-73, 140).
+        """Return these rules with feature gates by process, as in clusters of mixed releases (checklist 71-73, 140).
 
         Args:
             gates: process -> gate -> on, for example `{"kube-scheduler": {"VolumeScheduling": False}}`.
@@ -170,9 +171,9 @@ class Revision:
         scheduler, manager = gates.get(SCHEDULER, {}), gates.get(MANAGER, {})
         plugin = with_gates_off(self.flow.volume_binding, [gate for gate, on in scheduler.items() if not on])
         plugins = [attrs.evolve(e, plugin=plugin) if e.name == plugin.name else e for e in self.profile.plugins]
-        if not scheduler.get(SPREADING, True):
+        if not scheduler.get(SPREADING_GATE, True):
             plugins = [each for each in plugins if each.name != "PodTopologySpread"]
-        delays, provisioning = (manager.get(gate, True) for gate in GATES)
+        delays, provisioning = (manager.get(gate, True) for gate in VOLUME_GATES)
         return attrs.evolve(
             self,
             profile=attrs.evolve(self.profile, plugins=tuple(plugins)),
@@ -182,7 +183,7 @@ class Revision:
         )
 
     def with_rollback(self) -> Revision:
-        """Return these rules with S0's sketch of a transaction: of a pod that fits no node clean claims are unbound."""
+        """Return these rules with S0's sketch of a transaction: if no node fits a pod, its clean claims are unbound."""
         return attrs.evolve(
             self.with_plugin(VolumeRollback(self.flow.volume_binding.wakes)),
             name=f"{self.name} + rollback",
@@ -191,15 +192,15 @@ class Revision:
         )
 
     def with_plugin(self, plugin: Any, weight: int = 1) -> Revision:
-        """Return these rules with one more plugin at the profile's end."""
+        """Return these rules with a plugin added at the profile's end."""
         profile = self.profile.with_plugin(plugin, weight)
         return attrs.evolve(self, name=f"{self.name} + {plugin.name}", profile=profile)
 
     def simulation(self, *, seed: int = 0, components: Mapping[str, Mapping[str, Any]] | None = None) -> Simulation:
-        """Return a world with this revision's components, in the order of the lanes, their dials set.
+        """Return a simulation with this revision's components, in the order of the lanes.
 
-        Every component has the dials `absent` and `denied` (what it may not do: `update persistentvolumes`); the
-        others are the fields of its options.
+        Every component has the dials `absent` and `denied` (permissions it lacks, such as `update persistentvolumes`);
+        its other dials are the fields of its options.
 
         Raises:
             ValueError: a component has no such dial.
@@ -207,24 +208,24 @@ class Revision:
         dials = dict(components or {})
         scheduler = dict(dials.get(SCHEDULER, {}))
         fine = {"fine": scheduler.pop("fine", self.fine)}
-        rules = attrs.evolve(self, flow=_dialled(SCHEDULER, self.flow, scheduler), **fine)
-        binder = _dialled(persistent_volume.NAME, self.binder, dials.get(persistent_volume.NAME))
-        made = [
+        rules = attrs.evolve(self, flow=_with_dials(SCHEDULER, self.flow, scheduler), **fine)
+        binder = _with_dials(persistent_volume.NAME, self.binder, dials.get(persistent_volume.NAME))
+        ordered = [
             user.component(),
             stateful_set.component(self.stateful_sets),
             *self.others(),
             rules.scheduler(),
             persistent_volume.component(binder),
             *self.provisioners([name for name in dials if name not in NOT_DRIVERS], dials),
-            kubelet.component(_dialled(kubelet.NAME, self._kubelet(), _with_services(dials.get(kubelet.NAME)))),
-            *([zonal_upgrade.component()] if self.zonal_phase == PHASES.index("converting") else []),
+            kubelet.component(_with_dials(kubelet.NAME, self._kubelet(), _with_node_services(dials.get(kubelet.NAME)))),
+            *([zonal_upgrade.component()] if self.zonal_phase == ZONAL_PHASES.index("converting") else []),
         ]
         left_out = {name for name, dial in dials.items() if dial.get("absent")}
         denied = {name: dial["denied"] for name, dial in dials.items() if "denied" in dial}
-        return Simulation([each for each in made if each.name not in left_out], self.server(denied), seed)
+        return Simulation([each for each in ordered if each.name not in left_out], self.server(denied), seed)
 
     def others(self) -> Iterator[Component]:
-        """Yield the controllers that have something to do in few worlds: workloads, protection, garbage collection."""
+        """Yield the controllers of workloads, protection and garbage collection."""
         for module in self.controllers:
             yield daemon_set.component(self.daemon_sets) if module is daemon_set else module.component()
 
@@ -237,7 +238,7 @@ class Revision:
         off = off if self.protects_in_use else (*off, "StorageObjectInUseProtection")
         more = (admission.ZONE_AFFINITY,) if self.zonal_phase else ()
         gates = self.gates.get(API_SERVER, {})
-        if not gates.get(DIRECTIVES, True):
+        if not gates.get(DIRECTIVES_GATE, True):
             more = (*more, admission.NO_GATED_UPDATES)
         more = (*more, *(plugin for plugin in self.admission_plugins if plugin.name not in self.disabled))
         more = (*admission.drop_disabled_fields(gate for gate, on in sorted(gates.items()) if not on), *more)
@@ -248,18 +249,18 @@ class Revision:
         return ApiServer(admit, subresources, admission.permissions_without(denied), WORKLOADS, self.event_series)
 
     def _kubelet(self) -> kubelet.KubeletOptions:
-        reaches = self.gates.get(kubelet.NAME, {}).get(GATES[0], True)
+        reaches = self.gates.get(kubelet.NAME, {}).get(VOLUME_GATES[0], True)
         return kubelet.KubeletOptions(reaches=reaches, marks_dirty=self.rolls_back)
 
     def found(self, obj: Any, stored: admission.StoredObjects) -> Any:
-        """Return an object as it is found in a cluster, defaulted; one written by hand was admitted there."""
+        """Return a loaded object with defaults; one without a uid also gets what admission adds."""
         obj = defaults.with_defaults(admission.with_priority_of_class(obj, stored))
         by_hand = self.protects_in_use and not obj.metadata.uid and obj.kind in admission.PROTECTION_FINALIZERS
         return admission.with_protection_finalizer(obj) if by_hand else obj
 
     def scheduler(self) -> Component:
-        """Return kube-scheduler: the pass, the workers that bind and evict beside it, their cache and queue."""
-        heeds_gates = self.gates.get(SCHEDULER, {}).get(DIRECTIVES, True)
+        """Return kube-scheduler: scheduling pass, bind worker and evictor with their cache and queue."""
+        heeds_gates = self.gates.get(SCHEDULER, {}).get(DIRECTIVES_GATE, True)
         judging = SchedulingPass(self.profile, self.flow, self.pops_backoff, self.fine, heeds_gates)
         evicting = (Evictor(),) if self.profile.preempts else ()
         rolling = (RollbackMarker(),) if self.rolls_back else ()
@@ -276,70 +277,81 @@ class Revision:
         return Component(SCHEDULER, (*KINDS, *self.profile.watches), actors, views)
 
     def provisioners(self, names: Iterable[str], dials: Mapping[str, Mapping[str, Any]]) -> Sequence[Component]:
-        """Return a provisioner component for each of these driver names, with the dials set for it."""
+        """Return a provisioner component for each driver, with its dials."""
         wanted = sorted(set(names) - {NO_PROVISIONER, ""})
         return [provisioner.component(name, self._driver(name, dials.get(name, {}))) for name in wanted]
 
     def storage(self, name: str, dials: Mapping[str, Mapping[str, Any]]) -> provisioner.DriverStorage | None:
-        """Return the pools of a driver with these dials; None if its room is not counted."""
+        """Return the pools of a driver with these dials; None if its capacity is unlimited."""
         options = self._driver(name, dials.get(name, {}))
         return provisioner.DriverStorage(name, options.pools) if options.pools else None
 
     def _driver(self, name: str, dials: Mapping[str, Any]) -> provisioner.ProvisionerOptions:
-        """Return a driver's options: the revision's, and the scenario's dials over them."""
-        told = dict(dials)
-        if "kind" in told:
-            told.setdefault("topology_keys", TOPOLOGY_KEYS[told.pop("kind")])
-        if "fails" in told:
-            told["fails"] = tuple(provisioner.Failure(**failure) for failure in told["fails"])
-        if "pools" in told:
-            keys = told.get("topology_keys", self.provisioning.topology_keys)
+        """Return a driver's options: the revision's, overridden by dials."""
+        values = dict(dials)
+        if "kind" in values:
+            values.setdefault("topology_keys", TOPOLOGY_KEYS[values.pop("kind")])
+        if "fails" in values:
+            values["fails"] = tuple(provisioner.Failure(**failure) for failure in values["fails"])
+        if "pools" in values:
+            keys = values.get("topology_keys", self.provisioning.topology_keys)
             try:
-                told["pools"] = provisioner.read_pools(told["pools"], keys[0] if keys else "")
+                values["pools"] = provisioner.read_pools(values["pools"], keys[0] if keys else "")
             except ValueError as why:
                 raise ValueError(f"{name}: {why}") from None
-        if "publishing" in told:
-            told["publishing"] = _dialled(f"{name}: publishing", self.provisioning.publishing, told["publishing"])
-        options: provisioner.ProvisionerOptions = _dialled(name, self.provisioning, told)
+        if "publishing" in values:
+            publishing = self.provisioning.publishing
+            values["publishing"] = _with_dials(f"{name}: publishing", publishing, values["publishing"])
+        options: provisioner.ProvisionerOptions = _with_dials(name, self.provisioning, values)
         return options
 
 
-def _with_services(dials: Mapping[str, Any] | None) -> Mapping[str, Any]:
-    """Return a kubelet's dials with those of drivers' node services as values."""
-    told = dict(dials or {})
-    if "services" in told:
-        made = {name: volumes.NodeService(**freeze(each)) for name, each in told["services"].items()}
-        told["services"] = made
-    return told
+def _with_node_services(dials: Mapping[str, Any] | None) -> Mapping[str, Any]:
+    """Return a kubelet's dials with node services of drivers as values."""
+    values = dict(dials or {})
+    if "services" in values:
+        node_services = {name: volumes.NodeService(**freeze(each)) for name, each in values["services"].items()}
+        values["services"] = node_services
+    return values
 
 
-def _dialled(name: str, options: Any, dials: Mapping[str, Any] | None) -> Any:
-    """Return a component's options with the dials of a scenario over them."""
+def _with_dials(name: str, options: Any, dials: Mapping[str, Any] | None) -> Any:
+    """Return a component's options, overridden by dials."""
     if not isinstance(dials or {}, Mapping):
         raise ValueError(f"{name}: dials are a mapping, not {dials!r}")  # noqa: TRY004 - what a scenario says wrongly
-    told = {word: freeze(value) for word, value in (dials or {}).items() if word not in ("absent", "denied")}
+    values = {word: freeze(value) for word, value in (dials or {}).items() if word not in ("absent", "denied")}
     there = [field.name for field in attrs.fields(type(options))]
-    unknown = [word for word in told if word not in there]
+    unknown = [word for word in values if word not in there]
     if unknown:
         raise ValueError(f"{name} has no dial {', '.join(unknown)}; there are: absent, denied, {', '.join(there)}")
-    return attrs.evolve(options, **told)
+    return attrs.evolve(options, **values)
 
 
 TOPOLOGY_KEYS = {"zonal": (ZONE_LABEL,), "local": (HOSTNAME_LABEL,)}
 MANAGER = "kube-controller-manager"
 API_SERVER = "kube-apiserver"
-GATES = ("VolumeScheduling", "DynamicProvisioningScheduling")
-DIRECTIVES = "PodSchedulingReadiness"
-CAPACITY = "CSIStorageCapacity"
-SPREADING = "EvenPodsSpread"
-# Which process heeds which gate (S0, Feature Gates; S2, API; S3, Graduation Criteria; S4, Feature Enablement).
-LATER_GATES = (CAPACITY, SPREADING, DIRECTIVES)
-GATES_OF = {SCHEDULER: (*GATES, *LATER_GATES), MANAGER: GATES, kubelet.NAME: GATES[:1], API_SERVER: LATER_GATES}
-PHASES = ("labels", "admitting", "converting")
-LEVELS = ("alpha", "beta", "ga")
-NOT_DRIVERS = frozenset(
-    {"user", SCHEDULER, persistent_volume.NAME, kubelet.NAME, stateful_set.NAME, *(one.NAME for one in OTHERS)}
-)
+VOLUME_GATES = ("VolumeScheduling", "DynamicProvisioningScheduling")
+DIRECTIVES_GATE = "PodSchedulingReadiness"
+CAPACITY_GATE = "CSIStorageCapacity"
+SPREADING_GATE = "EvenPodsSpread"
+# The gates that each process reads (S0, Feature Gates; S2, API; S3, Graduation Criteria; S4, Feature Enablement).
+LATER_GATES = (CAPACITY_GATE, SPREADING_GATE, DIRECTIVES_GATE)
+GATES_OF = {
+    SCHEDULER: (*VOLUME_GATES, *LATER_GATES),
+    MANAGER: VOLUME_GATES,
+    kubelet.NAME: VOLUME_GATES[:1],
+    API_SERVER: LATER_GATES,
+}
+ZONAL_PHASES = ("labels", "admitting", "converting")
+MATURITY_LEVELS = ("alpha", "beta", "ga")
+NOT_DRIVERS = frozenset({
+    "user",
+    SCHEDULER,
+    persistent_volume.NAME,
+    kubelet.NAME,
+    stateful_set.NAME,
+    *(controller.NAME for controller in OTHER_CONTROLLERS),
+})
 WORKLOADS = ("Deployment", "ReplicaSet", "StatefulSet", "DaemonSet", "PodDisruptionBudget")
 
 
@@ -349,7 +361,7 @@ def upstream() -> Revision:
     return Revision(
         name="upstream",
         profile=profile,
-        flow=WaitInPreBind(_binder(profile), volumes.UPSTREAM),
+        flow=WaitInPreBind(_volume_binding_of(profile), volumes.UPSTREAM),
         binder=persistent_volume.UPSTREAM,
         provisioning=provisioner.UPSTREAM,
     )
@@ -361,14 +373,14 @@ def design() -> Revision:
     return Revision(
         name="design",
         profile=profile,
-        flow=TwoPasses(_binder(profile), volumes.DESIGN),
+        flow=TwoPasses(_volume_binding_of(profile), volumes.DESIGN),
         binder=persistent_volume.DESIGN,
         provisioning=provisioner.DESIGN,
         zone_labels=False,
         pops_backoff=False,
         stateful_sets=stateful_set.StatefulSetOptions(revisions=False),
         daemon_sets=daemon_set.DaemonSetOptions(sets_node_name=True),
-        controllers=tuple(module for module in OTHERS if module is not ephemeral_volume),
+        controllers=tuple(module for module in OTHER_CONTROLLERS if module is not ephemeral_volume),
         protects_in_use=False,
         admission_plugins=(admission.CLASS_ZONES,),
         relaxations=(admission.allow_inserted_requirements,),
@@ -377,7 +389,7 @@ def design() -> Revision:
 
 
 def draft() -> Revision:
-    """Return the rules of S1, the earlier draft: provisioners are told that a claim is wanted, and not where."""
+    """Return the rules of S1, the earlier draft: the scheduler does not select a node for provisioning."""
     rules, plugin = design(), MATCH_UNBOUND_PVCS
     plugins = [attrs.evolve(e, plugin=plugin) if e.name == plugin.name else e for e in rules.profile.plugins]
     return attrs.evolve(
@@ -390,7 +402,7 @@ def draft() -> Revision:
     )
 
 
-def _binder(profile: Profile) -> VolumeBinding:
+def _volume_binding_of(profile: Profile) -> VolumeBinding:
     found = profile.plugin("VolumeBinding")
     assert isinstance(found, VolumeBinding)
     return found

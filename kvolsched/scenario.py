@@ -1,4 +1,4 @@
-"""Scenarios: named clusters with a question, and scripts that play them. Lessons, tests and incidents hang on them.
+"""Scenarios: named clusters with a question and a script, for lessons, tests and the command line.
 
 A scenario file is YAML: `name`, `question`, `checklist` (items of the documents that its script proves), `revision`,
 `seed`, `gates` (by process), `components` (dials by name), `manifests` (names of shipped examples), `objects` and
@@ -33,23 +33,23 @@ from .scheduler.loop.scheduling_cycle import SCHEDULER
 from .world.apiserver import key_of
 from .world.log import Note
 
-WORDS = (
+FIELDS = (
     *("name", "question", "checklist", "revision", "seed", "gates", "components"),
     *("manifests", "objects", "script"),
 )
 
 
 class ScenarioError(ValueError):
-    """A scenario file says something that no scenario can."""
+    """A scenario file has an unknown field or script word."""
 
 
 class ExpectationFailed(AssertionError):
-    """A script expected something that is not so; the message has both sides."""
+    """An expectation of a script does not hold; the message has both sides."""
 
 
 @attrs.frozen
 class Scenario:
-    """A named cluster, the question it answers, and the script that plays it."""
+    """A named cluster, the question it answers, and its script."""
 
     name: str
     question: str = ""
@@ -76,21 +76,22 @@ class Scenario:
         shipped = [obj for name in self.manifests for obj in examples.example(name).objects]
         read = manifest.read([thaw(obj) for obj in self.objects])
         cluster.load([*shipped, *read.objects])
-        cluster.loaded = read
+        cluster.loaded_manifests = read
         return cluster
 
     def play(self, cluster: Cluster | None = None) -> Cluster:
-        """Carry the script out on a cluster (its own by default) and return it.
+        """Run the script on a cluster, by default a new one, and return it.
 
         Raises:
-            ExpectationFailed: an `expect` of the script is not met.
+            ExpectationFailed: an `expect` of the script does not hold.
+            ScenarioError: the script has an unknown word.
         """
         cluster = cluster or self.cluster()
         for number, line in enumerate(self.script, 1):
             for word, value in thaw(line).items():
-                act = ACTS.get(word)
+                act = SCRIPT_WORDS.get(word)
                 if act is None:
-                    known = ", ".join(ACTS)
+                    known = ", ".join(SCRIPT_WORDS)
                     raise ScenarioError(f"{self.name}: script[{number}]: unknown word {word!r}; known: {known}")
                 try:
                     act(cluster, value)
@@ -101,7 +102,7 @@ class Scenario:
 
 def scenario_names() -> list[str]:
     """Return the names of the shipped scenarios."""
-    return _names("scenarios")
+    return _shipped_names("scenarios")
 
 
 @cache
@@ -109,9 +110,9 @@ def load(name: str) -> Scenario:
     """Return a shipped scenario.
 
     Raises:
-        KeyError: there is none of this name; the message lists the names.
+        KeyError: there is no such scenario; the message lists the names.
     """
-    return read(_shipped("scenarios", name), name)
+    return read(_shipped_text("scenarios", name), name)
 
 
 def scenario(name: str, revision: str = "", *, seed: int | None = None, **components: Any) -> Cluster:
@@ -123,29 +124,29 @@ def read(source: str | Path, name: str = "") -> Scenario:
     """Read a scenario from a file or a text.
 
     Raises:
-        ScenarioError: it has a word that no scenario has, or is no mapping.
+        ScenarioError: it has an unknown field, or is no mapping.
         ManifestError: it is no YAML.
     """
     text = source.read_text() if isinstance(source, Path) else source
     documents = manifest.read_plain(text, name or str(source)[:40])
     if len(documents) != 1 or not isinstance(documents[0], dict):
-        raise ScenarioError(f"{name or 'scenario'}: wants one mapping with {', '.join(WORDS)}")
+        raise ScenarioError(f"{name or 'scenario'}: wants one mapping with {', '.join(FIELDS)}")
     data = documents[0]
-    unknown = sorted(set(data) - set(WORDS))
+    unknown = sorted(set(data) - set(FIELDS))
     if unknown:
-        raise ScenarioError(f"{name or 'scenario'}: unknown {', '.join(unknown)}; a scenario has {', '.join(WORDS)}")
+        raise ScenarioError(f"{name or 'scenario'}: unknown {', '.join(unknown)}; a scenario has {', '.join(FIELDS)}")
     data.setdefault("name", name)
     return Scenario(**{word: freeze(value) for word, value in data.items()})
 
 
-def _shipped(folder: str, name: str) -> str:
+def _shipped_text(folder: str, name: str) -> str:
     file = resources.files("kvolsched") / folder / f"{name}.yaml"
     if not file.is_file():
-        raise KeyError(f"no {folder[:-1]} is called {name!r}; there are: {', '.join(_names(folder))}")
+        raise KeyError(f"no {folder[:-1]} is called {name!r}; there are: {', '.join(_shipped_names(folder))}")
     return file.read_text()
 
 
-def _names(folder: str) -> list[str]:
+def _shipped_names(folder: str) -> list[str]:
     found = (resources.files("kvolsched") / folder).iterdir()
     return sorted(file.name.removesuffix(".yaml") for file in found if file.name.endswith(".yaml"))
 
@@ -158,11 +159,11 @@ def _apply(cluster: Cluster, value: Any) -> None:
 
 
 def _refused(cluster: Cluster, value: Mapping[str, Any]) -> None:
-    """Apply manifests of which the API server is to refuse one with this message."""
+    """Apply manifests and expect that the API server refuses one with this message."""
     try:
         _apply(cluster, value["apply"])
     except ApplyRefused as refused:
-        _same("the refusal", value["message"], str(refused))
+        _expect_equal("the refusal", value["message"], str(refused))
     else:
         raise ExpectationFailed(f"expected the refusal {value['message']!r}, nothing was refused")
 
@@ -202,64 +203,65 @@ def _run(cluster: Cluster, value: Any) -> None:
     cluster.run(until=value if isinstance(value, str) else None)
 
 
-def _same(what: str, expected: Any, actual: Any) -> None:
+def _expect_equal(what: str, expected: Any, actual: Any) -> None:
     if expected != actual:
         raise ExpectationFailed(f"expected {what} {expected!r}, it is {actual!r}")
 
 
 def _expect(cluster: Cluster, value: Mapping[str, Any]) -> None:
-    """Compare what is with what is expected: objects by field, conditions by words, events by reason and message."""
+    """Compare objects by field, conditions by words, and events by reason and message with expected values."""
     for word, wanted in value.items():
         if word in ("event", "no event"):
             for event in wanted if isinstance(wanted, list) else [wanted]:
                 _expect_event(cluster, event, wanted=word == "event")
         elif word == "passes":
             for pod, number in wanted.items():
-                _same(f"passes of {pod}", number, _passes(cluster, pod))
+                _expect_equal(f"passes of {pod}", number, _passes(cluster, pod))
         elif word in ("is", "is not"):
             for text in wanted if isinstance(wanted, list) else [wanted]:
                 holds = condition(text)
-                _same(f"{text!r} to be", word == "is", holds is not None and holds(cluster))
+                _expect_equal(f"{text!r} to be", word == "is", holds is not None and holds(cluster))
         else:
             plain = manifest.to_plain(cluster[word])
             for path, field in wanted.items():
-                _same(f"{word} {path}", field, _at(plain, path))
+                _expect_equal(f"{word} {path}", field, _value_at(plain, path))
 
 
 def _expect_event(cluster: Cluster, event: Mapping[str, Any], *, wanted: bool) -> None:
-    """Look for an event about an object, with this reason and message as far as they are given."""
-    about = [one for one in cluster.objects("events") if one.involved_object.name == event["about"].rpartition("/")[2]]
+    """Look for an event about an object, by its reason and message if they are given."""
+    name = event["about"].rpartition("/")[2]
+    events = [found for found in cluster.objects("events") if found.involved_object.name == name]
     reason, message = event.get("reason"), event.get("message")
-    found = any(reason in (None, one.reason) and message in (None, one.message) for one in about)
-    if found != wanted:
-        said = sorted({f"{one.reason}: {one.message}" for one in about})
-        raise ExpectationFailed(f"expected {'an' if wanted else 'no'} event {dict(event)!r}, there are {said!r}")
+    exists = any(reason in (None, found.reason) and message in (None, found.message) for found in events)
+    if exists != wanted:
+        existing = sorted({f"{found.reason}: {found.message}" for found in events})
+        raise ExpectationFailed(f"expected {'an' if wanted else 'no'} event {dict(event)!r}, there are {existing!r}")
 
 
 def _passes(cluster: Cluster, pod: str) -> int:
-    """Return how many passes a pod has gone through so far."""
+    """Return the number of a pod's scheduling passes so far."""
     name = "/".join(key_of(cluster[f"pod/{pod}"])[1:])
     note = cluster.world.log.notes.get(Note(SCHEDULER, "pass", name))
     return note.number if note is not None else 0
 
 
-def _at(plain: Any, path: str) -> Any:
-    """Return what stands at a dotted path of plain data; None if nothing does.
+def _value_at(plain: Any, path: str) -> Any:
+    """Return the value at a dotted path of plain data; None if there is none.
 
     An item of a list is named by its number, its type or its name: `status.conditions.PodScheduled.message`. A part
-    with dots in it stands in brackets: `metadata.annotations[pv.kubernetes.io/bind-completed]`.
+    with dots is written in brackets: `metadata.annotations[pv.kubernetes.io/bind-completed]`.
     """
-    for bracketed, plainly in re.findall(r"\[([^\]]*)\]|([^.\[]+)", path):
-        part = bracketed or plainly
+    for bracketed, bare in re.findall(r"\[([^\]]*)\]|([^.\[]+)", path):
+        part = bracketed or bare
         if isinstance(plain, list):
-            named = (item for item in plain if isinstance(item, dict) and part in (item.get("type"), item.get("name")))
-            plain = plain[int(part)] if part.isdigit() and int(part) < len(plain) else next(named, None)
+            items = (item for item in plain if isinstance(item, dict) and part in (item.get("type"), item.get("name")))
+            plain = plain[int(part)] if part.isdigit() and int(part) < len(plain) else next(items, None)
         elif isinstance(plain, dict):
             plain = plain.get(part)
     return plain
 
 
-ACTS: Mapping[str, Callable[[Cluster, Any], Any]] = {
+SCRIPT_WORDS: Mapping[str, Callable[[Cluster, Any], Any]] = {
     "apply": _apply,
     "refused": _refused,
     "delete": lambda cluster, value: cluster.delete(*(value if isinstance(value, list) else [value])),
@@ -279,7 +281,7 @@ ACTS: Mapping[str, Callable[[Cluster, Any], Any]] = {
 
 
 def nodes(count: int, *, zones: int = 3, cpu: str = "32", memory: str = "64Gi") -> list[Any]:
-    """Return `count` equal nodes, spread over zones zone-a, zone-b, ... in turn."""
+    """Return `count` equal nodes, placed in zones zone-a, zone-b, ... in turn."""
     room = Frozen(cpu=cpu, memory=memory, pods="110")
     status = NodeStatus(capacity=room, allocatable=room)
     return [
@@ -295,9 +297,9 @@ def nodes(count: int, *, zones: int = 3, cpu: str = "32", memory: str = "64Gi") 
 
 
 def pods(count: int, *, cpu: str = "100m", memory: str = "200Mi", claims: str = "", first: int = 0) -> list[Any]:
-    """Return `count` equal pods; with `claims` (a class) each with a claim of its own, which stands before it."""
+    """Return `count` equal pods; with `claims` (a class) each preceded by a claim for it."""
     container = Container(name="app", image="pause", resources=Resources(requests=Frozen(cpu=cpu, memory=memory)))
-    made: list[Any] = []
+    objects: list[Any] = []
     for number in range(first, first + count):
         name, volumes = f"pod-{number:05}", ()
         if claims:
@@ -306,15 +308,15 @@ def pods(count: int, *, cpu: str = "100m", memory: str = "200Mi", claims: str = 
                 resources=Resources(requests=Frozen(storage="10Gi")),
                 storage_class_name=claims,
             )
-            made.append(PersistentVolumeClaim(metadata=ObjectMeta(name=f"data-{number:05}"), spec=spec))
+            objects.append(PersistentVolumeClaim(metadata=ObjectMeta(name=f"data-{number:05}"), spec=spec))
             source = PersistentVolumeClaimVolumeSource(claim_name=f"data-{number:05}")
             volumes = (Volume(name="data", persistent_volume_claim=source),)  # type: ignore[assignment]
         meta = ObjectMeta(name=name, labels=Frozen(app="bench"))
-        made.append(Pod(metadata=meta, spec=PodSpec(containers=(container,), volumes=volumes)))
-    return made
+        objects.append(Pod(metadata=meta, spec=PodSpec(containers=(container,), volumes=volumes)))
+    return objects
 
 
 def storage_class(name: str = "zonal", provisioner: str = "zonal.example.com") -> StorageClass:
-    """Return a class whose claims wait for their first consumer."""
+    """Return a class with volumeBindingMode WaitForFirstConsumer."""
     meta = ObjectMeta(name=name)
     return StorageClass(metadata=meta, provisioner=provisioner, volume_binding_mode=WAIT_FOR_FIRST_CONSUMER)

@@ -1,4 +1,4 @@
-"""The face that notebooks use: load, act as the user, let time go forward and back, ask about the present."""
+"""The public Cluster: it loads objects, acts as the user, moves in time, and answers questions."""
 
 import pytest
 
@@ -35,7 +35,7 @@ def two_nodes(**options):
 
 
 def test_from_manifests_loads_or_names_every_fault():
-    """Manifests load without a turn; faults are listed together, and then nothing was loaded."""
+    """Manifests load without a turn; faults are listed together, and then nothing is loaded."""
     cluster = two_nodes(name="two")
     assert cluster.world.step_number == 0
     assert cluster["node/node-1"].metadata.uid
@@ -46,7 +46,7 @@ def test_from_manifests_loads_or_names_every_fault():
 
 
 def test_apply_says_what_it_did():
-    """Created, unchanged, configured: kubectl's words; merged, so that what others wrote stays."""
+    """Apply prints kubectl's words and keeps fields of other writers."""
     cluster = two_nodes()
     assert repr(cluster.apply(CLASS)) == "storageclass.storage.k8s.io/local created"
     assert repr(cluster.apply(CLASS)) == "storageclass.storage.k8s.io/local unchanged"
@@ -59,7 +59,7 @@ def test_apply_says_what_it_did():
 
 
 def test_refused_writes_change_nothing():
-    """What the API server refuses is raised in its words, and the world is as it was."""
+    """A refusal is raised in the API server's words, and the cluster does not change."""
     cluster = two_nodes()
     cluster.apply(POD)
     before = cluster.manifests()
@@ -69,7 +69,7 @@ def test_refused_writes_change_nothing():
 
 
 def test_delete_and_missing_references():
-    """Deleting speaks as kubectl does; a name that is not there is answered with those that are."""
+    """Delete prints kubectl's words; the error about an unknown name lists the existing ones."""
     cluster = two_nodes()
     cluster.apply(POD)
     assert repr(cluster.delete("pod/app")) == 'pod "app" deleted'
@@ -79,7 +79,7 @@ def test_delete_and_missing_references():
 
 
 def test_step_lets_a_chosen_actor_go():
-    """An actor is named as the panel names it; a step of nobody is falsy; a name that is none is refused."""
+    """A step takes an actor by its name in the panel; without work it is falsy; an unknown name is an error."""
     cluster = two_nodes()
     cluster.apply(POD)
     assert not cluster.step("kubelet")
@@ -94,7 +94,7 @@ def test_step_lets_a_chosen_actor_go():
 
 
 def test_run_until():
-    """A run ends when its condition holds, when nothing is left, or at its bounds, and says which."""
+    """A run ends when its condition holds, when no actor has work, or at its bounds, and says why."""
     cluster = two_nodes()
     cluster.apply(POD)
     assert cluster.run(until="pod/app scheduled").ended == "pod/app scheduled holds"
@@ -107,7 +107,7 @@ def test_run_until():
 @pytest.mark.checklist("260")
 @pytest.mark.parametrize("revision", ["design", "upstream"])
 def test_back_returns_to_the_first_state_and_the_run_repeats(revision):
-    """Back by all steps: the first objects and digest; forward again: the same; acting anew: the same run."""
+    """Going back restores objects and digest; going forward, or acting again, repeats the run."""
     cluster = scenario("zonal-example", revision)
     start = cluster.manifests(), cluster.digest()
     first = [repr(step) for step in cluster.run().steps]
@@ -123,7 +123,7 @@ def test_back_returns_to_the_first_state_and_the_run_repeats(revision):
 
 
 def test_each_place_is_the_same_from_either_side():
-    """Every step's end, reached going back, is what it is going forth."""
+    """The end of every step is equal whether it is reached forward or back."""
     cluster = scenario("two-replicas")
     places = range(len(cluster.run()) + 1)
     digests = {}
@@ -134,7 +134,7 @@ def test_each_place_is_the_same_from_either_side():
 
 
 def test_forks_do_not_touch():
-    """What one does is not seen by the other; the difference is told field by field."""
+    """A fork and its origin do not affect each other; diff lists fields."""
     cluster = scenario("zonal-example")
     cluster.step()
     fork = cluster.fork("cordoned")
@@ -149,7 +149,7 @@ def test_forks_do_not_touch():
 
 
 def test_cordon_and_taint_keep_pods_away():
-    """A cordoned and a tainted node take no pod, each with its reason."""
+    """A cordoned and a tainted node reject a pod, each with its reason."""
     cluster = two_nodes()
     assert repr(cluster.cordon("node-1")) == "node/node-1 cordoned"
     assert repr(cluster.taint("node-2", "dedicated=db:NoSchedule")) == "node/node-2 tainted"
@@ -166,7 +166,7 @@ def test_cordon_and_taint_keep_pods_away():
 
 @pytest.mark.parametrize("revision", ["design", "upstream"])
 def test_a_crash_forgets_and_the_loop_recovers(revision):
-    """Whoever crashes between two steps lists everything again; in the end the pod runs all the same."""
+    """A component that crashes between two steps lists everything again, and the pod runs in the end."""
     for number in range(1, 9):
         cluster = scenario("zonal-example", revision)
         for _ in range(number):
@@ -178,7 +178,7 @@ def test_a_crash_forgets_and_the_loop_recovers(revision):
 
 
 def test_a_refused_write_is_tried_again():
-    """The nth write of a component is refused once; the step says so, and the pod is placed later."""
+    """The nth write of a component is refused once; the step says so, and the pod gets a node later."""
     cluster = two_nodes()
     cluster.apply(POD)
     cluster.refuse("kube-scheduler", 1)
@@ -189,7 +189,7 @@ def test_a_refused_write_is_tried_again():
 
 
 def test_story_of_an_object():
-    """Who did what to a claim, in order."""
+    """A story lists the acts on a claim, in order."""
     cluster = scenario("zonal-example")
     cluster.run()
     told = repr(cluster.story("pvc/my-pvc"))

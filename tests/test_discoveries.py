@@ -107,11 +107,11 @@ def test_65131_under_design_both_volumes_land_in_one_zone_and_a_pod_is_stuck_for
     replicas = kvolsched.scenario("two-replicas", revision="design")
     result = explore(replicas, invariants=ALWAYS, **QUICK)
 
-    assert result.found
-    zones = {zone for key, obj in result.found.objects.items() if key.kind == "PersistentVolume"
+    assert result.counterexample
+    zones = {zone for key, obj in result.counterexample.objects.items() if key.kind == "PersistentVolume"
              for term in obj.spec.node_affinity.required.node_selector_terms
              for demand in term.match_expressions if "zone" in demand.key for zone in demand.values}
-    placed = [obj.spec.node_name for key, obj in result.found.objects.items() if key.kind == "Pod"]
+    placed = [obj.spec.node_name for key, obj in result.counterexample.objects.items() if key.kind == "Pod"]
     assert len(zones) == 1
     assert sorted(map(bool, placed)) == [False, True]
 
@@ -125,7 +125,7 @@ def test_65131_under_upstream_is_absent():
     """The pod is assumed with its volumes: in any order both replicas run, each in its zone; exhausted."""
     result = explore(kvolsched.scenario("two-replicas", revision="upstream"), invariants=ALWAYS, **QUICK)
 
-    assert (result.found, result.exhausted) == (None, True)
+    assert (result.counterexample, result.exhausted) == (None, True)
     assert {"web-0 on node-a, web-1 on node-b", "web-0 on node-b, web-1 on node-a"} == {e.words for e in result.outcomes}
 
 
@@ -144,9 +144,9 @@ def test_65131_under_upstream_comes_back_with_a_crash_between_assuming_and_bindi
     without = explore(replicas, until=one_node_for_both, **QUICK)
     result = explore(replicas, until=one_node_for_both, faults=[Crash("kube-scheduler")], **QUICK)
 
-    assert (without.found, without.exhausted) == (None, True)
-    assert result.found
-    story = "\n".join(result.found.story)
+    assert (without.counterexample, without.exhausted) == (None, True)
+    assert result.counterexample
+    story = "\n".join(result.counterexample.story)
     assert story.index("selects node-") < story.index("kube-scheduler crashes") < story.rindex("selects node-")
     end = result.replay(replicas)
     end.run()
@@ -181,9 +181,9 @@ def test_66287_a_volume_seen_before_its_claim_is_deleted():
     """With lag per kind the PV controller takes the claim for deleted, releases its volume, and the driver deletes it."""
     result = explore(one_disk("design"), lag="per kind", until=disk_given_up, **QUICK)
 
-    assert result.found
-    assert any("deletes pv/disk-1" in line for line in result.found.story)
-    assert Key("PersistentVolumeClaim", "default", "data") in result.found.objects
+    assert result.counterexample
+    assert any("deletes pv/disk-1" in line for line in result.counterexample.story)
+    assert Key("PersistentVolumeClaim", "default", "data") in result.counterexample.objects
 
 
 @pytest.mark.checklist("275")
@@ -191,7 +191,7 @@ def test_66287_is_absent_with_lag_ordered():
     """Who sees everything in order has seen the claim before the volume that is reserved for it; exhausted."""
     result = explore(one_disk("design"), lag="ordered", until=disk_released, **QUICK)
 
-    assert (result.found, result.exhausted) == (None, True)
+    assert (result.counterexample, result.exhausted) == (None, True)
 
 
 @pytest.mark.checklist("275")
@@ -200,7 +200,7 @@ def test_66287_is_absent_when_the_claim_is_read_again_before_reclaiming(revision
     """The cure, alone and as it is in Kubernetes today: with lag per kind nothing is ever released; exhausted."""
     result = explore(one_disk(revision, driver=False), lag="per kind", until=disk_released, **QUICK)
 
-    assert (result.found, result.exhausted) == (None, True)
+    assert (result.counterexample, result.exhausted) == (None, True)
 
 
 @pytest.mark.long
@@ -209,7 +209,7 @@ def test_66287_is_absent_with_the_driver_in_the_game(revision):
     """The same with a driver that would delete the volume and provision another."""
     result = explore(one_disk(revision), lag="per kind", until=disk_released, **QUICK)
 
-    assert (result.found, result.exhausted) == (None, True)
+    assert (result.counterexample, result.exhausted) == (None, True)
 
 
 # -- kubernetes#73263: one of a pod's claims binds, the other cannot ------------------------------------------
@@ -267,11 +267,11 @@ def test_73263_a_user_who_takes_a_volume_between_two_writes_leaves_a_partial_bin
     result = explore(two_claims(revision), goal=all_or_nothing, faults=[thief(LAST[revision])],
                      invariants=(*ALWAYS, claims_and_volumes_match), **QUICK)
 
-    assert result.found
-    assert result.found.wrong == "nothing more happens, and the goal does not hold"
-    bound = [obj.spec.volume_name for key, obj in result.found.objects.items() if key.kind == "PersistentVolumeClaim"]
+    assert result.counterexample
+    assert result.counterexample.violation == "nothing more happens, and the goal does not hold"
+    bound = [obj.spec.volume_name for key, obj in result.counterexample.objects.items() if key.kind == "PersistentVolumeClaim"]
     assert sorted(map(bool, bound)) == [False, True]
-    assert any(line.startswith("somebody takes") for line in result.found.story)
+    assert any(line.startswith("somebody takes") for line in result.counterexample.story)
 
 
 @pytest.mark.checklist("86")
@@ -281,8 +281,8 @@ def test_73263_is_absent_when_the_volume_is_prebound(revision):
     result = explore(two_claims(revision, prebound=True), goal=all_or_nothing, faults=[thief(LAST[revision])],
                      **QUICK)
 
-    assert (result.found, result.exhausted) == (None, True)
-    assert all(ending.good for ending in result.outcomes)
+    assert (result.counterexample, result.exhausted) == (None, True)
+    assert all(ending.goal_holds for ending in result.outcomes)
 
 
 @pytest.mark.checklist("86")
@@ -291,8 +291,8 @@ def test_73263_is_absent_when_users_take_from_a_class_of_their_own(revision):
     """Workaround b: what users prebind and what the scheduler chooses from are separate classes; exhausted."""
     result = explore(two_claims(revision, reserved=True), goal=all_or_nothing, faults=[thief("apart")], **QUICK)
 
-    assert (result.found, result.exhausted) == (None, True)
-    assert all(ending.good for ending in result.outcomes)
+    assert (result.counterexample, result.exhausted) == (None, True)
+    assert all(ending.goal_holds for ending in result.outcomes)
 
 
 # -- and one more that the search met on the way --------------------------------------------------------------
@@ -307,7 +307,7 @@ def test_the_documents_todo_of_a_periodic_retry_is_needed():
     found = explore(small("design"), **QUICK)
     cured = explore(small(revised("design", "flow", resync=60.0)), **QUICK)
 
-    assert found.found
-    assert found.found.story[-1].startswith("Scheduler puts app back")
-    assert found.found.objects[Key("PersistentVolumeClaim", "default", "data")].status.phase == "Bound"
-    assert (cured.found, cured.exhausted) == (None, True)
+    assert found.counterexample
+    assert found.counterexample.story[-1].startswith("Scheduler puts app back")
+    assert found.counterexample.objects[Key("PersistentVolumeClaim", "default", "data")].status.phase == "Bound"
+    assert (cured.counterexample, cured.exhausted) == (None, True)

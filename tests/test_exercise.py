@@ -1,4 +1,4 @@
-"""A learner's rule judged by recorded verdicts, and a rule of one's own in a cluster's scheduler."""
+"""A learner's rule is compared with recorded verdicts, and a custom plugin joins a cluster's scheduler."""
 
 from types import SimpleNamespace
 
@@ -28,7 +28,7 @@ def test_the_reference_passes(name):
 
 @pytest.mark.parametrize(("name", "mutant"), CASES)
 def test_each_mutant_fails_with_a_picture(name, mutant):
-    """Three rules that are almost right are caught; both sides are drawn and said."""
+    """Three rules that are almost right are caught; both sides are drawn and printed."""
     checked = kvolsched.exercise(name).check(mutant)
 
     assert not checked
@@ -36,7 +36,7 @@ def test_each_mutant_fails_with_a_picture(name, mutant):
     assert bool(answer.recorded) != bool(answer.yours)
     assert answer.failed == ""
     figure = checked.first.figure()
-    for words in (name, checked.first.told.id, f"node {answer.node}", *answer.recorded):
+    for words in (name, checked.first.case.id, f"node {answer.node}", *answer.recorded):
         assert words in figure.reading
     assert "your rule" in figure.svg
     shown = checked._repr_mimebundle_()
@@ -45,18 +45,18 @@ def test_each_mutant_fails_with_a_picture(name, mutant):
 
 
 def test_where_the_real_rule_says_no_it_says_why():
-    """A missed rejection shows the comparison that failed, and the cluster to look around in."""
+    """A missed rejection shows the failed comparison and offers the cluster."""
     first = kvolsched.exercise("NodeResourcesFit").check(lambda *_: True).first
     cluster = first.cluster
     cluster.step("scheduler")
 
-    assert ">" in first.because[0]
+    assert ">" in first.evidence[0]
     assert first.node in {node.metadata.name for node in cluster.objects("nodes")}
-    assert first.node in cluster.verdicts(first.told.pod["metadata"]["name"]).reading
+    assert first.node in cluster.verdicts(first.case.pod["metadata"]["name"]).reading
 
 
 def test_shipped_cases_are_recorded_ones():
-    """Nothing in the selection was made up, and all of it is small."""
+    """The shipped cases are recorded ones, and small."""
     wanted = {(told.plugin, told.id): told for name in kvolsched.exercises() for told in kvolsched.exercise(name).cases}
     ids = {case_id for _, case_id in wanted}
     found = {}
@@ -73,7 +73,7 @@ def test_shipped_cases_are_recorded_ones():
     (OK, ()), (True, ()), ("", ()), (False, ("no reason given",)), ("too blue", ("too blue",)),
 ])
 def test_a_rule_may_answer_in_many_ways(given, yours):
-    """Ok, Reject, True, False and a reason all count."""
+    """Ok, Reject, True, False and a reason are all answers."""
     told = kvolsched.exercise("TaintToleration").cases[0]
 
     assert {yours} == {answer.yours for answer in told.ask(lambda *_: given)}
@@ -84,7 +84,7 @@ def test_a_rule_may_answer_in_many_ways(given, yours):
     (lambda pod, *_: pod.spec.no_such, "AttributeError: "),
 ])
 def test_a_rule_that_does_not_answer_disagrees(rule, words):
-    """No answer is no Yes: what went wrong is shown."""
+    """A rule without an answer does not count as Yes; its error is shown."""
     checked = kvolsched.exercise("NodeAffinity").check(rule)
 
     assert checked.agree == 0
@@ -94,7 +94,7 @@ def test_a_rule_that_does_not_answer_disagrees(rule, words):
 
 
 def test_an_unknown_exercise_names_those_there_are():
-    """The error is the list."""
+    """The error about an unknown exercise lists the names."""
     with pytest.raises(KeyError, match="NodeResourcesFit, NodeAffinity"):
         kvolsched.exercise("NodeResources")
 
@@ -105,7 +105,7 @@ def avoids_a(pod, node, seen):
 
 
 def test_a_function_appears_in_matrix_message_and_scores():
-    """One line makes a rule a plugin: its column, its words in the event, its share of the sum."""
+    """One line makes a rule a plugin with its column, its reason in the event, and its share of the score."""
     c = kvolsched.scenario("zonal-example", "upstream")
     one = c.with_plugin(avoids_a, prefer=lambda *_: 70, weight=3)
     one.step("scheduler")
@@ -135,7 +135,7 @@ class Both:
 
 
 def test_a_class_may_judge_and_prefer_and_time_travel_stays():
-    """A small class is a plugin; its numbers are cut to 0 to 100; the cluster still goes back."""
+    """A small class is a plugin; its scores are limited to 0 to 100; the cluster can go back."""
     c = kvolsched.scenario("zonal-example", "upstream").with_plugin(Both)
     c.run()
     end = c.digest()
@@ -149,7 +149,7 @@ def test_a_class_may_judge_and_prefer_and_time_travel_stays():
 
 
 def test_what_is_no_rule_is_refused():
-    """Neither an empty object nor one that nobody would ever ask makes a plugin; a whole plugin stays what it is."""
+    """An object without a plugin method is refused; a whole plugin is used unchanged."""
     whole = exercise_mutants.PROFILE.plugin("NodeAffinity")
 
     assert custom_plugin(whole) is whole
@@ -162,7 +162,7 @@ def test_what_is_no_rule_is_refused():
 
 
 def test_a_rule_may_join_a_story_that_has_begun():
-    """The past stays and can be gone back to; the scheduler starts anew with the rule, and tries who waits again."""
+    """The past stays; the scheduler restarts with the rule and tries waiting pods again."""
     c = kvolsched.scenario("zonal-example", "upstream").with_plugin(lambda *_: False, name="Never")
     c.run()
     steps = c.world.step_number
@@ -170,9 +170,9 @@ def test_a_rule_may_join_a_story_that_has_begun():
 
     odd = c.with_plugin(prefer=lambda *_: 50, name="Also")
     assert (steps, steps + 1) == (c.world.step_number, odd.world.step_number)
-    assert "restarts" in repr(odd.here)
+    assert "restarts" in repr(odd.last_step)
     odd.run()
     assert "0/4 nodes are available" in odd["pod/my-pod"].status.condition("PodScheduled").message
     assert len(odd.passes("my-pod")) > len(c.passes("my-pod"))
     odd.goto(1)
-    assert c.fork().goto(1).turns[0].words == odd.here.turns[0].words
+    assert c.fork().goto(1).turns[0].words == odd.last_step.turns[0].words

@@ -1,4 +1,4 @@
-"""The explorer on toys: a lost update, two locks, a crash between two writes, each found and its cure proved."""
+"""The explorer on toy components: it finds a lost update, a deadlock, a crash between two writes, and proves cures."""
 
 import os
 import subprocess
@@ -21,17 +21,17 @@ ACCOUNT = Key("Namespace", "", "account")
 
 
 def namespace(name, **labels):
-    """An object with labels, to write on."""
+    """Return an object with labels."""
     return Namespace(metadata=ObjectMeta(name=name, labels=Frozen(labels)))
 
 
 def account(objects):
-    """What the account holds."""
+    """Return the amount in the account."""
     return int(objects[ACCOUNT].metadata.labels["held"])
 
 
 def payer(name, *, careful):
-    """A component that adds 1 to the account once, reading what it has seen; careful: with the version it read."""
+    """Return a component that adds 1 to the amount it has seen, once; careful: with the version it read."""
     def sync(ctx, _cause):
         seen = ctx.seen.at(ACCOUNT)
         if seen is None or ctx.note("paid", "") or name in seen.metadata.labels:
@@ -48,7 +48,7 @@ def payer(name, *, careful):
 
 
 def bank(*, careful):
-    """Two payers and an empty account."""
+    """Return a world with two payers and an empty account."""
     sim = Simulation([payer("anna", careful=careful), payer("bert", careful=careful)])
     sim.perform("user", [create(namespace("account", held="0"))])
     return sim
@@ -59,13 +59,13 @@ QUICK = {"progress": False}
 
 @pytest.mark.parametrize("lag", ["ordered", "per kind"])
 def test_a_lost_update_is_found(lag):
-    """Two who read, add and write without versions: one payment is lost, in the fewest moves."""
+    """Two components read, add and write without versions: one payment is lost, in the fewest transitions."""
     result = explore(bank(careful=False), goal=lambda objects: account(objects) == 2, lag=lag, **QUICK)
 
-    assert result.found
-    assert result.found.wrong == "nothing more happens, and the goal does not hold"
-    assert [move.what for move in result.trace if move.what == "act"] == ["act"] * 2
-    assert account(result.found.objects) == 1
+    assert result.counterexample
+    assert result.counterexample.violation == "nothing more happens, and the goal does not hold"
+    assert [move.kind for move in result.trace if move.kind == "act"] == ["act"] * 2
+    assert account(result.counterexample.objects) == 1
     assert not result.exhausted
 
 
@@ -74,20 +74,20 @@ def test_versions_cure_the_lost_update():
     result = explore(bank(careful=True), goal=lambda objects: account(objects) == 2,
                      invariants=(versions_grow,), **QUICK)
 
-    assert not result.found
+    assert not result.counterexample
     assert result.exhausted
-    assert [ending.good for ending in result.outcomes] == [True]
+    assert [ending.goal_holds for ending in result.outcomes] == [True]
 
 
 def test_without_lag_nothing_is_lost():
-    """Who sees every write at once loses no update even without versions."""
+    """Components that see every write at once lose no update even without versions."""
     result = explore(bank(careful=False), goal=lambda objects: account(objects) == 2, lag="none", **QUICK)
 
-    assert (result.found, result.exhausted) == (None, True)
+    assert (result.counterexample, result.exhausted) == (None, True)
 
 
 def holder(name, order):
-    """A component that takes two locks in an order, writes itself into both, and lets them go when it holds both."""
+    """Return a component that takes two locks in an order and releases them when it holds both."""
     def sync(ctx, _cause):
         seen = {lock: ctx.seen.at(Key("Namespace", "", lock)) for lock in order}
         if None in seen.values() or ctx.note("done", ""):
@@ -107,7 +107,7 @@ def holder(name, order):
 
 
 def locks(first, second):
-    """Two holders and two locks."""
+    """Return a world with two holders and two locks."""
     sim = Simulation([holder("anna", first), holder("bert", second)])
     for name in ("red", "blue"):
         sim.perform("user", [create(namespace(name))])
@@ -115,29 +115,29 @@ def locks(first, second):
 
 
 def both_done(objects):
-    """Whether both holders have had both locks."""
+    """Say whether both holders have had both locks."""
     return all({"anna", "bert"} <= set(obj.metadata.labels) for key, obj in objects.items() if key.kind == "Namespace")
 
 
 def test_two_locks_in_different_order_are_a_deadlock():
-    """Each holds one and waits for the other's: found as a state in which nothing more happens."""
+    """A deadlock is found as a state in which nothing more happens."""
     result = explore(locks(("red", "blue"), ("blue", "red")), goal=both_done, **QUICK)
 
-    assert result.found
-    holders = {key.name: obj.metadata.labels.get("holder") for key, obj in result.found.objects.items()
+    assert result.counterexample
+    holders = {key.name: obj.metadata.labels.get("holder") for key, obj in result.counterexample.objects.items()
                if key.kind == "Namespace"}
     assert holders == {"red": "anna", "blue": "bert"}
 
 
 def test_two_locks_in_one_order_are_none():
-    """The cure: everybody takes them in the same order; exhausted."""
+    """With one order of locks there is no deadlock; the space is exhausted."""
     result = explore(locks(("red", "blue"), ("red", "blue")), goal=both_done, **QUICK)
 
-    assert (result.found, result.exhausted) == (None, True)
+    assert (result.counterexample, result.exhausted) == (None, True)
 
 
 def twice(*, by_seeing):
-    """A component that writes a claim and then marks the pod; by_seeing: it decides by the claim it sees, else by a note."""
+    """Return a component that writes a claim, then marks the pod; it decides by the claim it sees, or by a note."""
     from world.toys import Annotate, name_in
 
     def sync(ctx, cause):
@@ -165,45 +165,45 @@ def twice(*, by_seeing):
 
 
 def served(objects):
-    """Whether the pod was marked."""
+    """Say whether the pod is marked."""
     return "served" in objects[Key("Pod", "default", "p")].metadata.annotations
 
 
 def test_a_crash_between_two_writes_is_found():
-    """What it knew only by a note is forgotten, the first write is refused the second time, the pod is never marked."""
+    """A crash loses the note, the repeated first write is refused, and the pod is never marked."""
     assert explore(twice(by_seeing=False), goal=served, **QUICK).exhausted
 
     result = explore(twice(by_seeing=False), goal=served, faults=[Crash("server")], **QUICK)
 
-    assert result.found
-    assert [move.what for move in result.trace if move.what in ("act", "fault")] == ["act", "fault", "act"]
-    assert "server crashes and restarts" in " ".join(result.found.story)
+    assert result.counterexample
+    assert [move.kind for move in result.trace if move.kind in ("act", "fault")] == ["act", "fault", "act"]
+    assert "server crashes and restarts" in " ".join(result.counterexample.story)
 
 
 def test_deciding_by_what_is_seen_cures_the_crash():
     """A controller that looks before it creates survives two crashes at any moment; exhausted."""
     result = explore(twice(by_seeing=True), goal=served, faults=[Crash("server", times=2)], **QUICK)
 
-    assert (result.found, result.exhausted) == (None, True)
+    assert (result.counterexample, result.exhausted) == (None, True)
 
 
 def test_refusals_strike_any_write_within_their_budget():
-    """One refusal is survived by back-off; without trying again it is not."""
+    """Back-off survives one refusal; a component that does not try again does not."""
     good = explore(world(CLAIMER, pods=1), goal=claimed, faults=[Refuse("claimer", "Conflict", times=2)], **QUICK)
     bad = explore(twice(by_seeing=True), goal=served, faults=[Refuse("server", "Timeout")], **QUICK)
 
-    assert (good.found, good.exhausted) == (None, True)
-    assert bad.found
-    assert "refused (Timeout)" in " ".join(bad.found.story)
+    assert (good.counterexample, good.exhausted) == (None, True)
+    assert bad.counterexample
+    assert "refused (Timeout)" in " ".join(bad.counterexample.story)
 
 
 def claimed(objects):
-    """Whether all pods are claimed."""
+    """Say whether all pods are claimed."""
     return all("claimed" in obj.metadata.annotations for key, obj in objects.items() if key.kind == "Pod")
 
 
 def test_a_user_acts_at_any_moment_or_never():
-    """Between any two writes, also between the two of one plan, and each write once."""
+    """A user acts between any two writes, also of one plan, and makes each write once."""
     spoil = UserAct("somebody takes the claim's name", (create(pod("x")), Write("delete", Key("Pod", "default", "p0"))))
     result = explore(world(CLAIMER, pods=1), goal=lambda _objects: True, until=None, faults=[spoil],
                      summary=lambda objects: " ".join(sorted(key.name for key in objects if key.kind == "Pod")), **QUICK)
@@ -213,7 +213,7 @@ def test_a_user_acts_at_any_moment_or_never():
 
 
 def test_every_outcome_of_a_draw_is_tried():
-    """The explorer branches over draws instead of drawing."""
+    """The explorer branches over the outcomes of draws."""
     from world.toys import GREETER
     result = explore(world(GREETER, pods=2), until=None, goal=lambda _: True, summary=greetings, **QUICK)
 
@@ -221,12 +221,12 @@ def test_every_outcome_of_a_draw_is_tried():
 
 
 def greetings(objects):
-    """The words that were drawn."""
+    """Return the words that were drawn."""
     return "".join(obj.metadata.labels["greeted"] for key, obj in sorted(objects.items()) if key.kind == "Pod")
 
 
 def test_a_state_that_no_longer_reaches_the_goal_is_found():
-    """Not only where nothing happens: two who undo each other for ever never get there."""
+    """A livelock is found: two components undo each other for ever and never reach the goal."""
     def flip(name, value):
         def sync(ctx, _cause):
             seen = ctx.seen.at(ACCOUNT)
@@ -237,21 +237,21 @@ def test_a_state_that_no_longer_reaches_the_goal_is_found():
     sim.perform("user", [create(namespace("account", held="0"))])
     result = explore(sim, goal=lambda objects: account(objects) == 5, **QUICK)
 
-    assert result.found
-    assert result.found.wrong == "from here on the goal can never be reached"
+    assert result.counterexample
+    assert result.counterexample.violation == "from this state the goal can never be reached"
     assert result.exhausted
 
 
 def test_a_condition_is_found_by_the_shortest_way():
-    """`until` with a predicate: where it holds, in the fewest moves."""
+    """`until` with a predicate finds a state where it holds, in the fewest transitions."""
     result = explore(bank(careful=True), until=lambda objects: account(objects) == 2, **QUICK)
 
-    assert result.found
-    assert [move.what for move in result.trace] == ["act", "act", "time", "ring", "act"] or len(result.trace) <= 5
+    assert result.counterexample
+    assert [move.kind for move in result.trace] == ["act", "act", "time", "ring", "act"] or len(result.trace) <= 5
 
 
 def referee(*, rereads):
-    """A component that removes pods whose namespace it cannot see; rereads: it asks the API server first."""
+    """Return a component that removes pods whose namespace it does not see; rereads: it asks the API server first."""
     def sync(ctx, cause):
         space, name = cause.split("/")
         here, home = ctx.seen.get("Pod", name, space), Key("Namespace", "", space)
@@ -266,13 +266,13 @@ def referee(*, rereads):
 
 
 def kept(objects):
-    """Whether the pod is still there."""
+    """Say whether the pod still exists."""
     return Key("Pod", "team", "p") in objects
 
 
 def test_what_is_seen_of_another_kind_too_late_is_found():
-    """With lag per kind a pod is seen before its namespace and removed; ordered it is not, nor if the API is asked."""
-    assert explore(referee(rereads=False), goal=kept, lag="per kind", **QUICK).found
+    """With lag per kind a pod is seen before its namespace and removed; in order, or after a read, it is not."""
+    assert explore(referee(rereads=False), goal=kept, lag="per kind", **QUICK).counterexample
     assert explore(referee(rereads=False), goal=kept, lag="ordered", **QUICK).exhausted
     assert explore(referee(rereads=True), goal=kept, lag="per kind", **QUICK).exhausted
 
@@ -302,13 +302,13 @@ def test_reductions_change_no_outcome(make, lag, faults):
 
 
 def labels(objects):
-    """What every object says."""
+    """Return the labels of every object."""
     return str(sorted((key, sorted(obj.metadata.labels.items()), sorted(obj.metadata.annotations.items()))
                       for key, obj in objects.items()))
 
 
 def test_the_trace_is_replayed_as_steps():
-    """The moves happen again on a fork, as steps with words; the explored world is not moved."""
+    """A trace is replayed on a fork as steps with words; the explored world does not change."""
     sim = bank(careful=False)
     before = (sim.place, sim.known_steps, dict(sim.log.objects))
     result = explore(sim, goal=lambda objects: account(objects) == 2, **QUICK)
@@ -317,29 +317,29 @@ def test_the_trace_is_replayed_as_steps():
     assert before == (sim.place, sim.known_steps, dict(sim.log.objects))
     assert account(fork.log.objects) == 1
     shown = [turn for turn in fork.turns if turn.step > 1 and not turn.quiet]
-    assert result.found.story == tuple(turn.words for turn in shown if turn.words)
+    assert result.counterexample.story == tuple(turn.words for turn in shown if turn.words)
     assert fork.known_steps == 1 + len(shown)
     fork.back(fork.known_steps - 1)
     assert account(fork.log.objects) == 0
 
 
 def test_a_result_says_what_it_assumed():
-    """Which components, lag, faults and clock; and whether the space was exhausted."""
+    """A result lists components, lag, faults and clock, and whether the space was exhausted."""
     result = explore(bank(careful=True), goal=lambda objects: account(objects) == 2,
                      faults=[Crash("anna"), Refuse("bert")], **QUICK)
     bounded = explore(bank(careful=True), goal=lambda objects: account(objects) == 2, max_states=5, **QUICK)
 
     assert result.assumptions == (
-        "anna, bert act, in any order; nobody else does.",
-        "Each sees changes late, but in the order in which they were made.",
-        "Faults that may strike: anna crashes, once; bert's writes refused with Conflict, once.",
-        "Time passes only when nothing else can happen; periodic wake-ups come last of all.",
+        "anna, bert act, in any order; there is no other.",
+        "Each sees changes late, but in their order.",
+        "Faults that may strike: anna crashes, once; the API server refuses a write of bert with Conflict, once.",
+        "Time passes only when nothing else can happen; periodic wake-ups come last.",
         "Every outcome of a tie or a draw is tried.",
     )
-    assert "Exhausted: " in repr(result) or result.found
+    assert "Exhausted: " in repr(result) or result.counterexample
     assert not bounded.exhausted
     assert "Not exhausted: " in repr(bounded)
-    assert "nothing wrong in those visited" in repr(bounded)
+    assert "no failure in the visited states" in repr(bounded)
 
 
 def test_wrong_words_are_told():
@@ -364,13 +364,13 @@ def test_an_interrupt_returns_what_was_visited(monkeypatch):
     monkeypatch.setattr(search.Search, "_expand", stop)
     result = explore(bank(careful=True), goal=lambda objects: account(objects) == 2, **QUICK)
 
-    assert result.found is None
+    assert result.counterexample is None
     assert not result.exhausted
     assert result.states > 1
 
 
 def test_an_error_in_an_actor_says_where_it_was():
-    """An actor that fails during a search raises its own error, with a note how it was met."""
+    """An error of an actor during a search carries a note about the transition."""
     def sync(ctx, _cause):
         return [] if len(ctx.seen.all("Pod")) < 2 else [1 / 0]
     sim = Simulation([Component("bad", ("Pod",), (Reconciler("bad", lambda *_: ["x"], sync),)), CLAIMER])
@@ -378,7 +378,7 @@ def test_an_error_in_an_actor_says_where_it_was():
 
     with pytest.raises(ZeroDivisionError) as caught:
         explore(sim, faults=[UserAct("another pod", (create(pod("q")),))], **QUICK)
-    assert "met while exploring, after 0 moves, making Transition(what='fault', component='user'" in caught.value.__notes__[0]
+    assert "raised in the exploration, 0 deep, by Transition(kind='fault', component='user'" in caught.value.__notes__[0]
 
 
 PROGRAM = """

@@ -1,22 +1,22 @@
-"""The face that notebooks use: what it says, who answers to which name, and how it goes back."""
+"""The public Cluster: texts of its answers, names of actors, and going back."""
 
 import pytest
 
 import kvolsched
 from kvolsched.api.kinds.meta import evolve_parts
-from kvolsched.explain import net
+from kvolsched.explain import merge_note_changes
 from kvolsched.results import LINE_WIDTH, as_sentence, hanging_indent
 from kvolsched.world.log import Change, Key, Note
 
 
 @pytest.fixture
 def cluster():
-    """Give the zonal example before anything has happened."""
+    """Return the zonal example before its first step."""
     return kvolsched.scenario("zonal-example")
 
 
 def test_a_step_is_a_sentence(cluster):
-    """A step reads as its number, its time and what happened; with several turns, a line each."""
+    """A step prints its number, its time, and a line for each turn."""
     first = cluster.step()
     assert repr(first).startswith("step 1, t=0 s: Scheduler judges my-pod, pass 1: 2 of 4 nodes fit")
     assert all(len(line) <= LINE_WIDTH for line in repr(first).splitlines())
@@ -27,7 +27,7 @@ def test_a_step_is_a_sentence(cluster):
 
 
 def test_a_run_tells_its_steps_and_why_it_ended(cluster):
-    """A short run is told step by step; nothing to do is said, not counted."""
+    """A short run prints every step; a run without work says so."""
     run = cluster.run("pvc/my-pvc Bound")
     assert len(run) == len(list(run))
     assert repr(run).splitlines()[-1] == f"{len(run)} steps, t=0.3 s: pvc/my-pvc Bound holds"
@@ -37,7 +37,7 @@ def test_a_run_tells_its_steps_and_why_it_ended(cluster):
 
 
 def test_a_long_run_is_only_counted(cluster):
-    """From 21 steps on a run says how many there were."""
+    """A run of 21 or more steps prints their number."""
     cluster.apply(*(cluster.written("pod/my-pod").replace("my-pod", f"pod-{n}") for n in range(5)))
     assert repr(cluster.run()).count("\n") == 0
 
@@ -47,12 +47,12 @@ def test_a_long_run_is_only_counted(cluster):
     ("PV controller", "persistentvolume claims"), ("persistent-volume-binder", "persistentvolume claims"),
 ])
 def test_actors_answer_to_the_names_people_use(cluster, name, actor):
-    """A component, what people call it, and the actor's own name all let it act."""
+    """An actor is found by its component, by its common name, and by its name."""
     assert cluster.step(name).actor == actor
 
 
 def test_who_has_nothing_to_do_does_nothing(cluster):
-    """Stepping an idle actor changes nothing and is falsy; a name that nobody has is an error that lists the names."""
+    """Stepping an idle actor changes nothing and is falsy; the error about an unknown name lists the names."""
     before = cluster.digest()
     for name in ("provisioner", "kubelet", "user", "bind worker"):
         step = cluster.step(name)
@@ -64,7 +64,7 @@ def test_who_has_nothing_to_do_does_nothing(cluster):
 
 
 def test_next_says_who_may_act_and_what_each_would_do(cluster):
-    """The default comes first; asking moves nothing; an idle cluster says so."""
+    """`next` lists the default first and changes nothing; an idle cluster says so."""
     choices = cluster.next
     assert [turn.actor for turn in choices] == ["scheduling pass", "persistentvolume claims"]
     assert repr(choices).splitlines()[0].startswith("scheduling pass          Scheduler judges my-pod")
@@ -75,10 +75,10 @@ def test_next_says_who_may_act_and_what_each_would_do(cluster):
 
 
 def test_back_and_goto_return_where_they_led(cluster):
-    """Both return the step that led there; 0 is the start, -1 the last known; a step that is not known is an error."""
+    """Back and goto return the step that led there; 0 is the start, -1 the last known; an unknown step is an error."""
     cluster.run()
     end = cluster.digest()
-    last = cluster.here
+    last = cluster.last_step
     assert repr(cluster.goto(0)) == "the start: nothing has happened yet"
     assert repr(cluster.goto(-1)) == repr(last)
     assert cluster.back().number == last.number - 1
@@ -90,7 +90,7 @@ def test_back_and_goto_return_where_they_led(cluster):
 
 
 def test_acts_of_the_user_answer_in_kubectls_words(cluster):
-    """Cordon, uncordon, taint, edit and delete say what they did, or that nothing changed."""
+    """Cordon, uncordon, taint, edit and delete print what they did, or that nothing changed."""
     assert repr(cluster.cordon("node-a")) == "node/node-a cordoned"
     assert repr(cluster.cordon("node-a")) == "node/node-a unchanged"
     assert repr(cluster.uncordon("node-a")) == "node/node-a uncordoned"
@@ -103,14 +103,14 @@ def test_acts_of_the_user_answer_in_kubectls_words(cluster):
 
 
 def test_an_edit_that_the_server_refuses_is_an_error(cluster):
-    """What may not change is refused with the server's words, and nothing is changed."""
+    """A change of an immutable field is refused in the API server's words."""
     with pytest.raises(kvolsched.ApplyRefused, match="spec"):
         cluster.edit("pvc/my-pvc", lambda old: evolve_parts(old, spec={"storage_class_name": "x"}))
     assert cluster["pvc/my-pvc"].spec.storage_class_name == "zonal-class"
 
 
 def test_written_gives_back_what_was_loaded(cluster):
-    """Manifests as they came, without what a server fills in; a cluster of them runs alike."""
+    """`written` returns manifests without defaults; a cluster of them runs alike."""
     text = cluster.written()
     assert "uid" not in text
     assert cluster.written("pvc/my-pvc").count("kind:") == 1
@@ -122,7 +122,7 @@ def test_written_gives_back_what_was_loaded(cluster):
 
 
 def test_passes_list_when_how_many_fit_and_who_was_chosen(cluster):
-    """One row a pass, up to now; before any there is none."""
+    """`passes` lists a row for each pass up to now."""
     assert repr(cluster.passes("my-pod")) == "pod/my-pod, rules design: 0 passes"
     cluster.run()
     rows = list(cluster.passes("pod/my-pod"))
@@ -133,7 +133,7 @@ def test_passes_list_when_how_many_fit_and_who_was_chosen(cluster):
 
 
 def test_diff_sets_conditions_and_terms_as_one_thing(cluster):
-    """Two forks differ in few lines: a condition is one, with reason and message; nothing differs from itself."""
+    """A condition is one line of a diff, with reason and message; a cluster equals itself."""
     cluster.run("pvc/my-pvc Bound")
     other = cluster.fork("cordoned")
     other.cordon("node-a")
@@ -143,11 +143,11 @@ def test_diff_sets_conditions_and_terms_as_one_thing(cluster):
     assert rows["node/node-a", "spec.unschedulable"] == "True"
     assert rows["pod/my-pod", "status.conditions[PodScheduled]"].startswith("False, Unschedulable: 0/4 nodes are")
     assert repr(cluster.diff(other)).splitlines()[0].split() == ["object", "field", "zonal-example", "cordoned"]
-    assert repr(cluster.diff(cluster)) == "zonal-example and zonal-example: the same objects"
+    assert repr(cluster.diff(cluster)) == "zonal-example and zonal-example: equal objects"
 
 
 def test_story_of_a_claim_names_every_write(cluster):
-    """Who did what to the claim, in order, with the fields that changed."""
+    """A story lists the acts on the claim, in order, with the changed fields."""
     cluster.run()
     story = cluster.story("pvc/my-pvc")
     told = "\n".join(line for row in story for line in row.changed)
@@ -157,7 +157,7 @@ def test_story_of_a_claim_names_every_write(cluster):
 
 
 def test_sample_counts_ends_by_seed():
-    """The natural order under many seeds: the documents' rules strand a replica now and then, today's never."""
+    """Under many seeds the documents' rules strand a replica now and then, today's never."""
     old = kvolsched.scenario("replicated-database").sample(10)
     new = kvolsched.scenario("replicated-database", "upstream").sample(10)
     assert 0 < old.stuck < 10
@@ -167,10 +167,10 @@ def test_sample_counts_ends_by_seed():
 
 
 def test_notes_are_told_net():
-    """What a note was at first and became in the end, where it last changed; objects change by change."""
+    """Changes of a note are merged to one at its last place; changes of objects stay."""
     note, pod = Note("a", "queue", "p"), Key("Pod", "default", "p")
     changes = [Change(note, None, 1), Change(pod, None, "x"), Change(note, 1, 2), Change(pod, "x", "y")]
-    assert net(changes) == [changes[1], Change(note, None, 2), changes[3]]
+    assert merge_note_changes(changes) == [changes[1], Change(note, None, 2), changes[3]]
 
 
 @pytest.mark.parametrize(("words", "said"), [
@@ -178,12 +178,12 @@ def test_notes_are_told_net():
     ("PV controller waits.", "PV controller waits."), ("pvc/data is lost", "pvc/data is lost."),
 ])
 def test_words_become_sentences(words, said):
-    """A capital and a full stop, but names keep their letters."""
+    """A sentence gets a capital and a full stop; names keep their letters."""
     assert as_sentence(words) == said
 
 
 def test_long_lines_hang():
-    """Lines are broken at the width, behind the indent, and never inside a word."""
+    """Lines are wrapped at the width, behind the indent, between words."""
     told = hanging_indent(["word " * 60, "x" * 200], 10)
     assert all(line.startswith(" " * 10) for line in told.splitlines()[1:])
     assert told.splitlines()[-1].strip() == "x" * 200

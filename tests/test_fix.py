@@ -1,4 +1,4 @@
-"""What would make a pending pod fit: every fix told makes it schedulable, on recorded cases and on recorded dumps."""
+"""Fixes of pending pods: each makes its pod schedulable, on recorded cases and on recorded dumps."""
 
 from functools import cache
 from pathlib import Path
@@ -34,26 +34,26 @@ def dump(name):
 
 
 def stuck(family, every):
-    """Give (case, situation) of recorded cases in which our engine finds no node, one of so many."""
+    """Yield (case, trial) of recorded cases in which our engine finds no node, one of so many."""
     profile, number = upstream().profile, 0
     for recorded in read(RECORDED / f"{family}.jsonl.gz"):
         case = recorded.case
         objects = [item for item in map(from_plain, case["objects"]) if not isinstance(item, Frozen)]
         pod = from_plain(case["pod"])
-        situation = TrialCluster({key_of(item): item for item in (*objects, pod)}, key_of(pod), profile)
-        judgement = situation.judge()
+        trial = TrialCluster({key_of(item): item for item in (*objects, pod)}, key_of(pod), profile)
+        judgement = trial.judge()
         if judgement.nodes and not judgement.any_feasible:
             number += 1
             if number % every == 0:
-                yield recorded.id, situation
+                yield recorded.id, trial
 
 
 def searched(family, every):
-    """Search cases; check every fix on objects and a snapshot of their own, and give (case, found, unmet)."""
-    for name, situation in stuck(family, every):
-        before = dict(situation.objects)
-        result = search(situation)
-        assert before == situation.objects, f"{name}: a trial was not taken back"
+    """Search cases, check every fix on a fresh snapshot, and yield (case, found, unmet)."""
+    for name, trial in stuck(family, every):
+        before = dict(trial.objects)
+        result = search(trial)
+        assert before == trial.objects, f"{name}: a trial was not taken back"
         for fix in result.found:
             objects = dict(before)
             for edit in fix.edits:
@@ -62,9 +62,9 @@ def searched(family, every):
                         del objects[change.key]
                     else:
                         objects[change.key] = change.new
-            pod = objects[situation.key]
+            pod = objects[trial.key]
             seen = snapshot(item for item in objects.values() if item is not pod)
-            judgement = judge(pod, seen, situation.profile)
+            judgement = judge(pod, seen, trial.profile)
             assert fix.nodes == judgement.feasible, (name, [edit.words for edit in fix.edits])
             assert judgement.any_feasible, (name, [edit.words for edit in fix.edits])
         yield name, result.found, result.unmet
@@ -84,7 +84,7 @@ def told_share(every):
 
 
 def test_every_fix_makes_the_pod_schedulable(capsys):
-    """Each fix of a fifth of the recorded stuck cases is true of objects judged anew; few cases have none."""
+    """Each fix of a fifth of the recorded stuck cases holds when judged again; few cases have none."""
     total, without = told_share(EVERY)
 
     with capsys.disabled():
@@ -95,7 +95,7 @@ def test_every_fix_makes_the_pod_schedulable(capsys):
 
 @pytest.mark.long
 def test_every_fix_of_every_case():
-    """The same for all recorded stuck cases."""
+    """Each fix of all recorded stuck cases holds when judged again."""
     total, without = told_share(1)
 
     assert without / total < 0.01
@@ -120,7 +120,7 @@ STUCK_IN_DUMPS = [
 
 @pytest.mark.parametrize(("name", "pod", "nearest"), STUCK_IN_DUMPS)
 def test_the_nearest_fix_of_a_recorded_dump(name, pod, nearest):
-    """The nearest fix is the expected one, and whoever applies it and runs the loop sees the pod on a node."""
+    """The nearest fix is the expected one; once it is applied and the loop has run, the pod is on a node."""
     cluster = dump(name)
     digest = cluster.digest()
     fixes = cluster.fix(pod)
@@ -135,7 +135,7 @@ def test_the_nearest_fix_of_a_recorded_dump(name, pod, nearest):
 
 @pytest.mark.parametrize(("name", "pod"), [(name, pod) for name, pod, _ in STUCK_IN_DUMPS])
 def test_each_fix_can_be_applied(name, pod):
-    """Not the nearest alone: every fix told can be made by a user, and the pod then gets a node."""
+    """A user can make each of the fixes, and the pod then gets a node."""
     for fix in dump(name).fix(pod):
         mine = dump(name).fork("mine")
         fix.apply(mine)
@@ -145,14 +145,14 @@ def test_each_fix_can_be_applied(name, pod):
 
 
 def test_fixes_that_do_not_hold_are_not_told():
-    """What was found but is refused on the fork is no fix, and the refusal is said."""
+    """An edit that is refused on the fork is no fix, and the answer tells the refusal."""
     fixes = Cluster.from_manifests(STUCK.replace("image: web, ", "")).fix("web")
 
-    assert all(not change.anew for fix in fixes for change in fix.changes)
+    assert all(not change.recreate for fix in fixes for change in fix.changes)
 
 
 def test_fixes_are_ranked_by_what_they_touch():
-    """What touches less comes first."""
+    """Cheaper fixes come first."""
     costs = [fix.cost for fix in dump("storage").fix("b-only")]
 
     assert sorted(costs) == costs
@@ -160,17 +160,17 @@ def test_fixes_are_ranked_by_what_they_touch():
 
 
 def test_a_fix_is_shown_as_a_diff():
-    """A unified diff of manifests, and the note where a pod must be created anew."""
+    """A fix prints as a unified diff of manifests, with a note where a pod must be created again."""
     lines = dump("shop").fix("reports")[0].diff.splitlines()
 
-    assert ["--- a/demo/pod/reports.yaml", "+++ b/demo/pod/reports.yaml  (delete it and create it anew)"] == lines[:2]
+    assert ["--- a/demo/pod/reports.yaml", "+++ b/demo/pod/reports.yaml  (delete it and create it again)"] == lines[:2]
     assert ["-    topology.kubernetes.io/zone: zone-c", "+    topology.kubernetes.io/zone: zone-a"] == [
         line for line in lines[2:] if line[0] in "+-"
     ]
 
 
 def test_nothing_to_fix():
-    """A pod with a node needs none."""
+    """A pod with a node needs no fix."""
     fixes = dump("shop").fix("cache-0")
 
     assert (0, True) == (len(fixes), fixes.headline.startswith("nothing to fix: "))
@@ -201,26 +201,26 @@ def test_several_edits_together():
 
 
 def test_merging_edits_of_one_object():
-    """Two edits of one node are one change of it, from what it was to what it becomes."""
-    situation = TrialCluster(
-        {key_of(item): item for item in Cluster.from_manifests(STUCK).loaded.objects},
+    """Two edits of one node are merged to one change."""
+    trial = TrialCluster(
+        {key_of(item): item for item in Cluster.from_manifests(STUCK).loaded_manifests.objects},
         key_of(Cluster.from_manifests(STUCK)["pod/web"]), upstream().profile,
     )
-    found = search(situation).found
+    found = search(trial).found
     several = next(fix for fix in found if len(fix.edits) == 3)
 
     assert len(merge_changes(several.edits)) <= 2
 
 
 def test_a_case_without_a_fix_says_what_cannot_be_met():
-    """A rule of one's own that takes no node: no edit of the catalogue helps, and it is said."""
+    """A custom plugin rejects every node: the answer says that no edit helps."""
     rules = upstream()
     fixes = Cluster.from_manifests(
         STUCK, revision=attrs.evolve(rules, profile=rules.profile.with_plugin(custom_plugin(never, None, "Never")))
     ).fix("web")
 
-    assert ("no edit of the catalogue meets:", 0) == (fixes.headline, len(fixes))
-    assert "Never must not say" in "".join(fixes.unmet)
+    assert ("no edit of the catalogue lifts any of these:", 0) == (fixes.headline, len(fixes))
+    assert "Never rejects the node" in "".join(fixes.unmet)
 
 
 def never(pod, node, seen):
@@ -229,7 +229,7 @@ def never(pod, node, seen):
 
 
 def test_the_claim_of_an_ephemeral_volume_that_is_anothers():
-    """It is deleted and created as the pod's own; whoever does that sees the pod judged without it."""
+    """The claim is deleted and created as the pod's."""
     claim = """
 ---
 apiVersion: v1
@@ -274,7 +274,7 @@ NO_ROOM_TOLD = STORE.replace("storageCapacity: true", "storageCapacity: false")
 
 
 def asks(*, limit, pool=""):
-    """A pod with a claim, one node, a driver that publishes room and takes so many volumes."""
+    """A pod with a claim, one node, and a driver that publishes capacity and an attach limit."""
     return Cluster.from_manifests(f"""
 apiVersion: v1
 kind: Node
@@ -312,12 +312,12 @@ nodeTopology: {matchLabels: {zone: z}}
 
 
 @pytest.mark.parametrize(("limit", "pool", "words"), [
-    (1, "", "have storage for 20Gi of class disks where zone=z"),
+    (1, "", "provide storage for 20Gi of class disks where zone=z"),
     (1, POOL, "free storage for 20Gi of class disks where zone=z"),
     (0, POOL.replace("5Gi", "50Gi"), "let n0 attach 1 volumes of disks.example.com instead of 0"),
 ])
 def test_what_a_driver_reports_is_part_of_the_catalogue(limit, pool, words):
-    """Room that is too small is raised, room that is missing is published, a limit is raised by what is needed."""
+    """Edits raise published capacity, publish missing capacity, and raise an attach limit."""
     fixes = asks(limit=limit, pool=pool).fix("web")
 
     assert words in [fix.words for fix in fixes]
@@ -325,7 +325,7 @@ def test_what_a_driver_reports_is_part_of_the_catalogue(limit, pool, words):
 
 
 def test_volumes_too_far_apart_are_asked_for_anew():
-    """Two bound claims in two places: one edit gives the pod new claims for both."""
+    """Two bound claims on different nodes: one edit replaces both."""
     far = "".join(f"""
 ---
 apiVersion: v1

@@ -25,7 +25,7 @@ def params():
 
 @pytest.mark.parametrize("file", params())
 def test_scenario(file):
-    """Its script plays, and each of its expectations is met."""
+    """The script of a file runs, and each of its expectations holds."""
     scenario = read(file, file.stem)
     assert any("expect" in line for line in scenario.script)
     cluster = scenario.play()
@@ -49,7 +49,7 @@ def test_shipped_scenarios_run_under_every_revision(name, revision):
 
 @pytest.mark.checklist("260")
 def test_same_seed_same_run():
-    """The same scenario and seed give the same run, sentence by sentence; another seed may decide ties otherwise."""
+    """Equal scenarios and seeds give equal runs, sentence by sentence; another seed may decide ties otherwise."""
     runs = [[repr(step) for step in shipped("zonal-example", seed=seed).run().steps] for seed in (1, 1)]
     assert runs[0] == runs[1]
     chosen = set()
@@ -69,13 +69,13 @@ def test_same_seed_same_run():
     ],
 )
 def test_faults_of_a_scenario_are_named(text, words):
-    """What no scenario says is named, with what one can say."""
+    """The error about an unknown field lists the known ones."""
     with pytest.raises(ScenarioError, match=words):
         read(text, "mine").play()
 
 
 def test_failed_expectations_show_both_sides():
-    """An expectation that is not met says where, what was expected and what is."""
+    """A failed expectation names the script line, the expected and the actual value."""
     script = "question: a\nobjects:\n- {apiVersion: v1, kind: Namespace, metadata: {name: shop}}\nscript:\n- expect: "
     for line, said in (
         ("{ns/shop: {metadata.name: mall}}", "expected ns/shop metadata.name 'mall', it is 'shop'"),
@@ -87,7 +87,7 @@ def test_failed_expectations_show_both_sides():
 
 
 def test_gates_and_dials_must_exist():
-    """A gate or dial that there is not is refused, with those that there are."""
+    """The error about an unknown gate or dial lists the known ones."""
     with pytest.raises(ValueError, match=r"no gate VolumeBinding of kube-scheduler: .* VolumeScheduling"):
         Scenario("mine", gates={"kube-scheduler": {"VolumeBinding": False}}).cluster()
     with pytest.raises(ValueError, match=r"kubelet has no dial speed; there are: absent, denied, start_delay"):

@@ -1,9 +1,9 @@
-"""Interleavings: which failures are reachable, by which shortest way, and which are not reachable at all.
+"""The explorer: an explicit-state model checker that finds reachable failures by a shortest trace, or none exist.
 
-Breadth first over who goes next and which chosen fault strikes, on the real actors. Seeing is a move of its own: a
-component may see everything up to now at any moment, so it may act on every prefix of the log. Draws and ties are
-branched over; time passes only when nothing else can happen (or, if asked, any wake-up may ring at any moment), and
-periodic wake-ups come last of all, in any order. Events are left out. Every result says what it assumed.
+Breadth-first search over the turns of the real actors and over chosen faults. Seeing is a separate transition: a
+component may see every change up to now at any moment, so it may act on every prefix of the log. Draws and ties are
+branched over; time passes only when nothing else is enabled (or, with clock="free", any wake-up may ring at any
+moment), and periodic wake-ups come last, in any order. Events are left out. Every result lists its assumptions.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import time
 from collections.abc import Sequence
 from typing import Any
 
+from kvolsched.cluster_core import ClusterCore
 from kvolsched.world.simulation import Simulation
 
 from .invariants import (
@@ -33,7 +34,7 @@ REDUCTIONS = ("eager", "idle")
 
 
 def explore(  # noqa: PLR0913 - named options, each with its default
-    world: Any,
+    world: Simulation | ClusterCore,
     *,
     until: str | Goal | None = "stuck",
     invariants: Sequence[Invariant] = (),
@@ -48,29 +49,29 @@ def explore(  # noqa: PLR0913 - named options, each with its default
     seconds: float | None = None,
     progress: bool = True,
 ) -> Exploration:
-    """Search what can happen from a world's present place, without moving it.
+    """Search every order of turns from a world's present place for a failure; the world does not change.
 
     Args:
-        world: a Simulation, or a Cluster.
-        until: "stuck" to look for states where nothing more happens and the goal does not hold, or from which it
-            cannot be reached; a predicate over the objects to look for a state where it holds; None to visit all.
-        invariants: (objects before, objects after) -> what is wrong, "" if nothing is; asked at every write.
-        goal: what all runs should be able to reach; by default every pod runs (`everybody_runs`).
-        faults: which faults may strike: `Refuse`, `Crash`, `UserAct`.
-        lag: "ordered", "per kind" or "none": how what a component has seen may lag behind.
-        clock: "idle" (time passes only when nothing else can happen) or "free" (any wake-up may ring at any moment).
-        components: who acts (names); None for everybody.
-        reductions: "eager": a component that has nothing to do sees at once; "idle": a reconcile that finds nothing to
-            do is made at once.
+        world: a Simulation or a Cluster.
+        until: "stuck" to find a state in which nothing more happens without the goal, or from which the goal cannot
+            be reached; a predicate over the objects to find a state where it holds; None to visit all states.
+        invariants: functions (objects before, objects after) -> the violation, "" for none; checked at every write.
+        goal: what every run should be able to reach; by default every pod runs (`everybody_runs`).
+        faults: the faults that may strike: `Refuse`, `Crash`, `UserAct`.
+        lag: how watches may lag: "ordered", "per kind" or "none".
+        clock: "idle" (time passes only when nothing else is enabled) or "free" (any wake-up may ring at any moment).
+        components: names of the components that act; None for all.
+        reductions: "eager" (a component without work sees changes at once), "idle" (a reconcile that finds no work
+            runs at once).
         summary: words for an end state, counted in `outcomes`.
-        max_states: how many states to visit at most.
-        seconds: how long to search at most.
-        progress: whether to show a progress bar.
+        max_states: the most states to visit.
+        seconds: the longest time to search.
+        progress: show a progress bar.
 
     Raises:
-        ValueError: an option is none of the words above, or a name is no component.
+        ValueError: an option has no such value, or there is no such component.
     """
-    sim: Simulation = world if isinstance(world, Simulation) else world.world
+    sim = world if isinstance(world, Simulation) else world.world
     _check_option("lag", lag, ("ordered", "per kind", "none"))
     _check_option("clock", clock, ("idle", "free"))
     for reduction in reductions:
@@ -87,19 +88,19 @@ def explore(  # noqa: PLR0913 - named options, each with its default
     )
     start = time.monotonic()
     search.run(max_states, seconds, progress=progress)
-    found = None
-    if search.wrong:
+    counterexample = None
+    if search.violation:
         fork = sim.fork()
-        shown = replay_trace(fork, search.trace, tuple(faults), options)
-        found = Counterexample(search.wrong, tuple(turn.words for turn in shown if turn.words), dict(fork.log.objects))
+        story = tuple(turn.words for turn in replay_trace(fork, search.trace, tuple(faults), options) if turn.words)
+        counterexample = Counterexample(search.violation, story, dict(fork.log.objects))
     return Exploration(
-        found=found,
+        counterexample=counterexample,
         trace=search.trace,
         exhausted=search.exhausted,
-        states=len(search.graph.move),
+        states=len(search.graph.reached_by),
         transitions=search.transitions,
         depth=max(search.graph.depth, default=0),
-        outcomes=tuple(EndState(words, count, good) for (words, good), count in search.outcomes.items()),
+        outcomes=tuple(EndState(words, count, holds) for (words, holds), count in search.outcomes.items()),
         assumptions=_assumptions_of(sim, faults, lag, clock, components),
         faults=tuple(faults),
         options=options,
@@ -107,30 +108,31 @@ def explore(  # noqa: PLR0913 - named options, each with its default
     )
 
 
-def _check_option(what: str, word: str, words: Sequence[str]) -> None:
-    if word not in words:
-        raise ValueError(f"{word!r} is no {what}; there are: {', '.join(words)}")
+def _check_option(option: str, value: str, values: Sequence[str]) -> None:
+    if value not in values:
+        raise ValueError(f"{value!r} is no {option}; there are: {', '.join(values)}")
 
 
 def _assumptions_of(
     sim: Simulation, faults: Sequence[ChosenFault], lag: str, clock: str, components: Sequence[str] | None
 ) -> tuple[str, ...]:
-    """Return what a result holds under, a sentence each."""
+    """Return the assumptions of a result, one sentence each."""
     if components is not None:
-        acting, others = [name for name in sim.processes if name in components], "nobody else does"
+        acting, others = [name for name in sim.processes if name in components], "no other component does"
     else:
         acting = [name for name, process in sim.processes.items() if process.watching]
-        others = "nobody else does" if len(acting) == len(sim.processes) else "others once there is something for them"
+        complete = len(acting) == len(sim.processes)
+        others = "there is no other" if complete else "others once there is something for them to do"
     return (
         f"{', '.join(acting)} act, in any order; {others}.",
         {
-            "ordered": "Each sees changes late, but in the order in which they were made.",
-            "per kind": "Each sees changes late, and those of one kind before or after those of another.",
+            "ordered": "Each sees changes late, but in their order.",
+            "per kind": "Each sees changes late, in their order within a kind, in any order between kinds.",
             "none": "Each sees every change at once.",
         }[lag],
         "; ".join(["Faults that may strike: " + "; ".join(map(str, faults)) if faults else "No fault strikes"]) + ".",
         {
-            "idle": "Time passes only when nothing else can happen; periodic wake-ups come last of all.",
+            "idle": "Time passes only when nothing else can happen; periodic wake-ups come last.",
             "free": "A wait may end at any moment; periodic wake-ups come when nothing else can happen.",
         }[clock],
         "Every outcome of a tie or a draw is tried.",

@@ -1,4 +1,4 @@
-"""What an exploration found: the failure in words, the shortest way to it, how much was visited, what was assumed.
+"""The results of an exploration: the counterexample with its trace, the visited states, the assumptions.
 
 A trace is replayed on a fork as ordinary steps, so that the panel shows it like any run.
 """
@@ -6,10 +6,11 @@ A trace is replayed on a fork as ordinary steps, so that the panel shows it like
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, overload
 
 import attrs
 
+from kvolsched.cluster_core import AnyCluster
 from kvolsched.results import as_sentence, hanging_indent
 from kvolsched.world.history import Turn
 from kvolsched.world.log import Key
@@ -19,40 +20,40 @@ from .transitions import ChosenFault, FaultCounts, Transition, TransitionSystem
 
 
 class EndState(NamedTuple):
-    """One way in which things can end: in words, in how many end states, and whether the goal holds there."""
+    """One way in which runs end: in words, the number of such end states, and whether the goal holds there."""
 
     words: str
-    count: int  # type: ignore[assignment]  # that a tuple can count hides here
-    good: bool
+    count: int  # type: ignore[assignment]  # hides tuple.count
+    goal_holds: bool
 
 
 @attrs.frozen(repr=False)
 class Counterexample:
-    """A failure: what is wrong, the sentences of the steps that lead there, and the objects as they are then."""
+    """A reachable failure: the violation, the sentences of the steps that lead there, and the objects at the end."""
 
-    wrong: str
+    violation: str
     story: tuple[str, ...]
     objects: Mapping[Key, Any] = attrs.field(eq=False)
 
     def __repr__(self) -> str:
         lines = [f"{number:3}. {hanging_indent([as_sentence(line)], 5)}" for number, line in enumerate(self.story, 1)]
-        return "\n".join([self.wrong[:1].upper() + self.wrong[1:] + ":", *lines])
+        return "\n".join([self.violation[:1].upper() + self.violation[1:] + ":", *lines])
 
 
 @attrs.frozen(repr=False)
 class Exploration:
-    """What was found, and what was visited.
+    """The result of an exploration; true if it has a counterexample.
 
     Args:
-        found: the failure, or None.
-        trace: the moves that lead to it, a shortest way.
-        exhausted: whether every reachable state was visited: then what was not found is not there.
-        states, transitions, depth: how much was visited, and how far from the start.
-        outcomes: the ways in which things end, in the order they were met.
-        assumptions: a sentence each: which faults, which lag, which components, which clock.
+        counterexample: the failure that was found, or None.
+        trace: a shortest sequence of transitions to the failure.
+        exhausted: whether every reachable state was visited; then a missing counterexample is a proof.
+        states, transitions, depth: the number of visited states and transitions, and the greatest distance.
+        outcomes: the ways in which runs end, in the order of discovery.
+        assumptions: a sentence each about faults, lag, components and clock.
     """
 
-    found: Counterexample | None
+    counterexample: Counterexample | None
     trace: tuple[Transition, ...]
     exhausted: bool
     states: int
@@ -65,52 +66,56 @@ class Exploration:
     seconds: float = attrs.field(default=0.0, eq=False)
 
     def __bool__(self) -> bool:
-        return self.found is not None
+        return self.counterexample is not None
 
     def __repr__(self) -> str:
         size = f"{self.states:,} states, {self.transitions:,} transitions, depth {self.depth}"
-        lines = [repr(self.found)] if self.found else []
-        if self.found:
+        lines = [repr(self.counterexample)] if self.counterexample else []
+        if self.counterexample:
             lines.append(f"Found after {size}.")
         elif self.exhausted:
-            lines.append(f"Exhausted: {size}; nothing wrong in any of them.")
+            lines.append(f"Exhausted: {size}; no failure in any state.")
         else:
-            lines.append(f"Not exhausted: {size}; nothing wrong in those visited.")
-        ends = [] if self.found else self.outcomes
+            lines.append(f"Not exhausted: {size}; no failure in the visited states.")
+        ends = [] if self.counterexample else self.outcomes
         lines += [f"Ends {end.count:,} time{'s' if end.count != 1 else ''}: {end.words}" for end in ends]
         lines += [f"Assumed: {hanging_indent([assumption], 9)}" for assumption in self.assumptions]
         return "\n".join(lines)
 
-    def replay(self, world: Any, name: str = "found") -> Any:
-        """Make the moves of the trace on a fork of a world (the one that was explored), as ordinary steps.
+    @overload
+    def replay(self, world: Simulation) -> Simulation: ...
 
-        Returns:
-            the fork, at the end of the trace: a Cluster if a Cluster was given.
-        """
-        fork = world.fork() if isinstance(world, Simulation) else world.fork(name)
-        sim = fork if isinstance(fork, Simulation) else fork.world
-        for _ in replay_trace(sim, self.trace, self.faults, self.options):
-            pass
+    @overload
+    def replay(self, world: AnyCluster, name: str = "found") -> AnyCluster: ...
+
+    def replay(self, world: Simulation | AnyCluster, name: str = "found") -> Simulation | AnyCluster:
+        """Replay the trace on a fork of the explored world, as ordinary steps, and return the fork at its end."""
+        if isinstance(world, Simulation):
+            sim = world.fork()
+            replay_trace(sim, self.trace, self.faults, self.options)
+            return sim
+        fork = world.fork(name)
+        replay_trace(fork.world, self.trace, self.faults, self.options)
         return fork
 
 
 def replay_trace(
     sim: Simulation, trace: tuple[Transition, ...], faults: tuple[ChosenFault, ...], options: Mapping[str, Any]
 ) -> list[Turn]:
-    """Make moves on a simulation as steps and return the turns; what is only seen goes before what follows."""
-    game = TransitionSystem(sim, faults, **options)
-    used: FaultCounts = (0,) * len(faults)
-    moves, shown = list(trace), []
+    """Execute transitions on a simulation as steps and return the visible turns; seeing joins the next turn's step."""
+    system = TransitionSystem(sim, faults, **options)
+    fault_counts: FaultCounts = (0,) * len(faults)
+    transitions, shown = list(trace), []
     try:
-        while moves:
+        while transitions:
             with sim.transaction() as step:
-                while moves:
+                while transitions:
                     start = sim.place
-                    game.at_once()
+                    system.run_urgent()
                     step.add(sim.actorless_turn(start, "world", quiet=True))
-                    move, start = moves.pop(0), sim.place
-                    used = game.make(move, used)
-                    turn = step.add(_turn(game, move, start))
+                    transition, start = transitions.pop(0), sim.place
+                    fault_counts = system.execute(transition, fault_counts)
+                    turn = step.add(_turn(system, transition, start))
                     if not turn.quiet:
                         shown.append(turn)
                         break
@@ -119,11 +124,11 @@ def replay_trace(
     return shown
 
 
-def _turn(game: TransitionSystem, move: Transition, start: int) -> Turn:
-    """Return the record of a move that was just made."""
-    sim = game.sim
-    if game.ctx is not None:
-        return sim.actor_turn(game.ctx, move.cause, start, goes_on=game.goes_on)
-    if move.fault >= 0:
-        return sim.actorless_turn(start, move.component, game.words, "chosen")
-    return sim.actorless_turn(start, move.component or "world", game.words, quiet=True)
+def _turn(system: TransitionSystem, transition: Transition, start: int) -> Turn:
+    """Return the record of the last transition."""
+    sim = system.sim
+    if system.ctx is not None:
+        return sim.actor_turn(system.ctx, transition.cause, start, goes_on=system.continues)
+    if transition.fault >= 0:
+        return sim.actorless_turn(start, transition.component, system.words, "chosen")
+    return sim.actorless_turn(start, transition.component or "world", system.words, quiet=True)

@@ -1,8 +1,8 @@
-"""The search: breadth first over what can happen next, on the real actors, with visited states by digest of meaning.
+"""The search: breadth first over the transition system, with visited states by their semantic digest.
 
-A state is contents, notes and what each component has seen; it is put away as a snapshot until its turn comes. The
-first way found to a state is a shortest one. When the space is exhausted, what holds in every state holds always, and
-from the graph one can tell which states no longer lead to the goal.
+A state is contents, notes and what each component has seen; the frontier holds a snapshot of it until it is expanded.
+The first path to a state is a shortest one. Once the space is exhausted, a property of every visited state is
+invariant, and the state graph tells from which states the goal cannot be reached.
 """
 
 from __future__ import annotations
@@ -11,8 +11,7 @@ import os
 import time
 from array import array
 from collections import Counter, deque
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
 
 from tqdm.auto import tqdm
 
@@ -21,46 +20,46 @@ from kvolsched.world.log import Key
 from kvolsched.world.simulation import Simulation
 
 from ..api.text.python_gc import infrequent_gc
+from .invariants import Objects
 from .transitions import ChosenFault, FaultCounts, NotEnabledError, Transition, TransitionSystem
 
-Objects = Mapping[Key, Any]
-Invariant = Callable[[Objects, Objects], str]  # (before, after) -> what is wrong, "" if nothing is
+Invariant = Callable[[Objects, Objects], str]  # (before, after) -> the violation, "" for none
 Goal = Callable[[Objects], bool]
 Summary = Callable[[Objects], str]
 
 
 class StateGraph:
-    """What was visited: how each state was first reached, and which states follow which. Mutable."""
+    """The visited states: the first path to each, and the transitions between them. Mutable."""
 
     def __init__(self) -> None:
         self.number: dict[tuple[str, FaultCounts], int] = {}
         self.parent = array("l")
-        self.move: list[Transition | None] = []
+        self.reached_by: list[Transition | None] = []
         self.depth = array("l")
         self.reaches_goal = bytearray()
         self.sources, self.targets = array("l"), array("l")
 
-    def add(self, key: tuple[str, FaultCounts], parent: int, move: Transition | None, *, goal: bool) -> int:
+    def add(self, key: tuple[str, FaultCounts], parent: int, transition: Transition | None, *, goal: bool) -> int:
         """Add a new state and return its number."""
-        number = self.number[key] = len(self.move)
+        number = self.number[key] = len(self.reached_by)
         self.parent.append(parent)
-        self.move.append(move)
+        self.reached_by.append(transition)
         self.depth.append(self.depth[parent] + 1 if parent >= 0 else 0)
         self.reaches_goal.append(goal)
         return number
 
     def trace(self, state: int) -> tuple[Transition, ...]:
-        """Return the moves of a shortest way to a state."""
-        moves: list[Transition] = []
+        """Return a shortest sequence of transitions to a state."""
+        transitions: list[Transition] = []
         while self.parent[state] >= 0:
-            move = self.move[state]
-            assert move is not None
-            moves.append(move)
+            transition = self.reached_by[state]
+            assert transition is not None
+            transitions.append(transition)
             state = self.parent[state]
-        return tuple(reversed(moves))
+        return tuple(reversed(transitions))
 
-    def lost(self) -> list[int]:
-        """Return the states from which no goal state can be reached, the nearest first."""
+    def states_without_goal(self) -> list[int]:
+        """Return the states from which no goal state can be reached, nearest to the start first."""
         before: dict[int, list[int]] = {}
         for source, target in zip(self.sources, self.targets, strict=True):
             before.setdefault(target, []).append(source)
@@ -78,11 +77,11 @@ class Search:
     """One search through the states of a world. Mutable; `run` fills it.
 
     Args:
-        sim: the world to start from; a fork of it is moved about.
-        faults, lag, clock, components, eager, idle: see `Game`.
+        sim: the world to start from; the search changes a fork of it.
+        faults, lag, clock, components, eager, idle: see `TransitionSystem`.
         invariants: what must hold at every change of API objects.
-        goal: what must be reachable; a state where nothing more happens and it does not hold is stuck.
-        until: "stuck" to stop at the first stuck state, a predicate to stop where it holds, None to visit everything.
+        goal: what must be reachable; a state without it in which nothing more happens is stuck.
+        until: "stuck" to stop at the first stuck state, a predicate to stop where it holds, None to visit all states.
         summary: words for an end state.
     """
 
@@ -107,7 +106,7 @@ class Search:
             del fork.log.objects[key]
         fork.rebuild()
         self.sim = fork
-        self.game = TransitionSystem(fork, faults, lag, clock, components, eager=eager, idle=idle)
+        self.system = TransitionSystem(fork, faults, lag, clock, components, eager=eager, idle=idle)
         self.invariants = tuple(invariants)
         self.goal = goal
         self.until = until
@@ -116,126 +115,132 @@ class Search:
         self.transitions = 0
         self.outcomes: Counter[tuple[str, bool]] = Counter()
         self.exhausted = False
-        self.wrong = ""
+        self.violation = ""
         self.trace: tuple[Transition, ...] = ()
-        self._waiting: deque[tuple[int, FaultCounts, Checkpoint]] = deque()
+        self._frontier: deque[tuple[int, FaultCounts, Checkpoint]] = deque()
 
     def run(self, max_states: int, seconds: float | None, *, progress: bool) -> None:
-        """Visit states until something is found, the space is exhausted, a bound is met, or the user interrupts."""
+        """Visit states until a violation is found, the space is exhausted, a bound is met, or the user interrupts."""
         end = None if seconds is None else time.monotonic() + seconds
-        silent = not progress or bool(os.environ.get("TQDM_DISABLE"))  # in notebooks tqdm itself does not heed it
+        silent = not progress or bool(os.environ.get("TQDM_DISABLE"))  # tqdm ignores it in notebooks
         with infrequent_gc(), tqdm(desc="states", unit=" states", disable=silent, leave=False) as bar:
             try:
-                self.game.at_once()
-                start = self._key((0,) * len(self.game.faults))
-                self._arrive(start, -1, None, None)
-                while self._waiting and not self.wrong:
-                    if len(self.graph.move) >= max_states or (end is not None and time.monotonic() > end):
+                self.system.run_urgent()
+                start = self._key((0,) * len(self.system.faults))
+                self._visit(start, -1, None, None)
+                while self._frontier and not self.violation:
+                    if len(self.graph.reached_by) >= max_states or (end is not None and time.monotonic() > end):
                         return
-                    self._expand(*self._waiting.popleft())
-                    if len(self.graph.move) - bar.n > 200:
-                        bar.update(len(self.graph.move) - bar.n)
+                    self._expand(*self._frontier.popleft())
+                    if len(self.graph.reached_by) - bar.n > 200:
+                        bar.update(len(self.graph.reached_by) - bar.n)
             except KeyboardInterrupt:
                 return
-        self.exhausted = not self.wrong
+        self.exhausted = not self.violation
         if self.exhausted and self.goal is not None and self.until == "stuck":
-            lost = self.graph.lost()
+            lost = self.graph.states_without_goal()
             if lost:
-                self._find("from here on the goal can never be reached", self.graph.trace(lost[0]))
+                self._report("from this state the goal can never be reached", self.graph.trace(lost[0]))
 
-    def _key(self, used: FaultCounts) -> tuple[str, FaultCounts]:
-        return self.sim.digest(), used
+    def _key(self, fault_counts: FaultCounts) -> tuple[str, FaultCounts]:
+        return self.sim.digest(), fault_counts
 
-    def _find(self, wrong: str, trace: tuple[Transition, ...]) -> None:
-        if not self.wrong:
-            self.wrong, self.trace = wrong, trace
+    def _report(self, violation: str, trace: tuple[Transition, ...]) -> None:
+        if not self.violation:
+            self.violation, self.trace = violation, trace
 
-    def _arrive(self, key: tuple[str, FaultCounts], source: int, move: Transition | None, like: Checkpoint | None) -> None:
-        """Note a state that a move led to; a new one waits for its turn."""
+    def _visit(
+        self, key: tuple[str, FaultCounts], source: int, transition: Transition | None, like: Checkpoint | None
+    ) -> None:
+        """Record the state that a transition led to; a new state joins the frontier."""
         number = self.graph.number.get(key)
         if number is None:
             objects = self.sim.log.objects
-            number = self.graph.add(key, source, move, goal=self.goal is not None and self.goal(objects))
-            self._waiting.append((number, key[1], self.sim.checkpoint(like)))
+            number = self.graph.add(key, source, transition, goal=self.goal is not None and self.goal(objects))
+            self._frontier.append((number, key[1], self.sim.checkpoint(like)))
             if callable(self.until) and self.until(objects):
-                self._find("the condition holds", self.graph.trace(number))
-        if move is not None and move.fault < 0:  # that a fault might save the day is no progress
+                self._report("the condition holds", self.graph.trace(number))
+        if transition is not None and transition.fault < 0:  # a fault is no progress towards the goal
             self.graph.sources.append(source)
             self.graph.targets.append(number)
 
-    def _expand(self, state: int, used: FaultCounts, snapshot: Checkpoint) -> None:
-        """Make every move that is possible from a state."""
+    def _expand(self, state: int, fault_counts: FaultCounts, snapshot: Checkpoint) -> None:
+        """Execute every transition that is enabled in a state."""
         self.sim.restore(snapshot)
-        moves = self.game.moves()
-        if not moves:
-            moves = self.game.last_resort()
-            self._end(state, snapshot)
+        transitions = self.system.enabled()
+        if not transitions:
+            transitions = self.system.periodic_wakeups()
+            self._count_end_state(state, snapshot)
             self.sim.restore(snapshot)
-        moves += self.game.strikes(used)
+        transitions += self.system.possible_faults(fault_counts)
         place = self.sim.log.place
-        for move in moves:  # grows: other draws, refusals
+        for transition in transitions:  # grows: other draws, refusals
             try:
-                self._try(state, used, snapshot, move, moves)
+                self._execute(state, fault_counts, snapshot, transition, transitions)
             except Exception as error:
-                error.add_note(f"met while exploring, after {self.graph.depth[state]} moves, making {move}")
+                error.add_note(f"raised in the exploration, {self.graph.depth[state]} deep, by {transition}")
                 raise
             finally:
                 self.sim.log.seek(place)
                 self.sim.log.truncate()
-            if self.wrong:
+            if self.violation:
                 return
 
-    def _try(self, state: int, used: FaultCounts, snapshot: Checkpoint, move: Transition, moves: list[Transition]) -> None:
-        sim, game = self.sim, self.game
+    def _execute(
+        self, state: int, fault_counts: FaultCounts, snapshot: Checkpoint, transition: Transition,
+        transitions: list[Transition],
+    ) -> None:
+        """Execute one transition, check the invariants, and add its variants to the transitions to be executed."""
+        sim, system = self.sim, self.system
         place = sim.log.place
         try:
-            after = game.make(move, used)
+            after = system.execute(transition, fault_counts)
         except NotEnabledError:
             return
-        if move.what == "act" and move.fault < 0:
-            moves += game.other_draws(move)
-            if game.ctx is not None and game.ctx.outcomes:
-                moves += game.refusals(move, used)
+        if transition.kind == "act" and transition.fault < 0:
+            transitions += system.other_draws(transition)
+            if system.ctx is not None and system.ctx.outcomes:
+                transitions += system.refusals(transition, fault_counts)
         if self.invariants and any(type(change.key) is Key for change in sim.log.changes[place - sim.log.base :]):
             for invariant in self.invariants:
-                wrong = invariant(snapshot.objects, sim.log.objects)
-                if wrong:
-                    self._find(wrong, (*self.graph.trace(state), move))
+                violation = invariant(snapshot.objects, sim.log.objects)
+                if violation:
+                    self._report(violation, (*self.graph.trace(state), transition))
                     return
-        game.at_once(place)
+        system.run_urgent(place)
         self.transitions += 1
-        self._arrive(self._key(after), state, move, snapshot)
+        self._visit(self._key(after), state, transition, snapshot)
 
-    def _end(self, state: int, snapshot: Checkpoint) -> None:
-        """Count a state in which nothing more happens by itself; without the goal it is stuck.
+    def _count_end_state(self, state: int, snapshot: Checkpoint) -> None:
+        """Count a state in which only periodic wake-ups are enabled; without the goal it is stuck.
 
-        Periodic wake-ups may still come: it is an end only if they lead to no other.
+        It is an end state only if periodic wake-ups lead to no other.
         """
-        ends = self._ends_from(snapshot)
-        here = ends[0]
-        if all(end == here for end in ends):
-            self.outcomes[here] += 1
-        if not any(good for _, good in ends) and self.until == "stuck":
-            self._find("nothing more happens, and the goal does not hold", self.graph.trace(state))
+        ends = self._end_states_from(snapshot)
+        if all(end == ends[0] for end in ends):
+            self.outcomes[ends[0]] += 1
+        if not any(goal_holds for _, goal_holds in ends) and self.until == "stuck":
+            self._report("nothing more happens, and the goal does not hold", self.graph.trace(state))
 
-    def _ends_from(self, start: Checkpoint, most: int = 2_000) -> list[tuple[str, bool]]:
-        """Return the ends, in words and whether the goal holds, that periodic wake-ups lead to, this one first."""
-        sim, game = self.sim, self.game
-        used = (0,) * len(game.faults)
+    def _end_states_from(self, start: Checkpoint, max_states: int = 2_000) -> list[tuple[str, bool]]:
+        """Return (words, whether the goal holds) of each end state that periodic wake-ups lead to, this one first."""
+        sim, system = self.sim, self.system
+        fault_counts = (0,) * len(system.faults)
         ends, known, waiting = [], {sim.digest()}, deque([start])
-        while waiting and len(known) < most:
+        while waiting and len(known) < max_states:
             snapshot = waiting.popleft()
             sim.restore(snapshot)
-            moves = game.moves()
-            if not moves:
-                good = self.goal is None or self.goal(sim.log.objects)
-                ends.append((self.summary(sim.log.objects) if self.summary else "the goal" if good else "stuck", good))
-                moves = game.last_resort()
+            transitions = system.enabled()
+            if not transitions:
+                holds = self.goal is None or self.goal(sim.log.objects)
+                words = self.summary(sim.log.objects) if self.summary else "the goal" if holds else "stuck"
+                ends.append((words, holds))
+                transitions = system.periodic_wakeups()
             place = sim.log.place
-            for move in moves:
-                game.make(move, used)
-                moves += game.other_draws(move)
-                game.at_once(place)
+            for transition in transitions:
+                system.execute(transition, fault_counts)
+                transitions += system.other_draws(transition)
+                system.run_urgent(place)
                 digest = sim.digest()
                 if digest not in known:
                     known.add(digest)

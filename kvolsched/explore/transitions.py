@@ -1,7 +1,7 @@
-"""What can happen next in a world: who sees, who acts, which wake-up rings, which chosen fault strikes.
+"""The transition system of a world: which transitions are enabled, and how one is executed.
 
-A move is what the search branches over and what a trace is made of. Making one is the same code in the search and in
-the replay, so that a trace found is a trace that happens.
+A transition is: a component sees, an actor acts, a wake-up rings, time passes, or a chosen fault strikes. The search
+and the replay execute transitions by one code, so a trace that was found can be replayed.
 """
 
 from __future__ import annotations
@@ -19,19 +19,19 @@ from kvolsched.world.simulation import Simulation
 
 @attrs.frozen
 class Refuse:
-    """A fault: a write of this component is refused, at most so many times."""
+    """A fault: the API server refuses a write of this component, at most `times` times."""
 
     component: str
     reason: str = "Conflict"
     times: int = 1
 
     def __str__(self) -> str:
-        return f"{self.component}'s writes refused with {self.reason}, {_times_text(self.times)}"
+        return f"the API server refuses a write of {self.component} with {self.reason}, {_times_text(self.times)}"
 
 
 @attrs.frozen
 class Crash:
-    """A fault: this component crashes and starts anew, at most so many times."""
+    """A fault: this component crashes and restarts, at most `times` times."""
 
     component: str
     times: int = 1
@@ -42,7 +42,7 @@ class Crash:
 
 @attrs.frozen
 class UserAct:
-    """A fault: somebody outside carries these writes out, one after the other, each at any moment or never.
+    """A fault: a user makes these writes in their order, each at any moment or never.
 
     A write may be a function of the API objects that returns it, or None while it is not possible.
     """
@@ -53,7 +53,7 @@ class UserAct:
 
     @property
     def times(self) -> int:
-        """How often it can strike."""
+        """The number of writes."""
         return len(self.writes)
 
     def __str__(self) -> str:
@@ -66,13 +66,19 @@ FaultCounts = tuple[int, ...]
 
 @attrs.frozen
 class Transition:
-    """One thing that happens.
+    """One transition: a value that `TransitionSystem.execute` carries out.
 
-    `what` is see, act, ring, time or fault; `cause` what is acted on, or the name of the wake-up; `choices` the
-    outcomes of the draws on the way; `fault` the number of the chosen fault that strikes (-1: none).
+    Args:
+        kind: see, act, ring, time or fault.
+        component: the component that sees, acts, rings or is hit.
+        actor: the actor that acts.
+        cause: the cause that it acts on, or the name of the wake-up.
+        kinds: the kinds that are seen; None for all.
+        choices: the outcomes of draws.
+        fault: the index of the chosen fault that strikes; -1 for none.
     """
 
-    what: str
+    kind: str
     component: str = ""
     actor: str = ""
     cause: str = ""
@@ -82,20 +88,20 @@ class Transition:
 
 
 class NotEnabledError(Exception):
-    """A move that turned out to be none: a fault that met no write."""
+    """The transition is not enabled: its fault meets no write."""
 
 
 class TransitionSystem:
-    """The moves of one world under chosen faults, lag and clock. Mutable: it moves the world.
+    """The transitions of one world under chosen faults, lag and clock. Mutable: it changes the world.
 
     Args:
-        sim: the world; a fork, it is moved about.
-        faults: which faults may strike.
-        lag: "ordered" (a component sees everything up to some place), "per kind" (each kind up to its own place) or
-            "none" (everybody sees every write at once).
-        clock: "idle" (time passes only when nothing else can happen) or "free" (any wake-up may ring at any moment).
-        components: who may act; None for all.
-        eager, idle: which moves are made without asking (see `at_once`).
+        sim: the world, usually a fork.
+        faults: the faults that may strike.
+        lag: "ordered" (a component sees every change up to some place), "per kind" (each kind up to another place) or
+            "none" (every component sees every write at once).
+        clock: "idle" (time passes only when nothing else is enabled) or "free" (any wake-up may ring at any moment).
+        components: names of the components that act; None for all.
+        eager, idle: the reductions that are on (see `run_urgent`).
     """
 
     def __init__(
@@ -116,18 +122,18 @@ class TransitionSystem:
         self.processes = [p for name, p in sim.processes.items() if components is None or name in components]
         self.eager = eager
         self.idle = idle
-        self.drawn: list[int] = []
+        self.draw_sizes: list[int] = []
         self._choices: tuple[int, ...] = ()
         self.ctx: TurnContext | None = None
-        self.goes_on = False
+        self.continues = False
         self.words = ""
         self._known_idle: dict[Any, bool] = {}
         sim.chooser = self._choose
 
-    # -- which moves there are --------------------------------------------------------------------------------
+    # -- enabled transitions ----------------------------------------------------------------------------------
 
-    def moves(self) -> list[Transition]:
-        """Return what can happen next, without faults."""
+    def enabled(self) -> list[Transition]:
+        """Return the enabled transitions, without faults and periodic wake-ups."""
         found: list[Transition] = []
         for process in self.processes:
             if not process.watching:
@@ -140,13 +146,14 @@ class TransitionSystem:
             found += [Transition("ring", name, cause=wake) for wake in self._wakes(process)]
             for actor in process.component.actors:
                 ctx = TurnContext(self.sim, process, actor)
-                found += [Transition("act", name, actor.name, cause) for _, cause in actor.ready_causes(ctx, every=True)]
+                causes = (cause for _, cause in actor.ready_causes(ctx, every=True))
+                found += [Transition("act", name, actor.name, cause) for cause in causes]
         if not found and self._next_wake() is not None:
             return [Transition("time")]
         return found
 
-    def last_resort(self) -> list[Transition]:
-        """Return the periodic wake-ups: they come when nothing else can happen, in any order."""
+    def periodic_wakeups(self) -> list[Transition]:
+        """Return the periodic wake-ups, which come when nothing else is enabled, in any order."""
         return [
             Transition("ring", process.name, cause=name)
             for process in self.processes
@@ -154,27 +161,28 @@ class TransitionSystem:
             if wake.periodic
         ]
 
-    def strikes(self, used: FaultCounts) -> Iterator[Transition]:
-        """Yield the faults that may strike now on their own; refusals strike an act."""
+    def possible_faults(self, fault_counts: FaultCounts) -> Iterator[Transition]:
+        """Yield the crashes and user acts that may happen now; refusals belong to an act."""
         for number, fault in enumerate(self.faults):
-            if used[number] < fault.times and not isinstance(fault, Refuse):
+            if fault_counts[number] < fault.times and not isinstance(fault, Refuse):
                 yield Transition("fault", fault.component, fault=number)
 
-    def refusals(self, move: Transition, used: FaultCounts) -> Iterator[Transition]:
-        """Yield an act that has just written once more, with its write refused."""
+    def refusals(self, transition: Transition, fault_counts: FaultCounts) -> Iterator[Transition]:
+        """Yield the variants of an act that has just written in which its write is refused."""
         for number, fault in enumerate(self.faults):
-            if isinstance(fault, Refuse) and fault.component == move.component and used[number] < fault.times:
-                yield attrs.evolve(move, fault=number)
+            left = fault_counts[number] < fault.times
+            if left and isinstance(fault, Refuse) and fault.component == transition.component:
+                yield attrs.evolve(transition, fault=number)
 
-    def other_draws(self, move: Transition) -> Iterator[Transition]:
-        """Yield the move that was just made with other outcomes of the draws that were made first now."""
-        made = move.choices + (0,) * (len(self.drawn) - len(move.choices))
-        for place in range(len(move.choices), len(made)):
-            for other in range(1, self.drawn[place]):
-                yield attrs.evolve(move, choices=(*made[:place], other))
+    def other_draws(self, transition: Transition) -> Iterator[Transition]:
+        """Yield the variants of the last transition with other outcomes of its new draws."""
+        choices = transition.choices + (0,) * (len(self.draw_sizes) - len(transition.choices))
+        for place in range(len(transition.choices), len(choices)):
+            for other in range(1, self.draw_sizes[place]):
+                yield attrs.evolve(transition, choices=(*choices[:place], other))
 
     def _next_wake(self) -> float | None:
-        """Return when the next wake-up comes that is not periodic, or None."""
+        """Return the time of the next wake-up that is not periodic, or None."""
         wakes = (wake for process in self.processes for wake in process.wake_ups.items.values())
         return min((wake.at for wake in wakes if not wake.periodic), default=None)
 
@@ -185,51 +193,51 @@ class TransitionSystem:
         now = self.sim.now
         return sorted(n for n, w in wakes.items() if not w.periodic and (self.clock == "free" or w.at <= now))
 
-    # -- making them ------------------------------------------------------------------------------------------
+    # -- execution --------------------------------------------------------------------------------------------
 
-    def make(self, move: Transition, used: FaultCounts) -> FaultCounts:
-        """Make one move and return how often each fault has struck then.
+    def execute(self, transition: Transition, fault_counts: FaultCounts) -> FaultCounts:
+        """Execute one transition and return how often each fault has struck.
 
         Raises:
-            NotPossibleError: it is none: the fault met nothing.
+            NotEnabledError: the fault of the transition meets no write.
         """
         sim = self.sim
-        self.ctx, self.goes_on, self.drawn, self._choices = None, False, [], move.choices
-        match move.what:
+        self.ctx, self.continues, self.draw_sizes, self._choices = None, False, [], transition.choices
+        match transition.kind:
             case "see":
-                sim.deliver(sim.processes[move.component], move.kinds)
-                self.words = f"{move.component} sees {', '.join(move.kinds or ()) or 'what there is to see'}"
+                sim.deliver(sim.processes[transition.component], transition.kinds)
+                self.words = f"{transition.component} sees {', '.join(transition.kinds or ()) or 'all changes'}"
             case "ring":
-                wake = sim.processes[move.component].wake_ups.items[move.cause]
+                wake = sim.processes[transition.component].wake_ups.items[transition.cause]
                 if wake.periodic and wake.at > sim.now:
                     sim.log.write(CLOCK, wake.at)
-                sim.fire_wake_up(sim.processes[move.component], move.cause)
-                self.words = f"{move.component} has waited long enough: {move.cause.replace('|', ' ')}"
+                sim.fire_wake_up(sim.processes[transition.component], transition.cause)
+                self.words = f"a wake-up of {transition.component} rings: {transition.cause.replace('|', ' ')}"
             case "time":
                 sim.log.write(CLOCK, self._next_wake())
                 self.words = f"t = {sim.now:g} s"
             case "act":
-                self._act(move)
+                self._act(transition)
             case _:
-                self._strike(move, used)
-        if move.fault < 0:
-            return used
-        return (*used[: move.fault], used[move.fault] + 1, *used[move.fault + 1 :])
+                self._strike(transition, fault_counts)
+        if transition.fault < 0:
+            return fault_counts
+        struck = transition.fault
+        return (*fault_counts[:struck], fault_counts[struck] + 1, *fault_counts[struck + 1 :])
 
-    def at_once(self, since: int | None = None) -> None:
-        """Make the moves that need no choice, until there is none: part of the move before them.
+    def run_urgent(self, since: int | None = None) -> None:
+        """Execute the transitions that need no choice as part of the one before them (partial-order reduction).
 
-        `since` is the place where that move began (None: nothing of the kind was made before).
+        `since` is the place where that transition began; None if there was none.
 
-        `eager`: a component that has nothing to do and no wake-up to come sees at once (without lag everybody does).
-        It cannot act before it sees, and what it could do having seen later it can still do, by seeing again. What is
-        lost is only that it skips versions: an object that came and went, or two changes heard of as one. A watch
-        that does not break skips none. With lag per kind this holds for who watches one kind only: who sees one kind
-        late may see another first, and act.
+        `eager`: a component without work and wake-ups sees changes at once (without lag every component does). It
+        cannot act before it sees, and by seeing again it can still do what a later look would allow. Only skipped
+        versions are lost: an object that came and went, or two changes seen as one; an unbroken watch skips none.
+        With lag per kind this holds only for components that watch one kind: others may see another kind first.
 
-        `idle`: a reconcile that finds nothing to do is made at once: it touches nothing that others see. Postponed
-        until its component has seen more, it might find something; but then what was seen makes its cause dirty
-        again, if the routine listens to all that it reads, and it is taken up then.
+        `idle`: a reconcile that finds no work runs at once, since it changes nothing that others see. If it were
+        postponed until its component has seen more, it might find work; but then the new changes queue its cause
+        again, provided that the reconciler listens to everything that it reads.
         """
         log = self.sim.log
         while True:
@@ -240,7 +248,7 @@ class TransitionSystem:
             if self.idle:
                 changed = log.changes[since - log.base : log.place - log.base] if since is not None else ()
                 moved = {change.key[0] for change in changed if type(change.key) is Note}
-                for process in self.processes:  # who has neither seen nor noted anything has as much to do as before
+                for process in self.processes:  # others' work is unchanged
                     if since is None or process.name in moved or CLOCK[0] in moved:
                         self._reconcile_idly(process)
             if log.place == place:
@@ -248,22 +256,22 @@ class TransitionSystem:
             since = place
 
     def _reconcile_idly(self, process: Process) -> None:
-        """Make the turns of a component that change nothing but its own list of what to do."""
+        """Run the turns of a component that change only its work queue."""
         for actor in process.component.actors:
             for _, cause in actor.ready_causes(TurnContext(self.sim, process, actor), every=True):
-                # Whether a turn is idle depends on what its component knows, so it is tried once for each of that.
+                # Whether a turn is idle depends on its component's local state, so it is tried once per local state.
                 key = (self.sim.local_state(process.name), actor.name, cause)
                 idle = self._known_idle.get(key)
                 if idle is not False:
                     self._known_idle[key] = self._try_idly(process, actor, cause)
 
     def _try_idly(self, process: Process, actor: Actor, cause: str) -> bool:
-        """Make a turn, and take it back unless it was idle."""
+        """Run a turn, take it back unless it was idle, and say whether it was."""
         log = self.sim.log
         start = log.place
-        self.drawn, self._choices = [], ()
-        ctx, goes_on = self.sim.act(process, actor, cause)
-        if goes_on or ctx.outcomes or ctx.reads or ctx.events or self.drawn or not self._only_forgot(start):
+        self.draw_sizes, self._choices = [], ()
+        ctx, continues = self.sim.act(process, actor, cause)
+        if continues or ctx.outcomes or ctx.reads or ctx.events or self.draw_sizes or not self._only_forgot(start):
             log.seek(start)
             log.truncate()
             return False
@@ -281,35 +289,35 @@ class TransitionSystem:
         actors = process.component.actors
         return not any(actor.ready_causes(TurnContext(self.sim, process, actor), every=True) for actor in actors)
 
-    def _act(self, move: Transition) -> None:
+    def _act(self, transition: Transition) -> None:
         sim = self.sim
-        process, actor = sim.find(move.actor, move.component)
-        note = Note("world", "refuse", move.component)
-        if move.fault >= 0:
-            sim.log.write(note, ((1, self.faults[move.fault].reason),))  # type: ignore[union-attr]
-        self.ctx, self.goes_on = sim.act(process, actor, move.cause)
-        if move.fault >= 0 and note in sim.log.notes:
+        process, actor = sim.find(transition.actor, transition.component)
+        note = Note("world", "refuse", transition.component)
+        if transition.fault >= 0:
+            sim.log.write(note, ((1, self.faults[transition.fault].reason),))  # type: ignore[union-attr]
+        self.ctx, self.continues = sim.act(process, actor, transition.cause)
+        if transition.fault >= 0 and note in sim.log.notes:
             raise NotEnabledError
 
-    def _strike(self, move: Transition, used: FaultCounts) -> None:
-        fault = self.faults[move.fault]
+    def _strike(self, transition: Transition, fault_counts: FaultCounts) -> None:
+        fault = self.faults[transition.fault]
         place = self.sim.log.place
         if isinstance(fault, Crash):
             self.sim.drop_notes(self.sim.processes[fault.component])
             self.words = f"{fault.component} crashes and restarts: what it remembered is lost"
         elif isinstance(fault, UserAct):
-            write = fault.writes[used[move.fault]]
-            made = write(self.sim.log.objects) if callable(write) else write
-            if made is None or not isinstance(self.sim.commit(fault.component, made), CommittedWrite):
+            write = fault.writes[fault_counts[transition.fault]]
+            enabled = write(self.sim.log.objects) if callable(write) else write
+            if enabled is None or not isinstance(self.sim.commit(fault.component, enabled), CommittedWrite):
                 raise NotEnabledError
-            self.words = made.words or f"{fault.words}: {made.verb} {made.subject}"
+            self.words = enabled.words or f"{fault.words}: {enabled.verb} {enabled.subject}"
         if self.sim.log.place == place:
             raise NotEnabledError
 
     def _choose(self, _purpose: str, _key: str, _attempt: int, among: int) -> int:
-        """Answer a draw: as the move says, then the first."""
-        self.drawn.append(among)
-        place = len(self.drawn) - 1
+        """Answer a draw by the transition's choices; further draws get outcome 0."""
+        self.draw_sizes.append(among)
+        place = len(self.draw_sizes) - 1
         return self._choices[place] if place < len(self._choices) else 0
 
 

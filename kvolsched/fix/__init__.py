@@ -1,7 +1,7 @@
-"""What would make this pod schedulable? The nearest edits of a catalogue, each tried on a fork before it is told.
+"""What would make this pod schedulable? Finds the nearest edits of a catalogue and tries each on a fork.
 
-Imports and names only: `pods`, `nodes` and `claims` are the catalogue, `search` tries, `answer` proves and shows,
-`edit` knows how a change reads and is made, `trial` is what edits are tried in.
+Imports only. `pods`, `nodes`, `claims`, `replace_claim` and `add_volume` are the catalogue of edits, `search` combines
+them, `trial_cluster` judges them, `edit` carries them out and prints them, `answer` proves and shows fixes.
 """
 
 from __future__ import annotations
@@ -11,4 +11,16 @@ from .edit import Edit, ObjectChange, manifest_diff
 from .search import CATALOGUE, FoundFix, SearchResult, search
 from .trial_cluster import TrialCluster
 
-__all__ = ["CATALOGUE", "Edit", "Fix", "Fixes", "FoundFix", "ObjectChange", "SearchResult", "TrialCluster", "fix", "manifest_diff", "search"]
+__all__ = [
+    "CATALOGUE",
+    "Edit",
+    "Fix",
+    "Fixes",
+    "FoundFix",
+    "ObjectChange",
+    "SearchResult",
+    "TrialCluster",
+    "fix",
+    "manifest_diff",
+    "search",
+]

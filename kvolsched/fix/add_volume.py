@@ -1,4 +1,4 @@
-"""The catalogue, the edit that adds a volume: as a claim asks for, reachable from one node or from all."""
+"""Catalogue: the edit that adds a volume for a claim, reachable from one node or from all."""
 
 from __future__ import annotations
 
@@ -28,14 +28,22 @@ VOLUME_COST = 3
 def add_volume(
     claim: PersistentVolumeClaim, trial: TrialCluster, node: Node | None, *, name: str = "", bind: bool = False
 ) -> Iterator[Edit]:
-    """Add a volume as the claim asks for: reachable from one node, if one is given, else from everywhere."""
+    """Add a volume that the claim asks for, reachable from the given node, else from every node.
+
+    Args:
+        claim: its size, access modes, mode and class are the volume's.
+        trial: the cluster that is changed.
+        node: the node that reaches the volume; None for all.
+        name: the volume's name; by default the one that the claim names, or one made of the claim's name.
+        bind: the volume is reserved for the claim, and the claim is expected to be bound to it.
+    """
     name = name or claim.spec.volume_name or f"{claim.metadata.name}-more"
     if trial.get("PersistentVolume", name) is not None:
         return
     affinity = None
     if node is not None and HOSTNAME_LABEL in node.metadata.labels and not bind:
-        here = Requirement(key=HOSTNAME_LABEL, operator="In", values=(node.metadata.labels[HOSTNAME_LABEL],))
-        term = NodeSelectorTerm(match_expressions=(here,))
+        hostname = Requirement(key=HOSTNAME_LABEL, operator="In", values=(node.metadata.labels[HOSTNAME_LABEL],))
+        term = NodeSelectorTerm(match_expressions=(hostname,))
         affinity = VolumeNodeAffinity(required=NodeSelector(node_selector_terms=(term,)))
     selector = claim.spec.selector
     size = claim.spec.resources.requests.get("storage", "1Gi")
@@ -54,13 +62,13 @@ def add_volume(
             rest=Frozen({"hostPath": Frozen({"path": f"/mnt/{name}"})}),
         ),
     )
-    there = attrs.evolve(volume, status=PersistentVolumeStatus(phase="Available"))
+    available = attrs.evolve(volume, status=PersistentVolumeStatus(phase="Available"))
     where = f" that {node.metadata.name} reaches" if affinity is not None and node is not None else ""
     words = f"add a volume {name} of {size}{where} for claim {claim.metadata.name}"
-    expected = [ObjectChange(volume, there)]
+    expected = [ObjectChange(volume, available)]
     if bind:
-        taken = evolve_parts(there, spec={"claim_ref": volumes.claim_ref_of(claim)})
+        reserved = evolve_parts(available, spec={"claim_ref": volumes.claim_ref_of(claim)})
         annotations = claim.metadata.annotations.merged({BIND_COMPLETED: "yes"})
-        done = evolve_parts(claim, metadata={"annotations": annotations}, spec={"volume_name": name})
-        expected = [ObjectChange(volume, taken), ObjectChange(claim, done)]
+        bound = evolve_parts(claim, metadata={"annotations": annotations}, spec={"volume_name": name})
+        expected = [ObjectChange(volume, reserved), ObjectChange(claim, bound)]
     yield Edit(words, VOLUME_COST, (ObjectChange(None, volume),), tuple(expected), "it must be a disk that exists")

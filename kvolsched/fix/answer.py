@@ -1,4 +1,4 @@
-"""What `fix` answers: fixes as values, each proved on a fork, shown as a diff of manifests, and applied when asked."""
+"""Answers which edits make a pod schedulable: proves each fix on a fork and shows it as a diff of manifests."""
 
 from __future__ import annotations
 
@@ -19,20 +19,21 @@ from .edit import Edit, ObjectChange, carry_out, manifest_diff, merge_changes
 from .search import FoundFix, search
 from .trial_cluster import TrialCluster
 
-LOOP_KINDS = frozenset({"PersistentVolume", "PersistentVolumeClaim", "StorageClass"})  # after these, others act first
-MAX_STEPS, MAX_SECONDS = 3_000, 120.0  # steps beside one for each object, which may have something to be seen to
+# After a change of these the loop must run before the pod can be judged.
+LOOP_KINDS = frozenset({"PersistentVolume", "PersistentVolumeClaim", "StorageClass"})
+MAX_STEPS, MAX_SECONDS = 3_000, 120.0  # of a proof; one step more for each object
 
 
 @attrs.frozen(repr=False)
 class Fix:
-    """One fix: the edits, how much they touch, where the pod then fits, and how that was proved on a fork.
+    """One fix: edits after which the pod fits, and the proof on a fork.
 
     Args:
         pod: `namespace/name`.
-        edits: what is done, in order.
-        cost: the sum of the edits' costs; the less, the fewer others feel it.
-        nodes: where the pod fits, or goes, afterwards.
-        proof: how it was tried.
+        edits: the edits in order.
+        cost: the sum of the edits' costs; a cheaper fix affects fewer other pods.
+        nodes: the nodes that fit afterwards, or the node that the pod got.
+        proof: how the fix was tried, in words.
     """
 
     pod: str
@@ -43,30 +44,30 @@ class Fix:
 
     @property
     def words(self) -> str:
-        """What is done, in one line."""
+        """The edits in one line."""
         return ", and ".join(edit.words for edit in self.edits)
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What is to be thought of."""
+        """Consequences and conditions of the edits."""
         return tuple(dict.fromkeys(edit.note for edit in self.edits if edit.note))
 
     @property
     def changes(self) -> tuple[ObjectChange, ...]:
-        """Every object that changes, before and after."""
+        """Each changed object, before and after."""
         return merge_changes(self.edits)
 
     @property
     def diff(self) -> str:
-        """The changes as a unified diff of manifests."""
+        """The changed manifests as a unified diff."""
         return manifest_diff(self.changes)
 
     def apply(self, cluster: ClusterCore) -> None:
-        """Make the changes in a cluster, as its user.
+        """Make the changes in a cluster as its user.
 
         Raises:
-            ApplyRefused: the API server refused.
-            KeyError: an object that is to change is not there.
+            ApplyRefused: the API server refuses.
+            KeyError: an object to be changed does not exist.
         """
         carry_out(cluster, self.changes)
 
@@ -77,7 +78,7 @@ class Fix:
 
 @attrs.frozen(repr=False)
 class Fixes:
-    """The nearest fixes of a pod, those that touch least first; without any, which demands nothing here can meet."""
+    """The nearest fixes of a pod, cheapest first; without any, the requirements that no edit lifts."""
 
     pod: str
     revision: str
@@ -98,18 +99,18 @@ class Fixes:
         lines = [hanging_indent([f"{self.pod}: {self.headline}"], 0)]
         for number, fix in enumerate(self.fixes):
             lines.append(f"  [{number}] {hanging_indent([f'{fix.words} – {fix.proof}'], 6)}")
-            lines += [f"      {hanging_indent([f'mind: {note}'], 12)}" for note in fix.notes]
+            lines += [f"      {hanging_indent([f'note: {note}'], 12)}" for note in fix.notes]
         lines += [f"  • {hanging_indent([words], 4)}" for words in self.unmet]
         if self.fixes:
-            lines += ["", "[0] as a diff (`.apply(cluster)` makes it):", self.fixes[0].diff]
+            lines += ["", "[0] as a diff (`.apply(cluster)` applies it):", self.fixes[0].diff]
         return "\n".join([*lines, "", f"(rules: {self.revision})"])
 
 
 def fix(cluster: ClusterCore, pod: str) -> Fixes:
-    """Return the nearest fixes of a pending pod, each applied to a fork and proved there; nothing is changed here.
+    """Return the nearest fixes of a pending pod, each proved on a fork; the cluster does not change.
 
     Args:
-        cluster: as it is now.
+        cluster: the cluster in its present state.
         pod: `web-0`, `NAMESPACE/web-0`, or a reference such as `pod/web-0`.
 
     Raises:
@@ -122,36 +123,35 @@ def fix(cluster: ClusterCore, pod: str) -> Fixes:
         return Fixes(name, rules, f"nothing to fix: {state.headline}")
     trial = TrialCluster(objects_seen_by_scheduler(cluster), key, cluster.revision.profile)
     asked: Pod = trial.pod
-    first = tuple(pods.remove_gates(trial)) if asked.spec.scheduling_gates else ()
+    ungating = tuple(pods.remove_gates(trial)) if asked.spec.scheduling_gates else ()
     unmet: tuple[Demand, ...] = ()
-    with trial.with_changes([change for edit in first for change in edit.changes]):
+    with trial.with_changes([change for edit in ungating for change in edit.changes]):
         judgement = trial.judge()
         if judgement.any_feasible:
             found: tuple[FoundFix, ...] = (FoundFix((), judgement.feasible),)
         else:
             searched = search(trial)
             found, unmet = searched.found, searched.unmet
-    tried = [_prove(cluster, key, attrs.evolve(each, edits=(*first, *each.edits))) for each in found]
-    proved = tuple(one for one in tried if isinstance(one, Fix))
+    results = [_prove(cluster, key, attrs.evolve(fix, edits=(*ungating, *fix.edits))) for fix in found]
+    proved = tuple(result for result in results if isinstance(result, Fix))
     if proved:
-        many = "the nearest fix" if len(proved) == 1 else f"the {len(proved)} nearest fixes"
-        return Fixes(name, rules, f"{many}, each tried on a fork, what touches least first:", proved)
-    refused = tuple(dict.fromkeys(one for one in tried if isinstance(one, str)))
-    if refused:
-        many = "a fix was" if len(found) == 1 else f"{len(found)} fixes were"
-        head = f"{many} found, but none held when it was tried on a fork:"
-        return Fixes(name, rules, head, unmet=refused)
+        count = "the nearest fix" if len(proved) == 1 else f"the {len(proved)} nearest fixes"
+        return Fixes(name, rules, f"{count}, each tried on a fork, cheapest first:", proved)
+    failures = tuple(dict.fromkeys(result for result in results if isinstance(result, str)))
+    if failures:
+        count = "a fix was found, but" if len(found) == 1 else f"{len(found)} fixes were found, but all"
+        return Fixes(name, rules, f"{count} failed when tried on a fork:", unmet=failures)
     return Fixes(name, rules, _unmet_headline(unmet), unmet=tuple(demand.words for demand in unmet))
 
 
 def _unmet_headline(unmet: tuple[Demand, ...]) -> str:
     if unmet:
-        return "no edit of the catalogue meets:"
-    return "each demand could be met, but no three edits of the catalogue meet them all on one node."
+        return "no edit of the catalogue lifts any of these:"
+    return "edits of the catalogue lift each requirement, but no three edits lift all of them on one node."
 
 
 def _prove(cluster: ClusterCore, key: Key, found: FoundFix) -> Fix | str:
-    """Try a fix on a fork: judge the pod there, or, where volumes are at stake, run the loop; or say why it is none."""
+    """Try a fix on a fork: judge the pod there or, if volumes change, run the loop; return why if the fix fails."""
     name = f"{key.namespace}/{key.name}"
     changes = merge_changes(found.edits)
     fork = cluster.fork("with the fix")
@@ -165,11 +165,11 @@ def _prove(cluster: ClusterCore, key: Key, found: FoundFix) -> Fix | str:
         if not after.any_feasible or after.error:
             return f"{', and '.join(edit.words for edit in found.edits)}: still no node fits"
         fit = after.feasible
-        every = len(fit) == len(after.nodes) > 1
-        return Fix(name, found.edits, cost, fit, f"then it fits {'every node' if every else node_names_text(fit)}")
+        fits_all = len(fit) == len(after.nodes) > 1
+        return Fix(name, found.edits, cost, fit, f"then it fits {'every node' if fits_all else node_names_text(fit)}")
     run = fork.run(f"pod/{name} scheduled", steps=MAX_STEPS + len(fork.world.log.objects), seconds=MAX_SECONDS)
-    placed: Pod = fork.world.log.objects[key]
-    if not placed.spec.node_name:
-        return f"{', and '.join(edit.words for edit in found.edits)}: run for {len(run)} steps, it has no node yet"
-    node = placed.spec.node_name
-    return Fix(name, found.edits, cost, (node,), f"run for {len(run)} steps: it goes to {node}")
+    pod_after: Pod = fork.world.log.objects[key]
+    node = pod_after.spec.node_name
+    if not node:
+        return f"{', and '.join(edit.words for edit in found.edits)}: after {len(run)} steps the pod has no node"
+    return Fix(name, found.edits, cost, (node,), f"after {len(run)} steps the pod is on {node}")

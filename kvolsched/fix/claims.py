@@ -1,6 +1,6 @@
-"""The catalogue, edits of claims, volumes and classes: a volume more, a claim that waits, zones that a class allows.
+"""Catalogue: edits of claims, volumes, classes and published capacity that may give a claim a volume.
 
-What the loop makes of an edit (a claim that gets bound) is written beside it as expected; running the loop proves it.
+The changes that components then make (a claim gets bound) are written beside an edit as expected; the loop proves them.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from kvolsched.scheduler.columns.storage_capacities import is_capacity_checked, 
 from kvolsched.why.demands import Demand
 
 from . import nodes as node_edits
-from . import replace_claim as anew
+from . import replace_claim
 from .add_volume import VOLUME_COST, add_volume
 from .edit import Edit, ObjectChange, merge_changes
 from .trial_cluster import TrialCluster
@@ -29,7 +29,7 @@ CLASS_COST, CAPACITY_COST, LEFT_DATA_COST = 3, 4, 3
 
 
 def serve_claims(demand: Demand, trial: TrialCluster, near: Sequence[Node]) -> Iterator[Edit]:
-    """Everything that may give the claims of a demand a volume that a near node reaches."""
+    """Yield edits that may give the claims of a demand a volume that a near node reaches."""
     for name in demand.about.split(","):
         claim = _claim(trial, name)
         if claim is None:
@@ -37,8 +37,8 @@ def serve_claims(demand: Demand, trial: TrialCluster, near: Sequence[Node]) -> I
         bound = trial.get("PersistentVolume", claim.spec.volume_name) if claim.spec.volume_name else None
         if bound is not None:
             yield from _label_to_reach(bound, near)
-            for edit in (*anew.replace_with_delayed_class(claim, trial), *anew.replace_with_existing_class(name, claim, trial)):
-                yield attrs.evolve(edit, cost=edit.cost + LEFT_DATA_COST)
+            yield from _leaving_data(replace_claim.replace_with_delayed_class(claim, trial))
+            yield from _leaving_data(replace_claim.replace_with_existing_class(name, claim, trial))
             continue
         yield from _clear_selected_node(claim)
         yield from _release_volumes(claim, trial)
@@ -49,62 +49,67 @@ def serve_claims(demand: Demand, trial: TrialCluster, near: Sequence[Node]) -> I
                 yield more
                 yield from _combine(_clear_selected_node(claim), more)
         yield from _raise_capacity(claim, trial, near)
-        yield from anew.replace_with_delayed_class(claim, trial)
-        for edit in anew.replace_with_existing_class(name, claim, trial):
+        yield from replace_claim.replace_with_delayed_class(claim, trial)
+        for edit in replace_claim.replace_with_existing_class(name, claim, trial):
             yield attrs.evolve(edit, cost=edit.cost + 1)
 
 
+def _leaving_data(edits: Iterator[Edit]) -> Iterator[Edit]:
+    """Raise the cost of edits that leave the data of bound volumes behind."""
+    for edit in edits:
+        yield attrs.evolve(edit, cost=edit.cost + LEFT_DATA_COST)
+
+
 def _combine(first: Iterator[Edit], then: Edit) -> Iterator[Edit]:
-    """Give two edits as one, where the second alone lifts nothing."""
+    """Yield two edits as one, for cases where the second alone lifts nothing."""
     for edit in first:
         words, changes = f"{edit.words}, and {then.words}", merge_changes((edit, then))
         yield Edit(words, edit.cost + then.cost, changes, (*edit.expected, *then.expected), then.note)
 
 
 def serve_claims_together(demand: Demand, trial: TrialCluster, near: Sequence[Node]) -> Iterator[Edit]:
-    """A volume for each of several claims that wait, where a near node reaches all of them."""
-    waiting = [
+    """Add a volume for each of several unbound claims, all reachable from one near node."""
+    unbound = [
         claim
         for name in dict.fromkeys(trial.pod.claim_names())
         if (claim := _claim(trial, name)) is not None and not claim.spec.volume_name
     ]
-    if demand.plugin != "VolumeBinding" or len(waiting) < 2:
+    if demand.plugin != "VolumeBinding" or len(unbound) < 2:
         return
-    freed = [edit for claim in waiting for edit in (*_clear_selected_node(claim), *_release_volumes(claim, trial))]
+    clearing = [edit for claim in unbound for edit in (*_clear_selected_node(claim), *_release_volumes(claim, trial))]
     for node in near:
-        more = [edit for claim in waiting for edit in add_volume(claim, trial, node)]
-        for edits in (more, [*freed, *more]) if freed else (more,):
+        adding = [edit for claim in unbound for edit in add_volume(claim, trial, node)]
+        for edits in (adding, [*clearing, *adding]) if clearing else (adding,):
             yield Edit(
                 ", and ".join(edit.words for edit in edits),
                 sum(edit.cost for edit in edits),
                 merge_changes(edits),
-                tuple(change for edit in more for change in edit.expected),
-                more[0].note if more else "",
+                tuple(change for edit in adding for change in edit.expected),
+                adding[0].note if adding else "",
             )
 
 
 def replace_claims(demand: Demand, trial: TrialCluster, near: Sequence[Node]) -> Iterator[Edit]:
-    """New claims for all volumes of the pod, where those it has cannot be had on one node."""
-    for edit in anew.replace_all_claims(trial):
-        yield attrs.evolve(edit, cost=edit.cost + LEFT_DATA_COST)
+    """Replace all claims of the pod, since no node reaches all of their volumes."""
+    yield from _leaving_data(replace_claim.replace_all_claims(trial))
 
 
 def mend_rejection_before_filtering(trial: TrialCluster) -> Iterator[Edit]:
-    """What may mend a rejection before filtering: a claim that is missing or not bound, a volume that is gone."""
+    """Yield edits for a rejection before filtering: for missing and unbound claims, and for missing volumes."""
     pod = trial.pod
     for name in dict.fromkeys(pod.claim_names()):
         claim = _claim(trial, name)
         if claim is None:
-            yield from anew.create_missing_claim(name, trial)
+            yield from replace_claim.create_missing_claim(name, trial)
         elif not volumes.is_bound(claim) and not _is_delayed(claim, trial):
             yield from add_volume(claim, trial, None, bind=True)
-            yield from anew.replace_with_delayed_class(claim, trial)
+            yield from replace_claim.replace_with_delayed_class(claim, trial)
             yield from _create_class(claim, trial)
         elif claim.spec.volume_name and trial.get("PersistentVolume", claim.spec.volume_name) is None:
             yield from add_volume(claim, trial, None, name=claim.spec.volume_name, bind=True)
-        yield from anew.replace_with_existing_class(name, claim, trial)
-    yield from anew.create_ephemeral_claims(trial)
-    yield from anew.replace_all_claims(trial)
+        yield from replace_claim.replace_with_existing_class(name, claim, trial)
+    yield from replace_claim.create_ephemeral_claims(trial)
+    yield from replace_claim.replace_all_claims(trial)
 
 
 def _claim(trial: TrialCluster, name: str) -> PersistentVolumeClaim | None:
@@ -118,41 +123,42 @@ def _is_delayed(claim: PersistentVolumeClaim, trial: TrialCluster) -> bool:
 
 
 def _label_to_reach(volume: PersistentVolume, near: Sequence[Node]) -> Iterator[Edit]:
-    """Label a node so that it counts as reaching a volume: right only where it really does."""
+    """Label a node so that it reaches a volume; true only if the node can attach it."""
     wanted = volume.spec.node_affinity
     zones = {key: value for key, value in volume.metadata.labels.items() if key in (*ZONE_LABELS, *REGION_LABELS)}
     for node in near:
         labels = node_edits.labels_matching(wanted.required if wanted is not None else None, node)
         labels = {**{key: value.split("__")[0] for key, value in zones.items()}, **labels}
-        note = f"only if {node.metadata.name} really reaches {volume.metadata.name}"
+        note = f"only if {node.metadata.name} can attach {volume.metadata.name}"
         for edit in node_edits.set_labels(node, labels, note):
             yield attrs.evolve(edit, cost=edit.cost + 3)
 
 
 def _clear_selected_node(claim: PersistentVolumeClaim) -> Iterator[Edit]:
-    """Take back the node that was selected for a claim before."""
+    """Remove the selected node from a claim."""
     selected = volumes.selected_node(claim)
     if selected:
         annotations = claim.metadata.annotations.merged(dict.fromkeys(SELECTED_NODE_KEYS))
         new = evolve_parts(claim, metadata={"annotations": annotations})
-        yield Edit(f"remove the selected node {selected} from claim {claim.metadata.name}", 1, (ObjectChange(claim, new),))
+        words = f"remove the selected node {selected} from claim {claim.metadata.name}"
+        yield Edit(words, 1, (ObjectChange(claim, new),))
 
 
 def _release_volumes(claim: PersistentVolumeClaim, trial: TrialCluster) -> Iterator[Edit]:
-    """Take back that volumes are reserved for a claim: while one is, the claim takes no other."""
+    """Release volumes that are reserved for a claim; while one is, the claim takes no other."""
     reserved = [
         volume
         for volume in trial.seen.volumes_of_class(volumes.class_of_claim(claim))
         if volumes.is_bound_to(volume, claim)
     ]
     if reserved:
-        changes = tuple(ObjectChange(one, evolve_parts(one, spec={"claim_ref": None})) for one in reserved)
-        names = ", ".join(one.metadata.name for one in reserved)
+        changes = tuple(ObjectChange(volume, evolve_parts(volume, spec={"claim_ref": None})) for volume in reserved)
+        names = ", ".join(volume.metadata.name for volume in reserved)
         yield Edit(f"release {names} from claim {claim.metadata.name}", VOLUME_COST - 1 + len(changes), changes)
 
 
 def _allow_topology(claim: PersistentVolumeClaim, trial: TrialCluster, near: Sequence[Node]) -> Iterator[Edit]:
-    """Let a class make volumes where a near node is."""
+    """Add a near node's topology to the allowedTopologies of a claim's class."""
     storage_class = trial.get("StorageClass", volumes.class_of_claim(claim))
     if storage_class is None or not storage_class.allowed_topologies or not volumes.has_provisioner(storage_class):
         return
@@ -168,12 +174,12 @@ def _allow_topology(claim: PersistentVolumeClaim, trial: TrialCluster, near: Seq
             terms = (*storage_class.allowed_topologies, TopologySelectorTerm(match_label_expressions=parts))
             new = attrs.evolve(storage_class, allowed_topologies=terms)
             where = ", ".join(f"{part.key}={part.values[0]}" for part in parts)
-            words = f"let class {storage_class.metadata.name} make volumes in {where} too"
+            words = f"let class {storage_class.metadata.name} provision volumes in {where} too"
             yield Edit(words, CLASS_COST, (ObjectChange(storage_class, new),))
 
 
 def _raise_capacity(claim: PersistentVolumeClaim, trial: TrialCluster, near: Sequence[Node]) -> Iterator[Edit]:
-    """Let a driver have as much room as the claim asks for where a near node is."""
+    """Raise the capacity that a driver publishes near a node to the size of the claim."""
     name, size = volumes.class_of_claim(claim), claim.spec.resources.requests.get("storage", "0")
     storage_class = trial.get("StorageClass", name)
     if storage_class is None or not is_capacity_checked(claim, trial.seen.csi_driver(storage_class.provisioner)):
@@ -190,34 +196,34 @@ def _raise_capacity(claim: PersistentVolumeClaim, trial: TrialCluster, near: Seq
     for node in near:
         if any(reaches(pool, node) for pool in pools):
             continue
-        there = LabelSelector(match_labels=Frozen(_topology_labels(node, storage_class.provisioner, trial)))
+        topology = LabelSelector(match_labels=Frozen(_topology_labels(node, storage_class.provisioner, trial)))
         meta = ObjectMeta(name=f"{name}-{node.metadata.name}-more", namespace=_capacity_namespace(trial))
-        if trial.get("CSIStorageCapacity", meta.name, meta.namespace) is None and there.match_labels:
-            pool = CSIStorageCapacity(metadata=meta, storage_class_name=name, capacity=size, node_topology=there)
-            words = f"have storage for {size} of class {name} where {there}"
+        if trial.get("CSIStorageCapacity", meta.name, meta.namespace) is None and topology.match_labels:
+            pool = CSIStorageCapacity(metadata=meta, storage_class_name=name, capacity=size, node_topology=topology)
+            words = f"provide storage for {size} of class {name} where {topology}"
             yield Edit(words, CAPACITY_COST, (ObjectChange(None, pool),), note=note)
 
 
 def _topology_labels(node: Node, driver: str, trial: TrialCluster) -> dict[str, str]:
-    """Return the labels that say where a node's volumes of a driver are: by the driver's keys, else its name."""
-    here = trial.get("CSINode", node.metadata.name)
-    told = here.driver(driver) if here is not None else None
-    keys = [key for key in (told.topology_keys if told is not None else ()) if key in node.metadata.labels]
+    """Return a node's labels under the topology keys of a driver, else its host name."""
+    csi_node = trial.get("CSINode", node.metadata.name)
+    registered = csi_node.driver(driver) if csi_node is not None else None
+    keys = [key for key in (registered.topology_keys if registered is not None else ()) if key in node.metadata.labels]
     return {key: node.metadata.labels[key] for key in keys or [HOSTNAME_LABEL] if key in node.metadata.labels}
 
 
 def _capacity_namespace(trial: TrialCluster) -> str:
-    """Return the namespace in which drivers publish their room."""
+    """Return the namespace in which drivers publish their capacity."""
     published = trial.of_kind("CSIStorageCapacity")
     return str(published[0].metadata.namespace) if published else trial.key.namespace
 
 
 def _create_class(claim: PersistentVolumeClaim, trial: TrialCluster) -> Iterator[Edit]:
-    """Create the class that a claim names and nobody has made, like one that is there and waits for its pod."""
+    """Create the missing class of a claim as a copy of an existing class with delayed binding."""
     name = volumes.class_of_claim(claim)
     if not name or trial.get("StorageClass", name) is not None:
         return
-    for like in anew.delayed_classes(trial)[:1]:
-        made = attrs.evolve(like, metadata=ObjectMeta(name=name))
+    for like in replace_claim.delayed_classes(trial)[:1]:
+        created = attrs.evolve(like, metadata=ObjectMeta(name=name))
         words = f"create the class {name} that claim {claim.metadata.name} names, like {like.metadata.name}"
-        yield Edit(words, CLASS_COST - 1, (ObjectChange(None, made),), note="if that is the storage that was meant")
+        yield Edit(words, CLASS_COST - 1, (ObjectChange(None, created),), note="if the claim meant that storage")

@@ -1,6 +1,6 @@
-"""An edit: which objects change, how that reads as a diff, and how a user makes it; nothing here knows why.
+"""An edit as a value: which objects change, how the change prints as a diff, and how a user makes it.
 
-What Kubernetes lets nobody change in place (most of a pod's spec) is deleted and created anew.
+Objects that Kubernetes does not let users change in place (most of a pod's spec) are deleted and created again.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ SERVER_FIELDS = ("uid", "resourceVersion", "creationTimestamp", "generation", "m
 
 @attrs.frozen
 class ObjectChange:
-    """One object before and after (None: absent); `anew` where it must be deleted and created again."""
+    """One object before and after (None: absent); `recreate` if it must be deleted and created again."""
 
     old: Any
     new: Any
@@ -31,7 +31,7 @@ class ObjectChange:
 
     @property
     def key(self) -> Key:
-        """Which object it is."""
+        """The key of the object."""
         return key_of(self.old if self.old is not None else self.new)
 
 
@@ -40,12 +40,11 @@ class Edit:
     """One edit of the catalogue.
 
     Args:
-        words: what is done, as an imperative.
-        cost: how much it touches: 1 for a field that one pod feels, more for what others feel, most for new hardware.
-        changes: what the user changes.
-        expected: what the loop then makes of it before the pod can be judged (a claim that gets bound); with any, or
-            with claims to bind, the loop is run to prove it.
-        note: what is to be thought of.
+        words: the edit as an imperative.
+        cost: 1 for a field that affects one pod, more for changes that affect others, most for new hardware.
+        changes: the user's changes.
+        expected: changes that components then make before the pod can be judged (a claim gets bound).
+        note: a consequence or condition of the edit.
     """
 
     words: str
@@ -56,7 +55,7 @@ class Edit:
 
 
 def merge_changes(edits: Iterable[Edit]) -> tuple[ObjectChange, ...]:
-    """Return the changes of several edits, one after the other, as one change an object."""
+    """Return the changes of consecutive edits, merged to one change per object."""
     found: dict[Key, ObjectChange] = {}
     for edit in edits:
         for change in edit.changes:
@@ -69,7 +68,7 @@ def merge_changes(edits: Iterable[Edit]) -> tuple[ObjectChange, ...]:
 
 
 def manifest_diff(changes: Iterable[ObjectChange]) -> str:
-    """Return changes as a unified diff of manifests, a file an object; versions, uids and status are left out."""
+    """Return changes as a unified diff with a file per object; versions, uids and status are left out."""
     parts: list[str] = []
     for change in changes:
         key = change.key
@@ -79,7 +78,7 @@ def manifest_diff(changes: Iterable[ObjectChange]) -> str:
         before = f"a/{name}" if change.old is not None else "/dev/null"
         after = f"b/{name}" if change.new is not None else "/dev/null"
         if change.recreate:
-            after += "  (delete it and create it anew)"
+            after += "  (delete it and create it again)"
         lines = unified_diff(_lines(change.old), _lines(change.new), before, after, lineterm="", n=2)
         parts += lines
     return "\n".join(parts)
@@ -94,27 +93,22 @@ def _lines(obj: Any) -> list[str]:
     else:
         plain["status"] = {word: plain.get("status", {}).get(word) for word in ("allocatable",)}
     plain["metadata"] = {word: value for word, value in plain["metadata"].items() if word not in SERVER_FIELDS}
-    return manifest.write(plain_object(plain)).splitlines()
-
-
-def plain_object(plain: dict[str, Any]) -> Any:
-    """Return plain data as an object again."""
-    return manifest.from_plain(plain)
+    return manifest.write(manifest.from_plain(plain)).splitlines()
 
 
 def carry_out(cluster: ClusterCore, changes: Iterable[ObjectChange]) -> None:
-    """Make changes in a cluster as its user: deletions first, then what is new, then what changes in place.
+    """Make changes in a cluster as its user: deletions first, pods last.
 
     Raises:
-        ApplyRefused: the API server refused.
-        KeyError: an object that is to change is not there.
+        ApplyRefused: the API server refuses.
+        KeyError: an object to be changed does not exist.
     """
     changes = tuple(changes)
     order = {"Pod": 1}  # a new pod comes after the claims it names
     for change in changes:
         if change.old is not None and (change.new is None or change.recreate):
             cluster.delete(reference(change.key))
-    for change in sorted(changes, key=lambda one: order.get(one.key.kind, 0)):
+    for change in sorted(changes, key=lambda change: order.get(change.key.kind, 0)):
         if change.new is None:
             continue
         if change.old is None or change.recreate:
@@ -124,19 +118,19 @@ def carry_out(cluster: ClusterCore, changes: Iterable[ObjectChange]) -> None:
 
 
 def _edit_in_place(cluster: ClusterCore, change: ObjectChange) -> None:
-    """Change one object in place: what its user may write, and, of a node, what its kubelet reports."""
+    """Change one object in place as the user; a node's status as its kubelet."""
     where = reference(change.key)
     cluster.edit(where, lambda now: _changed_parts(now, change), f"user edits {change.key.name}")
     if change.key.kind == "Node" and change.old.status != change.new.status:
         new = attrs.evolve(cluster[where], status=change.new.status)
-        write = Write("update_status", change.key, new, words=f"{change.key.name} reports more to give")
+        write = Write("update_status", change.key, new, words=f"{change.key.name} reports more allocatable")
         outcome = cluster.world.perform(USER, [write], write.words)[0]
         if isinstance(outcome, RefusedWrite):
             raise ApplyRefused([outcome])
 
 
 def as_created(obj: Any) -> Any:
-    """Return an object as a user would create it: without what the server had filled in."""
+    """Return an object as a user creates it: without fields that the server fills in."""
     meta = attrs.evolve(
         obj.metadata,
         uid="",
@@ -157,7 +151,7 @@ def reference(key: Key) -> str:
 
 
 def _changed_parts(now: Any, change: ObjectChange) -> Any:
-    """Return what a change makes of an object as it is now: every part that the change touches."""
+    """Return the present object with the parts that a change touches."""
     touched = {}
     for field in attrs.fields(type(now)):
         before, after = getattr(change.old, field.name), getattr(change.new, field.name)

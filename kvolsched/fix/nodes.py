@@ -1,6 +1,6 @@
-"""The catalogue, edits of nodes and of what runs on them: uncordon, untaint, label, more to give, pods that make room.
+"""Catalogue: edits of nodes and of the pods on them: uncordon, untaint, label, raise limits, delete pods, add a node.
 
-Each function gives edits that might lift one demand; whether they do is tried, never assumed.
+Each function yields edits that may lift one demand; `search` tries whether they do.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ from .edit import Edit, ObjectChange
 from .trial_cluster import TrialCluster
 
 UNCORDON_COST, UNTAINT_COST, LABEL_COST, DELETE_POD_COST, RAISE_COST, ADD_NODE_COST = 1, 2, 2, 3, 4, 5
-CORDON_TAINT = "node.kubernetes.io/unschedulable"  # the taint that goes with it, and goes away with it
+CORDON_TAINT = "node.kubernetes.io/unschedulable"  # the taint of cordoned nodes
 VOLUME_LIMITS = "NodeVolumeLimits"
-MAX_MOVED = 30  # pods that are looked at to make room
+MAX_MOVED = 30  # pods that are considered for deletion
 
 
 def uncordon(demand: Demand, trial: TrialCluster, near: Sequence[Node]) -> Iterator[Edit]:
-    """Let a cordon node take pods again."""
+    """Uncordon a near node."""
     for node in near:
         if node.spec.unschedulable:
             left = tuple(taint for taint in node.spec.taints if taint.key != CORDON_TAINT)
@@ -45,11 +45,11 @@ def untaint(demand: Demand, trial: TrialCluster, near: Sequence[Node]) -> Iterat
         if left != node.spec.taints:
             new = evolve_parts(node, spec={"taints": left})
             words = f"remove the taint {demand.about} from {node.metadata.name}"
-            yield Edit(words, UNTAINT_COST, (ObjectChange(node, new),), note="it keeps other pods away, too")
+            yield Edit(words, UNTAINT_COST, (ObjectChange(node, new),), note="it keeps other pods away as well")
 
 
 def label_node(demand: Demand, trial: TrialCluster, near: Sequence[Node]) -> Iterator[Edit]:
-    """Label a near node as the pod selects, or as its constraint counts by."""
+    """Label a near node as the pod's selector or the topology key of its constraint demands."""
     pod = trial.pod
     for node in near:
         if demand.sort == "node selector":
@@ -64,18 +64,18 @@ def label_node(demand: Demand, trial: TrialCluster, near: Sequence[Node]) -> Ite
 
 
 def set_labels(node: Node, wanted: dict[str, Any], note: str = "") -> Iterator[Edit]:
-    """Give the edit that sets labels of a node (None removes one), if that changes any."""
+    """Yield the edit that sets labels of a node (None removes one), if it changes any."""
     labels = node.metadata.labels.merged(wanted)
     if labels.get(HOSTNAME_LABEL) != node.metadata.labels.get(HOSTNAME_LABEL):
-        return  # that label is the kubelet's
+        return  # the kubelet owns that label
     if wanted and labels != node.metadata.labels:
         new = evolve_parts(node, metadata={"labels": labels})
-        said = ", ".join(f"{key}={value}" if value is not None else f"{key}-" for key, value in sorted(wanted.items()))
-        yield Edit(f"label {node.metadata.name} {said}", LABEL_COST, (ObjectChange(node, new),), note=note)
+        text = ", ".join(f"{key}={value}" if value is not None else f"{key}-" for key, value in sorted(wanted.items()))
+        yield Edit(f"label {node.metadata.name} {text}", LABEL_COST, (ObjectChange(node, new),), note=note)
 
 
 def labels_matching(selector: NodeSelector | None, node: Node) -> dict[str, Any]:
-    """Return the fewest labels to set (None: to remove) so that some term of a selector matches; {} if none can."""
+    """Return the fewest labels to set (None removes one) so that a term of a selector matches; {} if none can."""
     ways = []
     for term in selector.node_selector_terms if selector is not None else ():
         if any(not field.matches({"metadata.name": node.metadata.name}) for field in term.match_fields):
@@ -88,7 +88,7 @@ def labels_matching(selector: NodeSelector | None, node: Node) -> dict[str, Any]
 
 
 def _value_for(part: Requirement) -> str | None:
-    """Return a label value that meets an expression; None: no label does; "": nothing that we know of."""
+    """Return a label value that an expression matches, None if an absent label does, "" if none is known."""
     match part.operator:
         case "In":
             return part.values[0] if part.values else ""
@@ -102,7 +102,7 @@ def _value_for(part: Requirement) -> str | None:
 
 
 def raise_allocatable(demand: Demand, trial: TrialCluster, near: Sequence[Node]) -> Iterator[Edit]:
-    """Give a near node as much more of a resource as the pod lacks there."""
+    """Raise a near node's allocatable of a resource by the amount that the pod lacks."""
     pod, resource = trial.pod, demand.about
     ask = 1 if resource == requests.PODS else requests.of(pod.spec).asked.get(resource, 0)
     for node in near:
@@ -112,60 +112,61 @@ def raise_allocatable(demand: Demand, trial: TrialCluster, near: Sequence[Node])
             continue
         total = requests.written(resource, room.total.get(resource, 0) + lacks)
         status = attrs.evolve(node.status, allocatable=node.status.allocatable.merged({resource: total}))
-        words = f"give {node.metadata.name} {requests.written(resource, lacks)} {resource} more (allocatable {total})"
+        words = f"give {node.metadata.name} {requests.written(resource, lacks)} more {resource} (allocatable {total})"
         yield Edit(words, RAISE_COST, (ObjectChange(node, attrs.evolve(node, status=status)),))
 
 
 def raise_attach_limit(demand: Demand, trial: TrialCluster, near: Sequence[Node]) -> Iterator[Edit]:
-    """Let the drivers of a near node attach as many volumes as they then would have."""
+    """Raise the attach limits of a near node's drivers to the number of volumes with the pod's."""
     if demand.plugin != VOLUME_LIMITS:
         return
     plugin: Any = trial.profile.plugin(VOLUME_LIMITS)
     for node in near:
-        here = new = trial.get("CSINode", node.metadata.name)
-        told: list[str] = []
-        for _ in here.spec.drivers if here is not None else ():
-            with trial.with_changes([ObjectChange(here, new)]):
+        old = new = trial.get("CSINode", node.metadata.name)
+        raises: list[str] = []
+        for _ in old.spec.drivers if old is not None else ():
+            with trial.with_changes([ObjectChange(old, new)]):
                 answer = plugin.rule(trial.pod, node, trial.seen)
-            raised = next((one for evidence in getattr(answer, "evidence", ()) for one in _raise_driver_limit(new, evidence)), None)
+            evidence = getattr(answer, "evidence", ())
+            raised = next((found for item in evidence for found in _raise_driver_limit(new, item)), None)
             if raised is None:
                 break
             new, words = raised
-            told.append(words)
-        if told:
-            words = f"let {node.metadata.name} attach {' and '.join(told)}"
-            yield Edit(words, RAISE_COST, (ObjectChange(here, new),), note="the driver reports this limit: mostly a larger machine")
+            raises.append(words)
+        if raises:
+            words = f"let {node.metadata.name} attach {' and '.join(raises)}"
+            note = "the driver reports this limit, often by the size of the machine"
+            yield Edit(words, RAISE_COST, (ObjectChange(old, new),), note=note)
 
 
-def _raise_driver_limit(here: Any, evidence: Evidence) -> Iterator[tuple[Any, str]]:
-    """Give the drivers of a node with the limit raised that a rejection tells of, and the new limit in words."""
-    for place, driver in enumerate(here.spec.drivers):
+def _raise_driver_limit(csi_node: Any, evidence: Evidence) -> Iterator[tuple[Any, str]]:
+    """Yield a CSINode with the limit raised that the evidence shows, and the new limit in words."""
+    for place, driver in enumerate(csi_node.spec.drivers):
         if driver.allocatable is not None and f" of {driver.name} attached" in evidence.asked:
             need, limit = evidence.values
             more = attrs.evolve(driver, allocatable=attrs.evolve(driver.allocatable, count=need))
-            drivers = (*here.spec.drivers[:place], more, *here.spec.drivers[place + 1 :])
-            new = evolve_parts(here, spec={"drivers": drivers})
+            drivers = (*csi_node.spec.drivers[:place], more, *csi_node.spec.drivers[place + 1 :])
+            new = evolve_parts(csi_node, spec={"drivers": drivers})
             yield new, f"{need} volumes of {driver.name} instead of {limit}"
 
 
 def make_room(demand: Demand, trial: TrialCluster, near: Sequence[Node]) -> Iterator[Edit]:
-    """Delete (or move) as few pods as it takes: those of a near node, or of its domain, that are in the way."""
-    own = trial.pod
+    """Delete or move the fewest pods of a near node, or of its domain, that make the demand fail."""
     for node in near:
-        pods = [pod for pod in _pods_in_the_way(demand, trial, node) if key_of(pod) != key_of(own)]
+        pods = [pod for pod in _pods_in_the_way(demand, trial, node) if key_of(pod) != trial.key]
         pods.sort(key=lambda pod: (-(pod.spec.priority or 0), -_requested_amount(pod, demand), pod.metadata.name))
         gone = _fewest_pods(trial, pods[:MAX_MOVED], demand)
         if gone:
             names = ", ".join(f"{pod.metadata.namespace}/{pod.metadata.name}" for pod in gone)
             places = ", ".join(dict.fromkeys(pod.spec.node_name for pod in gone))
             owned = sorted({owner.kind for pod in gone if (owner := pod.metadata.controller) is not None})
-            note = f"their {', '.join(owned)} will make new ones: they must find a place elsewhere" if owned else ""
+            note = f"their {', '.join(owned)} will create new ones, which need other nodes" if owned else ""
             changes = tuple(ObjectChange(pod, None) for pod in gone)
             yield Edit(f"delete or move {names} from {places}", DELETE_POD_COST * len(gone), changes, note=note)
 
 
 def _pods_in_the_way(demand: Demand, trial: TrialCluster, node: Node) -> list[Pod]:
-    """Return the pods that may be in the way on a node: there, or in its domain where the demand counts domains."""
+    """Return the pods that may make a demand fail on a node: those on it, or in its domain if domains count."""
     seen = trial.seen
     if demand.sort not in ("spread", "affinity", "anti-affinity", "objection", "claim"):
         return seen.pods_on(node.metadata.name)
@@ -189,7 +190,7 @@ def _requested_amount(pod: Pod, demand: Demand) -> int:
 
 
 def _fewest_pods(trial: TrialCluster, pods: Sequence[Pod], demand: Demand) -> list[Pod]:
-    """Return pods without which the demand fails on fewer nodes, none of them in vain; the first are kept, if any."""
+    """Return the fewest pods whose deletion makes the demand fail on fewer nodes; the last given are preferred."""
     if not pods:
         return []
     before = _rejection_count(trial.judge(), demand)
@@ -201,9 +202,9 @@ def _fewest_pods(trial: TrialCluster, pods: Sequence[Pod], demand: Demand) -> li
                 return True
             return _rejection_count(after, demand) < before
 
-    for one in reversed(pods):
-        if helps([one]):
-            return [one]
+    for pod in reversed(pods):
+        if helps([pod]):
+            return [pod]
     if not helps(pods):
         return []
     gone = list(pods)
@@ -223,7 +224,7 @@ def _rejection_count(judgement: Any, demand: Demand) -> int:
 
 
 def add_node(trial: TrialCluster, near: Sequence[Node]) -> Iterator[Edit]:
-    """Add a node like a near one, empty and open, with what the pod selects; in the same zone or in a new one."""
+    """Add an empty copy of a near node with the labels that the pod selects, in its zone or a new one."""
     pod = trial.pod
     asks = {requests.PODS: 1, **requests.of(pod.spec).asked}
     for node in near:
@@ -235,7 +236,8 @@ def add_node(trial: TrialCluster, near: Sequence[Node]) -> Iterator[Edit]:
         more = {
             resource: requests.written(resource, ask) for resource, ask in asks.items() if total.get(resource, 0) < ask
         }
-        spread = {one.topology_key: f"{name}-domain" for one in pod.spec.topology_spread_constraints}
+        keys = [constraint.topology_key for constraint in pod.spec.topology_spread_constraints]
+        spread = dict.fromkeys(keys, f"{name}-domain")
         near_volumes = _labels_of_volumes(trial, node)
         places: list[tuple[str, dict[str, Any]]] = [
             ("", {}),
@@ -246,26 +248,27 @@ def add_node(trial: TrialCluster, near: Sequence[Node]) -> Iterator[Edit]:
         for where, place in places:
             if where and all(key not in labels for key in place):
                 continue
-            called = place.get(HOSTNAME_LABEL) or name  # a kubelet gives its node's name to this label
-            if trial.get("Node", called) is not None:
+            new_name = place.get(HOSTNAME_LABEL) or name  # a kubelet gives its node's name to this label
+            if trial.get("Node", new_name) is not None:
                 continue
             new = Node(
-                metadata=type(node.metadata)(name=called, labels=labels.merged({HOSTNAME_LABEL: called, **place})),
+                metadata=type(node.metadata)(name=new_name, labels=labels.merged({HOSTNAME_LABEL: new_name, **place})),
                 spec=type(node.spec)(),
                 status=attrs.evolve(node.status, allocatable=node.status.allocatable.merged(more)),
             )
             changes = [ObjectChange(None, new)]
             drivers = trial.get("CSINode", node.metadata.name)
             if drivers is not None:
-                meta = type(node.metadata)(name=called)
+                meta = type(node.metadata)(name=new_name)
                 changes.append(ObjectChange(None, attrs.evolve(drivers, metadata=meta)))
-            size = " with more to give" if more else ""
-            which = "a node" if called == name else f"a node {called}"
-            yield Edit(f"add {which} like {node.metadata.name}{size}{where}", ADD_NODE_COST + bool(where), tuple(changes))
+            size = " with more allocatable" if more else ""
+            which = "a node" if new_name == name else f"a node {new_name}"
+            words = f"add {which} like {node.metadata.name}{size}{where}"
+            yield Edit(words, ADD_NODE_COST + bool(where), tuple(changes))
 
 
 def _labels_of_volumes(trial: TrialCluster, node: Node) -> dict[str, Any]:
-    """Return the labels that a node needs to reach the volumes that the pod has."""
+    """Return the labels with which a node reaches the pod's volumes."""
     pod, wanted = trial.pod, dict[str, Any]()
     for name in pod.claim_names():
         claim = trial.seen.claim(pod.metadata.namespace, name)

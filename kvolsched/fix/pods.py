@@ -1,6 +1,6 @@
-"""The catalogue, edits of the pod: a toleration more, another selector, a looser constraint, a smaller request.
+"""Catalogue: edits of the pod: another toleration or selector, a looser constraint, a smaller request.
 
-Each function gives edits that might lift one demand; whether they do is tried, never assumed.
+Each function yields edits that may lift one demand; `search` tries whether they do.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ FILTERING_EFFECTS = ("NoSchedule", "NoExecute")
 
 
 def edit_spec(pod: Pod, words: str, cost: int, **spec: Any) -> Edit:
-    """Return the edit that gives a pod another spec: it is created anew, or changed in the template of its owner."""
+    """Return the edit that recreates a pod with another spec; a pod of a controller is changed in the template."""
     owner = pod.metadata.controller
     note = f"change it in the template of {owner.kind} {owner.name}" if owner is not None else ""
     new = attrs.evolve(pod, spec=attrs.evolve(pod.spec, **spec))
@@ -34,26 +34,28 @@ def edit_spec(pod: Pod, words: str, cost: int, **spec: Any) -> Edit:
 
 
 def tolerate(demand: Demand, trial: TrialCluster, near: Sequence[Node]) -> Iterator[Edit]:
-    """Tolerate the taint of a near node, or every taint of that key."""
+    """Add a toleration of a near node's taint, or of every taint with its key."""
     pod = trial.pod
-    seen = dict.fromkeys(
-        taint for node in near for taint in node.spec.taints if taint.key == demand.about and taint.effect in FILTERING_EFFECTS
+    taints = dict.fromkeys(
+        taint
+        for node in near
+        for taint in node.spec.taints
+        if taint.key == demand.about and taint.effect in FILTERING_EFFECTS
     )
-    for taint in seen:
+    for taint in taints:
         exact = Toleration(
             key=taint.key, operator="Equal" if taint.value else "Exists", value=taint.value, effect=taint.effect
         )
         more = evolve_parts(pod, spec={"tolerations": (*pod.spec.tolerations, exact)})
         yield Edit(f"let the pod tolerate {taint}", 1, (ObjectChange(pod, more),))
-    several = {taint.effect for taint in seen}
-    if len(seen) > 1 or len(several) > 1:
+    if len(taints) > 1:
         every = Toleration(key=demand.about, operator="Exists")
         more = evolve_parts(pod, spec={"tolerations": (*pod.spec.tolerations, every)})
         yield Edit(f"let the pod tolerate every taint {demand.about}", 1, (ObjectChange(pod, more),))
 
 
 def change_node_selector(demand: Demand, trial: TrialCluster, near: Sequence[Node]) -> Iterator[Edit]:
-    """Ask nodeSelector for what a near node carries, or leave the entry out."""
+    """Change a nodeSelector entry to a near node's value, or remove it."""
     pod, key = trial.pod, demand.about
     selector = pod.spec.node_selector
     for value in dict.fromkeys(node.metadata.labels[key] for node in near if key in node.metadata.labels):
@@ -61,25 +63,25 @@ def change_node_selector(demand: Demand, trial: TrialCluster, near: Sequence[Nod
             words = f"change nodeSelector {key} from {selector.get(key)} to {value}"
             yield edit_spec(pod, words, LOOSEN_COST, node_selector=selector.merged({key: value}))
     without = Frozen({other: value for other, value in selector.items() if other != key})
-    yield edit_spec(pod, f"leave {key} out of nodeSelector", DROP_COST, node_selector=without)
+    yield edit_spec(pod, f"remove {key} from nodeSelector", DROP_COST, node_selector=without)
 
 
 def drop_node_affinity(demand: Demand, trial: TrialCluster, near: Sequence[Node]) -> Iterator[Edit]:
-    """Only prefer what the node affinity requires."""
+    """Remove the required node affinity."""
     pod = trial.pod
     affinity = pod.spec.affinity
     if affinity is not None and affinity.node_affinity is not None:
         looser = attrs.evolve(affinity, node_affinity=attrs.evolve(affinity.node_affinity, required=None))
-        yield edit_spec(pod, "leave out the required node affinity", DROP_COST, affinity=looser)
+        yield edit_spec(pod, "remove the required node affinity", DROP_COST, affinity=looser)
 
 
 def drop_node_name(demand: Demand, trial: TrialCluster, near: Sequence[Node]) -> Iterator[Edit]:
-    """Leave the choice of node to the scheduler."""
-    yield edit_spec(trial.pod, "leave out spec.nodeName", DROP_COST, node_name="")
+    """Remove spec.nodeName, so that the scheduler chooses."""
+    yield edit_spec(trial.pod, "remove spec.nodeName", DROP_COST, node_name="")
 
 
 def lower_request(demand: Demand, trial: TrialCluster, near: Sequence[Node]) -> Iterator[Edit]:
-    """Ask for no more than a near node has left."""
+    """Lower a request to what a near node has left."""
     pod, resource = trial.pod, demand.about
     ask = requests.of(pod.spec).asked.get(resource, 0)
     for node in near:
@@ -94,23 +96,23 @@ def lower_request(demand: Demand, trial: TrialCluster, near: Sequence[Node]) -> 
 
 
 def _lower_containers(pod: Pod, resource: str, less: int) -> tuple[Any, ...] | None:
-    """Return the containers with the one that asks for most asking for less, if it alone can give that much."""
+    """Return the containers with the largest request lowered; None if that one is smaller than the difference."""
     amounts = [
-        requests.units(resource, parse(text)) if (text := one.resources.requests.get(resource)) else 0
-        for one in pod.spec.containers
+        requests.units(resource, parse(text)) if (text := container.resources.requests.get(resource)) else 0
+        for container in pod.spec.containers
     ]
     if not amounts or max(amounts) < less:
         return None
     place = amounts.index(max(amounts))
-    one = pod.spec.containers[place]
+    largest = pod.spec.containers[place]
     left = requests.written(resource, amounts[place] - less)
-    resources = attrs.evolve(one.resources, requests=one.resources.requests.merged({resource: left}))
-    changed = attrs.evolve(one, resources=resources)
+    resources = attrs.evolve(largest.resources, requests=largest.resources.requests.merged({resource: left}))
+    changed = attrs.evolve(largest, resources=resources)
     return (*pod.spec.containers[:place], changed, *pod.spec.containers[place + 1 :])
 
 
 def drop_host_port(demand: Demand, trial: TrialCluster, near: Sequence[Node]) -> Iterator[Edit]:
-    """Ask for no host port."""
+    """Remove a host port from the pod's containers."""
     pod = trial.pod
     wanted = int(demand.about.rpartition("/")[0].rpartition(":")[2] or 0)
 
@@ -119,64 +121,64 @@ def drop_host_port(demand: Demand, trial: TrialCluster, near: Sequence[Node]) ->
         return attrs.evolve(container, ports=ports)
 
     yield edit_spec(
-        pod, f"ask for no host port {wanted}", DROP_COST, containers=tuple(map(without, pod.spec.containers)),
+        pod, f"remove host port {wanted}", DROP_COST, containers=tuple(map(without, pod.spec.containers)),
         init_containers=tuple(map(without, pod.spec.init_containers)),
     )  # fmt: skip
 
 
 def loosen_spread(demand: Demand, trial: TrialCluster, near: Sequence[Node]) -> Iterator[Edit]:
-    """Raise maxSkew as far as a near node needs, count only nodes that come into question, or only prefer."""
+    """Raise maxSkew to what a near node needs, count fewer nodes, drop minDomains, or make the constraint soft."""
     pod, number = trial.pod, demand.number
-    every = pod.spec.topology_spread_constraints
-    if number >= len(every):
+    constraints = pod.spec.topology_spread_constraints
+    if number >= len(constraints):
         return
-    constraint = every[number]
+    constraint = constraints[number]
     key = constraint.topology_key
 
     def changed(words: str, cost: int, **fields: Any) -> Edit:
         new = attrs.evolve(constraint, **fields)
-        return edit_spec(
-            pod, words, cost, topology_spread_constraints=(*every[:number], new, *every[number + 1 :])
-        )
+        changed_constraints = (*constraints[:number], new, *constraints[number + 1 :])
+        return edit_spec(pod, words, cost, topology_spread_constraints=changed_constraints)
 
     plugin: Any = trial.profile.plugin("PodTopologySpread")
     alone = tuple(
-        attrs.evolve(one, max_skew=2**31 - 1, min_domains=None) if place != number else one
-        for place, one in enumerate(every)
+        attrs.evolve(other, max_skew=2**31 - 1, min_domains=None) if place != number else other
+        for place, other in enumerate(constraints)
     )
-    asked = evolve_parts(pod, spec={"topology_spread_constraints": alone})
+    variant = evolve_parts(pod, spec={"topology_spread_constraints": alone})
     needed: set[int] = set()
     for node in near:
-        answer = plugin.rule(asked, node, trial.seen)
-        skews = [one.values[0] for one in getattr(answer, "evidence", ()) if isinstance(one.values[0], int)]
+        evidence = getattr(plugin.rule(variant, node, trial.seen), "evidence", ())
+        skews = [item.values[0] for item in evidence if isinstance(item.values[0], int)]
         needed.update(skew for skew in skews if skew > (constraint.max_skew or 1))
     if needed:
-        least = min(needed)
-        yield changed(f"raise maxSkew over {key} from {constraint.max_skew or 1} to {least}", LOOSEN_COST, max_skew=least)
+        words = f"raise maxSkew over {key} from {constraint.max_skew or 1} to {min(needed)}"
+        yield changed(words, LOOSEN_COST, max_skew=min(needed))
     if constraint.node_taints_policy != "Honor":
-        yield changed(f"nodeTaintsPolicy: Honor for {key}: tainted nodes do not count", 2, node_taints_policy="Honor")
+        words = f"set nodeTaintsPolicy: Honor for {key}, so that tainted nodes do not count"
+        yield changed(words, 2, node_taints_policy="Honor")
     if constraint.node_affinity_policy == "Ignore":
-        words = f"nodeAffinityPolicy: Honor for {key}: only nodes that the pod may use count"
+        words = f"set nodeAffinityPolicy: Honor for {key}, so that only nodes that the pod selects count"
         yield changed(words, 2, node_affinity_policy="Honor")
     if constraint.min_domains:
-        yield changed(f"leave out minDomains over {key}", LOOSEN_COST, min_domains=None)
+        yield changed(f"remove minDomains over {key}", LOOSEN_COST, min_domains=None)
     if constraint.when_unsatisfiable in (DO_NOT_SCHEDULE, ""):
-        words = f"only prefer to spread over {key} (ScheduleAnyway)"
+        words = f"make the spread over {key} a preference (ScheduleAnyway)"
         yield changed(words, DROP_COST, when_unsatisfiable=SCHEDULE_ANYWAY, min_domains=None)
 
 
 def drop_pod_affinity_term(demand: Demand, trial: TrialCluster, near: Sequence[Node]) -> Iterator[Edit]:
-    """Leave out the required term, for company or against it."""
+    """Remove a required podAffinity or podAntiAffinity term."""
     pod = trial.pod
     affinity = pod.spec.affinity or Affinity()
-    word = "pod_affinity" if demand.sort == "affinity" else "pod_anti_affinity"
-    company = getattr(affinity, word)
-    if company is None or demand.number >= len(company.required):
+    field = "pod_affinity" if demand.sort == "affinity" else "pod_anti_affinity"
+    terms = getattr(affinity, field)
+    if terms is None or demand.number >= len(terms.required):
         return
-    left = company.required[: demand.number] + company.required[demand.number + 1 :]
-    looser = attrs.evolve(affinity, **{word: attrs.evolve(company, required=left)})
+    left = terms.required[: demand.number] + terms.required[demand.number + 1 :]
+    looser = attrs.evolve(affinity, **{field: attrs.evolve(terms, required=left)})
     name = "podAffinity" if demand.sort == "affinity" else "podAntiAffinity"
-    yield edit_spec(pod, f"leave out the required {name} over {demand.about}", DROP_COST, affinity=looser)
+    yield edit_spec(pod, f"remove the required {name} over {demand.about}", DROP_COST, affinity=looser)
 
 
 def remove_gates(trial: TrialCluster) -> Iterator[Edit]:
@@ -185,5 +187,5 @@ def remove_gates(trial: TrialCluster) -> Iterator[Edit]:
     if pod.spec.scheduling_gates:
         gates = ", ".join(gate.name for gate in pod.spec.scheduling_gates)
         new = evolve_parts(pod, spec={"scheduling_gates": ()})
-        note = "whoever set them waits for something: look there first"
+        note = "a controller that sets gates also removes them: ask it first"
         yield Edit(f"remove the scheduling gates {gates}", 1, (ObjectChange(pod, new),), note=note)

@@ -1,6 +1,6 @@
-"""The catalogue, edits that give the pod a claim anew: of a class that is there and waits, or with a volume of its own.
+"""Catalogue: edits that replace a pod's claims, with another class or a new volume, or create missing ones.
 
-What was written to the volume of the old claim stays there: each of these edits says so.
+Data on the volume of the old claim stays there, and each edit that replaces a claim says so.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ EMPTY_VOLUME = "the new volume is empty"
 
 
 def replace_with_delayed_class(claim: PersistentVolumeClaim, trial: TrialCluster) -> Iterator[Edit]:
-    """Ask with a new claim for a class like the claim's that waits for its pod: an Immediate one cannot be changed."""
+    """Replace a claim by one of a copied class with delayed binding: an Immediate class cannot be changed."""
     name = volumes.class_of_claim(claim)
     storage_class = trial.get("StorageClass", name)
     if storage_class is None or storage_class.delayed or not volumes.has_provisioner(storage_class):
@@ -37,28 +37,27 @@ def replace_with_delayed_class(claim: PersistentVolumeClaim, trial: TrialCluster
         storage_class, metadata=ObjectMeta(name=later), volume_binding_mode=WAIT_FOR_FIRST_CONSUMER
     )
     changes = [ObjectChange(None, like)] if trial.get("StorageClass", later) is None else []
-    words = f"with a class {later} that waits for its pod (WaitForFirstConsumer)"
+    words = f"with a class {later} that delays binding (WaitForFirstConsumer)"
     yield from _replace_one_claim(claim, trial, later, words, changes)
 
 
 def replace_with_existing_class(name: str, claim: PersistentVolumeClaim | None, trial: TrialCluster) -> Iterator[Edit]:
-    """Ask with a new claim for a class that is there and waits for its pod; if none is, for a volume of its own."""
+    """Replace a claim by one of an existing class with delayed binding, or, without any, by one with a new volume."""
     if claim is None:
         return
     classes = delayed_classes(trial)
     for storage_class in classes[:2]:
-        words = f"of the class {storage_class.metadata.name}, which is there"
+        words = f"of the existing class {storage_class.metadata.name}"
         yield from _replace_one_claim(claim, trial, storage_class.metadata.name, words, [])
     if not classes:
         yield from _replace_with_new_volumes([claim], trial)
 
 
 def replace_all_claims(trial: TrialCluster) -> Iterator[Edit]:
-    """Ask anew for all volumes of the pod together, missing claims created: what it has may be too far apart."""
+    """Replace all claims of the pod and create missing ones, since their volumes may be too far apart."""
     pod = trial.pod
-    found = {
-        name: trial.get("PersistentVolumeClaim", name, pod.metadata.namespace) for name in dict.fromkeys(named_claims(pod))
-    }
+    names = dict.fromkeys(named_claims(pod))
+    found = {name: trial.get("PersistentVolumeClaim", name, pod.metadata.namespace) for name in names}
     claims = [claim for claim in found.values() if claim is not None]
     missing = [name for name, claim in found.items() if claim is None]
     if not claims or len(found) < 2:
@@ -67,79 +66,84 @@ def replace_all_claims(trial: TrialCluster) -> Iterator[Edit]:
     if not classes:
         yield from _replace_with_new_volumes(claims, trial)
         return
-    settled = [claim for claim in claims if volumes.is_bound(claim) or claim.spec.volume_name]
-    for some in (settled, claims) if 1 < len(settled) < len(claims) else (claims,):
-        others = {claim.metadata.name: _replacement_name(claim) for claim in some}
+    with_volume = [claim for claim in claims if volumes.is_bound(claim) or claim.spec.volume_name]
+    for replaced in (with_volume, claims) if 1 < len(with_volume) < len(claims) else (claims,):
+        others = {claim.metadata.name: _replacement_name(claim) for claim in replaced}
         if any(_is_claim_name_taken(other, trial) for other in others.values()):
             continue
-        names = {one.metadata.name for one in classes}
+        known = {storage_class.metadata.name for storage_class in classes}
         first = classes[0].metadata.name
-        chosen = [wish if (wish := volumes.class_of_claim(claim)) in names else first for claim in some]
-        made = [_claim_like(claim, _replacement_name(claim), name) for claim, name in zip(some, chosen, strict=True)]
-        made += [_minimal_claim(name, pod.metadata.namespace, first) for name in missing]
+        chosen = [name if (name := volumes.class_of_claim(claim)) in known else first for claim in replaced]
+        pairs = zip(replaced, chosen, strict=True)
+        new_claims = [_claim_like(claim, _replacement_name(claim), class_name) for claim, class_name in pairs]
+        new_claims += [_minimal_claim(name, pod.metadata.namespace, first) for name in missing]
         words = f"use new claims {', '.join(others.values())} of the class {', '.join(dict.fromkeys(chosen))}"
         if missing:
             words += f", and create {', '.join(missing)} (1Gi of {first})"
-        yield _replacement_edit(trial, others, words, CLAIM_COST * len(made), [ObjectChange(None, claim) for claim in made])
+        changes = [ObjectChange(None, claim) for claim in new_claims]
+        yield _replacement_edit(trial, others, words, CLAIM_COST * len(changes), changes)
 
 
 def create_missing_claim(name: str, trial: TrialCluster) -> Iterator[Edit]:
-    """Create a claim that is missing: of a class that waits for its pod, or else with a volume of its own."""
+    """Create a missing claim of a class with delayed binding, or with a new volume."""
     if name not in named_claims(trial.pod):
         return
     namespace = trial.pod.metadata.namespace
     for storage_class in delayed_classes(trial)[:2]:
         claim = _minimal_claim(name, namespace, storage_class.metadata.name)
         words = f"create the claim {name}, 1Gi of class {storage_class.metadata.name}"
-        yield Edit(words, CLAIM_COST, (ObjectChange(None, claim),), note="size and modes are for you to say")
+        yield Edit(words, CLAIM_COST, (ObjectChange(None, claim),), note="set size and access modes as you need them")
     claim = _minimal_claim(name, namespace, "")
     for more in add_volume(claim, trial, None, bind=True):
         words = f"create the claim {name} of 1Gi and a volume for it"
-        yield Edit(words, CLAIM_COST + VOLUME_COST, (ObjectChange(None, claim), *more.changes), more.expected, more.note)
+        changes = (ObjectChange(None, claim), *more.changes)
+        yield Edit(words, CLAIM_COST + VOLUME_COST, changes, more.expected, more.note)
 
 
 def create_ephemeral_claims(trial: TrialCluster) -> Iterator[Edit]:
-    """Create the claims of ephemeral volumes as the pod's own; another's of that name makes room."""
+    """Create the pod's claims for its ephemeral volumes; a claim of another owner with that name is deleted."""
     pod = trial.pod
     for volume in pod.spec.volumes:
         template = volume.ephemeral.volume_claim_template if volume.ephemeral is not None else None
         if template is None or volume.persistent_volume_claim is not None:
             continue
         name = f"{pod.metadata.name}-{volume.name}"
-        there = trial.get("PersistentVolumeClaim", name, pod.metadata.namespace)
-        owner = there.metadata.controller if there is not None else None
+        old = trial.get("PersistentVolumeClaim", name, pod.metadata.namespace)
+        owner = old.metadata.controller if old is not None else None
         if owner is not None and owner.uid == pod.metadata.uid:
             continue
-        whose = OwnerReference(
+        reference = OwnerReference(
             api_version="v1", kind="Pod", name=pod.metadata.name, uid=pod.metadata.uid, controller=True,
             block_owner_deletion=True,
         )  # fmt: skip
         meta = ObjectMeta(
             name=name, namespace=pod.metadata.namespace, labels=template.metadata.labels,
-            annotations=template.metadata.annotations, owner_references=(whose,),
+            annotations=template.metadata.annotations, owner_references=(reference,),
         )  # fmt: skip
         spec = template.spec
         if spec.storage_class_name is None:
             spec = attrs.evolve(spec, storage_class_name=_default_class(trial))
         claim = PersistentVolumeClaim(metadata=meta, spec=spec)
-        first = "" if there is None else f"delete the claim {name}, which is not the pod's, and "
+        first = "" if old is None else f"delete the claim {name}, which is not the pod's, and "
         words = f"{first}create the claim {name} as the pod's volume {volume.name} describes it"
         note = "the ephemeral volume controller does that by itself, once no other claim has the name"
-        yield Edit(words, CLAIM_COST if there is not None else 1, (ObjectChange(there, claim, recreate=there is not None),), note=note)
+        change = ObjectChange(old, claim, recreate=old is not None)
+        yield Edit(words, CLAIM_COST if old is not None else 1, (change,), note=note)
 
 
 def delayed_classes(trial: TrialCluster) -> list[StorageClass]:
-    """Return the classes that wait for their pods and provision."""
-    return [one for one in trial.of_kind("StorageClass") if one.delayed and volumes.has_provisioner(one)]
+    """Return the classes with delayed binding and a provisioner."""
+    delayed = (storage_class for storage_class in trial.of_kind("StorageClass") if storage_class.delayed)
+    return [storage_class for storage_class in delayed if volumes.has_provisioner(storage_class)]
 
 
 # --- inside ----------------------------------------------------------------------------------------------------------
 
 
 def _default_class(trial: TrialCluster) -> str | None:
-    for one in trial.of_kind("StorageClass"):
-        if one.metadata.annotations.get(DEFAULT_CLASS) == "true":
-            return str(one.metadata.name)
+    for storage_class in trial.of_kind("StorageClass"):
+        if storage_class.metadata.annotations.get(DEFAULT_CLASS) == "true":
+            return str(storage_class.metadata.name)
     return None
 
 
@@ -154,35 +158,37 @@ def _is_claim_name_taken(name: str, trial: TrialCluster) -> bool:
 def _replace_one_claim(
     claim: PersistentVolumeClaim, trial: TrialCluster, of_class: str, words: str, changes: Sequence[ObjectChange]
 ) -> Iterator[Edit]:
-    """Give the pod another claim in place of one."""
+    """Yield the edit that replaces one claim of the pod, after other changes."""
     name, other = claim.metadata.name, _replacement_name(claim)
     if name in named_claims(trial.pod) and not _is_claim_name_taken(other, trial):
-        made = [*changes, ObjectChange(None, _claim_like(claim, other, of_class))]
-        yield _replacement_edit(trial, {name: other}, f"use a new claim {other} {words}", CLAIM_COST + len(changes), made)
+        all_changes = [*changes, ObjectChange(None, _claim_like(claim, other, of_class))]
+        words = f"use a new claim {other} {words}"
+        yield _replacement_edit(trial, {name: other}, words, CLAIM_COST + len(changes), all_changes)
 
 
 def _replace_with_new_volumes(claims: Sequence[PersistentVolumeClaim], trial: TrialCluster) -> Iterator[Edit]:
-    """Give the pod other claims in place of some, each with a volume of its own and no class."""
-    others = {claim.metadata.name: _replacement_name(claim) for claim in claims if claim.metadata.name in named_claims(trial.pod)}
+    """Yield the edit that replaces claims of the pod by claims without a class, each with a new volume."""
+    replaced = [claim for claim in claims if claim.metadata.name in named_claims(trial.pod)]
+    others = {claim.metadata.name: _replacement_name(claim) for claim in replaced}
     if not others or any(_is_claim_name_taken(other, trial) for other in others.values()):
         return
-    made = [_claim_like(claim, others[claim.metadata.name], "") for claim in claims if claim.metadata.name in others]
-    more = [edit for claim in made for edit in add_volume(claim, trial, None, bind=True)]
-    if len(more) < len(made):
+    new_claims = [_claim_like(claim, others[claim.metadata.name], "") for claim in replaced]
+    adding = [edit for claim in new_claims for edit in add_volume(claim, trial, None, bind=True)]
+    if len(adding) < len(new_claims):
         return
-    words = f"use new claims {', '.join(others.values())} without a class, each with a volume made for it"
-    if len(made) == 1:
-        words = f"use a new claim {made[0].metadata.name} without a class, with a volume made for it"
-    changes = [*(ObjectChange(None, claim) for claim in made), *merge_changes(more)]
-    edit = _replacement_edit(trial, others, words, (CLAIM_COST + VOLUME_COST) * len(made), changes)
-    expected = tuple(change for one in more for change in one.expected)
-    yield attrs.evolve(edit, expected=expected, note=f"{edit.note}; {more[0].note}")
+    words = f"use new claims {', '.join(others.values())} without a class, each with a new volume"
+    if len(new_claims) == 1:
+        words = f"use a new claim {new_claims[0].metadata.name} without a class, with a new volume"
+    changes = [*(ObjectChange(None, claim) for claim in new_claims), *merge_changes(adding)]
+    edit = _replacement_edit(trial, others, words, (CLAIM_COST + VOLUME_COST) * len(new_claims), changes)
+    expected = tuple(change for added in adding for change in added.expected)
+    yield attrs.evolve(edit, expected=expected, note=f"{edit.note}; {adding[0].note}")
 
 
 def _replacement_edit(
     trial: TrialCluster, others: Mapping[str, str], words: str, cost: int, changes: Sequence[ObjectChange]
 ) -> Edit:
-    """Return the edit that makes the pod name other claims, with what else changes before it."""
+    """Return the edit that lets the pod name other claims, after other changes."""
     pod = trial.pod
 
     def renamed(volume: object) -> object:
@@ -206,7 +212,7 @@ def _minimal_claim(name: str, namespace: str, of_class: str) -> PersistentVolume
 
 
 def _claim_like(claim: PersistentVolumeClaim, name: str, of_class: str) -> PersistentVolumeClaim:
-    """Return a claim for as much as another asks for, in another class."""
+    """Return a claim with the size and modes of another, in another class."""
     spec = PersistentVolumeClaimSpec(
         access_modes=claim.spec.access_modes, resources=claim.spec.resources, volume_mode=claim.spec.volume_mode,
         storage_class_name=of_class,

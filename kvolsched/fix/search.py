@@ -1,6 +1,6 @@
-"""The search for the nearest fixes: every edit of the catalogue is tried in the trial, alone, then two or three.
+"""Searches the nearest fixes: tries every edit of the catalogue alone, then combinations of two and three.
 
-A trial in which fewer demands fail on the nearest node is worth another edit; the cheapest are tried first.
+The search is a beam search: edits after which fewer demands fail on the nearest node are continued, cheapest first.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ from .edit import Edit, ObjectChange, merge_changes
 from .trial_cluster import Failures, TrialCluster, failures_of
 
 EditGenerator = Callable[[Demand, TrialCluster, Sequence[Node]], Iterator[Edit]]
-MAX_FIXES = 8  # fixes
-MAX_EDITS = 3  # edits in one fix
-SMALL_CLUSTER = 200  # nodes: in a larger cluster the first fixes found do
-BEAM_WIDTH = 6  # beginnings that are continued, at each depth
+MAX_FIXES = 8
+MAX_EDITS = 3  # in one fix
+SMALL_CLUSTER = 200  # nodes; in a larger cluster the search ends with the first fixes
+BEAM_WIDTH = 6  # combinations that are continued at each depth
 
 CATALOGUE: Mapping[str, tuple[EditGenerator, ...]] = {
     "request": (pods.lower_request, nodes.make_room, nodes.raise_allocatable),
@@ -30,7 +30,13 @@ CATALOGUE: Mapping[str, tuple[EditGenerator, ...]] = {
     "taint": (pods.tolerate, nodes.untaint, nodes.uncordon),
     "cordon": (nodes.uncordon,),
     "port": (pods.drop_host_port, nodes.make_room),
-    "claim": (claims.serve_claims, claims.serve_claims_together, claims.replace_claims, nodes.make_room, nodes.raise_attach_limit),
+    "claim": (
+        claims.serve_claims,
+        claims.serve_claims_together,
+        claims.replace_claims,
+        nodes.make_room,
+        nodes.raise_attach_limit,
+    ),
     "volume": (nodes.make_room, nodes.raise_attach_limit),
     "spread": (pods.loosen_spread, nodes.label_node, nodes.make_room),
     "affinity": (pods.drop_pod_affinity_term, nodes.label_node),
@@ -38,9 +44,7 @@ CATALOGUE: Mapping[str, tuple[EditGenerator, ...]] = {
     "objection": (nodes.make_room,),
     "reason": (nodes.make_room,),
 }
-
-
-ANY_NODE = Demand("", "node", "", "a node more")
+ANY_NODE = Demand("", "node", "", "there is no other node")
 
 
 @attrs.frozen
@@ -52,26 +56,26 @@ class FoundFix:
 
     @property
     def cost(self) -> tuple[int, int]:
-        """How much they touch: the sum of their costs, and how many objects."""
+        """The sum of the edits' costs, and the number of changed objects."""
         return sum(edit.cost for edit in self.edits), len(merge_changes(self.edits))
 
 
 @attrs.frozen
 class SearchResult:
-    """What a search found, cheapest first, and the demands that no single edit of the catalogue could meet."""
+    """The fixes that a search found, cheapest first, and the demands that no single edit lifts."""
 
     found: tuple[FoundFix, ...]
     unmet: tuple[Demand, ...]
 
 
 def search(trial: TrialCluster) -> SearchResult:
-    """Return the nearest fixes of a pod that fits nowhere."""
+    """Return the nearest fixes of a pod that fits no node."""
     found: list[FoundFix] = []
     unmet: tuple[Demand, ...] = ()
-    beginnings: list[tuple[Edit, ...]] = [()]
+    beam: list[tuple[Edit, ...]] = [()]
     for _ in range(MAX_EDITS):
-        further: list[tuple[int, int, int, tuple[Edit, ...]]] = []
-        for edits in beginnings:
+        candidates: list[tuple[int, int, int, tuple[Edit, ...]]] = []
+        for edits in beam:
             with trial.with_changes(_all_changes(edits)):
                 state = failures_of(trial, trial.judge())
                 met = set()
@@ -83,24 +87,24 @@ def search(trial: TrialCluster) -> SearchResult:
                             met.add(demand.sort)
                             continue
                         left = failures_of(trial, after)
-                    lifted = left.fewest < state.fewest or _fails_on_fewer_nodes(demand, state, left)
+                    lifted = left.fewest_on_node < state.fewest_on_node or _fails_on_fewer_nodes(demand, state, left)
                     if lifted:
                         met.add(demand.sort)
-                    if lifted or demand.sort == "before filtering":  # several claims may be due, one after the other
-                        cost = sum(one.cost for one in edits) + edit.cost
-                        further.append((left.fewest, cost, number, (*edits, edit)))
+                    if lifted or demand.sort == "before filtering":  # each of several claims may need an edit
+                        cost = sum(earlier.cost for earlier in edits) + edit.cost
+                        candidates.append((left.fewest_on_node, cost, number, (*edits, edit)))
                 if not edits:
                     tried = {demand for _, failed in state.nearest for demand in failed}
-                    unmet = tuple(one for one in state.demands if one in tried and one.sort not in met)
+                    unmet = tuple(demand for demand in state.demands if demand in tried and demand.sort not in met)
         if len(found) >= (MAX_FIXES if trial.seen.size <= SMALL_CLUSTER else 1):
             break
-        beginnings = [edits for *_, edits in sorted(further, key=lambda one: one[:3])[:BEAM_WIDTH]]
+        beam = [edits for *_, edits in sorted(candidates, key=lambda candidate: candidate[:3])[:BEAM_WIDTH]]
     return SearchResult(_cheapest_fixes(found), unmet)
 
 
 def _fails_on_fewer_nodes(demand: Demand, before: Failures, after: Failures) -> bool:
-    """Say whether a demand fails on fewer nodes, or gave way to another."""
-    left = [one.nodes for one in after.demands if one.words == demand.words]
+    """Say whether a demand fails on fewer nodes than before, or no more."""
+    left = [other.nodes for other in after.demands if other.words == demand.words]
     return demand in before.demands and (not left or left[0] < demand.nodes)
 
 
@@ -109,14 +113,14 @@ def _all_changes(edits: Sequence[Edit]) -> list[ObjectChange]:
 
 
 def _candidates(trial: TrialCluster, state: Failures) -> Iterator[tuple[Demand, Edit]]:
-    """Give every edit that may lift a demand which fails on a near node, with the demand; each once."""
+    """Yield each edit that may lift a demand of a near node, with the demand; equal edits once."""
     near = [node for node, _ in state.nearest]
-    given: set[str] = set()
+    yielded: set[str] = set()
 
     def once(demand: Demand, edits: Iterator[Edit]) -> Iterator[tuple[Demand, Edit]]:
         for edit in list(edits):
-            if edit.words not in given:
-                given.add(edit.words)
+            if edit.words not in yielded:
+                yielded.add(edit.words)
                 yield demand, edit
 
     for demand in state.demands:
@@ -134,9 +138,9 @@ def _candidates(trial: TrialCluster, state: Failures) -> Iterator[tuple[Demand, 
 
 
 def _cheapest_fixes(found: Sequence[FoundFix]) -> tuple[FoundFix, ...]:
-    """Return the cheapest fixes, none of them another one with an edit more."""
+    """Return the cheapest fixes, without those that add an edit to another fix."""
     kept: list[FoundFix] = []
-    for fix in sorted(found, key=lambda one: (*one.cost, [edit.words for edit in one.edits])):
+    for fix in sorted(found, key=lambda fix: (*fix.cost, [edit.words for edit in fix.edits])):
         words, changes = {edit.words for edit in fix.edits}, set(merge_changes(fix.edits))
         if any({edit.words for edit in other.edits} <= words for other in kept):
             continue

@@ -1,4 +1,4 @@
-"""The trial that edits are tried in: objects by key and a snapshot of them, changed for a trial and back again."""
+"""The cluster that edits are tried on: objects and their snapshot, changed for one trial and restored."""
 
 from __future__ import annotations
 
@@ -15,16 +15,15 @@ from kvolsched.scheduler.columns.snapshot import Snapshot, snapshot
 from kvolsched.scheduler.framework.judgement import Judgement, judge
 from kvolsched.scheduler.framework.profile import Profile
 from kvolsched.why.demands import Demand, demands, group_nodes_by_demands, node_with_most_left
-from kvolsched.world.apiserver import key_of
 from kvolsched.world.log import Key
 
 from .edit import ObjectChange
 
-MAX_NEAR_NODES = 3  # nodes that edits of nodes are tried on
+MAX_NEAR_NODES = 3  # nodes on which edits of nodes are tried
 
 
 class TrialCluster:
-    """A pod, the objects around it and their snapshot. Mutable: `made` changes it for as long as it lasts."""
+    """A pending pod, all objects and their snapshot. Mutable: `with_changes` changes it for the length of a block."""
 
     def __init__(self, objects: Mapping[Key, Any], pod: Key, profile: Profile) -> None:
         self.objects = {key: obj for key, obj in objects.items() if not isinstance(obj, Frozen)}
@@ -34,7 +33,7 @@ class TrialCluster:
 
     @property
     def pod(self) -> Pod:
-        """The pod as it is in this trial."""
+        """The pod with the changes of this trial."""
         pod: Pod = self.objects[self.key]
         return pod
 
@@ -43,21 +42,21 @@ class TrialCluster:
         return [obj for key, obj in sorted(self.objects.items()) if key.kind == kind]
 
     def get(self, kind: str, name: str, namespace: str = "") -> Any:
-        """Return an object, or None."""
+        """Return an object, or None if it does not exist."""
         return self.objects.get(Key(kind, namespace, name))
 
     @contextmanager
     def with_changes(self, changes: Iterable[ObjectChange]) -> Iterator[None]:
-        """Make changes, and take them back in the end."""
-        done: list[tuple[Key, Any]] = []
+        """Make changes for the length of a `with` block."""
+        previous: list[tuple[Key, Any]] = []
         try:
             for change in changes:
                 key = change.key
-                done.append((key, self.objects.get(key)))
+                previous.append((key, self.objects.get(key)))
                 self._put(key, change.new)
             yield
         finally:
-            for key, old in reversed(done):
+            for key, old in reversed(previous):
                 self._put(key, old)
 
     def _put(self, key: Key, new: Any) -> None:
@@ -70,31 +69,28 @@ class TrialCluster:
             self.seen.apply(key, old, new)
 
     def judge(self) -> Judgement:
-        """Judge the pod."""
+        """Judge the pod on the changed objects."""
         return judge(self.pod, self.seen, self.profile)
 
 
 @attrs.frozen
 class Failures:
-    """Why the pod fits nowhere in one trial: every demand, and the nodes on which fewest fail, with which."""
+    """The demands of the pod that fail in one trial, and the nearest nodes: those on which the fewest fail."""
 
     demands: tuple[Demand, ...]
     nearest: tuple[tuple[Node, tuple[Demand, ...]], ...]
-    fewest: int
+    fewest_on_node: int
 
 
 def failures_of(trial: TrialCluster, judgement: Judgement) -> Failures:
-    """Return what fails, and the nearest nodes: of each group on which the same few fail, the one with most to give."""
+    """Return the failing demands and the nearest nodes: one node, with most room left, of each nearest group."""
     found = demands(judgement)
-    alike = sorted(group_nodes_by_demands(found, judgement.nodes), key=lambda group: (len(group.failing), group.nodes))
+    groups = sorted(group_nodes_by_demands(found, judgement.nodes), key=lambda group: (len(group.failing), group.nodes))
     near: list[tuple[Node, tuple[Demand, ...]]] = []
-    for group in alike[:MAX_NEAR_NODES]:
+    for group in groups[:MAX_NEAR_NODES]:
         short = [found[index].about for index in group.failing if found[index].sort == "request"]
         name = node_with_most_left(judgement, short[0], group.nodes) if short else group.nodes[0]
         node = trial.seen.node(name)
         if node is not None:
             near.append((node, tuple(found[index] for index in group.failing)))
-    return Failures(found, tuple(near), len(alike[0].failing) if alike else 0)
-
-
-__all__ = ["Failures", "TrialCluster", "failures_of", "key_of"]
+    return Failures(found, tuple(near), len(groups[0].failing) if groups else 0)

@@ -107,7 +107,7 @@ def lab(cluster: ClusterCore, *, text: bool = False) -> Lab | Text:
 
 def disagreement(found: Any, head: str = "") -> Figure:
     """Draw a recorded verdict beside a learner's (`exercise.Disagreement`): all nodes, and both sides of one."""
-    answer, plugin = found.answer, found.told.plugin
+    answer, plugin = found.answer, found.case.plugin
     rows = tuple(
         disagreement_picture.ComparedRow(
             node=node.node,
@@ -121,14 +121,14 @@ def disagreement(found: Any, head: str = "") -> Figure:
     does = "rejects it, your rule does not" if answer.recorded else "lets it pass, your rule does not"
     sides = disagreement_picture.ComparedVerdicts(
         head=head,
-        title=f"{plugin}, case {found.told.id}, node {answer.node}: kube-scheduler {does}",
+        title=f"{plugin}, case {found.case.id}, node {answer.node}: kube-scheduler {does}",
         node=answer.node,
         family=FAMILIES.get(LETTERS.get(plugin, ""), "node"),
         rows=rows,
-        recorded=(", ".join(answer.recorded) or "passes", *found.because),
+        recorded=(", ".join(answer.recorded) or "passes", *found.evidence),
         yours=(answer.failed or ", ".join(answer.yours) or "passes", *answer.sides),
         pod_yaml=found.pod,
-        node_yaml=found.placed,
+        node_yaml=found.node_fields,
     )
     return Figure(disagreement_picture.draw(sides, FIGURE_WIDTH), disagreement_picture.reading(sides))
 

@@ -132,7 +132,8 @@ class Why:
             if len(self.rows) > MAX_GROUPS:
                 lines.append(f"  … and {len(self.rows) - MAX_GROUPS} more groups of nodes (`.rows`)")
         if self.holdings:
-            lines += ["", "Who holds the short resources:", *(f"  {hanging_indent([str(held)], 4)}" for held in self.holdings)]
+            lines += ["", "Who holds the short resources:"]
+            lines += [f"  {hanging_indent([str(holding)], 4)}" for holding in self.holdings]
         if self.also:
             lines += ["", "Other requirements that fail:", *_demand_lines(self.also, self.size)]
         if self.sentence:

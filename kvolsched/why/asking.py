@@ -105,7 +105,7 @@ def explain_judgement(judgement: Judgement, name: str, revision: str, condition_
     if rejected is not None:
         head = f"rejected before any node is looked at: {rejected.message}."
     else:
-        head = "no node fits: " + (f"each of {size} nodes fails some requirement." if size > 1 else "there is only one.")
+        head = "no node fits: " + (f"each of {size} nodes fails a requirement." if size > 1 else "there is only one.")
     others = tuple(demand for demand in found if demand not in core)
     return Why(
         name,
@@ -185,9 +185,8 @@ def judge_without_node(pod: Pod, seen: Snapshot, profile: Profile) -> Judgement:
 
 def effects_of_missing_kinds(cluster: ClusterCore) -> tuple[str, ...]:
     """Return what the answer cannot tell, since the loaded manifests lack some kinds."""
-    if cluster.loaded is None:
-        return ()
-    return tuple(f"no {missing.kind.plural}: {missing.cannot_tell}" for missing in cluster.loaded.missing_kinds())
+    missing_kinds = () if cluster.loaded_manifests is None else cluster.loaded_manifests.missing_kinds()
+    return tuple(f"no {missing.kind.plural}: {missing.cannot_tell}" for missing in missing_kinds)
 
 
 def gated_message(pod: Pod) -> str:

@@ -65,7 +65,7 @@ class FailureGroup:
 
 
 def demands(judgement: Judgement) -> tuple[Demand, ...]:
-    """Return each demand that fails on some node, in the order of plugins; a rejection before filtering stands alone."""
+    """Return each demand that fails on some node, in the order of plugins; a rejection before filtering is single."""
     size = len(judgement.nodes)
     rejected = judgement.rejected_by
     if rejected is not None:

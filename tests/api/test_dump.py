@@ -199,16 +199,16 @@ OWNED = "apiVersion: v1\nkind: Pod\nmetadata: {name: p%s, uid: u-%s, ownerRefere
 def test_what_contradicts_itself_is_a_warning(texts, expected):
     """A dump is loaded as it is; what in it cannot be is said, with its place, and nothing else is."""
     cluster = Cluster.from_manifests("---\n".join(texts))
-    [warning] = cluster.loaded.warnings
+    [warning] = cluster.loaded_manifests.warnings
     assert str(warning).endswith(expected)
     assert warning.line
-    assert len(texts) == len(cluster.loaded.objects)
+    assert len(texts) == len(cluster.loaded_manifests.objects)
 
 
 def test_a_long_chain_of_owners_is_followed():
     """Owners are followed however many there are, and a circle at their end is found once."""
     chain = [OWNED % (i, i, i + 1, i + 1) for i in range(3000)] + [OWNED % (3000, 3000, 2990, 2990)]
-    [warning] = Cluster.from_manifests("---\n".join(chain)).loaded.warnings
+    [warning] = Cluster.from_manifests("---\n".join(chain)).loaded_manifests.warnings
     assert "cycle" == warning.rule
 
 
@@ -245,7 +245,7 @@ def test_sizes_over_the_limits(monkeypatch, limit, text, expected):
 def test_other_versions_are_read_with_warnings():
     """A field that this version does not know is a warning of a dump, with the object kept."""
     cluster = Cluster.from_manifests("apiVersion: v1\nkind: Node\nmetadata: {name: n, labels: {a: b}}\nspec: {shape: round}\n")
-    assert ["unknown"] == [warning.rule for warning in cluster.loaded.warnings]
+    assert ["unknown"] == [warning.rule for warning in cluster.loaded_manifests.warnings]
     assert {"shape": "round"} == cluster["node/n"].spec.rest
 
 

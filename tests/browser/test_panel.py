@@ -276,7 +276,7 @@ def test_the_fine_gear_steps_single_writes(shown):
     shown.panel().locator(".k-gear button.mod-active", has_text="steps").wait_for()
 
     assert re.fullmatch(r"PV controller sets pv/\S+ Bound\.", written)
-    assert shown.ask("len([turn for turn in c.here.turns if turn.outcomes])") == "1"
+    assert shown.ask("len([turn for turn in c.last_step.turns if turn.outcomes])") == "1"
 
 
 def test_the_domains_tab_is_the_chart(shown):

@@ -324,5 +324,5 @@ def test_every_order_of_turns_leaves_no_more_taken_than_there_is():
 
     found = made.explore(until=None, invariants=[never_overdrawn], lag="none", max_states=2_000, progress=False)
 
-    assert not found.found, repr(found)
+    assert not found.counterexample, repr(found)
     assert "Exhausted" in repr(found)

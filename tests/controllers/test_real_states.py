@@ -9,12 +9,12 @@ import yaml
 from kvolsched import Cluster
 from kvolsched.api.text.convert import from_plain
 from kvolsched.controllers import stateful_set
-from kvolsched.revision import OTHERS
+from kvolsched.revision import OTHER_CONTROLLERS
 from kvolsched.workloads import revision_hash
 
 RECORDED = Path(__file__).parent.parent / "conformance"
 STATES = [*sorted(RECORDED.glob("dumps/*.yaml.gz")), *sorted(RECORDED.glob("kubectl/*/objects.json"))]
-OURS = {stateful_set.NAME, *(module.NAME for module in OTHERS)}
+OURS = {stateful_set.NAME, *(module.NAME for module in OTHER_CONTROLLERS)}
 
 
 def name_of(path):

@@ -142,4 +142,4 @@ def test_in_no_order_are_there_too_many(lag):
         goal=lambda objects: sum(key.kind == "Pod" for key in objects) == 2,
     )
     assert found.exhausted, found
-    assert found.found is None, found
+    assert found.counterexample is None, found

@@ -176,5 +176,5 @@ def test_every_order_of_turns_ends_with_the_pod_running():
     rules = (claims_and_volumes_match, pods_reach_their_volumes, pods_stay)
     found = made.explore(invariants=rules, lag="none", max_states=3_000, progress=False)
 
-    assert not found.found, repr(found)
+    assert not found.counterexample, repr(found)
     assert "Exhausted" in repr(found)

@@ -7,7 +7,7 @@ from manifests import ZONE
 
 from kvolsched import Cluster
 from kvolsched.api.text import manifest
-from kvolsched.explain import judged
+from kvolsched.explain import judge_last_pass
 from kvolsched.results import ApplyRefused
 from kvolsched.world.apiserver import key_of
 
@@ -21,7 +21,7 @@ def cluster(*objects, revision="design", seed=0, **components):
 
 def judgement(of, name):
     """Return the scheduler's judgement of a pod from its last pass."""
-    return judged(of, key_of(of[f"pod/{name}"]))
+    return judge_last_pass(of, key_of(of[f"pod/{name}"]))
 
 
 def fits(of, name):

@@ -201,7 +201,7 @@ def test_two_caches_can_choose_one_disk_twice():
         return told is not None and told.reason == "VolumeBindingFailed"
 
     result = explore(c, until=conflicts, faults=[UserAct("a user asks for the disk", (asks,))], progress=False)
-    assert result.found, result
-    (taken,) = (each for key, each in result.found.objects.items() if key.kind == "PersistentVolume")
+    assert result.counterexample, result
+    (taken,) = (each for key, each in result.counterexample.objects.items() if key.kind == "PersistentVolume")
     assert "other" == taken.spec.claim_ref.name
-    assert any("the object has been modified" in words for words in result.found.story)
+    assert any("the object has been modified" in words for words in result.counterexample.story)

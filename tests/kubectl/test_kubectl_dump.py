@@ -265,9 +265,9 @@ def test_describe_in_a_terminal():
     (("get", SHOP, "llamas"), 1, 'error: the server doesn\'t have a resource type "llamas"\nknown: '),
     (("describe", SHOP, "pod", "nobody", "-n", "demo"), 1, 'Error from server (NotFound): pods "nobody" not found\nthere '),
     (("get", SHOP, "pods"), 0, "No resources found in default namespace.\nOther namespaces have some: "),
-    (("get", SHOP), 2, "Name a kind"),
-    (("get", "nowhere.yaml", "pods"), 2, "the first word is a dump: 'nowhere.yaml' is no file or directory."),
-    (("get", SHOP, "pods", "--now", "soon"), 2, "'soon' is no time"),
+    (("get", SHOP), 2, "name a kind"),
+    (("get", "nowhere.yaml", "pods"), 2, "the first word must be a dump: 'nowhere.yaml' is no file or directory."),
+    (("get", SHOP, "pods", "--now", "soon"), 2, "'soon' is not a time"),
 ])
 def test_refusals_in_a_terminal(words, code, wrong):
     """Kubectl's words on stderr, what there is instead below, and an exit code; never a traceback."""

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import kvolsched
-from kvolsched.explain import judged
+from kvolsched.explain import judge_last_pass
 from kvolsched.revision import upstream
 from kvolsched.views import frame as f
 from kvolsched.views.fill import frame_of
@@ -210,7 +210,7 @@ def test_of_many_nodes_those_are_shown_that_tell():
     cluster = kvolsched.Cluster.from_manifests(many + "---" + pod.replace("[ssd]", "[d2, d3]"))
     cluster.run("pod/web scheduled")
     found = frame_of(cluster, focus="pod/web", chips=False).verdicts
-    passed = judged(cluster, key_for("pod/web"))
+    passed = judge_last_pass(cluster, key_for("pod/web"))
     every = passed.ranking
     rows = [
         f.ScoreRow(name, plugin, round(raw), normalised, weight, weighted)

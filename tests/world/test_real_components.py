@@ -58,7 +58,7 @@ def test_reductions_change_no_outcome_of_real_components(revision, faults):
     def ends(reductions):
         result = explore(cluster, until=None, faults=faults, reductions=reductions, progress=False, max_states=60_000)
         assert result.exhausted
-        return {(ending.words, ending.good) for ending in result.outcomes}, result.states
+        return {(ending.words, ending.goal_holds) for ending in result.outcomes}, result.states
 
     unreduced, all_states = ends(())
     for reductions in (("eager",), ("idle",), ("eager", "idle")):

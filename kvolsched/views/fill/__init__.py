@@ -80,7 +80,7 @@ def _head(context: FrameContext, gear: str, changes: tuple[f.ChangeRow, ...]) ->
         time=context.world.now,
         actor=label_of(last.actor or last.component) if last else "",
         actor_id=(last.actor or last.component) if last else "",
-        sentence=context.cluster.here.words or ("" if context.step else "Nothing has happened yet."),
+        sentence=context.cluster.last_step.words or ("" if context.step else "Nothing has happened yet."),
         hot=tuple(sorted({row.ref for row in changes})),
         focus=ref(context.focus) if context.focus is not None else "",
     )

@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import Any
 
 from ...cluster_core import ClusterCore
-from ...explain import Pass, judged, last_pass
+from ...explain import Pass, judge_last_pass, last_pass
 from ...results import DISPLAY_NAMES
 from ...scheduler.loop.assume_cache import ASSUMED, key_of_note
 from ...scheduler.loop.binding_flow import WORKER
@@ -74,7 +74,7 @@ class FrameContext:
         """Return the last pass over the pod in focus, judged again at its place; None when there was none."""
         if self.focus is None or last_pass(self.cluster, self.focus) is None:
             return None
-        return judged(self.cluster, self.focus)
+        return judge_last_pass(self.cluster, self.focus)
 
     def _focus(self, focus: str) -> Key | None:
         if focus:

@@ -9,7 +9,16 @@ from typing import Any
 
 from ...cluster_core import ClusterCore
 from ...controllers import stateful_set
-from ...explain import about, changed_fields, changes_of, concerns, net, note_words, told, words_of
+from ...explain import (
+    change_lines,
+    changed_fields,
+    changes_of,
+    describe_note,
+    is_about,
+    is_shown,
+    key_of_note_subject,
+    merge_note_changes,
+)
 from ...scheduler.loop.scheduling_cycle import PASS
 from ...world.apiserver import RefusedWrite, key_for, ref
 from ...world.component import Process
@@ -42,7 +51,7 @@ def changes(context: FrameContext) -> tuple[f.ChangeRow, ...]:
         for change in written:
             if isinstance(change.key, Key) and change.key.kind != "Event":
                 rows += _api_change(turn, change.key, change.old, change.new)
-    for change in net(notes):
+    for change in merge_note_changes(notes):
         rows += _note_change(change)
     return tuple(rows)
 
@@ -63,9 +72,9 @@ def _api_change(turn: Turn, key: Key, old: Any, new: Any) -> Iterable[f.ChangeRo
 
 def _note_change(change: Change) -> Iterable[f.ChangeRow]:
     note, old, new = change
-    before, after = note_words(old), note_words(new)
-    if isinstance(note, Note) and told(note) and before != after:
-        subject = about(note)
+    before, after = describe_note(old), describe_note(new)
+    if isinstance(note, Note) and is_shown(note) and before != after:
+        subject = key_of_note_subject(note)
         reference = ref(subject) if subject is not None else note.name
         op = "+" if old is None else "-" if new is None else "~"
         yield f.ChangeRow("note", note.component, op, reference, note.sort, before, after)
@@ -86,10 +95,10 @@ def story(context: FrameContext) -> f.ObjectStory:
         if turn.end > context.world.place:
             continue
         for change in changes_of(context.cluster, turn):
-            if concerns(change, key):
+            if is_about(change, key):
                 op = "+" if change.old is None else "-" if change.new is None else "~"
                 actor = label_of(turn.actor or turn.component)
-                rows += [_story_row(turn.step, turn.time, actor, op, words) for words in words_of(change)]
+                rows += [_story_row(turn.step, turn.time, actor, op, words) for words in change_lines(change)]
     return f.ObjectStory(reference, tuple(rows))
 
 

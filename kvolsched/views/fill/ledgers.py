@@ -20,7 +20,7 @@ from ...api.kinds.pod import DO_NOT_SCHEDULE, SCHEDULE_ANYWAY, Pod
 from ...api.kinds.quantity import value
 from ...api.kinds.storage_class import StorageClass
 from ...api.kinds.volume import PersistentVolumeClaim
-from ...explain import changes_of, judged
+from ...explain import changes_of, judge_last_pass
 from ...scheduler.columns.snapshot import Snapshot
 from ...scheduler.columns.storage_capacities import is_capacity_checked, limit_of, reaches
 from ...scheduler.framework.judgement import Judgement
@@ -63,7 +63,7 @@ def _judgement(context: FrameContext) -> Judgement | None:
     """Return the judgement of the last pass; of a pod that never had one, as if it were scheduled now."""
     if context.passed is not None:
         return context.passed.judgement
-    now = judged(context.cluster, context.focus) if context.focus in context.objects else None
+    now = judge_last_pass(context.cluster, context.focus) if context.focus in context.objects else None
     if now is None:
         return None
     pod = now.judgement.seen.pod(now.pod)

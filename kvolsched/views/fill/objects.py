@@ -12,7 +12,7 @@ from ... import volumes as rules
 from ...api.kinds import quantity
 from ...api.kinds.node import HOSTNAME_LABEL
 from ...api.kinds.volume import PersistentVolume
-from ...explain import PARTS
+from ...explain import QUEUE_PART_WORDS
 from ...scheduler.loop.scheduling_cycle import SCHEDULER, PassNote
 from ...scheduler.loop.scheduling_queue import BACKOFF, QUEUE, QueueEntry
 from ...scheduler.requests import of as requests_of
@@ -96,7 +96,7 @@ def pods(context: FrameContext) -> tuple[f.PodRow, ...]:
                 claims=claims,
                 cpu=cpu,
                 memory=memory,
-                queue=PARTS.get(entry.part, entry.part) if entry is not None else "",
+                queue=QUEUE_PART_WORDS.get(entry.part, entry.part) if entry is not None else "",
                 wait=max(0.0, (entry.until or 0.0) - context.world.now) if entry is not None and waits else 0.0,
                 attempts=note.number if note is not None else 0,
             )
