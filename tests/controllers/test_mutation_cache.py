@@ -1,8 +1,8 @@
 """The mutation cache is a view: updated by changes in any order, it equals the one built from the contents."""
 
-from controllers.small import claim, volume
 from hypothesis import given
 from hypothesis import strategies as st
+from objects import claim, volume
 
 from kvolsched.controllers.persistent_volume import cache
 from kvolsched.world.apiserver import key_of
@@ -10,7 +10,7 @@ from kvolsched.world.log import Note
 from kvolsched.world.mutation_cache import ABSENT
 from kvolsched.world.view import InformerCache, build
 
-OBJECTS = [claim(), claim(volumeName="disk"), claim("other"), volume(), volume(ref="data"), volume("big", "50Gi", "gold")]
+OBJECTS = [claim(), claim(volumeName="disk"), claim("other"), volume(), volume(claim="data"), volume("big", "50Gi", "gold")]
 
 
 def place_of(obj, own):
