@@ -6,6 +6,7 @@ import attrs
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from objects import node, pod
 
 from kvolsched.api.kinds.meta import Frozen, ObjectMeta, evolve_parts
 from kvolsched.api.kinds.pod import Container, Pod, PodSpec, PodStatus, Resources
@@ -17,20 +18,18 @@ from kvolsched.scheduler.loop.scheduling_cycle import post_filter
 from kvolsched.scheduler.plugins.default_preemption import DryRun
 from kvolsched.scheduler.profiles import upstream_profile
 from scheduler.strategies import _nodes, company, spread
-from scheduler.test_rules import node, pod
 
-SMALL = {"cpu": "2", "memory": "8Gi", "pods": "9"}
 PAUSE = "2026-01-11T00:00:00Z"
 
 
 def small(name, labels=None, **spec):
     """A node with two cores."""
-    return node(name, labels, allocatable=SMALL, **spec)
+    return node(name, labels=labels, cpu="2", memory="8Gi", pods="9", **spec)
 
 
 def running(name, on, priority=0, cpu="1", labels=None, start=None, **spec):
     """A pod that runs on a node since `start`."""
-    made = pod(name, on, labels or {"app": name}, requests={"cpu": cpu}, priority=priority, **spec)
+    made = pod(name, node_name=on, labels=labels or {"app": name}, requests={"cpu": cpu}, priority=priority, **spec)
     return attrs.evolve(made, status=PodStatus(phase="Running", start_time=start))
 
 
@@ -49,7 +48,7 @@ def budget(app, allowed, name="pdb", **status):
 
 def wanting(cpu="2", priority=10, **spec):
     """A pod that asks for so much."""
-    return pod("p", "", {"app": "p"}, requests={"cpu": cpu}, priority=priority, **spec)
+    return pod("p", labels={"app": "p"}, requests={"cpu": cpu}, priority=priority, **spec)
 
 
 def preempt(objects, wanted=None):
@@ -170,7 +169,7 @@ def test_a_victim_of_spreading():
         small("a", {"zone": "a"}), running("e0", "a", 1, labels={"app": "x"}), running("e1", "a", 1),
         small("b", {"zone": "b"}, unschedulable=True),
     ]  # fmt: skip
-    wanted = pod("p", "", {"app": "x"}, requests={"cpu": "0"}, priority=9, topologySpreadConstraints=[even])
+    wanted = pod("p", labels={"app": "x"}, requests={"cpu": "0"}, priority=9, topologySpreadConstraints=[even])
 
     assert ("a", ["e0"]) == preempt(objects, wanted)
 

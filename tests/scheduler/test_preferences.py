@@ -5,6 +5,7 @@ import math
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from objects import node, pod
 
 from kvolsched.api.kinds.meta import Frozen, ObjectMeta, OwnerReference
 from kvolsched.api.kinds.pod import (
@@ -38,7 +39,6 @@ from scheduler.strategies import (
     tuples,
     zone_affinities,
 )
-from scheduler.test_rules import node, pod
 from scheduler.test_snapshot import _same as same
 from scheduler.test_snapshot import key_of
 
@@ -52,9 +52,9 @@ def zones(counts, closed=(), key=ZONE, skew=1):
     """Nodes z1.. with so many pods each (closed: tainted), ranked for a pod that prefers an even spread."""
     taint = [{"key": "closed", "effect": "NoSchedule"}]
     objects = [
-        node(f"z{i}", {key: f"z{i}"}, **({"taints": taint} if i in closed else {})) for i in range(1, len(counts) + 1)
+        node(f"z{i}", labels={key: f"z{i}"}, **({"taints": taint} if i in closed else {})) for i in range(1, len(counts) + 1)
     ]
-    objects += [pod(f"e{i}-{k}", f"z{i}", {"app": "foo"}) for i, count in enumerate(counts, 1) for k in range(count)]
+    objects += [pod(f"e{i}-{k}", node_name=f"z{i}", labels={"app": "foo"}) for i, count in enumerate(counts, 1) for k in range(count)]
     soft = {
         "maxSkew": skew,
         "topologyKey": key,
@@ -97,7 +97,7 @@ def test_a_node_without_the_key_is_not_ranked():
     """With constraints of its own a pod sees no score on a node that lacks a key; raw -1 says so."""
     soft = {"maxSkew": 1, "topologyKey": ZONE, "whenUnsatisfiable": "ScheduleAnyway", "labelSelector": {}}
     wanted = pod(topologySpreadConstraints=[soft])
-    ranking = rank(judge(wanted, snapshot([node("bare"), node("z1", {ZONE: "z1"})]), upstream_profile()))
+    ranking = rank(judge(wanted, snapshot([node("bare"), node("z1", labels={ZONE: "z1"})]), upstream_profile()))
 
     assert (-1, 0, 0) == ranking.scores_of("bare")["PodTopologySpread"]
     assert (0, 100, 200) == ranking.scores_of("z1")["PodTopologySpread"]
@@ -120,8 +120,8 @@ def test_by_default_pods_are_spread_among_their_like(by):
         "ReplicaSet": ReplicaSet(metadata=meta, spec=ReplicaSetSpec(selector=selector)),
         "ReplicationController": ReplicationController(metadata=meta, spec=ReplicationControllerSpec(selector=labels)),
     }[by]
-    nodes = [node(name, {HOST: name, ZONE: name[0]}) for name in ("a1", "a2", "b1")]
-    there = pod("e", "a1", {"app": "web"})
+    nodes = [node(name, labels={HOST: name, ZONE: name[0]}) for name in ("a1", "a2", "b1")]
+    there = pod("e", node_name="a1", labels={"app": "web"})
     wanted = owned(by, labels=labels)
     ranking = rank(judge(wanted, snapshot([*nodes, there, group]), upstream_profile()))
 
@@ -135,11 +135,11 @@ def test_wishes_count_both_ways():
     towards = {"preferredDuringSchedulingIgnoredDuringExecution": [{"weight": 10, "podAffinityTerm": company}]}
     mine = {"labelSelector": {"matchLabels": {"app": "web"}}, "topologyKey": ZONE}
     against = {"preferredDuringSchedulingIgnoredDuringExecution": [{"weight": 4, "podAffinityTerm": mine}]}
-    objects = [node(f"z{i}", {ZONE: f"z{i}"}) for i in (1, 2, 3, 4)]
+    objects = [node(f"z{i}", labels={ZONE: f"z{i}"}) for i in (1, 2, 3, 4)]
     objects += [
-        pod("db", "z1", {"app": "db"}),
-        pod("loner", "z2", affinity={"podAntiAffinity": against}),
-        pod("fan", "z3", affinity={"podAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [mine]}}),
+        pod("db", node_name="z1", labels={"app": "db"}),
+        pod("loner", node_name="z2", affinity={"podAntiAffinity": against}),
+        pod("fan", node_name="z3", affinity={"podAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [mine]}}),
     ]
     wanted = pod(labels={"app": "web"}, affinity={"podAffinity": towards})
     ranking = rank(judge(wanted, snapshot(objects), upstream_profile()))

@@ -1,8 +1,9 @@
 """The rules in the documents' own examples, and Kubernetes' words for each rejection."""
 
 import pytest
+from manifests import LOCAL
+from objects import claim, node, pod, storage_class, volume
 
-from kvolsched.api.text.manifest import from_plain
 from kvolsched.scheduler.columns.snapshot import snapshot
 from kvolsched.scheduler.framework.judgement import judge
 from kvolsched.scheduler.framework.ranking import rank
@@ -12,78 +13,6 @@ from kvolsched.scheduler.plugins.volume_binding import VolumeBinding
 from kvolsched.scheduler.plugins.volume_binding.releases import largest_first
 from kvolsched.scheduler.profiles import design_profile, upstream_profile
 from kvolsched.world.log import Key
-
-BIG = {"cpu": "8", "memory": "16Gi", "pods": "110"}
-
-
-def node(name, labels=None, allocatable=BIG, **spec):
-    """Make a node."""
-    return from_plain(
-        {
-            "apiVersion": "v1",
-            "kind": "Node",
-            "metadata": {"name": name, "labels": labels or {}},
-            "spec": spec,
-            "status": {"allocatable": dict(allocatable)},
-        }
-    )
-
-
-def pod(name="p", on="", labels=None, requests=None, **spec):
-    """Make a pod, on a node or pending."""
-    containers = [{"name": "c", "image": "i", "resources": {"requests": requests or {}}}]
-    return from_plain(
-        {
-            "apiVersion": "v1",
-            "kind": "Pod",
-            "metadata": {"name": name, "namespace": "default", "labels": labels or {}},
-            "spec": {"containers": containers, "nodeName": on, **spec},
-        }
-    )
-
-
-def volume(name, size="10Gi", terms=None, claim=None, storage_class="local"):
-    """Make a free volume, reachable by the terms' nodes (None: by all)."""
-    spec = {
-        "capacity": {"storage": size},
-        "accessModes": ["ReadWriteOnce"],
-        "storageClassName": storage_class,
-    }
-    if terms is not None:
-        spec["nodeAffinity"] = {"required": {"nodeSelectorTerms": terms}}
-    if claim is not None:
-        spec["claimRef"] = {"namespace": "default", "name": claim}
-    status = {"phase": "Bound" if claim else "Available"}
-    metadata = {"name": name}
-    return from_plain(
-        {"apiVersion": "v1", "kind": "PersistentVolume", "metadata": metadata, "spec": spec, "status": status}
-    )
-
-
-def claim(name, size="5Gi", storage_class="local", volume="", **annotations):
-    """Make a claim; bound if it names a volume."""
-    bound = {"pv.kubernetes.io/bind-completed": "yes"} if volume else {}
-    return from_plain(
-        {
-            "apiVersion": "v1",
-            "kind": "PersistentVolumeClaim",
-            "metadata": {"name": name, "namespace": "default", "annotations": {**bound, **annotations}},
-            "spec": {
-                "accessModes": ["ReadWriteOnce"],
-                "storageClassName": storage_class,
-                "volumeName": volume,
-                "resources": {"requests": {"storage": size}},
-            },
-        }
-    )
-
-
-def storage_class(name="local", provisioner="kubernetes.io/no-provisioner", mode="WaitForFirstConsumer", zones=None):
-    """Make a class; `zones` restricts where it provisions."""
-    plain = {"apiVersion": "storage.k8s.io/v1", "kind": "StorageClass", "metadata": {"name": name}}
-    if zones is not None:
-        plain["allowedTopologies"] = [{"matchLabelExpressions": [{"key": "zone", "values": zones}]}]
-    return from_plain({**plain, "provisioner": provisioner, "volumeBindingMode": mode})
 
 
 def using(*claims):
@@ -104,9 +33,9 @@ def term(*expressions):
 # --- volumes that are there (S0, Volume Topology Specification; Bound PVC Enforcement) ----------------------------------
 
 ZONES = [
-    node("n1", {"zone": "a", "rack": "r1", "gen": "1"}),
-    node("n2", {"zone": "b", "rack": "r1", "gen": "5"}),
-    node("n3", {"zone": "c"}),
+    node("n1", labels={"zone": "a", "rack": "r1", "gen": "1"}),
+    node("n2", labels={"zone": "b", "rack": "r1", "gen": "5"}),
+    node("n3", labels={"zone": "c"}),
 ]
 
 
@@ -129,7 +58,7 @@ ZONES = [
 )
 def test_a_bound_volume_is_reached_by_its_affinity(terms, reached):
     """Terms are ORed, expressions ANDed, every operator counts, and no affinity reaches everywhere."""
-    seen = snapshot([*ZONES, volume("v", terms=terms, claim="c"), claim("c", volume="v"), storage_class()])
+    seen = snapshot([*ZONES, volume("v", nodeAffinity={"required": {"nodeSelectorTerms": terms}} if terms else None, bound="c"), claim("c", bound="v"), storage_class(provisioner=LOCAL)])
     for profile in (upstream_profile(), design_profile()):
         judgement = judge(pod(volumes=using("c")), seen, profile)
         assert judgement.feasible == tuple(reached.split())
@@ -138,7 +67,7 @@ def test_a_bound_volume_is_reached_by_its_affinity(terms, reached):
 @pytest.mark.checklist("35")
 def test_words_for_a_volume_out_of_reach():
     """Both revisions say it in their own words, and the cell shows both sides."""
-    out = [volume("v", terms=[term(among("zone", "z"))], claim="c"), claim("c", volume="v"), storage_class()]
+    out = [volume("v", "10Gi", "late", {"zone": ["z"]}, bound="c"), claim("c", bound="v"), storage_class(provisioner=LOCAL)]
     seen = snapshot([*ZONES, *out])
     asked = pod(volumes=using("c"))
     today, then = judge(asked, seen, upstream_profile()), judge(asked, seen, design_profile())
@@ -164,7 +93,7 @@ def test_order_of_claims(plugin, found):
     """Claims 5/8/15 against volumes 10/20: by falling request 5 is left, by rising request 15."""
     volumes = [volume("v10", "10Gi"), volume("v20", "20Gi")]
     asked = [claim("c5", "5Gi"), claim("c8", "8Gi"), claim("c15", "15Gi")]
-    seen = snapshot([*ZONES, *volumes, *asked, storage_class()])
+    seen = snapshot([*ZONES, *volumes, *asked, storage_class(provisioner=LOCAL)])
     decision = plugin.decide(pod(volumes=using("c5", "c8", "c15")), "n1", seen)
     assert {left.name: right.name for left, right in decision.static} == found
     assert decision.reasons == ("node(s) didn't find available persistent volumes to bind",)
@@ -173,10 +102,10 @@ def test_order_of_claims(plugin, found):
 @pytest.mark.checklist("103", "104", "143h", "143i")
 def test_the_closest_volume_that_the_node_reaches():
     """The smallest volume that is large enough and reachable; each node has its own best."""
-    here = [volume(f"a{size}", f"{size}Gi", [term(among("zone", "a"))]) for size in (3, 6, 7, 50)]
-    there = [volume(f"b{size}", f"{size}Gi", [term(among("zone", "b"))]) for size in (20, 9)]
+    here = [volume(f"a{size}", f"{size}Gi", "late", {"zone": ["a"]}) for size in (3, 6, 7, 50)]
+    there = [volume(f"b{size}", f"{size}Gi", "late", {"zone": ["b"]}) for size in (20, 9)]
     asked = [claim("x", "5Gi"), claim("y", "6Gi")]
-    seen = snapshot([*ZONES, *here, *there, *asked, storage_class()])
+    seen = snapshot([*ZONES, *here, *there, *asked, storage_class(provisioner=LOCAL)])
     plugin = upstream_profile().plugin("VolumeBinding")
     wanted = pod(volumes=using("x", "y"))
     assert judge(wanted, seen, upstream_profile()).feasible == ("n1", "n2")
@@ -187,8 +116,8 @@ def test_the_closest_volume_that_the_node_reaches():
 @pytest.mark.checklist("108", "143j")
 def test_two_of_three_claims_are_not_enough():
     """A node with volumes for two of three claims is refused, in Kubernetes' words."""
-    volumes = [volume(f"v{i}", terms=[term(among("zone", "a"))]) for i in range(2)]
-    seen = snapshot([*ZONES, *volumes, *(claim(name) for name in "xyz"), storage_class()])
+    volumes = [volume(f"v{i}", "10Gi", "late", {"zone": ["a"]}) for i in range(2)]
+    seen = snapshot([*ZONES, *volumes, *(claim(name) for name in "xyz"), storage_class(provisioner=LOCAL)])
     judgement = judge(pod(volumes=using("x", "y", "z")), seen, upstream_profile())
     assert judgement.sentence() == (
         "0/3 nodes are available: 3 node(s) didn't find available persistent volumes to bind."
@@ -198,7 +127,7 @@ def test_two_of_three_claims_are_not_enough():
 @pytest.mark.checklist("52", "55", "56", "64", "107")
 def test_provisioning_where_the_class_allows():
     """What finds no volume is provisioned where allowedTopologies admits the node; no list admits every node."""
-    classes = [storage_class("zonal", "x", zones=["a", "b"]), storage_class("free", "x")]
+    classes = [storage_class("zonal", "x", allowed=[{"zone": ["a", "b"]}]), storage_class("free", "x")]
     seen = snapshot([*ZONES, claim("z", storage_class="zonal"), claim("f", storage_class="free"), *classes])
     for profile in (upstream_profile(), design_profile()):
         assert judge(pod(volumes=using("z")), seen, profile).feasible == ("n1", "n2")
@@ -210,8 +139,8 @@ def test_provisioning_where_the_class_allows():
 @pytest.mark.checklist("109", "143g", "113")
 def test_some_static_some_provisioned():
     """One claim finds a volume, the other is provisioned on the same node: a pass; and the static one is preferred."""
-    volumes = [volume("v", "5Gi", [term(among("zone", "a"))], storage_class="zonal")]
-    classes = [storage_class("zonal", "x", zones=["a", "b"])]
+    volumes = [volume("v", "5Gi", "zonal", {"zone": ["a"]})]
+    classes = [storage_class("zonal", "x", allowed=[{"zone": ["a", "b"]}])]
     seen = snapshot([*ZONES, *volumes, *classes, claim("c", "5Gi", "zonal"), claim("d", "9Gi", "zonal")])
     both = pod(volumes=using("c", "d"))
     decision = design_profile().plugin("CheckVolumeBinding").decide(both, "n1", seen)
@@ -229,19 +158,19 @@ def test_some_static_some_provisioned():
 def test_priority_prefers_the_closest_size():
     """A volume of the asked size scores 100, one of twice the size 50; equal sizes change nothing."""
     volumes = [
-        volume("va", "10Gi", [term(among("zone", "a"))]),
-        volume("vb", "5Gi", [term(among("zone", "b"))]),
+        volume("va", "10Gi", "late", {"zone": ["a"]}),
+        volume("vb", "5Gi", "late", {"zone": ["b"]}),
     ]
-    seen = snapshot([*ZONES, *volumes, storage_class(), claim("c", "5Gi"), claim("d", "1Gi")])
+    seen = snapshot([*ZONES, *volumes, storage_class(provisioner=LOCAL), claim("c", "5Gi"), claim("d", "1Gi")])
     ranking = rank(judge(pod(volumes=using("c")), seen, design_profile()))
     assert {name: ranking.scores_of(name)["VolumeBinding"][1] for name in ranking.nodes} == {"n1": 50, "n2": 100}
     assert ranking.best == ("n2",)
     twins = [
-        volume("va", "10Gi", [term(among("zone", "a"))]),
-        volume("vb", "10Gi", [term(among("zone", "b"))]),
+        volume("va", "10Gi", "late", {"zone": ["a"]}),
+        volume("vb", "10Gi", "late", {"zone": ["b"]}),
     ]
     assert rank(
-        judge(pod(volumes=using("c")), snapshot([*ZONES, *twins, storage_class(), claim("c")]), design_profile())
+        judge(pod(volumes=using("c")), snapshot([*ZONES, *twins, storage_class(provisioner=LOCAL), claim("c")]), design_profile())
     ).best == (
         "n1",
         "n2",
@@ -251,7 +180,7 @@ def test_priority_prefers_the_closest_size():
 @pytest.mark.checklist("143m")
 def test_a_volume_named_by_another_claim_is_not_matched():
     """A prebound volume is left alone, and found by its own claim whatever its phase."""
-    seen = snapshot([*ZONES, volume("v", claim="mine"), claim("mine"), claim("other"), storage_class()])
+    seen = snapshot([*ZONES, volume("v", claim="mine"), claim("mine"), claim("other"), storage_class(provisioner=LOCAL)])
     plugin = upstream_profile().plugin("VolumeBinding")
     assert not plugin.decide(pod(volumes=using("other")), "n1", seen).fits
     assert [right.name for _, right in plugin.decide(pod(volumes=using("mine")), "n1", seen).static] == ["v"]
@@ -259,7 +188,7 @@ def test_a_volume_named_by_another_claim_is_not_matched():
 
 def test_a_selected_node_pins_the_claim():
     """A claim handed to provisioning for one node fits that node alone; in 1.11 it made every pass an error."""
-    pinned = claim("c", storage_class="zonal", **{"volume.kubernetes.io/selected-node": "n2"})
+    pinned = claim("c", storage_class="zonal", selected_node="n2")
     seen = snapshot([*ZONES, pinned, storage_class("zonal", "x")])
     asked = pod(volumes=using("c"))
     assert judge(asked, seen, upstream_profile()).feasible == ("n2",)
@@ -274,7 +203,7 @@ def test_a_selected_node_pins_the_claim():
     [
         ([], 'persistentvolumeclaim "c" not found', "VolumeRestrictions"),
         (
-            [claim("c", storage_class="now"), storage_class("now", "x", "Immediate")],
+            [claim("c", storage_class="now"), storage_class("now", "x", waits=False)],
             "pod has unbound immediate PersistentVolumeClaims",
             "VolumeBinding",
         ),
@@ -297,10 +226,10 @@ def spread(counts, closed=(), key="zone", skew=1, own=None, **extra):
     """Nodes zone1.. with so many pods each (closed: tainted), and a pod that spreads over them."""
     taint = [{"key": "closed", "effect": "NoSchedule"}]
     objects = [
-        node(f"zone{i}", {"zone": f"zone{i}", "node": f"zone{i}"}, **({"taints": taint} if i in closed else {}))
+        node(f"zone{i}", labels={"zone": f"zone{i}", "node": f"zone{i}"}, **({"taints": taint} if i in closed else {}))
         for i in range(1, len(counts) + 1)
     ]
-    objects += [pod(f"e{i}-{k}", f"zone{i}", {"app": "foo"}) for i, count in enumerate(counts, 1) for k in range(count)]
+    objects += [pod(f"e{i}-{k}", node_name=f"zone{i}", labels={"app": "foo"}) for i, count in enumerate(counts, 1) for k in range(count)]
     constraint = {
         "maxSkew": skew,
         "topologyKey": key,
@@ -336,8 +265,8 @@ def test_hard_spreading(profile, counts, closed, skew, fits):
 def test_seven_nodes():
     """1a:1 1b:2 1c:0 2a:2 2b:0 2c:0 3a:1: by zone only zone 3, by node only the empty nodes."""
     counts = {"1a": 1, "1b": 2, "1c": 0, "2a": 2, "2b": 0, "2c": 0, "3a": 1}
-    objects = [node(name, {"zone": name[0], "node": name}) for name in counts]
-    objects += [pod(f"{name}-{k}", name, {"app": "foo"}) for name, count in counts.items() for k in range(count)]
+    objects = [node(name, labels={"zone": name[0], "node": name}) for name in counts]
+    objects += [pod(f"{name}-{k}", node_name=name, labels={"app": "foo"}) for name, count in counts.items() for k in range(count)]
     constraint = {
         "maxSkew": 1,
         "whenUnsatisfiable": "DoNotSchedule",
@@ -396,7 +325,7 @@ def test_words_of_spreading():
 
 def test_the_sentence_is_a_histogram_sorted_as_strings():
     """`10 x` comes before `2 y`; a node that is short of two things counts for both."""
-    poor = [node(f"p{i}", allocatable={"cpu": "1", "memory": "1", "pods": "9"}) for i in range(10)]
+    poor = [node(f"p{i}", cpu="1", memory="1", pods="9") for i in range(10)]
     seen = snapshot([*poor, node("c1", unschedulable=True), node("c2", unschedulable=True)])
     wanted = pod(requests={"cpu": "2", "memory": "2"})
     judgement = judge(wanted, seen, upstream_profile())
@@ -411,7 +340,7 @@ def test_the_sentence_is_a_histogram_sorted_as_strings():
 
 def test_one_predicate_of_the_time_gave_all_its_reasons():
     """1.11 judged selector and resources as one predicate, and both reasons counted."""
-    seen = snapshot([node("n", allocatable={"cpu": "1", "pods": "9"})])
+    seen = snapshot([node("n", cpu="1", pods="9")])
     wanted = pod(requests={"cpu": "2"}, nodeSelector={"zone": "a"})
     assert judge(wanted, seen, design_profile()).sentence() == (
         "0/1 nodes are available: 1 Insufficient cpu, 1 node(s) didn't match node selector."
@@ -441,7 +370,7 @@ def test_anti_affinity_both_ways():
             ]
         }
     }
-    seen = snapshot([*ZONES, pod("e", "n1", {"app": "db"}, affinity=anti)])
+    seen = snapshot([*ZONES, pod("e", node_name="n1", labels={"app": "db"}, affinity=anti)])
     wanted = pod(labels={"app": "db"}, affinity=anti)
     today, then = judge(wanted, seen, upstream_profile()), judge(wanted, seen, design_profile())
     assert today.feasible == then.feasible == ("n2", "n3")

@@ -3,6 +3,7 @@
 import pytest
 from hypothesis import Phase, find, given, settings
 from hypothesis import strategies as st
+from objects import claim, csi_node, node, pod, storage_class, volume
 
 from kvolsched.api.text.manifest import from_plain
 from kvolsched.scheduler.columns.exclusive_use import ANY_ADDRESS
@@ -22,7 +23,6 @@ from kvolsched.scheduler.plugins.volume_restrictions import VolumeRestrictions
 from kvolsched.scheduler.plugins.volume_zone import VolumeZone
 from kvolsched.scheduler.profiles import upstream_profile
 from kvolsched.world.log import Key
-from scheduler.test_rules import claim, node, pod, storage_class
 from scheduler.volume_strategies import changes, disks
 
 PLUGINS = [NodePorts(), VolumeRestrictions(), NodeVolumeLimits(), VolumeBinding(), VolumeZone()]
@@ -160,13 +160,13 @@ def judged(wanted, *objects):
 
 def with_volumes(name="p", on="", **sources):
     """Make a pod with these volume sources."""
-    return pod(name, on, volumes=[{"name": source.lower(), source: value} for source, value in sources.items()])
+    return pod(name, node_name=on, volumes=[{"name": source.lower(), source: value} for source, value in sources.items()])
 
 
 def with_port(name="p", on="", **port):
     """Make a pod with a host port."""
     ports = [{"containerPort": 80, "hostPort": 80, **port}]
-    return pod(name, on, containers=[{"name": "c", "image": "i", "ports": ports}])
+    return pod(name, node_name=on, containers=[{"name": "c", "image": "i", "ports": ports}])
 
 
 @pytest.mark.parametrize(
@@ -222,18 +222,8 @@ def test_an_ebs_volume_is_never_shared():
 
 def single(name="c"):
     """Make a bound claim for a single pod, with its volume."""
-    plain = {"apiVersion": "v1", "kind": "PersistentVolume", "metadata": {"name": "v"}}
-    spec = {"capacity": {"storage": "5Gi"}, "accessModes": ["ReadWriteOncePod"], "storageClassName": "local"}
-    plain["spec"] = {**spec, "csi": {"driver": "one.csi", "volumeHandle": "v"}}
-    bound = claim(name, volume="v")
-    return from_plain(plain), from_plain(
-        {
-            "apiVersion": "v1",
-            "kind": "PersistentVolumeClaim",
-            "metadata": {"name": name, "namespace": "default", "annotations": dict(bound.metadata.annotations)},
-            "spec": {"accessModes": ["ReadWriteOncePod"], "storageClassName": "local", "volumeName": "v"},
-        }
-    )
+    modes = ["ReadWriteOncePod"]
+    return volume("v", "5Gi", driver="one.csi", accessModes=modes), claim(name, "5Gi", bound="v", accessModes=modes)
 
 
 def uses(name="p", on="", claim_name="c"):
@@ -263,17 +253,9 @@ def test_two_users_of_a_single_pod_claim_count_as_one_conflict():
     assert ("a", "b") == judge(uses(), trial, upstream_profile()).feasible
 
 
-def csi_node(name, count, driver="one.csi"):
-    """Make a CSINode with a limit."""
-    spec = {"drivers": [{"name": driver, "nodeID": name, "allocatable": {"count": count}}]}
-    return from_plain(
-        {"apiVersion": "storage.k8s.io/v1", "kind": "CSINode", "metadata": {"name": name}, "spec": spec}
-    )
-
-
 def test_a_volume_to_be_provisioned_counts_towards_the_limit():
     """A waiting claim counts for its class's provisioner, but only once on a node where another pod uses it."""
-    objects = [node("a"), node("b"), csi_node("a", 0), csi_node("b", 1)]
+    objects = [node("a"), node("b"), csi_node("a", 0, "one.csi"), csi_node("b", 1, "one.csi")]
     objects += [storage_class("fast", "one.csi"), claim("c", storage_class="fast")]
     judgement = judged(uses(), *objects)
 
@@ -294,15 +276,7 @@ def test_an_in_tree_disk_counts_for_the_driver_it_was_migrated_to():
 
 def labelled(label, zone):
     """Make a bound claim whose volume names its zone in a label."""
-    volume, bound = single()
-    return bound, from_plain(
-        {
-            "apiVersion": "v1",
-            "kind": "PersistentVolume",
-            "metadata": {"name": volume.metadata.name, "labels": {label: zone}},
-            "spec": {"capacity": {"storage": "5Gi"}, "accessModes": ["ReadWriteOncePod"], "storageClassName": "local"},
-        }
-    )
+    return single()[1], volume("v", "5Gi", labels={label: zone}, accessModes=["ReadWriteOncePod"])
 
 
 @pytest.mark.parametrize(
@@ -318,7 +292,7 @@ def labelled(label, zone):
 @pytest.mark.checklist("110")
 def test_a_zone_in_a_volumes_labels(label, zone, fits):
     """`a__b` means either, the beta label is compared with the GA label, a node without such labels fits always."""
-    nodes = [node(f"z{name}", {"topology.kubernetes.io/zone": name}) for name in "ab"]
+    nodes = [node(f"z{name}", labels={"topology.kubernetes.io/zone": name}) for name in "ab"]
     judgement = judged(uses(), node("bare"), *nodes, *labelled(label, zone))
 
     assert fits == judgement.feasible
@@ -361,7 +335,7 @@ def test_capacity_is_checked_where_the_driver_publishes_it():
             "spec": {"storageCapacity": True},
         }
     )
-    objects = [node(name, {"zone": name}) for name in "abc"]
+    objects = [node(name, labels={"zone": name}) for name in "abc"]
     objects += [storage_class("fast", "one.csi"), room("ra", "10Gi", "a"), room("rb", "4Gi", "b"), room("r", "9Ti", None)]
     objects += [claim("c", "6Gi", "fast"), claim("d", "6Gi", "fast"), room("rc", "9Ti", "c", maximumVolumeSize="5Gi")]
     both = pod(volumes=[{"name": name, "persistentVolumeClaim": {"claimName": name}} for name in "cd"])
@@ -376,7 +350,7 @@ def test_capacity_is_checked_where_the_driver_publishes_it():
 
 def test_an_emptied_snapshot_equals_a_new_one():
     """A snapshot keeps nothing of objects that were deleted."""
-    objects = [node("a"), csi_node("a", 1), *single(), uses("e", "a"), room("r", "1Gi", "a")]
+    objects = [node("a"), csi_node("a", 1, "one.csi"), *single(), uses("e", "a"), room("r", "1Gi", "a")]
     seen = snapshot(objects)
     _said(seen, uses())
     for item in objects:
