@@ -1,12 +1,12 @@
 """Seen and assumed are counted once, by the version rule of each revision; what is assumed can be taken back."""
 
 import attrs
+import objects
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from kvolsched.api.kinds.meta import Condition, evolve_parts
-from kvolsched.api.text.manifest import from_plain
 from kvolsched.scheduler.columns.snapshot import Snapshot
 from kvolsched.scheduler.loop.assume_cache import (
     ASSUMED,
@@ -23,19 +23,13 @@ from kvolsched.world.view import build
 
 
 def volume(name="disk", version=1, claim=""):
-    """Make a volume of a version, reserved for a claim or free."""
-    spec = {"capacity": {"storage": "10Gi"}, "accessModes": ["ReadWriteOnce"], "storageClassName": "local"}
-    if claim:
-        spec["claimRef"] = {"namespace": "default", "name": claim}
-    made = from_plain({"apiVersion": "v1", "kind": "PersistentVolume", "metadata": {"name": name}, "spec": spec})
-    return evolve_parts(made, metadata={"resource_version": version})
+    """Return a volume of a version, reserved for a claim or free."""
+    return evolve_parts(objects.volume(name, claim=claim), metadata={"resource_version": version})
 
 
 def pod(name="app", node="", version=1):
-    """Make a pod, placed or not."""
-    made = from_plain({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": name, "namespace": "default"}, "spec": {}})
-    made = evolve_parts(made, spec={"node_name": node})
-    return evolve_parts(made, metadata={"resource_version": version})
+    """Return a pod of a version, on a node or pending."""
+    return evolve_parts(objects.pod(name, node_name=node), metadata={"resource_version": version})
 
 
 def note(key):

@@ -2,6 +2,7 @@
 
 import attrs
 import pytest
+from manifests import HOST, claim, node, pod, volume
 
 from kvolsched import volumes
 from kvolsched.api.kinds.meta import evolve_parts
@@ -16,35 +17,15 @@ CLAIM = Key("PersistentVolumeClaim", "default", "data")
 DISK = Key("PersistentVolume", "", "disk")
 
 
-def claim(name="data", request="5Gi", **annotations):
-    """Return a claim's manifest."""
-    spec = {"storageClassName": "local", "accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": request}}}
-    meta = {"name": name, "namespace": "default", "annotations": annotations}
-    return {"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": meta, "spec": spec}
-
-
 def disk(name="disk", size="10Gi"):
     """Return the manifest of a disk on node-1."""
-    place = [{"matchExpressions": [{"key": "kubernetes.io/hostname", "operator": "In", "values": ["node-1"]}]}]
-    spec = {
-        "capacity": {"storage": size},
-        "accessModes": ["ReadWriteOnce"],
-        "storageClassName": "local",
-        "local": {"path": "/mnt"},
-        "nodeAffinity": {"required": {"nodeSelectorTerms": place}},
-    }
-    status = {"phase": "Available"}
-    return {"apiVersion": "v1", "kind": "PersistentVolume", "metadata": {"name": name}, "spec": spec, "status": status}
+    return volume(name, size, "late", {HOST: ["node-1"]})
 
 
 @pytest.fixture
 def cluster():
     """A node, a class, two claims and two disks, and a pod that wants them, as the scheduler sees them."""
-    node = {"apiVersion": "v1", "kind": "Node", "metadata": {"name": "node-1", "labels": {"kubernetes.io/hostname": "node-1"}}}
-    app = {"containers": [{"name": "app", "image": "app:1"}]}
-    app["volumes"] = [{"name": name, "persistentVolumeClaim": {"claimName": name}} for name in ("data", "more")]
-    pod = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "app", "namespace": "default"}, "spec": app}
-    cluster = Cluster.from_manifests([node, disk(), disk("big", "50Gi"), claim(), claim("more", "40Gi"), pod])
+    cluster = Cluster.from_manifests([node(), disk(), disk("big", "50Gi"), claim("data", "5Gi"), claim("more", "40Gi"), pod("app", "data", "more")])
     for reference in ("pv/disk", "pv/big", "pvc/data", "pvc/more"):  # nobody here takes the protection off again
         cluster.edit(reference, lambda old: evolve_parts(old, metadata={"finalizers": ()}))
     return cluster

@@ -1,5 +1,6 @@
 """CSI migration: in-tree disks are judged by the driver's zone label on nodes that have migrated the plugin."""
 
+import objects
 import pytest
 import yaml
 
@@ -31,12 +32,8 @@ def disk(*terms, affinity=True, source="awsElasticBlockStore", **labels):
 
 
 def csi_node(name, plugins):
-    """Make a CSINode that has migrated these plugins."""
-    return from_plain(yaml.safe_load(f"""
-        apiVersion: storage.k8s.io/v1
-        kind: CSINode
-        metadata: {{name: {name}, annotations: {{storage.alpha.kubernetes.io/migrated-plugins: "{plugins}"}}}}
-        spec: {{drivers: []}}"""))
+    """Return a CSINode that has migrated these plugins."""
+    return objects.csi_node(name, annotations={"storage.alpha.kubernetes.io/migrated-plugins": plugins})
 
 
 @pytest.mark.parametrize(("volume", "said"), [

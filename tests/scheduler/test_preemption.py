@@ -196,8 +196,8 @@ def test_a_copy_without_pods_is_a_snapshot_without_them(strategy):
         check(judge(wanted, copy, upstream_profile()))
         built = snapshot([item for item in objects if item not in gone]).meaning()
         told = copy.meaning()
-        assert {part: built[part] for part in ("rooms", "columns", "carried")} == {
-            part: told[part] for part in ("rooms", "columns", "carried")
+        assert {part: built[part] for part in ("nodes", "columns", "carried")} == {
+            part: told[part] for part in ("nodes", "columns", "carried")
         }
         for one in gone:
             copy.put_back(one)

@@ -3,6 +3,7 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from manifests import node, pod
 
 from kvolsched.api.kinds.meta import evolve_parts
 from kvolsched.cluster import Cluster
@@ -78,18 +79,6 @@ def test_moved_equals_built(moves):
         assert queue.of(part) == anew.of(part)
 
 
-def pod(name, **spec):
-    """Return a pod's manifest."""
-    spec = {"containers": [{"name": "app", "image": "app:1", "resources": {"requests": {"cpu": "2"}}}], **spec}
-    return {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": name}, "spec": spec}
-
-
-def node(name, cpu="2"):
-    """Return a node's manifest."""
-    room = {"cpu": cpu, "memory": "8Gi", "pods": "10"}
-    return {"apiVersion": "v1", "kind": "Node", "metadata": {"name": name}, "status": {"allocatable": room, "capacity": room}}
-
-
 def entry(cluster, name):
     """Return a pod's entry."""
     return cluster.world.log.notes.get(Note("kube-scheduler", QUEUE, f"default/{name}"))
@@ -98,14 +87,14 @@ def entry(cluster, name):
 def test_unschedulable_pods_wait_for_what_may_help():
     """A label on a node does not help who lacks cpu; a node with room does, at once, though the back-off is not over."""
     cluster = Cluster()
-    cluster.apply(node("small", "1"), pod("app"))
+    cluster.apply(node("small", cpu="1"), pod("app", cpu="2"))
     cluster.run()
     assert entry(cluster, "app").part == UNSCHEDULABLE
     assert entry(cluster, "app").rejected_by == ("NodeResourcesFit",)
-    cluster.apply({**node("small", "1"), "metadata": {"name": "small", "labels": {"disk": "ssd"}}})
+    cluster.apply(node("small", cpu="1", labels={"disk": "ssd"}))
     cluster.run()
     assert entry(cluster, "app").failures == 1
-    cluster.apply(node("large", "4"))
+    cluster.apply(node("large", cpu="4"))
     cluster.run()
     assert cluster["pod/app"].spec.node_name == "large"
     assert cluster.now < 1.0
@@ -116,9 +105,9 @@ def test_unschedulable_pods_wait_for_what_may_help():
 def test_back_off_is_popped_only_today(revision, waited):
     """Since 1.33 a woken pod is tried at once when nobody else is active; before, its back-off was waited for."""
     cluster = Cluster(revision)
-    cluster.apply(node("small", "1"), pod("app"))
+    cluster.apply(node("small", cpu="1"), pod("app", cpu="2"))
     cluster.run()
-    cluster.apply(node("large", "4"))
+    cluster.apply(node("large", cpu="4"))
     cluster.run()
     assert cluster["pod/app"].spec.node_name == "large"
     assert (cluster.now >= 1.0) is waited
@@ -127,7 +116,7 @@ def test_back_off_is_popped_only_today(revision, waited):
 def test_pods_of_others_are_left_alone():
     """A pod with another scheduler's name, and one with a node already, never enter; a deleted one leaves."""
     cluster = Cluster()
-    cluster.apply(node("small", "1"), pod("theirs", schedulerName="mine"), pod("placed", nodeName="small"), pod("app"))
+    cluster.apply(node("small", cpu="1"), pod("theirs", cpu="2", schedulerName="mine"), pod("placed", cpu="2", nodeName="small"), pod("app", cpu="2"))
     cluster.run()
     assert entry(cluster, "theirs") is None
     assert entry(cluster, "placed") is None
@@ -141,11 +130,11 @@ def test_pods_of_others_are_left_alone():
 def test_a_gated_pod_has_no_pass():
     """Neither time nor news brings it into a pass; lifting its last gate does."""
     cluster = Cluster()
-    cluster.apply(node("large", "4"), pod("app", schedulingGates=[{"name": "example.com/a"}, {"name": "example.com/b"}]))
+    cluster.apply(node("large", cpu="4"), pod("app", cpu="2", schedulingGates=[{"name": "example.com/a"}, {"name": "example.com/b"}]))
     cluster.run()
     assert entry(cluster, "app").part == "gated"
-    cluster.apply(node("larger", "8"))
-    cluster.apply(pod("app", schedulingGates=[{"name": "example.com/a"}]))
+    cluster.apply(node("larger", cpu="8"))
+    cluster.apply(pod("app", cpu="2", schedulingGates=[{"name": "example.com/a"}]))
     cluster.run()
     assert entry(cluster, "app").part == "gated"
     assert cluster.world.log.notes.get(Note("kube-scheduler", "pass", "default/app")) is None

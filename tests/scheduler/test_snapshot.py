@@ -3,6 +3,7 @@
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from objects import pod
 
 from kvolsched.api.kinds.meta import Frozen, ObjectMeta
 from kvolsched.api.kinds.node import Node, NodeStatus
@@ -133,12 +134,6 @@ def test_a_pod_without_claims_visits_no_volume():
         assert profile.plugin("VolumeBinding").decide(pod, "n", seen).fits
 
 
-def plain(name, node="", cpu="100m"):
-    """Return a pod without volumes, on a node or not."""
-    container = Container(name="app", resources=Resources(requests=Frozen(cpu=cpu, memory="64Mi")))
-    return Pod(metadata=ObjectMeta(name=name), spec=PodSpec(containers=(container,), node_name=node))
-
-
 @settings(max_examples=30)
 @given(st.lists(st.tuples(st.integers(0, 39), st.sampled_from(["300m", "1"]), st.booleans()), max_size=25), st.booleans())
 def test_scores_follow_row_by_row(moves, odd):
@@ -149,9 +144,9 @@ def test_scores_follow_row_by_row(moves, odd):
         for n in range(40)
     ]
     there = {key_of(node): node for node in nodes}
-    moved, asked = snapshot(there.values()), plain("asked")
+    moved, asked = snapshot(there.values()), pod("asked")
     for place, (number, cpu, asks) in enumerate(moves):
-        placed = plain(f"p{number % 30}", f"n{number}", cpu)
+        placed = pod(f"p{number % 30}", node_name=f"n{number}", requests={"cpu": cpu, "memory": "64Mi"})
         old = there.get(key_of(placed))
         moved.apply(key_of(placed), old, placed if place % 3 else None)
         if place % 3:
@@ -168,13 +163,13 @@ def test_scores_follow_row_by_row(moves, odd):
 
 def test_who_needs_what_a_pod_lacks_has_nothing_to_say():
     """A plugin that names what it needs of a pod skips one that has none of it, rejects no node and ranks none."""
-    seen, pod = snapshot([Node(metadata=ObjectMeta(name="n0"))]), plain("bare")
+    seen, bare = snapshot([Node(metadata=ObjectMeta(name="n0"))]), pod("bare")
     for profile in (upstream_profile(), design_profile()):
         needing = [each.plugin for each in profile.plugins if getattr(each.plugin, "skip_without", ())]
         assert needing
         for plugin in needing:
-            assert not any(getattr(pod.spec, field, False) or getattr(seen, field, False) for field in plugin.skip_without)
-            assert not hasattr(plugin, "prefilter") or plugin.prefilter(pod, seen) == SKIP
-            assert plugin.rule(pod, seen.node("n0"), seen) == OK
-            assert not hasattr(plugin, "score") or plugin.score(pod, ColumnContext(seen)) is None
-            assert (plugin.name in judge(pod, seen, profile).skipped) == hasattr(plugin, "prefilter")
+            assert not any(getattr(bare.spec, field, False) or getattr(seen, field, False) for field in plugin.skip_without)
+            assert not hasattr(plugin, "prefilter") or plugin.prefilter(bare, seen) == SKIP
+            assert plugin.rule(bare, seen.node("n0"), seen) == OK
+            assert not hasattr(plugin, "score") or plugin.score(bare, ColumnContext(seen)) is None
+            assert (plugin.name in judge(bare, seen, profile).skipped) == hasattr(plugin, "prefilter")

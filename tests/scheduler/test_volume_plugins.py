@@ -120,7 +120,7 @@ def test_a_dry_run_leaves_no_trace(world, data):
     before = _said(seen, wanted)
     trial = HypotheticalSnapshot(seen)
     for other in gone:
-        trial.take(other)
+        trial.remove(other)
     without = snapshot([item for item in objects if item not in gone])
     for profile in ALONE:
         if profile.name != "VolumeRestrictions":  # a claim of a single pod is counted otherwise there
@@ -240,7 +240,7 @@ def test_a_single_pod_claim_serves_one_pod_in_the_whole_cluster():
     assert () == judgement.feasible
     assert "2 node(s) unavailable due to PersistentVolumeClaim with ReadWriteOncePod" in judgement.sentence()
     trial = HypotheticalSnapshot(seen)
-    trial.take(holder)
+    trial.remove(holder)
     assert ("a", "b") == judge(uses(), trial, upstream_profile()).feasible
 
 
@@ -248,7 +248,7 @@ def test_two_users_of_a_single_pod_claim_count_as_one_conflict():
     """A claim in use counts once and each removed user subtracts one, so the second is overlooked (as in v1.36.2)."""
     first, second = uses("first", "a"), uses("second", "b")
     trial = HypotheticalSnapshot(snapshot([node("a"), node("b"), *single(), first, second]))
-    trial.take(first)
+    trial.remove(first)
 
     assert ("a", "b") == judge(uses(), trial, upstream_profile()).feasible
 

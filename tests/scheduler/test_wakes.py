@@ -1,9 +1,9 @@
 """Which events wake a pod that was rejected: what happened, as plugins hear of it, and their hints."""
 
 import attrs
+import objects
 import pytest
 
-from kvolsched.api.text.manifest import from_plain
 from kvolsched.cluster import Cluster
 from kvolsched.revision import design, upstream
 from kvolsched.scheduler.framework.cluster_event import Action, events_of
@@ -17,27 +17,19 @@ from kvolsched.world.log import Note
 PROFILE = upstream().profile
 
 
-def pod(name="app", uid="u-app", *, labels=None, node="", phase="Pending", nominated="", **spec):
-    """Return a pod."""
-    containers = [{"name": "c", "image": "i", "resources": {"requests": {"cpu": spec.pop("cpu", "1")}}}]
-    meta = {"name": name, "namespace": "default", "uid": uid, "labels": labels or {}}
-    status = {"phase": phase, "nominatedNodeName": nominated}
-    spec = {"containers": containers, **({"nodeName": node} if node else {}), **spec}
-    return from_plain({"apiVersion": "v1", "kind": "Pod", "metadata": meta, "spec": spec, "status": status})
+def pod(name="app", uid="u-app", *, phase="Pending", nominated="", cpu="1", **fields):
+    """Return a pod with a UID, a phase and a nominated node."""
+    return objects.pod(name, uid=uid, cpu=cpu, status={"phase": phase, "nominatedNodeName": nominated}, **fields)
 
 
 def other(**given):
     """Return a pod on a node."""
-    return pod("other", "u-other", node="n0", phase="Running", **given)
+    return pod("other", "u-other", node_name="n0", phase="Running", **given)
 
 
-def node(*, labels=None, annotations=None, cpu="2", cordoned=False, taints=(), ready=None):
-    """Return a node."""
-    room = {"cpu": cpu, "memory": "8Gi", "pods": "10"}
-    status = {"allocatable": room, "conditions": [{"type": "Ready", "status": ready}] if ready else []}
-    spec = {"unschedulable": cordoned, "taints": list(taints)}
-    meta = {"name": "n0", "labels": {"zone": "a", **(labels or {})}, "annotations": annotations or {}}
-    return from_plain({"apiVersion": "v1", "kind": "Node", "metadata": meta, "spec": spec, "status": status})
+def node(*, labels=None, cordoned=False, cpu="2", **fields):
+    """Return node n0 in a zone, cordoned or not."""
+    return objects.node("n0", labels={"zone": "a", **(labels or {})}, cpu=cpu, unschedulable=cordoned, **fields)
 
 
 def happened(old, new):
@@ -71,9 +63,9 @@ def test_what_happened_to_a_node(case):
 
 PODS = {
     "it waits": (None, pod(), []),
-    "it is bound": (pod(), pod(node="n0"), [(Action.ADD, "", None)]),
+    "it is bound": (pod(), pod(node_name="n0"), [(Action.ADD, "", None)]),
     "it is found on a node": (None, other(), [(Action.ADD, "", None)]),
-    "it ends": (other(), pod("other", "u-other", node="n0", phase="Succeeded"), [(Action.DELETE, "", None)]),
+    "it ends": (other(), pod("other", "u-other", node_name="n0", phase="Succeeded"), [(Action.DELETE, "", None)]),
     "it is gone": (other(), None, [(Action.DELETE, "", None)]),
     "it goes unplaced": (pod(), None, []),
     "it goes with a promise": (pod(nominated="n0", priority=7), None, [(Action.DELETE, "", 7)]),
@@ -84,7 +76,7 @@ PODS = {
         pod(), pod(tolerations=[{"operator": "Exists"}]), [(Action.POD_TOLERATION, "default/app", None)]
     ),
     "another of its name": (
-        other(), pod("other", "u-2", node="n1"), [(Action.DELETE, "", None), (Action.ADD, "", None)]
+        other(), pod("other", "u-2", node_name="n1"), [(Action.DELETE, "", None), (Action.ADD, "", None)]
     ),
 }  # fmt: skip
 

@@ -1,8 +1,8 @@
 """Recorders of Events: repeated messages are counted, many similar ones are aggregated."""
 
+import objects
 
 from kvolsched.api.kinds.meta import evolve_parts
-from kvolsched.api.text.manifest import from_plain
 from kvolsched.world.apiserver import CLOCK
 from kvolsched.world.events import record_event
 from kvolsched.world.log import Log
@@ -10,8 +10,7 @@ from kvolsched.world.log import Log
 
 def pod(version):
     """Return a pod with a version."""
-    plain_pod = from_plain({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p", "uid": "u"}, "spec": {"containers": []}})
-    return evolve_parts(plain_pod, metadata={"namespace": "default", "resource_version": version})
+    return evolve_parts(objects.pod("p", uid="u"), metadata={"resource_version": version})
 
 
 def counted(*messages, series=False):
