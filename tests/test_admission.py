@@ -1,6 +1,8 @@
 """The API server's admission: what it fills in, what it forbids, and what becomes of what was found before it."""
 
+import manifests
 import pytest
+from manifests import storage_class
 
 from kvolsched import admission
 from kvolsched.api.text.manifest import from_plain, to_plain
@@ -15,9 +17,14 @@ def thing(kind, name="x", version="v1", metadata=None, **fields):
     return {"apiVersion": version, "kind": kind, "metadata": {"name": name, **(metadata or {})}, **fields}
 
 
-def pod(name="p", metadata=None, **spec):
-    """A pod of one small container."""
-    return thing("Pod", name, metadata=metadata, spec={"containers": [{"name": "c", "image": "i:1"}], **spec})
+def pod(name="p", **fields):
+    """Return a pod of one small container."""
+    return manifests.pod(name, **fields)
+
+
+def claim(name="c", size="1Gi", **spec):
+    """Return a claim that names no class."""
+    return manifests.claim(name, size, None, **spec)
 
 
 def priority_class(name, value, **fields):
@@ -25,15 +32,9 @@ def priority_class(name, value, **fields):
     return thing("PriorityClass", name, "scheduling.k8s.io/v1", value=value, **fields)
 
 
-def storage_class(name, metadata=None, **fields):
-    """A storage class."""
-    return thing("StorageClass", name, "storage.k8s.io/v1", metadata, provisioner="d.example.com", **fields)
-
-
-def claim(name="c", size="1Gi", **spec):
-    """A claim of that size."""
-    return thing("PersistentVolumeClaim", name, spec={
-        "accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": size}}, **spec})  # fmt: skip
+def created(plain, moment):
+    """Return a manifest with the time of its creation."""
+    return {**plain, "metadata": {**plain["metadata"], "creationTimestamp": moment}}
 
 
 class Server:
@@ -122,7 +123,7 @@ def test_an_update_keeps_the_priority():
     server = Server(priority_class("gold", 1000), pod(priorityClassName="gold"))
     server.log.write(Key("PriorityClass", "", "gold"), None)
 
-    assert 1000 == server.stored(pod(metadata={"labels": {"a": "b"}}, priorityClassName="gold")).spec.priority
+    assert 1000 == server.stored(pod(labels={"a": "b"}, priorityClassName="gold")).spec.priority
 
 
 # --- storage ---------------------------------------------------------------------------------------------------------
@@ -134,8 +135,8 @@ def test_the_default_storage_class():
     server = Server()
     assert server.stored(claim("early")).spec.storage_class_name is None
     for name, born in (("b", "2026-01-01T00:00:00Z"), ("c", "2026-01-02T00:00:00Z"), ("a", "2026-01-02T00:00:00Z")):
-        server.put(storage_class(name, {"annotations": mark, "creationTimestamp": born}))
-    server.put(storage_class("d", {"creationTimestamp": "2026-01-03T00:00:00Z"}))
+        server.put(created(storage_class(name, annotations=mark), born))
+    server.put(created(storage_class("d"), "2026-01-03T00:00:00Z"))
 
     assert ["a", ""] == [
         server.stored(claim(name, **spec)).spec.storage_class_name

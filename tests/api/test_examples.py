@@ -3,12 +3,12 @@
 import textwrap
 
 import attrs
+import objects
 import pytest
 
 from kvolsched.api.defaults import with_defaults
 from kvolsched.api.examples import example, example_names
-from kvolsched.api.kinds.meta import Frozen, ObjectMeta, evolve_parts
-from kvolsched.api.kinds.node import Node
+from kvolsched.api.kinds.meta import evolve_parts
 from kvolsched.api.text.manifest import ManifestError, read, to_plain, write
 from kvolsched.api.validation.validate import validate
 from kvolsched.volumes import topology_allows, volume_fits_node
@@ -22,8 +22,8 @@ A, B, C = "us-central1-a", "us-central1-b", "us-central1-c"
 
 
 def node(**labels):
-    """A node with these labels."""
-    return Node(metadata=ObjectMeta(name="node", labels=Frozen(labels)))
+    """Return a node with these labels."""
+    return objects.node("node", labels=labels)
 
 
 def only(name):

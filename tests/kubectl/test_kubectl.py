@@ -5,6 +5,7 @@ import re
 from datetime import UTC, datetime
 from pathlib import Path
 
+import manifests
 import pytest
 
 from kvolsched.api.kinds.kind import KINDS_BY_NAME, find_kind
@@ -118,13 +119,9 @@ def test_sums_keep_the_manner_of_the_first(texts, expected):
 
 
 def pod(status=None, metadata=None, **spec):
-    """Make a pod with one container."""
-    return {
-        "apiVersion": "v1", "kind": "Pod",
-        "metadata": {"name": "p", "namespace": "default", "uid": "u", "creationTimestamp": "2026-02-10T11:59:00Z",
-                     **(metadata or {})},
-        "spec": {"containers": [{"name": "app"}], **spec}, "status": status or {"phase": "Pending"},
-    }
+    """Return a pod that was created a minute before now."""
+    plain = manifests.pod("p", uid="u", status=status or {"phase": "Pending"}, **spec)
+    return {**plain, "metadata": {**plain["metadata"], "creationTimestamp": "2026-02-10T11:59:00Z", **(metadata or {})}}
 
 
 def state(restarts=0, **state):
