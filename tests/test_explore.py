@@ -6,7 +6,7 @@ import sys
 
 import attrs
 import pytest
-from world.toys import CLAIMER, create, pod, relabel, world
+from world.toy_components import CLAIMER, create, pod, relabel, world
 
 from kvolsched.api.kinds.meta import Frozen, ObjectMeta
 from kvolsched.api.kinds.workload import Namespace
@@ -138,7 +138,7 @@ def test_two_locks_in_one_order_are_none():
 
 def twice(*, by_seeing):
     """Return a component that writes a claim, then marks the pod; it decides by the claim it sees, or by a note."""
-    from world.toys import Annotate, name_in
+    from world.toy_components import Annotate, name_in
 
     def sync(ctx, cause):
         space, name = cause.split("/")
@@ -214,7 +214,7 @@ def test_a_user_acts_at_any_moment_or_never():
 
 def test_every_outcome_of_a_draw_is_tried():
     """The explorer branches over the outcomes of draws."""
-    from world.toys import GREETER
+    from world.toy_components import GREETER
     result = explore(world(GREETER, pods=2), until=None, goal=lambda _: True, summary=greetings, **QUICK)
 
     assert {ending.words for ending in result.outcomes} == {f"{a}{b}" for a in "012" for b in "012"}
@@ -261,7 +261,7 @@ def referee(*, rereads):
 
     enqueue = lambda _h, key, _o, _n: [f"{key.namespace}/{key.name}"] if key.kind == "Pod" else []  # noqa: E731
     sim = Simulation([Component("referee", ("Namespace", "Pod"), (Reconciler("judge", enqueue, sync),))])
-    sim.perform("user", [create(namespace("team")), create(pod("p", "team"))])
+    sim.perform("user", [create(namespace("team")), create(pod("p", namespace="team"))])
     return sim
 
 

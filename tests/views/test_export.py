@@ -11,7 +11,7 @@ from kvolsched.views.panel import export
 from kvolsched.views.panel.lab import Lab
 
 from . import frames
-from .fake import FakeDriver
+from .fake_driver import FakeDriver
 
 
 @pytest.fixture

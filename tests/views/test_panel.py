@@ -11,7 +11,7 @@ from kvolsched.views.panel.lab import Lab, reading
 from kvolsched.views.pictures import headline
 
 from . import frames
-from .fake import FakeDriver
+from .fake_driver import FakeDriver
 
 VIEWS = ("sentence", "map", "side", "lanes", "body")
 

@@ -3,8 +3,8 @@
 import attrs
 from hypothesis import given
 from hypothesis import strategies as st
-from world.moves import live, lives
-from world.toys import CLAIMER, COUNTER, GREETER, create, picture, pod
+from world.strategies import live, lives
+from world.toy_components import CLAIMER, COUNTER, GREETER, create, picture, pod
 
 from kvolsched.api.kinds.meta import evolve_parts
 from kvolsched.world.activation import Exists

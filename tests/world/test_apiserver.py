@@ -3,7 +3,7 @@
 import attrs
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
-from world.toys import Annotate
+from world.toy_components import Annotate
 
 from kvolsched.api.kinds.meta import Frozen, ObjectMeta, OwnerReference, evolve_parts
 from kvolsched.api.kinds.pod import Pod, PodSpec

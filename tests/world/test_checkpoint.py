@@ -2,8 +2,8 @@
 
 from hypothesis import given
 from hypothesis import strategies as st
-from world.moves import ACTORS, COMPONENTS, NAMES, crash, go, live, lives, user
-from world.toys import picture, world
+from world.strategies import ACTORS, COMPONENTS, NAMES, crash, go, live, lives, user
+from world.toy_components import picture, world
 
 from kvolsched.world.log import Key
 

@@ -4,8 +4,8 @@ import attrs
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from world.moves import crash, fine, go, live, lives, step, user
-from world.toys import CLAIMER, COUNTER, GREETER, KINDS, create, picture, pod, relabel, views, world
+from world.strategies import crash, fine, go, live, lives, step, user
+from world.toy_components import CLAIMER, COUNTER, GREETER, KINDS, create, picture, pod, relabel, views, world
 
 from kvolsched.world.component import Component, TurnContext
 from kvolsched.world.log import Key, Note

@@ -6,8 +6,8 @@ import attrs
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from world.moves import live, lives
-from world.toys import CLAIMER, COUNTER, GREETER, create, picture, pod, world
+from world.strategies import live, lives
+from world.toy_components import CLAIMER, COUNTER, GREETER, create, picture, pod, world
 
 from kvolsched.world.component import Component
 from kvolsched.world.log import Key, Note

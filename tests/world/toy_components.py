@@ -7,9 +7,9 @@ tested with all of them.
 from collections.abc import Mapping
 
 import attrs
+from objects import pod
 
 from kvolsched.api.kinds.meta import Frozen, ObjectMeta, evolve_parts
-from kvolsched.api.kinds.pod import Pod
 from kvolsched.api.kinds.volume import PersistentVolumeClaim
 from kvolsched.api.kinds.workload import Namespace
 from kvolsched.world.apiserver import Write, key_of
@@ -21,11 +21,6 @@ from kvolsched.world.view import Index
 
 KINDS = ("Pod", "PersistentVolumeClaim", "Namespace")
 TALLY = Key("Namespace", "", "tally")
-
-
-def pod(name, namespace="default", **labels):
-    """A pod with labels."""
-    return Pod(metadata=ObjectMeta(name=name, namespace=namespace, labels=Frozen(labels)))
 
 
 def create(obj):

@@ -1,7 +1,7 @@
 """Random moves of a toy world, as Hypothesis strategies."""
 
 from hypothesis import strategies as st
-from world.toys import create, pod, relabel
+from world.toy_components import create, pod, relabel
 
 from kvolsched.world.apiserver import Write
 from kvolsched.world.log import Key
