@@ -30,7 +30,7 @@ def test_pods_that_the_rule_admits_are_no_race(objects):
     """A tainted zone is no domain under Honor, and pods of another revision do not count: nothing is wrong."""
     result = explore(cluster(*objects, revision="upstream"), **CHECK)
 
-    assert (result.found, result.exhausted) == (None, True)
+    assert (result.counterexample, result.exhausted) == (None, True)
 
 
 def test_a_real_breach_is_found():
@@ -40,8 +40,8 @@ def test_a_real_breach_is_found():
     gone = UserAct("a user deletes on-b", (Write("delete", Key("Pod", "default", "on-b")),))
     result = explore(c, faults=[gone], **{**CHECK, "lag": "ordered"})
 
-    assert result.found
-    assert result.found.wrong == (
+    assert result.counterexample
+    assert result.counterexample.violation == (
         "pod p0 is on a1: 1 in topology.kubernetes.io/zone=a + self match 1 − minimum 0 = 2 > maxSkew 1")
 
 
