@@ -87,7 +87,7 @@ def test_the_order_of_predicates_is_the_documented_one():
 
 @pytest.mark.checklist("73")
 def test_gates_are_those_of_the_code():
-    """Every gate stands on the page with the processes that heed it."""
+    """Every gate stands on the page with the processes that read it."""
     told = {row[0]: set(row[1].split(", ")) for row in rows("Gates")}
     assert told == {gate: {process for process, gates in GATES_OF.items() if gate in gates} for gate in told}
     assert set(told) == {gate for gates in GATES_OF.values() for gate in gates}
