@@ -92,9 +92,7 @@ def set_priority(old: Pod | None, new: Pod, stored: StoredObjects) -> Any:
             f"the string value of PreemptionPolicy ({spec.preemption_policy}) must not be provided in pod spec; "
             f"priority admission controller computed {policy} from the given PriorityClass name",
         )
-    filled = evolve(
-        spec, priority_class_name=name, priority=number, preemption_policy=policy or spec.preemption_policy
-    )
+    filled = evolve(spec, priority_class_name=name, priority=number, preemption_policy=policy or spec.preemption_policy)
     return evolve(new, spec=filled)
 
 

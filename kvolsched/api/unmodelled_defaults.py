@@ -149,11 +149,7 @@ def pod_qos_class(spec: PodSpec) -> str:
 
 
 def _positive(quantities: Frozen) -> dict[str, Any]:
-    return {
-        name: quantities[name]
-        for name in ("cpu", "memory")
-        if name in quantities and parse(quantities[name]) > 0
-    }
+    return {name: quantities[name] for name in ("cpu", "memory") if name in quantities and parse(quantities[name]) > 0}
 
 
 def _template(template: PodTemplateSpec) -> PodTemplateSpec:

@@ -260,9 +260,7 @@ class ApiServer:
         if old is None:
             return self._refuse(write, Denial("NotFound", f'{_resource(write.key)} "{write.key.name}" not found'))
         if write.uid and old.metadata.uid != write.uid:
-            detail = (
-                f"Precondition failed: UID in precondition: {write.uid}, UID in object meta: {old.metadata.uid}"
-            )
+            detail = (f"Precondition failed: UID in precondition: {write.uid}, UID in object meta: {old.metadata.uid}")
             return self._refuse(write, Denial("Conflict", f"{conflict_message(write.key).split(':')[0]}: {detail}"))
         if write.version and old.metadata.resource_version != write.version:
             return self._refuse(write, Denial("Conflict", conflict_message(write.key)))

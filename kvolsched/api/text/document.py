@@ -91,11 +91,7 @@ def _fill_printed(
     if isinstance(obj, StorageClass) and "parameters" in data and data["parameters"] is None:
         problems = [*problems, Problem(("parameters",), "assumed", None, "is empty, read as no parameters")]
     from_document = lenient or any(problem.rule == "spelling" for problem in problems)
-    if (
-        from_document
-        and isinstance(obj, PersistentVolume | PersistentVolumeClaim)
-        and not obj.spec.access_modes
-    ):
+    if (from_document and isinstance(obj, PersistentVolume | PersistentVolumeClaim) and not obj.spec.access_modes):
         spec: Any = attrs.evolve(obj.spec, access_modes=("ReadWriteOnce",))
         obj = attrs.evolve(obj, spec=spec)
         message = "is missing, read as [ReadWriteOnce]"
@@ -125,9 +121,7 @@ def _check_kind(data: Mapping[str, Any]) -> list[Problem]:
         and (group == versions[0].rpartition("/")[0] or group in _BUILT_IN_GROUPS)
         and (kind, group) != ("Event", "events.k8s.io")
     ):
-        return [
-            Problem(("apiVersion",), "enum", api_version, f"{kind} is in {versions[0]}, not in {api_version}")
-        ]
+        return [Problem(("apiVersion",), "enum", api_version, f"{kind} is in {versions[0]}, not in {api_version}")]
     if group in _BUILT_IN_GROUPS and kind not in _UNMODELLED_KINDS:
         in_group = [name.rpartition("/")[2] for name in known if name.rpartition("/")[0] == api_version]
         hint = suggest_nearest(kind, in_group, cutoff=0.8)

@@ -185,9 +185,7 @@ def _duplicates(text: str, start: int, document: int) -> list[Fault]:
         if path[-1] in seen[-1]:
             line = text.count("\n", 0, position) + 1
             message = f"the key {format_value(path[-1])} appears twice in one mapping"
-            faults.append(
-                Fault(document=document, line=line, rule="duplicate", value=path[-1], message=message)
-            )
+            faults.append(Fault(document=document, line=line, rule="duplicate", value=path[-1], message=message))
         seen[-1].add(path[-1])
     return faults
 

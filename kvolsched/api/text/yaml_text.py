@@ -41,9 +41,7 @@ def find_yaml_lines(text: str, wanted: Collection[tuple[int, FieldPath]]) -> dic
     nodes: list[Any] = []
     with contextlib.suppress(yaml.YAMLError):  # a text may end in a fault; documents before it have lines
         nodes.extend(yaml.compose_all(text, Loader=_Loader))
-    return {
-        (number, path): _line_of_path(nodes[number - 1], path) for number, path in wanted if number <= len(nodes)
-    }
+    return {(number, path): _line_of_path(nodes[number - 1], path) for number, path in wanted if number <= len(nodes)}
 
 
 def to_yaml(plain: Any) -> str:
@@ -136,9 +134,7 @@ class _YamlReader:
     def add_fault(self, mark: Any, rule: str, message: str, value: Any = None, *, line: int = 0) -> None:
         self.valid = False
         line = mark.line + 1 if mark is not None else line
-        fault = Fault(
-            source=self.source, document=self.document, line=line, rule=rule, value=value, message=message
-        )
+        fault = Fault(source=self.source, document=self.document, line=line, rule=rule, value=value, message=message)
         self.faults.append(fault)
 
     def stop(self, event: Any, rule: str, message: str) -> NoReturn:

@@ -78,6 +78,4 @@ def validate_finalizer(path: str, item: str, name: str) -> FieldErrors:
     """Validate a finalizer: a qualified name, or one of the standard names."""
     yield from invalid_values(path, name, check_qualified_name(name))
     if "/" not in name and name not in STANDARD_FINALIZERS:
-        yield FieldError(
-            item, "Invalid", name, "name is neither a standard finalizer name nor is it fully qualified"
-        )
+        yield FieldError(item, "Invalid", name, "name is neither a standard finalizer name nor is it fully qualified")

@@ -104,9 +104,7 @@ def _validate_constraint(path: str, constraint: TopologySpreadConstraint) -> Fie
     yield from validate_supported(f"{path}.whenUnsatisfiable", mode, (DO_NOT_SCHEDULE, SCHEDULE_ANYWAY))
     if constraint.min_domains is not None:
         if constraint.min_domains <= 0:
-            yield FieldError(
-                f"{path}.minDomains", "Invalid", constraint.min_domains, "must be greater than zero"
-            )
+            yield FieldError(f"{path}.minDomains", "Invalid", constraint.min_domains, "must be greater than zero")
         if mode != DO_NOT_SCHEDULE:
             detail = f"can only use minDomains if whenUnsatisfiable={DO_NOT_SCHEDULE}, not {mode}"
             yield FieldError(f"{path}.minDomains", "Invalid", constraint.min_domains, detail)
@@ -133,6 +131,4 @@ def _validate_match_label_keys(path: str, constraint: TopologySpreadConstraint) 
     for index, key in enumerate(constraint.match_label_keys):
         yield from invalid_values(f"{path}.matchLabelKeys[{index}]", key, check_qualified_name(key))
         if key in selected:
-            yield FieldError(
-                f"{path}[{index}]", "Invalid", key, "exists in both matchLabelKeys and labelSelector"
-            )
+            yield FieldError(f"{path}[{index}]", "Invalid", key, "exists in both matchLabelKeys and labelSelector")

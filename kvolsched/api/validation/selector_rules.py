@@ -52,9 +52,7 @@ def _validate_values(path: str, requirement: Requirement, *, numeric: bool) -> F
 def validate_node_selector(path: str, selector: NodeSelector) -> FieldErrors:
     """Validate a node selector: at least one term; an empty term is allowed and matches nothing."""
     if not selector.node_selector_terms:
-        yield FieldError(
-            f"{path}.nodeSelectorTerms", "Required", detail="must have at least one node selector term"
-        )
+        yield FieldError(f"{path}.nodeSelectorTerms", "Required", detail="must have at least one node selector term")
     for index, term in enumerate(selector.node_selector_terms):
         yield from validate_node_selector_term(f"{path}.nodeSelectorTerms[{index}]", term)
 

@@ -124,9 +124,7 @@ def validate_volume(volume: PersistentVolume) -> FieldErrors:
             "spec.persistentVolumeReclaimPolicy", spec.persistent_volume_reclaim_policy, policies
         )
     if spec.node_affinity is not None and spec.node_affinity.required is None:
-        yield FieldError(
-            "spec.nodeAffinity.required", "Required", detail="must specify required node constraints"
-        )
+        yield FieldError("spec.nodeAffinity.required", "Required", detail="must specify required node constraints")
     elif spec.node_affinity is not None and spec.node_affinity.required is not None:
         yield from validate_node_selector("spec.nodeAffinity.required", spec.node_affinity.required)
     yield from _validate_source(volume)
