@@ -24,14 +24,8 @@ TEMPLATE_LABEL = "pod-template-hash"
 
 def controller_reference(owner: Any) -> OwnerReference:
     """Return the owner reference of an object's controller."""
-    return OwnerReference(
-        api_version=owner.api_version,
-        kind=owner.kind,
-        name=owner.metadata.name,
-        uid=owner.metadata.uid,
-        controller=True,
-        block_owner_deletion=True,
-    )
+    return OwnerReference(api_version=owner.api_version, kind=owner.kind, name=owner.metadata.name,
+                          uid=owner.metadata.uid, controller=True, block_owner_deletion=True)
 
 
 def by_controller_uid(kind: str) -> Any:

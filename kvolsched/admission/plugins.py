@@ -136,9 +136,8 @@ def default_storage_class(_old: PersistentVolumeClaim | None, new: PersistentVol
     """Give a claim without class the default one: of several the newest, then the first by name."""
     if has_class(new):
         return new
-    defaults: list[StorageClass] = sorted(
-        (found for found in stored.of_kind("StorageClass") if found.is_default), key=lambda found: found.metadata.name
-    )
+    defaults: list[StorageClass] = sorted((found for found in stored.of_kind("StorageClass") if found.is_default),
+                                          key=lambda found: found.metadata.name)
     if not defaults:
         return new
     newest = max(found.metadata.creation_timestamp or "" for found in defaults)

@@ -41,14 +41,9 @@ from .plugins import PLUGINS, AdmissionPlugin, StoredObjects
 
 # The initial status of kinds whose status is written by its subresource only. A node may be created with its status.
 _INITIAL_STATUS: Mapping[type[Any], Any] = {
-    Pod: PodStatus(),
-    PersistentVolume: PersistentVolumeStatus(),
-    PersistentVolumeClaim: PersistentVolumeClaimStatus(),
-    PodDisruptionBudget: PodDisruptionBudgetStatus(),
-    StatefulSet: StatefulSetStatus(),
-    Deployment: DeploymentStatus(),
-    ReplicaSet: ReplicaSetStatus(),
-    DaemonSet: DaemonSetStatus(),
+    Pod: PodStatus(), PersistentVolume: PersistentVolumeStatus(), PersistentVolumeClaim: PersistentVolumeClaimStatus(),
+    PodDisruptionBudget: PodDisruptionBudgetStatus(), StatefulSet: StatefulSetStatus(), Deployment: DeploymentStatus(),
+    ReplicaSet: ReplicaSetStatus(), DaemonSet: DaemonSetStatus(),
 }
 
 

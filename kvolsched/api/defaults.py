@@ -29,12 +29,8 @@ LOST_NODE_TOLERATION_SECONDS = 300
 DEFAULT_GRACE_PERIOD_SECONDS = 30
 # Priorities without a class and of the two built-in classes; admission looks up all others.
 BUILT_IN_PRIORITIES = {"": 0, **SYSTEM_PRIORITY_CLASSES}
-GATED_CONDITION = Condition(
-    type="PodScheduled",
-    status="False",
-    reason="SchedulingGated",
-    message="Scheduling is blocked due to non-empty scheduling gates",
-)
+GATED_CONDITION = Condition(type="PodScheduled", status="False", reason="SchedulingGated",
+                            message="Scheduling is blocked due to non-empty scheduling gates")
 
 
 def with_defaults(obj: Any) -> Any:
@@ -95,20 +91,13 @@ def _lost_node_tolerations(tolerations: tuple[Toleration, ...]) -> list[Tolerati
 
 
 def _pod_spec(spec: PodSpec) -> PodSpec:
-    spec = _filled(
-        spec,
-        scheduler_name=DEFAULT_SCHEDULER,
-        restart_policy="Always",
-        termination_grace_period_seconds=DEFAULT_GRACE_PERIOD_SECONDS,
-    )
+    spec = _filled(spec, scheduler_name=DEFAULT_SCHEDULER, restart_policy="Always",
+                   termination_grace_period_seconds=DEFAULT_GRACE_PERIOD_SECONDS)
     if (spec.termination_grace_period_seconds or 0) < 0:
         spec = evolve(spec, termination_grace_period_seconds=1)
-    return evolve(
-        spec,
-        containers=tuple(map(_container, spec.containers)),
-        init_containers=tuple(map(_container, spec.init_containers)),
-        volumes=tuple(map(_volume_source, spec.volumes)),
-    )
+    return evolve(spec, containers=tuple(map(_container, spec.containers)),
+                  init_containers=tuple(map(_container, spec.init_containers)),
+                  volumes=tuple(map(_volume_source, spec.volumes)))
 
 
 def _volume_source(volume: Volume) -> Volume:
@@ -153,8 +142,7 @@ def _namespace(namespace: Namespace) -> Namespace:
 def _stateful_set(stateful_set: StatefulSet) -> StatefulSet:
     spec = stateful_set.spec
     spec = evolve(
-        spec,
-        replicas=1 if spec.replicas is None else spec.replicas,
+        spec, replicas=1 if spec.replicas is None else spec.replicas,
         pod_management_policy=spec.pod_management_policy or "OrderedReady",
         template=evolve(spec.template, spec=_pod_spec(spec.template.spec)),
         volume_claim_templates=tuple(map(_claim, spec.volume_claim_templates)),
@@ -176,8 +164,7 @@ def _deployment(deployment: Deployment) -> Deployment:
         rolling = _with_missing(strategy.get("rollingUpdate", Frozen()), maxUnavailable="25%", maxSurge="25%")
         strategy = strategy.with_(rollingUpdate=rolling)
     spec = evolve(
-        spec,
-        replicas=1 if spec.replicas is None else spec.replicas,
+        spec, replicas=1 if spec.replicas is None else spec.replicas,
         template=evolve(spec.template, spec=_pod_spec(spec.template.spec)),
         rest=_with_missing(spec.rest, revisionHistoryLimit=10, progressDeadlineSeconds=600).with_(strategy=strategy),
     )
@@ -185,11 +172,8 @@ def _deployment(deployment: Deployment) -> Deployment:
 
 
 def _replica_set(replica_set: ReplicaSet) -> ReplicaSet:
-    spec = evolve(
-        replica_set.spec,
-        replicas=1 if replica_set.spec.replicas is None else replica_set.spec.replicas,
-        template=evolve(replica_set.spec.template, spec=_pod_spec(replica_set.spec.template.spec)),
-    )
+    spec = evolve(replica_set.spec, replicas=1 if replica_set.spec.replicas is None else replica_set.spec.replicas,
+                  template=evolve(replica_set.spec.template, spec=_pod_spec(replica_set.spec.template.spec)))
     return evolve(replica_set, spec=spec)
 
 
@@ -203,11 +187,9 @@ def _daemon_set(daemon_set: DaemonSet) -> DaemonSet:
     if strategy["type"] == "RollingUpdate":
         rolling = _with_missing(strategy.get("rollingUpdate", Frozen()), maxUnavailable=1, maxSurge=0)
         strategy = strategy.with_(rollingUpdate=rolling)
-    spec = evolve(
-        daemon_set.spec,
-        template=evolve(daemon_set.spec.template, spec=_pod_spec(daemon_set.spec.template.spec)),
-        rest=_with_missing(daemon_set.spec.rest, revisionHistoryLimit=10).with_(updateStrategy=strategy),
-    )
+    spec = evolve(daemon_set.spec,
+                  template=evolve(daemon_set.spec.template, spec=_pod_spec(daemon_set.spec.template.spec)),
+                  rest=_with_missing(daemon_set.spec.rest, revisionHistoryLimit=10).with_(updateStrategy=strategy))
     annotations = _with_missing(daemon_set.metadata.annotations, **{TEMPLATE_GENERATION: "1"})
     return evolve_parts(daemon_set, spec=spec, metadata={"annotations": annotations})
 
@@ -241,9 +223,8 @@ def _csi_driver(driver: CSIDriver) -> CSIDriver:
         pod_info_on_mount=False if spec.pod_info_on_mount is None else spec.pod_info_on_mount,
         storage_capacity=False if spec.storage_capacity is None else spec.storage_capacity,
         volume_lifecycle_modes=spec.volume_lifecycle_modes or ("Persistent",),
-        rest=_with_missing(
-            spec.rest, fsGroupPolicy="ReadWriteOnceWithFSType", requiresRepublish=False, seLinuxMount=False
-        ),
+        rest=_with_missing(spec.rest, fsGroupPolicy="ReadWriteOnceWithFSType", requiresRepublish=False,
+                           seLinuxMount=False),
     )
     return evolve(driver, spec=spec)
 
@@ -255,18 +236,8 @@ def _volume_attachment(attachment: VolumeAttachment) -> VolumeAttachment:
 
 
 _DEFAULTERS: Mapping[type[Any], Callable[[Any], Any]] = {
-    StorageClass: _storage_class,
-    PersistentVolume: _volume,
-    PersistentVolumeClaim: _claim,
-    Pod: _pod,
-    Node: _node,
-    Namespace: _namespace,
-    StatefulSet: _stateful_set,
-    Deployment: _deployment,
-    ReplicaSet: _replica_set,
-    DaemonSet: _daemon_set,
-    Service: _service,
-    PriorityClass: _priority_class,
-    CSIDriver: _csi_driver,
+    StorageClass: _storage_class, PersistentVolume: _volume, PersistentVolumeClaim: _claim, Pod: _pod, Node: _node,
+    Namespace: _namespace, StatefulSet: _stateful_set, Deployment: _deployment, ReplicaSet: _replica_set,
+    DaemonSet: _daemon_set, Service: _service, PriorityClass: _priority_class, CSIDriver: _csi_driver,
     VolumeAttachment: _volume_attachment,
 }

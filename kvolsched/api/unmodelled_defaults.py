@@ -53,11 +53,8 @@ _PROBE_FIELDS = Frozen(timeoutSeconds=1, periodSeconds=10, successThreshold=1, f
 _TEMPLATE_SPEC = Frozen(dnsPolicy="ClusterFirst", securityContext=EMPTY)
 _POD_SPEC = _TEMPLATE_SPEC.with_(enableServiceLinks=True)
 _VOLUME_SOURCES: Mapping[str, Frozen] = {
-    "secret": Frozen(defaultMode=420),
-    "configMap": Frozen(defaultMode=420),
-    "downwardAPI": Frozen(defaultMode=420),
-    "projected": Frozen(defaultMode=420),
-    "hostPath": Frozen(type=""),
+    "secret": Frozen(defaultMode=420), "configMap": Frozen(defaultMode=420), "downwardAPI": Frozen(defaultMode=420),
+    "projected": Frozen(defaultMode=420), "hostPath": Frozen(type=""),
     "scaleIO": Frozen(storageMode="ThinProvisioned", fsType="xfs"),
 }
 
@@ -112,13 +109,8 @@ def _pod_spec(spec: PodSpec, values: Frozen) -> PodSpec:
     containers = tuple(map(_container, spec.containers))
     if spec.rest.get("hostNetwork"):
         containers = tuple(map(_with_host_ports, containers))
-    return evolve(
-        spec,
-        containers=containers,
-        init_containers=tuple(map(_container, spec.init_containers)),
-        volumes=tuple(map(_volume, spec.volumes)),
-        rest=_with_missing(spec.rest, values),
-    )
+    return evolve(spec, containers=containers, init_containers=tuple(map(_container, spec.init_containers)),
+                  volumes=tuple(map(_volume, spec.volumes)), rest=_with_missing(spec.rest, values))
 
 
 def _with_host_ports(container: Container) -> Container:
@@ -168,12 +160,8 @@ def _stateful_set(stateful_set: StatefulSet) -> StatefulSet:
     retention = Frozen(whenDeleted="Retain", whenScaled="Retain")
     policy = _with_missing(rest.get("persistentVolumeClaimRetentionPolicy", EMPTY), retention)
     rest = rest.with_(updateStrategy=strategy, persistentVolumeClaimRetentionPolicy=policy)
-    spec = evolve(
-        stateful_set.spec,
-        template=_template(stateful_set.spec.template),
-        volume_claim_templates=tuple(map(_claim, stateful_set.spec.volume_claim_templates)),
-        rest=rest,
-    )
+    spec = evolve(stateful_set.spec, template=_template(stateful_set.spec.template),
+                  volume_claim_templates=tuple(map(_claim, stateful_set.spec.volume_claim_templates)), rest=rest)
     return evolve(stateful_set, spec=spec)
 
 
@@ -216,9 +204,8 @@ _NODE_INFO = (
     "architecture", "bootID", "containerRuntimeVersion", "kernelVersion", "kubeProxyVersion", "kubeletVersion",
     "machineID", "operatingSystem", "osImage", "systemUUID",
 )  # fmt: skip
-_NODE_STATUS = Frozen(
-    daemonEndpoints=Frozen(kubeletEndpoint=Frozen(Port=0)), nodeInfo=Frozen(dict.fromkeys(_NODE_INFO, ""))
-)
+_NODE_STATUS = Frozen(daemonEndpoints=Frozen(kubeletEndpoint=Frozen(Port=0)),
+                      nodeInfo=Frozen(dict.fromkeys(_NODE_INFO, "")))
 
 
 def _node(node: Node) -> Node:
@@ -268,13 +255,6 @@ def _address(name: str) -> str:
 
 
 _DEFAULTERS: Mapping[type[Any], Callable[[Any], Any]] = {
-    Pod: _pod,
-    StatefulSet: _stateful_set,
-    Deployment: _workload,
-    ReplicaSet: _workload,
-    DaemonSet: _workload,
-    PersistentVolumeClaim: _claim,
-    Node: _node,
-    Namespace: _namespace,
-    Service: _service,
+    Pod: _pod, StatefulSet: _stateful_set, Deployment: _workload, ReplicaSet: _workload, DaemonSet: _workload,
+    PersistentVolumeClaim: _claim, Node: _node, Namespace: _namespace, Service: _service,
 }

@@ -181,9 +181,8 @@ class Log:
         other.by_kind = {kind: places[: bisect_left(places, self._place)] for kind, places in self.by_kind.items()}
         return other
 
-    def restore(
-        self, objects: Mapping[Key, Any], notes: Mapping[Note, Any], tail: tuple[Change, ...], place: int
-    ) -> None:
+    def restore(self, objects: Mapping[Key, Any], notes: Mapping[Note, Any], tail: tuple[Change, ...],
+                place: int) -> None:
         """Replace the contents, with `tail` as the only past kept; the listener is not called."""
         self.objects.clear()
         self.objects.update(objects)

@@ -43,9 +43,8 @@ class PreferredSchedulingTerm:
 class NodeAffinity:
     """A pod's `affinity.nodeAffinity`. Not to be confused with the scheduler's plugin NodeAffinity."""
 
-    required: NodeSelector | None = attrs.field(
-        default=None, metadata={"name": "requiredDuringSchedulingIgnoredDuringExecution"}
-    )
+    required: NodeSelector | None = attrs.field(default=None,
+                                                metadata={"name": "requiredDuringSchedulingIgnoredDuringExecution"})
     preferred: tuple[PreferredSchedulingTerm, ...] = attrs.field(
         default=(), metadata={"name": "preferredDuringSchedulingIgnoredDuringExecution"}
     )

@@ -27,10 +27,8 @@ SELECTED_NODE_KEYS = (
 
 # Sources that are attached to nodes: name -> (driver that counts them, "" for csi, which names it; field of the id).
 ATTACHABLE_SOURCES: Mapping[str, tuple[str, str]] = {
-    "csi": ("", "volumeHandle"),
-    "awsElasticBlockStore": ("ebs.csi.aws.com", "volumeID"),
-    "gcePersistentDisk": ("pd.csi.storage.gke.io", "pdName"),
-    "azureDisk": ("disk.csi.azure.com", "diskURI"),
+    "csi": ("", "volumeHandle"), "awsElasticBlockStore": ("ebs.csi.aws.com", "volumeID"),
+    "gcePersistentDisk": ("pd.csi.storage.gke.io", "pdName"), "azureDisk": ("disk.csi.azure.com", "diskURI"),
     "cinder": ("cinder.csi.openstack.org", "volumeID"),
 }
 

@@ -84,9 +84,8 @@ def _check_names(metadata: Mapping[str, Any]) -> list[Problem]:
     ]
 
 
-def _fill_printed(
-    obj: Any, data: Mapping[str, Any], problems: list[Problem], *, lenient: bool
-) -> tuple[Any, list[Problem]]:
+def _fill_printed(obj: Any, data: Mapping[str, Any], problems: list[Problem], *,
+                  lenient: bool) -> tuple[Any, list[Problem]]:
     """Fill in what manifests printed in the design documents leave out; others are left to validation."""
     if isinstance(obj, StorageClass) and "parameters" in data and data["parameters"] is None:
         problems = [*problems, Problem(("parameters",), "assumed", None, "is empty, read as no parameters")]

@@ -26,16 +26,7 @@ from .sources import read_sources
 from .yaml_text import find_yaml_lines, is_yaml, to_yaml, yaml_documents
 
 __all__ = [
-    "LIMITS",
-    "Fault",
-    "ManifestError",
-    "Manifests",
-    "decode",
-    "from_plain",
-    "read",
-    "read_plain",
-    "to_plain",
-    "write",
+    "LIMITS", "Fault", "ManifestError", "Manifests", "decode", "from_plain", "read", "read_plain", "to_plain", "write"
 ]
 
 
@@ -157,16 +148,10 @@ def _with_lines(problems: Sequence[tuple[Document, Problem]], max_length: int | 
     }
     return [
         Fault(
-            source=document.source,
-            document=document.number,
-            line=lines.get(id(document.text), {}).get(
-                (document.number, (*document.inside, *problem.path)), 0
-            ),
-            object=object_reference(document.data) if isinstance(document.data, dict) else "",
-            path=problem.field,
-            rule=problem.rule,
-            value=problem.value,
-            message=problem.message,
+            source=document.source, document=document.number,
+            line=lines.get(id(document.text), {}).get((document.number, (*document.inside, *problem.path)), 0),
+            object=object_reference(document.data) if isinstance(document.data, dict) else "", path=problem.field,
+            rule=problem.rule, value=problem.value, message=problem.message,
         )
         for document, problem in problems
     ]

@@ -20,9 +20,8 @@ _Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _Dumper: Any = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
 
 
-def yaml_documents(
-    text: str, source: str, faults: list[Fault], progress: Callable[[int], object] = lambda _: None
-) -> Iterator[tuple[int, Any]]:
+def yaml_documents(text: str, source: str, faults: list[Fault],
+                   progress: Callable[[int], object] = lambda _: None) -> Iterator[tuple[int, Any]]:
     """Yield number and data of each document of a text; append faults to `faults`.
 
     `progress` is called with the number of characters that were read since its last call.
@@ -81,9 +80,8 @@ class _Stop(Exception):
 class _YamlReader:
     """Builds plain data from YAML events, within the limits; mutable while it reads."""
 
-    def __init__(
-        self, text: str, source: str, faults: list[Fault], progress: Callable[[int], object] = lambda _: None
-    ) -> None:
+    def __init__(self, text: str, source: str, faults: list[Fault],
+                 progress: Callable[[int], object] = lambda _: None) -> None:
         self.text, self.source, self.faults, self.progress = text, source, faults, progress
         self.reported = 0
         self.valid = True
@@ -239,16 +237,11 @@ class _YamlReader:
                 several = value if isinstance(value, list) else [value]
                 merged += [item for item in several if isinstance(item, dict)]
                 if not all(isinstance(item, dict) for item in several):
-                    self.add_fault(
-                        event.start_mark,
-                        "merge",
-                        f"<< wants a mapping or a list of them, got {format_value(value)}",
-                        value,
-                    )
+                    self.add_fault(event.start_mark, "merge",
+                                   f"<< wants a mapping or a list of them, got {format_value(value)}", value)
             elif key in data:
-                self.add_fault(
-                    event.start_mark, "duplicate", f"the key {format_value(key)} appears twice in one mapping", key
-                )
+                self.add_fault(event.start_mark, "duplicate",
+                               f"the key {format_value(key)} appears twice in one mapping", key)
             else:
                 data[key] = value
         for item in merged:

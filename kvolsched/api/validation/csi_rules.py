@@ -148,9 +148,8 @@ def validate_csi_driver_update(old: CSIDriver, new: CSIDriver) -> FieldErrors:
     """Validate an update of a CSIDriver: attachRequired (misspelt in Kubernetes' path) and lifecycle modes stay."""
     before, after = old.spec, new.spec
     yield from validate_immutable("spec.attachedRequired", before.attach_required, after.attach_required)
-    yield from validate_immutable(
-        "spec.volumeLifecycleModes", before.volume_lifecycle_modes, after.volume_lifecycle_modes
-    )
+    yield from validate_immutable("spec.volumeLifecycleModes", before.volume_lifecycle_modes,
+                                  after.volume_lifecycle_modes)
 
 
 def validate_csi_storage_capacity(capacity: CSIStorageCapacity) -> FieldErrors:

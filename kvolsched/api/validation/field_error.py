@@ -16,13 +16,8 @@ from .name_syntax import check_label_value, check_qualified_name
 
 NO_VALUE = object()  # the value of an error that shows none (Required, Forbidden, TooLong)
 _WORDS = {
-    "Required": "Required value",
-    "Invalid": "Invalid value",
-    "NotSupported": "Unsupported value",
-    "Forbidden": "Forbidden",
-    "Duplicate": "Duplicate value",
-    "NotFound": "Not found",
-    "TooLong": "Too long",
+    "Required": "Required value", "Invalid": "Invalid value", "NotSupported": "Unsupported value",
+    "Forbidden": "Forbidden", "Duplicate": "Duplicate value", "NotFound": "Not found", "TooLong": "Too long",
 }
 
 

@@ -141,17 +141,12 @@ def _with_storage_request(resources: Any, text: str) -> Any:
 
 def _validate_stateful_set(old: StatefulSet, new: StatefulSet) -> FieldErrors:
     mutable = (
-        "ordinals",
-        "updateStrategy",
-        "revisionHistoryLimit",
-        "persistentVolumeClaimRetentionPolicy",
-        "minReadySeconds",
+        "ordinals", "updateStrategy", "revisionHistoryLimit", "persistentVolumeClaimRetentionPolicy", "minReadySeconds"
     )
     fixed = Frozen({name: value for name, value in old.spec.rest.items() if name not in mutable})
     changed = {name: new.spec.rest[name] for name in mutable if name in new.spec.rest}
-    expected = attrs.evolve(
-        old.spec, replicas=new.spec.replicas, template=new.spec.template, rest=fixed.merged(changed)
-    )
+    expected = attrs.evolve(old.spec, replicas=new.spec.replicas, template=new.spec.template,
+                            rest=fixed.merged(changed))
     if expected != new.spec:
         yield FieldError("spec", "Forbidden", detail=_STATEFUL_SET_DETAIL)
 
@@ -165,26 +160,16 @@ def _validate_node(old: Node, new: Node) -> FieldErrors:
             yield FieldError(f"spec.{field}", "Forbidden", detail=detail)
 
 
-def _validate_selector(
-    old: Deployment | ReplicaSet | DaemonSet, new: Deployment | ReplicaSet | DaemonSet
-) -> FieldErrors:
+def _validate_selector(old: Deployment | ReplicaSet | DaemonSet,
+                       new: Deployment | ReplicaSet | DaemonSet) -> FieldErrors:
     """Refuse changes of a workload's selector."""
     yield from validate_immutable("spec.selector", old.spec.selector, new.spec.selector)
 
 
 _RULES: Mapping[type[Any], Callable[[Any, Any], FieldErrors]] = {
-    StorageClass: _validate_storage_class,
-    PersistentVolume: _validate_volume,
-    PersistentVolumeClaim: _validate_claim,
-    StatefulSet: _validate_stateful_set,
-    Node: _validate_node,
-    Pod: validate_pod_update,
-    Deployment: _validate_selector,
-    ReplicaSet: _validate_selector,
-    DaemonSet: _validate_selector,
-    PriorityClass: validate_priority_class_update,
-    CSINode: validate_csi_node_update,
-    CSIDriver: validate_csi_driver_update,
-    CSIStorageCapacity: validate_csi_storage_capacity_update,
-    VolumeAttachment: validate_volume_attachment_update,
+    StorageClass: _validate_storage_class, PersistentVolume: _validate_volume, PersistentVolumeClaim: _validate_claim,
+    StatefulSet: _validate_stateful_set, Node: _validate_node, Pod: validate_pod_update, Deployment: _validate_selector,
+    ReplicaSet: _validate_selector, DaemonSet: _validate_selector, PriorityClass: validate_priority_class_update,
+    CSINode: validate_csi_node_update, CSIDriver: validate_csi_driver_update,
+    CSIStorageCapacity: validate_csi_storage_capacity_update, VolumeAttachment: validate_volume_attachment_update,
 }

@@ -15,9 +15,7 @@ from .name_syntax import check_dns_label, check_path_segment, check_qualified_na
 
 # The syntax of names that need not be subdomains.
 _NAME_CHECKS: Mapping[str, Callable[[str], list[str]]] = {
-    "Namespace": check_dns_label,
-    "Service": check_dns_label,
-    "PodDisruptionBudget": check_path_segment,
+    "Namespace": check_dns_label, "Service": check_dns_label, "PodDisruptionBudget": check_path_segment,
     "Deployment": lambda text: [detail.replace("bytes", "characters") for detail in check_subdomain(text)],
 }
 MAX_ANNOTATIONS_SIZE = 256 * 1024  # bytes of all keys and values together

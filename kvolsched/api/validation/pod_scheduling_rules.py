@@ -30,11 +30,8 @@ def validate_scheduling_gates(path: str, spec: PodSpec) -> FieldErrors:
             yield FieldError(item_path, "Duplicate", gate.name)
         seen.add(gate.name)
     if spec.scheduling_gates and spec.node_name:
-        yield FieldError(
-            f"{path}.nodeName",
-            "Forbidden",
-            detail="cannot be set until all schedulingGates have been cleared",
-        )
+        yield FieldError(f"{path}.nodeName", "Forbidden",
+                         detail="cannot be set until all schedulingGates have been cleared")
 
 
 def validate_affinity(path: str, affinity: Affinity | None) -> FieldErrors:
@@ -109,8 +106,7 @@ def _validate_constraint(path: str, constraint: TopologySpreadConstraint) -> Fie
             detail = f"can only use minDomains if whenUnsatisfiable={DO_NOT_SCHEDULE}, not {mode}"
             yield FieldError(f"{path}.minDomains", "Invalid", constraint.min_domains, detail)
     for field, policy in (
-        ("nodeAffinityPolicy", constraint.node_affinity_policy),
-        ("nodeTaintsPolicy", constraint.node_taints_policy),
+        ("nodeAffinityPolicy", constraint.node_affinity_policy), ("nodeTaintsPolicy", constraint.node_taints_policy)
     ):
         if policy is not None:
             yield from validate_supported(f"{path}.{field}", policy, ("Honor", "Ignore"))

@@ -90,12 +90,9 @@ def _with_mutable_fields(before: PodSpec, after: PodSpec) -> PodSpec:
     if grace is not None and grace < 0 and after.termination_grace_period_seconds == 1:
         before = attrs.evolve(before, termination_grace_period_seconds=1)
     return attrs.evolve(
-        before,
-        containers=_with_images(before.containers, after.containers),
-        init_containers=_with_images(before.init_containers, after.init_containers),
-        tolerations=after.tolerations,
-        scheduling_gates=after.scheduling_gates,
-        rest=before.rest.merged(deadline),
+        before, containers=_with_images(before.containers, after.containers),
+        init_containers=_with_images(before.init_containers, after.init_containers), tolerations=after.tolerations,
+        scheduling_gates=after.scheduling_gates, rest=before.rest.merged(deadline),
     )
 
 

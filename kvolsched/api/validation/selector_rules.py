@@ -32,11 +32,8 @@ def _validate_values(path: str, requirement: Requirement, *, numeric: bool) -> F
     match requirement.operator:
         case "In" | "NotIn":
             if not requirement.values:
-                yield FieldError(
-                    f"{path}.values",
-                    "Required",
-                    detail="must be specified when `operator` is 'In' or 'NotIn'",
-                )
+                yield FieldError(f"{path}.values", "Required",
+                                 detail="must be specified when `operator` is 'In' or 'NotIn'")
         case "Exists" | "DoesNotExist":
             if requirement.values:
                 detail = "may not be specified when `operator` is 'Exists' or 'DoesNotExist'"

@@ -56,26 +56,13 @@ def _validate_event(event: Event) -> FieldErrors:
 
 # Rules that are judged first; if they find errors, no other rule is judged.
 _EARLY_RULES: Mapping[type[Any], Callable[[Any], FieldErrors]] = {
-    Service: validate_cluster_ip,
-    PodDisruptionBudget: validate_disruption_budget,
+    Service: validate_cluster_ip, PodDisruptionBudget: validate_disruption_budget
 }
 _RULES: Mapping[type[Any], Callable[[Any], FieldErrors]] = {
-    StorageClass: validate_storage_class,
-    PersistentVolume: validate_volume,
-    PersistentVolumeClaim: validate_claim,
-    Pod: _validate_pod,
-    Node: validate_node,
-    Namespace: _validate_namespace,
-    StatefulSet: validate_stateful_set,
-    Deployment: validate_deployment,
-    ReplicaSet: validate_replica_set,
-    DaemonSet: validate_daemon_set,
-    Service: validate_service,
-    PriorityClass: validate_priority_class,
-    PodDisruptionBudget: validate_disruption_budget,
-    CSINode: validate_csi_node,
-    CSIDriver: validate_csi_driver,
-    CSIStorageCapacity: validate_csi_storage_capacity,
-    VolumeAttachment: validate_volume_attachment,
-    Event: _validate_event,
+    StorageClass: validate_storage_class, PersistentVolume: validate_volume, PersistentVolumeClaim: validate_claim,
+    Pod: _validate_pod, Node: validate_node, Namespace: _validate_namespace, StatefulSet: validate_stateful_set,
+    Deployment: validate_deployment, ReplicaSet: validate_replica_set, DaemonSet: validate_daemon_set,
+    Service: validate_service, PriorityClass: validate_priority_class, PodDisruptionBudget: validate_disruption_budget,
+    CSINode: validate_csi_node, CSIDriver: validate_csi_driver, CSIStorageCapacity: validate_csi_storage_capacity,
+    VolumeAttachment: validate_volume_attachment, Event: _validate_event,
 }

@@ -22,28 +22,9 @@ from .selector_rules import validate_label_selector, validate_node_selector
 ACCESS_MODES = ("ReadOnlyMany", "ReadWriteMany", "ReadWriteOnce", "ReadWriteOncePod")
 # In Kubernetes' order: the first source is the volume's type, every further one is refused.
 VOLUME_SOURCES = (
-    "hostPath",
-    "gcePersistentDisk",
-    "awsElasticBlockStore",
-    "glusterfs",
-    "flocker",
-    "nfs",
-    "rbd",
-    "quobyte",
-    "cephfs",
-    "iscsi",
-    "cinder",
-    "fc",
-    "flexVolume",
-    "azureFile",
-    "vsphereVolume",
-    "azureDisk",
-    "photonPersistentDisk",
-    "portworxVolume",
-    "scaleIO",
-    "local",
-    "storageos",
-    "csi",
+    "hostPath", "gcePersistentDisk", "awsElasticBlockStore", "glusterfs", "flocker", "nfs", "rbd", "quobyte", "cephfs",
+    "iscsi", "cinder", "fc", "flexVolume", "azureFile", "vsphereVolume", "azureDisk", "photonPersistentDisk",
+    "portworxVolume", "scaleIO", "local", "storageos", "csi",
 )
 
 
@@ -63,9 +44,8 @@ def validate_storage_class(storage_class: StorageClass) -> FieldErrors:
     if storage_class.volume_binding_mode is None:
         yield FieldError("volumeBindingMode", "Required")
     else:
-        yield from validate_supported(
-            "volumeBindingMode", storage_class.volume_binding_mode, ("Immediate", "WaitForFirstConsumer")
-        )
+        yield from validate_supported("volumeBindingMode", storage_class.volume_binding_mode,
+                                      ("Immediate", "WaitForFirstConsumer"))
     yield from _validate_topologies("allowedTopologies", storage_class.allowed_topologies)
 
 
@@ -120,9 +100,8 @@ def validate_volume(volume: PersistentVolume) -> FieldErrors:
         yield from _validate_positive(f"spec.capacity[{name}]", text)
     if spec.persistent_volume_reclaim_policy:
         policies = ("Delete", "Recycle", "Retain")
-        yield from validate_supported(
-            "spec.persistentVolumeReclaimPolicy", spec.persistent_volume_reclaim_policy, policies
-        )
+        yield from validate_supported("spec.persistentVolumeReclaimPolicy", spec.persistent_volume_reclaim_policy,
+                                      policies)
     if spec.node_affinity is not None and spec.node_affinity.required is None:
         yield FieldError("spec.nodeAffinity.required", "Required", detail="must specify required node constraints")
     elif spec.node_affinity is not None and spec.node_affinity.required is not None:
@@ -194,12 +173,8 @@ _SECRET_REFERENCES = (
     "controllerPublishSecretRef", "controllerExpandSecretRef", "nodePublishSecretRef", "nodeExpandSecretRef"
 )  # fmt: skip
 _REQUIRED_FIELDS: Mapping[str, tuple[str, ...]] = {
-    "local": ("path",),
-    "hostPath": ("path",),
-    "nfs": ("server", "path"),
-    "csi": ("volumeHandle",),
-    "gcePersistentDisk": ("pdName",),
-    "awsElasticBlockStore": ("volumeID",),
+    "local": ("path",), "hostPath": ("path",), "nfs": ("server", "path"), "csi": ("volumeHandle",),
+    "gcePersistentDisk": ("pdName",), "awsElasticBlockStore": ("volumeID",),
 }
 
 
@@ -232,9 +207,8 @@ def validate_claim_spec(path: str, spec: PersistentVolumeClaimSpec) -> FieldErro
     else:
         yield from _validate_positive(f"{path}.resources[storage]", storage)
     if spec.storage_class_name:
-        yield from invalid_values(
-            f"{path}.storageClassName", spec.storage_class_name, check_subdomain(spec.storage_class_name)
-        )
+        yield from invalid_values(f"{path}.storageClassName", spec.storage_class_name,
+                                  check_subdomain(spec.storage_class_name))
     if spec.volume_mode is not None:
         yield from validate_supported(f"{path}.volumeMode", spec.volume_mode, ("Block", "Filesystem"))
     source, reference = spec.rest.get("dataSource"), spec.rest.get("dataSourceRef")

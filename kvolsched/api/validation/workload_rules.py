@@ -35,11 +35,8 @@ def validate_stateful_set(stateful_set: StatefulSet) -> FieldErrors:
     if spec.pod_management_policy not in ("OrderedReady", "Parallel"):
         detail = "must be 'OrderedReady' or 'Parallel'"
         yield FieldError("spec.podManagementPolicy", "Invalid", spec.pod_management_policy, detail)
-    yield from validate_not_negative(
-        replicas=spec.replicas,
-        minReadySeconds=spec.rest.get("minReadySeconds"),
-        ordinals__start=spec.rest.get("ordinals", {}).get("start"),
-    )
+    yield from validate_not_negative(replicas=spec.replicas, minReadySeconds=spec.rest.get("minReadySeconds"),
+                                     ordinals__start=spec.rest.get("ordinals", {}).get("start"))
     if spec.service_name:
         yield from invalid_values("spec.serviceName", spec.service_name, check_dns_label(spec.service_name))
     yield from _validate_stateful_set_strategy("spec.updateStrategy", spec.rest.get("updateStrategy", {}))
@@ -78,10 +75,8 @@ def _validate_template_labels(selector: LabelSelector | None, template: PodTempl
 
 def validate_template(template: PodTemplateSpec, claims: set[str] | frozenset[str] = frozenset()) -> FieldErrors:
     """Validate a template's labels and pod spec; its pods may mount volumes of these claim templates."""
-    for error in itertools.chain(
-        validate_labels("spec.template.metadata.labels", template.metadata.labels),
-        validate_pod_spec("spec.template.spec", template.spec),
-    ):
+    for error in itertools.chain(validate_labels("spec.template.metadata.labels", template.metadata.labels),
+                                 validate_pod_spec("spec.template.spec", template.spec)):
         mounts_claim = error.type == "NotFound" and error.path.endswith(".name") and error.value in claims
         if not mounts_claim and error.path != "spec.template.spec.restartPolicy":
             yield error
@@ -110,12 +105,9 @@ def validate_deployment(deployment: Deployment) -> FieldErrors:
     """Validate a Deployment: numbers, strategy, selector, template; the deadline exceeds minReadySeconds."""
     spec = deployment.spec
     deadline = spec.rest.get("progressDeadlineSeconds")
-    yield from validate_not_negative(
-        replicas=spec.replicas,
-        minReadySeconds=spec.min_ready_seconds,
-        revisionHistoryLimit=spec.rest.get("revisionHistoryLimit"),
-        progressDeadlineSeconds=deadline,
-    )
+    yield from validate_not_negative(replicas=spec.replicas, minReadySeconds=spec.min_ready_seconds,
+                                     revisionHistoryLimit=spec.rest.get("revisionHistoryLimit"),
+                                     progressDeadlineSeconds=deadline)
     if deadline is not None and deadline <= spec.min_ready_seconds:
         yield FieldError("spec.progressDeadlineSeconds", "Invalid", deadline, "must be greater than minReadySeconds")
     yield from _validate_selector_and_template(spec.selector, spec.template)
@@ -172,9 +164,8 @@ def validate_daemon_set(daemon_set: DaemonSet) -> FieldErrors:
         yield from _validate_template_labels(spec.selector, spec.template)
     yield from validate_template(spec.template)
     yield from _refuse_deadline(spec.template, "DaemonSet")
-    yield from validate_not_negative(
-        minReadySeconds=spec.min_ready_seconds, revisionHistoryLimit=spec.rest.get("revisionHistoryLimit")
-    )
+    yield from validate_not_negative(minReadySeconds=spec.min_ready_seconds,
+                                     revisionHistoryLimit=spec.rest.get("revisionHistoryLimit"))
     yield from _validate_daemon_set_strategy("spec.updateStrategy", spec.rest.get("updateStrategy", {}))
 
 

@@ -19,11 +19,10 @@ def node_row(node: Node, now: datetime) -> Sequence[str]:
     by_type = {address.get("type"): address.get("address") for address in reversed(addresses)}
     versions = ("osImage", "kernelVersion", "containerRuntimeVersion")
     return (
-        node.metadata.name, _node_status(node), ",".join(node_roles(node)) or NONE,
-        object_age(node, now), info.get("kubeletVersion", ""),
-        by_type.get("InternalIP") or NONE, by_type.get("ExternalIP") or NONE,
+        node.metadata.name, _node_status(node), ",".join(node_roles(node)) or NONE, object_age(node, now),
+        info.get("kubeletVersion", ""), by_type.get("InternalIP") or NONE, by_type.get("ExternalIP") or NONE,
         *(info.get(name) or UNKNOWN for name in versions),
-    )  # fmt: skip
+    )
 
 
 def _node_status(node: Node) -> str:

@@ -127,8 +127,6 @@ def _statuses(pod: Pod, field: str) -> tuple[Frozen, ...]:
 
 
 TABLES: Mapping[str, Table] = {
-    "Pod": Table(
-        ("NAME", "READY", "STATUS", "RESTARTS", "AGE", "IP", "NODE", "NOMINATED NODE", "READINESS GATES"),
-        pod_row, frozenset({"IP", "NODE", "NOMINATED NODE", "READINESS GATES"}),
-    ),
+    "Pod": Table(("NAME", "READY", "STATUS", "RESTARTS", "AGE", "IP", "NODE", "NOMINATED NODE", "READINESS GATES"),
+                 pod_row, frozenset({"IP", "NODE", "NOMINATED NODE", "READINESS GATES"})),
 }  # fmt: skip

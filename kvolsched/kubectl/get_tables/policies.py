@@ -27,7 +27,6 @@ def budget_row(budget: PodDisruptionBudget, now: datetime) -> Sequence[str]:
 
 TABLES: Mapping[str, Table] = {
     "PriorityClass": Table(("NAME", "VALUE", "GLOBAL-DEFAULT", "AGE", "PREEMPTIONPOLICY"), priority_class_row),
-    "PodDisruptionBudget": Table(
-        ("NAME", "MIN AVAILABLE", "MAX UNAVAILABLE", "ALLOWED DISRUPTIONS", "AGE"), budget_row
-    ),
+    "PodDisruptionBudget": Table(("NAME", "MIN AVAILABLE", "MAX UNAVAILABLE", "ALLOWED DISRUPTIONS", "AGE"),
+                                 budget_row),
 }  # fmt: skip

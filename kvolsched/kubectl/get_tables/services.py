@@ -29,8 +29,6 @@ def service_row(service: Service, now: datetime) -> Sequence[str]:
 
 
 TABLES: Mapping[str, Table] = {
-    "Service": Table(
-        ("NAME", "TYPE", "CLUSTER-IP", "EXTERNAL-IP", "PORT(S)", "AGE", "SELECTOR"),
-        service_row, frozenset({"SELECTOR"}),
-    ),
+    "Service": Table(("NAME", "TYPE", "CLUSTER-IP", "EXTERNAL-IP", "PORT(S)", "AGE", "SELECTOR"), service_row,
+                     frozenset({"SELECTOR"})),
 }  # fmt: skip

@@ -110,10 +110,8 @@ TABLES: Mapping[str, Table] = {
          "VOLUMEMODE"),
         claim_row, frozenset({"VOLUMEMODE"}),
     ),
-    "StorageClass": Table(
-        ("NAME", "PROVISIONER", "RECLAIMPOLICY", "VOLUMEBINDINGMODE", "ALLOWVOLUMEEXPANSION", "AGE"),
-        storage_class_row,
-    ),
+    "StorageClass": Table(("NAME", "PROVISIONER", "RECLAIMPOLICY", "VOLUMEBINDINGMODE", "ALLOWVOLUMEEXPANSION", "AGE"),
+                          storage_class_row),
     "CSINode": Table(("NAME", "DRIVERS", "AGE"), csi_node_row),
     "CSIDriver": Table(
         ("NAME", "ATTACHREQUIRED", "PODINFOONMOUNT", "STORAGECAPACITY", "TOKENREQUESTS", "REQUIRESREPUBLISH", "MODES",

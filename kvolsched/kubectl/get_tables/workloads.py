@@ -71,21 +71,14 @@ def _containers(workload: StatefulSet | Deployment | ReplicaSet | ReplicationCon
 
 
 TABLES: Mapping[str, Table] = {
-    "StatefulSet": Table(
-        ("NAME", "READY", "AGE", "CONTAINERS", "IMAGES"), stateful_set_row, frozenset({"CONTAINERS", "IMAGES"})
-    ),
-    "Deployment": Table(
-        ("NAME", "READY", "UP-TO-DATE", "AVAILABLE", "AGE", "CONTAINERS", "IMAGES", "SELECTOR"),
-        deployment_row, WIDE_COLUMNS,
-    ),
-    "ReplicaSet": Table(
-        ("NAME", "DESIRED", "CURRENT", "READY", "AGE", "CONTAINERS", "IMAGES", "SELECTOR"),
-        replica_set_row, WIDE_COLUMNS,
-    ),
-    "ReplicationController": Table(
-        ("NAME", "DESIRED", "CURRENT", "READY", "AGE", "CONTAINERS", "IMAGES", "SELECTOR"),
-        replication_controller_row, WIDE_COLUMNS,
-    ),
+    "StatefulSet": Table(("NAME", "READY", "AGE", "CONTAINERS", "IMAGES"), stateful_set_row,
+                         frozenset({"CONTAINERS", "IMAGES"})),
+    "Deployment": Table(("NAME", "READY", "UP-TO-DATE", "AVAILABLE", "AGE", "CONTAINERS", "IMAGES", "SELECTOR"),
+                        deployment_row, WIDE_COLUMNS),
+    "ReplicaSet": Table(("NAME", "DESIRED", "CURRENT", "READY", "AGE", "CONTAINERS", "IMAGES", "SELECTOR"),
+                        replica_set_row, WIDE_COLUMNS),
+    "ReplicationController": Table(("NAME", "DESIRED", "CURRENT", "READY", "AGE", "CONTAINERS", "IMAGES", "SELECTOR"),
+                                   replication_controller_row, WIDE_COLUMNS),
     "DaemonSet": Table(
         ("NAME", "DESIRED", "CURRENT", "READY", "UP-TO-DATE", "AVAILABLE", "NODE SELECTOR", "AGE", "CONTAINERS",
          "IMAGES", "SELECTOR"),
