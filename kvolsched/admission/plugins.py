@@ -211,10 +211,8 @@ PLUGINS: tuple[AdmissionPlugin, ...] = (
     AdmissionPlugin("Priority", "PriorityClass", CREATE_AND_UPDATE, one_default_class, refuses=True),
     AdmissionPlugin("DefaultStorageClass", "PersistentVolumeClaim", ("create",), default_storage_class),
     AdmissionPlugin("PersistentVolumeClaimResize", "PersistentVolumeClaim", ("update",), claim_resize, refuses=True),
-    *(
-        AdmissionPlugin("StorageObjectInUseProtection", kind, ("create",), in_use_protection)
-        for kind in PROTECTION_FINALIZERS
-    ),
+    *(AdmissionPlugin("StorageObjectInUseProtection", kind, ("create",), in_use_protection)
+      for kind in PROTECTION_FINALIZERS),
     AdmissionPlugin("RuntimeClass", "Pod", ("create",), runtime_class, refuses=True),
     AdmissionPlugin("PodTopologyLabels", "Pod", ("create",), pod_topology_labels),
 )

@@ -45,10 +45,8 @@ def _with_missing_in(rest: Frozen, name: str, values: Frozen) -> Frozen:
 # --- pods ------------------------------------------------------------------------------------------------------------
 
 _TERMINATION_FIELDS = {"terminationMessagePath": "/dev/termination-log", "terminationMessagePolicy": "File"}
-_CONTAINER_BY_PULL_POLICY = {
-    policy: Frozen(imagePullPolicy=policy, **_TERMINATION_FIELDS)
-    for policy in ("Always", "IfNotPresent")
-}  # fmt: skip
+_CONTAINER_BY_PULL_POLICY = {policy: Frozen(imagePullPolicy=policy, **_TERMINATION_FIELDS)
+                             for policy in ("Always", "IfNotPresent")}
 _PROBE_FIELDS = Frozen(timeoutSeconds=1, periodSeconds=10, successThreshold=1, failureThreshold=3)
 _TEMPLATE_SPEC = Frozen(dnsPolicy="ClusterFirst", securityContext=EMPTY)
 _POD_SPEC = _TEMPLATE_SPEC.with_(enableServiceLinks=True)

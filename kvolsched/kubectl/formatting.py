@@ -129,10 +129,8 @@ def _format_requirement(requirement: Requirement) -> str:
 
 def format_requirements(requirements: Iterable[Requirement]) -> list[str]:
     """Format the requirements of a node selector term as `describe` lists them: `zone in [a, b]`."""
-    return [
-        f"{item.key} {item.operator.lower()}" + (f" [{', '.join(item.values)}]" if item.values else "")
-        for item in requirements
-    ]
+    return [f"{item.key} {item.operator.lower()}" + (f" [{', '.join(item.values)}]" if item.values else "")
+            for item in requirements]
 
 
 def field_lines(title: str, items: Sequence[str], prefix: str = "\t") -> list[str]:

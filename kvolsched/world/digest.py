@@ -46,11 +46,8 @@ def _fields(cls: Any) -> tuple[tuple[str, str], ...]:
     if known is None:
         if not attrs.has(cls):
             raise TypeError(f"a note may hold plain data and attrs values, not {cls.__name__}: {cls!r}")
-        known = _known_fields[cls] = tuple(
-            (field.name, field.metadata.get("digest", ""))
-            for field in attrs.fields(cls)
-            if field.eq and field.metadata.get("digest") != "silent"
-        )
+        known = _known_fields[cls] = tuple((field.name, field.metadata.get("digest", "")) for field in attrs.fields(cls)
+                                           if field.eq and field.metadata.get("digest") != "silent")
     return known
 
 
@@ -161,12 +158,8 @@ class IncrementalDigest:
         for watcher in watchers.values():
             if not watcher.tracking:
                 watcher.tracking = True
-                watcher.seen_sum = sum(
-                    object_fingerprint(key, obj)
-                    for kind, objects in watcher.seen.kinds.items()
-                    if kind not in IGNORED_KINDS
-                    for key, obj in objects.items()
-                ) % MODULUS
+                watcher.seen_sum = sum(object_fingerprint(key, obj) for kind, objects in watcher.seen.kinds.items()
+                                       if kind not in IGNORED_KINDS for key, obj in objects.items()) % MODULUS
 
     def mark_changed(self, key: LogKey) -> None:
         """Mark a key whose value has changed."""
@@ -217,13 +210,9 @@ class IncrementalDigest:
         """Return the keys of which a component has seen an old version that equals the stored one."""
         objects = self.log.objects
         return tuple(
-            sorted(
-                key
-                for kind in watcher.pending
-                if kind not in IGNORED_KINDS
-                for key, seen in watcher.seen.kinds[kind].items()
-                if seen is not (stored := objects.get(key)) and seen == stored
-            )
+            sorted(key for kind in watcher.pending if kind not in IGNORED_KINDS
+                   for key, seen in watcher.seen.kinds[kind].items()
+                   if seen is not (stored := objects.get(key)) and seen == stored)
         )
 
     def _relative_text(self, owner: str) -> str:

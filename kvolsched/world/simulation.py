@@ -119,12 +119,9 @@ class Simulation(Runtime):
             for process in self.processes.values():
                 self.deliver(process)
                 self.fire_due_wake_ups(process)
-            found = [
-                NextTurn(process.name, actor.name, cause, order)
-                for process in self.processes.values()
-                for actor in process.component.actors
-                for order, cause in actor.ready_causes(TurnContext(self, process, actor), every=True)
-            ]
+            found = [NextTurn(process.name, actor.name, cause, order) for process in self.processes.values()
+                     for actor in process.component.actors
+                     for order, cause in actor.ready_causes(TurnContext(self, process, actor), every=True)]
             trial.drop()
         return found
 

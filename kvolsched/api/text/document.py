@@ -77,11 +77,9 @@ def decode_object(data: Mapping[str, Any], *, lenient: bool) -> tuple[Any, list[
 def _check_names(metadata: Mapping[str, Any]) -> list[Problem]:
     """Return a problem for each name that cannot be part of a URL path; other rules for names differ by kind."""
     words = "may not be '.' or '..' or contain '/' or '%'"
-    return [
-        Problem(("metadata", key), "name", metadata[key], f"{format_value(metadata[key])} {words}")
-        for key in ("name", "namespace")
-        if isinstance(metadata.get(key), str) and (metadata[key] in (".", "..") or set("/%") & set(metadata[key]))
-    ]
+    return [Problem(("metadata", key), "name", metadata[key], f"{format_value(metadata[key])} {words}")
+            for key in ("name", "namespace")
+            if isinstance(metadata.get(key), str) and (metadata[key] in (".", "..") or set("/%") & set(metadata[key]))]
 
 
 def _fill_printed(obj: Any, data: Mapping[str, Any], problems: list[Problem], *,
@@ -115,11 +113,8 @@ def _check_kind(data: Mapping[str, Any]) -> list[Problem]:
         return []
     versions = sorted(name.rpartition("/")[0] for name in known if name.rpartition("/")[2] == kind)
     group = api_version.rpartition("/")[0]
-    if (
-        versions
-        and (group == versions[0].rpartition("/")[0] or group in _BUILT_IN_GROUPS)
-        and (kind, group) != ("Event", "events.k8s.io")
-    ):
+    if (versions and (group == versions[0].rpartition("/")[0] or group in _BUILT_IN_GROUPS)
+        and (kind, group) != ("Event", "events.k8s.io")):
         return [Problem(("apiVersion",), "enum", api_version, f"{kind} is in {versions[0]}, not in {api_version}")]
     if group in _BUILT_IN_GROUPS and kind not in _UNMODELLED_KINDS:
         in_group = [name.rpartition("/")[2] for name in known if name.rpartition("/")[0] == api_version]

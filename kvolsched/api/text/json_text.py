@@ -122,12 +122,8 @@ def _deeper(data: Any, max_depth: int) -> bool:
     """Say whether data is nested deeper than this, level by level, without recursion."""
     level = [data]
     for _ in range(max_depth + 1):
-        level = [
-            child
-            for value in level
-            for child in (value.values() if isinstance(value, dict) else value)
-            if isinstance(child, dict | list)
-        ]
+        level = [child for value in level for child in (value.values() if isinstance(value, dict) else value)
+                 if isinstance(child, dict | list)]
         if not level:
             return False
     return True
@@ -207,10 +203,7 @@ def find_json_lines(text: str, wanted: Collection[tuple[int, FieldPath]]) -> dic
         position = _SPACE.match(text, json.JSONDecoder().raw_decode(text, position)[1]).end()  # type: ignore[union-attr]
         number += 1
     return {
-        (number, path): next(
-            lines[number, path[:length]]
-            for length in range(len(path), -1, -1)
-            if (number, path[:length]) in lines
-        )
+        (number, path): next(lines[number, path[:length]] for length in range(len(path), -1, -1)
+                             if (number, path[:length]) in lines)
         for number, path in wanted
     }

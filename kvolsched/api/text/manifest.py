@@ -142,10 +142,8 @@ def _with_lines(problems: Sequence[tuple[Document, Problem]], max_length: int | 
         if document.text is not None and (max_length is None or len(document.text) <= max_length):
             _, paths = texts.setdefault(id(document.text), (document, set()))
             paths.add((document.number, (*document.inside, *problem.path)))
-    lines = {
-        key: (find_json_lines if document.json else find_yaml_lines)(str(document.text), paths)
-        for key, (document, paths) in texts.items()
-    }
+    lines = {key: (find_json_lines if document.json else find_yaml_lines)(str(document.text), paths)
+             for key, (document, paths) in texts.items()}
     return [
         Fault(
             source=document.source, document=document.number,

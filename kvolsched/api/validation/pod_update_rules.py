@@ -130,10 +130,8 @@ def _only_appends(old: NodeSelectorTerm, new: NodeSelectorTerm) -> bool:
     """Say whether requirements were only appended; an empty term matches nothing, so filling it would widen."""
     if not old.match_expressions and not old.match_fields:
         return not new.match_expressions and not new.match_fields
-    return (
-        new.match_expressions[: len(old.match_expressions)] == old.match_expressions
-        and new.match_fields[: len(old.match_fields)] == old.match_fields
-    )
+    return (new.match_expressions[: len(old.match_expressions)] == old.match_expressions
+            and new.match_fields[: len(old.match_fields)] == old.match_fields)
 
 
 def _with_directives(before: PodSpec, after: PodSpec) -> PodSpec:

@@ -76,11 +76,8 @@ def describe_claim(claim: PersistentVolumeClaim, context: DescribeContext) -> It
         fields = (("APIGroup", "apiGroup"), ("Kind", "kind"), ("Name", "name"))
         yield from (f"  {title}:\t{source[name]}" for title, name in fields if name in source)
     owners = {owner.uid for owner in meta.owner_references if owner.kind == "Pod"}
-    users = [
-        pod.metadata.name
-        for pod in context.objects_of("Pod", meta.namespace)
-        if pod.metadata.uid in owners or meta.name in _claim_names(pod)
-    ]
+    users = [pod.metadata.name for pod in context.objects_of("Pod", meta.namespace)
+             if pod.metadata.uid in owners or meta.name in _claim_names(pod)]
     yield from field_lines("Used By", users)
     yield from timed_condition_lines(claim.status.conditions, "lastProbeTime", "LastProbeTime")
 

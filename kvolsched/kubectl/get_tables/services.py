@@ -14,9 +14,8 @@ from .table import Table, object_age
 def service_row(service: Service, now: datetime) -> Sequence[str]:
     """Return the cells of a Service."""
     spec, external_ips = service.spec, ",".join(service.spec.rest.get("externalIPs", ()))
-    ports = [
-        f"{port.port}{f':{port.node_port}' if port.node_port else ''}/{port.protocol or 'TCP'}" for port in spec.ports
-    ]
+    ports = [f"{port.port}{f':{port.node_port}' if port.node_port else ''}/{port.protocol or 'TCP'}"
+             for port in spec.ports]
     external = spec.external_name if spec.type == "ExternalName" else external_ips
     if spec.type == "LoadBalancer":
         balancer = service.rest.get("status", EMPTY).get("loadBalancer", EMPTY)
