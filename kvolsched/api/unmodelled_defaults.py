@@ -42,8 +42,6 @@ def _with_missing_in(rest: Frozen, name: str, values: Frozen) -> Frozen:
     return rest.with_(**{name: _with_missing(inner, values)}) if isinstance(inner, Frozen) else rest
 
 
-# --- pods ------------------------------------------------------------------------------------------------------------
-
 _TERMINATION_FIELDS = {"terminationMessagePath": "/dev/termination-log", "terminationMessagePolicy": "File"}
 _CONTAINER_BY_PULL_POLICY = {policy: Frozen(imagePullPolicy=policy, **_TERMINATION_FIELDS)
                              for policy in ("Always", "IfNotPresent")}
@@ -146,9 +144,6 @@ def _template(template: PodTemplateSpec) -> PodTemplateSpec:
     return evolve(template, spec=_pod_spec(template.spec, _TEMPLATE_SPEC))
 
 
-# --- workloads -------------------------------------------------------------------------------------------------------
-
-
 def _stateful_set(stateful_set: StatefulSet) -> StatefulSet:
     rest = _with_missing(stateful_set.spec.rest, Frozen(revisionHistoryLimit=10))
     strategy = _with_missing(rest.get("updateStrategy", EMPTY), Frozen(type="RollingUpdate"))
@@ -165,9 +160,6 @@ def _stateful_set(stateful_set: StatefulSet) -> StatefulSet:
 
 def _workload(workload: Deployment | ReplicaSet | DaemonSet) -> Any:
     return evolve_parts(workload, spec={"template": _template(workload.spec.template)})
-
-
-# --- storage ---------------------------------------------------------------------------------------------------------
 
 
 def _claim(claim: PersistentVolumeClaim) -> PersistentVolumeClaim:
@@ -195,8 +187,6 @@ _DATA_SOURCE_KINDS = (
     (None, "PersistentVolumeClaim"), ("", "PersistentVolumeClaim"), ("snapshot.storage.k8s.io", "VolumeSnapshot")
 )  # fmt: skip
 
-
-# --- the rest --------------------------------------------------------------------------------------------------------
 
 _NODE_INFO = (
     "architecture", "bootID", "containerRuntimeVersion", "kernelVersion", "kubeProxyVersion", "kubeletVersion",

@@ -149,9 +149,8 @@ class ApiServer:
     """
 
     def __init__(self, admit: Admit = lambda _verb, _old, new, _log: new,
-                 subresources: Mapping[str, Subresource] | None = None,
-                 permit: Permit = lambda _component, _verb, _kind: True,
-                 generations: Iterable[str] = (), series: Iterable[str] = ()) -> None:
+                 subresources: Mapping[str, Subresource] | None = None, permit: Permit = lambda _component, _verb,
+                 _kind: True, generations: Iterable[str] = (), series: Iterable[str] = ()) -> None:
         self.admit = admit
         self.subresources = dict(subresources or {})
         self.permit = permit

@@ -44,11 +44,9 @@ def record_event(log: Log, source: str, about: Any, type_: str, reason: str, mes
         return
     meta = ObjectMeta(name=event_key.name, namespace=event_key.namespace, creation_timestamp=now,
                       resource_version=log.place + 1)
-    log.write(
-        event_key,
-        Event(metadata=meta, involved_object=_reference(key, about), type=type_, reason=reason, message=message,
-              source=EventSource(component=source), count=1, first_timestamp=now, last_timestamp=now),
-    )
+    event = Event(metadata=meta, involved_object=_reference(key, about), type=type_, reason=reason, message=message,
+                  source=EventSource(component=source), count=1, first_timestamp=now, last_timestamp=now)
+    log.write(event_key, event)
 
 
 def _series_event(log: Log, key: Key, fields: list[str]) -> Key:

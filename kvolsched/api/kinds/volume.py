@@ -7,8 +7,7 @@ from typing import ClassVar
 
 import attrs
 
-from .meta import EMPTY, Condition, Frozen, ObjectMeta, ObjectReference
-from .resources import Resources
+from .meta import EMPTY, Condition, Frozen, ObjectMeta, ObjectReference, Resources
 from .selector import LabelSelector, NodeSelector
 
 # Annotation keys of volume binding; every revision reads all of them.
@@ -69,7 +68,6 @@ class PersistentVolumeStatus:
 class PersistentVolume:
     kind: ClassVar[str] = "PersistentVolume"
     api_version: ClassVar[str] = "v1"
-
     metadata: ObjectMeta = ObjectMeta()
     spec: PersistentVolumeSpec = PersistentVolumeSpec()
     status: PersistentVolumeStatus = PersistentVolumeStatus()
@@ -115,7 +113,6 @@ class PersistentVolumeClaimStatus:
 class PersistentVolumeClaim:
     kind: ClassVar[str] = "PersistentVolumeClaim"
     api_version: ClassVar[str] = "v1"
-
     metadata: ObjectMeta = ObjectMeta()
     spec: PersistentVolumeClaimSpec = PersistentVolumeClaimSpec()
     status: PersistentVolumeClaimStatus = PersistentVolumeClaimStatus()

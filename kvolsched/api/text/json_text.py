@@ -12,7 +12,7 @@ from typing import Any
 import attrs
 
 from .fault import Fault, format_value
-from .input_limits import LIMITS
+from .sources import LIMITS
 
 FieldPath = tuple[str | int, ...]
 

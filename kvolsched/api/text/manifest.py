@@ -1,7 +1,7 @@
 """Read manifests from texts, files, directories or plain data as objects, and write objects as manifests.
 
 All faults are reported together, with source, document, line, path, rule and value, and then nothing is loaded. Texts
-are not trusted: `input_limits` bounds their size.
+are not trusted: `sources.LIMITS` bounds their size.
 """
 
 from __future__ import annotations
@@ -19,10 +19,9 @@ from .convert import decode, from_plain, object_reference, to_plain, unmodelled_
 from .document import Document, decode_object, find_duplicate, split_objects
 from .dump_checks import MissingKind, find_contradictions, missing_kinds
 from .fault import Fault, ManifestError, Problem, format_path
-from .input_limits import LIMITS
 from .json_text import FieldPath, JsonFault, find_json_lines, json_documents
 from .python_gc import paused_gc
-from .sources import read_sources
+from .sources import LIMITS, read_sources
 from .yaml_text import find_yaml_lines, is_yaml, to_yaml, yaml_documents
 
 __all__ = [

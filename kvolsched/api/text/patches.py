@@ -116,9 +116,6 @@ def _remove_at(data: Any, path: str) -> Any:
     return data
 
 
-# --- the three-way merge ---------------------------------------------------------------------------------------------
-
-
 @attrs.frozen
 class MergeResult:
     """Merged data, and whether kubectl sends a patch, which may change nothing."""

@@ -13,8 +13,8 @@ from typing import Any, NoReturn
 import yaml
 
 from .fault import Fault, format_value
-from .input_limits import LIMITS
 from .json_text import FieldPath
+from .sources import LIMITS
 
 _Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _Dumper: Any = getattr(yaml, "CSafeDumper", yaml.SafeDumper)

@@ -10,7 +10,7 @@ from typing import Any
 
 from ..kinds.kind import KINDS_BY_NAME
 from ..kinds.meta import ObjectMeta
-from .field_error import FieldError, FieldErrors, invalid_values, validate_labels
+from .field_error import FieldError, FieldErrors, invalid_values, validate_labels, validate_name
 from .name_syntax import check_dns_label, check_path_segment, check_qualified_name, check_subdomain
 
 # The syntax of names that need not be subdomains.
@@ -32,13 +32,9 @@ def validate_metadata(obj: Any) -> FieldErrors:
     if meta.generate_name:
         messages = check_name(_without_last_hyphen(meta.generate_name))  # a generated name ends in five more characters
         yield from invalid_values("metadata.generateName", meta.generate_name, messages)
-    if meta.name:
-        yield from invalid_values("metadata.name", meta.name, check_name(meta.name))
+    yield from validate_name("metadata.name", meta.name, check_name)
     if kind.namespaced:
-        if not meta.namespace:
-            yield FieldError("metadata.namespace", "Required")
-        else:
-            yield from invalid_values("metadata.namespace", meta.namespace, check_dns_label(meta.namespace))
+        yield from validate_name("metadata.namespace", meta.namespace, check_dns_label, required=True)
     elif meta.namespace:
         yield FieldError("metadata.namespace", "Forbidden", detail="not allowed on this type")
     yield from validate_labels("metadata.labels", meta.labels)

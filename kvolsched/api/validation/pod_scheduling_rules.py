@@ -15,7 +15,7 @@ from ..kinds.pod import (
     PodSpec,
     TopologySpreadConstraint,
 )
-from .field_error import FieldError, FieldErrors, invalid_values, validate_supported
+from .field_error import FieldError, FieldErrors, invalid_values, validate_supported, validate_unique
 from .name_syntax import check_dns_label, check_qualified_name
 from .selector_rules import validate_label_selector, validate_node_selector, validate_node_selector_term
 
@@ -26,9 +26,7 @@ def validate_scheduling_gates(path: str, spec: PodSpec) -> FieldErrors:
     for index, gate in enumerate(spec.scheduling_gates):
         item_path = f"{path}.schedulingGates[{index}]"
         yield from invalid_values(item_path, gate.name, check_qualified_name(gate.name))
-        if gate.name in seen:
-            yield FieldError(item_path, "Duplicate", gate.name)
-        seen.add(gate.name)
+        yield from validate_unique(item_path, gate.name, seen)
     if spec.scheduling_gates and spec.node_name:
         yield FieldError(f"{path}.nodeName", "Forbidden",
                          detail="cannot be set until all schedulingGates have been cleared")

@@ -13,7 +13,7 @@ from typing import Any
 from ..kinds.pod import PodTemplateSpec
 from ..kinds.selector import LabelSelector
 from ..kinds.workload import DaemonSet, Deployment, ReplicaSet, StatefulSet
-from .field_error import FieldError, FieldErrors, invalid_values, validate_labels, validate_supported
+from .field_error import FieldError, FieldErrors, validate_labels, validate_name, validate_supported
 from .name_syntax import check_dns_label
 from .pod_rules import validate_pod_spec
 from .policy_rules import number_of_int_or_percent, validate_at_most_all, validate_int_or_percent
@@ -37,8 +37,7 @@ def validate_stateful_set(stateful_set: StatefulSet) -> FieldErrors:
         yield FieldError("spec.podManagementPolicy", "Invalid", spec.pod_management_policy, detail)
     yield from validate_not_negative(replicas=spec.replicas, minReadySeconds=spec.rest.get("minReadySeconds"),
                                      ordinals__start=spec.rest.get("ordinals", {}).get("start"))
-    if spec.service_name:
-        yield from invalid_values("spec.serviceName", spec.service_name, check_dns_label(spec.service_name))
+    yield from validate_name("spec.serviceName", spec.service_name, check_dns_label)
     yield from _validate_stateful_set_strategy("spec.updateStrategy", spec.rest.get("updateStrategy", {}))
     retention = spec.rest.get("persistentVolumeClaimRetentionPolicy", {})
     for field in ("whenDeleted", "whenScaled"):

@@ -27,9 +27,8 @@ from ...world.apiserver import CommittedWrite, RefusedWrite, Write, key_of
 from ...world.component import TurnContext
 from ...world.log import Key
 from ...world.mutation_cache import record_written
-from ...world.operation_backoff import back_off_operation
 from ...world.plan import PlanBuilder, PlannedEvent, PlannedWrite, reference_of, report_outcome
-from ...world.reconciler import Reconciler
+from ...world.reconciler import Reconciler, back_off_operation
 from .cache import cache_of, pods_of
 from .options import CLAIM, OPERATIONS, SOURCE, UPSTREAM, VOLUME, PVControllerOptions
 

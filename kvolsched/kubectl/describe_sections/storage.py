@@ -21,9 +21,9 @@ from ..formatting import (
     format_time,
     go_string,
     label_lines,
+    timed_condition_lines,
 )
 from ..get_tables.storage import claim_capacity_and_modes, class_name_of
-from .conditions import timed_condition_lines
 from .context import DescribeContext
 from .volume_sources import source_lines
 

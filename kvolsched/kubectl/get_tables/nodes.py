@@ -13,8 +13,7 @@ from .table import Table, object_age
 ROLE_LABEL, ROLE_LABEL_PREFIX = "kubernetes.io/role", "node-role.kubernetes.io/"
 
 
-def node_row(node: Node, now: datetime) -> Sequence[str]:
-    """Return the cells of a node."""
+def _node_row(node: Node, now: datetime) -> Sequence[str]:
     info, addresses = node.status.rest.get("nodeInfo", EMPTY), node.status.rest.get("addresses", ())
     by_type = {address.get("type"): address.get("address") for address in reversed(addresses)}
     versions = ("osImage", "kernelVersion", "containerRuntimeVersion")
@@ -42,6 +41,6 @@ TABLES: Mapping[str, Table] = {
     "Node": Table(
         ("NAME", "STATUS", "ROLES", "AGE", "VERSION", "INTERNAL-IP", "EXTERNAL-IP", "OS-IMAGE", "KERNEL-VERSION",
          "CONTAINER-RUNTIME"),
-        node_row, frozenset({"INTERNAL-IP", "EXTERNAL-IP", "OS-IMAGE", "KERNEL-VERSION", "CONTAINER-RUNTIME"}),
+        _node_row, frozenset({"INTERNAL-IP", "EXTERNAL-IP", "OS-IMAGE", "KERNEL-VERSION", "CONTAINER-RUNTIME"}),
     ),
 }  # fmt: skip

@@ -11,8 +11,7 @@ from ..formatting import NONE, format_labels
 from .table import Table, object_age
 
 
-def service_row(service: Service, now: datetime) -> Sequence[str]:
-    """Return the cells of a Service."""
+def _service_row(service: Service, now: datetime) -> Sequence[str]:
     spec, external_ips = service.spec, ",".join(service.spec.rest.get("externalIPs", ()))
     ports = [f"{port.port}{f':{port.node_port}' if port.node_port else ''}/{port.protocol or 'TCP'}"
              for port in spec.ports]
@@ -28,6 +27,6 @@ def service_row(service: Service, now: datetime) -> Sequence[str]:
 
 
 TABLES: Mapping[str, Table] = {
-    "Service": Table(("NAME", "TYPE", "CLUSTER-IP", "EXTERNAL-IP", "PORT(S)", "AGE", "SELECTOR"), service_row,
+    "Service": Table(("NAME", "TYPE", "CLUSTER-IP", "EXTERNAL-IP", "PORT(S)", "AGE", "SELECTOR"), _service_row,
                      frozenset({"SELECTOR"})),
 }  # fmt: skip
