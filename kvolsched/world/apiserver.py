@@ -149,8 +149,9 @@ class ApiServer:
     """
 
     def __init__(self, admit: Admit = lambda _verb, _old, new, _log: new,
-                 subresources: Mapping[str, Subresource] | None = None, permit: Permit = lambda _component, _verb,
-                 _kind: True, generations: Iterable[str] = (), series: Iterable[str] = ()) -> None:
+                 subresources: Mapping[str, Subresource] | None = None,
+                 permit: Permit = lambda _component, _verb, _kind: True,
+                 generations: Iterable[str] = (), series: Iterable[str] = ()) -> None:
         self.admit = admit
         self.subresources = dict(subresources or {})
         self.permit = permit
@@ -251,7 +252,7 @@ class ApiServer:
         if old is None:
             return self._refuse(write, Denial("NotFound", f'{_resource(write.key)} "{write.key.name}" not found'))
         if write.uid and old.metadata.uid != write.uid:
-            detail = (f"Precondition failed: UID in precondition: {write.uid}, UID in object meta: {old.metadata.uid}")
+            detail = f"Precondition failed: UID in precondition: {write.uid}, UID in object meta: {old.metadata.uid}"
             return self._refuse(write, Denial("Conflict", f"{conflict_message(write.key).split(':')[0]}: {detail}"))
         if write.version and old.metadata.resource_version != write.version:
             return self._refuse(write, Denial("Conflict", conflict_message(write.key)))

@@ -88,7 +88,7 @@ def _fill_printed(obj: Any, data: Mapping[str, Any], problems: list[Problem], *,
     if isinstance(obj, StorageClass) and "parameters" in data and data["parameters"] is None:
         problems = [*problems, Problem(("parameters",), "assumed", None, "is empty, read as no parameters")]
     from_document = lenient or any(problem.rule == "spelling" for problem in problems)
-    if (from_document and isinstance(obj, PersistentVolume | PersistentVolumeClaim) and not obj.spec.access_modes):
+    if from_document and isinstance(obj, PersistentVolume | PersistentVolumeClaim) and not obj.spec.access_modes:
         spec: Any = attrs.evolve(obj.spec, access_modes=("ReadWriteOnce",))
         obj = attrs.evolve(obj, spec=spec)
         message = "is missing, read as [ReadWriteOnce]"
@@ -113,8 +113,8 @@ def _check_kind(data: Mapping[str, Any]) -> list[Problem]:
         return []
     versions = sorted(name.rpartition("/")[0] for name in known if name.rpartition("/")[2] == kind)
     group = api_version.rpartition("/")[0]
-    if (versions and (group == versions[0].rpartition("/")[0] or group in _BUILT_IN_GROUPS)
-        and (kind, group) != ("Event", "events.k8s.io")):
+    in_known_group = bool(versions) and group in (versions[0].rpartition("/")[0], *_BUILT_IN_GROUPS)
+    if in_known_group and (kind, group) != ("Event", "events.k8s.io"):
         return [Problem(("apiVersion",), "enum", api_version, f"{kind} is in {versions[0]}, not in {api_version}")]
     if group in _BUILT_IN_GROUPS and kind not in _UNMODELLED_KINDS:
         in_group = [name.rpartition("/")[2] for name in known if name.rpartition("/")[0] == api_version]

@@ -225,8 +225,7 @@ class _YamlReader:
             event = self.next_event()
             if type(event) is yaml.MappingEndEvent:
                 break
-            merge = (type(event) is yaml.ScalarEvent and event.value == "<<" and event.implicit[0]
-                     and event.tag is None)
+            merge = type(event) is yaml.ScalarEvent and event.value == "<<" and event.implicit[0] and event.tag is None
             key = self.key(event, depth)
             value = self.node(self.next_event(), depth + 1)
             if merge:
