@@ -87,7 +87,7 @@ def test_the_order_of_predicates_is_the_documented_one():
 
 @pytest.mark.checklist("73")
 def test_gates_are_those_of_the_code():
-    """Every gate stands on the page with the processes that heed it."""
+    """Every gate stands on the page with the processes that read it."""
     told = {row[0]: set(row[1].split(", ")) for row in rows("Gates")}
     assert told == {gate: {process for process, gates in GATES_OF.items() if gate in gates} for gate in told}
     assert set(told) == {gate for gates in GATES_OF.values() for gate in gates}
@@ -95,9 +95,9 @@ def test_gates_are_those_of_the_code():
 
 @pytest.mark.parametrize("revision", ["design", "upstream"])
 @pytest.mark.checklist("139")
-def test_a_scheduler_of_ones_own(revision):
+def test_the_custom_scheduler_of_the_page(revision):
     """The page's scheduler places pods with a free disk and with one to be made; kube-scheduler leaves them alone."""
-    schedule = example("A scheduler of one's own")["schedule"]
+    schedule = example("A custom scheduler")["schedule"]
     c = cluster(node("a1", "a"), node("b1", "b"), storage_class(), storage_class("local", "kubernetes.io/no-provisioner"),
                 volume("disk", "10Gi", "local", {HOST: ["a1"]}), claim("old", storage_class="local"), claim("new"),
                 pod("one", "old", schedulerName="mine"), pod("two", "new", schedulerName="mine"), revision=revision)
