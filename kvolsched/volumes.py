@@ -67,12 +67,8 @@ def claim_ref_key(ref: ObjectReference) -> str:
 def claim_ref_of(claim: PersistentVolumeClaim) -> ObjectReference:
     """Return the claimRef that binds a volume to this claim, uid included."""
     return ObjectReference(
-        api_version="v1",
-        kind="PersistentVolumeClaim",
-        namespace=claim.metadata.namespace or "default",
-        name=claim.metadata.name,
-        uid=claim.metadata.uid,
-        resource_version=claim.metadata.resource_version,
+        api_version="v1", kind="PersistentVolumeClaim", namespace=claim.metadata.namespace or "default",
+        name=claim.metadata.name, uid=claim.metadata.uid, resource_version=claim.metadata.resource_version
     )
 
 
@@ -235,13 +231,8 @@ def modes_of(volume: PersistentVolume) -> tuple[str, ...]:
 
 
 def find_matching_volume(
-    claim: PersistentVolumeClaim,
-    volumes: Iterable[PersistentVolume],
-    *,
-    node: Node | None = None,
-    excluded: Collection[str] = frozenset(),
-    delayed: bool = False,
-    rules: VolumeRules = UPSTREAM,
+    claim: PersistentVolumeClaim, volumes: Iterable[PersistentVolume], *, node: Node | None = None,
+    excluded: Collection[str] = frozenset(), delayed: bool = False, rules: VolumeRules = UPSTREAM
 ) -> PersistentVolume | None:
     """Return the volume to bind to a claim, or None.
 
@@ -285,10 +276,7 @@ def _could_serve(claim: PersistentVolumeClaim, volume: PersistentVolume, rules: 
 
 
 def is_free_match(
-    claim: PersistentVolumeClaim,
-    volume: PersistentVolume,
-    node: Node | None = None,
-    rules: VolumeRules = UPSTREAM,
+    claim: PersistentVolumeClaim, volume: PersistentVolume, node: Node | None = None, rules: VolumeRules = UPSTREAM
 ) -> bool:
     """Say whether phase, selector and class of an unclaimed volume suit; with a node also access modes and affinity."""
     if not rules.is_free(volume):
@@ -309,8 +297,7 @@ def serves(claim: PersistentVolumeClaim, volume: PersistentVolume, rules: Volume
 def suits(claim: PersistentVolumeClaim, volume: PersistentVolume, rules: VolumeRules = UPSTREAM) -> bool:
     """Say whether an unclaimed volume suits a claim for the scheduler, size and node aside."""
     return (
-        _could_serve(claim, volume, rules)
-        and has_access_modes(volume, claim)
+        _could_serve(claim, volume, rules) and has_access_modes(volume, claim)
         and is_free_match(claim, volume, None, rules)
     )
 

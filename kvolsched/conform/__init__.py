@@ -13,17 +13,6 @@ from .recording import Case, Recorded, read
 from .verdicts import judge_case
 
 __all__ = [
-    "ABSENT",
-    "FAMILIES",
-    "Agreement",
-    "Case",
-    "Difference",
-    "Family",
-    "Recorded",
-    "Trace",
-    "compare",
-    "conform",
-    "judge_case",
-    "read",
-    "trace",
+    "ABSENT", "FAMILIES", "Agreement", "Case", "Difference", "Family", "Recorded", "Trace", "compare", "conform",
+    "judge_case", "read", "trace"
 ]

@@ -192,9 +192,7 @@ def probe_expected(case: Case) -> Mapping[str, Any]:
     if recorded.get("message"):
         recorded["message"] = _DIFFERENCE.sub("", recorded["message"])
     if "causes" in recorded:
-        recorded["causes"] = [
-            {**one, "message": _DIFFERENCE.sub("", one["message"])} for one in recorded["causes"]
-        ]
+        recorded["causes"] = [{**one, "message": _DIFFERENCE.sub("", one["message"])} for one in recorded["causes"]]
     return recorded
 
 

@@ -55,10 +55,8 @@ class _Play:
             (),
             self.ask,
             PublishingOptions(
-                namespace=case["namespace"],
-                managed_by=case["managedBy"],
-                owner=_owner(case["owner"]),
-                immediate=case["immediateBinding"],
+                namespace=case["namespace"], managed_by=case["managedBy"], owner=_owner(case["owner"]),
+                immediate=case["immediateBinding"]
             ),
         )
         routine = self.publisher.routine()

@@ -39,11 +39,9 @@ def as_in_1_11(revision: Revision, *extra: EnabledPlugin, only: tuple[str, ...] 
         if not only or enabled.name in only:
             plugins.append(attrs.evolve(enabled, plugin=plugin, weight=0))
     return attrs.evolve(
-        revision,
-        profile=attrs.evolve(revision.profile, plugins=(*plugins, *extra)),
+        revision, profile=attrs.evolve(revision.profile, plugins=(*plugins, *extra)),
         flow=attrs.evolve(revision.flow, volume_binding=binding, options=rules),
-        binder=attrs.evolve(revision.binder, rules=rules),
-        provisioning=attrs.evolve(revision.provisioning, delay=0.0),
+        binder=attrs.evolve(revision.binder, rules=rules), provisioning=attrs.evolve(revision.provisioning, delay=0.0)
     )
 
 

@@ -56,8 +56,7 @@ def read(path: Path) -> tuple[Recorded, ...]:
     if not name.endswith(".json"):
         return tuple(
             Recorded(str(case.get("family", stem)), str(case.get("id", f"{stem}:{number}")), line)
-            for number, line in enumerate(text.split("\n"), 1)
-            if line.strip()
+            for number, line in enumerate(text.split("\n"), 1) if line.strip()
             for case in [_parsed(path, number, line)]
         )
     case = _parsed(path, 1, text)

@@ -72,9 +72,7 @@ def _ranked(judgement: Judgement) -> tuple[dict[str, int] | None, dict[str, int]
 
 def with_spreading(profile: Profile, plugin: PodTopologySpread) -> Profile:
     """Return a profile with another PodTopologySpread."""
-    plugins = tuple(
-        attrs.evolve(each, plugin=plugin) if each.name == NAME else each for each in profile.plugins
-    )
+    plugins = tuple(attrs.evolve(each, plugin=plugin) if each.name == NAME else each for each in profile.plugins)
     return attrs.evolve(profile, plugins=plugins)
 
 

@@ -69,8 +69,7 @@ def _numbered(trace: Mapping[str, Any]) -> Iterator[dict[str, str]]:
     orders = [permutations(names) if len(names) <= MAX_PENDING else (names,) for names in pending.values()]
     for chosen in product(*orders):
         last = {
-            name: f"{owner}-#{count.get(owner, 0) + number}"
-            for owner, names in zip(pending, chosen, strict=True)
+            name: f"{owner}-#{count.get(owner, 0) + number}" for owner, names in zip(pending, chosen, strict=True)
             for number, name in enumerate(names, 1)
         }
         yield {**found, **last}

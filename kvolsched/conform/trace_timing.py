@@ -129,8 +129,7 @@ class TraceClock:
         with self.world.transaction() as step:
             found = [
                 (self._since(process, actor, since, cause), process.name != SCHEDULER, lane, process, actor, cause)
-                for lane, process in enumerate(self._running())
-                for actor in process.component.actors
+                for lane, process in enumerate(self._running()) for actor in process.component.actors
                 for since, cause in self._ready(process, actor)
             ]
             found.sort(key=lambda each: each[:3])

@@ -140,8 +140,7 @@ def _of_interest(case: Case, final: Mapping[str, Any]) -> dict[str, Any]:
     finals = _finals(case)
     return {
         name: {word: value for word, value in final[name].items() if any(word in each for each in variants)}
-        for name, variants in finals.items()
-        if name in final
+        for name, variants in finals.items() if name in final
     }
 
 

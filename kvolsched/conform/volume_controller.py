@@ -93,9 +93,7 @@ class _CasePlayer:
 
     def __init__(self, case: Case, revision: Revision) -> None:
         gate = case.get("gates", {}).get("DynamicProvisioningScheduling", True)
-        options = attrs.evolve(
-            revision.binder, in_tree_plugins=frozenset({HOST_PATH}), delayed_provisioning=gate
-        )
+        options = attrs.evolve(revision.binder, in_tree_plugins=frozenset({HOST_PATH}), delayed_provisioning=gate)
         self.records_provision = case.get("family") == FAMILY_OF_1_11
         self.started: list[str] = []
         self.operations = _RecordingOperations(_plugins(case), options)

@@ -216,20 +216,17 @@ class DaemonPods:
         pod = Pod(
             metadata=ObjectMeta(
                 name=f"{owner.metadata.name}-{pod_name_suffix(owner.metadata.uid, number)}",
-                generate_name=f"{owner.metadata.name}-",
-                namespace=owner.metadata.namespace or "default",
+                generate_name=f"{owner.metadata.name}-", namespace=owner.metadata.namespace or "default",
                 labels=template.metadata.labels.merged({REVISION_LABEL: self.hash}),
-                annotations=template.metadata.annotations,
-                owner_references=(controller_reference(owner),),
+                annotations=template.metadata.annotations, owner_references=(controller_reference(owner),)
             ),
             spec=spec_for(template.spec, node, sets_node_name=options.sets_node_name),
         )
         about = key_of(owner)
         plan.create(
-            pod,
-            f"DaemonSet controller creates {reference_of(pod)} for node {node}",
+            pod, f"DaemonSet controller creates {reference_of(pod)} for node {node}",
             on_success=(PlannedEvent(about, "Normal", "SuccessfulCreate", f"Created pod: {pod.metadata.name}", NAME),),
-            on_failure=(PlannedEvent(about, "Warning", "FailedCreate", "Error creating: {error}", NAME),),
+            on_failure=(PlannedEvent(about, "Warning", "FailedCreate", "Error creating: {error}", NAME),)
         )
 
     def _delete(self, plan: PlanBuilder, pod: Pod) -> None:
@@ -255,13 +252,9 @@ class DaemonPods:
         return attrs.evolve(
             self.owner.status,
             observed_generation=generation(self.owner) if processed else self.owner.status.observed_generation,
-            desired_number_scheduled=desired,
-            current_number_scheduled=current,
-            number_misscheduled=misscheduled,
-            number_ready=ready,
-            updated_number_scheduled=updated,
-            number_available=number_available,
-            number_unavailable=desired - number_available,
+            desired_number_scheduled=desired, current_number_scheduled=current, number_misscheduled=misscheduled,
+            number_ready=ready, updated_number_scheduled=updated, number_available=number_available,
+            number_unavailable=desired - number_available
         )
 
     def wake_when_available(self, cause: str) -> None:
@@ -315,8 +308,7 @@ def fits(owner: DaemonSet, node: Node) -> tuple[bool, bool]:
         return False, False
     tolerations = _tolerations(spec)
     untolerated = [
-        taint.effect
-        for taint in node.spec.taints
+        taint.effect for taint in node.spec.taints
         if taint.effect != "PreferNoSchedule" and not any(each.tolerates(taint) for each in tolerations)
     ]
     return not untolerated, "NoExecute" not in untolerated

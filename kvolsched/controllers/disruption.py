@@ -83,13 +83,9 @@ def sync(ctx: TurnContext, cause: str) -> Sequence[Write]:
     allowed = max(0, healthy - desired) if expected > 0 else 0
     reason = "SufficientPods" if allowed else "InsufficientPods"
     status = attrs.evolve(
-        budget.status,
-        observed_generation=generation(budget),
-        disruptions_allowed=allowed,
-        current_healthy=healthy,
-        desired_healthy=desired,
-        expected_pods=expected,
-        conditions=_conditions(budget, "True" if allowed else "False", reason, "", ctx.moment),
+        budget.status, observed_generation=generation(budget), disruptions_allowed=allowed, current_healthy=healthy,
+        desired_healthy=desired, expected_pods=expected,
+        conditions=_conditions(budget, "True" if allowed else "False", reason, "", ctx.moment)
     )
     count = f"{allowed} disruption{'' if allowed == 1 else 's'}"
     words = f"disruption controller allows {count} of {reference_of(budget)}"
@@ -100,9 +96,7 @@ def sync(ctx: TurnContext, cause: str) -> Sequence[Write]:
 FAILED = "Failed to calculate the number of expected pods"
 
 
-def _expected_and_desired(
-    plan: PlanBuilder, budget: PodDisruptionBudget, pods: Sequence[Pod]
-) -> tuple[int, int]:
+def _expected_and_desired(plan: PlanBuilder, budget: PodDisruptionBudget, pods: Sequence[Pod]) -> tuple[int, int]:
     """Return how many pods are expected, and how many of them have to be healthy."""
     max_unavailable, min_available = budget.spec.max_unavailable, budget.spec.min_available
     if max_unavailable is not None:
@@ -178,19 +172,13 @@ def _fail_safe(plan: PlanBuilder, budget: PodDisruptionBudget, why: str) -> None
     plan.update_status(budget, attrs.evolve(budget, status=status), words)
 
 
-def _conditions(
-    budget: PodDisruptionBudget, status: str, reason: str, message: str, now: str
-) -> tuple[Condition, ...]:
+def _conditions(budget: PodDisruptionBudget, status: str, reason: str, message: str, now: str) -> tuple[Condition, ...]:
     """Return a budget's conditions with DisruptionAllowed; lastTransitionTime changes with its status."""
     old = next((found for found in budget.status.conditions if found.type == "DisruptionAllowed"), None)
     since = old.last_transition_time if old is not None and old.status == status else now
     condition = Condition(
-        type="DisruptionAllowed",
-        status=status,
-        reason=reason,
-        message=message,
-        last_transition_time=since,
-        rest=Frozen(observedGeneration=generation(budget)),
+        type="DisruptionAllowed", status=status, reason=reason, message=message, last_transition_time=since,
+        rest=Frozen(observedGeneration=generation(budget))
     )
     return (*(found for found in budget.status.conditions if found.type != "DisruptionAllowed"), condition)
 

@@ -79,11 +79,9 @@ def claim_for(pod: Pod, volume: str, template: PersistentVolumeClaimTemplate) ->
     """Return the claim of a pod's ephemeral volume: its template, named after pod and volume."""
     return PersistentVolumeClaim(
         metadata=ObjectMeta(
-            name=f"{pod.metadata.name}-{volume}",
-            namespace=pod.metadata.namespace or "default",
-            labels=template.metadata.labels,
-            annotations=template.metadata.annotations,
-            owner_references=(controller_reference(pod),),
+            name=f"{pod.metadata.name}-{volume}", namespace=pod.metadata.namespace or "default",
+            labels=template.metadata.labels, annotations=template.metadata.annotations,
+            owner_references=(controller_reference(pod),)
         ),
         spec=template.spec,
     )

@@ -91,15 +91,9 @@ class StatusPatch:
         """Return the pod with this status merged into its own."""
         new = {condition.type: condition for condition in self.conditions}
         status = attrs.evolve(
-            pod.status,
-            phase=self.phase,
-            reason=self.reason,
-            message=self.message,
+            pod.status, phase=self.phase, reason=self.reason, message=self.message,
             start_time=pod.status.start_time or self.start_time,
-            conditions=(
-                *(new.pop(condition.type, condition) for condition in pod.status.conditions),
-                *new.values(),
-            ),
+            conditions=(*(new.pop(condition.type, condition) for condition in pod.status.conditions), *new.values())
         )
         return attrs.evolve(pod, status=status)
 

@@ -101,20 +101,17 @@ def _create(plan: PlanBuilder, owner: ReplicaSet, cause: str, count: int) -> Non
         pod = Pod(
             metadata=ObjectMeta(
                 name=f"{owner.metadata.name}-{pod_name_suffix(owner.metadata.uid, number)}",
-                generate_name=f"{owner.metadata.name}-",
-                namespace=owner.metadata.namespace or "default",
-                labels=template.metadata.labels,
-                annotations=template.metadata.annotations,
-                owner_references=(controller_reference(owner),),
+                generate_name=f"{owner.metadata.name}-", namespace=owner.metadata.namespace or "default",
+                labels=template.metadata.labels, annotations=template.metadata.annotations,
+                owner_references=(controller_reference(owner),)
             ),
             spec=template.spec,
         )
         about = key_of(owner)
         plan.create(
-            pod,
-            f"ReplicaSet controller creates {reference_of(pod)}",
+            pod, f"ReplicaSet controller creates {reference_of(pod)}",
             on_success=(PlannedEvent(about, "Normal", "SuccessfulCreate", f"Created pod: {pod.metadata.name}", NAME),),
-            on_failure=(PlannedEvent(about, "Warning", "FailedCreate", "Error creating: {error}", NAME),),
+            on_failure=(PlannedEvent(about, "Warning", "FailedCreate", "Error creating: {error}", NAME),)
         )
     ctx.remember("made", cause, first + count)
 
@@ -132,11 +129,8 @@ def _pods_to_delete(ctx: TurnContext, owner: ReplicaSet, replicas: Sequence[Pod]
 
     def order(pod: Pod) -> tuple[Any, ...]:
         return (
-            bool(pod.spec.node_name),
-            _PHASE_ORDER.get(pod.status.phase, 1),
-            is_ready(pod),
-            _cost(pod),
-            -per_node[pod.spec.node_name],
+            bool(pod.spec.node_name), _PHASE_ORDER.get(pod.status.phase, 1), is_ready(pod), _cost(pod),
+            -per_node[pod.spec.node_name]
         )
 
     return sorted(by_age, key=order)[:count]
@@ -164,13 +158,11 @@ def _status(ctx: TurnContext, owner: ReplicaSet, replicas: Sequence[Pod], pods: 
     min_ready_seconds, now = owner.spec.min_ready_seconds, ctx.moment
     labels = owner.spec.template.metadata.labels
     return attrs.evolve(
-        owner.status,
-        observed_generation=generation(owner),
-        replicas=len(replicas),
+        owner.status, observed_generation=generation(owner), replicas=len(replicas),
         fully_labeled_replicas=sum(labels.items() <= pod.metadata.labels.items() for pod in replicas),
         ready_replicas=sum(map(is_ready, replicas)),
         available_replicas=sum(is_available(pod, min_ready_seconds, now) for pod in replicas),
-        rest=owner.status.rest.with_(terminatingReplicas=sum(map(is_terminating, pods))),
+        rest=owner.status.rest.with_(terminatingReplicas=sum(map(is_terminating, pods)))
     )
 
 

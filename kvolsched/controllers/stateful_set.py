@@ -291,13 +291,10 @@ class StatefulSetReplicas:
         pods = list(self.pods.values())
         live_pods = [pod for pod in pods if pod.metadata.deletion_timestamp is None]
         status = attrs.evolve(
-            owner.status,
-            observed_generation=generation(owner),
-            replicas=len(pods),
+            owner.status, observed_generation=generation(owner), replicas=len(pods),
             current_replicas=sum(_revision(pod, current) == current for pod in live_pods) - replaced,
             updated_replicas=sum(_revision(pod, update) == update for pod in live_pods),
-            ready_replicas=sum(map(is_running_and_ready, pods)),
-            available_replicas=sum(map(self._is_available, pods)),
+            ready_replicas=sum(map(is_running_and_ready, pods)), available_replicas=sum(map(self._is_available, pods))
         )
         if self.options.revisions:
             status = attrs.evolve(status, current_revision=current, update_revision=update)
@@ -367,11 +364,8 @@ def pod_for(owner: StatefulSet, ordinal: int) -> Pod:
         rest = rest.merged({"subdomain": owner.spec.service_name})
     return Pod(
         metadata=ObjectMeta(
-            name=name,
-            namespace=owner.metadata.namespace or "default",
-            labels=labels,
-            annotations=template.metadata.annotations,
-            owner_references=(controller_reference(owner),),
+            name=name, namespace=owner.metadata.namespace or "default", labels=labels,
+            annotations=template.metadata.annotations, owner_references=(controller_reference(owner),)
         ),
         spec=attrs.evolve(template.spec, volumes=(*claims.values(), *others), rest=rest),
     )
@@ -383,10 +377,8 @@ def claims_for(owner: StatefulSet, ordinal: int) -> Iterator[PersistentVolumeCla
     selected = selector.match_labels if selector is not None else Frozen()
     for template in owner.spec.volume_claim_templates:
         meta = attrs.evolve(
-            template.metadata,
-            name=f"{template.metadata.name}-{owner.metadata.name}-{ordinal}",
-            namespace=owner.metadata.namespace or "default",
-            labels=template.metadata.labels.merged(selected),
+            template.metadata, name=f"{template.metadata.name}-{owner.metadata.name}-{ordinal}",
+            namespace=owner.metadata.namespace or "default", labels=template.metadata.labels.merged(selected)
         )
         yield attrs.evolve(template, metadata=meta)
 

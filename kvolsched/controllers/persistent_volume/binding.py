@@ -125,13 +125,8 @@ class BindingWrites:
             plan.event(claim, "Warning", reason, message)
 
     def set_claim_phase(
-        self,
-        plan: PlanBuilder,
-        claim: PersistentVolumeClaim,
-        phase: str,
-        volume: PersistentVolume | None = None,
-        *,
-        clean: bool = False,
+        self, plan: PlanBuilder, claim: PersistentVolumeClaim, phase: str, volume: PersistentVolume | None = None, *,
+        clean: bool = False
     ) -> None:
         """Set a claim's phase, and what of its status follows the phase and the volume."""
         new = attrs.evolve(claim, status=self.claim_status(claim, phase, volume))

@@ -22,10 +22,8 @@ from .options import CLAIM, CLAIMS, VOLUME, VOLUMES
 def views(_seen: InformerCache) -> dict[str, View]:
     """Return the controller's views, empty."""
     cache = MutationCache(
-        (CLAIM, VOLUME),
-        free_volumes=Index(VOLUME, _index_free_volume),
-        claimed_volumes=Index(VOLUME, _index_claimed_volume),
-        pending_claims=Index(CLAIM, _index_pending_claim),
+        (CLAIM, VOLUME), free_volumes=Index(VOLUME, _index_free_volume),
+        claimed_volumes=Index(VOLUME, _index_claimed_volume), pending_claims=Index(CLAIM, _index_pending_claim)
     )
     return {"cache": cache, "pods": Index("Pod", _index_pod)}
 

@@ -138,9 +138,7 @@ class ClaimSync:
         """Say whether the scheduler has selected a node for a claim: its signal to provision (S0, annSelectedNode)."""
         return self.options.delayed_provisioning and bool(selected_node(claim, self.options.rules))
 
-    def _best_match(
-        self, ctx: TurnContext, claim: PersistentVolumeClaim, *, delayed: bool
-    ) -> PersistentVolume | None:
+    def _best_match(self, ctx: TurnContext, claim: PersistentVolumeClaim, *, delayed: bool) -> PersistentVolume | None:
         """Return the volume to bind: the fewest access modes that hold a match win, even over a smaller volume."""
         indexes = cache_of(ctx).indexes
         prebound = indexes["claimed_volumes"].get(claim_key(claim))
@@ -268,11 +266,8 @@ class ClaimSync:
         key = Key(CLAIM, claim.metadata.namespace or "default", claim.metadata.name)
         failed = PlannedEvent(key, "Warning", "ProvisioningFailed", messages.claim_not_saved, SOURCE)
         plan.update(
-            claim,
-            annotated,
-            f"PV controller asks provisioner {provisioner} for a volume for {reference_of(claim)}",
-            on_failure=(failed,) if messages.claim_not_saved else (),
-            operation=_operation(claim),
+            claim, annotated, f"PV controller asks provisioner {provisioner} for a volume for {reference_of(claim)}",
+            on_failure=(failed,) if messages.claim_not_saved else (), operation=_operation(claim)
         )
         message = messages.external_provisioner.format(provisioner=provisioner)
         plan.event(annotated, "Normal", "ExternalProvisioning", message)

@@ -195,9 +195,7 @@ class Operations:
         plan.update(claim, annotated, words)
         plan.enqueue(OPERATIONS, cause)
 
-    def _remove_selected_node(
-        self, plan: PlanBuilder, cause: str, claim: PersistentVolumeClaim, message: str
-    ) -> None:
+    def _remove_selected_node(self, plan: PlanBuilder, cause: str, claim: PersistentVolumeClaim, message: str) -> None:
         """Provisioning failed: remove the selected node, so that the scheduler may choose another (S0)."""
         failed = PlannedEvent(key_of(claim), "Warning", "ProvisioningFailed", message, SOURCE)
         words = f"PV controller cannot provision a volume and removes the selected node of {reference_of(claim)}"

@@ -55,8 +55,7 @@ class VolumeSync:
         elif claim.spec.volume_name == volume.metadata.name:
             writes.set_volume_phase(plan, volume, "Bound")
         elif (
-            PROVISIONED_BY in volume.metadata.annotations
-            and volume.spec.persistent_volume_reclaim_policy == "Delete"
+            PROVISIONED_BY in volume.metadata.annotations and volume.spec.persistent_volume_reclaim_policy == "Delete"
         ):
             self._release(plan, volume)  # provisioned for a claim that has got another
         else:

@@ -271,11 +271,9 @@ class CapacityPublisher:
         owner = self.options.owner
         return CSIStorageCapacity(
             metadata=ObjectMeta(
-                name=self._new_name(ctx, item),
-                namespace=self.options.namespace,
-                generate_name="csisc-",
+                name=self._new_name(ctx, item), namespace=self.options.namespace, generate_name="csisc-",
                 labels=Frozen({DRIVER_LABEL: self.driver, MANAGER_LABEL: self.options.managed_by}),
-                owner_references=(owner,) if owner is not None else (),
+                owner_references=(owner,) if owner is not None else ()
             ),
             storage_class_name=item.storage_class,
             node_topology=LabelSelector(match_labels=Frozen(item.segment)),
@@ -316,9 +314,7 @@ class CapacityPublisher:
             ctx.cancel_wake_up(cause)
             ctx.remember("failures", f"{self.name}|{cause}", None)
 
-    def causes_to_refresh(
-        self, ctx: TurnContext, segments: Sequence[Topology] | None, storage_class: str
-    ) -> list[str]:
+    def causes_to_refresh(self, ctx: TurnContext, segments: Sequence[Topology] | None, storage_class: str) -> list[str]:
         """Return the capacities to ask for after a volume was made or deleted: by its topologies, else by its class.
 
         Args:

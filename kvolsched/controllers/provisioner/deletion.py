@@ -37,8 +37,7 @@ class VolumeDeletion:
 
     def _is_released(self, volume: PersistentVolume) -> bool:
         return (
-            volume.status.phase == "Released"
-            and volume.spec.persistent_volume_reclaim_policy == "Delete"
+            volume.status.phase == "Released" and volume.spec.persistent_volume_reclaim_policy == "Delete"
             and self.driver.acts_for(volume.metadata.annotations.get(PROVISIONED_BY, ""))
             and volume.metadata.deletion_timestamp is None
         )
@@ -46,8 +45,7 @@ class VolumeDeletion:
     def _is_going(self, volume: PersistentVolume) -> bool:
         """Say whether a volume's deletion waits for this driver; that of a bound volume does not yet."""
         return (
-            volume.metadata.deletion_timestamp is not None
-            and FINALIZER in volume.metadata.finalizers
+            volume.metadata.deletion_timestamp is not None and FINALIZER in volume.metadata.finalizers
             and volume.status.phase != "Bound"
             and self.driver.acts_for(volume.metadata.annotations.get(PROVISIONED_BY, ""))
         )

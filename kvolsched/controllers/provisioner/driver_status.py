@@ -138,8 +138,7 @@ class StatusPublisher:
         driver = self._driver(ctx)
         return {
             f"{entry.storage_class_name}|{pool.name}": (entry.storage_class_name, pool)
-            for entry in (driver.status.storage if driver is not None else ())
-            for pool in entry.pools
+            for entry in (driver.status.storage if driver is not None else ()) for pool in entry.pools
         }
 
     # -- a sync ---------------------------------------------------------------------------------------------
@@ -188,11 +187,9 @@ class StatusPublisher:
         topology = NodeSelector(node_selector_terms=(NodeSelectorTerm(match_expressions=terms),)) if terms else None
         expires = self.options.expires
         return CSIStoragePool(
-            name=item.pool,
-            node_topology=None if item.node else topology,
-            node_list=(item.node,) if item.node else (),
+            name=item.pool, node_topology=None if item.node else topology, node_list=(item.node,) if item.node else (),
             capacity=of_bytes(response.available if response.largest is None else response.largest),
-            expiry_time=moment(ctx.sim.log, expires) if expires else None,
+            expiry_time=moment(ctx.sim.log, expires) if expires else None
         )
 
     @staticmethod
@@ -207,9 +204,7 @@ class StatusPublisher:
         words = f"provisioner {self.driver} {verb} pool {patch.name} of class {patch.storage_class}"
         return Write("patch", key, patch, words=words)
 
-    def causes_to_refresh(
-        self, ctx: TurnContext, segments: Sequence[Topology] | None, storage_class: str
-    ) -> list[str]:
+    def causes_to_refresh(self, ctx: TurnContext, segments: Sequence[Topology] | None, storage_class: str) -> list[str]:
         """Return the pools to ask about after a volume was made or deleted: where it lies, else by its class."""
         wanted = self.wanted(ctx)
         if segments is None:

@@ -92,11 +92,8 @@ def _segment(node: Node, keys: Sequence[str]) -> dict[str, str]:
 
 
 def _two_zones(
-    claim: str,
-    key: str,
-    segments: Sequence[Mapping[str, str]],
-    node_segment: Mapping[str, str] | None,
-    nodes: Sequence[Node],
+    claim: str, key: str, segments: Sequence[Mapping[str, str]], node_segment: Mapping[str, str] | None,
+    nodes: Sequence[Node]
 ) -> dict[str, tuple[str, ...]]:
     """Return two zones of one region (checklist C21), the node's among them if there is a node."""
     known = {segment[key] for segment in segments if key in segment}

@@ -34,13 +34,8 @@ def volume_name(claim: PersistentVolumeClaim) -> str:
 
 
 def volume_for(
-    claim: PersistentVolumeClaim,
-    storage_class: StorageClass,
-    driver: str,
-    terms: Sequence[Mapping[str, tuple[str, ...]]],
-    *,
-    in_tree: bool,
-    guarded: bool = False,
+    claim: PersistentVolumeClaim, storage_class: StorageClass, driver: str,
+    terms: Sequence[Mapping[str, tuple[str, ...]]], *, in_tree: bool, guarded: bool = False
 ) -> PersistentVolume:
     """Return a new volume for a claim: bound to it from the start, reachable where the terms say.
 
@@ -66,15 +61,11 @@ def volume_for(
     return PersistentVolume(
         metadata=ObjectMeta(name=name, annotations=annotations, finalizers=finalizers),
         spec=PersistentVolumeSpec(
-            capacity=Frozen({"storage": size}),
-            access_modes=claim.spec.access_modes,
-            claim_ref=claim_ref_of(claim),
-            persistent_volume_reclaim_policy=policy,
-            storage_class_name=class_of_claim(claim),
+            capacity=Frozen({"storage": size}), access_modes=claim.spec.access_modes, claim_ref=claim_ref_of(claim),
+            persistent_volume_reclaim_policy=policy, storage_class_name=class_of_claim(claim),
             volume_mode=claim.spec.volume_mode,
             node_affinity=topology.node_affinity_of(tuple(term.items()) for term in terms),
-            mount_options=storage_class.mount_options,
-            rest=Frozen(source),
+            mount_options=storage_class.mount_options, rest=Frozen(source)
         ),
         status=PersistentVolumeStatus(phase="Pending"),
     )

@@ -13,12 +13,7 @@ import attrs
 
 from ...api.kinds.node import Node
 from ...api.kinds.storage_class import StorageClass
-from ...api.kinds.volume import (
-    BETA_STORAGE_PROVISIONER,
-    STORAGE_PROVISIONER,
-    PersistentVolume,
-    PersistentVolumeClaim,
-)
+from ...api.kinds.volume import BETA_STORAGE_PROVISIONER, STORAGE_PROVISIONER, PersistentVolume, PersistentVolumeClaim
 from ...volumes import claim_key, class_of_claim, is_bound, requested, selected_node, with_selected_node
 from ...world.apiserver import Write
 from ...world.component import TurnContext
@@ -128,12 +123,8 @@ class VolumeProvisioning:
         return Attempt(number, node, volume, claim=uid, remembered=remembered)
 
     def _topology(
-        self,
-        ctx: TurnContext,
-        claim: PersistentVolumeClaim,
-        storage_class: StorageClass,
-        node: Node | None,
-        remembered: FirstAttempt,
+        self, ctx: TurnContext, claim: PersistentVolumeClaim, storage_class: StorageClass, node: Node | None,
+        remembered: FirstAttempt
     ) -> tuple[Sequence[Mapping[str, tuple[str, ...]]], FirstAttempt]:
         """Return where a volume for a claim is made: terms (ORed) of label key -> values; and what to remember."""
         driver, options, name = self.driver, self.driver.options, claim.metadata.name
@@ -169,8 +160,7 @@ class VolumeProvisioning:
         if options.pools and node is None:  # the driver may take any; it tries them in the order of preference
             log, size = ctx.sim.log, requested(claim)
             with_room = (
-                segment
-                for segment in requirement.preferred
+                segment for segment in requirement.preferred
                 if driver.storage.has_room(log, storage_class.parameters, segment, size)
             )
             first = next(with_room, first)
@@ -237,12 +227,7 @@ class VolumeProvisioning:
         return None
 
     def _fail(
-        self,
-        ctx: TurnContext,
-        cause: str,
-        attempt: Attempt,
-        claim: PersistentVolumeClaim | None,
-        failure: Failure,
+        self, ctx: TurnContext, cause: str, attempt: Attempt, claim: PersistentVolumeClaim | None, failure: Failure
     ) -> Sequence[Write]:
         """Report a failed attempt; hand the claim back to the scheduler, or try again later on the selected node."""
         driver, options = self.driver, self.driver.options

@@ -293,9 +293,7 @@ def spread_index(claim: str, among: int) -> int:
     return ((number + offset) % (1 << 32)) % among
 
 
-def keys_in_use(
-    allowed: Iterable[TopologySelectorTerm], nodes: Iterable[Node], keys: Sequence[str]
-) -> tuple[str, ...]:
+def keys_in_use(allowed: Iterable[TopologySelectorTerm], nodes: Iterable[Node], keys: Sequence[str]) -> tuple[str, ...]:
     """Return a driver's keys in the spelling that class or nodes use, and the keys that the class adds."""
     named = [part.key for term in allowed for part in term.match_label_expressions]
     labelled = {key for node in nodes for key in node.metadata.labels}
