@@ -212,5 +212,3 @@ def _probe(server: RecordedServer, probe: Mapping[str, Any]) -> CommittedWrite |
 def _cause(one: FieldError) -> dict[str, str]:
     message = str(one).removeprefix(f"{one.path}: ")
     return {"field": one.path, "message": message, "reason": f"FieldValue{one.type}"}
-
-

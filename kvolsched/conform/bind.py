@@ -187,7 +187,6 @@ def answer(case: Case, revision: Revision) -> Mapping[str, Any]:
 
 
 def _bound(stage: RecordedBinding, case: Case) -> dict[str, Any]:
-    """Make the writes, poll as often as recorded, and return the result."""
     process, worker = stage.sim.find(WORKER)
     polls = 0
     while stage.note("binding", stage.pod).stage == "write":

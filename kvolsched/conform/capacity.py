@@ -77,7 +77,6 @@ class _Play:
     # -- the world around ---------------------------------------------------------------------------------
 
     def put(self, plain: Mapping[str, Any]) -> None:
-        """Store a recorded object."""
         obj = defaults.with_defaults(from_plain(dict(plain)))
         meta = attrs.evolve(obj.metadata, resource_version=self.sim.place + 1)
         self.sim.log.write(key_of(obj), attrs.evolve(obj, metadata=meta))
@@ -104,7 +103,6 @@ class _Play:
         return CapacityResponse(rule["availableCapacity"], rule.get("maximumVolumeSize"))
 
     def take_down(self, component: str, write: Write) -> CommittedWrite | RefusedWrite:
-        """Commit and record a write."""
         old = self.sim.log.objects.get(write.key)
         outcome = self.commit(component, write)
         name = write.key.name if write.key.name in self.stored else "new"
@@ -139,7 +137,6 @@ class _Play:
         return {word: what for word, what in said.items() if what or word != "errors"}
 
     def go(self) -> None:
-        """Run all work of the reconciler that is ready."""
         while True:
             self.sim.deliver(self.process)
             ready = self.actor.ready_causes(self.sim.read_only_context(self.process, self.actor))
@@ -161,7 +158,6 @@ class _Play:
     # -- taking down --------------------------------------------------------------------------------------
 
     def capacities(self) -> list[dict[str, Any]]:
-        """Return all objects in the recordings' format."""
         found = []
         for key, obj in self.sim.log.objects.items():
             if key.kind == "CSIStorageCapacity":
@@ -188,7 +184,6 @@ class _Play:
 
 
 def _owner(plain: Mapping[str, Any] | None) -> OwnerReference | None:
-    """Return an owner as an OwnerReference."""
     if plain is None:
         return None
     owned: Pod = from_plain({"apiVersion": "v1", "kind": "Pod", "metadata": {"ownerReferences": [dict(plain)]}})

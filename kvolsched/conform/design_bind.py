@@ -52,7 +52,6 @@ def _by_aspect(passes: list[dict[str, Any]]) -> dict[str, Any]:
 
 
 def _pass(stage: RecordedBinding, case: dict[str, Any]) -> dict[str, Any]:
-    """Replay one pass."""
     said: dict[str, Any] = {"node": stage.node}
     if case.get("others"):
         said["pod"] = stage.turn
@@ -97,7 +96,6 @@ def _assumed(stage: RecordedBinding, case: dict[str, Any]) -> tuple[dict[str, An
 
 
 def _outcome(stage: RecordedBinding, *, queued: bool, bound: bool) -> dict[str, Any]:
-    """Return the events and condition of the pod after the pass."""
     said: dict[str, Any] = {"assumed": bound, "bindQueue": queued, "requeued": not bound}
     said["events"] = [{word: event[word] for word in ("type", "reason", "message")} for event in stage.events]
     pod = stage.sim.log.objects.get(Key("Pod", "default", stage.turn))

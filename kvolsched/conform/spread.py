@@ -77,6 +77,5 @@ def with_spreading(profile: Profile, plugin: PodTopologySpread) -> Profile:
 
 
 def _rejected(judgement: Judgement) -> dict[str, str]:
-    """Return the reason of each node that PodTopologySpread rejects."""
     verdicts = {node: judgement.verdict(node, NAME)[0] for node in judgement.nodes}
     return {node: reasons[0] for node, reasons in verdicts.items() if reasons}

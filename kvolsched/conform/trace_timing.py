@@ -187,7 +187,6 @@ class TraceClock:
         return [each for each in self.world.processes.values() if each.name not in self.stopped]
 
     def _take(self, process: Process, actor: Actor, cause: str) -> None:
-        """Make one write; its actor waits behind all actors that see this write."""
         with self.world.transaction() as step:
             turn = step.add(self._turn(process, actor, cause))
             while self._is_parallel_deletion(process, actor, cause, turn):
@@ -203,6 +202,3 @@ class TraceClock:
         plan = process.plans[actor.name].items.get(cause)
         verbs = [write.verb for write in plan.writes[:1]] if plan is not None else []
         return verbs == ["delete"] == [outcome.write.verb for outcome in turn.outcomes]
-
-
-__all__ = ["TimingDraws", "TraceClock"]

@@ -169,7 +169,6 @@ def _chosen(variants: Mapping[str, Sequence[Any]], ours: Mapping[str, Any]) -> t
 
 
 def _distance(one: Any, other: Any) -> int:
-    """Return the number of parts in which two sides differ."""
     if isinstance(one, Mapping) and isinstance(other, Mapping):
         return sum(_distance(one.get(key), other.get(key)) for key in {*one, *other})
     if isinstance(one, list) and isinstance(other, list):
@@ -207,7 +206,6 @@ def _holds(order: str, places: Mapping[str, Sequence[int]]) -> bool | None:
 
 
 def _renamed(ours: dict[str, Any], names: Mapping[str, str]) -> dict[str, Any]:
-    """Rename what contains a uid as the traces name it."""
     text = json.dumps(ours)
     for old, new in names.items():
         text = text.replace(old, new)
@@ -216,5 +214,3 @@ def _renamed(ours: dict[str, Any], names: Mapping[str, str]) -> dict[str, Any]:
 
 
 TRACES = Traces()
-
-__all__ = ["ASPECTS", "TRACES", "Traces", "compare_all_renamings", "compare_best_renaming", "compared"]

@@ -60,7 +60,6 @@ class WakeUpScript:
 
     @staticmethod
     def _claim(name: str, claim: Mapping[str, Any]) -> list[dict[str, Any]]:
-        """Return a claim and the volume that it is bound to."""
         size, mode = claim.get("size", "10Gi"), claim.get("mode", "ReadWriteOnce")
         room = {"requests": {"storage": size}}
         spec: dict[str, Any] = {"storageClassName": claim["class"], "accessModes": [mode], "resources": room}
@@ -141,7 +140,6 @@ class WakeUpPlayer(TracePlayer):
             raise LookupError(self.refused[0])
 
     def _change(self, key: Key, change: Mapping[str, Any]) -> None:
-        """Patch an object, or its status."""
         new = from_plain(merge_patch(to_plain(self.world.log.objects[key]), change))
         self._write(Write("update_status" if "status" in change else "update", key, new))
 

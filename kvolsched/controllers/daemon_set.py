@@ -118,12 +118,9 @@ class DaemonPods:
     """The pods of one DaemonSet as they were seen, by node."""
 
     def __init__(self, ctx: TurnContext, owner: DaemonSet) -> None:
-        index = ctx.views["pods"]
-        assert isinstance(index, Index)
-        self.ctx = ctx
-        self.owner = owner
+        self.ctx, self.owner = ctx, owner
         self.nodes: list[Node] = ctx.seen.all("Node")
-        pods = sorted_by_age(index.get(owner.metadata.uid))
+        pods = sorted_by_age(ctx.views["pods"].get(owner.metadata.uid))
         self.hash = self._template_hash(pods)
         self.pods: dict[str, list[Pod]] = {}
         for pod in pods:
@@ -175,7 +172,6 @@ class DaemonPods:
             self._update(plan)
 
     def _replace(self, plan: PlanBuilder, pod: Pod, node: Node) -> None:
-        """Delete a daemon that has ended, so that another is created."""
         what = f"daemon pod {pod.metadata.namespace or 'default'}/{pod.metadata.name} on node {node.metadata.name}"
         if pod.status.phase == "Failed":
             plan.event(self.owner, "Warning", "FailedDaemonPod", f"Found failed {what}, will try to kill it")
@@ -241,11 +237,10 @@ class DaemonPods:
             should_run, _ = fits(self.owner, node)
             pods = self.pods.get(node.metadata.name, [])
             desired += should_run
-            if not pods:
-                continue
-            current += should_run
-            misscheduled += not should_run
-            if should_run:
+            if pods and not should_run:
+                misscheduled += 1
+            elif pods:
+                current += 1
                 ready += is_ready(pods[0])
                 number_available += is_available(pods[0], min_ready_seconds, now)
                 updated += self.is_new(pods[0])
@@ -312,6 +307,3 @@ def fits(owner: DaemonSet, node: Node) -> tuple[bool, bool]:
         if taint.effect != "PreferNoSchedule" and not any(each.tolerates(taint) for each in tolerations)
     ]
     return not untolerated, "NoExecute" not in untolerated
-
-
-__all__ = ["NAME", "component", "fits"]

@@ -97,7 +97,6 @@ FAILED = "Failed to calculate the number of expected pods"
 
 
 def _expected_and_desired(plan: PlanBuilder, budget: PodDisruptionBudget, pods: Sequence[Pod]) -> tuple[int, int]:
-    """Return how many pods are expected, and how many of them have to be healthy."""
     max_unavailable, min_available = budget.spec.max_unavailable, budget.spec.min_available
     if max_unavailable is not None:
         expected = _expected_scale(plan, budget, pods)
@@ -109,7 +108,6 @@ def _expected_and_desired(plan: PlanBuilder, budget: PodDisruptionBudget, pods: 
 
 
 def _expected_scale(plan: PlanBuilder, budget: PodDisruptionBudget, pods: Sequence[Pod]) -> int:
-    """Return the sum of the replicas of all controllers of these pods."""
     replicas: dict[str, int] = {}
     unmanaged = False
     for pod in pods:
@@ -150,7 +148,6 @@ def _controller(ctx: TurnContext, owner: OwnerReference, pod: Pod) -> Any:
 
 
 def _go_selector(selector: LabelSelector | None) -> str:
-    """Return a selector as Go prints it."""
     if selector is None:
         return "nil"
     labels = "".join(f"{key}: {value}," for key, value in sorted(selector.match_labels.items()))
@@ -165,7 +162,6 @@ def _go_selector(selector: LabelSelector | None) -> str:
 
 
 def _fail_safe(plan: PlanBuilder, budget: PodDisruptionBudget, why: str) -> None:
-    """Allow no disruption while the expected number of pods is unknown."""
     conditions = _conditions(budget, "False", "SyncFailed", why, plan.ctx.moment)
     status = attrs.evolve(budget.status, disruptions_allowed=0, conditions=conditions)
     words = f"disruption controller allows no disruption of {reference_of(budget)}: the expected count is unknown"
@@ -181,6 +177,3 @@ def _conditions(budget: PodDisruptionBudget, status: str, reason: str, message: 
         rest=Frozen(observedGeneration=generation(budget))
     )
     return (*(found for found in budget.status.conditions if found.type != "DisruptionAllowed"), condition)
-
-
-__all__ = ["NAME", "component"]

@@ -38,7 +38,6 @@ def _has_ephemeral_volumes(pod: Pod) -> bool:
 
 
 def _pods_of(_ctx: TurnContext, key: Key, old: Any, new: Any) -> Iterator[str]:
-    """Yield a new pod, or the owner of a removed claim."""
     if key.kind == "Pod":
         if old is None and new is not None and _has_ephemeral_volumes(new):
             yield f"{key.namespace}/{key.name}"
@@ -85,6 +84,3 @@ def claim_for(pod: Pod, volume: str, template: PersistentVolumeClaimTemplate) ->
         ),
         spec=template.spec,
     )
-
-
-__all__ = ["NAME", "claim_for", "component"]

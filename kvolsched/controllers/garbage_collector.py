@@ -129,8 +129,7 @@ def _views(_seen: InformerCache) -> dict[str, View]:
 
 
 def _dependents(ctx: TurnContext, uid: str) -> list[Key]:
-    view = ctx.views["dependents"]
-    assert isinstance(view, Dependents)
+    view: Dependents = ctx.views["dependents"]
     return view.of(uid)
 
 
@@ -207,6 +206,3 @@ def _complete_deletion(ctx: TurnContext, plan: PlanBuilder, owner: Any) -> None:
     if not waits:
         freed = without_finalizers(owner, FOREGROUND, ORPHAN)
         plan.update(owner, freed, f"garbage collector removes its finalizers from {reference_of(owner)}")
-
-
-__all__ = ["FOREGROUND", "NAME", "ORPHAN", "component"]

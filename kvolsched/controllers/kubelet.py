@@ -104,7 +104,6 @@ def _on_node(pod: Pod) -> Iterator[str]:
 
 
 def _claims_waited_for(pod: Pod) -> Iterator[str]:
-    """Yield the claims (namespace/name) of a bound pod that has not started."""
     if pod.spec.node_name and pod.status.phase in ("", "Pending"):
         for name in pod.claim_names():
             yield f"{pod.metadata.namespace or 'default'}/{name}"
@@ -144,8 +143,7 @@ class Kubelet:
 
     @staticmethod
     def _waiting(ctx: TurnContext, claim: str) -> list[str]:
-        waiting = ctx.views["waiting"]
-        assert isinstance(waiting, Index)
+        waiting: Index = ctx.views["waiting"]
         return [f"{key.namespace}/{key.name}" for key in waiting.keys(claim)]
 
     def sync(self, ctx: TurnContext, cause: str) -> Sequence[Write]:
@@ -180,7 +178,6 @@ class Kubelet:
     # -- the start of a pod -------------------------------------------------------------------------------
 
     def _start(self, plan: PlanBuilder, cause: str, pod: Pod, node: Node) -> None:
-        """Admit a pod, wait for its volumes, and start it."""
         rejection = self._lack_of_resources(plan.ctx, pod, node) if self.options.admits else None
         if rejection is None and self.options.marks_dirty:
             rejection = self._rollback(plan.ctx, pod)
@@ -206,7 +203,6 @@ class Kubelet:
 
     @staticmethod
     def _rollback(ctx: TurnContext, pod: Pod) -> tuple[str, str] | None:
-        """Return (reason, message) if a claim of a pod is being rolled back."""
         for claim in _claims(ctx, pod):
             if under_rollback(claim):
                 return "VolumeRollback", f'persistentvolumeclaim "{claim.metadata.name}" is being rolled back'
@@ -214,7 +210,6 @@ class Kubelet:
 
     @staticmethod
     def _mark_dirty(plan: PlanBuilder, pod: Pod) -> None:
-        """Mark every clean claim of a pod as dirty: its volume may hold data from now on."""
         for claim in _claims(plan.ctx, pod):
             if is_clean(claim):
                 plan.update_status(claim, with_content(claim, DIRTY), f"kubelet marks {reference_of(claim)} as dirty")
@@ -281,8 +276,7 @@ class Kubelet:
 
     def _lack_of_resources(self, ctx: TurnContext, pod: Pod, node: Node) -> tuple[str, str] | None:
         """Return (reason, message) if the node has too little left for a pod beside those that run on it."""
-        on_node = ctx.views["on node"]
-        assert isinstance(on_node, Index)
+        on_node: Index = ctx.views["on node"]
         others = [other for other in on_node.get(node.metadata.name) if other.metadata.uid != pod.metadata.uid]
         running = [other for other in others if other.status.phase == "Running"]
         allocatable = node.status.allocatable
@@ -311,14 +305,12 @@ class Kubelet:
 
 
 def _claims(ctx: TurnContext, pod: Pod) -> list[PersistentVolumeClaim]:
-    """Return the claims of a pod that are seen."""
     namespace = pod.metadata.namespace or "default"
     found = [ctx.seen.get("PersistentVolumeClaim", name, namespace) for name in pod.claim_names()]
     return [claim for claim in found if claim is not None]
 
 
 def _out_of(resource: str, requested: int, used: int, capacity: int) -> tuple[str, str]:
-    """Return (reason, message) of a pod that a kubelet rejects for a resource."""
     numbers = f"requested: {requested}, used: {used}, capacity: {capacity}"
     return f"OutOf{resource}", f"Node didn't have enough resource: {resource}, {numbers}"
 
@@ -337,8 +329,4 @@ def _requests(pod: Pod) -> dict[str, int]:
 
 
 def _unfinished(pod: Pod) -> bool:
-    """Say whether a kubelet has to start or stop a pod on its node."""
     return pod.status.phase in ("", "Pending") or pod.metadata.deletion_timestamp is not None
-
-
-__all__ = ["NAME", "KubeletOptions", "component"]

@@ -51,6 +51,3 @@ def sync(ctx: TurnContext, cause: str) -> Sequence[Write]:
     words = f"PV protection controller removes its finalizer from {reference_of(volume)}: it is not bound"
     plan.update(volume, freed, words)
     return plan.writes
-
-
-__all__ = ["FINALIZER", "NAME", "component"]

@@ -59,7 +59,6 @@ def _views(_seen: InformerCache) -> dict[str, View]:
 
 
 def _sets_of(_ctx: TurnContext, key: Key, old: Any, new: Any) -> Iterator[str]:
-    """Yield a ReplicaSet that has changed, or the owner of a changed pod."""
     if key.kind == KIND:
         if new is not None:
             yield f"{key.namespace}/{key.name}"
@@ -73,8 +72,7 @@ def sync(ctx: TurnContext, cause: str) -> Sequence[Write]:
     if owner is None:
         ctx.remember("made", cause, None)
         return ()
-    index = ctx.views["pods"]
-    assert isinstance(index, Index)
+    index: Index = ctx.views["pods"]
     pods: list[Pod] = index.get(owner.metadata.uid)
     replicas = [pod for pod in pods if is_active(pod)]
     plan = PlanBuilder(ctx, NAME)
@@ -167,11 +165,7 @@ def _status(ctx: TurnContext, owner: ReplicaSet, replicas: Sequence[Pod], pods: 
 
 
 def _wake_when_available(ctx: TurnContext, cause: str, owner: ReplicaSet, replicas: Sequence[Pod]) -> None:
-    """Wake the ReplicaSet when the next ready pod becomes available."""
     seconds = owner.spec.min_ready_seconds
     waits = [seconds_until_available(pod, seconds, ctx.moment) for pod in replicas if is_ready(pod)] if seconds else []
     if any(wait > 0 for wait in waits):
         ctx.wake_after(cause, min(wait for wait in waits if wait > 0))
-
-
-__all__ = ["NAME", "component"]

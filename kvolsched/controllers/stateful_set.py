@@ -78,7 +78,6 @@ def _views(_seen: InformerCache) -> dict[str, View]:
 
 
 def _sets_of(_ctx: TurnContext, key: Key, old: object, new: object) -> Iterator[str]:
-    """Yield a StatefulSet that has changed, or the owner of a changed pod."""
     if key.kind == KIND:
         if new is not None:
             yield f"{key.namespace}/{key.name}"
@@ -118,7 +117,6 @@ def _revisions(ctx: TurnContext, cause: str, owner: StatefulSet) -> StatefulSetR
 
 
 def _revision_name(owner: StatefulSet) -> str:
-    """Return the name of the revision of a StatefulSet's present template."""
     found: StatefulSet = with_unmodelled_defaults(owner)
     return f"{owner.metadata.name}-{revision_hash(found.spec.template, owner.status.rest.get('collisionCount', 0))}"
 
@@ -222,7 +220,6 @@ class StatefulSetReplicas:
         return int(_revision(pod, self.revisions.update) == self.revisions.current)
 
     def _create(self, ordinal: int) -> None:
-        """Create a replica's claims that do not exist yet, then its pod."""
         plan, owner, pod = self.plan, self.owner, self._new_pod(ordinal)
         in_set = f"Pod {pod.metadata.name} in StatefulSet {owner.metadata.name}"
         for claim in claims_for(owner, ordinal):
@@ -322,9 +319,7 @@ def _with_update_completed(status: StatefulSetStatus) -> StatefulSetStatus:
 
 
 def _pods(ctx: TurnContext, owner: StatefulSet) -> dict[int, Pod]:
-    """Return the pods of a StatefulSet by ordinal."""
-    index = ctx.views["pods"]
-    assert isinstance(index, Index)
+    index: Index = ctx.views["pods"]
     found = {}
     for pod in index.get(owner.metadata.uid):
         name, _, ordinal = pod.metadata.name.rpartition("-")
@@ -381,6 +376,3 @@ def claims_for(owner: StatefulSet, ordinal: int) -> Iterator[PersistentVolumeCla
             namespace=owner.metadata.namespace or "default", labels=template.metadata.labels.merged(selected)
         )
         yield attrs.evolve(template, metadata=meta)
-
-
-__all__ = ["NAME", "StatefulSetOptions", "claims_for", "component", "pod_for"]

@@ -46,6 +46,3 @@ def _refused(ctx: TurnContext, cause: str, outcome: RefusedWrite) -> None:
     ctx.cancel_wake_up(cause)
     ctx.remember("failures", f"{NAME}|{cause}", None)
     ctx.describe(f"{outcome.write.words or cause}: refused, {outcome.message}")
-
-
-__all__ = ["NAME", "component", "schedule_writes"]

@@ -34,7 +34,6 @@ def _views(_seen: InformerCache) -> dict[str, View]:
 
 
 def _deployments_of(ctx: TurnContext, key: Key, old: Any, new: Any) -> Iterator[str]:
-    """Yield a Deployment that has changed, whose ReplicaSet has, or one of whose pods is gone."""
     if key.kind == KIND:
         if new is not None:
             yield f"{key.namespace}/{key.name}"
@@ -51,8 +50,7 @@ def sync(ctx: TurnContext, cause: str) -> Sequence[Write]:
     owner: Deployment | None = ctx.seen.at(Key(KIND, *cause.split("/")))
     if owner is None:
         return ()
-    index = ctx.views["sets"]
-    assert isinstance(index, Index)
+    index: Index = ctx.views["sets"]
     rollout = Rollout(PlanBuilder(ctx, NAME), owner, sorted_by_age(index.get(owner.metadata.uid)))
     if owner.metadata.deletion_timestamp is not None:
         write_status(rollout)
@@ -71,7 +69,6 @@ def sync(ctx: TurnContext, cause: str) -> Sequence[Write]:
 
 
 def _recreate(rollout: Rollout) -> None:
-    """Delete all old pods, then create the new ones."""
     ensure_new_set(rollout, create=False)
     before = len(rollout.plan.writes)
     for old in rollout.old_sets:
@@ -86,7 +83,6 @@ def _recreate(rollout: Rollout) -> None:
 
 
 def _old_pods_run(rollout: Rollout) -> bool:
-    index = rollout.plan.ctx.views["pods"]
-    assert isinstance(index, Index)
+    index: Index = rollout.plan.ctx.views["pods"]
     pods: list[Pod] = [pod for old in rollout.old_sets for pod in index.get(old.metadata.uid)]
     return any(not pod.terminal for pod in pods)

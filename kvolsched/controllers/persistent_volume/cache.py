@@ -30,15 +30,13 @@ def views(_seen: InformerCache) -> dict[str, View]:
 
 def cache_of(ctx: TurnContext) -> MutationCache:
     """Return the controller's mutation cache of claims and volumes."""
-    cache = ctx.views["cache"]
-    assert isinstance(cache, MutationCache)
+    cache: MutationCache = ctx.views["cache"]
     return cache
 
 
 def pods_of(ctx: TurnContext, claim: str) -> list[Pod]:
     """Return the pods that use a claim (namespace/name) and have not ended, sorted by key."""
-    pods = ctx.views["pods"]
-    assert isinstance(pods, Index)
+    pods: Index = ctx.views["pods"]
     return pods.get(claim)
 
 

@@ -106,7 +106,6 @@ class ClaimSync:
         return plan.writes
 
     def _sync_unbound(self, plan: PlanBuilder, claim: PersistentVolumeClaim) -> None:
-        """Bind a claim that names no volume to the best match, else assign a class, wait, or provision."""
         ctx = plan.ctx
         delayed = self._is_delayed(ctx, claim)
         volume = self._best_match(ctx, claim, delayed=delayed)
@@ -178,7 +177,6 @@ class ClaimSync:
         return True
 
     def _sync_prebound(self, plan: PlanBuilder, claim: PersistentVolumeClaim) -> None:
-        """Bind a claim to the volume that it names, if that is free and can serve it."""
         writes, name = self.options.writes, claim.spec.volume_name
         volume: PersistentVolume | None = cache_of(plan.ctx).at(Key(VOLUME, "", name))
         if volume is None:
@@ -198,7 +196,6 @@ class ClaimSync:
             self._report_taken(plan, claim, volume)
 
     def _report_taken(self, plan: PlanBuilder, claim: PersistentVolumeClaim, volume: PersistentVolume) -> None:
-        """Tell that the volume which a claim names has the claimRef of another claim."""
         messages, name = self.options.messages, volume.metadata.name
         if messages.volume_taken:
             plan.event(claim, "Warning", "FailedBinding", messages.volume_taken.format(volume=name))
@@ -275,5 +272,4 @@ class ClaimSync:
 
 
 def _operation(claim: PersistentVolumeClaim) -> str:
-    """Return the name of the operation that provisions for a claim."""
     return f"provision-{claim_key(claim)}[{claim.metadata.uid}]"

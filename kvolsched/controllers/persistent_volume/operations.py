@@ -139,7 +139,6 @@ class Operations:
         ctx.cancel_wake_up(cause)
 
     def _back_off(self, ctx: TurnContext, cause: str) -> None:
-        """Note that an operation has failed, if this release backs off after it."""
         if self.options.backs_off_after(cause):
             back_off_operation(ctx, cause)
 
@@ -188,7 +187,6 @@ class Operations:
     def _annotate_provisioner(
         self, plan: PlanBuilder, cause: str, claim: PersistentVolumeClaim, provisioner: str
     ) -> None:
-        """Annotate a claim with the plugin's name, then continue the operation."""
         annotations = claim.metadata.annotations.merged(dict.fromkeys(self.options.provisioner_keys, provisioner))
         annotated = evolve_parts(claim, metadata={"annotations": annotations})
         words = f"PV controller annotates {reference_of(claim)} with its provisioner {provisioner}"
@@ -367,6 +365,3 @@ def _obstacle(ctx: TurnContext, storage_class: StorageClass, plugin: InTreePlugi
     if node and ctx.seen.get("Node", node) is None:
         return f'Failed to get target node: node "{node}" not found'
     return ""
-
-
-__all__ = ["InTreePlugin", "Operations", "has_operations", "routine"]

@@ -58,7 +58,6 @@ def roll_back(
 def _remove_annotations(
     plan: PlanBuilder, old: PersistentVolumeClaim, new: PersistentVolumeClaim, keys: tuple[str, ...], words: str
 ) -> PersistentVolumeClaim:
-    """Plan to replace a claim by another without these annotations, and return that."""
     annotations = old.metadata.annotations.merged(dict.fromkeys(keys))
     changed = evolve_parts(new, metadata={"annotations": annotations})
     plan.update(old, changed, words)

@@ -148,7 +148,6 @@ class CapacityPublisher:
             ctx.enqueue(item.name)
 
     def _is_unarranged(self, ctx: TurnContext) -> bool:
-        """Say whether the wanted capacities are to be computed first."""
         return ARRANGE in ctx.process.work_queues[self.name].items
 
     def manages(self, obj: CSIStorageCapacity) -> bool:
@@ -246,7 +245,6 @@ class CapacityPublisher:
         return self._publish(ctx, item, response)
 
     def _publish(self, ctx: TurnContext, item: PublishedCapacity, response: CapacityResponse) -> Sequence[Write]:
-        """Return the write that publishes an answer, if it differs from what is published."""
         capacity = of_bytes(response.available)
         largest = None if response.largest is None else of_bytes(response.largest)
         where = f"class {item.storage_class} at {go_segment(item.segment)}"
@@ -358,7 +356,6 @@ def _capacity_name(storage_class: str, segment: Topology) -> str:
 
 
 def _name_of(obj: CSIStorageCapacity) -> str:
-    """Return the name of the capacity that an object publishes."""
     labels = {} if obj.node_topology is None else obj.node_topology.match_labels
     return _capacity_name(obj.storage_class_name, tuple(sorted(labels.items())))
 

@@ -125,7 +125,6 @@ class StatusPublisher:
         return {pool.cause: pool for pool in pools}
 
     def _segment(self, node: Node) -> Topology:
-        """Return the labels of a node that have the driver's prefix."""
         labels = node.metadata.labels
         return segment_of(labels, (key for key in labels if key.startswith(f"{self.options.prefix}/"))) or ()
 
@@ -134,7 +133,6 @@ class StatusPublisher:
         return found
 
     def _published(self, ctx: TurnContext) -> dict[str, tuple[str, CSIStoragePool]]:
-        """Return the pools of the status, by cause, with their class."""
         driver = self._driver(ctx)
         return {
             f"{entry.storage_class_name}|{pool.name}": (entry.storage_class_name, pool)

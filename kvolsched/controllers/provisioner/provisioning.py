@@ -104,7 +104,6 @@ class VolumeProvisioning:
         return ()
 
     def _start(self, ctx: TurnContext, claim: PersistentVolumeClaim, node: str, last: Attempt | None) -> Attempt:
-        """Return a new attempt: the volume to make, or why it has no topology."""
         uid, number = claim.metadata.uid, last.number + 1 if last is not None else 1
         remembered = last.remembered if last is not None and last.claim == uid else FirstAttempt()
         options = self.driver.options
@@ -186,7 +185,6 @@ class VolumeProvisioning:
     # -- the end of an attempt ----------------------------------------------------------------------------
 
     def _finish(self, ctx: TurnContext, cause: str, attempt: Attempt) -> Sequence[Write]:
-        """Finish an attempt: create its volume, or report why it failed."""
         driver, volume = self.driver, attempt.volume
         claim: PersistentVolumeClaim | None = ctx.seen.at(Key("PersistentVolumeClaim", *cause.split("/")))
         failure = self._failure(ctx, cause, attempt)
@@ -254,7 +252,6 @@ class VolumeProvisioning:
         return plan.writes
 
     def _failure_message(self, claim: PersistentVolumeClaim, failure: Failure) -> str:
-        """Return the message of the Event about a failed attempt."""
         message = failure.desc
         if failure.code and not self.driver.in_tree:
             message = f"rpc error: code = {failure.code} desc = {failure.desc}"

@@ -222,7 +222,6 @@ class NoTopologyYet(NoTopology):
 
 
 def _selected(node: str, registered: DriverTopology, remembered: FirstAttempt) -> tuple[Topology, FirstAttempt]:
-    """Return the topology of the selected node, as remembered or as it is now."""
     keys = remembered.keys
     if not keys:
         found = registered.keys_of(node)
