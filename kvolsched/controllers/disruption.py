@@ -30,6 +30,7 @@ from ..world.reconciler import Reconciler
 NAME = "disruption-controller"
 SOURCE = "controllermanager"  # of its Events
 KIND = "PodDisruptionBudget"
+FAILED = "Failed to calculate the number of expected pods"
 SCALABLE = ("ReplicaSet", "Deployment", "StatefulSet", "ReplicationController")  # have the scale subresource
 
 
@@ -77,7 +78,10 @@ def sync(ctx: TurnContext, cause: str) -> Sequence[Write]:
         expected, desired = _expected_and_desired(plan, budget, pods)
     except ExpectedCountUnknown as why:
         plan.event(budget, "Warning", "CalculateExpectedPodCountFailed", f"{FAILED}: {why}")
-        _fail_safe(plan, budget, f"{FAILED}: {why}")
+        conditions = _conditions(budget, "False", "SyncFailed", f"{FAILED}: {why}", ctx.moment)
+        status = attrs.evolve(budget.status, disruptions_allowed=0, conditions=conditions)
+        words = f"disruption controller allows no disruption of {reference_of(budget)}: the expected count is unknown"
+        plan.update_status(budget, attrs.evolve(budget, status=status), words)
         return plan.writes
     healthy = sum(is_ready(pod) and pod.metadata.deletion_timestamp is None for pod in pods)
     allowed = max(0, healthy - desired) if expected > 0 else 0
@@ -87,13 +91,9 @@ def sync(ctx: TurnContext, cause: str) -> Sequence[Write]:
         desired_healthy=desired, expected_pods=expected,
         conditions=_conditions(budget, "True" if allowed else "False", reason, "", ctx.moment)
     )
-    count = f"{allowed} disruption{'' if allowed == 1 else 's'}"
-    words = f"disruption controller allows {count} of {reference_of(budget)}"
+    words = f"disruption controller allows {allowed} disruption{'' if allowed == 1 else 's'} of {reference_of(budget)}"
     plan.update_status(budget, attrs.evolve(budget, status=status), words)
     return plan.writes
-
-
-FAILED = "Failed to calculate the number of expected pods"
 
 
 def _expected_and_desired(plan: PlanBuilder, budget: PodDisruptionBudget, pods: Sequence[Pod]) -> tuple[int, int]:
@@ -155,17 +155,10 @@ def _go_selector(selector: LabelSelector | None) -> str:
         f"LabelSelectorRequirement{{Key:{part.key},Operator:{part.operator},Values:[{' '.join(part.values)}],}},"
         for part in selector.match_expressions
     )
-    return (
-        f"&LabelSelector{{MatchLabels:map[string]string{{{labels}}},"
-        f"MatchExpressions:[]LabelSelectorRequirement{{{expressions}}},}}"
-    )
+    matches = f"MatchLabels:map[string]string{{{labels}}},MatchExpressions:[]LabelSelectorRequirement{{{expressions}}}"
+    return f"&LabelSelector{{{matches},}}"
 
 
-def _fail_safe(plan: PlanBuilder, budget: PodDisruptionBudget, why: str) -> None:
-    conditions = _conditions(budget, "False", "SyncFailed", why, plan.ctx.moment)
-    status = attrs.evolve(budget.status, disruptions_allowed=0, conditions=conditions)
-    words = f"disruption controller allows no disruption of {reference_of(budget)}: the expected count is unknown"
-    plan.update_status(budget, attrs.evolve(budget, status=status), words)
 
 
 def _conditions(budget: PodDisruptionBudget, status: str, reason: str, message: str, now: str) -> tuple[Condition, ...]:

@@ -60,18 +60,11 @@ def sync(ctx: TurnContext, cause: str) -> Sequence[Write]:
         found: PersistentVolumeClaim | None = ctx.seen.get(CLAIM, name, namespace)
         if found is None:
             plan.create(claim, f"ephemeral volume controller creates {reference_of(claim)}")
-        elif not _is_owned_by(found, pod):
-            message = (
-                f"ephemeral volume {volume.name}: PVC {namespace}/{name} was not created for pod "
-                f"{namespace}/{pod.metadata.name} (pod is not owner)"
-            )
+        elif (owner := found.metadata.controller) is None or owner.uid != pod.metadata.uid:
+            message = f"ephemeral volume {volume.name}: PVC {namespace}/{name} was not created for pod "
+            message += f"{namespace}/{pod.metadata.name} (pod is not owner)"
             plan.event(pod, "Warning", "FailedBinding", message)
     return plan.writes
-
-
-def _is_owned_by(claim: PersistentVolumeClaim, pod: Pod) -> bool:
-    owner = claim.metadata.controller
-    return owner is not None and owner.uid == pod.metadata.uid
 
 
 def claim_for(pod: Pod, volume: str, template: PersistentVolumeClaimTemplate) -> PersistentVolumeClaim:

@@ -72,8 +72,7 @@ def sync(ctx: TurnContext, cause: str) -> Sequence[Write]:
     if owner is None:
         ctx.remember("made", cause, None)
         return ()
-    index: Index = ctx.views["pods"]
-    pods: list[Pod] = index.get(owner.metadata.uid)
+    pods: list[Pod] = ctx.views["pods"].get(owner.metadata.uid)
     replicas = [pod for pod in pods if is_active(pod)]
     plan = PlanBuilder(ctx, NAME)
     wanted = 1 if owner.spec.replicas is None else owner.spec.replicas
@@ -143,11 +142,9 @@ def _cost(pod: Pod) -> int:
 
 def _related(ctx: TurnContext, owner: ReplicaSet) -> list[Pod]:
     """Return the active pods of a ReplicaSet and of all others of its Deployment."""
-    pods, siblings = ctx.views["pods"], ctx.views["siblings"]
-    assert isinstance(pods, Index)
-    assert isinstance(siblings, Index)
+    pods: Index = ctx.views["pods"]
     deployment = owner.metadata.controller
-    related = siblings.get(deployment.uid) if deployment is not None else [owner]
+    related = ctx.views["siblings"].get(deployment.uid) if deployment is not None else [owner]
     return [pod for related_set in related or [owner] for pod in pods.get(related_set.metadata.uid) if is_active(pod)]
 
 

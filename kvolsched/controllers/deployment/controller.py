@@ -6,7 +6,6 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import Any
 
-from ...api.kinds.pod import Pod
 from ...api.kinds.workload import Deployment
 from ...workloads import by_controller_uid, controller_cause, sorted_by_age
 from ...world.activation import Exists
@@ -18,9 +17,8 @@ from ...world.reconciler import Reconciler
 from ...world.view import Index, InformerCache, View
 from .progress import is_complete, write_status
 from .revisions import clean_up, ensure_new_set
-from .rolling import scale_down_old, scale_up_new
 from .rollout import KIND, NAME, Rollout
-from .scaling import follow_replicas, is_scaled
+from .scaling import follow_replicas, is_scaled, scale_down_old, scale_up_new
 
 
 def component() -> Component:
@@ -83,6 +81,5 @@ def _recreate(rollout: Rollout) -> None:
 
 
 def _old_pods_run(rollout: Rollout) -> bool:
-    index: Index = rollout.plan.ctx.views["pods"]
-    pods: list[Pod] = [pod for old in rollout.old_sets for pod in index.get(old.metadata.uid)]
-    return any(not pod.terminal for pod in pods)
+    pods: Index = rollout.plan.ctx.views["pods"]
+    return any(not pod.terminal for old in rollout.old_sets for pod in pods.get(old.metadata.uid))

@@ -40,8 +40,7 @@ def ensure_new_set(rollout: Rollout, *, create: bool) -> None:
     else:
         return
     owner = rollout.owner
-    annotations = owner.metadata.annotations.merged({REVISION: str(number)})
-    changed = evolve_parts(owner, metadata={"annotations": annotations})
+    changed = evolve_parts(owner, metadata={"annotations": owner.metadata.annotations.merged({REVISION: str(number)})})
     if adopted and has_deadline(owner):
         condition = Frozen(type="Progressing", status="True", reason=reason, message=message)
         changed = attrs.evolve(changed, status=with_condition(changed.status, condition))
@@ -68,8 +67,7 @@ def _create(rollout: Rollout, number: int) -> ReplicaSet:
             min_ready_seconds=rollout.owner.spec.min_ready_seconds
         ),
     )
-    created = _annotated(rollout, created, number)
-    annotations = created.metadata.annotations.merged(rollout.size_annotations())
+    annotations = _annotated(rollout, created, number).metadata.annotations.merged(rollout.size_annotations())
     created = evolve_parts(created, metadata={"annotations": annotations})
     name, replicas = created.metadata.name, size(created)
     failed = f'Failed to create new replica set "{name}": {{error}}'
