@@ -36,8 +36,8 @@ def cache_of(ctx: TurnContext) -> MutationCache:
 
 def pods_of(ctx: TurnContext, claim: str) -> list[Pod]:
     """Return the pods that use a claim (namespace/name) and have not ended, sorted by key."""
-    pods: Index = ctx.views["pods"]
-    return pods.get(claim)
+    pods: list[Pod] = ctx.views["pods"].get(claim)
+    return pods
 
 
 def object_to_sync(ctx: TurnContext, key: Key) -> Any:

@@ -70,10 +70,9 @@ class ClaimSync:
 
         Kubernetes looks at every claim at every tick (`ticks`); where nothing has changed only Events tell of it.
         """
-        if kind == "class":
-            storage_class = ctx.seen.get("StorageClass", name)
-            if storage_class is not None and self.options.is_delayed(storage_class, selected=True):
-                return  # its claims take no volume before a pod is there
+        storage_class = ctx.seen.get("StorageClass", name) if kind == "class" else None
+        if storage_class is not None and self.options.is_delayed(storage_class, selected=True):
+            return  # its claims take no volume before a pod is there
         cache = cache_of(ctx)
         for key in cache.indexes["pending_claims"].keys((kind, name)):
             if kind == "volume" or not self._is_delayed(ctx, cache.at(key)):
@@ -108,8 +107,7 @@ class ClaimSync:
     def _sync_unbound(self, plan: PlanBuilder, claim: PersistentVolumeClaim) -> None:
         ctx = plan.ctx
         delayed = self._is_delayed(ctx, claim)
-        volume = self._best_match(ctx, claim, delayed=delayed)
-        if volume is not None:
+        if (volume := self._best_match(ctx, claim, delayed=delayed)) is not None:
             self.options.writes.bind(plan, volume, claim)
             return
         if self._assign_default_class(plan, claim):
@@ -127,9 +125,7 @@ class ClaimSync:
 
     def _is_delayed(self, ctx: TurnContext, claim: PersistentVolumeClaim) -> bool:
         """Say whether a claim waits for a pod (S0, Delayed Volume Binding)."""
-        if not self.options.delays:
-            return False
-        storage_class = ctx.seen.get("StorageClass", class_of_claim(claim))
+        storage_class = ctx.seen.get("StorageClass", class_of_claim(claim)) if self.options.delays else None
         selected = self._has_selected_node(claim)
         return storage_class is not None and self.options.is_delayed(storage_class, selected=selected)
 
@@ -164,11 +160,10 @@ class ClaimSync:
         """Give a claim without class the default one, the newest of several; the sync ends there."""
         if not self.options.assign_default_class or has_class(claim):
             return False
-        defaults = [found for found in plan.ctx.seen.all("StorageClass") if found.is_default]
+        defaults = [found.metadata for found in plan.ctx.seen.all("StorageClass") if found.is_default]
         if not defaults:
             return False
-        newest = max(found.metadata.creation_timestamp or "" for found in defaults)
-        chosen = next(c for c in defaults if (c.metadata.creation_timestamp or "") == newest).metadata.name
+        chosen = max(defaults, key=lambda meta: meta.creation_timestamp or "").name  # the first of equals
         changed = evolve_parts(claim, spec={"storage_class_name": chosen})
         failed = f'can\'t update PersistentVolumeClaim["{claim_key(claim)}"]: {{error}}'
         # Kubernetes does not take this write into its mutation cache: the next sync waits for the watch.
@@ -211,8 +206,7 @@ class ClaimSync:
         """Complete the binding of a claim that was bound before, or report that its data is lost."""
         lost, writes = "Data on the volume is lost!", self.options.writes
         if not claim.spec.volume_name:
-            message = f"Bound claim has lost reference to PersistentVolume. {lost}"
-            writes.lose_claim(plan, claim, "ClaimLost", message)
+            writes.lose_claim(plan, claim, "ClaimLost", f"Bound claim has lost reference to PersistentVolume. {lost}")
             return
         volume = cache_of(plan.ctx).at(Key(VOLUME, "", claim.spec.volume_name))
         if volume is None:
