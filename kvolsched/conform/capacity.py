@@ -10,11 +10,9 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-import attrs
-
 from kvolsched.api import defaults
 from kvolsched.api.kinds.csi import CSIStorageCapacity
-from kvolsched.api.kinds.meta import OwnerReference
+from kvolsched.api.kinds.meta import OwnerReference, evolve_parts
 from kvolsched.api.kinds.pod import Pod
 from kvolsched.api.kinds.volume import PersistentVolume, PersistentVolumeSpec
 from kvolsched.api.text.manifest import from_plain, to_plain
@@ -50,20 +48,13 @@ class _Play:
     def __init__(self, case: Case, revision: Revision) -> None:
         self.case = case
         self.answers = case["answers"]
-        self.publisher = CapacityPublisher(
-            case["driver"],
-            (),
-            self.ask,
-            PublishingOptions(
-                namespace=case["namespace"], managed_by=case["managedBy"], owner=_owner(case["owner"]),
-                immediate=case["immediateBinding"]
-            ),
+        options = PublishingOptions(
+            namespace=case["namespace"], managed_by=case["managedBy"], owner=_owner(case["owner"]),
+            immediate=case["immediateBinding"]
         )
+        self.publisher = CapacityPublisher(case["driver"], (), self.ask, options)
         routine = self.publisher.routine()
-        views = {capacity.ITEM: PublishedCapacities}
-        component = Component(
-            NAME, capacity.WATCHES, (routine,), lambda _seen: {name: view() for name, view in views.items()}
-        )
+        component = Component(NAME, capacity.WATCHES, (routine,), lambda _: {capacity.ITEM: PublishedCapacities()})
         self.sim = Simulation([component], revision.server())
         self.process, self.actor = self.sim.find(routine.name)
         self.commit, self.sim.commit = self.sim.commit, self.take_down  # type: ignore[method-assign]
@@ -78,8 +69,7 @@ class _Play:
 
     def put(self, plain: Mapping[str, Any]) -> None:
         obj = defaults.with_defaults(from_plain(dict(plain)))
-        meta = attrs.evolve(obj.metadata, resource_version=self.sim.place + 1)
-        self.sim.log.write(key_of(obj), attrs.evolve(obj, metadata=meta))
+        self.sim.log.write(key_of(obj), evolve_parts(obj, metadata={"resource_version": self.sim.place + 1}))
 
     def change(self, then: Mapping[str, Any]) -> None:
         """Apply the recorded changes, also of the driver's answers."""
@@ -130,7 +120,7 @@ class _Play:
         said = {
             "capacities": self.capacities(),
             "writes": sorted(self.writes),
-            "asked": sorted(self.asked, key=lambda one: json.dumps(one, sort_keys=True, separators=(",", ":"))),
+            "asked": sorted(self.asked, key=_as_json),
             "errors": sorted(set(self.errors)),
             "metrics": self.metrics(),
         }
@@ -161,19 +151,15 @@ class _Play:
         found = []
         for key, obj in self.sim.log.objects.items():
             if key.kind == "CSIStorageCapacity":
-                meta = obj.metadata
                 told = {
-                    "name": key.name if key.name in self.stored else None,
-                    "namespace": key.namespace,
-                    "labels": dict(meta.labels),
-                    "owners": [f"{owner.kind}/{owner.name}" for owner in meta.owner_references],
-                    "storageClassName": obj.storage_class_name,
-                    "segments": _segments(obj),
-                    "capacity": obj.capacity,
-                    "maximumVolumeSize": obj.maximum_volume_size,
+                    "name": key.name if key.name in self.stored else None, "namespace": key.namespace,
+                    "labels": dict(obj.metadata.labels),
+                    "owners": [f"{owner.kind}/{owner.name}" for owner in obj.metadata.owner_references],
+                    "storageClassName": obj.storage_class_name, "segments": _segments(obj),
+                    "capacity": obj.capacity, "maximumVolumeSize": obj.maximum_volume_size,
                 }
                 found.append({word: what for word, what in told.items() if what is not None})
-        return sorted(found, key=lambda one: json.dumps(one, sort_keys=True, separators=(",", ":")))
+        return sorted(found, key=_as_json)
 
     def metrics(self) -> dict[str, int]:
         """Return the numbers of desired, existing desired, and obsolete objects."""
@@ -181,6 +167,10 @@ class _Play:
         items = self.publisher.items(ctx).values()
         current = sum(item.published is not None for item in items)
         return {"goal": len(items), "current": current, "obsolete": len(self.publisher.managed(ctx)) - current}
+
+
+def _as_json(plain: Mapping[str, Any]) -> str:
+    return json.dumps(plain, sort_keys=True, separators=(",", ":"))
 
 
 def _owner(plain: Mapping[str, Any] | None) -> OwnerReference | None:

@@ -181,19 +181,19 @@ class CapacityPublisher:
                 ctx.remember(ITEM, item.name, None)
                 if item.published is not None:
                     ctx.enqueue(_deletion(*item.published))
-        items = {}
+        items, published = {}, {(key, obj.metadata.uid) for key, obj in stored.items()}
         for unpublished in wanted:
             item = known.get(unpublished.name, unpublished)
             if unpublished.name not in known:
                 ctx.enqueue(unpublished.name)
-            elif item.published is not None and self._uid(stored, item.published[0]) != item.published[1]:
+            elif item.published is not None and item.published not in published:
                 item = unpublished  # its object was deleted: it is created again
                 ctx.enqueue(unpublished.name)
             items[item.name] = item
-        published = {item.published[0] for item in items.values() if item.published is not None}
+        kept = {item.published[0] for item in items.values() if item.published is not None}
         missing = {item.name: item for item in items.values() if item.published is None}
         for key, obj in stored.items():
-            if key in published:
+            if key in kept:
                 continue
             suiting = missing.get(_name_of(obj))
             if suiting is None or not suiting.describes(obj):
@@ -205,9 +205,6 @@ class CapacityPublisher:
             if known.get(item.name) != item:
                 ctx.remember(ITEM, item.name, item)
 
-    @staticmethod
-    def _uid(stored: Mapping[Key, CSIStorageCapacity], key: Key) -> str:
-        return stored[key].metadata.uid if key in stored else ""
 
     # -- a sync ---------------------------------------------------------------------------------------------
 
@@ -319,10 +316,10 @@ class CapacityPublisher:
             segments: the volume's topologies; None: it has no node affinity.
             storage_class: the class to go by instead; "": none.
         """
-        items = self.items(ctx)
+        items = self.items(ctx).items()
         if segments is not None:
-            return [name for name, item in items.items() if item.segment in segments]
-        return [name for name, item in items.items() if item.storage_class == storage_class]
+            return [name for name, item in items if item.segment in segments]
+        return [name for name, item in items if item.storage_class == storage_class]
 
 
 class PublishedCapacities:
@@ -346,8 +343,7 @@ class PublishedCapacities:
 
 
 def _known(ctx: TurnContext) -> Mapping[str, PublishedCapacity]:
-    view = ctx.views[ITEM]
-    assert isinstance(view, PublishedCapacities)
+    view: PublishedCapacities = ctx.views[ITEM]
     return view.items
 
 

@@ -27,12 +27,9 @@ class VolumeDeletion:
         """Yield a volume of this driver that was released or is being deleted."""
         if key.kind != "PersistentVolume" or new is None:
             return
-        if self._is_released(new):
-            if self.driver.options.delay > 0:
-                ctx.wake_after(key.name, self.driver.options.delay)
-            else:
-                yield key.name
-        elif self._is_going(new):
+        if self._is_released(new) and self.driver.options.delay > 0:
+            ctx.wake_after(key.name, self.driver.options.delay)
+        elif self._is_released(new) or self._is_going(new):
             yield key.name
 
     def _is_released(self, volume: PersistentVolume) -> bool:
@@ -62,7 +59,6 @@ class VolumeDeletion:
                 if volume.spec.node_affinity is not None:
                     driver.refresh_capacity(ctx, volume)
         elif volume is not None and self._is_going(volume):
-            freed = without_finalizers(volume, FINALIZER)
             words = f"{driver.label} removes its finalizer from {reference_of(volume)}: the storage is deleted"
-            plan.update(volume, freed, words)
+            plan.update(volume, without_finalizers(volume, FINALIZER), words)
         return plan.writes

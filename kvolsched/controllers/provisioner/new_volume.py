@@ -39,17 +39,11 @@ def volume_for(
 ) -> PersistentVolume:
     """Return a new volume for a claim: bound to it from the start, reachable where the terms say.
 
-    Args:
-        claim: the claim.
-        storage_class: its class.
-        driver: the driver's name.
-        terms: where the volume can be reached: terms (ORed) of label key -> values.
-        in_tree: an in-tree plugin makes it: it is marked as bound by the controller.
-        guarded: it has the driver's finalizer, and says which secret its deletion needs (none).
+    `terms` (ORed) are of label key -> values. A volume of an in-tree plugin is marked as bound by the controller; a
+    `guarded` one has the driver's finalizer, and says which secret its deletion needs (none).
     """
-    name = volume_name(claim)
+    name, annotations = volume_name(claim), Frozen({PROVISIONED_BY: driver})
     source = {"csi": Frozen({"driver": driver, "volumeHandle": name})}
-    annotations = Frozen({PROVISIONED_BY: driver})
     if in_tree:
         source = {"gcePersistentDisk": Frozen({"pdName": name})}
         annotations = annotations.merged({BOUND_BY_CONTROLLER: "yes"})

@@ -25,7 +25,7 @@ from .driver import Driver
 from .in_tree_topology import choose_topology
 from .new_volume import chooses_zones, domain_of, volume_for, volume_name
 from .options import UNFINISHED, Failure
-from .topology import DriverTopology, FirstAttempt, NodeTopologies, NoTopology, NoTopologyYet, TopologyRequest
+from .topology import DriverTopology, FirstAttempt, NoTopology, NoTopologyYet, TopologyRequest
 
 TOPOLOGIES = "topologies"  # the view that counts the nodes' topologies
 
@@ -68,10 +68,8 @@ class VolumeProvisioning:
         storage_class: StorageClass | None = ctx.seen.get("StorageClass", class_of_claim(claim))
         if storage_class is None:
             return False
-        if self.driver.in_tree:
-            provisioner = storage_class.provisioner
-        else:
-            provisioner = annotations.get(STORAGE_PROVISIONER) or annotations.get(BETA_STORAGE_PROVISIONER, "")
+        provisioner = annotations.get(STORAGE_PROVISIONER) or annotations.get(BETA_STORAGE_PROVISIONER, "")
+        provisioner = storage_class.provisioner if self.driver.in_tree else provisioner
         unpinned = not self.driver.options.uses_selected_node and BETA_STORAGE_PROVISIONER in annotations
         ready = not storage_class.delayed or unpinned or bool(selected_node(claim))
         return self.driver.acts_for(provisioner) and ready
@@ -149,37 +147,30 @@ class VolumeProvisioning:
             strict=options.strict_topology or (node is not None and not allowed),
             immediate=options.immediate_topology,
         )
-        counted = ctx.views[TOPOLOGIES]
-        assert isinstance(counted, NodeTopologies)
-        registered = DriverTopology(driver.name, ctx.seen, assumed, node, counted)
+        registered = DriverTopology(driver.name, ctx.seen, assumed, node, ctx.views[TOPOLOGIES])
         requirement, remembered = topology.accessibility(request, registered, remembered)
         if requirement is None:
             return (), remembered
         first = requirement.preferred[0]
         if options.pools and node is None:  # the driver may take any; it tries them in the order of preference
-            log, size = ctx.sim.log, requested(claim)
-            with_room = (
-                segment for segment in requirement.preferred
-                if driver.storage.has_room(log, storage_class.parameters, segment, size)
-            )
-            first = next(with_room, first)
+            for segment in requirement.preferred:
+                if driver.storage.has_room(ctx.sim.log, storage_class.parameters, segment, requested(claim)):
+                    first = segment
+                    break
         return ({key: (value,) for key, value in first},), remembered
 
     def _read(self, ctx: TurnContext, key: Key) -> Any:
         """Read an object that the driver needs `get` for (S0, New Permissions)."""
         plural = {"StorageClass": "storageclasses.storage.k8s.io", "Node": "nodes"}[key.kind]
+        failed = f'failed to get {key.kind} "{key.name}": {plural} "{key.name}"'
         if not ctx.sim.server.permit(self.driver.component, "get", key.kind):
             resource, _, group = plural.partition(".")
-            raise NoTopology(
-                f'failed to get {key.kind} "{key.name}": {plural} "{key.name}" is forbidden: '
-                f'User "system:{self.driver.component}" cannot get resource "{resource}" in API group "{group}" '
-                "at the cluster scope"
-            )
+            user = f'User "system:{self.driver.component}" cannot get resource "{resource}" in API group "{group}"'
+            raise NoTopology(f"{failed} is forbidden: {user} at the cluster scope")
         found = ctx.get_live(key)
         if found is None:
-            if self.driver.in_tree:
-                raise NoTopology(f'Failed to get target node: node "{key.name}" not found')
-            raise NoTopology(f'failed to get {key.kind} "{key.name}": {plural} "{key.name}" not found')
+            in_tree = f'Failed to get target node: node "{key.name}" not found'
+            raise NoTopology(in_tree if self.driver.in_tree else f"{failed} not found")
         return found
 
     # -- the end of an attempt ----------------------------------------------------------------------------
@@ -187,8 +178,7 @@ class VolumeProvisioning:
     def _finish(self, ctx: TurnContext, cause: str, attempt: Attempt) -> Sequence[Write]:
         driver, volume = self.driver, attempt.volume
         claim: PersistentVolumeClaim | None = ctx.seen.at(Key("PersistentVolumeClaim", *cause.split("/")))
-        failure = self._failure(ctx, cause, attempt)
-        if failure is not None:
+        if (failure := self._failure(ctx, cause, attempt)) is not None:
             return self._fail(ctx, cause, attempt, claim, failure)
         assert volume is not None
         ctx.remember("attempt", cause, None)
@@ -216,13 +206,11 @@ class VolumeProvisioning:
                 if failure.times is not None:
                     ctx.remember("struck", str(number), struck + 1)
                 return attrs.evolve(failure, desc=failure.desc or exhausted)
-        chance = options.fail_chance
+        chance, parameters = options.fail_chance, driver.parameters(ctx, attempt.volume)
         if chance and ctx.draw("provisioning fails", cause, 100, attempt.number) < chance:
             return Failure(desc=exhausted)
-        parameters = driver.parameters(ctx, attempt.volume)
-        if options.pools and not driver.storage.fits(ctx.sim.log, parameters, attempt.volume):
-            return Failure(desc=exhausted)
-        return None
+        fits = not options.pools or driver.storage.fits(ctx.sim.log, parameters, attempt.volume)
+        return None if fits else Failure(desc=exhausted)
 
     def _fail(
         self, ctx: TurnContext, cause: str, attempt: Attempt, claim: PersistentVolumeClaim | None, failure: Failure
