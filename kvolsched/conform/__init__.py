@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from .agreement import ABSENT, Agreement, Difference, Family
 from .families import FAMILIES, compare, conform
-from .recorded_trace import Trace, trace
 from .recording import Case, Recorded, read
+from .traces import Trace, trace
 from .verdicts import judge_case
 
 __all__ = [

@@ -36,10 +36,7 @@ WORDS = ("apply", "delete", "patch", "wait", "stand_in", "process")
 class TracePlayer:
     """Replays a trace to its end. Mutable.
 
-    Args:
-        steps: the steps of a trace.
-        revision: the rules of the cluster.
-        timing: the timing that the recording leaves open.
+    `timing` is what the recording leaves open; None: the default order.
     """
 
     def __init__(

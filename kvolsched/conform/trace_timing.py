@@ -51,16 +51,11 @@ class TimingDraws:
 class TraceClock:
     """Advances a world write by write. Mutable.
 
-    Args:
-        world: the world; between calls only user writes may change it.
-        drivers: names of the components that are CSI drivers.
-        timing: the timing that the recording leaves open.
+    Between calls only user writes may change the world. `drivers` are names of the components that are CSI drivers.
     """
 
     def __init__(self, world: Simulation, drivers: Collection[str], timing: TimingDraws) -> None:
-        self.world = world
-        self.drivers = drivers
-        self.timing = timing
+        self.world, self.drivers, self.timing = world, drivers, timing
         self.stopped: set[str] = set()  # names of stopped components
         self.acted: dict[tuple[str, str, str], int] = {}  # log position of the last write of each actor
         self.moments = [0]  # log positions at which changes were delivered
@@ -113,8 +108,7 @@ class TraceClock:
     def _next(self, before: int | None = None) -> tuple[Process, Actor, str] | None:
         """Deliver changes, run turns that need no write, and return (process, actor, cause) of the next write.
 
-        Args:
-            before: consider only actors that have waited since before this log position.
+        Actors are considered that have waited since before this log position.
         """
         while (writers := self._writers()) is None or (not writers and self._see(everything=True)):
             pass

@@ -201,8 +201,7 @@ class _CasePlayer:
 def _stored(plain: Mapping[str, Any]) -> Any:
     """Return an object as the API server has it, defaults filled in."""
     obj = defaults.with_defaults(from_plain(dict(plain)))
-    version = int(plain["metadata"]["resourceVersion"])
-    return evolve_parts(obj, metadata={"resource_version": version})
+    return evolve_parts(obj, metadata={"resource_version": int(plain["metadata"]["resourceVersion"])})
 
 
 def _key(plain: Mapping[str, str]) -> Key:
