@@ -113,8 +113,10 @@ class ClusterCore:
         for obj, written in zip(read.objects, read.written, strict=True):
             key = key_of(obj)
             old = self.world.log.objects.get(key)
-            create = user_commands.with_last_applied
-            new = create(obj, written) if old is None else user_commands.apply_manifest(old, obj, written)
+            if old is None:
+                new = user_commands.with_last_applied(obj, written)
+            else:
+                new = user_commands.apply_manifest(old, obj, written)
             results[key] = "unchanged" if new is None else "created" if old is None else "configured"
             if new is not None:
                 verb, word = ("create", "creates") if old is None else ("update", "changes")

@@ -85,7 +85,7 @@ class Revision:
         protects_in_use: claims and volumes get the finalizer that protects them while they are in use.
         admission_plugins: plugins of the API server beyond Kubernetes' own.
         relaxations: how the API server sees the old object of an update, to allow what validation forbids.
-        event_series: sources that write Events by today's API: by object version, not by sentence.
+        event_series: sources whose Events are series (events.k8s.io): counted by object version, not by message.
         fine: a scheduling pass takes two turns, so that others may act between choosing and assuming.
         disabled: admission plugins of the API server that are off.
         gates: feature gates by process (see `with_gates`).

@@ -1,11 +1,11 @@
 """`c.apply` as `kubectl apply`: strict, merged by what was applied last, all or nothing; and what it leaves is sound."""
 
 import copy
-import json
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from manifests import pod
 from test_conform import RECORDED
 
 from kvolsched import admission
@@ -148,12 +148,7 @@ def test_nothing_is_born_dying():
 def test_too_much_to_remember():
     """Annotations of more than 256 KiB are refused, the remembered manifest included."""
     with pytest.raises(ApplyRefused, match=r"metadata.annotations: Too long: may not be more than 262144 bytes"):
-        Cluster().apply({**json.loads(plain_pod()), "metadata": {"name": "app", "annotations": {"a": "x" * 200_000}}})
-
-
-def plain_pod():
-    """The pod as JSON."""
-    return json.dumps({"apiVersion": "v1", "kind": "Pod", "spec": {"containers": [{"name": "app", "image": "app:1"}]}})
+        Cluster().apply({**pod(), "metadata": {"name": "app", "annotations": {"a": "x" * 200_000}}})
 
 
 # --- properties ------------------------------------------------------------------------------------------------------

@@ -4,8 +4,12 @@ Nothing is pre-arranged: an administrator has made nodes, a class and volumes, a
 everything that follows is tried. `design` are the design documents' rules, `upstream` those of Kubernetes today.
 """
 
+from functools import partial
+
 import attrs
+import manifests
 import pytest
+from manifests import DRIVER, HOST, LOCAL, node, pod, storage_class
 
 import kvolsched
 from kvolsched.api.kinds.meta import ObjectReference, evolve_parts
@@ -20,67 +24,14 @@ ALWAYS = (versions_grow, pods_stay, nodes_hold_what_they_run)
 QUICK = {"progress": False}
 ALONE = {"kubelet": {"absent": True}, "statefulset-controller": {"absent": True}}
 
-NODE = """
-apiVersion: v1
-kind: Node
-metadata: {name: node-1, labels: {kubernetes.io/hostname: node-1}}
-status: {allocatable: {cpu: "4", memory: 8Gi, pods: "10"}, capacity: {cpu: "4", memory: 8Gi, pods: "10"}}
----
-"""
+LOCAL_CLASS = storage_class("disks", LOCAL)
+claim = partial(manifests.claim, storage_class="disks")
 
 
-def storage_class(provisioner):
-    """A class that waits for a consumer."""
-    return f"""
-apiVersion: storage.k8s.io/v1
-kind: StorageClass
-metadata: {{name: disks}}
-provisioner: {provisioner}
-volumeBindingMode: WaitForFirstConsumer
----
-"""
-
-
-def volume(name, size, *, policy="Retain", of="disks", claim=""):
-    """A disk on node-1, prebound to a claim if one is named."""
-    return f"""
-apiVersion: v1
-kind: PersistentVolume
-metadata: {{name: {name}, annotations: {{pv.kubernetes.io/provisioned-by: disks.example.com}}}}
-spec:
-  accessModes: [ReadWriteOnce]
-  capacity: {{storage: {size}}}
-  csi: {{driver: disks.example.com, volumeHandle: {name}}}
-  nodeAffinity:
-    required: {{nodeSelectorTerms: [{{matchExpressions: [{{key: kubernetes.io/hostname, operator: In, values: [node-1]}}]}}]}}
-  persistentVolumeReclaimPolicy: {policy}
-  storageClassName: {of}
-  {f"claimRef: {{namespace: default, name: {claim}}}" if claim else ""}
----
-"""
-
-
-def claim(name, size):
-    """A claim of the class."""
-    return f"""
-apiVersion: v1
-kind: PersistentVolumeClaim
-metadata: {{name: {name}}}
-spec: {{storageClassName: disks, accessModes: [ReadWriteOnce], resources: {{requests: {{storage: {size}}}}}}}
----
-"""
-
-
-def pod(*claims):
-    """A pod with these claims."""
-    volumes = ", ".join(f"{{name: {name}, persistentVolumeClaim: {{claimName: {name}}}}}" for name in claims)
-    return f"""
-apiVersion: v1
-kind: Pod
-metadata: {{name: app}}
-spec: {{containers: [{{name: app, image: "registry.k8s.io/pause:3.10"}}], volumes: [{volumes}]}}
----
-"""
+def volume(name, size, storage_class="disks", **fields):
+    """Return a volume on node-1 as a provisioner creates it, before the PV controller has seen it."""
+    provisioned = {"pv.kubernetes.io/provisioned-by": DRIVER}
+    return manifests.volume(name, size, storage_class, {HOST: ["node-1"]}, annotations=provisioned, phase="", **fields)
 
 
 def revised(name, part, **options):
@@ -170,10 +121,9 @@ def disk_released(objects):
 
 def one_disk(revision, *, driver=True):
     """One pod, one claim, one disk with reclaim policy Delete, and its driver."""
-    prepared = NODE + storage_class("disks.example.com" if driver else "kubernetes.io/no-provisioner")
-    prepared += volume("disk-1", "10Gi", policy="Delete")
+    prepared = [node(), storage_class("disks", DRIVER if driver else LOCAL), volume("disk-1", "10Gi", policy="Delete")]
     dials = {"disks.example.com": {"delay": 0}} if driver else {}
-    return cluster(revision, prepared, claim("data", "5Gi") + pod("data"), dials)
+    return cluster(revision, prepared, [claim("data", "5Gi"), pod("app", "data")], dials)
 
 
 @pytest.mark.checklist("275")
@@ -244,12 +194,12 @@ LAST = {"design": "small", "upstream": "large"}
 def two_claims(revision, *, prebound="", reserved=False):
     """A pod with two claims and two disks, one disk prebound; reserved: a third one in a class for outsiders."""
     wanted = {"small": "one", "large": "two"}
-    prepared = NODE + storage_class("kubernetes.io/no-provisioner")
+    prepared = [node(), LOCAL_CLASS]
     for disk, size in (("small", "10Gi"), ("large", "20Gi")):
-        prepared += volume(disk, size, claim=wanted[disk] if prebound and disk == LAST[revision] else "")
+        prepared.append(volume(disk, size, claim=wanted[disk] if prebound and disk == LAST[revision] else ""))
     if reserved:
-        prepared += volume("apart", "20Gi", of="reserved")
-    return cluster(revision, prepared, claim("one", "8Gi") + claim("two", "15Gi") + pod("one", "two"))
+        prepared.append(volume("apart", "20Gi", storage_class="reserved"))
+    return cluster(revision, prepared, [claim("one", "8Gi"), claim("two", "15Gi"), pod("app", "one", "two")])
 
 
 def all_or_nothing(objects):
@@ -301,8 +251,8 @@ def test_73263_is_absent_when_users_take_from_a_class_of_their_own(revision):
 def test_the_documents_todo_of_a_periodic_retry_is_needed():
     """S0, Bind: a pod put back after its claim was bound already is woken by nothing; with the retry it runs."""
     def small(revision):
-        prepared = NODE + storage_class("kubernetes.io/no-provisioner") + volume("disk-1", "10Gi")
-        return cluster(revision, prepared, claim("data", "5Gi") + pod("data"))
+        prepared = [node(), LOCAL_CLASS, volume("disk-1", "10Gi")]
+        return cluster(revision, prepared, [claim("data", "5Gi"), pod("app", "data")])
 
     found = explore(small("design"), **QUICK)
     cured = explore(small(revised("design", "flow", resync=60.0)), **QUICK)

@@ -1,44 +1,27 @@
 """Preemption in the loop: who writes what in which order, who is told what, and that it travels in time."""
 
+import manifests
 import pytest
+from manifests import node
 
 from kvolsched.cluster import Cluster
 
-CLASSES = "---".join(
-    f"""
-apiVersion: scheduling.k8s.io/v1
-kind: PriorityClass
-metadata: {{name: class-{value}}}
-value: {value}
-"""
-    for value in (1, 10, 100)
-)
-NODE = f"""
-{CLASSES}---
-apiVersion: v1
-kind: Node
-metadata: {{name: n}}
-status: {{allocatable: {{cpu: "2", memory: 8Gi, pods: "9"}}}}
-"""
+FOUND = [
+    *({"apiVersion": "scheduling.k8s.io/v1", "kind": "PriorityClass", "metadata": {"name": f"class-{value}"}, "value": value}
+      for value in (1, 10, 100)),
+    node("n", cpu="2"),
+]
 
 
-def pod(name, priority, cpu=2):
-    """A pod that asks for so many cores."""
-    return f"""
-apiVersion: v1
-kind: Pod
-metadata: {{name: {name}, namespace: default}}
-spec:
-  priority: {priority}
-  priorityClassName: class-{priority}
-  containers: [{{name: c, image: i, resources: {{requests: {{cpu: "{cpu}"}}}}}}]
-"""
+def pod(name, priority):
+    """Return a pod of a priority that fills the node."""
+    return manifests.pod(name, cpu="2", priority=priority, priorityClassName=f"class-{priority}")
 
 
 @pytest.fixture
 def cluster():
     """A node that a pod of low priority fills, and a pod of high priority that wants it."""
-    made = Cluster.from_manifests(f"{NODE}---{pod('low', 1)}", revision="upstream")
+    made = Cluster.from_manifests([*FOUND, pod("low", 1)], revision="upstream")
     made.run()
     made.apply(pod("high", 10))
     return made
@@ -102,7 +85,7 @@ def test_back_to_the_start(cluster):
 def test_a_promised_node_is_kept_for_its_pod():
     """While its victim takes its time, nobody of the same or lower priority takes the place or evicts for it."""
     made = Cluster.from_manifests(
-        f"{NODE}---{pod('low', 1)}", revision="upstream", components={"kubelet": {"stop_delay": 60}}
+        [*FOUND, pod("low", 1)], revision="upstream", components={"kubelet": {"stop_delay": 60}}
     )
     made.run()
     made.apply(pod("high", 10))
@@ -125,7 +108,7 @@ def test_a_promised_node_is_kept_for_its_pod():
 def test_a_more_important_pod_takes_the_promise():
     """Of a higher priority it is not bound by promises: it takes the node, and the promise is taken back."""
     made = Cluster.from_manifests(
-        f"{NODE}---{pod('low', 1)}", revision="upstream", components={"kubelet": {"stop_delay": 60}}
+        [*FOUND, pod("low", 1)], revision="upstream", components={"kubelet": {"stop_delay": 60}}
     )
     made.run()
     made.apply(pod("high", 10))

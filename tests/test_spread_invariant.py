@@ -1,7 +1,8 @@
 """The explorer's invariant over maxSkew asks the plugin's own sum: no false race, and no breach is missed."""
 
 import pytest
-from documents.made import cluster, node, pod, spread
+from documents.clusters import cluster
+from manifests import node, pod, spread
 
 from kvolsched.api.kinds.meta import evolve_parts
 from kvolsched.explore import UserAct, explore, pods_within_max_skew
@@ -23,7 +24,7 @@ def waiting(name, constraint, **labels):
     pytest.param([node("a1", "a"), node("b1", "b", taints=("closed",)), waiting("p0", HONOR), waiting("p1", HONOR)],
                  id="nodeTaintsPolicy"),
     pytest.param([node("a1", "a"), node("b1", "b", unschedulable=True),
-                  *(pod(f"old{n}", labels={**FOO, "rev": "1"}, on="a1") for n in "xy"), waiting("p0", SAME_REVISION, rev="2")], id="matchLabelKeys"),
+                  *(pod(f"old{n}", labels={**FOO, "rev": "1"}, running_on="a1") for n in "xy"), waiting("p0", SAME_REVISION, rev="2")], id="matchLabelKeys"),
 ])  # fmt: skip
 def test_pods_that_the_rule_admits_are_no_race(objects):
     """A tainted zone is no domain under Honor, and pods of another revision do not count: nothing is wrong."""
@@ -34,7 +35,7 @@ def test_pods_that_the_rule_admits_are_no_race(objects):
 
 def test_a_real_breach_is_found():
     """The scheduler's pod in zone b is deleted before it has seen that, so that the next one goes to zone a: 2 to 0."""
-    c = cluster(node("a1", "a"), node("b1", "b"), *(pod(f"on-{zone}", labels=FOO, on=f"{zone}1") for zone in "ab"),
+    c = cluster(node("a1", "a"), node("b1", "b"), *(pod(f"on-{zone}", labels=FOO, running_on=f"{zone}1") for zone in "ab"),
                 waiting("p0", spread(**FOO)), revision="upstream")
     gone = UserAct("a user deletes on-b", (Write("delete", Key("Pod", "default", "on-b")),))
     result = explore(c, faults=[gone], **{**CHECK, "lag": "ordered"})

@@ -9,6 +9,7 @@ from functools import cache
 from pathlib import Path
 
 import pytest
+from manifests import node
 
 from kvolsched.api.text.manifest import read_plain
 from kvolsched.conform import FAMILIES, read
@@ -251,16 +252,11 @@ def test_the_volume_comes_though_the_scheduler_died():
     ]
 
 
-def node(name, zone, **spec):
-    """Return a node's manifest."""
-    return {"kind": "Node", "metadata": {"name": name, "labels": {"zone": zone}}, "spec": spec}
-
-
 def test_only_equal_nodes_change_places():
     """Nodes change places, with their zones, only where the trace's manifests are the same afterwards."""
     same = [{"apply": [node("a", "x"), node("b", "y")]}]
     wanted = [*same, {"apply": [{"kind": "Pod", "metadata": {"name": "p"}, "spec": {"nodeSelector": {"zone": "y"}}}]}]
-    tainted = [{"apply": [node("a", "x"), node("b", "y", taints=[])]}]
+    tainted = [{"apply": [node("a", "x"), node("b", "y", taints=["busy"])]}]
 
     assert [{"a": "a", "b": "b", "x": "x", "y": "y"}, {"a": "b", "b": "a", "x": "y", "y": "x"}] == [
         names for names, _ in interchanges(same)

@@ -1,14 +1,20 @@
 """Rules that scheduler and PV controller share: which volumes match, are bound, are reachable from a node."""
 
+from functools import partial
+
 import attrs
+import objects
 import pytest
-from controllers.small import ZONE, claim, node, storage_class, topologies, volume
 from hypothesis import given
 from hypothesis import strategies as st
+from manifests import ZONE
+from objects import claim, node, storage_class
 
 from kvolsched import volumes
 from kvolsched.api.kinds.meta import evolve_parts
 from kvolsched.volumes import find_matching_volume, topology_allows, volume_fits_node
+
+volume = partial(objects.volume, phase="")
 
 
 def available(made, **spec):
@@ -31,21 +37,21 @@ def test_the_smallest_that_fits_is_chosen_and_the_first_of_equals():
 
 def test_a_volume_that_names_the_claim_wins_whatever_its_size_class_and_phase():
     """A prebound volume is chosen even if its class differs, it is not Available, and its claim waits for a consumer."""
-    mine = volume("mine", "50Gi", "other", ref="data")
+    mine = volume("mine", "50Gi", "other", claim="data")
     assert found(available(volume("fits")), mine, delayed=True) == "mine"
-    assert found(volume("mine", "5Gi", ref="data")) is None
+    assert found(volume("mine", "5Gi", claim="data")) is None
 
 
 def test_a_prebound_volume_out_of_reach_rules_out_all_others():
     """With a node, a claim whose prebound volume is not reachable gets no other volume."""
-    mine = volume("mine", ref="data", zone="zone-b")
-    assert found(mine, available(volume("fits")), node=node("node-a")) is None
+    mine = volume("mine", claim="data", zone="zone-b")
+    assert found(mine, available(volume("fits")), node=node("node-a", "zone-a")) is None
 
 
 def test_the_controller_leaves_delayed_claims_to_the_scheduler():
     """For a delayed claim an unbound volume is a candidate only if a node is given."""
     assert found(available(volume()), delayed=True) is None
-    assert found(available(volume()), delayed=True, node=node("node-a")) == "disk"
+    assert found(available(volume()), delayed=True, node=node("node-a", "zone-a")) == "disk"
 
 
 @pytest.mark.parametrize("spec", [
@@ -70,7 +76,7 @@ def test_phase_selector_deletion_and_exclusion():
 def test_the_scheduler_checks_access_modes():
     """The PV controller has sorted volumes by access modes before it asks."""
     read_only = available(volume(), access_modes=("ReadOnlyMany",))
-    assert found(read_only, node=node("node-a")) is None
+    assert found(read_only, node=node("node-a", "zone-a")) is None
     assert found(read_only) == "disk"
 
 
@@ -84,29 +90,29 @@ def test_affinity_nil_empty_and_matching():
         },
     )
     for made, fits in ((anywhere, True), (here, True), (nowhere, False)):
-        assert volume_fits_node(made, node("node-a")) is fits
-    assert not volume_fits_node(here, node("node-b"))
+        assert volume_fits_node(made, node("node-a", "zone-a")) is fits
+    assert not volume_fits_node(here, node("node-b", "zone-b"))
 
 
 @pytest.mark.checklist("64")
 def test_allowed_topologies_are_ored_and_their_expressions_anded():
     """A class with zones a and b admits only their nodes; one without allowedTopologies admits every node."""
-    zonal = storage_class(allowedTopologies=topologies({ZONE: ["zone-a", "zone-b"]}))
-    assert [topology_allows(zonal, node(name)) for name in ("node-a", "node-b", "node-c")] == [True, True, False]
-    assert topology_allows(storage_class(), node("node-c"))
-    both = storage_class(allowedTopologies=topologies({ZONE: ["zone-a"], "rack": ["r1"]}, {ZONE: ["zone-b"]}))
-    assert topology_allows(both, node("node-a", rack="r1"))
-    assert not topology_allows(both, node("node-a"))
-    assert topology_allows(both, node("node-b"))
+    zonal = storage_class(allowed=[{ZONE: ["zone-a", "zone-b"]}])
+    assert [topology_allows(zonal, node(f"node-{each}", f"zone-{each}")) for each in "abc"] == [True, True, False]
+    assert topology_allows(storage_class(), node("node-c", "zone-c"))
+    both = storage_class(allowed=[{ZONE: ["zone-a"], "rack": ["r1"]}, {ZONE: ["zone-b"]}])
+    assert topology_allows(both, node("node-a", "zone-a", labels={"rack": "r1"}))
+    assert not topology_allows(both, node("node-a", "zone-a"))
+    assert topology_allows(both, node("node-b", "zone-b"))
 
 
 def test_the_beta_annotation_wins_over_the_field():
     """The annotation decides; a class field "" means no class, but counts as given."""
-    asked = claim(cls="field", annotations={"volume.beta.kubernetes.io/storage-class": "beta"})
+    asked = claim(storage_class="field", annotations={"volume.beta.kubernetes.io/storage-class": "beta"})
     assert volumes.class_of_claim(asked) == "beta"
-    assert volumes.class_of_claim(claim(cls=None)) == ""
-    assert not volumes.has_class(claim(cls=None))
-    assert volumes.has_class(claim(cls=""))
+    assert volumes.class_of_claim(claim(storage_class=None)) == ""
+    assert not volumes.has_class(claim(storage_class=None))
+    assert volumes.has_class(claim(storage_class=""))
 
 
 def test_every_spelling_of_the_selected_node_is_read_and_all_are_removed():
@@ -134,7 +140,7 @@ def test_the_choice_is_the_least_that_suffices(sizes, asked):
 def test_binding_a_volume_twice_changes_nothing_more(prebound, own_uid):
     """A second binding writes nothing; only a volume that no user had prebound gets the annotation."""
     asked = evolve_parts(claim(), metadata={"uid": "u1"})
-    disk = volume(ref="data" if prebound else None)
+    disk = volume(claim="data" if prebound else None)
     if prebound and own_uid:
         ref = attrs.evolve(disk.spec.claim_ref, uid="u1")
         disk = evolve_parts(disk, spec={"claim_ref": ref})

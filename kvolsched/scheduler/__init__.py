@@ -1,1 +1,1 @@
-"""The scheduler: what it has seen as columns, the plugins that judge and rank, and the passes that use them."""
+"""The scheduler: columns of what it has seen, the scheduling framework, its plugins, and the scheduling loop."""

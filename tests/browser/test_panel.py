@@ -275,7 +275,7 @@ def test_the_fine_gear_steps_single_writes(shown):
     gear.get_by_text("steps").click()
     shown.panel().locator(".k-gear button.mod-active", has_text="steps").wait_for()
 
-    assert re.fullmatch(r"PV controller sets pv/\S+ Bound\.", written)
+    assert re.fullmatch(r"PV controller sets the phase of pv/\S+ to Bound\.", written)
     assert shown.ask("len([turn for turn in c.last_step.turns if turn.outcomes])") == "1"
 
 

@@ -1,7 +1,8 @@
 """Under `design` a driver's room stands in the status of its CSIDriver, as S2 has it: pools, each patched by itself."""
 
 import pytest
-from controllers.test_pools import BASE, EBS, MIRROR, claim, later, objects, on, pod, said
+from controllers.test_pools import BASE, EBS, MIRROR, claim, later, objects, on, said
+from manifests import ZONE, pod
 
 from kvolsched.api.kinds.csi import CSIStoragePool
 from kvolsched.api.kinds.meta import Frozen, evolve_parts
@@ -15,10 +16,10 @@ TRACKED = BASE.replace("storageCapacity: true", "capacityTracking: true")
 ZONES = {"zone-a": "100Gi", "zone-b": "59Gi"}
 
 
-def cluster(*manifests, base=TRACKED, pools=ZONES, **publishing):
+def cluster(*sources, base=TRACKED, pools=ZONES, **publishing):
     """A cluster under `design` whose driver has these pools and publishes so, run until all is quiet."""
     dials = {EBS: {"pools": pools, "publishing": publishing}}
-    made = Cluster.from_manifests("---".join([base, *manifests]), revision="design", components=dials)
+    made = Cluster.from_manifests([base, *sources], revision="design", components=dials)
     made.run()
     return made
 
@@ -92,7 +93,7 @@ def test_what_is_told_follows_volumes_nodes_and_the_clock():
     assert {("ebs", "zone=zone-a"): "40Gi"} == told(made)
     nonsense = PoolPatch("ebs", "zone=zone-a", CSIStoragePool(name="zone=zone-a", capacity="900Gi"))
     made.world.perform("user", [Write("patch", Key("CSIDriver", "", EBS), nonsense)])
-    later(made, claim("late", "30Gi"), pod("more", "late", on="zone-b"))
+    later(made, claim("late", size="30Gi"), pod("more", "late", nodeSelector={ZONE: "zone-b"}))
     made.world.log.write(*_later(made, 61.0))
     made.run()
     assert {("ebs", "zone=zone-a"): "40Gi"} == told(made)
@@ -172,7 +173,7 @@ def test_the_ledger_shows_what_is_told_beside_what_there_is():
     nonsense = PoolPatch("ebs", "zone=zone-a", CSIStoragePool(name="zone=zone-a", capacity="900Gi", node_list=("node-a",)))
     made.world.perform("user", [Write("patch", Key("CSIDriver", "", EBS), nonsense)])
     made.world.log.write(*_later(made, 91.0))
-    made.apply("---".join([claim("data"), pod("app", "data")]))
+    made.apply([claim("data"), pod("app", "data")])
     said = repr(made.capacity("app"))
 
     assert "zone=zone-a  1 node  published 900Gi, 91 s old, driver now 100Gi  ✓ 60Gi ≤ 900Gi" in said
@@ -184,7 +185,7 @@ def test_a_burst_goes_wrong_and_is_mended_elsewhere():
     """Two pods of 60Gi pass on a pool of 100Gi; one creation fails, its mark is taken away, and it finds the other zone."""
     made = cluster(pools={"zone-a": "100Gi", "zone-b": "100Gi"}, prefix=PREFIX)
     made.cordon("node-b")
-    made.apply("---".join([claim("one"), claim("two"), pod("first", "one"), pod("second", "two")]))
+    made.apply([claim("one"), claim("two"), pod("first", "one"), pod("second", "two")])
     made.run(until=lambda c: bool(said(c, "two", "ProvisioningFailed") + said(c, "one", "ProvisioningFailed")))
     made.uncordon("node-b")
     made.run()

@@ -1,7 +1,8 @@
 """The kubelets: what starts, what waits, what is refused, and how a pod ends."""
 
 import pytest
-from controllers.small import Small, claim, node, pod, storage_class, volume
+from controllers.harness import Harness
+from objects import claim, node, pod, storage_class, volume
 
 from kvolsched.api.kinds.meta import evolve_parts
 from kvolsched.controllers import kubelet, persistent_volume
@@ -9,15 +10,15 @@ from kvolsched.controllers import kubelet, persistent_volume
 
 def world(**dials):
     """A world with the kubelets and the PV controller."""
-    return Small(kubelet.component(kubelet.KubeletOptions(**dials)), persistent_volume.component()).create(
-        node("node-a"), node("node-b"), storage_class(delayed=False)
+    return Harness(kubelet.component(kubelet.KubeletOptions(**dials)), persistent_volume.component()).create(
+        node("node-a", "zone-a"), node("node-b", "zone-b"), storage_class(waits=False)
     )
 
 
 @pytest.mark.checklist("81")
 def test_a_bound_pod_runs_with_its_conditions_and_start_time_in_one_write():
     """Phase, four conditions and startTime are one change."""
-    made = world().create(pod(on="node-a")).run()
+    made = world().create(pod(node_name="node-a")).run()
     status = made["pod/app"].status
     assert status.phase == "Running"
     assert status.start_time is not None
@@ -35,17 +36,17 @@ def test_a_volume_out_of_reach_is_not_mounted(block, verb):
     disk = volume(zone="zone-b")
 
     disk = evolve_parts(disk, spec={"volume_mode": "Block" if block else None})
-    made.create(disk).run().create(claim(**kind)).run().create(pod(claims=["data"], on="node-a")).run()
+    made.create(disk).run().create(claim(**kind)).run().create(pod("app", "data", node_name="node-a")).run()
     words = f'{verb}.NodeAffinity check failed for volume "disk" : no matching NodeSelectorTerms'
     assert words in [message for _, message in made.events("app")]
     assert made["pod/app"].status.phase == "Pending"
-    made.create(pod("other", claims=["data"], on="node-b")).run()
+    made.create(pod("other", "data", node_name="node-b")).run()
     assert made["pod/other"].status.phase == "Running"
 
 
 def test_a_pod_waits_for_its_claims_and_starts_when_they_are_bound():
     """A pod put on a node by hand waits until the binding is complete."""
-    made = world().create(claim(), pod(claims=["data"], on="node-a")).run(5)
+    made = world().create(claim(), pod("app", "data", node_name="node-a")).run(5)
     assert made["pod/app"].status.phase == "Pending"
     made.create(volume()).run(60)
     assert made["pod/app"].status.phase == "Running"
@@ -53,17 +54,17 @@ def test_a_pod_waits_for_its_claims_and_starts_when_they_are_bound():
 
 def test_a_pod_for_which_there_is_no_room_fails():
     """OutOfcpu: the pod has failed, with reason and message; what it asked for is free again."""
-    made = world().create(pod("one", on="node-a", cpu="3")).run().create(pod("two", on="node-a", cpu="2")).run()
+    made = world().create(pod("one", node_name="node-a", cpu="3")).run().create(pod("two", node_name="node-a", cpu="2")).run()
     status = made["pod/two"].status
     assert (status.phase, status.reason) == ("Failed", "OutOfcpu")
     assert status.message == "Node didn't have enough resource: cpu, requested: 2000, used: 3000, capacity: 4000"
-    made.delete("pod/one").run().create(pod("three", on="node-a", cpu="4")).run()
+    made.delete("pod/one").run().create(pod("three", node_name="node-a", cpu="4")).run()
     assert made["pod/three"].status.phase == "Running"
 
 
 def test_a_deleted_pod_ends_in_three_changes():
     """Status Succeeded, then the final delete, which first clears the grace and then takes the object away."""
-    made = world().create(pod(on="node-a")).run()
+    made = world().create(pod(node_name="node-a")).run()
     before = len(made.sim.log.changes)
     made.delete("pod/app", 1).run()
     assert made["pod/app"] is None
@@ -75,7 +76,7 @@ def test_a_deleted_pod_ends_in_three_changes():
 
 def test_starting_and_stopping_take_the_time_they_are_given():
     """The dials are simulated seconds."""
-    made = world(start_delay=0.2, stop_delay=0.5).create(pod(on="node-a")).run()
+    made = world(start_delay=0.2, stop_delay=0.5).create(pod(node_name="node-a")).run()
     assert made.sim.now == pytest.approx(0.2)
     made.delete("pod/app").run()
     assert made.sim.now == pytest.approx(0.7)

@@ -2,7 +2,8 @@
 
 import attrs
 import pytest
-from controllers.small import Small, claim, node, pod, storage_class, volume
+from controllers.harness import Harness
+from objects import claim, node, pod, storage_class, volume
 
 from kvolsched.api.kinds.meta import evolve_parts
 from kvolsched.api.kinds.volume import SELECTED_NODE_KEYS
@@ -31,14 +32,14 @@ def options(request):
 
 def binder(options=persistent_volume.UPSTREAM, **more):
     """A world with the PV controller alone."""
-    return Small(persistent_volume.component(attrs.evolve(options, **more)))
+    return Harness(persistent_volume.component(attrs.evolve(options, **more)))
 
 
 @pytest.mark.checklist("40")
 def test_immediate_claims_bind_without_any_pod(options):
     """An Immediate class: the claim is bound to the smallest volume that fits, and no pod is looked at."""
     world = binder(options).create(
-        storage_class(delayed=False), volume("big", "50Gi"), volume("disk"), volume("small", "5Gi")
+        storage_class(waits=False), volume("big", "50Gi"), volume("disk"), volume("small", "5Gi")
     ).run()
     world.create(claim()).run()
     assert world["pvc/data"].spec.volume_name == "disk"
@@ -47,7 +48,7 @@ def test_immediate_claims_bind_without_any_pod(options):
 
 def test_a_bind_is_four_writes_in_kubernetes_order(options):
     """PV, PV status, claim, claim status: nothing else is written once the volume is Available."""
-    world = binder(options).create(storage_class(delayed=False), volume()).run()
+    world = binder(options).create(storage_class(waits=False), volume()).run()
     before = len(world.writes())
     world.create(claim()).run()
     assert world.writes()[before:] == FOUR_WRITES
@@ -56,7 +57,7 @@ def test_a_bind_is_four_writes_in_kubernetes_order(options):
 @pytest.mark.parametrize("crash_after", range(4))
 def test_a_crash_between_the_writes_of_a_bind_is_finished_by_the_next_process(options, crash_after):
     """Whatever of the four writes was made is not made again, and the rest follows."""
-    world = binder(options).create(storage_class(delayed=False), volume()).run()
+    world = binder(options).create(storage_class(waits=False), volume()).run()
     before = len(world.writes())
     world.create(claim())
     while len(world.writes()) < before + crash_after:
@@ -80,7 +81,7 @@ def test_delayed_claims_wait_for_a_pod_and_say_so(options):
 def test_a_pod_that_waits_is_named_today_but_not_in_the_design_era():
     """`WaitForPodScheduled` is younger than the documents."""
     for name, reason in (("upstream", "WaitForPodScheduled"), ("design", "WaitForFirstConsumer")):
-        world = binder(REVISIONS[name]).create(storage_class(), pod(claims=["data"])).run().create(claim()).run()
+        world = binder(REVISIONS[name]).create(storage_class(), pod("app", "data")).run().create(claim()).run()
         assert [reason for reason, _ in world.events("data")] == [reason]
 
 
@@ -88,7 +89,7 @@ def test_a_pod_that_waits_is_named_today_but_not_in_the_design_era():
 @pytest.mark.parametrize("key", SELECTED_NODE_KEYS)
 def test_the_selected_node_is_the_signal_to_provision_in_every_spelling(options, key):
     """The annotation by which the scheduler hands a claim over: the driver is named on the claim."""
-    world = binder(options).create(storage_class(), claim()).run()
+    world = binder(options).create(storage_class(provisioner="ebs.example.com"), claim()).run()
     world.change("pvc/data", lambda c: evolve_parts(
         c,
         metadata={"annotations": c.metadata.annotations.merged({key: "node-a"})},
@@ -100,14 +101,14 @@ def test_the_selected_node_is_the_signal_to_provision_in_every_spelling(options,
 def test_a_claim_handed_to_provisioning_may_take_a_static_volume_only_in_1_11():
     """The annotation switches delay off in 1.11: any volume will do, whatever its node. Today it stays on."""
     for name, bound in (("upstream", ""), ("design", "disk")):
-        world = binder(REVISIONS[name]).create(storage_class(), volume()).run().create(claim(node="node-a")).run()
+        world = binder(REVISIONS[name]).create(storage_class(), volume()).run().create(claim(selected_node="node-a")).run()
         assert world["pvc/data"].spec.volume_name == bound
 
 
 @pytest.mark.checklist("83")
 def test_prebound_volumes_and_claims_bind_at_once_even_in_a_delayed_class(options):
     """Either side that names the other is bound by the controller, without waiting for a pod."""
-    world = binder(options).create(storage_class(), volume(ref="data"), claim()).run()
+    world = binder(options).create(storage_class(), volume(claim="data"), claim()).run()
     assert world["pvc/data"].spec.volume_name == "disk"
     assert "pv.kubernetes.io/bound-by-controller" not in world["pv/disk"].metadata.annotations
     assert "pv.kubernetes.io/bound-by-controller" in world["pvc/data"].metadata.annotations
@@ -119,7 +120,7 @@ def test_prebound_volumes_and_claims_bind_at_once_even_in_a_delayed_class(option
 
 def test_a_volume_that_comes_later_is_found_at_the_next_period_of_15_seconds():
     """Nobody wakes a claim when a volume becomes Available: the resync finds it."""
-    world = binder().create(storage_class(delayed=False, provisioner="kubernetes.io/no-provisioner"), claim()).run()
+    world = binder().create(storage_class(waits=False, provisioner="kubernetes.io/no-provisioner"), claim()).run()
     assert world["pvc/data"].status.phase == "Pending"
     world.create(volume()).run()
     assert world["pvc/data"].spec.volume_name == "disk"
@@ -128,7 +129,7 @@ def test_a_volume_that_comes_later_is_found_at_the_next_period_of_15_seconds():
 
 def test_a_default_class_is_assigned_late():
     """A claim without class gets the default one at the first period after there is one."""
-    world = binder().create(claim(cls=None)).run()
+    world = binder().create(claim(storage_class=None)).run()
     assert world.events("data")[0][0] == "FailedBinding"
     default = storage_class("standard")
     notes = default.metadata.annotations.merged({"storageclass.kubernetes.io/is-default-class": "true"})
@@ -138,14 +139,14 @@ def test_a_default_class_is_assigned_late():
 
 def test_a_claim_whose_volume_is_deleted_is_lost(options):
     """The claim's phase is Lost, with Kubernetes' words, and nobody binds it again."""
-    world = binder(options).create(storage_class(delayed=False), volume()).run().create(claim()).run().delete("pv/disk").run()
+    world = binder(options).create(storage_class(waits=False), volume()).run().create(claim()).run().delete("pv/disk").run()
     assert world["pvc/data"].status.phase == "Lost"
     assert ("ClaimLost", "Bound claim has lost its PersistentVolume. Data on the volume is lost!") in world.events("data")
 
 
 def test_retain_keeps_a_released_volume_until_its_claim_ref_is_removed(options):
     """Released with claimRef; removed by hand, it is Available again and the mark of the controller stays."""
-    world = binder(options).create(storage_class(delayed=False), volume()).run().create(claim()).run().delete("pvc/data").run()
+    world = binder(options).create(storage_class(waits=False), volume()).run().create(claim()).run().delete("pvc/data").run()
     assert world["pv/disk"].status.phase == "Released"
     assert world["pv/disk"].spec.claim_ref.name == "data"
     world.change("pv/disk", lambda v: evolve_parts(v, spec={"claim_ref": None})).run()
@@ -163,9 +164,9 @@ def test_a_second_claim_of_a_volume_is_refused_in_words():
 
 def prebound_and_waiting(options):
     """A world in which a claim and a volume with its uid were just made, and the controller has seen nothing yet."""
-    made = claim(cls="fast", annotations={"pv.kubernetes.io/bind-completed": "yes"}, volumeName="disk")
-    world = Small(persistent_volume.component(options)).create(storage_class("fast", delayed=False)).run().create(made)
-    bound = volume(cls="fast", ref="data", policy="Delete")
+    made = claim(storage_class="fast", annotations={"pv.kubernetes.io/bind-completed": "yes"}, volumeName="disk")
+    world = Harness(persistent_volume.component(options)).create(storage_class("fast", waits=False)).run().create(made)
+    bound = volume(storage_class="fast", claim="data", policy="Delete")
     ref = attrs.evolve(bound.spec.claim_ref, uid=world["pvc/data"].metadata.uid)
     return world.create(evolve_parts(bound, spec={"claim_ref": ref}))
 
@@ -191,9 +192,9 @@ def test_an_in_tree_failure_takes_the_selected_node_away(name):
     plugin = InTreePlugin(
         name="kubernetes.io/host-path", source="hostPath", provisions=True, fails={"provision": "disk full"}
     )
-    world = Small(persistent_volume.component(options, [operations.routine([plugin], options)]))
-    world.create(node("node-a"), storage_class("host", provisioner="kubernetes.io/host-path")).run()
-    world.create(claim(cls="host", node="node-a"))
+    world = Harness(persistent_volume.component(options, [operations.routine([plugin], options)]))
+    world.create(node("node-a", "zone-a"), storage_class("host", provisioner="kubernetes.io/host-path")).run()
+    world.create(claim(storage_class="host", selected_node="node-a"))
     world.run()
     assert not any(key in world["pvc/data"].metadata.annotations for key in SELECTED_NODE_KEYS)
     assert ("ProvisioningFailed", 'Failed to provision volume with StorageClass "host": disk full') in world.events("data")
@@ -202,14 +203,14 @@ def test_an_in_tree_failure_takes_the_selected_node_away(name):
 def gated_runs():
     """The same scenarios without any delayed class, with the gate for delayed provisioning on and off."""
     def immediate(world):
-        world.create(storage_class(delayed=False), volume()).run().create(claim()).run()
+        world.create(storage_class(waits=False), volume()).run().create(claim()).run()
 
     def taken(world):
         immediate(world)
         world.create(claim("two", volumeName="disk")).run().delete("pvc/data").run()
 
     def prebound(world):
-        world.create(storage_class(), volume(ref="data"), claim()).run()
+        world.create(storage_class(), volume(claim="data"), claim()).run()
 
     def lost(world):
         immediate(world)
@@ -232,7 +233,7 @@ def test_the_gate_changes_nothing_but_delayed_claims(play):
 
 def test_the_own_cache_saves_a_second_write_while_the_watch_lags():
     """A controller that has not seen its own writes yet does not make them again, and gets no conflict."""
-    world = binder().create(storage_class(delayed=False), volume()).run().create(claim())
+    world = binder().create(storage_class(waits=False), volume()).run().create(claim())
     process = world.sim.processes[BINDER]
     world.sim.deliver(process)
     claims = next(a for a in process.component.actors if a.name == "persistentvolume claims")
@@ -249,7 +250,7 @@ def test_the_own_cache_saves_a_second_write_while_the_watch_lags():
 
 def test_back_and_forward_again_is_the_same_world():
     """Every note of the controller travels: the digest of each place is met again."""
-    world = binder().create(storage_class(delayed=False), volume(), claim()).run()
+    world = binder().create(storage_class(waits=False), volume(), claim()).run()
     last = world.sim.step_number
     digest, objects = world.sim.digest(), dict(world.sim.log.objects)
     world.sim.goto(0)

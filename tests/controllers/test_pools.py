@@ -1,8 +1,11 @@
 """A driver with pools: volumes take their room, what is left is published, and what comes of old news."""
 
 import re
+from functools import partial
 
+import manifests
 import pytest
+from manifests import pod
 
 from kvolsched.api.kinds.quantity import value
 from kvolsched.cluster import Cluster
@@ -45,43 +48,19 @@ metadata: {name: at-once}
 provisioner: ebs.example.com
 volumeBindingMode: Immediate
 """
+claim = partial(manifests.claim, size="60Gi", storage_class="ebs")
 
 
-def claim(name, size="60Gi", of="ebs"):
-    """A claim."""
-    return f"""
-apiVersion: v1
-kind: PersistentVolumeClaim
-metadata: {{name: {name}}}
-spec: {{accessModes: [ReadWriteOnce], storageClassName: {of}, resources: {{requests: {{storage: {size}}}}}}}
-"""
-
-
-def pod(name, *claims, on=""):
-    """A pod with claims, in a zone if one is named."""
-    volumes = ", ".join(f"{{name: {each}, persistentVolumeClaim: {{claimName: {each}}}}}" for each in claims)
-    where = f"nodeSelector: {{topology.kubernetes.io/zone: {on}}}" if on else ""
-    return f"""
-apiVersion: v1
-kind: Pod
-metadata: {{name: {name}}}
-spec:
-  containers: [{{name: app, image: app}}]
-  volumes: [{volumes}]
-  {where}
-"""
-
-
-def cluster(*manifests, revision="upstream", **dials):
+def cluster(*sources, revision="upstream", **dials):
     """A cluster of two zones whose driver has these dials, run until all is quiet."""
-    made = Cluster.from_manifests("---".join([BASE, *manifests]), revision=revision, components={EBS: dials})
+    made = Cluster.from_manifests([BASE, *sources], revision=revision, components={EBS: dials})
     made.run()
     return made
 
 
-def later(made, *manifests):
+def later(made, *sources):
     """Apply manifests together and run."""
-    made.apply("---".join(manifests))
+    made.apply(*sources)
     made.run()
     return made
 
@@ -178,7 +157,7 @@ def test_where_room_is_left_the_pod_goes_instead():
     """The node that was approved has no room: its mark is taken off the claim, and the pod goes to the other zone."""
     made = cluster(pools={"zone-a": "100Gi", "zone-b": "100Gi"})
     made.cordon("node-b")
-    made.apply("---".join([claim("one"), claim("two"), pod("first", "one"), pod("second", "two")]))
+    made.apply([claim("one"), claim("two"), pod("first", "one"), pod("second", "two")])
     made.run(until=lambda c: bool(said(c, "two", "ProvisioningFailed") + said(c, "one", "ProvisioningFailed")))
     made.uncordon("node-b")
     made.run()
@@ -196,7 +175,7 @@ def stuck():
     made = Cluster.from_manifests(bare, components={EBS: {"pools": pools, "on_failure": "retry"}})
     made.cordon("node-b")
     later(made, claim("one"), pod("first", "one"))
-    made.apply("---".join([claim("two"), pod("second", "two")]))
+    made.apply([claim("two"), pod("second", "two")])
     made.run(until=lambda c: bool(said(c, "two", "ProvisioningFailed")))
     made.uncordon("node-b")
     made.run(seconds=300)
@@ -238,7 +217,7 @@ storageClassName: ebs
 nodeTopology: {{matchLabels: {{topology.kubernetes.io/zone: zone-a}}}}
 capacity: 500Gi
 """)
-    later(made, claim("one", "80Gi"), claim("two", "80Gi"), pod("app", "one", "two"))
+    later(made, claim("one", size="80Gi"), claim("two", size="80Gi"), pod("app", "one", "two"))
     volume, = objects(made, "PersistentVolume")
 
     assert "" == on(made, "app")
@@ -249,7 +228,7 @@ capacity: 500Gi
 @pytest.mark.checklist("181")
 def test_immediate_claims_are_not_looked_at():
     """Nothing is published for a class that binds at once; the driver lays its volume where there is room."""
-    made = later(cluster(IMMEDIATE, pools={"zone-a": "10Gi", "zone-b": "100Gi"}), claim("data", of="at-once"))
+    made = later(cluster(IMMEDIATE, pools={"zone-a": "10Gi", "zone-b": "100Gi"}), claim("data", storage_class="at-once"))
     volume, = objects(made, "PersistentVolume")
 
     assert {"ebs"} == {of for of, _ in published(made)}
@@ -263,7 +242,7 @@ def test_a_volume_is_not_larger_than_the_largest_of_its_pools():
     news = next(o for o in objects(made, "CSIStorageCapacity") if o.capacity != "0")
 
     assert ("120Gi", "60Gi") == (news.capacity, news.maximum_volume_size)
-    later(made, claim("data", "61Gi"), pod("app", "data"))
+    later(made, claim("data", size="61Gi"), pod("app", "data"))
     assert "" == on(made, "app")
 
 
@@ -316,7 +295,7 @@ def test_a_crash_forgets_no_room():
 def test_every_order_of_turns_leaves_no_more_taken_than_there_is():
     """Two claims in a burst, every order of turns: the pool is never overdrawn, and the search comes to its end."""
     made = cluster(pools={"zone-a": "100Gi"}, delay=0.0)
-    made.apply("---".join([claim("one"), pod("first", "one"), claim("two"), pod("second", "two")]))
+    made.apply([claim("one"), pod("first", "one"), claim("two"), pod("second", "two")])
 
     def never_overdrawn(_before, after):
         sizes = [value(o.spec.capacity["storage"]) for key, o in after.items() if key.kind == "PersistentVolume"]

@@ -1,8 +1,9 @@
 """Protection: a claim stays while a pod on a node uses it, a volume while it is bound; nobody else is bothered."""
 
 import pytest
-from controllers.small import Small, claim, pod, volume
+from controllers.harness import Harness
 from controllers.workloads import cluster
+from objects import claim, pod, volume
 
 from kvolsched import Cluster
 from kvolsched.api.kinds.meta import evolve_parts
@@ -28,7 +29,7 @@ CLASS = "{apiVersion: storage.k8s.io/v1, kind: StorageClass, metadata: {name: eb
 
 def world():
     """A world of both controllers alone."""
-    return Small(pvc_protection.component(), pv_protection.component(), protects=True)
+    return Harness(pvc_protection.component(), pv_protection.component(), protects=True)
 
 
 def test_new_claims_and_volumes_are_protected():
@@ -41,7 +42,7 @@ def test_new_claims_and_volumes_are_protected():
 
 def test_a_claim_in_use_stays_until_its_pod_is_gone():
     """It is Terminating meanwhile; an ended pod still holds it, one without a node does not."""
-    made = world().create(claim(), pod(claims=["data"], on="node-a")).delete("pvc/data").run()
+    made = world().create(claim(), pod("app", "data", node_name="node-a")).delete("pvc/data").run()
     assert made["pvc/data"].metadata.deletion_timestamp
     ended = evolve_parts(made["pod/app"], status={"phase": "Succeeded"})
     made.write("update_status", ended, ended)
@@ -49,7 +50,7 @@ def test_a_claim_in_use_stays_until_its_pod_is_gone():
     made.delete("pod/app", grace=0).run()
     assert made["pvc/data"] is None
 
-    made = world().create(claim(), pod(claims=["data"])).delete("pvc/data").run()
+    made = world().create(claim(), pod("app", "data")).delete("pvc/data").run()
     assert made["pvc/data"] is None
 
 
@@ -118,7 +119,7 @@ def test_nobody_watches_before_there_is_something_to_do():
 
 def test_a_grace_can_be_shortened_but_not_prolonged():
     """A second deletion with less grace counts; one with more changes nothing; with none the pod goes."""
-    made = world().create(pod(on="node-a")).delete("pod/app", grace=30)
+    made = world().create(pod(node_name="node-a")).delete("pod/app", grace=30)
     assert 30 == made["pod/app"].metadata.deletion_grace_period_seconds
     assert not made.write("delete", made["pod/app"], 60).changed
     made.delete("pod/app", grace=5)

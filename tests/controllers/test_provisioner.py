@@ -1,8 +1,13 @@
 """Provisioners: where a volume may lie, when it fails, and who takes the selected node away."""
 
+from functools import partial
+
 import attrs
+import objects
 import pytest
-from controllers.small import ZONE, Small, claim, node, objects, storage_class, topologies
+from controllers.harness import Harness
+from manifests import ZONE
+from objects import node, read, storage_class
 
 from kvolsched.api import examples
 from kvolsched.api.kinds.meta import evolve_parts
@@ -10,14 +15,15 @@ from kvolsched.controllers import persistent_volume, provisioner
 from kvolsched.controllers.provisioner import Failure, NoTopology, choose_topology
 
 EBS, LOCAL = "ebs.example.com", "local.example.com"
-NODES = [node("node-a"), node("node-b"), node("node-c")]
+ebs, claim = partial(storage_class, "ebs", EBS), partial(objects.claim, storage_class="ebs")
+NODES = [node("node-a", "zone-a"), node("node-b", "zone-b"), node("node-c", "zone-c")]
 OLD_ZONE = "failure-domain.beta.kubernetes.io/zone"
 
 
 def world(options=None, *, name=EBS, binder=persistent_volume.UPSTREAM, permit=None):
     """A world with the PV controller and one driver."""
     components = persistent_volume.component(binder), provisioner.component(name, options or provisioner.UPSTREAM)
-    return Small(*components, permit=permit).create(*NODES)
+    return Harness(*components, permit=permit).create(*NODES)
 
 
 def reach(volume):
@@ -28,13 +34,13 @@ def reach(volume):
 
 def run_with(chosen, cls, options=None, *, selected="node-b", **more):
     """Provision one claim and return the world."""
-    return world(options, **more).create(cls, claim(cls=cls.metadata.name, node=selected)).run(60)
+    return world(options, **more).create(cls, claim(storage_class=cls.metadata.name, selected_node=selected)).run(60)
 
 
 @pytest.mark.checklist("48", "49", "95", "97")
 def test_a_zonal_driver_takes_the_zone_of_the_selected_node_and_a_local_one_the_node():
     """The domain depends on the driver's topology key; it is read off the Node."""
-    made, = run_with(EBS, storage_class()).all("PersistentVolume")
+    made, = run_with(EBS, ebs()).all("PersistentVolume")
     assert reach(made) == {ZONE: ("zone-b",)}
     options = provisioner.ProvisionerOptions(topology_keys=("kubernetes.io/hostname",))
     made, = run_with(LOCAL, storage_class("local", provisioner=LOCAL), options, name=LOCAL).all("PersistentVolume")
@@ -43,7 +49,7 @@ def test_a_zonal_driver_takes_the_zone_of_the_selected_node_and_a_local_one_the_
 
 def test_a_volume_is_made_bound_to_its_claim_and_never_available():
     """The order of writes: annotations, volume with claimRef, its phase Bound, claim, claim status."""
-    made = run_with(EBS, storage_class())
+    made = run_with(EBS, ebs())
     volume, = made.all("PersistentVolume")
     name = f"pvc-{made['pvc/data'].metadata.uid}"
     assert volume.metadata.name == name
@@ -68,14 +74,14 @@ def test_a_volume_is_made_bound_to_its_claim_and_never_available():
 @pytest.mark.checklist("60", "96")
 def test_a_single_domain_driver_ignores_the_list_when_a_node_is_given():
     """The same place with allowedTopologies and without."""
-    with_list = storage_class(allowedTopologies=topologies({ZONE: ["zone-a", "zone-b"]}))
-    assert choose_topology("data", with_list, NODES[1], NODES, [ZONE]) == choose_topology("data", storage_class(), NODES[1], NODES, [ZONE])
+    with_list = ebs(allowed=[{ZONE: ["zone-a", "zone-b"]}])
+    assert choose_topology("data", with_list, NODES[1], NODES, [ZONE]) == choose_topology("data", ebs(), NODES[1], NODES, [ZONE])
 
 
 @pytest.mark.checklist("57", "98")
 def test_an_immediate_volume_lies_within_the_class_list():
     """Without a node the class's list decides, replicas of a StatefulSet taking one domain after the other."""
-    cls = storage_class(delayed=False, allowedTopologies=topologies({ZONE: ["zone-a", "zone-b"]}))
+    cls = ebs(waits=False, allowed=[{ZONE: ["zone-a", "zone-b"]}])
     found = [choose_topology(f"data-web-{n}", cls, None, NODES, [ZONE])[0][ZONE] for n in range(4)]
     assert sorted(set(found)) == [("zone-a",), ("zone-b",)]
     assert found[:2] == found[2:]
@@ -83,7 +89,7 @@ def test_an_immediate_volume_lies_within_the_class_list():
 
 def test_an_immediate_volume_of_a_class_with_a_list_can_land_where_the_pod_cannot_run():
     """Both zones of the list are taken by some claim, whatever any pod needs."""
-    cls = storage_class(delayed=False, allowedTopologies=topologies({ZONE: ["zone-a", "zone-b"]}))
+    cls = ebs(waits=False, allowed=[{ZONE: ["zone-a", "zone-b"]}])
     made = world().create(cls, *(claim(f"data-web-{n}") for n in range(2))).run(60)
     assert {reach(volume)[ZONE] for volume in made.all("PersistentVolume")} == {("zone-a",), ("zone-b",)}
 
@@ -118,13 +124,13 @@ def test_a_regional_disk_takes_two_of_three_zones_with_that_of_the_node(selected
 @pytest.mark.checklist("66")
 def test_a_regional_disk_in_one_zone_fails():
     """Fewer than two zones: provisioning fails with words, and so it does with two zones of different regions."""
-    one = storage_class(parameters={"replication-type": "regional-pd"}, allowedTopologies=topologies({OLD_ZONE: ["us-central1-a"]}))
-    far = storage_class(parameters={"replication-type": "regional-pd"}, allowedTopologies=topologies({OLD_ZONE: ["us-central1-a", "europe-west1-b"]}))
+    one = ebs(parameters={"replication-type": "regional-pd"}, allowed=[{OLD_ZONE: ["us-central1-a"]}])
+    far = ebs(parameters={"replication-type": "regional-pd"}, allowed=[{OLD_ZONE: ["us-central1-a", "europe-west1-b"]}])
     nodes = [*GCE, zoned("n-eu", "europe-west1-b", "europe-west1")]
     for cls in (one, far):
         with pytest.raises(NoTopology, match="Need at least 2 distinct zones"):
             choose_topology("data", cls, GCE[0], nodes, [ZONE])
-    made = world(name="pd").create(attrs.evolve(one, provisioner="pd"), GCE[0], claim(node="n-a")).run(30)
+    made = world(name="pd").create(attrs.evolve(one, provisioner="pd"), GCE[0], claim(selected_node="n-a")).run(30)
     assert any("Need at least 2 distinct zones" in words for reason, words in made.events("data") if reason == "ProvisioningFailed")
 
 
@@ -140,12 +146,12 @@ def test_a_fancy_class_names_exactly_three_topologies():
 @pytest.mark.checklist("62")
 def test_legacy_zone_parameters_work_and_contradictions_are_survived():
     """`zone` and `zones` choose; with a node or with allowedTopologies the driver refuses in words."""
-    one, two = storage_class(delayed=False, parameters={"zone": "zone-c"}), storage_class(delayed=False, parameters={"zones": "zone-a, zone-b"})
+    one, two = ebs(waits=False, parameters={"zone": "zone-c"}), ebs(waits=False, parameters={"zones": "zone-a, zone-b"})
     assert choose_topology("data", one, None, NODES, [ZONE]) == ({ZONE: ("zone-c",)},)
     assert {choose_topology(f"data-{n}", two, None, NODES, [ZONE])[0][ZONE] for n in range(2)} == {("zone-a",), ("zone-b",)}
     with pytest.raises(NoTopology, match="VolumeBindingMode is set to WaitForFirstConsumer"):
         choose_topology("data", one, NODES[0], NODES, [ZONE])
-    both = storage_class(delayed=False, parameters={"zone": "zone-c"}, allowedTopologies=topologies({ZONE: ["zone-a"]}))
+    both = ebs(waits=False, parameters={"zone": "zone-c"}, allowed=[{ZONE: ["zone-a"]}])
     with pytest.raises(NoTopology, match="if allowedTopologies specified"):
         choose_topology("data", both, None, NODES, [ZONE])
     made = world().create(both, claim()).run(30)
@@ -155,7 +161,7 @@ def test_legacy_zone_parameters_work_and_contradictions_are_survived():
 @pytest.mark.checklist("91")
 def test_the_driver_itself_gives_the_node_back_when_capacity_runs_out():
     """ResourceExhausted: the selected node goes, the provisioner annotations stay, and nothing is remembered."""
-    made = run_with(EBS, storage_class(), provisioner.ProvisionerOptions(fails=(Failure(),)))
+    made = run_with(EBS, ebs(), provisioner.ProvisionerOptions(fails=(Failure(),)))
     annotations = made["pvc/data"].metadata.annotations
     assert "volume.kubernetes.io/selected-node" not in annotations
     assert annotations["volume.kubernetes.io/storage-provisioner"] == EBS
@@ -171,7 +177,7 @@ def test_the_driver_itself_gives_the_node_back_when_capacity_runs_out():
 ], ids=["other code", "dial"])
 def test_other_failures_are_retried_on_the_same_node(options):
     """Nothing is written; the third attempt makes the volume where it was asked for, after 1 and 2 seconds."""
-    made = run_with(EBS, storage_class(), options)
+    made = run_with(EBS, ebs(), options)
     volume, = made.all("PersistentVolume")
     assert reach(volume) == {ZONE: ("zone-b",)}
     assert made.sim.now == pytest.approx(3 * options.delay + 1 + 2)
@@ -182,7 +188,7 @@ def test_other_failures_are_retried_on_the_same_node(options):
 @pytest.mark.parametrize("kind", ["Node", "StorageClass"])
 def test_a_driver_that_may_not_read_says_so(kind):
     """Without `get` on Node or StorageClass: a clear provisioning error, and nothing is made."""
-    made = run_with(EBS, storage_class(), permit=lambda _by, verb, what: (verb, what) != ("get", kind))
+    made = run_with(EBS, ebs(), permit=lambda _by, verb, what: (verb, what) != ("get", kind))
     words = [words for reason, words in made.events("data") if reason == "ProvisioningFailed"]
     assert f'User "system:{EBS}" cannot get resource' in words[0]
     assert "is forbidden" in words[0]
@@ -191,10 +197,10 @@ def test_a_driver_that_may_not_read_says_so(kind):
 
 def test_delete_follows_release_and_what_was_begun_is_brought_to_its_end():
     """Delete: Released, then gone. A claim deleted while its volume is being made leaves a volume that goes too."""
-    made = run_with(EBS, storage_class())
+    made = run_with(EBS, ebs())
     made.delete("pvc/data").run(60)
     assert made.all("PersistentVolume") == []
-    made = world(provisioner.ProvisionerOptions(delay=3.0)).create(storage_class(), claim(node="node-a")).run(1)
+    made = world(provisioner.ProvisionerOptions(delay=3.0)).create(ebs(), claim(selected_node="node-a")).run(1)
     made.delete("pvc/data").run(60)
     assert made.all("PersistentVolume") == []
     assert [w[1] for w in made.writes() if w[0] == EBS] == ["create", "delete", "update"]
@@ -226,8 +232,8 @@ def test_under_upstream_an_in_tree_name_stands_for_its_csi_driver():
 def test_a_chance_of_failure_is_drawn_by_seed():
     """The same seed gives the same run; over many claims the share is about what was asked."""
     options = provisioner.ProvisionerOptions(fail_chance=50, delay=0)
-    claims = [claim(f"data-{n}", node="node-a") for n in range(60)]
-    runs = [world(options).create(storage_class(), *claims).run(5) for _ in range(2)]
+    claims = [claim(f"data-{n}", selected_node="node-a") for n in range(60)]
+    runs = [world(options).create(ebs(), *claims).run(5) for _ in range(2)]
     made = [[volume.metadata.name for volume in run.all("PersistentVolume")] for run in runs]
     assert made[0] == made[1]
     assert 15 < len(made[0]) < 45
@@ -235,7 +241,7 @@ def test_a_chance_of_failure_is_drawn_by_seed():
 
 def test_objects_of_this_file_are_manifests():
     """The helpers write what the converter reads."""
-    assert objects("apiVersion: v1\nkind: Node\nmetadata: {name: x}")[0].metadata.name == "x"
+    assert read("apiVersion: v1\nkind: Node\nmetadata: {name: x}")[0].metadata.name == "x"
 
 
 # -- what the driver is asked for -------------------------------------------------------------------------------------
@@ -253,7 +259,7 @@ def relabelled(world, name, zone):
 @pytest.mark.parametrize(("code", "zone"), [("DeadlineExceeded", "zone-b"), ("InvalidArgument", "zone-c")])
 def test_an_attempt_that_may_still_be_running_is_repeated_with_the_same_words(code, zone):
     """The first answer leaves it open: what was read then counts, though the node has moved; a final one is forgotten."""
-    made = world(provisioner.ProvisionerOptions(fails=(Failure(code=code),))).create(storage_class(), claim(node="node-b")).run(0.2)
+    made = world(provisioner.ProvisionerOptions(fails=(Failure(code=code),))).create(ebs(), claim(selected_node="node-b")).run(0.2)
     assert made.all("PersistentVolume") == []
     volume, = relabelled(made, "node-b", "zone-c").run(60).all("PersistentVolume")
     assert reach(volume) == {ZONE: (zone,)}
@@ -265,8 +271,8 @@ def test_an_attempt_that_may_still_be_running_is_repeated_with_the_same_words(co
 ])  # fmt: skip
 def test_a_node_outside_the_list_is_refused_in_the_provisioners_words(strict, said):
     """The list was changed after the node was selected: the claim is told, and tried again later."""
-    cls = storage_class(allowedTopologies=topologies({ZONE: ["zone-a"]}))
-    made = world(provisioner.ProvisionerOptions(strict_topology=strict)).create(cls, claim(node="node-b")).run(3)
+    cls = ebs(allowed=[{ZONE: ["zone-a"]}])
+    made = world(provisioner.ProvisionerOptions(strict_topology=strict)).create(cls, claim(selected_node="node-b")).run(3)
     words = {said for reason, said in made.events("data") if reason == "ProvisioningFailed"}
     assert made.all("PersistentVolume") == []
     assert words == {f'failed to provision volume with StorageClass "ebs": error generating accessibility requirements: {said}'}
@@ -274,13 +280,13 @@ def test_a_node_outside_the_list_is_refused_in_the_provisioners_words(strict, sa
 
 def test_csinodes_say_which_labels_count():
     """Where some CSINode names the driver, a node whose CSINode does not is no place for its volumes."""
-    racks, = objects("""
+    racks, = read("""
 apiVersion: storage.k8s.io/v1
 kind: CSINode
 metadata: {name: node-a}
 spec: {drivers: [{name: ebs.example.com, nodeID: node-a, topologyKeys: [example.com/rack]}]}
 """)
-    made = world().create(racks, storage_class(), claim(node="node-b")).run(3)
+    made = world().create(racks, ebs(), claim(selected_node="node-b")).run(3)
     words = {said for reason, said in made.events("data") if reason == "ProvisioningFailed"}
     missing = 'failed to get selected CSINode node-b: csinode.storage.k8s.io "node-b" not found'
     assert words == {f'failed to provision volume with StorageClass "ebs": error generating accessibility requirements: {missing}'}

@@ -1,6 +1,7 @@
 """S0's sketch of a transaction: claims of a pod that fits no node are given back, if nobody can have written to them."""
 
 import pytest
+from manifests import pod
 
 from kvolsched.api.text.manifest import from_plain, to_plain
 from kvolsched.cluster import Cluster
@@ -41,29 +42,15 @@ spec: {accessModes: [ReadWriteOnce], storageClassName: local, resources: {reques
 """
 
 
-def pod(name, cpu="2", *claims, on=""):
-    """A pod with claims; on a node if one is named."""
-    volumes = ", ".join(f"{{name: {each}, persistentVolumeClaim: {{claimName: {each}}}}}" for each in claims)
-    return f"""
-apiVersion: v1
-kind: Pod
-metadata: {{name: {name}}}
-spec:
-  containers: [{{name: app, image: app, resources: {{requests: {{cpu: "{cpu}"}}}}}}]
-  volumes: [{volumes}]
-  {f"nodeName: {on}" if on else ""}
-"""
-
-
 def stranded(*, rollback, content=None):
     """A pod whose claim is bound to the disk of node-a, where there is no room for it any more when all is bound."""
     revision = design().with_rollback() if rollback else design()
     made = Cluster.from_manifests(DISKS + CLASS, revision=revision)
     made.run()
-    made.apply("---".join([CLAIM, pod("app", "2", "data")]))
+    made.apply([CLAIM, pod("app", "data", cpu="2")])
     made.cordon("node-b")
     made.run("pvc/data Bound")
-    made.apply(pod("other", "3", on="node-a"))
+    made.apply(pod("other", cpu="3", node_name="node-a"))
     if content is not None:
         plain = to_plain(made["pvc/data"])
         plain["status"]["content"] = content
@@ -115,7 +102,7 @@ def test_clean_when_bound_to_an_available_volume_and_dirty_before_the_pod_runs()
     """The PV controller says clean, a kubelet says dirty before it starts the pod."""
     made = Cluster.from_manifests(DISKS + CLASS, revision=design().with_rollback())
     made.run()
-    made.apply("---".join([CLAIM, pod("app", "2", "data")]))
+    made.apply([CLAIM, pod("app", "data", cpu="2")])
     made.run("pvc/data Bound")
     assert "clean" == content(made)
     made.run()
@@ -132,7 +119,7 @@ def test_nobody_takes_a_claim_that_is_being_rolled_back():
     dials = {"persistent-volume-binder": {"absent": True}}
     marked = CLAIM.replace("name: data", "name: data, annotations: {pv.kubernetes.io/rollback: 'yes'}")
     made = Cluster.from_manifests(DISKS + CLASS, revision=design().with_rollback(), components=dials)
-    made.apply("---".join([marked, pod("app", "1", "data"), pod("direct", "1", "data", on="node-a")]))
+    made.apply([marked, pod("app", "data", cpu="1"), pod("direct", "data", cpu="1", node_name="node-a")])
     made.run()
     words = 'persistentvolumeclaim "data" is being rolled back'
 
@@ -148,15 +135,15 @@ def test_after_a_kubelet_has_refused_rollback_begins_only_if_no_node_is_found():
     for room in ("4", "2"):
         made = Cluster.from_manifests(DISKS.replace('cpu: "4"', f'cpu: "{room}"') + CLASS, revision=design().with_rollback())
         made.run()
-        made.apply("---".join([CLAIM, pod("app", "2", "data")]))
+        made.apply([CLAIM, pod("app", "data", cpu="2")])
         made.cordon("node-b")
         made.run("pvc/data Bound")
         made.delete("pod/app")
         made.run()
-        made.apply(pod("other", "2", on="node-a"))
+        made.apply(pod("other", cpu="2", node_name="node-a"))
         made.run()
         made.uncordon("node-b")
-        made.apply(pod("again", "2", "data"))
+        made.apply(pod("again", "data", cpu="2"))
         made.run()
         marks = [c for c in made.world.log.changes if c.key[0] == "PersistentVolumeClaim" and c.new is not None
                  and "pv.kubernetes.io/rollback" in c.new.metadata.annotations]  # fmt: skip
@@ -168,10 +155,10 @@ def test_every_order_of_turns_ends_with_the_pod_running():
     dials = {"kube-scheduler": {"resync": 30.0}}  # without it the design's lost wake-up is found here, too
     made = Cluster.from_manifests(DISKS + CLASS, revision=design().with_rollback(), components=dials)
     made.run()
-    made.apply("---".join([CLAIM, pod("app", "2", "data")]))
+    made.apply([CLAIM, pod("app", "data", cpu="2")])
     made.cordon("node-b")
     made.run("pvc/data Bound")
-    made.apply(pod("other", "3", on="node-a"))
+    made.apply(pod("other", cpu="3", node_name="node-a"))
     made.uncordon("node-b")
     rules = (claims_and_volumes_match, pods_reach_their_volumes, pods_stay)
     found = made.explore(invariants=rules, lag="none", max_states=3_000, progress=False)

@@ -1,8 +1,9 @@
 """The StatefulSet controller: order, claims before pods, what stays when it shrinks, and its two spellings."""
 
 import pytest
-from controllers.small import Small, node, objects
+from controllers.harness import Harness
 from controllers.workloads import cluster, events, most_and_least, pods, running, workload
+from objects import node, read
 
 from kvolsched.api.kinds.meta import evolve_parts
 from kvolsched.api.text.manifest import from_plain, to_plain
@@ -30,7 +31,7 @@ CLASS = "{apiVersion: storage.k8s.io/v1, kind: StorageClass, metadata: {name: eb
 
 def world(replicas, policy="OrderedReady"):
     """A world with the controller alone: the test starts the pods."""
-    return Small(stateful_set.component()).create(node("node-a"), *objects(SET % (replicas, policy))).run()
+    return Harness(stateful_set.component()).create(node("node-a", "zone-a"), *read(SET % (replicas, policy))).run()
 
 
 def start(made, name):

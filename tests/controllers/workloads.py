@@ -1,9 +1,8 @@
 """A cluster of a few nodes in which workloads are applied, as a user would: manifests in, pods and events out."""
 
-import yaml
+from objects import read
 
 from kvolsched import Cluster
-from kvolsched.api.text.convert import from_plain
 
 NODES = """
 apiVersion: v1
@@ -30,11 +29,6 @@ def cluster(*manifests, nodes=2, revision="upstream", **components):
         made.apply(manifest)
     made.run(seconds=100)
     return made
-
-
-def read(text):
-    """Return the objects of a text."""
-    return [from_plain(plain) for plain in yaml.safe_load_all(text) if plain]
 
 
 def workload(kind, replicas=2, rev="1", name="web", spec=""):

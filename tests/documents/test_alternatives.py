@@ -2,7 +2,8 @@
 
 import attrs
 import pytest
-from documents.made import HOST, ZONE, claim, cluster, events, node, pod, storage_class, volume, where
+from documents.clusters import cluster, events, where
+from manifests import HOST, ZONE, claim, node, pod, storage_class, volume
 
 from kvolsched import Cluster, volumes
 from kvolsched.api.kinds.meta import evolve_parts
@@ -241,7 +242,7 @@ def test_binding_in_the_kubelet_shows_it_the_volumes_of_others():
     """What a kubelet must read to bind: of local disks its own node's, of zonal ones every unbound one of its zone."""
     made = [node(f"{zone}{n}", zone) for zone in "ab" for n in range(4)]
     made += [volume(f"local-{zone}{n}", "10Gi", "late", {HOST: [f"{zone}{n}"]}) for zone in "ab" for n in range(4)]
-    made += [volume(f"zonal-{zone}{n}", "10Gi", "late", {ZONE: [zone]}, claim="data" if zone + str(n) == "a0" else "")
+    made += [volume(f"zonal-{zone}{n}", "10Gi", "late", {ZONE: [zone]}, bound="data" if zone + str(n) == "a0" else "")
              for zone in "ab" for n in range(10)]
     made += [claim("data", bound="zonal-a0")]
     c = cluster(*made)

@@ -4,24 +4,8 @@ from math import comb
 
 import attrs
 import pytest
-from documents.made import (
-    HOST,
-    ZONE,
-    apart,
-    claim,
-    cluster,
-    events,
-    fits,
-    node,
-    patch,
-    pod,
-    reach,
-    refusal,
-    spread,
-    storage_class,
-    volume,
-    where,
-)
+from documents.clusters import cluster, events, fits, patch, reach, refusal, where
+from manifests import HOST, ZONE, apart, claim, node, pod, spread, storage_class, volume
 
 import kvolsched
 from kvolsched import volumes
@@ -187,7 +171,7 @@ def test_what_spreading_costs(monkeypatch):
     from kvolsched.scheduler.plugins.pod_topology_spread import column
 
     made = [node(f"n{n:03}", f"z{n % 5}") for n in range(500)]
-    made += [pod(f"p{n}", labels=FOO, on=f"n{n:03}") for n in range(50)]
+    made += [pod(f"p{n}", labels=FOO, running_on=f"n{n:03}") for n in range(50)]
     calls = []
     real = column.domain_rows
     monkeypatch.setattr(column, "domain_rows", lambda *args: calls.append(1) or real(*args))
@@ -292,7 +276,7 @@ def test_classes_that_say_zones_twice():
     rules = revision_named("design")
     unchecked = cluster(node("a1", "a"), revision=attrs.evolve(
         rules, disabled=(*rules.disabled, "StorageClassZones")))
-    unchecked.apply(twice, claim("data", of="twice"))
+    unchecked.apply(twice, claim("data", storage_class="twice"))
     unchecked.run(seconds=30)
     assert ("Pending", []) == (unchecked["pvc/data"].status.phase, unchecked.objects("pv"))
     assert words in events(unchecked, "data", "ProvisioningFailed")[0]
@@ -315,8 +299,8 @@ def test_one_function_at_the_end_misleads_preemption():
 
     def run(rules):
         c = cluster(low, high, node("n1", cpu="1"), node("n2", cpu="1", unschedulable=True), storage_class(),
-                    volume("disk", "10Gi", "late", {HOST: ["n2"]}, claim="data"), claim("data", bound="disk"),
-                    pod("victim", on="n1", cpu="900m", priority=1, priorityClassName="low"), revision=rules)
+                    volume("disk", "10Gi", "late", {HOST: ["n2"]}, bound="data"), claim("data", bound="disk"),
+                    pod("victim", running_on="n1", cpu="900m", priority=1, priorityClassName="low"), revision=rules)
         c.apply(pod("app", "data", cpu="500m", priorityClassName="high"))
         c.run(seconds=120)
         return "pod/victim" in c, where(c, "app")
@@ -338,7 +322,7 @@ def test_the_gate_of_spreading():
     """Off in the scheduler constraints are not looked at; off in the API server new pods lose them; on, they are judged."""
     def run(**gates):
         rules = revision_named("design").with_gates(gates)
-        c = cluster(node("a1", "a"), node("b1", "b"), pod("old", labels=FOO, on="a1"), revision=rules)
+        c = cluster(node("a1", "a"), node("b1", "b"), pod("old", labels=FOO, running_on="a1"), revision=rules)
         c.apply(pod("app", labels=FOO, topologySpreadConstraints=[spread(**FOO)]))
         c.run(seconds=30)
         return fits(c, "app"), len(c["pod/app"].spec.topology_spread_constraints)

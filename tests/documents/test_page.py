@@ -4,7 +4,8 @@ import re
 from pathlib import Path
 
 import pytest
-from documents.made import HOST, ZONE, claim, cluster, node, pod, reach, storage_class, volume, where
+from documents.clusters import cluster, reach, where
+from manifests import HOST, ZONE, claim, node, pod, storage_class, volume
 
 from kvolsched.revision import GATES_OF, design, upstream
 from kvolsched.scheduler.framework.extension_points import Filter, PreFilter, Score
@@ -86,7 +87,7 @@ def test_the_order_of_predicates_is_the_documented_one():
 
 @pytest.mark.checklist("73")
 def test_gates_are_those_of_the_code():
-    """Every gate stands on the page with the processes that heed it."""
+    """Every gate stands on the page with the processes that read it."""
     told = {row[0]: set(row[1].split(", ")) for row in rows("Gates")}
     assert told == {gate: {process for process, gates in GATES_OF.items() if gate in gates} for gate in told}
     assert set(told) == {gate for gates in GATES_OF.values() for gate in gates}
@@ -98,7 +99,7 @@ def test_a_scheduler_of_ones_own(revision):
     """The page's scheduler places pods with a free disk and with one to be made; kube-scheduler leaves them alone."""
     schedule = example("A scheduler of one's own")["schedule"]
     c = cluster(node("a1", "a"), node("b1", "b"), storage_class(), storage_class("local", "kubernetes.io/no-provisioner"),
-                volume("disk", "10Gi", "local", {HOST: ["a1"]}), claim("old", of="local"), claim("new"),
+                volume("disk", "10Gi", "local", {HOST: ["a1"]}), claim("old", storage_class="local"), claim("new"),
                 pod("one", "old", schedulerName="mine"), pod("two", "new", schedulerName="mine"), revision=revision)
     c.run(seconds=60)
     assert ["", ""] == where(c, "one", "two")

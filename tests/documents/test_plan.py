@@ -2,26 +2,8 @@
 
 import attrs
 import pytest
-from documents.made import (
-    HOST,
-    QUIET,
-    RACK,
-    ZONE,
-    apart,
-    claim,
-    cluster,
-    judgement,
-    message,
-    node,
-    patch,
-    pod,
-    reach,
-    refusal,
-    spread,
-    storage_class,
-    volume,
-    where,
-)
+from documents.clusters import QUIET, cluster, judgement, message, patch, reach, refusal, where
+from manifests import HOST, RACK, ZONE, apart, claim, csi_node, node, pod, spread, storage_class, volume
 
 from kvolsched.api.text import manifest
 from kvolsched.explore import UserAct, explore
@@ -40,20 +22,13 @@ def at(level, *objects, **components):
     return cluster(*objects, revision=revision_named("design").matured(level), **components)
 
 
-def csi_node(name, count):
-    """How many disks a node takes."""
-    return {"apiVersion": "storage.k8s.io/v1", "kind": "CSINode", "metadata": {"name": name},
-            "spec": {"drivers": [{"name": "disks.example.com", "nodeID": name, "allocatable": {"count": count},
-                                  "topologyKeys": [ZONE]}]}}
-
-
 @pytest.mark.parametrize("level", ["alpha", "beta", "ga"])
 @pytest.mark.checklist("143n")
 def test_what_every_level_has(level):
     """Claims wait, disks are filtered and matched, a missing provisioner is noticed, unbound claims are skipped."""
     made = [node("a1", "a"), node("b1", "b"), storage_class("local", LOCAL), storage_class("late")]
     disk = volume("disk", "10Gi", "local", {ZONE: ["b"]}, labels={ZONE: "b"})
-    c = at(level, *made, disk, claim("one", of="local"), claim("two", of="local"), claim("three"))
+    c = at(level, *made, disk, claim("one", storage_class="local"), claim("two", storage_class="local"), claim("three"))
     c.run()
     assert {"Pending"} == {each.status.phase for each in c.objects("pvc")}
     c.apply(pod("one", "one"))
@@ -72,7 +47,7 @@ def test_what_every_level_has(level):
 @pytest.mark.checklist("143n")
 def test_what_the_levels_add(level, ranked, told, limited):
     """Beta ranks disks by their size and provisions where the node is; GA counts disks before they are bound."""
-    by_size = at(level, node("n1"), node("n2"), storage_class(provisioner=LOCAL), pod("busy", on="n1", cpu="1"),
+    by_size = at(level, node("n1"), node("n2"), storage_class(provisioner=LOCAL), pod("busy", running_on="n1", cpu="1"),
                  volume("close", "10Gi", "late", {HOST: ["n1"]}), volume("far", "900Gi", "late", {HOST: ["n2"]}),
                  claim("data"), pod("app", "data"))
     by_size.run("pod/app scheduled", seconds=60)
@@ -84,7 +59,7 @@ def test_what_the_levels_add(level, ranked, told, limited):
         c.run(seconds=60)
         zones.add(reach(c, name)[0][ZONE][0])
     assert ({"a"} if told else {"a", "b"}) == zones
-    full = at(level, node("n1", "a"), csi_node("n1", 0), storage_class(), claim("data"), pod("app", "data"))
+    full = at(level, node("n1", "a"), csi_node("n1", 0, topology_keys=[ZONE]), storage_class(), claim("data"), pod("app", "data"))
     full.run(seconds=60)
     assert "1 node(s) exceed max volume count" in message(full, "app")
     assert ("Pending" if limited else "Bound") == full["pvc/data"].status.phase
@@ -126,7 +101,7 @@ def test_what_anti_affinity_in_any_domain_has_to_look_at(monkeypatch):
     monkeypatch.setattr(AffinityTerm, "meets", lambda term, *args: asked.append(term) or real(term, *args))
     work = {}
     for word, key, spec in (("zones", ZONE, {}), ("hosts", HOST, {"topologySpreadConstraints": [spread(**FOO)]})):
-        others = [pod(f"p{each['metadata']['name']}", on=each["metadata"]["name"], affinity=apart(key, app="bar"))
+        others = [pod(f"p{each['metadata']['name']}", running_on=each["metadata"]["name"], affinity=apart(key, app="bar"))
                   for each in made]
         c = cluster(*made, *others, revision="upstream")
         c.apply(pod("app", labels=FOO, affinity=apart(key, **FOO), **spec))

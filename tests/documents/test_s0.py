@@ -3,28 +3,10 @@
 import random
 
 import pytest
-from documents.made import (
-    HOST,
-    RACK,
-    ZONE,
-    apart,
-    claim,
-    cluster,
-    events,
-    fits,
-    message,
-    node,
-    pod,
-    reach,
-    required,
-    storage_class,
-    together,
-    volume,
-    where,
-    zones,
-)
+from documents.clusters import cluster, events, fits, message, reach, where, zones
 from hypothesis import given
 from hypothesis import strategies as st
+from manifests import HOST, RACK, ZONE, apart, claim, node, pod, required, storage_class, together, volume
 
 from kvolsched import Cluster, example
 from kvolsched.api.text import manifest
@@ -57,7 +39,7 @@ def stateful(name, replicas, claims, *, parallel=True, **spec):
 def test_topology_of_disks_that_exist_and_of_disks_to_come(revision):
     """A bound disk, a free one and one to be made: the pod goes where its affinity, or its class, allows."""
     made = [node("a1", "a"), node("b1", "b"), node("c1", "c")]
-    bound = cluster(*made, storage_class(), volume("disk", "10Gi", "late", {ZONE: ["c"]}, claim="data"),
+    bound = cluster(*made, storage_class(), volume("disk", "10Gi", "late", {ZONE: ["c"]}, bound="data"),
                     claim("data", bound="disk"), pod("app", "data"), revision=revision)
     free = cluster(*made, storage_class(provisioner=LOCAL), volume("disk", "10Gi", "late", {ZONE: ["b"]}),
                    claim("data"), pod("app", "data"), revision=revision)
@@ -130,8 +112,8 @@ def fits_of_first(c):
 def test_a_bound_pod_is_not_fitted_again(revision):
     """Its disk is on node a, which is full: the pod waits although b is empty."""
     c = cluster(node("a1", cpu="1"), node("b1"), storage_class(provisioner=LOCAL),
-                volume("disk", "10Gi", "late", {HOST: ["a1"]}, claim="data"), claim("data", bound="disk"),
-                pod("full", on="a1", cpu="900m"), pod("app", "data", cpu="500m"), revision=revision)
+                volume("disk", "10Gi", "late", {HOST: ["a1"]}, bound="data"), claim("data", bound="disk"),
+                pod("full", running_on="a1", cpu="900m"), pod("app", "data", cpu="500m"), revision=revision)
     c.run(seconds=900)
     assert [""] == where(c, "app")
     assert f"1 Insufficient cpu, 1 {CONFLICT[revision]}" in message(c, "app")
@@ -144,9 +126,9 @@ PRIORITIES = [{"apiVersion": "scheduling.k8s.io/v1", "kind": "PriorityClass", "m
 @pytest.mark.checklist("7", "8")
 def test_the_advice_is_a_higher_priority():
     """The same pod with a higher priority evicts whoever fills the only node that reaches its disk."""
-    full = pod("full", on="a1", cpu="900m", priority=1, priorityClassName="low")
+    full = pod("full", running_on="a1", cpu="900m", priority=1, priorityClassName="low")
     c = cluster(*PRIORITIES, node("a1", cpu="1"), node("b1"), storage_class(provisioner=LOCAL),
-                volume("disk", "10Gi", "late", {HOST: ["a1"]}, claim="data"), claim("data", bound="disk"), full,
+                volume("disk", "10Gi", "late", {HOST: ["a1"]}, bound="data"), claim("data", bound="disk"), full,
                 revision="upstream")
     c.apply(pod("app", "data", cpu="500m", priorityClassName="high"))
     c.run("pod/app Running")
@@ -159,7 +141,7 @@ def test_two_pods_that_share_a_claim(revision):
     """The first pod fixes zone a, the second needs b: stuck. Merged, or placed together by an operator, they run."""
     made = [node("a1", "a", cpu="8"), node("b1", "b", cpu="2"), storage_class(), claim("data")]
     wants_b = {"nodeSelector": {ZONE: "b"}}
-    c = cluster(*made, pod("full", on="b1", cpu="1900m"), revision=revision)
+    c = cluster(*made, pod("full", running_on="b1", cpu="1900m"), revision=revision)
     c.apply(pod("one", "data", cpu="1"))
     c.run("pod/one Running")
     c.delete("pod/full")
@@ -181,7 +163,7 @@ def test_two_pods_that_share_a_claim(revision):
 def test_a_volume_in_two_zones_does_not_make_room_there(revision):
     """A regional volume in a and b: a fails, b is full, the pod waits; a node more in b (an autoscaler) takes it."""
     c = cluster(node("a1", "a"), node("b1", "b", cpu="1"), node("c1", "c"), storage_class(provisioner=LOCAL),
-                volume("disk", "10Gi", "late", {ZONE: ["a", "b"]}), claim("data"), pod("full", on="b1", cpu="800m"),
+                volume("disk", "10Gi", "late", {ZONE: ["a", "b"]}), claim("data"), pod("full", running_on="b1", cpu="800m"),
                 pod("app", "data", cpu="500m"), revision=revision)
     c.run("pod/app Running")
     assert ["a1"] == where(c, "app")
@@ -203,7 +185,7 @@ def test_a_volume_in_two_zones_does_not_make_room_there(revision):
 def test_topology_that_no_node_has_reaches_no_node(revision):
     """A volume reachable by a key that no node carries is reached from nowhere."""
     c = cluster(node("a1", "a"), node("b1", "b"), storage_class(provisioner=LOCAL),
-                volume("disk", "10Gi", "late", {"san.example.com/fabric": ["f1"]}, claim="data"),
+                volume("disk", "10Gi", "late", {"san.example.com/fabric": ["f1"]}, bound="data"),
                 claim("data", bound="disk"), pod("app", "data"), revision=revision)
     c.run(seconds=60)
     assert [] == fits(c, "app")
@@ -279,7 +261,7 @@ def test_baseline_4_two_kinds_of_disks(revision):
     def run(*, waits):
         made = [node("n1"), node("n2"), storage_class("ssd", LOCAL, waits=waits), storage_class("hdd", LOCAL, waits=waits),
                 volume("s1", "10Gi", "ssd", {HOST: ["n1"]}), volume("s2", "20Gi", "ssd", {HOST: ["n2"]}),
-                volume("h2", "10Gi", "hdd", {HOST: ["n2"]}), claim("fast", of="ssd"), claim("log", of="hdd")]
+                volume("h2", "10Gi", "hdd", {HOST: ["n2"]}), claim("fast", storage_class="ssd"), claim("log", storage_class="hdd")]
         c = cluster(*made, revision=revision)
         c.run()
         c.apply(pod("app", "fast", "log"))
@@ -316,7 +298,7 @@ def test_baseline_5_several_zonal_volumes(revision):
 def test_both_kinds_of_classes_in_one_pod(revision):
     """A claim bound at once and one that waits, side by side: each goes its way, and the pod runs."""
     c = cluster(node("a1", "a"), node("b1", "b"), storage_class("early", waits=False), storage_class("late"),
-                claim("now", of="early"), claim("then", of="late"), revision=revision)
+                claim("now", storage_class="early"), claim("then", storage_class="late"), revision=revision)
     c.run()
     assert ("Bound", "Pending") == (c["pvc/now"].status.phase, c["pvc/then"].status.phase)
     c.apply(pod("app", "now", "then"))
@@ -364,7 +346,7 @@ def test_slow_storage_is_ready_before_deployment_if_made_at_once(revision):
 @pytest.mark.checklist("45")
 def test_without_a_class_nothing_can_wait(revision):
     """Disks and a claim of no class are bound at once: to wait, local disks need a class that provisions nothing."""
-    made = [node("n1"), node("n2"), volume("d1", "10Gi", "", {HOST: ["n1"]}), claim("data", of="")]
+    made = [node("n1"), node("n2"), volume("d1", "10Gi", "", {HOST: ["n1"]}), claim("data", storage_class="")]
     c = cluster(*made, revision=revision)
     c.run()
     assert ("Bound", "d1") == (c["pvc/data"].status.phase, c["pvc/data"].spec.volume_name)
@@ -424,7 +406,7 @@ NEAR = {"app": "near"}
 def test_whatever_restricts_the_pod_restricts_the_volume(revision, spec, zone):
     """Selector, node affinity, pod affinity, anti-affinity and requests: the volume is made where the pod can be."""
     c = cluster(node("a1", "a", labels={RACK: "r1"}), node("b1", "b", cpu="2", labels={RACK: "r2"}), storage_class(),
-                claim("data"), pod("other", labels=NEAR, on="a1"), revision=revision)
+                claim("data"), pod("other", labels=NEAR, running_on="a1"), revision=revision)
     c.apply(pod("app", "data", **spec))
     c.run("pod/app Running")
     assert ([zone], [{ZONE: [zone]}]) == (zones(c, "app"), reach(c, "data"))

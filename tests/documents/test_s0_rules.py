@@ -4,26 +4,8 @@ from itertools import combinations, product
 
 import attrs
 import pytest
-from documents.made import (
-    HOST,
-    RACK,
-    ZONE,
-    claim,
-    cluster,
-    events,
-    fits,
-    judgement,
-    message,
-    node,
-    pod,
-    reach,
-    refusal,
-    required,
-    storage_class,
-    volume,
-    where,
-    zones,
-)
+from documents.clusters import cluster, events, fits, judgement, message, reach, refusal, where, zones
+from manifests import HOST, RACK, ZONE, claim, csi_node, node, pod, required, storage_class, volume
 
 from kvolsched import example
 from kvolsched.api.text import manifest
@@ -202,7 +184,7 @@ def test_rollback_deletes_and_recreates_claims():
     assert ("Pending", "Pending") == (off["pvc/data"].status.phase, off["pod/app"].status.phase)
     assert "pod has unbound PersistentVolumeClaims" in message(off, "app")
     off.delete("pod/app", "pvc/data")
-    off.apply(storage_class("early", LOCAL, waits=False), volume("other", "10Gi", "early"), claim("data", of="early"),
+    off.apply(storage_class("early", LOCAL, waits=False), volume("other", "10Gi", "early"), claim("data", storage_class="early"),
               pod("app", "data"))
     off.run("pod/app Running", seconds=60)
     assert "other" == off["pvc/data"].spec.volume_name
@@ -216,7 +198,7 @@ def test_rollback_deletes_and_recreates_claims():
 def test_zone_labels_and_affinity_must_both_hold(revision):
     """A bound volume labelled with zone a whose affinity names a1 and b1: only a1, and each rule says its own."""
     c = cluster(node("a1", "a"), node("a2", "a"), node("b1", "b"), storage_class(provisioner=LOCAL),
-                volume("disk", "10Gi", "late", {HOST: ["a1", "b1"]}, labels={ZONE: "a"}, claim="data"),
+                volume("disk", "10Gi", "late", {HOST: ["a1", "b1"]}, labels={ZONE: "a"}, bound="data"),
                 claim("data", bound="disk"), pod("app", "data"), revision=revision)
     c.run("pod/app Running")
     assert ["a1"] == fits(c, "app")
@@ -273,25 +255,18 @@ def test_affinity_counts_for_bound_volumes_here_and_for_free_ones_in_matching(re
     free.run("pod/app scheduled", seconds=60)
     assert ["a1", "b1"] == fits_at_first(free)
     bound = cluster(node("a1", "a"), node("b1", "b"), disk[0],
-                    volume("disk", "10Gi", "late", {ZONE: ["a"]}, claim="data"), claim("data", bound="disk"),
+                    volume("disk", "10Gi", "late", {ZONE: ["a"]}, bound="data"), claim("data", bound="disk"),
                     pod("app", "data"), revision=revision)
     bound.run("pod/app scheduled", seconds=60)
     assert ["a1"] == fits_at_first(bound)
     assert CONFLICT[revision] == judgement(bound, "app").judgement.cell("b1", "VolumeBinding").reason
 
 
-def csi_node(name, count):
-    """How many disks a node takes."""
-    return {"apiVersion": "storage.k8s.io/v1", "kind": "CSINode", "metadata": {"name": name},
-            "spec": {"drivers": [{"name": "disks.example.com", "nodeID": name, "allocatable": {"count": count},
-                                  "topologyKeys": [HOST]}]}}
-
-
 @pytest.mark.checklist("127")
 def test_the_limit_of_disks_before_and_after_it_is_part_of_the_decision():
     """Counted for bound volumes only, a disk is bound to a full node and the second pass refuses it; today, up front."""
-    objects = [node("n1"), csi_node("n1", 1), storage_class(), volume("old", "10Gi", "late", {HOST: ["n1"]}, claim="old"),
-               claim("old", bound="old"), pod("there", "old", on="n1"), claim("data"), pod("app", "data")]
+    objects = [node("n1"), csi_node("n1", 1, topology_keys=[HOST]), storage_class(), volume("old", "10Gi", "late", {HOST: ["n1"]}, bound="old"),
+               claim("old", bound="old"), pod("there", "old", running_on="n1"), claim("data"), pod("app", "data")]
     local = {"disks.example.com": {"kind": "local"}}
     then, now = cluster(*objects, revision="design", **local), cluster(*objects, revision="upstream", **local)
     for c in (then, now):
@@ -313,7 +288,7 @@ def test_weights_are_configuration_and_remove_no_node():
         plugins = tuple(attrs.evolve(each, weight=weight) if each.name == "VolumeBinding" else each
                         for each in rules.profile.plugins)
         rules = attrs.evolve(rules, profile=attrs.evolve(rules.profile, plugins=plugins))
-        c = cluster(node("n1"), node("n2"), storage_class(provisioner=LOCAL), pod("busy", on="n1", cpu="3500m"),
+        c = cluster(node("n1"), node("n2"), storage_class(provisioner=LOCAL), pod("busy", running_on="n1", cpu="3500m"),
                     volume("close", "10Gi", "late", {HOST: ["n1"]}), volume("far", "200Gi", "late", {HOST: ["n2"]}),
                     claim("data"), pod("app", "data"), revision=rules)
         c.run("pod/app scheduled")
@@ -389,7 +364,7 @@ def test_phase_3_has_neither_the_predicate_nor_the_controller():
     """In phase 2 labels still count; in phase 3 an unconverted volume is reached from anywhere, and stays unconverted."""
     def made(number, **components):
         c = cluster(*(node(f"{zone}1", labels={BETA_ZONE: f"us-central1-{zone}", BETA_REGION: "us-central1"})
-                      for zone in "ab"), storage_class(provisioner=LOCAL), labelled(claim="data"),
+                      for zone in "ab"), storage_class(provisioner=LOCAL), labelled(bound="data"),
                     claim("data", bound="disk"), pod("app", "data"), revision=phase(number), **components)
         c.run("pod/app scheduled", seconds=60)
         return fits_at_first(c), affinity(c)
@@ -408,7 +383,7 @@ def test_up_and_down_and_up_again():
     """
     nodes = [node(f"{zone}1", labels={BETA_ZONE: f"us-central1-{zone}", BETA_REGION: "us-central1"}) for zone in "ab"]
     found = manifest.write([manifest.from_plain(each) for each in (*nodes, storage_class(provisioner=LOCAL),
-                                                                   labelled(claim="data"),
+                                                                   labelled(bound="data"),
                                                                    claim("data", bound="disk"))])
     for number, converted in ((0, None), (1, None), (2, MEANT), (1, MEANT), (0, MEANT), (2, MEANT), (3, MEANT)):
         c = cluster(found, revision=phase(number))

@@ -1,21 +1,8 @@
 """The earlier draft (S1): a claim is handed to its provisioner, and nobody says where the volume is wanted."""
 
 import pytest
-from documents.made import (
-    HOST,
-    ZONE,
-    claim,
-    cluster,
-    events,
-    fits,
-    message,
-    node,
-    pod,
-    reach,
-    storage_class,
-    volume,
-    where,
-)
+from documents.clusters import cluster, events, fits, message, reach, where
+from manifests import HOST, ZONE, claim, node, pod, storage_class, volume
 
 from kvolsched import scenario
 

@@ -1,25 +1,8 @@
 """Storage capacity (S2): what drivers tell in their status, how the scheduler looks it up, and what it cannot know."""
 
 import pytest
-from documents.made import (
-    HOST,
-    QUIET,
-    RACK,
-    ZONE,
-    claim,
-    cluster,
-    events,
-    fits,
-    judgement,
-    message,
-    node,
-    pod,
-    refusal,
-    storage_class,
-    terms,
-    volume,
-    where,
-)
+from documents.clusters import QUIET, cluster, events, fits, judgement, message, refusal, where
+from manifests import HOST, RACK, ZONE, claim, node, node_selector, pod, storage_class, volume
 
 from kvolsched import ManifestError
 from kvolsched.api.text import manifest
@@ -41,7 +24,7 @@ def pool(name, capacity=None, *, nodes=(), topology=None, expires=None):
     if nodes:
         made["nodeList"] = list(nodes)
     if topology is not None:
-        made["nodeTopology"] = terms(topology)
+        made["nodeTopology"] = node_selector(topology)
     if expires:
         made["expiryTime"] = expires
     return made
@@ -112,7 +95,7 @@ def test_what_may_stand_in_a_drivers_status():
         return refusal(c.apply, driver(**entries))
 
     assert 'status.storage[0].pools[1].name: Duplicate value: "p"' in said(late=[pool("p"), pool("p", "1Gi")])
-    both = {**pool("p", nodes=["a1"]), "nodeTopology": terms({ZONE: ["a"]})}
+    both = {**pool("p", nodes=["a1"]), "nodeTopology": node_selector({ZONE: ["a"]})}
     assert "pools[0].nodeList: Forbidden: may not be set beside nodeTopology" in said(late=[both])
     assert 'pools[0].nodeList[1]: Duplicate value: "a1"' in said(late=[pool("p", nodes=["a1", "a1"])])
     assert "pools[0].capacity: Invalid value" in said(late=[pool("p", "-1")])
@@ -210,7 +193,7 @@ def test_only_what_is_yet_to_be_made_is_asked_about():
                     pod("app", "data"), **QUIET)
     local.run("pod/app scheduled", seconds=30)
     assert ["a2"] == first_fits(local)
-    early = cluster(*NODES, storage_class("early", waits=False), nothing, claim("data", of="early"), **QUIET)
+    early = cluster(*NODES, storage_class("early", waits=False), nothing, claim("data", storage_class="early"), **QUIET)
     early.run()
     assert "Bound" == early["pvc/data"].status.phase
     early.apply(pod("app", "data"))
@@ -220,7 +203,7 @@ def test_only_what_is_yet_to_be_made_is_asked_about():
 
 def asked_bound(told):
     """A pod whose claim has its volume."""
-    c = cluster(*NODES, storage_class(), told, volume("disk", "10Gi", "late", claim="data"), claim("data", bound="disk"),
+    c = cluster(*NODES, storage_class(), told, volume("disk", "10Gi", "late", bound="data"), claim("data", bound="disk"),
                 pod("app", "data"), **QUIET)
     c.run("pod/app scheduled", seconds=30)
     return c
@@ -299,7 +282,7 @@ def test_a_failed_creation_without_room_retried_or_sent_elsewhere():
     def run(on_failure, told):
         fails = [{"times": None, "topology": "a"}]
         c = cluster(node("a1", "a", cpu="8"), node("b1", "b", cpu="2"), storage_class(), *told, claim("data"),
-                    pod("app", "data", cpu="1"), pod("busy", on="b1", cpu="500m"),
+                    pod("app", "data", cpu="1"), pod("busy", running_on="b1", cpu="500m"),
                     **{DRIVER: {"on_failure": on_failure, "fails": fails}}, **QUIET)
         c.run("pod/app scheduled", seconds=1200)
         return c

@@ -3,28 +3,10 @@
 from itertools import combinations
 
 import pytest
-from documents.made import (
-    HOST,
-    RACK,
-    ZONE,
-    apart,
-    claim,
-    cluster,
-    fits,
-    judgement,
-    message,
-    node,
-    pod,
-    refusal,
-    required,
-    spread,
-    storage_class,
-    together,
-    where,
-    zones,
-)
+from documents.clusters import cluster, fits, judgement, message, refusal, where, zones
 from hypothesis import given
 from hypothesis import strategies as st
+from manifests import HOST, RACK, ZONE, apart, claim, node, pod, required, spread, storage_class, together
 
 from kvolsched.api.text import manifest
 
@@ -38,7 +20,7 @@ def zonal(*counts, closed=(), nodes=1, revision="design", **more):
     letters = "abcdefgh"[: len(counts)]
     made = [node(f"{zone}{n}", zone, taints=("closed",) if zone in closed else ())
             for zone in letters for n in range(1, nodes + 1)]
-    made += [pod(f"{zone}-{n}", labels=FOO, on=f"{zone}{1 + n % nodes}") for zone, count in zip(letters, counts, strict=True)
+    made += [pod(f"{zone}-{n}", labels=FOO, running_on=f"{zone}{1 + n % nodes}") for zone, count in zip(letters, counts, strict=True)
              for n in range(count)]
     return cluster(*made, revision=revision, **more)
 
@@ -90,7 +72,7 @@ spec:
     (one,) = whole
     said = (one.max_skew, one.topology_key, one.when_unsatisfiable, dict(one.label_selector.match_labels))
     assert (1, "k8s.io/zone", "DoNotSchedule", FOO) == said
-    c = cluster(*(node(f"{zone}1", labels={"k8s.io/zone": zone}) for zone in "ab"), pod("old", labels=FOO, on="a1"))
+    c = cluster(*(node(f"{zone}1", labels={"k8s.io/zone": zone}) for zone in "ab"), pod("old", labels=FOO, running_on="a1"))
     c.apply(short)
     c.run()
     assert (["b1"], ["b1"]) == (fits(c, "app"), where(c, "app"))
@@ -112,8 +94,8 @@ def test_each_value_of_the_key_is_a_bucket_and_the_selector_picks_who_counts(rev
     """By zone, by host or by a key of one's own another node is emptiest; who does not match is not counted."""
     labels = {"a1": ("a", "x"), "a2": ("a", "y"), "b1": ("b", "x"), "b2": ("b", "z")}
     made = [node(name, zone, labels={RACK: rack}) for name, (zone, rack) in labels.items()]
-    made += [pod("p1", labels=FOO, on="a1"), pod("p2", labels=FOO, on="b2"), pod("p3", labels=FOO, on="a1"),
-             pod("q", labels={"app": "bar"}, on="a2")]
+    made += [pod("p1", labels=FOO, running_on="a1"), pod("p2", labels=FOO, running_on="b2"), pod("p3", labels=FOO, running_on="a1"),
+             pod("q", labels={"app": "bar"}, running_on="a2")]
     for key, fit in ((ZONE, ["b1", "b2"]), (HOST, ["a2", "b1"]), (RACK, ["a2"])):
         fresh = cluster(*made, revision=revision)
         assert fit == asked(fresh, spread(key, **FOO))
@@ -175,7 +157,7 @@ def test_tables_of_the_document(counts, closed, hard, values, items):
 def test_a_soft_constraint_ranks_and_several_add_up():
     """Zones and hosts both count: the node that is low in both is preferred, one without a key is ranked last."""
     made = [node("a1", "a"), node("a2", "a"), node("b1", "b"), node("none")]
-    made += [pod("p1", labels=FOO, on="a1"), pod("p2", labels=FOO, on="a1"), pod("p3", labels=FOO, on="b1")]
+    made += [pod("p1", labels=FOO, running_on="a1"), pod("p2", labels=FOO, running_on="a1"), pod("p3", labels=FOO, running_on="b1")]
     c = cluster(*made)
     asked(c, spread(ZONE, 2, soft=True, **FOO), spread(HOST, soft=True, **FOO))
     ranking = judgement(c, "app").ranking
@@ -223,7 +205,7 @@ def test_story_1_pods_end_evenly(revision, pods, count, seed):
 def test_story_2_the_third_pod_of_an_update(revision):
     """Two replicas kept apart on two nodes: the update's third pod waits for ever; with spreading it is tolerated."""
     def updating(**spec):
-        old = [pod(f"old-{n}", labels=FOO, on=f"{zone}1", **spec) for n, zone in enumerate("ab")]
+        old = [pod(f"old-{n}", labels=FOO, running_on=f"{zone}1", **spec) for n, zone in enumerate("ab")]
         c = cluster(node("a1", "a"), node("b1", "b"), *old, revision=revision)
         c.apply(pod("new", labels=FOO, **spec))
         c.run(seconds=1800)
@@ -241,7 +223,7 @@ def test_story_2_the_third_pod_of_an_update(revision):
 def test_story_2_on_three_nodes(revision):
     """The third pod goes to the third node; only where that is too small (the soft form) it joins another."""
     for soft, room, ends in ((False, "4", {"c1"}), (True, "4", {"c1"}), (True, "50m", {"a1", "b1"}), (False, "50m", {""})):
-        old = [pod(f"old-{n}", labels=FOO, on=f"{zone}1") for n, zone in enumerate("ab")]
+        old = [pod(f"old-{n}", labels=FOO, running_on=f"{zone}1") for n, zone in enumerate("ab")]
         c = cluster(node("a1", "a"), node("b1", "b"), node("c1", "c", cpu=room), *old, revision=revision)
         asked(c, spread(HOST, soft=soft, **FOO))
         assert where(c, "app")[0] in ends
@@ -267,7 +249,7 @@ def test_motivation_affinity_packs_anti_affinity_allows_one(revision):
 def test_pods_count_whoever_made_them(revision):
     """Pods of another workload with matching labels count like the pod's own."""
     owner = {"apiVersion": "apps/v1", "kind": "ReplicaSet", "name": "other", "uid": "u", "controller": True}
-    other = pod("other-1", labels={**FOO, "tier": "x"}, on="a1")
+    other = pod("other-1", labels={**FOO, "tier": "x"}, running_on="a1")
     other["metadata"]["ownerReferences"] = [owner]
     c = cluster(node("a1", "a"), node("b1", "b"), other, revision=revision)
     assert ["b1"] == asked(c, spread(**FOO))
@@ -290,7 +272,7 @@ def test_there_is_no_maximum_in_a_domain(revision):
 def test_affinity_and_spreading_both_apply(revision):
     """A node must please both; an affinity to one zone alone, said as selector and key, leaves the same nodes."""
     made = [node(f"{zone}{n}", zone) for zone in "ab" for n in (1, 2)]
-    made += [pod("db", labels={"app": "db"}, on="a1"), pod("p", labels=FOO, on="a1")]
+    made += [pod("db", labels={"app": "db"}, running_on="a1"), pod("p", labels=FOO, running_on="a1")]
     hosts, near = spread(HOST, **FOO), together(ZONE, app="db")
     assert ["a1", "a2"] == asked(cluster(*made, revision=revision), affinity=near)
     assert ["a2", "b1", "b2"] == asked(cluster(*made, revision=revision), hosts)
@@ -323,7 +305,7 @@ def test_apart_in_zones_is_spread_in_zones_and_apart_on_nodes(revision):
 def test_pod_affinity_still_says_what_spreading_cannot(revision):
     """In a rack and in a zone of the group, whatever their numbers: no constraint over the same pods leaves these nodes."""
     made = [node(f"{zone}{rack}", zone, labels={RACK: f"r{rack}"}) for zone in "abc" for rack in (1, 2, 3)]
-    made += [pod("x", labels={"group": "x"}, on="b1"), pod("y", labels={"group": "x"}, on="a2")]
+    made += [pod("x", labels={"group": "x"}, running_on="b1"), pod("y", labels={"group": "x"}, running_on="a2")]
     two = {"podAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [
         {"topologyKey": key, "labelSelector": {"matchLabels": {"group": "x"}}} for key in (RACK, ZONE)]}}
     fit = ["a1", "a2", "b1", "b2"]

@@ -3,26 +3,10 @@
 from itertools import chain, combinations
 
 import pytest
-from documents.made import (
-    QUIET,
-    ZONE,
-    claim,
-    cluster,
-    events,
-    fits,
-    merged,
-    node,
-    patch,
-    pod,
-    reach,
-    refusal,
-    required,
-    storage_class,
-    terms,
-    where,
-)
+from documents.clusters import QUIET, cluster, events, fits, merged, patch, reach, refusal, where
 from hypothesis import given
 from hypothesis import strategies as st
+from manifests import ZONE, claim, node, node_selector, pod, required, storage_class
 
 from kvolsched import Cluster
 from kvolsched.api.text import manifest
@@ -101,10 +85,10 @@ def test_node_selector_takes_additions_only(revision):
 @pytest.mark.checklist("233", "234")
 def test_what_is_not_there_may_be_set_to_anything(revision):
     """Without node affinity, or with preferences only, any required terms may be set; several ORed as well."""
-    preferred = [{"weight": 1, "preference": terms({ZONE: ["a"]})["nodeSelectorTerms"][0]}]
+    preferred = [{"weight": 1, "preference": node_selector({ZONE: ["a"]})["nodeSelectorTerms"][0]}]
     for affinity in (None, {"nodeAffinity": {PREFERRED: preferred}}):
         c = gated(revision, **({"affinity": affinity} if affinity else {}))
-        change = node_affinity(**{REQUIRED: terms({ZONE: ["a"]}, {VM: ["demand"], ZONE: ["b"]}), PREFERRED: preferred})
+        change = node_affinity(**{REQUIRED: node_selector({ZONE: ["a"]}, {VM: ["demand"], ZONE: ["b"]}), PREFERRED: preferred})
         assert "" == refusal(patch, c, "pod/app", **change)
         assert 2 == len(c["pod/app"].spec.affinity.node_affinity.required.node_selector_terms)
 
@@ -165,7 +149,7 @@ def test_where_in_a_term_a_requirement_may_be_added(revision, anywhere):
 def test_preferences_may_change_in_any_way(revision):
     """Preferred terms of a gated pod are set, exchanged and taken away, and the last ones rank the nodes."""
     def preferring(zone, vm):
-        return [{"weight": 50, "preference": terms({ZONE: [zone], VM: [vm]})["nodeSelectorTerms"][0]}]
+        return [{"weight": 50, "preference": node_selector({ZONE: [zone], VM: [vm]})["nodeSelectorTerms"][0]}]
 
     c = gated(revision, affinity=required({VM: ["spot", "demand"]}))
     for wanted in (preferring("a", "spot"), preferring("b", "demand"), None, preferring("b", "spot")):
@@ -335,7 +319,7 @@ def test_without_a_gate_update_and_scheduling_race():
 def test_affinity_at_creation_is_a_guess(revision):
     """A webhook must choose spot or on-demand at creation; the wrong guess is stuck for ever, a gated pod is not."""
     spot, demand = node("s1", "a", cpu="1", labels={VM: "spot"}), node("d1", "a", cpu="8", labels={VM: "demand"})
-    c = cluster(spot, demand, pod("full", on="s1", cpu="900m"), revision=revision)
+    c = cluster(spot, demand, pod("full", running_on="s1", cpu="900m"), revision=revision)
     c.apply(pod("guessed", cpu="2", nodeSelector={VM: "spot"}), injected(pod("decided", cpu="2")))
     c.run(seconds=60)
     assert FIXED in refusal(patch, c, "pod/guessed", spec={"nodeSelector": {VM: "demand"}})

@@ -12,7 +12,7 @@ from ...world.reconciler import Reconciler
 from ...world.view import InformerCache, View
 from . import capacity, driver_status
 from .deletion import VolumeDeletion
-from .driver import Driver
+from .driver import StorageDriver
 from .options import UPSTREAM, ProvisionerOptions
 from .provisioning import TOPOLOGIES, VolumeProvisioning
 from .topology import NodeTopologies
@@ -28,7 +28,7 @@ def component(name: str, options: ProvisionerOptions = UPSTREAM) -> Component:
     if not options.running:
         return Component(name, WATCHES, ())
     in_tree = options.plays_in_tree and name.startswith("kubernetes.io/")
-    driver = Driver(name, name if in_tree else MIGRATED.get(name, name), in_tree, options)
+    driver = StorageDriver(name, name if in_tree else MIGRATED.get(name, name), in_tree, options)
     provisioning, deletion = VolumeProvisioning(driver), VolumeDeletion(driver)
     routines = [
         Reconciler(label, routine.enqueue, routine.sync, report_refused, report_done, capacity.backoff)

@@ -13,7 +13,7 @@ from ...world.apiserver import Write
 from ...world.component import TurnContext
 from ...world.log import Key
 from ...world.plan import PlanBuilder, reference_of
-from .driver import Driver
+from .driver import StorageDriver
 from .new_volume import FINALIZER
 
 
@@ -21,7 +21,7 @@ from .new_volume import FINALIZER
 class VolumeDeletion:
     """The routine that deletes volumes of one driver."""
 
-    driver: Driver
+    driver: StorageDriver
 
     def enqueue(self, ctx: TurnContext, key: Key, _old: Any, new: Any) -> Iterator[str]:
         """Yield a volume of this driver that was released or is being deleted."""

@@ -19,7 +19,7 @@ from .storage_pools import CapacityResponse, DriverStorage, segments_of
 
 
 @attrs.frozen
-class Driver:
+class StorageDriver:
     """A driver with its options; `in_tree`: it plays a plugin inside the PV controller."""
 
     component: str

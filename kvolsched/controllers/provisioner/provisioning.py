@@ -21,7 +21,7 @@ from ...world.log import Key
 from ...world.plan import PlanBuilder, reference_of
 from . import topology
 from .capacity import MAX_FAILURES, backoff
-from .driver import Driver
+from .driver import StorageDriver
 from .in_tree_topology import choose_topology
 from .new_volume import chooses_zones, domain_of, volume_for, volume_name
 from .options import UNFINISHED, Failure
@@ -49,7 +49,7 @@ class Attempt:
 class VolumeProvisioning:
     """The routine that provisions volumes of one driver."""
 
-    driver: Driver
+    driver: StorageDriver
 
     # -- which claims -----------------------------------------------------------------------------------
 

@@ -1,1 +1,1 @@
-"""Columns: what the scheduler has seen, as one numpy array a fact with one row a node."""
+"""The columns: what the scheduler has seen, as one numpy array per fact with one row per node."""

@@ -174,7 +174,7 @@ class Snapshot:
         return self.owner_selectors.any
 
     def apply(self, key: LogKey, old: Any, new: Any) -> None:
-        """Put one object in place of another; None stands for absent."""
+        """Apply a change of one object; None is absent."""
         assert type(key) is Key
         match key.kind:
             case "Pod":

@@ -1,1 +1,1 @@
-"""The framework: extension points, the values that plugins return, and the pass that calls them."""
+"""The scheduling framework: extension points, the values that plugins return, and the pass that calls plugins."""

@@ -74,7 +74,7 @@ class _Column(NamedTuple):
         if legend(code) != answer:  # take an unused code
             code = int(codes.max()) + 1
         codes[row] = code
-        return self._replace(codes=codes, legend=lambda each: answer if each == code else legend(each))
+        return self._replace(codes=codes, legend=lambda number: answer if number == code else legend(number))
 
 
 class Judgement:

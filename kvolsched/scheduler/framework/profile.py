@@ -59,7 +59,7 @@ class Profile:
         present = (*map(bool, read_spec(spec)), *read_snapshot(seen))
         active = self._active_plugins.get(present)
         if active is None:
-            names = {name for name, there in zip((*fields, *properties), present, strict=True) if there}
+            names = {name for name, given in zip((*fields, *properties), present, strict=True) if given}
             active = self._active_plugins[present] = self._select(names)
         return active
 

@@ -117,7 +117,7 @@ def rank(judgement: Judgement) -> Ranking:
     """Score the feasible nodes of a judgement; plugins whose score is None are left out."""
     rows = judgement.rows
     context = ColumnContext(judgement.seen, judgement.mask)
-    every = len(rows) == len(context.nodes.names)
+    all_fit = len(rows) == len(context.nodes.names)
     raw: dict[str, NDArray[Any]] = {}
     normalised: dict[str, Integers] = {}
     weighted: dict[str, Integers] = {}
@@ -131,7 +131,7 @@ def rank(judgement: Judgement) -> Ranking:
             if isinstance(scores, int):  # 0 on every node
                 raw[name] = normalised[name] = weighted[name] = zeros
                 continue
-            raw[name] = scores if every else scores[rows]
+            raw[name] = scores if all_fit else scores[rows]
             normalised[name] = plugin.normalise(raw[name])
             weighted[name] = normalised[name] if weight == 1 else normalised[name] * weight
             totals += weighted[name]

@@ -1,8 +1,8 @@
-"""The own cache is a view: moved by changes in any order, it equals the one built from the contents."""
+"""The mutation cache is a view: updated by changes in any order, it equals the one built from the contents."""
 
-from controllers.small import claim, volume
 from hypothesis import given
 from hypothesis import strategies as st
+from objects import claim, volume
 
 from kvolsched.controllers.persistent_volume import cache
 from kvolsched.world.apiserver import key_of
@@ -10,11 +10,11 @@ from kvolsched.world.log import Note
 from kvolsched.world.mutation_cache import ABSENT
 from kvolsched.world.view import InformerCache, build
 
-OBJECTS = [claim(), claim(volumeName="disk"), claim("other"), volume(), volume(ref="data"), volume("big", "50Gi", "gold")]
+OBJECTS = [claim(), claim(volumeName="disk"), claim("other"), volume(), volume(claim="data"), volume("big", "50Gi", "gold")]
 
 
 def place_of(obj, own):
-    """Return where an object, or the note of it, lies."""
+    """Return the key of an object, or of the note that overlays it."""
     key = key_of(obj)
     return Note("binder", "own", "/".join(key)) if own else key
 
@@ -24,7 +24,7 @@ MOVES = st.lists(st.tuples(st.sampled_from(OBJECTS), st.booleans(), st.sampled_f
 
 @given(MOVES)
 def test_moved_equals_built(moves):
-    """Objects and notes come and go; the view and its indexes are those of what is left."""
+    """After any changes of objects and notes, the view and its indexes equal those built from what is left."""
     moved, contents = cache.views(InformerCache(()))["cache"], {}
     for obj, own, what in moves:
         place = place_of(obj, own)

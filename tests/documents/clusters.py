@@ -1,0 +1,84 @@
+"""Clusters of the documents' tests: load one from manifests, change it as a user, ask which nodes fit and where pods are.
+
+Everything goes through the public API.
+"""
+
+from manifests import ZONE
+
+from kvolsched import Cluster
+from kvolsched.api.text import manifest
+from kvolsched.explain import judge_last_pass
+from kvolsched.results import ApplyRefused
+from kvolsched.world.apiserver import key_of
+
+QUIET = {"kubelet": {"absent": True}}
+
+
+def cluster(*objects, revision="design", seed=0, **components):
+    """Return a cluster that holds these objects from the start."""
+    return Cluster.from_manifests(list(objects), revision=revision, seed=seed, components=components)
+
+
+def judgement(of, name):
+    """Return the scheduler's judgement of a pod from its last pass."""
+    return judge_last_pass(of, key_of(of[f"pod/{name}"]))
+
+
+def fits(of, name):
+    """Return the nodes that fit a pod, sorted."""
+    return sorted(judgement(of, name).judgement.feasible)
+
+
+def where(of, *names):
+    """Return the node of each pod, "" for none."""
+    return [of[f"pod/{name}"].spec.node_name for name in names]
+
+
+def zones(of, *names):
+    """Return the zone of each pod's node."""
+    return [of[f"node/{each}"].metadata.labels[ZONE] if each else "" for each in where(of, *names)]
+
+
+def message(of, name):
+    """Return the message of a pod's condition PodScheduled."""
+    return of[f"pod/{name}"].status.condition("PodScheduled").message
+
+
+def reach(of, name):
+    """Return where a claim's volume can be reached: the terms of its node affinity as {key: values}."""
+    affinity = of[f"pv/{of[f'pvc/{name}'].spec.volume_name}"].spec.node_affinity
+    return [{part.key: list(part.values) for part in term.match_expressions}
+            for term in affinity.required.node_selector_terms]
+
+
+def merged(old, change):
+    """Return plain data after a JSON merge patch."""
+    if not isinstance(change, dict):
+        return change
+    found = dict(old) if isinstance(old, dict) else {}
+    for word, new in change.items():
+        if new is None:
+            found.pop(word, None)
+        else:
+            found[word] = merged(found.get(word), new)
+    return found
+
+
+def patch(of, reference, **change):
+    """Change an object as a user, by a merge patch of its fields."""
+    return of.edit(reference, lambda old: manifest.from_plain(merged(manifest.to_plain(old), change)))
+
+
+def refusal(act, *args, **kwargs):
+    """Return why the API server refuses an act, "" if it allows it."""
+    try:
+        act(*args, **kwargs)
+    except ApplyRefused as refused:
+        return str(refused)
+    return ""
+
+
+def events(of, about, reason=""):
+    """Return the messages of the events about an object."""
+    return [each.message for each in of.objects("events")
+            if each.involved_object.name == about and reason in ("", each.reason)]
