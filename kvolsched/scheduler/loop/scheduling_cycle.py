@@ -146,7 +146,7 @@ class SchedulingPass:
         if pod is None or pod.spec.node_name or pod.metadata.deletion_timestamp is not None:
             remove_from_queue(ctx, name, QueueEvent.POD_SKIPPED)
             return False
-        cache: AssumeCache = ctx.views["cache"]  # type: ignore[assignment]
+        cache: AssumeCache = ctx.views["cache"]
         cache.snapshot.moment = ctx.moment
         judgement = judge(pod, cache.snapshot, self.profile)
         last: PassNote | None = ctx.note("pass", name)
