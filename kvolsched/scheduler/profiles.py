@@ -72,9 +72,7 @@ def design_profile() -> Profile:
                 1,
                 "general",
             ),
-            EnabledPlugin(
-                TaintToleration(untolerated=Reason(0, "node(s) had taints that the pod didn't tolerate")), 1
-            ),
+            EnabledPlugin(TaintToleration(untolerated=Reason(0, "node(s) had taints that the pod didn't tolerate")), 1),
             EnabledPlugin(NodeVolumeLimits(counted=bound_volumes, document_name="MaxPDVolumeCount")),
             EnabledPlugin(CHECK_VOLUME_BINDING, 1),
             EnabledPlugin(VolumeZone(claim_error=ignore_claims, document_name="NoVolumeZoneConflict")),

@@ -58,15 +58,7 @@ __all__ = [
 
 POD_STATES = ("pending", "gated", "assumed", "bound", "running", "terminating", "succeeded", "failed")
 QUEUE_STATES = ("", "active", "back-off", "unschedulable", "gated", "waiting for volumes", "binding")
-CLAIM_STATES = (
-    "pending",
-    "waits for first consumer",
-    "assumed",
-    "selected node",
-    "bound",
-    "lost",
-    "terminating",
-)
+CLAIM_STATES = ("pending", "waits for first consumer", "assumed", "selected node", "bound", "lost", "terminating")
 VOLUME_STATES = ("available", "assumed", "reserved", "bound", "released", "failed", "pending", "terminating")
 NODE_VERDICTS = ("not judged", "fits", "chosen", "rejected", "not asked")
 FAMILIES = ("node", "resources", "storage", "spread")

@@ -301,9 +301,7 @@ class Snapshot:
     def meaning(self) -> dict[str, Any]:
         """Return all facts by name, for comparison: equal contents give equal facts in whatever order they arrived."""
         nodes = self.nodes
-        resources = sorted(
-            {resource for info in self._node_infos.values() for resource in (*info.total, *info.used)}
-        )
+        resources = sorted({resource for info in self._node_infos.values() for resource in (*info.total, *info.used)})
         return {
             "pods": self._pods,
             "claims": self._claims,

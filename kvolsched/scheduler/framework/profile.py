@@ -49,9 +49,7 @@ class Profile:
     @cached_property
     def scores(self) -> tuple[EnabledPlugin, ...]:
         """The plugins with a score; weight 0 disables a score."""
-        return tuple(
-            enabled for enabled in self.plugins if isinstance(enabled.plugin, Score) and enabled.weight
-        )
+        return tuple(enabled for enabled in self.plugins if isinstance(enabled.plugin, Score) and enabled.weight)
 
     def active_plugins(self, spec: PodSpec, seen: Snapshot) -> ActivePlugins:
         """Return the plugins that are called for a pod with this spec, by what they declare as `skip_without`."""
@@ -99,9 +97,7 @@ class Profile:
     @cached_property
     def lifted(self) -> frozenset[str]:
         """The names of the filter plugins without `column`."""
-        return frozenset(
-            enabled.name for enabled in self.filters if not isinstance(enabled.plugin, ColumnFilter)
-        )
+        return frozenset(enabled.name for enabled in self.filters if not isinstance(enabled.plugin, ColumnFilter))
 
     @cached_property
     def watches(self) -> tuple[str, ...]:

@@ -199,9 +199,7 @@ class SchedulingPass:
             eviction = evictor.Eviction(pod.metadata.name, pod.metadata.uid, node, victims, displaced)
             evictor.start_eviction(ctx, name, eviction)
         rejected_by = tuple(sorted(plugins))
-        handle_failure(
-            ctx, name, pod, message, reason=reason, rejected_by=rejected_by, nominated=preemption.nominated
-        )
+        handle_failure(ctx, name, pod, message, reason=reason, rejected_by=rejected_by, nominated=preemption.nominated)
 
 
 def _preemption_words(preemption: PostFilterResult) -> str:

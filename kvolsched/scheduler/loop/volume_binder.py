@@ -201,8 +201,4 @@ def _affinity_mismatch(volume: PersistentVolume, node: Node) -> str:
 
 def after_write(binding: BindingInProgress, done: Write, version: int) -> BindingInProgress:
     """Return the binding without its first write, which the API server answered with this version."""
-    return attrs.evolve(
-        binding,
-        writes=binding.writes[1:],
-        written=(*binding.written, (done.key, version)),
-    )
+    return attrs.evolve(binding, writes=binding.writes[1:], written=(*binding.written, (done.key, version)))

@@ -103,9 +103,7 @@ class DefaultPreemption:
             getattr(by_name[name], "reads_other_nodes", name in profile.lifted) for name in judgement.active_filters
         )
         enough = max(MIN_CANDIDATES, len(possible) * MIN_CANDIDATES_PERCENT // 100)
-        lower = {
-            node: [other for other in seen.pods_on(node) if priority(other) < priority(pod)] for node in possible
-        }
+        lower = {node: [other for other in seen.pods_on(node) if priority(other) < priority(pod)] for node in possible}
         failures[NO_VICTIMS] = sum(not pods for pods in lower.values())
         nodes = [node for node in possible if lower[node]]
         run = DryRun(pod, seen, judgement)

@@ -137,10 +137,7 @@ class NodeResourcesFit:
         asks = requests.pod_requests(pod.spec)
         nodes, huge = columns.nodes, bool(columns.nodes.huge)
 
-        asked = (
-            (CPU, nodes.scored_cpu, asks.scored_cpu),
-            (MEMORY, nodes.scored_memory, asks.scored_memory),
-        )
+        asked = ((CPU, nodes.scored_cpu, asks.scored_cpu), (MEMORY, nodes.scored_memory, asks.scored_memory))
 
         def score_row(row: int) -> int:
             total = counted = 0

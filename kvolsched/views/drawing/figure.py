@@ -151,9 +151,7 @@ class Figure:
         """Write the picture (.svg, .png) or the reading (.txt), by the ending of the name; return the path."""
         target = Path(path)
         picture = resolve(self.svg, self.theme, MARGIN)
-        return _write(
-            target, {".svg": picture.encode(), ".png": svg_png(picture), ".txt": self.reading.encode()}
-        )
+        return _write(target, {".svg": picture.encode(), ".png": svg_png(picture), ".txt": self.reading.encode()})
 
 
 @frozen(repr=False)
@@ -205,21 +203,15 @@ class ChartFigure:
             return _write(target, {".json": json.dumps(self.spec(), indent=1).encode()})
         svg = self.svg() if target.suffix == ".svg" else None
         png = self._png() if target.suffix == ".png" else None
-        return _write(
-            target, {".svg": svg and svg.encode(), ".png": png, ".txt": self.reading.encode(), ".json": None}
-        )
+        return _write(target, {".svg": svg and svg.encode(), ".png": png, ".txt": self.reading.encode(), ".json": None})
 
 
 def _write(target: Path, forms: dict[str, Any]) -> Path:
     content = forms.get(target.suffix)
     if target.suffix not in forms:
-        raise ValueError(
-            f"cannot save a figure as {target.name!r}: the name must end in {', '.join(sorted(forms))}"
-        )
+        raise ValueError(f"cannot save a figure as {target.name!r}: the name must end in {', '.join(sorted(forms))}")
     if content is None:
-        raise ValueError(
-            f"cannot save {target.name!r}: pictures are made by vl-convert-python, which is not installed"
-        )
+        raise ValueError(f"cannot save {target.name!r}: pictures are made by vl-convert-python, which is not installed")
     target.write_bytes(content)
     return target
 

@@ -80,9 +80,7 @@ def pick(
     return f"<g{selectable(ref, label, key=key, role=role, pressed=pressed)}{more}>{content}</g>"
 
 
-def group(
-    key: str, x: float, y: float, body: str, *, ref: str = "", label: str = "", pressed: bool = False
-) -> str:
+def group(key: str, x: float, y: float, body: str, *, ref: str = "", label: str = "", pressed: bool = False) -> str:
     """Group marks under a key at a place; the place is a style, so that a browser lets the group glide."""
     extra = selectable(ref, label, pressed=pressed) if ref else ""
     return f'<g data-key="{escape(key)}" style="transform:translate({num(x)}px,{num(y)}px)"{extra}>{body}</g>'

@@ -211,9 +211,7 @@ def capacity_ledgers(
         )
 
 
-def _unchecked(
-    claim: PersistentVolumeClaim, storage_class: StorageClass, check: CapacityCheck, seen: Snapshot
-) -> str:
+def _unchecked(claim: PersistentVolumeClaim, storage_class: StorageClass, check: CapacityCheck, seen: Snapshot) -> str:
     """Return why capacity is not checked for a claim, or ""."""
     driver = seen.csi_driver(storage_class.provisioner)
     if not storage_class.delayed:

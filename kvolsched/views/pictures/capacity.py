@@ -73,10 +73,7 @@ def _verdict(ledger: f.CapacityLedger, row: f.CapacityRow) -> tuple[str, str]:
         return f"{ask} ≤ {t.amount(row.published)}, but stale", now
     age = f"published {row.age:g} s ago" + (", expired" if row.expired else "")
     if row.fits:
-        return (
-            f"{ask} ≤ {t.amount(row.published)}",
-            f"{age}, still true" if row.driver_now == row.published else age,
-        )
+        return (f"{ask} ≤ {t.amount(row.published)}", f"{age}, still true" if row.driver_now == row.published else age)
     if row.largest_volume is not None and row.largest_volume < ledger.request:
         content = f"{ask} > largest volume {t.amount(row.largest_volume)}"
         return content, "maximumVolumeSize decides, not capacity"
@@ -122,16 +119,12 @@ def _pool(
         sheet.word(x0 + 7, y + 9.5, "nothing published", c["soft"], size=10.5)
     else:
         sheet.rect(x0, y, room, 18, c["track"], ref=ref)
-        sheet.rect(
-            x0, y, max(2.0, room * row.published / most), 18, c["ok" if row.fits else "storage"], ref=ref
-        )
+        sheet.rect(x0, y, max(2.0, room * row.published / most), 18, c["ok" if row.fits else "storage"], ref=ref)
         ink = c["paper"] if room * row.published / most > 60 else c["ink"]
         sheet.word(x0 + 12, y + 9.5, "✓" if row.fits else "✕", ink, bold=True, align="center")
         sheet.word(x0 + 22, y + 9.5, t.amount(row.published), ink, bold=True)
     if row.driver_now is not None:
-        colour = (
-            c["resources"] if row.driver_now != row.published and row.published is not None else c["soft"]
-        )
+        colour = (c["resources"] if row.driver_now != row.published and row.published is not None else c["soft"])
         sheet.rect(x0, y + 21, max(2.0, room * row.driver_now / most), 5, colour, radius=2, ref=ref)
     if row.largest_volume is not None:
         at = x0 + room * row.largest_volume / most

@@ -124,9 +124,7 @@ def outcomes(
                 sheet.rect(label, y, wide, 22, ink, tip=f"{end.words}: {end.count}")
             sheet.word(label + room + 10, y + 11, _share(end, ends), c["ink"], bold=True)
             mark = "✓" if end.good else "✕"
-            table.append(
-                [*([end.group] if any(e.group for e in ends) else []), mark, end.words, _share(end, ends)]
-            )
+            table.append([*([end.group] if any(e.group for e in ends) else []), mark, end.words, _share(end, ends)])
             y += 28
         y += 8
     if not ends:

@@ -223,10 +223,7 @@ def _units(sheet: Sheet, items: Sequence[_Item], form: str, x: float, y: float, 
     per = _per_line(form, wide)
     size = (wide - _GAP * (per - 1)) / per if form in _CHIPS else _UNIT - 2
     for i, item in enumerate(items):
-        left, top = (
-            x + (i % per) * (size + _GAP),
-            y + (i // per) * ((_CHIP if form in _CHIPS else _UNIT - 2) + _GAP),
-        )
+        left, top = (x + (i % per) * (size + _GAP), y + (i // per) * ((_CHIP if form in _CHIPS else _UNIT - 2) + _GAP))
         thick = 2.5 if item.kind == "chosen" else 1.4
         dash = (4.0, 3.0) if item.dashed else ()
         tip = f"{item.name}: {item.kind}"

@@ -177,9 +177,7 @@ def _lane(
     )
     more = f' aria-expanded="{"true" if open_ else "false"}"' if lane.cursors else ""
     label = f"{lane.label}, {_seen_words(lane, axis.now)}"
-    parts = [
-        pick(content, f"lane/{lane.actor}", "name", label, pressed=selection == f"lane/{lane.actor}", more=more)
-    ]
+    parts = [pick(content, f"lane/{lane.actor}", "name", label, pressed=selection == f"lane/{lane.actor}", more=more)]
     parts.append(_line(axis, y, _seen(lane, axis.now) if lane.cursors else axis.now))
     parts.append(_marks(frame, lane, axis, y, selection))
     if lane.cursors:
@@ -237,9 +235,7 @@ def _marks(frame: f.Frame, lane: f.Lane, axis: _Axis, y: float, selection: str) 
             drawn += rect(axis.x(step) - wide / 2, y - 9.5, wide, 19, "k-ring", 4)
         label = "; ".join(_mark_words(m).partition(":")[2] for m in marks)
         more = ' class="k-later"' if step > frame.head.step else ""
-        parts.append(
-            pick(drawn, ref, f"m{step}", f"step {step}, {lane.label}: {label}", pressed=wrote, more=more)
-        )
+        parts.append(pick(drawn, ref, f"m{step}", f"step {step}, {lane.label}: {label}", pressed=wrote, more=more))
     return "".join(parts)
 
 

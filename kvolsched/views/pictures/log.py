@@ -87,9 +87,7 @@ def _changes(rows: list[f.ChangeRow], y: float, width: int, selection: str) -> t
     return "".join(parts), y
 
 
-def _change(
-    row: f.ChangeRow, i: int, y: float, width: int, selection: str, *, named: bool
-) -> tuple[str, float]:
+def _change(row: f.ChangeRow, i: int, y: float, width: int, selection: str, *, named: bool) -> tuple[str, float]:
     """Draw one entry: sign, ref, field, old → new; a refused one in a box with its words."""
     start, room = 22.0, width - 26
     done = row.outcome == "done"
@@ -224,9 +222,7 @@ def draw_events(frame: f.Frame, width: int, selection: str = "") -> str:
         body, high = _event(row, at, y, width, now=row.step == frame.head.step, on=row.ref == selection)
         label = f"step {row.step}, {row.type} {row.reason} on {row.ref}: {row.message}"
         key = f"event-{len(rows) - i}"
-        parts.append(
-            pick(rule(0, y, width) + body, row.ref, key, label, role="row", pressed=row.ref == selection)
-        )
+        parts.append(pick(rule(0, y, width) + body, row.ref, key, label, role="row", pressed=row.ref == selection))
         y += high
     if len(rows) > MOST_EVENTS:
         parts.append(word(6, y + 18, "k-q", f"… {len(rows) - MOST_EVENTS} earlier events"))
@@ -248,9 +244,7 @@ def _newest(frame: f.Frame) -> list[f.EventRow]:
     return sorted(frame.events, key=lambda e: (-e.step, -e.last, e.ref, e.reason, e.message))
 
 
-def _event(
-    row: f.EventRow, at: dict[str, float], y: float, width: int, *, now: bool, on: bool
-) -> tuple[str, float]:
+def _event(row: f.EventRow, at: dict[str, float], y: float, width: int, *, now: bool, on: bool) -> tuple[str, float]:
     room = width - at["message"] - (44 if row.count > 1 else 6)
     lines = t.wrap(row.message, room, 12, 6) or ("",)
     high = 9 + 17 * len(lines)

@@ -60,13 +60,7 @@ def draw_links(scene: Scene, frame: Frame, tracks: Tracks, domain_of: dict[str, 
         for volume in frame.volumes:
             if volume.claim == claim.ref or volume.name in (claim.volume, claim.assumed_volume):
                 both = volume.claim == claim.ref and claim.volume == volume.name
-                kind = (
-                    "bound"
-                    if both
-                    else "claimRef only"
-                    if volume.claim == claim.ref
-                    else "assumed in the cache"
-                )
+                kind = ("bound" if both else "claimRef only" if volume.claim == claim.ref else "assumed in the cache")
                 _to_volume(scene, tracks, claim, start, volume.ref, kind, domain_of)
     for kind, (way, corner) in tracks.named.items():
         _label(scene, tracks, kind, way, corner)
@@ -169,9 +163,7 @@ def _add(
     for wanted, tip, before in ((heads[0], points[0], points[1]), (heads[1], points[-1], points[-2])):
         if wanted:
             body += _head(tip, before)
-    scene.parts.append(
-        (f"7:{key}", f'<g data-key="{text.escape("7:" + key)}" class="k-new">{body}</g>')
-    )
+    scene.parts.append((f"7:{key}", f'<g data-key="{text.escape("7:" + key)}" class="k-new">{body}</g>'))
 
 
 def _commands(points: list[tuple[float, float]], radius: float = 5) -> str:

@@ -313,10 +313,7 @@ def _selected_cell(frame: f.Frame, selection: str) -> f.CellDetail | None:
 def cell_lines(cell: f.CellDetail) -> list[str]:
     """Return one cell as lines: the verdict of the plugin on the node, then both sides of the comparison."""
     content = ", ".join(cell.reasons) or WORDS[cell.code].partition(" first")[0]
-    lines = [
-        f"{GLYPHS[cell.code]} {cell.plugin} on {cell.node}: {content}",
-        *(f"  {line}" for line in cell.evidence),
-    ]
+    lines = [f"{GLYPHS[cell.code]} {cell.plugin} on {cell.node}: {content}", *(f"  {line}" for line in cell.evidence)]
     return [*lines, f"  {cell.rule}"] if cell.rule else lines
 
 

@@ -148,9 +148,7 @@ def prepare_constraints(
 
 
 @lru_cache(maxsize=1 << 12)
-def stated_constraints(
-    stated: tuple[TopologySpreadConstraint, ...], when: str
-) -> tuple[TopologySpreadConstraint, ...]:
+def stated_constraints(stated: tuple[TopologySpreadConstraint, ...], when: str) -> tuple[TopologySpreadConstraint, ...]:
     """Return the constraints with this whenUnsatisfiable; not given means DoNotSchedule."""
     return tuple(constraint for constraint in stated if (constraint.when_unsatisfiable or DO_NOT_SCHEDULE) == when)
 

@@ -92,9 +92,7 @@ def match_domains(
     return DomainMatches(constraint, match_num)
 
 
-def skews_on(
-    pod: Pod, node: Node, constraints: tuple[SpreadConstraint, ...], seen: Snapshot
-) -> Iterator[Skew]:
+def skews_on(pod: Pod, node: Node, constraints: tuple[SpreadConstraint, ...], seen: Snapshot) -> Iterator[Skew]:
     """Yield, for each constraint in turn, the skew of a node's domain if the pod goes there."""
     for constraint in constraints:
         domains = match_domains(pod, constraint, constraints, seen)
