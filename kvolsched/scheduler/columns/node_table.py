@@ -344,9 +344,8 @@ class NodeTable:
         value: T = found
         return value
 
-    def cached_by_row(
-        self, key: Any, compute_row: Callable[[int], int], compute_all: Callable[[], NDArray[Any]]
-    ) -> NDArray[Any]:
+    def cached_by_row(self, key: Any, compute_row: Callable[[int], int],
+                      compute_all: Callable[[], NDArray[Any]]) -> NDArray[Any]:
         """Return a column computed from total and free resources; only rows written since the last call are recomputed.
 
         Args:

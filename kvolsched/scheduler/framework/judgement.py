@@ -339,16 +339,9 @@ class Judgement:
             columns.append(column)
         skipped = frozenset.intersection(self.skipped, *(other.skipped for other in rejecting.values()))
         views = {node: other.seen for node, other in rejecting.items()}
-        return Judgement(
-            self.pod,
-            self.seen,
-            self.profile,
-            columns=tuple(column for column in columns if self.plugins[column.place] not in skipped),
-            skipped=skipped,
-            rejected_by=None,
-            restrictions=self.restrictions,
-            views=views,
-        )
+        return Judgement(self.pod, self.seen, self.profile,
+                         columns=tuple(column for column in columns if self.plugins[column.place] not in skipped),
+                         skipped=skipped, rejected_by=None, restrictions=self.restrictions, views=views)
 
     # --- inside -----------------------------------------------------------------------------------------------------
 
@@ -436,15 +429,9 @@ def _run_filters(pod: Pod, seen: Snapshot, profile: Profile) -> Judgement:
                 columns.append(_Column(index, codes, legend))
             elif codes is not None:
                 columns.append(_Column(index, codes, legend_of(plugin, pod)))
-    return Judgement(
-        pod,
-        seen,
-        profile,
-        columns=tuple(columns),
-        skipped=active.skipped | skipped if skipped else active.skipped,
-        rejected_by=rejected,
-        restrictions=tuple(restrictions),
-    )
+    return Judgement(pod, seen, profile, columns=tuple(columns),
+                     skipped=active.skipped | skipped if skipped else active.skipped, rejected_by=rejected,
+                     restrictions=tuple(restrictions))
 
 
 def check(judgement: Judgement) -> None:

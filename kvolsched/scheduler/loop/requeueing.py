@@ -64,15 +64,8 @@ def remove_from_queue(ctx: TurnContext, name: str, event: QueueEvent) -> None:
     ctx.cancel_wake_up(name, PASS)
 
 
-def requeue(
-    ctx: TurnContext,
-    name: str,
-    event: QueueEvent,
-    part: str,
-    *,
-    rejected_by: tuple[str, ...] = (),
-    timeout: float | None = LEFTOVER_TIMEOUT,
-) -> None:
+def requeue(ctx: TurnContext, name: str, event: QueueEvent, part: str, *, rejected_by: tuple[str, ...] = (),
+            timeout: float | None = LEFTOVER_TIMEOUT) -> None:
     """Put a pod back into a part of the queue; from back-off it is retried by itself, else after the timeout."""
     entry: QueueEntry = ctx.note(QUEUE, name)
     failures = min(entry.failures + 1, MAX_FAILURES)

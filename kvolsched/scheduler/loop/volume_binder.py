@@ -69,24 +69,16 @@ def all_bound(pod: Any, cache: AssumeCache) -> bool:
 def find_pod_volumes(decision: VolumeDecision, cache: AssumeCache) -> FoundVolumes:
     """Return the volumes and claims of a decision, as currently seen or assumed."""
     get = cache.get
-    return FoundVolumes(
-        tuple((get(claim), get(volume)) for claim, volume in decision.static), tuple(map(get, decision.provision))
-    )
+    return FoundVolumes(tuple((get(claim), get(volume)) for claim, volume in decision.static),
+                        tuple(map(get, decision.provision)))
 
 
 class CannotAssume(Exception):
     """An object has changed since the decision; the message is that of the assume cache."""
 
 
-def assume_pod_volumes(
-    ctx: TurnContext,
-    cache: AssumeCache,
-    found: FoundVolumes,
-    node: str,
-    options: volumes.VolumeRules,
-    *,
-    writes_all: bool,
-) -> tuple[Write, ...]:
+def assume_pod_volumes(ctx: TurnContext, cache: AssumeCache, found: FoundVolumes, node: str,
+                       options: volumes.VolumeRules, *, writes_all: bool) -> tuple[Write, ...]:
     """Assume the chosen volumes and the claims to provision, and return the writes that bind them.
 
     Volumes come first, then claims, each in the order of the decision. A volume that is reserved for the claim already

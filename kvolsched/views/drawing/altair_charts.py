@@ -75,15 +75,10 @@ def stepped(lines: Series, inks: list[tuple[str, list[int]]], titles: tuple[str,
     data = [{"series": name, "time": time, "value": value} for name, points in lines.items() for time, value in points]
     names = list(lines)
     colours = alt.Scale(domain=names, range=[palette()[ink] for ink, _ in inks])
-    legend = alt.Legend(
-        title=None, orient="top", symbolType="stroke", symbolStrokeWidth=2.5, labelLimit=320, symbolSize=300
-    )
-    x = alt.X(
-        "time:Q",
-        title="simulated time, s",
-        scale=alt.Scale(domain=[0, last], nice=False),
-        axis=alt.Axis(grid=False),
-    )
+    legend = alt.Legend(title=None, orient="top", symbolType="stroke", symbolStrokeWidth=2.5, labelLimit=320,
+                        symbolSize=300)
+    x = alt.X("time:Q", title="simulated time, s", scale=alt.Scale(domain=[0, last], nice=False),
+              axis=alt.Axis(grid=False))
     y = alt.Y("value:Q", title=across, scale=alt.Scale(domain=[0, most * 1.12], nice=False), stack=None,
               axis=alt.Axis(tickCount=5))  # fmt: skip
     base = alt.Chart(alt.Data(values=data))

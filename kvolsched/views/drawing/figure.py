@@ -187,9 +187,8 @@ class ChartFigure:
             return None
         return bytes(vl_convert.vegalite_to_png(json.dumps(self.spec()), scale=1.0))
 
-    def _repr_mimebundle_(
-        self, include: object = None, exclude: object = None
-    ) -> tuple[dict[str, Any], dict[str, Any]]:
+    def _repr_mimebundle_(self, include: object = None,
+                          exclude: object = None) -> tuple[dict[str, Any], dict[str, Any]]:
         bundle: dict[str, Any] = {VEGA_LITE: self.spec()}
         png = self._png()
         if png is not None:

@@ -25,9 +25,8 @@ def word(x: float, y: float, classes: str, content: str, style: str = "") -> str
     return f'<text x="{num(x)}" y="{num(y)}"{_looks(classes, style)}>{escape(content)}</text>' if content else ""
 
 
-def rect(
-    x: float, y: float, w: float, h: float, classes: str, radius: float = 0, *, style: str = "", more: str = ""
-) -> str:
+def rect(x: float, y: float, w: float, h: float, classes: str, radius: float = 0, *, style: str = "",
+         more: str = "") -> str:
     """Draw a rectangle; `more` are further attributes."""
     rounded = f' rx="{num(radius)}"' if radius else ""
     size = f'width="{num(max(w, 0))}" height="{num(max(h, 0))}"{rounded}'
@@ -73,9 +72,8 @@ def selectable(ref: str, label: str, *, key: str = "", role: str = "button", pre
     return f' data-ref="{escape(ref)}"{known} role="{role}" aria-label="{escape(label)}"{state}'
 
 
-def pick(
-    content: str, ref: str, key: str, label: str, *, role: str = "button", pressed: bool = False, more: str = ""
-) -> str:
+def pick(content: str, ref: str, key: str, label: str, *, role: str = "button", pressed: bool = False,
+         more: str = "") -> str:
     """Group marks so that they can be selected; `key` tells siblings apart, without one `ref` does."""
     return f"<g{selectable(ref, label, key=key, role=role, pressed=pressed)}{more}>{content}</g>"
 

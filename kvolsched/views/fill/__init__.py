@@ -92,13 +92,8 @@ def _next(context: FrameContext) -> tuple[f.NextActor, ...]:
         words = as_sentence(trial.words or f"look at {trial.cause}")
         wait = trial.time - context.world.now
         rows.append(
-            f.NextActor(
-                actor=f"{trial.actor}|{trial.cause}",
-                label=label_of(trial.actor),
-                component=trial.component,
-                words=f"in {wait:g} s: {words}" if wait > 0 else words,
-                default=place == 0,
-                changes_nothing=trial.quiet,
-            )
+            f.NextActor(actor=f"{trial.actor}|{trial.cause}", label=label_of(trial.actor), component=trial.component,
+                        words=f"in {wait:g} s: {words}" if wait > 0 else words, default=place == 0,
+                        changes_nothing=trial.quiet)
         )
     return tuple(rows)

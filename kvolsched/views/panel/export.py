@@ -90,18 +90,9 @@ def _page(title: str, steps: list[dict[str, Any]], pool: list[str], at: int, wid
         f'<button class="k-btn k-{name}" data-cmd="{name}">{name.capitalize()}</button>'
         for name in ("reset", "back", "step", "run")
     )
-    return _TEMPLATE.format(
-        title=text.escape(title or "kvolsched"),
-        style=style(),
-        root=ROOT,
-        width=width + 20,
-        buttons=buttons,
-        tabs=tabs,
-        last=len(steps) - 1,
-        data=data,
-        host=script().replace("export default { render };", ""),
-        glue=read("page.js"),
-    )
+    return _TEMPLATE.format(title=text.escape(title or "kvolsched"), style=style(), root=ROOT, width=width + 20,
+                            buttons=buttons, tabs=tabs, last=len(steps) - 1, data=data,
+                            host=script().replace("export default { render };", ""), glue=read("page.js"))
 
 
 _TEMPLATE = """<!doctype html>

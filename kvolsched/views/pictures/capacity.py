@@ -106,9 +106,8 @@ def _ledger(sheet: Sheet, ledger: f.CapacityLedger, top: float) -> float:
     return y
 
 
-def _pool(
-    sheet: Sheet, ledger: f.CapacityLedger, row: f.CapacityRow, scale: tuple[float, float, float], y: float
-) -> None:
+def _pool(sheet: Sheet, ledger: f.CapacityLedger, row: f.CapacityRow, scale: tuple[float, float, float],
+          y: float) -> None:
     c, (x0, room, most) = palette(), scale
     ref = f"pool/{row.pool}"
     sheet.word(0, y + 6, row.pool, c["ink"], size=12.5, bold=True, room=x0 - 10, name=True)

@@ -76,8 +76,7 @@ def _claim_line(claim: ClaimRow) -> str:
 
 def _node_line(frame: Frame, node: NodeRow) -> str:
     parts = [
-        f"  node {node.name}",
-        f"cpu {node.cpu_used}m/{node.cpu}m",
+        f"  node {node.name}", f"cpu {node.cpu_used}m/{node.cpu}m",
         f"mem {text.amount(node.memory_used)}/{text.amount(node.memory)}",
     ]
     words = {"chosen": "✓ fits, chosen", "fits": "✓ fits", "not judged": "not judged yet", "not asked": "· not asked"}

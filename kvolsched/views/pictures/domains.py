@@ -165,9 +165,8 @@ def _node(frame: f.Frame, node: f.NodeRow) -> _Item:
     if node.verdict == "rejected" and 0 <= node.first < len(frame.verdicts.plugins):
         plugin = frame.verdicts.plugins[node.first]
         family = plugin.family if plugin.family in f.FAMILIES else "node"
-        return _Item(
-            node.name, plugin.letter, plugin.name.partition(" (")[0], c[f"{family}-pale"], c[family], c[family], ref
-        )
+        return _Item(node.name, plugin.letter, plugin.name.partition(" (")[0], c[f"{family}-pale"], c[family],
+                     c[family], ref)
     sign, content = ("·", "not asked") if node.verdict == "not asked" else ("○", "not judged yet")
     return _Item(node.name, sign, content, c["panel"], c["line"], c["soft"], ref)
 

@@ -155,17 +155,8 @@ def _numbers(axis: _Axis, width: int) -> str:
     return "".join(parts)
 
 
-def _lane(
-    frame: f.Frame,
-    lane: f.Lane,
-    axis: _Axis,
-    y: float,
-    width: int,
-    left: float,
-    selection: str,
-    *,
-    open_: bool,
-) -> str:
+def _lane(frame: f.Frame, lane: f.Lane, axis: _Axis, y: float, width: int, left: float, selection: str, *,
+          open_: bool) -> str:
     active = bool(frame.head.actor_id) and lane.actor == frame.head.actor_id
     back = rect(2, y - 10, left - 2, 20, "k-p-accent" if active else "k-hit", 4)
     fold = ("▾" if open_ else "▸") if lane.cursors else ""
@@ -285,10 +276,8 @@ def _legend(frame: f.Frame, y: float, width: int) -> tuple[str, float]:
             x, mid = 8.0, mid + 20
         if kind == "lag":
             mark = path(f"M{num(x)} {num(mid - 6)}v12", "k-cursor")
-            mark += path(
-                "".join(f"M{num(x + 4 + 5 * i)} {num(mid - 4)}l-{3 + i * 2} {3 + i * 2}" for i in range(3)),
-                "k-hatch",
-            )
+            mark += path("".join(f"M{num(x + 4 + 5 * i)} {num(mid - 4)}l-{3 + i * 2} {3 + i * 2}" for i in range(3)),
+                         "k-hatch")
         else:
             shown = f.Mark(0, "write" if kind == "later" else kind)
             mark = sign(evolve(shown, verb=" "), x + 6, mid, now=False)

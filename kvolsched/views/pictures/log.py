@@ -258,12 +258,8 @@ def _event(row: f.EventRow, at: dict[str, float], y: float, width: int, *, now: 
         parts.append(word(at["type"], base, "k-c k-warn", "▲"))
     parts.append(word(at["type"] + 14 * warns, base, "k-n" if warns else "k-m", t.end(row.type, 58, 12)))
     parts.append(
-        word(
-            at["reason"],
-            base,
-            "k-n" if warns else "k-m",
-            t.end(row.reason, at["object"] - at["reason"] - 8, 12, bold=warns),
-        )
+        word(at["reason"], base, "k-n" if warns else "k-m",
+             t.end(row.reason, at["object"] - at["reason"] - 8, 12, bold=warns))
     )
     parts.append(word(at["object"], base, "k-m", t.middle(row.ref, at["message"] - at["object"] - 8, 12)))
     parts.extend(word(at["message"], base + 17 * i, "k-m", line) for i, line in enumerate(lines))

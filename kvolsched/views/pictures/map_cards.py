@@ -103,9 +103,8 @@ def volume_places(frame: Frame, domains: tuple[Domain, ...]) -> dict[str, tuple[
     return {place: tuple(rows) for place, rows in found.items()}
 
 
-def _plan(
-    frame: Frame, width: float, domains: tuple[Domain, ...], places: dict[str, tuple[VolumeRow, ...]]
-) -> CardLayout:
+def _plan(frame: Frame, width: float, domains: tuple[Domain, ...],
+          places: dict[str, tuple[VolumeRow, ...]]) -> CardLayout:
     most = max(len(nodes) for _, nodes in domains)
     fit = max(1, int((width + GAP) // (190 + GAP)))
     rows = ceil(len(domains) / fit)
@@ -130,18 +129,8 @@ def _plan(
     roomy, tight = (max(1, int((inner + 5) // (least + 5))) for least in (165, 135))  # for all of their words, or not
     volume_columns = roomy if most_volumes <= 3 * roomy else tight
     held = ceil(most_volumes / volume_columns)
-    return CardLayout(
-        per_row,
-        domain_w,
-        columns,
-        card_w,
-        BAND + 30 + max(1, chips) * 23 + need + 8,
-        chips,
-        lines,
-        volume_columns,
-        min(max(1, held), 6),
-        min(280, max(172, card_w - 16)),
-    )
+    return CardLayout(per_row, domain_w, columns, card_w, BAND + 30 + max(1, chips) * 23 + need + 8, chips, lines,
+                      volume_columns, min(max(1, held), 6), min(280, max(172, card_w - 16)))
 
 
 def _domain(scene: Scene, frame: Frame, box: Box, name: str, nodes: tuple[NodeRow, ...], word_of_key: str) -> None:
@@ -156,16 +145,8 @@ def _domain(scene: Scene, frame: Frame, box: Box, name: str, nodes: tuple[NodeRo
     scene.put(f"1:zone/{name}", box, body, ref=f"zone/{name}", label=label, radius=8)
 
 
-def _card(
-    scene: Scene,
-    frame: Frame,
-    node: NodeRow,
-    box: Box,
-    plan: CardLayout,
-    claims: dict[str, ClaimRow],
-    domain: str,
-    key: str,
-) -> None:
+def _card(scene: Scene, frame: Frame, node: NodeRow, box: Box, plan: CardLayout, claims: dict[str, ClaimRow],
+          domain: str, key: str) -> None:
     role = family(node, frame.verdicts.plugins)
     line = "k-thick k-l-ink" if node.verdict == "chosen" else f"k-l-{role}"
     body = rect(0.75, 0.75, box.w - 1.5, box.h - 1.5, f"k-card {line}", 7)

@@ -107,15 +107,8 @@ def tally_words(frame: Frame, nodes: tuple[NodeRow, ...]) -> str:
     return ", ".join(f"{count} {kind[2]}" for kind, count in _tally(frame, nodes))
 
 
-def _tile(
-    scene: Scene,
-    frame: Frame,
-    box: Box,
-    name: str,
-    nodes: tuple[NodeRow, ...],
-    facts: list[str],
-    word_of_key: str,
-) -> None:
+def _tile(scene: Scene, frame: Frame, box: Box, name: str, nodes: tuple[NodeRow, ...], facts: list[str],
+          word_of_key: str) -> None:
     body = rect(0.5, 0.5, box.w - 1, box.h - 1, "k-panel", 8)
     room = box.w - 2 * PAD - min(90, text.width(name, 11, bold=True)) - 10
     while len(facts) > 1 and text.width(" · ".join(facts), 10) > room:
@@ -134,15 +127,8 @@ def _tile(
     scene.put(f"1:zone/{name}", box, body, ref=f"zone/{name}", label=label, radius=8)
 
 
-def _cells(
-    scene: Scene,
-    frame: Frame,
-    box: Box,
-    nodes: tuple[NodeRow, ...],
-    columns: int,
-    pitch: int,
-    homes: Counter[str],
-) -> None:
+def _cells(scene: Scene, frame: Frame, box: Box, nodes: tuple[NodeRow, ...], columns: int, pitch: int,
+           homes: Counter[str]) -> None:
     """Draw one path a node, gathered by kind (the host adds role and name), and one text for each ink."""
     side = pitch - 5
     dot = max(2.6, side * 0.13)

@@ -66,9 +66,8 @@ def draw_links(scene: Scene, frame: Frame, tracks: Tracks, domain_of: dict[str, 
         _label(scene, tracks, kind, way, corner)
 
 
-def _to_node(
-    scene: Scene, tracks: Tracks, claim: ClaimRow, start: Box, node: str, kind: str, domain_of: dict[str, str]
-) -> None:
+def _to_node(scene: Scene, tracks: Tracks, claim: ClaimRow, start: Box, node: str, kind: str,
+             domain_of: dict[str, str]) -> None:
     target = scene.boxes[f"node/{node}"]
     domain = domain_of[f"node/{node}"]
     x0 = start.x + 20 + tracks.offset(f"out {claim.ref}", 8, 3)
@@ -90,9 +89,8 @@ def _to_node(
     _add(scene, tracks, f"{claim.ref} node/{node}", kind, points, heads=(False, True))
 
 
-def _to_volume(
-    scene: Scene, tracks: Tracks, claim: ClaimRow, start: Box, ref: str, kind: str, domain_of: dict[str, str]
-) -> None:
+def _to_volume(scene: Scene, tracks: Tracks, claim: ClaimRow, start: Box, ref: str, kind: str,
+               domain_of: dict[str, str]) -> None:
     target = scene.boxes.get(ref)
     if target is None:
         return
@@ -149,15 +147,8 @@ def _crosses(way: Way, left: float, right: float, top: float, bottom: float) -> 
     )
 
 
-def _add(
-    scene: Scene,
-    tracks: Tracks,
-    key: str,
-    kind: str,
-    points: list[tuple[float, float]],
-    *,
-    heads: tuple[bool, bool],
-) -> None:
+def _add(scene: Scene, tracks: Tracks, key: str, kind: str, points: list[tuple[float, float]], *,
+         heads: tuple[bool, bool]) -> None:
     tracks.ways.append(points)
     body = path(_commands(points), _STYLES[kind])
     for wanted, tip, before in ((heads[0], points[0], points[1]), (heads[1], points[-1], points[-2])):

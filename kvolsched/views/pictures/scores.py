@@ -112,11 +112,8 @@ def weight_effects(verdicts: f.Verdicts) -> list[WeightEffect]:
             elif gain < 0:
                 below.append(-(-deficit // gain) - 1)
         found.append(
-            WeightEffect(
-                plugin, weight, chosen,
-                _flip(min(above), normalised, rest) if above else None,
-                _flip(max(below), normalised, rest) if below and max(below) > 0 else None,
-            )
+            WeightEffect(plugin, weight, chosen, _flip(min(above), normalised, rest) if above else None,
+                         _flip(max(below), normalised, rest) if below and max(below) > 0 else None)
         )  # fmt: skip
     return found
 

@@ -80,9 +80,8 @@ class DomainMatches:
         return Skew(self.constraint, domain, match_num, self.min_match, is_checked)
 
 
-def match_domains(
-    pod: Pod, constraint: SpreadConstraint, constraints: tuple[SpreadConstraint, ...], seen: Snapshot
-) -> DomainMatches:
+def match_domains(pod: Pod, constraint: SpreadConstraint, constraints: tuple[SpreadConstraint, ...],
+                  seen: Snapshot) -> DomainMatches:
     """Count the pods of each domain over the nodes that `SpreadConstraint.node_exclusion` does not exclude."""
     match_num: dict[str, int] = {}
     for node in seen.all_nodes():

@@ -56,9 +56,8 @@ EVENTS = (
         lambda _pod, old, new: max_volume_size(new) > max_volume_size(old),
         Action.UPDATE,
     ),
-    QueueingHint(
-        "CSIDriver", "the driver of an inline volume stops publishing capacity", _stops_tracking_inline, Action.UPDATE
-    ),
+    QueueingHint("CSIDriver", "the driver of an inline volume stops publishing capacity", _stops_tracking_inline,
+                 Action.UPDATE),
     QueueingHint(
         "CSIDriver",
         "the status of a driver, with its pools, changes",
