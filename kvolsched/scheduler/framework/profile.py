@@ -80,11 +80,8 @@ class Profile:
 
         return ActivePlugins(
             tuple((enabled.name, enabled.plugin.prefilter) for enabled in self.prefilters if is_active(enabled)),
-            tuple(
-                (index, enabled.name, enabled.plugin, enabled.name in self.lifted)
-                for index, enabled in enumerate(self.filters)
-                if is_active(enabled)
-            ),
+            tuple((index, enabled.name, enabled.plugin, enabled.name in self.lifted)
+                  for index, enabled in enumerate(self.filters) if is_active(enabled)),
             tuple((enabled.name, enabled.plugin, enabled.weight) for enabled in self.scores if is_active(enabled)),
             frozenset(enabled.name for enabled in self.prefilters if not is_active(enabled)),
         )

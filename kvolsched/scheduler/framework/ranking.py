@@ -71,12 +71,8 @@ class Ranking:
         """Return raw, normalised and weighted score of a feasible node by plugin."""
         index = self.nodes.index(node)
         return {
-            plugin: (
-                float(self.raw[plugin][index]),
-                int(self.normalised[plugin][index]),
-                int(self.weighted[plugin][index]),
-            )
-            for plugin in self.weighted
+            plugin: (float(self.raw[plugin][index]), int(self.normalised[plugin][index]), int(weighted[index]))
+            for plugin, weighted in self.weighted.items()
         }
 
     def decisive_nodes(self, chosen: str, limit: int) -> tuple[str, ...]:

@@ -7,6 +7,7 @@ of kube-scheduler v1.36.2). The scheduler never writes `pvc.spec.volumeName` (S0
 
 from __future__ import annotations
 
+from itertools import chain
 from typing import Any
 
 import attrs
@@ -135,15 +136,9 @@ def check_bindings(binding: BindingInProgress, ctx: TurnContext) -> bool | str:
         return f'failed to get node "{binding.node}": node "{binding.node}" not found'
     if seen.at(key_of(binding.pod)) is None:
         return f'pod does not exist any more: pod "{binding.pod.metadata.name}" not found'
-    for keys in binding.static:
-        answer = _check_static(seen, written, keys, node)
-        if answer is not True:
-            return answer
-    for key in binding.provision:
-        answer = _check_provisioned(seen, written, key, node)
-        if answer is not True:
-            return answer
-    return True
+    answers = chain((_check_static(seen, written, keys, node) for keys in binding.static),
+                    (_check_provisioned(seen, written, key, node) for key in binding.provision))  # fmt: skip
+    return next((answer for answer in answers if answer is not True), True)
 
 
 def _older(obj: Any, key: Key, written: dict[Key, int]) -> bool:

@@ -45,17 +45,11 @@ def frame_of(
     context = FrameContext(cluster, focus, selected)
     changes = fill_history.changes(context)
     frame = f.Frame(
-        head=_head(context, gear, changes),
-        next=_next(context) if chips else (),
-        nodes=fill_objects.nodes(context),
-        pods=fill_objects.pods(context),
-        claims=fill_objects.claims(context),
-        volumes=fill_objects.volumes(context),
-        classes=fill_objects.classes(context),
-        verdicts=fill_verdicts.verdicts(context),
-        changes=changes,
-        events=fill_history.events(context),
-        lanes=fill_history.lanes(context),
+        head=_head(context, gear, changes), next=_next(context) if chips else (),
+        nodes=fill_objects.nodes(context), pods=fill_objects.pods(context), claims=fill_objects.claims(context),
+        volumes=fill_objects.volumes(context), classes=fill_objects.classes(context),
+        verdicts=fill_verdicts.verdicts(context), changes=changes,
+        events=fill_history.events(context), lanes=fill_history.lanes(context),
     )
     return with_details(frame, context, tables)
 

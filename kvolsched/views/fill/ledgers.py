@@ -113,17 +113,12 @@ def _skew_ledger(pod: Pod, constraint: SpreadConstraint, constraints: tuple[Spre
     rows = []
     for name, domain in _domains(pod, constraint, constraints, seen).items():
         skew, is_counted = counted.skew(None if name == NO_LABEL else name), name in counted.match_num
-        rows.append(
-            f.SkewRow(
-                domain=name,
-                nodes=domain.nodes,
-                counted=skew.match_num if is_counted else domain.matching,
-                not_counted=tuple((number, why) for why, number in sorted(domain.not_counted.items())),
-                left_out="" if is_counted else _left_out(domain),
-                skew_if_placed=skew.skew,
-                fits=not hard or skew.fits,
-            )
-        )
+        rows.append(f.SkewRow(
+            domain=name, nodes=domain.nodes, counted=skew.match_num if is_counted else domain.matching,
+            not_counted=tuple((number, why) for why, number in sorted(domain.not_counted.items())),
+            left_out="" if is_counted else _left_out(domain),
+            skew_if_placed=skew.skew, fits=not hard or skew.fits,
+        ))  # fmt: skip
     return f.SkewLedger(
         pod=ref(Key("Pod", pod.metadata.namespace, pod.metadata.name)),
         key=constraint.topology_key,

@@ -38,14 +38,10 @@ def reading(frame: f.Frame) -> str:
         table = []
         for row in ledger.rows:
             now = f"driver now {_of(row.driver_now)}" if row.driver_now is not None else "driver now unknown"
-            shown = (
-                "nothing published"
-                if row.published is None
-                else f"published {_of(row.published)}, {row.age:g} s old"
-            )
-            top, _ = _verdict(ledger, row)
-            sign = "✓" if row.fits else "✕"
-            table.append([row.pool, row.reach, f"{shown}, {now}", f"{sign} {top}"])
+            published = f"published {_of(row.published)}, {row.age:g} s old"
+            shown = "nothing published" if row.published is None else published
+            verdict = f"{'✓' if row.fits else '✕'} {_verdict(ledger, row)[0]}"
+            table.append([row.pool, row.reach, f"{shown}, {now}", verdict])
         parts.append("\n".join([_title(ledger), *lines, columns(table)]).rstrip())
     return "\n\n".join(parts) or NO_CLAIM
 
@@ -123,7 +119,7 @@ def _pool(sheet: Sheet, ledger: f.CapacityLedger, row: f.CapacityRow, scale: tup
         sheet.word(x0 + 12, y + 9.5, "✓" if row.fits else "✕", ink, bold=True, align="center")
         sheet.word(x0 + 22, y + 9.5, t.amount(row.published), ink, bold=True)
     if row.driver_now is not None:
-        colour = (c["resources"] if row.driver_now != row.published and row.published is not None else c["soft"])
+        colour = c["resources"] if row.driver_now != row.published and row.published is not None else c["soft"]
         sheet.rect(x0, y + 21, max(2.0, room * row.driver_now / most), 5, colour, radius=2, ref=ref)
     if row.largest_volume is not None:
         at = x0 + room * row.largest_volume / most

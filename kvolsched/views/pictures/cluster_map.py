@@ -94,4 +94,4 @@ def _pod_line(pod: PodRow, claims: dict[str, ClaimRow]) -> str:
 
 def _volume_line(volume: VolumeRow) -> str:
     claim = f", claimRef {text.name_in_ref(volume.claim)}" if volume.claim else ""
-    return (f"volume {volume.name} {volume.size} {volume.class_name or 'no class'}: {volume_words(volume)}{claim}")
+    return f"volume {volume.name} {volume.size} {volume.class_name or 'no class'}: {volume_words(volume)}{claim}"

@@ -161,11 +161,8 @@ def _lane(frame: f.Frame, lane: f.Lane, axis: _Axis, y: float, width: int, left:
     back = rect(2, y - 10, left - 2, 20, "k-p-accent" if active else "k-hit", 4)
     fold = ("▾" if open_ else "▸") if lane.cursors else ""
     name = t.middle(lane.label, left - 28, 11, bold=active)
-    content = (
-        back
-        + word(left - 15, y + 4, "k-z k-live", fold) * bool(fold)
-        + word(8, y + 4, "k-b k-t-accent" if active else "", name)
-    )
+    content = back + word(left - 15, y + 4, "k-z k-live", fold)
+    content += word(8, y + 4, "k-b k-t-accent" if active else "", name)
     more = f' aria-expanded="{"true" if open_ else "false"}"' if lane.cursors else ""
     label = f"{lane.label}, {_seen_words(lane, axis.now)}"
     parts = [pick(content, f"lane/{lane.actor}", "name", label, pressed=selection == f"lane/{lane.actor}", more=more)]
@@ -260,11 +257,8 @@ def _legend(frame: f.Frame, y: float, width: int) -> tuple[str, float]:
     kinds = {m.kind for lane in frame.lanes for m in lane.marks}
     letters = ", ".join(f"{letter} {verb}" for verb, letter in LETTERS.items())
     mid = y + 4.0
-    entries = [
-        ("write", f"API write ({letters})"),
-        ("note", "only notes (queue, caches)"),
-        ("lag", "has not seen it yet"),
-    ]
+    entries = [("write", f"API write ({letters})"), ("note", "only notes (queue, caches)")]
+    entries.append(("lag", "has not seen it yet"))
     entries += [("refused", "refused: nothing was written")] * ("refused" in kinds)
     entries += [("crash", "crash and restart")] * ("crash" in kinds)
     if any(m.step > frame.head.step for lane in frame.lanes for m in lane.marks):

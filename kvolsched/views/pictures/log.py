@@ -108,21 +108,16 @@ def _change(row: f.ChangeRow, i: int, y: float, width: int, selection: str, *, n
             at += 16
             lines.append(word(start, at, "k-m" if j else "k-n", line))
     high = at - y + 8
-    back = rule(0, y - 1, width) if i and done and named else ""
-    if not done:
+    if done:
+        back = rule(0, y - 1, width) if i and named else ""
+        back += rect(0, y + 2, 3, high - 4, "k-s-accent") if row.ref == selection else ""
+        sign = word(10, y + 14.5, f"k-sign {_OPS[row.op]}", _SIGNS.get(row.op, row.op))
+    else:
         back = rect(0.5, y + 0.5, width - 1, high, "k-refused", 5)
-    elif row.ref == selection:
-        back += rect(0, y + 2, 3, high - 4, "k-s-accent")
-    sign = (
-        path(f"M7 {y + 6:g}l7 7m0 -7l-7 7", "k-cross")
-        if not done
-        else word(10, y + 14.5, f"k-sign {_OPS[row.op]}", _SIGNS.get(row.op, row.op))
-    )
+        sign = path(f"M7 {y + 6:g}l7 7m0 -7l-7 7", "k-cross")
     label = f"{row.ref} {row.field}: {_from_to(row)}" + ("" if done else f", refused: {row.outcome}")
-    key = f"{row.kind}-{row.component}-{i}"
-    return pick(back + sign + "".join(lines), row.ref, key, label, pressed=row.ref == selection), y + high + (
-        0 if done else 6
-    )
+    key, body = f"{row.kind}-{row.component}-{i}", back + sign + "".join(lines)
+    return pick(body, row.ref, key, label, pressed=row.ref == selection), y + high + (0 if done else 6)
 
 
 def field_words(path: str) -> str:

@@ -274,16 +274,12 @@ def _volumes(scene: Scene, box: Box, y: float, volumes: tuple[VolumeRow, ...], p
     if not volumes:
         body += rect(PAD, y + 16.5, room, VOLUME_H - 1, "k-void", 5) + word(PAD + 10, y + 37, "k-w", "none")
     scene.put(f"2:volumes {box.x:.0f}/{box.y:.0f}", box, body)
-    shown = _shown(volumes, plan.volume_columns * plan.volume_rows)
+    shown = volumes[: plan.volume_columns * plan.volume_rows]
     for i, volume in enumerate(shown):
         place = Box(box.x + PAD + (i % plan.volume_columns) * (wide + 5),
                     box.y + y + 16 + (i // plan.volume_columns) * (VOLUME_H + 5), wide, VOLUME_H)  # fmt: skip
         draw_volume(scene, place, volume, within=words)
     _more(scene, box, y, len(volumes) - len(shown), room)
-
-
-def _shown(volumes: tuple[VolumeRow, ...], limit: int) -> tuple[VolumeRow, ...]:
-    return volumes if len(volumes) <= limit else volumes[:limit]
 
 
 def _more(scene: Scene, box: Box, y: float, rest: int, room: float) -> None:
@@ -324,7 +320,7 @@ def _strip(scene: Scene, box: Box, volumes: tuple[VolumeRow, ...], plan: CardLay
     body += word(16, 16, "k-w", "Volumes of several domains, of all, or of none")
     scene.put("1:zone/ strip", strip, body)
     wide = (strip.w - 2 * PAD - (columns - 1) * 5) / columns
-    shown = _shown(volumes, columns * rows)
+    shown = volumes[: columns * rows]
     for i, volume in enumerate(shown):
         place = Box(PAD + (i % columns) * (wide + 5), strip.y + 22 + (i // columns) * (VOLUME_H + 5), wide, VOLUME_H)
         draw_volume(scene, place, volume)

@@ -16,12 +16,9 @@ from kvolsched.views.drawing.svg import num, path, rect, word
 from kvolsched.views.frame import ClaimRow, Frame
 
 _STYLES = {
-    "assumed in the cache": "k-link k-dot",
-    "annotation selected-node": "k-link k-part",
-    "claimRef only": "k-link k-part",
-    "bound": "k-link",
-}
-
+    "assumed in the cache": "k-link k-dot", "annotation selected-node": "k-link k-part",
+    "claimRef only": "k-link k-part", "bound": "k-link",
+}  # fmt: skip
 
 Way = list[tuple[float, float]]
 
@@ -60,7 +57,7 @@ def draw_links(scene: Scene, frame: Frame, tracks: Tracks, domain_of: dict[str, 
         for volume in frame.volumes:
             if volume.claim == claim.ref or volume.name in (claim.volume, claim.assumed_volume):
                 both = volume.claim == claim.ref and claim.volume == volume.name
-                kind = ("bound" if both else "claimRef only" if volume.claim == claim.ref else "assumed in the cache")
+                kind = "bound" if both else "claimRef only" if volume.claim == claim.ref else "assumed in the cache"
                 _to_volume(scene, tracks, claim, start, volume.ref, kind, domain_of)
     for kind, (way, corner) in tracks.named.items():
         _label(scene, tracks, kind, way, corner)

@@ -238,13 +238,9 @@ def _cells(frame: f.Frame, row: f.VerdictRow, left: float, y: float, pitch: floa
             on = ' aria-selected="true"'
             rings.append(rect(x - 1.5, y - 1.5, pitch + 1, 28, "k-ring", 3))
         # cells that pass take ground and name from the row; the key makes the host replace the others
-        more = (
-            f' class="{ground}" data-key="{t.escape(plugin.letter)}{code}" aria-label="{t.escape(content)}"'
-            if ground
-            else ""
-        )
+        more = f' class="{ground}" data-key="{t.escape(plugin.letter)}{code}" aria-label="{t.escape(content)}"'
         place = f"M{num(x)} {num(y)}h{wide}v25h-{wide}z"
-        grounds.append(f'<path d="{place}" data-ref="{t.escape(ref)}" role="gridcell"{more}{on}/>')
+        grounds.append(f'<path d="{place}" data-ref="{t.escape(ref)}" role="gridcell"{more if ground else ""}{on}/>')
     glyphs = ""
     for ink, same in groupby(inks, key=lambda item: item[0]):
         at = list(same)

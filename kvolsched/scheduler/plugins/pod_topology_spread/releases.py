@@ -128,11 +128,8 @@ def _matching(pod: Pod, constraint: SpreadConstraint, keys: tuple[str, ...], col
 # S3's EvenPodsSpread.
 EVEN_PODS_SPREAD = PodTopologySpread(
     no_label=Reason(1, "node(s) didn't match pod topology spread constraints", Code.UNSCHEDULABLE),
-    prepare_hard=prepare_as_1_18,
-    prepare_soft=prepare_as_1_18,
-    spread_score=SkewScore(),
-    defaults=(),
-    document_name="EvenPodsSpread",
+    prepare_hard=prepare_as_1_18, prepare_soft=prepare_as_1_18,
+    spread_score=SkewScore(), defaults=(), document_name="EvenPodsSpread",
 )
 EVEN_PODS_SPREAD_LITERALLY = attrs.evolve(EVEN_PODS_SPREAD, prepare_hard=prepare_literally)
 EVEN_PODS_SPREAD_1_16 = attrs.evolve(EVEN_PODS_SPREAD, prepare_hard=prepare_as_1_16, prepare_soft=prepare_soft_as_1_16,

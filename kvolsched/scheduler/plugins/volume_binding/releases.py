@@ -84,15 +84,9 @@ class ClaimErrors(ClaimFailures):
 
 CHECK_VOLUME_BINDING = VolumeBinding(
     node_conflict=Reason(0, "node(s) had volume node affinity conflict"),
-    rules=volumes.DESIGN,
-    claim_order=largest_first,
-    is_bound=has_volume_name,
-    waits=waits_until_selected,
-    claim_failures=ClaimErrors(),
-    node_affinity=stored_affinity,
-    capacity=DriverPoolCheck(),
-    document_name="CheckVolumeBinding",
-    document_score_name="PrioritizeVolumes",
+    rules=volumes.DESIGN, claim_order=largest_first, is_bound=has_volume_name, waits=waits_until_selected,
+    claim_failures=ClaimErrors(), node_affinity=stored_affinity, capacity=DriverPoolCheck(),
+    document_name="CheckVolumeBinding", document_score_name="PrioritizeVolumes",
 )
 """S0's predicate and priority with S2's capacity check, and 1.11's words and answers where the documents are silent."""
 
