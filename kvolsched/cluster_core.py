@@ -15,7 +15,7 @@ from tqdm.auto import tqdm
 
 from . import user_commands
 from .api.kinds.kind import KINDS, KINDS_BY_NAME, find_kind
-from .api.text import manifest, newest_time
+from .api.text import dump_checks, manifest
 from .api.text.python_gc import infrequent_gc
 from .results import COMPONENT_NAMES, ApplyRefused, CommandResult, PossibleTurns, Run, Step
 from .revision import Revision, revision_named
@@ -73,7 +73,7 @@ class ClusterCore:
     def load(self, objects: Iterable[Any]) -> None:
         """Store objects as they are found, without an act, and set the clock to the newest time in them."""
         log, objects = self.world.log, sorted(objects, key=lambda obj: obj.kind != "PriorityClass")  # pods name them
-        latest = newest_time.newest_time(objects)
+        latest = dump_checks.newest_time(objects)
         if latest is not None and latest > self.moment:
             log.write(ORIGIN, latest.timestamp() - EPOCH - self.now)
         classes: dict[str, dict[str, Any]] = {}

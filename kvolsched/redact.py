@@ -33,14 +33,13 @@ CLOUD_DOMAINS = (".csi.aws.com", ".csi.azure.com", ".gke.io", ".csi.openstack.or
 IMAGE_TAGS = frozenset({"latest", "sha256"})  # parts of image names that stay
 # Fields that hold a name, or a text that is compared like one.
 NAME_FIELDS = frozenset({
-    "name", "generateName", "namespace", "namespaces", "nodeName", "nominatedNodeName", "claimName",
-    "volumeName", "storageClassName", "uid", "host", "hostname", "subdomain", "persistentVolumeName",
-    "priorityClassName", "schedulerName", "serviceName", "serviceAccountName", "serviceAccount",
-    "runtimeClassName", "attacher", "provisioner", "driver", "image", "imageID", "names", "volumeHandle",
-    "pdName", "volumeID", "diskName", "diskURI", "monitors", "pool", "iqn", "targetPortal", "portals", "path",
-    "server", "address", "hostIP", "hostIPs", "podIP", "podIPs", "ip", "podCIDR", "podCIDRs", "providerID",
-    "nodeID", "mountPath", "devicePath", "secretName", "clusterIP", "clusterIPs", "volumeAttributesClassName",
-    "volumesInUse", "volumesAttached", "currentVolumeAttributesClassName",
+    "name", "generateName", "namespace", "namespaces", "nodeName", "nominatedNodeName", "claimName", "volumeName",
+    "storageClassName", "uid", "host", "hostname", "subdomain", "persistentVolumeName", "priorityClassName",
+    "schedulerName", "serviceName", "serviceAccountName", "serviceAccount", "runtimeClassName", "attacher",
+    "provisioner", "driver", "image", "imageID", "names", "volumeHandle", "pdName", "volumeID", "diskName", "diskURI",
+    "monitors", "pool", "iqn", "targetPortal", "portals", "path", "server", "address", "hostIP", "hostIPs", "podIP",
+    "podIPs", "ip", "podCIDR", "podCIDRs", "providerID", "nodeID", "mountPath", "devicePath", "secretName", "clusterIP",
+    "clusterIPs", "volumeAttributesClassName", "volumesInUse", "volumesAttached", "currentVolumeAttributesClassName",
 })
 # Fields that hold a label key.
 LABEL_KEY_FIELDS = frozenset({

@@ -17,11 +17,10 @@ from typing import Any
 import attrs
 
 from .api import examples
-from .api.kinds.meta import EMPTY, Frozen, ObjectMeta, freeze, thaw
+from .api.kinds.meta import EMPTY, Frozen, ObjectMeta, Resources, freeze, thaw
 from .api.kinds.node import HOSTNAME_LABEL, ZONE_LABEL, Node, NodeStatus
 from .api.kinds.pod import Container, Pod, PodSpec
 from .api.kinds.pod_volume import PersistentVolumeClaimVolumeSource, Volume
-from .api.kinds.resources import Resources
 from .api.kinds.storage_class import WAIT_FOR_FIRST_CONSUMER, StorageClass
 from .api.kinds.volume import PersistentVolumeClaim, PersistentVolumeClaimSpec
 from .api.text import manifest

@@ -67,21 +67,14 @@ def claim_ref_key(ref: ObjectReference) -> str:
 def claim_ref_of(claim: PersistentVolumeClaim) -> ObjectReference:
     """Return the claimRef that binds a volume to this claim, uid included."""
     return ObjectReference(
-        api_version="v1",
-        kind="PersistentVolumeClaim",
-        namespace=claim.metadata.namespace or "default",
-        name=claim.metadata.name,
-        uid=claim.metadata.uid,
-        resource_version=claim.metadata.resource_version,
+        api_version="v1", kind="PersistentVolumeClaim", namespace=claim.metadata.namespace or "default",
+        name=claim.metadata.name, uid=claim.metadata.uid, resource_version=claim.metadata.resource_version
     )
 
 
 def class_of_claim(claim: PersistentVolumeClaim) -> str:
     """Return the class that a claim asks for, "" for none; the beta annotation wins over the field."""
-    annotations = claim.metadata.annotations
-    if BETA_STORAGE_CLASS in annotations:
-        return str(annotations[BETA_STORAGE_CLASS])
-    return claim.spec.storage_class_name or ""
+    return str(claim.metadata.annotations.get(BETA_STORAGE_CLASS, claim.spec.storage_class_name or ""))
 
 
 def has_class(claim: PersistentVolumeClaim) -> bool:
@@ -126,8 +119,7 @@ def is_clean(claim: PersistentVolumeClaim) -> bool:
 
 def with_content(claim: PersistentVolumeClaim, content: str) -> PersistentVolumeClaim:
     """Return a claim whose status says that its volume is clean or dirty."""
-    rest = claim.status.rest.merged({CONTENT: content})
-    return evolve_parts(claim, status={"rest": rest})
+    return evolve_parts(claim, status={"rest": claim.status.rest.merged({CONTENT: content})})
 
 
 # -- what differs between releases -----------------------------------------------------------------
@@ -187,9 +179,8 @@ class VolumeRules:
 
 
 UPSTREAM = VolumeRules()
-DESIGN = VolumeRules(
-    modes_match=accept_any, is_free=accept_any, selected_node_key="volume.alpha.kubernetes.io/selectedNode"
-)
+DESIGN_KEY = "volume.alpha.kubernetes.io/selectedNode"
+DESIGN = VolumeRules(modes_match=accept_any, is_free=accept_any, selected_node_key=DESIGN_KEY)
 DRAFT = attrs.evolve(DESIGN, selected_node_key=BETA_STORAGE_PROVISIONER, selected_node_value=provisioner_name)
 
 
@@ -235,13 +226,8 @@ def modes_of(volume: PersistentVolume) -> tuple[str, ...]:
 
 
 def find_matching_volume(
-    claim: PersistentVolumeClaim,
-    volumes: Iterable[PersistentVolume],
-    *,
-    node: Node | None = None,
-    excluded: Collection[str] = frozenset(),
-    delayed: bool = False,
-    rules: VolumeRules = UPSTREAM,
+    claim: PersistentVolumeClaim, volumes: Iterable[PersistentVolume], *, node: Node | None = None,
+    excluded: Collection[str] = frozenset(), delayed: bool = False, rules: VolumeRules = UPSTREAM
 ) -> PersistentVolume | None:
     """Return the volume to bind to a claim, or None.
 
@@ -285,10 +271,7 @@ def _could_serve(claim: PersistentVolumeClaim, volume: PersistentVolume, rules: 
 
 
 def is_free_match(
-    claim: PersistentVolumeClaim,
-    volume: PersistentVolume,
-    node: Node | None = None,
-    rules: VolumeRules = UPSTREAM,
+    claim: PersistentVolumeClaim, volume: PersistentVolume, node: Node | None = None, rules: VolumeRules = UPSTREAM
 ) -> bool:
     """Say whether phase, selector and class of an unclaimed volume suit; with a node also access modes and affinity."""
     if not rules.is_free(volume):
@@ -308,11 +291,8 @@ def serves(claim: PersistentVolumeClaim, volume: PersistentVolume, rules: Volume
 
 def suits(claim: PersistentVolumeClaim, volume: PersistentVolume, rules: VolumeRules = UPSTREAM) -> bool:
     """Say whether an unclaimed volume suits a claim for the scheduler, size and node aside."""
-    return (
-        _could_serve(claim, volume, rules)
-        and has_access_modes(volume, claim)
-        and is_free_match(claim, volume, None, rules)
-    )
+    could_serve = _could_serve(claim, volume, rules)
+    return could_serve and has_access_modes(volume, claim) and is_free_match(claim, volume, None, rules)
 
 
 # -- topology --------------------------------------------------------------------------------------
@@ -324,9 +304,7 @@ def volume_fits_node(volume: PersistentVolume, node: Node) -> bool:
     No affinity, or one without `required`, admits every node; `required` without terms admits none.
     """
     affinity = volume.spec.node_affinity
-    if affinity is None or affinity.required is None:
-        return True
-    return affinity.required.matches(node.metadata.labels)
+    return affinity is None or affinity.required is None or affinity.required.matches(node.metadata.labels)
 
 
 def with_zone_affinity(volume: PersistentVolume) -> PersistentVolume:
@@ -362,11 +340,8 @@ def topology_allows(storage_class: StorageClass, node: Node) -> bool:
 
     A term without expressions admits nothing (component-helpers `MatchTopologySelectorTerms`).
     """
-    terms = storage_class.allowed_topologies
-    if not terms:
-        return True
-    labels = node.metadata.labels
-    return any(term.match_label_expressions and term_allows(term, labels) for term in terms)
+    terms, labels = storage_class.allowed_topologies, node.metadata.labels
+    return not terms or any(term.match_label_expressions and term_allows(term, labels) for term in terms)
 
 
 Topology = tuple[tuple[str, str], ...]  # one topology: label keys with their values, sorted by key
@@ -400,24 +375,19 @@ def bind_volume_to_claim(volume: PersistentVolume, claim: PersistentVolumeClaim)
 
     The annotation `bound-by-controller` marks a volume that no user had prebound to the claim.
     """
-    ref = volume.spec.claim_ref
-    prebound = ref is not None and is_bound_to(volume, claim)
-    annotations = volume.metadata.annotations
-    if not prebound:
-        annotations = annotations.merged({BOUND_BY_CONTROLLER: "yes"})
+    ref, annotations = volume.spec.claim_ref, volume.metadata.annotations
     claim_ref = claim_ref_of(claim)
-    if ref is not None and prebound and ref.uid == claim_ref.uid:
+    if ref is None or not is_bound_to(volume, claim):
+        annotations = annotations.merged({BOUND_BY_CONTROLLER: "yes"})
+    elif ref.uid == claim_ref.uid:
         return volume
     return evolve_parts(volume, metadata={"annotations": annotations}, spec={"claim_ref": claim_ref})
 
 
 def with_selected_node(claim: PersistentVolumeClaim, node: str, rules: VolumeRules = UPSTREAM) -> PersistentVolumeClaim:
     """Return a claim with the annotation that hands it to provisioning for this node; "" removes all spellings."""
-    keys: dict[str, Any] = dict.fromkeys(SELECTED_NODE_KEYS)
-    if node:
-        keys = {rules.selected_node_key: node}
-    annotations = claim.metadata.annotations.merged(keys)
-    return evolve_parts(claim, metadata={"annotations": annotations})
+    keys: dict[str, Any] = {rules.selected_node_key: node} if node else dict.fromkeys(SELECTED_NODE_KEYS)
+    return evolve_parts(claim, metadata={"annotations": claim.metadata.annotations.merged(keys)})
 
 
 # -- inline volumes and a driver's node service ----------------------------------------------------

@@ -24,14 +24,8 @@ TEMPLATE_LABEL = "pod-template-hash"
 
 def controller_reference(owner: Any) -> OwnerReference:
     """Return the owner reference of an object's controller."""
-    return OwnerReference(
-        api_version=owner.api_version,
-        kind=owner.kind,
-        name=owner.metadata.name,
-        uid=owner.metadata.uid,
-        controller=True,
-        block_owner_deletion=True,
-    )
+    return OwnerReference(api_version=owner.api_version, kind=owner.kind, name=owner.metadata.name,
+                          uid=owner.metadata.uid, controller=True, block_owner_deletion=True)
 
 
 def by_controller_uid(kind: str) -> Any:
@@ -57,13 +51,9 @@ def generation(obj: Any) -> int:
     return int(obj.metadata.rest.get("generation", 1))
 
 
-# -- pods -----------------------------------------------------------------------------------------------------------
-
-
 def is_running_and_ready(pod: Pod) -> bool:
     """Return whether a pod is running and ready."""
-    condition = pod.status.condition("Ready")
-    return pod.status.phase == "Running" and condition is not None and condition.status == "True"
+    return pod.status.phase == "Running" and is_ready(pod)
 
 
 def is_ready(pod: Pod) -> bool:
@@ -95,9 +85,6 @@ def is_active(pod: Pod) -> bool:
 def is_terminating(pod: Pod) -> bool:
     """Return whether a pod is being deleted and has not ended yet."""
     return not pod.terminal and pod.metadata.deletion_timestamp is not None
-
-
-# -- templates ------------------------------------------------------------------------------------------------------
 
 
 @lru_cache(maxsize=1 << 10)

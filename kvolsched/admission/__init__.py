@@ -28,20 +28,8 @@ from .plugins import (
 from .server import DEFAULT_ADMISSION, Admission
 
 __all__ = [
-    "CLASS_ZONES",
-    "DEFAULT_ADMISSION",
-    "NO_GATED_UPDATES",
-    "PROTECTION_FINALIZERS",
-    "ZONE_AFFINITY",
-    "Admission",
-    "AdmissionPlugin",
-    "StoredObjects",
-    "allow_inserted_requirements",
-    "allow_volume_rollback",
-    "binding_subresource",
-    "chain_relaxations",
-    "drop_disabled_fields",
-    "permissions_without",
-    "with_priority_of_class",
+    "CLASS_ZONES", "DEFAULT_ADMISSION", "NO_GATED_UPDATES", "PROTECTION_FINALIZERS", "ZONE_AFFINITY", "Admission",
+    "AdmissionPlugin", "StoredObjects", "allow_inserted_requirements", "allow_volume_rollback", "binding_subresource",
+    "chain_relaxations", "drop_disabled_fields", "permissions_without", "with_priority_of_class",
     "with_protection_finalizer",
 ]

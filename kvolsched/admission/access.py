@@ -8,15 +8,10 @@ from ..api.kinds.kind import find_kind
 from ..world.apiserver import Permit
 
 PERMISSIONS: Mapping[str, frozenset[tuple[str, str]]] = {  # component -> verb, kind
-    "kube-scheduler": frozenset(
-        {
-            ("bind", "Pod"),
-            ("patch", "Pod"),
-            ("delete", "Pod"),
-            ("update", "PersistentVolume"),
-            ("update", "PersistentVolumeClaim"),
-        }
-    ),
+    "kube-scheduler": frozenset({
+        ("bind", "Pod"), ("patch", "Pod"), ("delete", "Pod"), ("update", "PersistentVolume"),
+        ("update", "PersistentVolumeClaim"),
+    }),
 }
 
 

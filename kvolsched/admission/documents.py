@@ -55,10 +55,8 @@ def _without_disabled_fields(new: Pod, off: frozenset[str]) -> Pod:
     if "EvenPodsSpread" in off:
         spec = attrs.evolve(spec, topology_spread_constraints=())
     if "CSIStorageCapacity" in off:
-        volumes = (
-            volume if volume.csi is None else attrs.evolve(volume, csi=attrs.evolve(volume.csi, fs_size=None))
-            for volume in spec.volumes
-        )
+        volumes = (volume if volume.csi is None else attrs.evolve(volume, csi=attrs.evolve(volume.csi, fs_size=None))
+                   for volume in spec.volumes)
         spec = attrs.evolve(spec, volumes=tuple(volumes))
     return new if spec == new.spec else attrs.evolve(new, spec=spec)
 

@@ -92,9 +92,7 @@ def set_priority(old: Pod | None, new: Pod, stored: StoredObjects) -> Any:
             f"the string value of PreemptionPolicy ({spec.preemption_policy}) must not be provided in pod spec; "
             f"priority admission controller computed {policy} from the given PriorityClass name",
         )
-    filled = evolve(
-        spec, priority_class_name=name, priority=number, preemption_policy=policy or spec.preemption_policy
-    )
+    filled = evolve(spec, priority_class_name=name, priority=number, preemption_policy=policy or spec.preemption_policy)
     return evolve(new, spec=filled)
 
 
@@ -138,9 +136,8 @@ def default_storage_class(_old: PersistentVolumeClaim | None, new: PersistentVol
     """Give a claim without class the default one: of several the newest, then the first by name."""
     if has_class(new):
         return new
-    defaults: list[StorageClass] = sorted(
-        (found for found in stored.of_kind("StorageClass") if found.is_default), key=lambda found: found.metadata.name
-    )
+    defaults: list[StorageClass] = sorted((found for found in stored.of_kind("StorageClass") if found.is_default),
+                                          key=lambda found: found.metadata.name)
     if not defaults:
         return new
     newest = max(found.metadata.creation_timestamp or "" for found in defaults)
@@ -214,10 +211,8 @@ PLUGINS: tuple[AdmissionPlugin, ...] = (
     AdmissionPlugin("Priority", "PriorityClass", CREATE_AND_UPDATE, one_default_class, refuses=True),
     AdmissionPlugin("DefaultStorageClass", "PersistentVolumeClaim", ("create",), default_storage_class),
     AdmissionPlugin("PersistentVolumeClaimResize", "PersistentVolumeClaim", ("update",), claim_resize, refuses=True),
-    *(
-        AdmissionPlugin("StorageObjectInUseProtection", kind, ("create",), in_use_protection)
-        for kind in PROTECTION_FINALIZERS
-    ),
+    *(AdmissionPlugin("StorageObjectInUseProtection", kind, ("create",), in_use_protection)
+      for kind in PROTECTION_FINALIZERS),
     AdmissionPlugin("RuntimeClass", "Pod", ("create",), runtime_class, refuses=True),
     AdmissionPlugin("PodTopologyLabels", "Pod", ("create",), pod_topology_labels),
 )

@@ -14,24 +14,6 @@ import attrs
 from ..api import defaults
 from ..api.kinds.kind import KINDS_BY_NAME
 from ..api.kinds.meta import evolve
-from ..api.kinds.pod import Pod, PodStatus
-from ..api.kinds.policy import PodDisruptionBudget, PodDisruptionBudgetStatus
-from ..api.kinds.volume import (
-    PersistentVolume,
-    PersistentVolumeClaim,
-    PersistentVolumeClaimStatus,
-    PersistentVolumeStatus,
-)
-from ..api.kinds.workload import (
-    DaemonSet,
-    DaemonSetStatus,
-    Deployment,
-    DeploymentStatus,
-    ReplicaSet,
-    ReplicaSetStatus,
-    StatefulSet,
-    StatefulSetStatus,
-)
 from ..api.unmodelled_defaults import with_unmodelled_defaults
 from ..api.validation import validate as validation
 from ..api.validation.field_error import FieldError
@@ -39,17 +21,11 @@ from ..api.validation.immutable_fields import validate_update
 from ..world.apiserver import Denial
 from .plugins import PLUGINS, AdmissionPlugin, StoredObjects
 
-# The initial status of kinds whose status is written by its subresource only. A node may be created with its status.
-_INITIAL_STATUS: Mapping[type[Any], Any] = {
-    Pod: PodStatus(),
-    PersistentVolume: PersistentVolumeStatus(),
-    PersistentVolumeClaim: PersistentVolumeClaimStatus(),
-    PodDisruptionBudget: PodDisruptionBudgetStatus(),
-    StatefulSet: StatefulSetStatus(),
-    Deployment: DeploymentStatus(),
-    ReplicaSet: ReplicaSetStatus(),
-    DaemonSet: DaemonSetStatus(),
-}
+# Kinds whose status only its subresource writes: they are created with an empty one; a node may have one.
+_CREATED_WITHOUT_STATUS = frozenset({
+    "Pod", "PersistentVolume", "PersistentVolumeClaim", "PodDisruptionBudget", "StatefulSet", "Deployment",
+    "ReplicaSet", "DaemonSet",
+})
 
 
 @attrs.frozen(slots=False)
@@ -84,8 +60,8 @@ class Admission:
         """Return the object to store, or a `Denial`; other verbs than create and update pass."""
         if verb not in ("create", "update") or new.kind not in KINDS_BY_NAME:
             return new
-        if verb == "create" and type(new) in _INITIAL_STATUS and new.status != _INITIAL_STATUS[type(new)]:
-            new = evolve(new, status=_INITIAL_STATUS[type(new)])
+        if verb == "create" and new.kind in _CREATED_WITHOUT_STATUS and new.status != (empty := type(new.status)()):
+            new = evolve(new, status=empty)
         new = self._call_plugins(verb, old, new, stored, refuses=False)
         if isinstance(new, Denial):
             return new

@@ -11,10 +11,10 @@ from typing import Any
 
 from .kinds.csi import CSIDriver, VolumeAttachment
 from .kinds.kind import KINDS_BY_NAME
-from .kinds.meta import Condition, Frozen, ObjectMeta, evolve, evolve_parts
+from .kinds.meta import Condition, Frozen, Value, evolve, evolve_parts
 from .kinds.node import Node
-from .kinds.pod import Container, ContainerPort, Pod, PodSpec
-from .kinds.pod_volume import EphemeralVolumeSource, RBDVolumeSource, Volume
+from .kinds.pod import Container, Pod, PodSpec, PodTemplateSpec
+from .kinds.pod_volume import Volume
 from .kinds.policy import SYSTEM_PRIORITY_CLASSES, PriorityClass
 from .kinds.selector import Toleration
 from .kinds.service import Service, ServicePort
@@ -29,12 +29,8 @@ LOST_NODE_TOLERATION_SECONDS = 300
 DEFAULT_GRACE_PERIOD_SECONDS = 30
 # Priorities without a class and of the two built-in classes; admission looks up all others.
 BUILT_IN_PRIORITIES = {"": 0, **SYSTEM_PRIORITY_CLASSES}
-GATED_CONDITION = Condition(
-    type="PodScheduled",
-    status="False",
-    reason="SchedulingGated",
-    message="Scheduling is blocked due to non-empty scheduling gates",
-)
+GATED_CONDITION = Condition(type="PodScheduled", status="False", reason="SchedulingGated",
+                            message="Scheduling is blocked due to non-empty scheduling gates")
 
 
 def with_defaults(obj: Any) -> Any:
@@ -48,7 +44,7 @@ def with_defaults(obj: Any) -> Any:
     return obj if set_defaults is None else set_defaults(obj)
 
 
-def _filled(obj: Any, **values: Any) -> Any:
+def _filled(obj: Value, **values: Any) -> Value:
     """Return a value with these fields set where they are empty."""
     missing = {name: value for name, value in values.items() if getattr(obj, name) in (None, "", ())}
     return evolve(obj, **missing) if missing else obj
@@ -95,20 +91,13 @@ def _lost_node_tolerations(tolerations: tuple[Toleration, ...]) -> list[Tolerati
 
 
 def _pod_spec(spec: PodSpec) -> PodSpec:
-    spec = _filled(
-        spec,
-        scheduler_name=DEFAULT_SCHEDULER,
-        restart_policy="Always",
-        termination_grace_period_seconds=DEFAULT_GRACE_PERIOD_SECONDS,
-    )
+    spec = _filled(spec, scheduler_name=DEFAULT_SCHEDULER, restart_policy="Always",
+                   termination_grace_period_seconds=DEFAULT_GRACE_PERIOD_SECONDS)
     if (spec.termination_grace_period_seconds or 0) < 0:
         spec = evolve(spec, termination_grace_period_seconds=1)
-    return evolve(
-        spec,
-        containers=tuple(map(_container, spec.containers)),
-        init_containers=tuple(map(_container, spec.init_containers)),
-        volumes=tuple(map(_volume_source, spec.volumes)),
-    )
+    return evolve(spec, containers=tuple(map(_container, spec.containers)),
+                  init_containers=tuple(map(_container, spec.init_containers)),
+                  volumes=tuple(map(_volume_source, spec.volumes)))
 
 
 def _volume_source(volume: Volume) -> Volume:
@@ -117,13 +106,10 @@ def _volume_source(volume: Volume) -> Volume:
         template = volume.ephemeral.volume_claim_template
         if template.spec.volume_mode is not None:
             return volume
-        spec = evolve(template.spec, volume_mode="Filesystem")
-        template = evolve(template, spec=spec)
-        source: EphemeralVolumeSource = evolve(volume.ephemeral, volume_claim_template=template)
-        return evolve(volume, ephemeral=source)
+        template = evolve_parts(template, spec={"volume_mode": "Filesystem"})
+        return evolve(volume, ephemeral=evolve(volume.ephemeral, volume_claim_template=template))
     if volume.rbd is not None and not volume.rbd.pool:
-        rbd: RBDVolumeSource = evolve(volume.rbd, pool="rbd")
-        return evolve(volume, rbd=rbd)
+        return evolve(volume, rbd=evolve(volume.rbd, pool="rbd"))
     return volume
 
 
@@ -131,34 +117,31 @@ def _container(container: Container) -> Container:
     limits, requests = container.resources.limits, container.resources.requests
     if any(name not in requests for name in limits):
         container = evolve(container, resources=evolve(container.resources, requests=limits.merged(requests)))
-    ports: tuple[ContainerPort, ...] = tuple(_filled(port, protocol="TCP") for port in container.ports)
+    ports = tuple(_filled(port, protocol="TCP") for port in container.ports)
     return evolve(container, ports=ports) if ports != container.ports else container
 
 
 def _node(node: Node) -> Node:
-    capacity = node.status.capacity
-    if capacity and not node.status.allocatable:
-        return evolve_parts(node, status={"allocatable": capacity})
-    return node
+    fill = node.status.capacity and not node.status.allocatable
+    return evolve_parts(node, status={"allocatable": node.status.capacity}) if fill else node
 
 
 def _namespace(namespace: Namespace) -> Namespace:
-    meta: ObjectMeta = namespace.metadata
+    meta = namespace.metadata
     if not meta.name:
         return namespace
-    labelled = evolve(meta, labels=meta.labels.with_(**{"kubernetes.io/metadata.name": meta.name}))
-    return evolve(namespace, metadata=labelled)
+    labels = meta.labels.with_(**{"kubernetes.io/metadata.name": meta.name})
+    return evolve_parts(namespace, metadata={"labels": labels})
+
+
+def _template(template: PodTemplateSpec) -> PodTemplateSpec:
+    return evolve(template, spec=_pod_spec(template.spec))
 
 
 def _stateful_set(stateful_set: StatefulSet) -> StatefulSet:
-    spec = stateful_set.spec
-    spec = evolve(
-        spec,
-        replicas=1 if spec.replicas is None else spec.replicas,
-        pod_management_policy=spec.pod_management_policy or "OrderedReady",
-        template=evolve(spec.template, spec=_pod_spec(spec.template.spec)),
-        volume_claim_templates=tuple(map(_claim, spec.volume_claim_templates)),
-    )
+    spec = _filled(stateful_set.spec, replicas=1, pod_management_policy="OrderedReady")
+    claims = tuple(map(_claim, spec.volume_claim_templates))
+    spec = evolve(spec, template=_template(spec.template), volume_claim_templates=claims)
     return evolve(stateful_set, spec=spec)
 
 
@@ -167,48 +150,35 @@ def _with_missing(rest: Frozen, **values: Any) -> Frozen:
     return rest.merged({name: value for name, value in values.items() if name not in rest})
 
 
+def _strategy(given: Frozen, **rolling: Any) -> Frozen:
+    """Return an update strategy, by default RollingUpdate, with these values where `rollingUpdate` lacks them."""
+    strategy = given if given.get("type") else given.with_(type="RollingUpdate")
+    if strategy["type"] != "RollingUpdate":
+        return strategy
+    return strategy.with_(rollingUpdate=_with_missing(strategy.get("rollingUpdate", Frozen()), **rolling))
+
+
 def _deployment(deployment: Deployment) -> Deployment:
-    spec = deployment.spec
-    strategy = spec.rest.get("strategy", Frozen())
-    if not strategy.get("type"):
-        strategy = strategy.with_(type="RollingUpdate")
-    if strategy["type"] == "RollingUpdate":
-        rolling = _with_missing(strategy.get("rollingUpdate", Frozen()), maxUnavailable="25%", maxSurge="25%")
-        strategy = strategy.with_(rollingUpdate=rolling)
-    spec = evolve(
-        spec,
-        replicas=1 if spec.replicas is None else spec.replicas,
-        template=evolve(spec.template, spec=_pod_spec(spec.template.spec)),
-        rest=_with_missing(spec.rest, revisionHistoryLimit=10, progressDeadlineSeconds=600).with_(strategy=strategy),
-    )
-    return evolve(deployment, spec=spec)
+    spec = _filled(deployment.spec, replicas=1)
+    strategy = _strategy(spec.rest.get("strategy", Frozen()), maxUnavailable="25%", maxSurge="25%")
+    rest = _with_missing(spec.rest, revisionHistoryLimit=10, progressDeadlineSeconds=600).with_(strategy=strategy)
+    return evolve(deployment, spec=evolve(spec, template=_template(spec.template), rest=rest))
 
 
 def _replica_set(replica_set: ReplicaSet) -> ReplicaSet:
-    spec = evolve(
-        replica_set.spec,
-        replicas=1 if replica_set.spec.replicas is None else replica_set.spec.replicas,
-        template=evolve(replica_set.spec.template, spec=_pod_spec(replica_set.spec.template.spec)),
-    )
-    return evolve(replica_set, spec=spec)
+    spec = _filled(replica_set.spec, replicas=1)
+    return evolve(replica_set, spec=evolve(spec, template=_template(spec.template)))
 
 
 TEMPLATE_GENERATION = "deprecated.daemonset.template.generation"
 
 
 def _daemon_set(daemon_set: DaemonSet) -> DaemonSet:
-    strategy = daemon_set.spec.rest.get("updateStrategy", Frozen())
-    if not strategy.get("type"):
-        strategy = strategy.with_(type="RollingUpdate")
-    if strategy["type"] == "RollingUpdate":
-        rolling = _with_missing(strategy.get("rollingUpdate", Frozen()), maxUnavailable=1, maxSurge=0)
-        strategy = strategy.with_(rollingUpdate=rolling)
-    spec = evolve(
-        daemon_set.spec,
-        template=evolve(daemon_set.spec.template, spec=_pod_spec(daemon_set.spec.template.spec)),
-        rest=_with_missing(daemon_set.spec.rest, revisionHistoryLimit=10).with_(updateStrategy=strategy),
-    )
+    spec = daemon_set.spec
+    strategy = _strategy(spec.rest.get("updateStrategy", Frozen()), maxUnavailable=1, maxSurge=0)
+    rest = _with_missing(spec.rest, revisionHistoryLimit=10).with_(updateStrategy=strategy)
     annotations = _with_missing(daemon_set.metadata.annotations, **{TEMPLATE_GENERATION: "1"})
+    spec = evolve(spec, template=_template(spec.template), rest=rest)
     return evolve_parts(daemon_set, spec=spec, metadata={"annotations": annotations})
 
 
@@ -224,49 +194,30 @@ def _service(service: Service) -> Service:
 
 
 def _service_port(port: ServicePort) -> ServicePort:
-    filled: ServicePort = _filled(port, protocol="TCP")
+    filled = _filled(port, protocol="TCP")
     return filled if filled.target_port not in (None, 0, "") else evolve(filled, target_port=filled.port)
 
 
 def _priority_class(priority_class: PriorityClass) -> PriorityClass:
-    filled: PriorityClass = _filled(priority_class, preemption_policy="PreemptLowerPriority")
-    return filled
+    return _filled(priority_class, preemption_policy="PreemptLowerPriority")
 
 
 def _csi_driver(driver: CSIDriver) -> CSIDriver:
-    spec = driver.spec
-    spec = evolve(
-        spec,
-        attach_required=True if spec.attach_required is None else spec.attach_required,
-        pod_info_on_mount=False if spec.pod_info_on_mount is None else spec.pod_info_on_mount,
-        storage_capacity=False if spec.storage_capacity is None else spec.storage_capacity,
-        volume_lifecycle_modes=spec.volume_lifecycle_modes or ("Persistent",),
-        rest=_with_missing(
-            spec.rest, fsGroupPolicy="ReadWriteOnceWithFSType", requiresRepublish=False, seLinuxMount=False
-        ),
-    )
-    return evolve(driver, spec=spec)
+    spec = _filled(driver.spec, attach_required=True, pod_info_on_mount=False, storage_capacity=False,
+                   volume_lifecycle_modes=("Persistent",))
+    rest = _with_missing(spec.rest, fsGroupPolicy="ReadWriteOnceWithFSType", requiresRepublish=False,
+                         seLinuxMount=False)
+    return evolve(driver, spec=evolve(spec, rest=rest))
 
 
 def _volume_attachment(attachment: VolumeAttachment) -> VolumeAttachment:
-    if attachment.status.attached is not None:
-        return attachment
-    return evolve_parts(attachment, status={"attached": False})
+    is_set = attachment.status.attached is not None
+    return attachment if is_set else evolve_parts(attachment, status={"attached": False})
 
 
 _DEFAULTERS: Mapping[type[Any], Callable[[Any], Any]] = {
-    StorageClass: _storage_class,
-    PersistentVolume: _volume,
-    PersistentVolumeClaim: _claim,
-    Pod: _pod,
-    Node: _node,
-    Namespace: _namespace,
-    StatefulSet: _stateful_set,
-    Deployment: _deployment,
-    ReplicaSet: _replica_set,
-    DaemonSet: _daemon_set,
-    Service: _service,
-    PriorityClass: _priority_class,
-    CSIDriver: _csi_driver,
+    StorageClass: _storage_class, PersistentVolume: _volume, PersistentVolumeClaim: _claim, Pod: _pod, Node: _node,
+    Namespace: _namespace, StatefulSet: _stateful_set, Deployment: _deployment, ReplicaSet: _replica_set,
+    DaemonSet: _daemon_set, Service: _service, PriorityClass: _priority_class, CSIDriver: _csi_driver,
     VolumeAttachment: _volume_attachment,
 }

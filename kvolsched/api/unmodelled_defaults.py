@@ -42,22 +42,15 @@ def _with_missing_in(rest: Frozen, name: str, values: Frozen) -> Frozen:
     return rest.with_(**{name: _with_missing(inner, values)}) if isinstance(inner, Frozen) else rest
 
 
-# --- pods ------------------------------------------------------------------------------------------------------------
-
 _TERMINATION_FIELDS = {"terminationMessagePath": "/dev/termination-log", "terminationMessagePolicy": "File"}
-_CONTAINER_BY_PULL_POLICY = {
-    policy: Frozen(imagePullPolicy=policy, **_TERMINATION_FIELDS)
-    for policy in ("Always", "IfNotPresent")
-}  # fmt: skip
+_CONTAINER_BY_PULL_POLICY = {policy: Frozen(imagePullPolicy=policy, **_TERMINATION_FIELDS)
+                             for policy in ("Always", "IfNotPresent")}
 _PROBE_FIELDS = Frozen(timeoutSeconds=1, periodSeconds=10, successThreshold=1, failureThreshold=3)
 _TEMPLATE_SPEC = Frozen(dnsPolicy="ClusterFirst", securityContext=EMPTY)
 _POD_SPEC = _TEMPLATE_SPEC.with_(enableServiceLinks=True)
 _VOLUME_SOURCES: Mapping[str, Frozen] = {
-    "secret": Frozen(defaultMode=420),
-    "configMap": Frozen(defaultMode=420),
-    "downwardAPI": Frozen(defaultMode=420),
-    "projected": Frozen(defaultMode=420),
-    "hostPath": Frozen(type=""),
+    "secret": Frozen(defaultMode=420), "configMap": Frozen(defaultMode=420), "downwardAPI": Frozen(defaultMode=420),
+    "projected": Frozen(defaultMode=420), "hostPath": Frozen(type=""),
     "scaleIO": Frozen(storageMode="ThinProvisioned", fsType="xfs"),
 }
 
@@ -112,13 +105,8 @@ def _pod_spec(spec: PodSpec, values: Frozen) -> PodSpec:
     containers = tuple(map(_container, spec.containers))
     if spec.rest.get("hostNetwork"):
         containers = tuple(map(_with_host_ports, containers))
-    return evolve(
-        spec,
-        containers=containers,
-        init_containers=tuple(map(_container, spec.init_containers)),
-        volumes=tuple(map(_volume, spec.volumes)),
-        rest=_with_missing(spec.rest, values),
-    )
+    return evolve(spec, containers=containers, init_containers=tuple(map(_container, spec.init_containers)),
+                  volumes=tuple(map(_volume, spec.volumes)), rest=_with_missing(spec.rest, values))
 
 
 def _with_host_ports(container: Container) -> Container:
@@ -149,18 +137,11 @@ def pod_qos_class(spec: PodSpec) -> str:
 
 
 def _positive(quantities: Frozen) -> dict[str, Any]:
-    return {
-        name: quantities[name]
-        for name in ("cpu", "memory")
-        if name in quantities and parse(quantities[name]) > 0
-    }
+    return {name: quantities[name] for name in ("cpu", "memory") if name in quantities and parse(quantities[name]) > 0}
 
 
 def _template(template: PodTemplateSpec) -> PodTemplateSpec:
     return evolve(template, spec=_pod_spec(template.spec, _TEMPLATE_SPEC))
-
-
-# --- workloads -------------------------------------------------------------------------------------------------------
 
 
 def _stateful_set(stateful_set: StatefulSet) -> StatefulSet:
@@ -172,20 +153,13 @@ def _stateful_set(stateful_set: StatefulSet) -> StatefulSet:
     retention = Frozen(whenDeleted="Retain", whenScaled="Retain")
     policy = _with_missing(rest.get("persistentVolumeClaimRetentionPolicy", EMPTY), retention)
     rest = rest.with_(updateStrategy=strategy, persistentVolumeClaimRetentionPolicy=policy)
-    spec = evolve(
-        stateful_set.spec,
-        template=_template(stateful_set.spec.template),
-        volume_claim_templates=tuple(map(_claim, stateful_set.spec.volume_claim_templates)),
-        rest=rest,
-    )
+    spec = evolve(stateful_set.spec, template=_template(stateful_set.spec.template),
+                  volume_claim_templates=tuple(map(_claim, stateful_set.spec.volume_claim_templates)), rest=rest)
     return evolve(stateful_set, spec=spec)
 
 
 def _workload(workload: Deployment | ReplicaSet | DaemonSet) -> Any:
     return evolve_parts(workload, spec={"template": _template(workload.spec.template)})
-
-
-# --- storage ---------------------------------------------------------------------------------------------------------
 
 
 def _claim(claim: PersistentVolumeClaim) -> PersistentVolumeClaim:
@@ -214,15 +188,12 @@ _DATA_SOURCE_KINDS = (
 )  # fmt: skip
 
 
-# --- the rest --------------------------------------------------------------------------------------------------------
-
 _NODE_INFO = (
     "architecture", "bootID", "containerRuntimeVersion", "kernelVersion", "kubeProxyVersion", "kubeletVersion",
     "machineID", "operatingSystem", "osImage", "systemUUID",
 )  # fmt: skip
-_NODE_STATUS = Frozen(
-    daemonEndpoints=Frozen(kubeletEndpoint=Frozen(Port=0)), nodeInfo=Frozen(dict.fromkeys(_NODE_INFO, ""))
-)
+_NODE_STATUS = Frozen(daemonEndpoints=Frozen(kubeletEndpoint=Frozen(Port=0)),
+                      nodeInfo=Frozen(dict.fromkeys(_NODE_INFO, "")))
 
 
 def _node(node: Node) -> Node:
@@ -272,13 +243,6 @@ def _address(name: str) -> str:
 
 
 _DEFAULTERS: Mapping[type[Any], Callable[[Any], Any]] = {
-    Pod: _pod,
-    StatefulSet: _stateful_set,
-    Deployment: _workload,
-    ReplicaSet: _workload,
-    DaemonSet: _workload,
-    PersistentVolumeClaim: _claim,
-    Node: _node,
-    Namespace: _namespace,
-    Service: _service,
+    Pod: _pod, StatefulSet: _stateful_set, Deployment: _workload, ReplicaSet: _workload, DaemonSet: _workload,
+    PersistentVolumeClaim: _claim, Node: _node, Namespace: _namespace, Service: _service,
 }

@@ -8,22 +8,11 @@ from __future__ import annotations
 
 from .agreement import ABSENT, Agreement, Difference, Family
 from .families import FAMILIES, compare, conform
-from .recorded_trace import Trace, trace
 from .recording import Case, Recorded, read
+from .traces import Trace, trace
 from .verdicts import judge_case
 
 __all__ = [
-    "ABSENT",
-    "FAMILIES",
-    "Agreement",
-    "Case",
-    "Difference",
-    "Family",
-    "Recorded",
-    "Trace",
-    "compare",
-    "conform",
-    "judge_case",
-    "read",
-    "trace",
+    "ABSENT", "FAMILIES", "Agreement", "Case", "Difference", "Family", "Recorded", "Trace", "compare", "conform",
+    "judge_case", "read", "trace"
 ]

@@ -103,8 +103,7 @@ class Difference:
         yield from _parts(self.aspect, self.expected, self.actual)
 
     def __str__(self) -> str:
-        parts = list(self.parts())
-        lines = [f"{self.case}"]
+        parts, lines = list(self.parts()), [self.case]
         for path, expected, actual in parts[:MAX_SHOWN]:
             lines += [f"  {path}", f"    recorded  {_shown(expected)}", f"    ours      {_shown(actual)}"]
         if len(parts) > MAX_SHOWN:
@@ -166,14 +165,11 @@ class Agreement:
 
     def __str__(self) -> str:
         parts = [self.table() or "nothing was compared"]
-        grouped: dict[tuple[str, str], list[Difference]] = {}
-        for difference in self.differences:
-            grouped.setdefault((difference.family, difference.aspect), []).append(difference)
         for family, aspects in self.counts.items():
             for aspect, (agree, of) in aspects.items():
                 if agree != of:
-                    found = grouped[family, aspect]
-                    parts.append("\n".join([f"{family}, {aspect}: {of - agree} of {of} differ", *map(str, found)]))
+                    found = [str(each) for each in self.differences if (each.family, each.aspect) == (family, aspect)]
+                    parts.append("\n".join([f"{family}, {aspect}: {of - agree} of {of} differ", *found]))
         if self.interrupted:
             parts.append("interrupted: the remaining cases were not compared")
         return "\n\n".join(parts)
@@ -181,8 +177,6 @@ class Agreement:
 
 def _table(head: list[str], rows: list[list[str]]) -> str:
     widths = [max(len(row[place]) for row in (head, *rows)) for place in range(len(head))]
-    lines = []
-    for row in (head, *rows):
-        cells = [cell.rjust(width) for cell, width in zip(row, widths, strict=True)]
-        lines.append("  ".join([row[0].ljust(widths[0]), *cells[1:]]))
-    return "\n".join(lines)
+    padded = [[cell.rjust(width) for cell, width in zip(row, widths, strict=True)] for row in (head, *rows)]
+    names = [row[0].ljust(widths[0]) for row in (head, *rows)]
+    return "\n".join("  ".join([name, *row[1:]]) for name, row in zip(names, padded, strict=True))

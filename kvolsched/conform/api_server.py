@@ -45,9 +45,8 @@ class RecordedServer:
 
     def put(self, obj: Any, verb: str = "") -> CommittedWrite | RefusedWrite:
         """Create an object, or replace it if it exists."""
-        key = key_of(obj)
-        verb = verb or ("update" if key in self.log.objects else "create")
-        return self.server.commit(self.log, Write(verb, key, obj), WHO)
+        verb = verb or ("update" if key_of(obj) in self.log.objects else "create")
+        return self.server.commit(self.log, Write(verb, key_of(obj), obj), WHO)
 
     def hold(self, obj: Any) -> None:
         """Store an object with defaults only, without admission."""
@@ -65,8 +64,7 @@ def answer(case: Case, revision: Revision) -> Mapping[str, Any]:
     """Return the answer of our API server to the request of a case."""
     found, problems = decode(case["new"])
     unknown = [one for one in problems if one.rule not in DECODABLE_RULES or one.rule in DESIGN_ONLY_RULES]
-    refused = _undecoded(case["new"], unknown)
-    if refused is not None:
+    if (refused := _undecoded(case["new"], unknown)) is not None:
         return refused
     server = RecordedServer(revision)
     if "old" in case:
@@ -75,12 +73,9 @@ def answer(case: Case, revision: Revision) -> Mapping[str, Any]:
     if isinstance(outcome, CommittedWrite):
         stored = without_server_values(to_plain(outcome.stored), case["new"])
         return {"code": 200 if "old" in case else 201, "stored": stored}
-    said: dict[str, Any] = {"code": CODES[outcome.reason]}
     if outcome.reason == "Invalid":
-        said["errors"] = _in_order([_error(one) for one in outcome.causes])
-    else:
-        said |= {"reason": outcome.reason, "message": outcome.message}
-    return said
+        return {"code": CODES["Invalid"], "errors": _in_order([_error(one) for one in outcome.causes])}
+    return {"code": CODES[outcome.reason], "reason": outcome.reason, "message": outcome.message}
 
 
 def expected(case: Case) -> Mapping[str, Any]:
@@ -134,10 +129,8 @@ def _named(data: Mapping[str, Any], path: Sequence[str | int]) -> str:
     held = schema()["kinds"].get(f"{data.get('apiVersion')}/{data.get('kind')}", "object")
     names: list[str] = []
     for step in path:
-        if isinstance(step, int):
-            held = held.removeprefix("[]")
-        elif held.startswith("map[string]"):
-            held = held.removeprefix("map[string]")
+        if isinstance(step, int) or held.startswith("map[string]"):
+            held = held.removeprefix("[]" if isinstance(step, int) else "map[string]")
         else:
             names.append(step)
             declared = schema()["types"].get(held, {}).get(step, "object")
@@ -180,10 +173,8 @@ def probe_answer(case: Case, revision: Revision) -> Mapping[str, Any]:
     outcome = _probe(server, case["probes"][case["place"]])
     if isinstance(outcome, CommittedWrite):
         return {"code": 201 if outcome.write.verb == "create" else 200, "message": None}
-    said: dict[str, Any] = {"code": CODES[outcome.reason], "message": _DIFFERENCE.sub("", outcome.message)}
-    if outcome.causes:
-        said["causes"] = [_cause(one) for one in outcome.causes]
-    return said
+    causes = {"causes": [_cause(one) for one in outcome.causes]} if outcome.causes else {}
+    return {"code": CODES[outcome.reason], "message": _DIFFERENCE.sub("", outcome.message), **causes}
 
 
 def probe_expected(case: Case) -> Mapping[str, Any]:
@@ -192,9 +183,7 @@ def probe_expected(case: Case) -> Mapping[str, Any]:
     if recorded.get("message"):
         recorded["message"] = _DIFFERENCE.sub("", recorded["message"])
     if "causes" in recorded:
-        recorded["causes"] = [
-            {**one, "message": _DIFFERENCE.sub("", one["message"])} for one in recorded["causes"]
-        ]
+        recorded["causes"] = [{**one, "message": _DIFFERENCE.sub("", one["message"])} for one in recorded["causes"]]
     return recorded
 
 
@@ -206,13 +195,9 @@ def _probe(server: RecordedServer, probe: Mapping[str, Any]) -> CommittedWrite |
         return server.put(found, "create")
     kind, _, name = probe["patch"].partition("/")
     key = next(key for key in server.log.objects if (key.kind, key.name) == (kind, name))
-    change = probe["with"]
-    patch = json_patch if isinstance(change, list) else merge_patch
-    return server.put(from_plain(patch(server.plain(key), change)))
+    patch = json_patch if isinstance(probe["with"], list) else merge_patch
+    return server.put(from_plain(patch(server.plain(key), probe["with"])))
 
 
 def _cause(one: FieldError) -> dict[str, str]:
-    message = str(one).removeprefix(f"{one.path}: ")
-    return {"field": one.path, "message": message, "reason": f"FieldValue{one.type}"}
-
-
+    return {"field": one.path, "message": str(one).removeprefix(f"{one.path}: "), "reason": f"FieldValue{one.type}"}

@@ -52,11 +52,9 @@ def expected(case: Case) -> Mapping[str, Any]:
 
 def _result(found: dict[str, Any], case: Case) -> dict[str, Any]:
     stored: dict[str, Any] = _without_uids(without_server_values(found, case["first"]))
-    annotations = stored["metadata"].get("annotations", {})
+    annotations = stored["metadata"].pop("annotations", {})
     kept = {key: text for key, text in annotations.items() if key != LAST_APPLIED}
-    stored["metadata"].pop("annotations", None)
-    if kept:
-        stored["metadata"]["annotations"] = kept
+    stored["metadata"] |= {"annotations": kept} if kept else {}
     return stored
 
 

@@ -13,6 +13,7 @@ from typing import Any
 import attrs
 
 from kvolsched import volumes
+from kvolsched.api.kinds.meta import evolve_parts
 from kvolsched.revision import Revision
 from kvolsched.scheduler.loop.binding_flow import WORKER, WaitInPreBind
 from kvolsched.scheduler.loop.scheduling_cycle import PASS, SCHEDULER, SchedulingPass
@@ -97,19 +98,17 @@ class RecordedBinding(steps.RecordedLoop):
 
     def alone(self) -> dict[Key, Any]:
         """Remove every node except the chosen one; return the removed nodes."""
-        taken = {}
-        for key, node in list(self.sim.log.objects.items()):
-            if key.kind == "Node" and key.name != self.node:
-                taken[key] = node
-                self.sim.log.write(key, None)
+        objects = self.sim.log.objects
+        taken = {key: node for key, node in objects.items() if key.kind == "Node" and key.name != self.node}
+        for key in taken:
+            self.sim.log.write(key, None)
         self.see_nodes()
         return taken
 
     def together(self, taken: Mapping[Key, Any]) -> None:
         """Restore removed nodes."""
         for key, node in taken.items():
-            meta = attrs.evolve(node.metadata, resource_version=self.sim.place + 1)
-            self.sim.log.write(key, attrs.evolve(node, metadata=meta))
+            self.sim.log.write(key, evolve_parts(node, metadata={"resource_version": self.sim.place + 1}))
         self.see_nodes()
 
     def see_nodes(self) -> None:
@@ -156,9 +155,8 @@ def without_version_numbers(text: str) -> str:
 
 def answer(case: Case, revision: Revision) -> Mapping[str, Any]:
     """Return what the volume binder finds, assumes and writes, up to the step at which it stops."""
-    plugin = revision.flow.volume_binding
-    kept = tuple(enabled for enabled in revision.profile.plugins if enabled.name == plugin.name)
     flow: Any = revision.flow
+    kept = tuple(enabled for enabled in revision.profile.plugins if enabled.name == flow.volume_binding.name)
     if isinstance(flow, WaitInPreBind):
         flow = attrs.evolve(flow, bind_timeout=len(case["beforePoll"]) + 1.5)  # as many checks as were recorded
     profile = attrs.evolve(revision.profile, plugins=kept)
@@ -176,8 +174,7 @@ def answer(case: Case, revision: Revision) -> Mapping[str, Any]:
     binding = stage.note("binding", stage.pod)
     all_bound = binding is not None and binding.stage == "bind"
     said["assume"] = {"allBound": all_bound, "caches": recorded_cache_fields(stage.caches())}
-    error = next((event["message"] for event in stage.events if "Reserve" in event["message"]), "")
-    if error:
+    if error := next((event["message"] for event in stage.events if "Reserve" in event["message"]), ""):
         error = without_version_numbers(error.removeprefix('running Reserve plugin "VolumeBinding": '))
         said["assume"] |= {"error": error, "reverted": recorded_cache_fields(stage.caches())}
     stage.changes(case.get("afterAssume", ()))
@@ -187,7 +184,6 @@ def answer(case: Case, revision: Revision) -> Mapping[str, Any]:
 
 
 def _bound(stage: RecordedBinding, case: Case) -> dict[str, Any]:
-    """Make the writes, poll as often as recorded, and return the result."""
     process, worker = stage.sim.find(WORKER)
     polls = 0
     while stage.note("binding", stage.pod).stage == "write":
@@ -202,8 +198,7 @@ def _bound(stage: RecordedBinding, case: Case) -> dict[str, Any]:
         stage.sim.act(process, worker, stage.pod)
     caches = recorded_cache_fields(stage.caches())
     said = {"writes": recorded_write_fields(stage.writes), "caches": caches, "polls": polls}
-    message = stage.note("binding", stage.pod).message
-    if message:
+    if message := stage.note("binding", stage.pod).message:
         stage.sim.act(process, worker, stage.pod)
         said["error"] = message.removeprefix('running PreBind plugin "VolumeBinding": ')
         said["reverted"] = recorded_cache_fields(stage.caches())
@@ -215,8 +210,7 @@ def _claims(stage: RecordedBinding) -> dict[str, Any]:
     pod, seen, plugin = stage.sim.log.objects[Key("Pod", "default", stage.turn)], stage.cache.snapshot, stage.plugin
     message = getattr(plugin.prefilter(pod, seen), "message", "")
     found = plugin.claims(pod, seen)
-    missing = re.search(r'persistentvolumeclaim "(.*)"( not found)?$', message)
-    if missing:
+    if missing := re.search(r'persistentvolumeclaim "(.*)"( not found)?$', message):
         name = f"default/{missing[1]}"
         return {"error": f'error getting PVC "{name}": persistentvolumeclaims "{name}" not found'}
     if message and not found.immediate:

@@ -10,11 +10,9 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-import attrs
-
 from kvolsched.api import defaults
 from kvolsched.api.kinds.csi import CSIStorageCapacity
-from kvolsched.api.kinds.meta import OwnerReference
+from kvolsched.api.kinds.meta import OwnerReference, evolve_parts
 from kvolsched.api.kinds.pod import Pod
 from kvolsched.api.kinds.volume import PersistentVolume, PersistentVolumeSpec
 from kvolsched.api.text.manifest import from_plain, to_plain
@@ -50,22 +48,13 @@ class _Play:
     def __init__(self, case: Case, revision: Revision) -> None:
         self.case = case
         self.answers = case["answers"]
-        self.publisher = CapacityPublisher(
-            case["driver"],
-            (),
-            self.ask,
-            PublishingOptions(
-                namespace=case["namespace"],
-                managed_by=case["managedBy"],
-                owner=_owner(case["owner"]),
-                immediate=case["immediateBinding"],
-            ),
+        options = PublishingOptions(
+            namespace=case["namespace"], managed_by=case["managedBy"], owner=_owner(case["owner"]),
+            immediate=case["immediateBinding"]
         )
+        self.publisher = CapacityPublisher(case["driver"], (), self.ask, options)
         routine = self.publisher.routine()
-        views = {capacity.ITEM: PublishedCapacities}
-        component = Component(
-            NAME, capacity.WATCHES, (routine,), lambda _seen: {name: view() for name, view in views.items()}
-        )
+        component = Component(NAME, capacity.WATCHES, (routine,), lambda _: {capacity.ITEM: PublishedCapacities()})
         self.sim = Simulation([component], revision.server())
         self.process, self.actor = self.sim.find(routine.name)
         self.commit, self.sim.commit = self.sim.commit, self.take_down  # type: ignore[method-assign]
@@ -79,10 +68,8 @@ class _Play:
     # -- the world around ---------------------------------------------------------------------------------
 
     def put(self, plain: Mapping[str, Any]) -> None:
-        """Store a recorded object."""
         obj = defaults.with_defaults(from_plain(dict(plain)))
-        meta = attrs.evolve(obj.metadata, resource_version=self.sim.place + 1)
-        self.sim.log.write(key_of(obj), attrs.evolve(obj, metadata=meta))
+        self.sim.log.write(key_of(obj), evolve_parts(obj, metadata={"resource_version": self.sim.place + 1}))
 
     def change(self, then: Mapping[str, Any]) -> None:
         """Apply the recorded changes, also of the driver's answers."""
@@ -106,7 +93,6 @@ class _Play:
         return CapacityResponse(rule["availableCapacity"], rule.get("maximumVolumeSize"))
 
     def take_down(self, component: str, write: Write) -> CommittedWrite | RefusedWrite:
-        """Commit and record a write."""
         old = self.sim.log.objects.get(write.key)
         outcome = self.commit(component, write)
         name = write.key.name if write.key.name in self.stored else "new"
@@ -134,14 +120,13 @@ class _Play:
         said = {
             "capacities": self.capacities(),
             "writes": sorted(self.writes),
-            "asked": sorted(self.asked, key=lambda one: json.dumps(one, sort_keys=True, separators=(",", ":"))),
+            "asked": sorted(self.asked, key=_as_json),
             "errors": sorted(set(self.errors)),
             "metrics": self.metrics(),
         }
         return {word: what for word, what in said.items() if what or word != "errors"}
 
     def go(self) -> None:
-        """Run all work of the reconciler that is ready."""
         while True:
             self.sim.deliver(self.process)
             ready = self.actor.ready_causes(self.sim.read_only_context(self.process, self.actor))
@@ -163,23 +148,18 @@ class _Play:
     # -- taking down --------------------------------------------------------------------------------------
 
     def capacities(self) -> list[dict[str, Any]]:
-        """Return all objects in the recordings' format."""
         found = []
         for key, obj in self.sim.log.objects.items():
             if key.kind == "CSIStorageCapacity":
-                meta = obj.metadata
                 told = {
-                    "name": key.name if key.name in self.stored else None,
-                    "namespace": key.namespace,
-                    "labels": dict(meta.labels),
-                    "owners": [f"{owner.kind}/{owner.name}" for owner in meta.owner_references],
-                    "storageClassName": obj.storage_class_name,
-                    "segments": _segments(obj),
-                    "capacity": obj.capacity,
-                    "maximumVolumeSize": obj.maximum_volume_size,
+                    "name": key.name if key.name in self.stored else None, "namespace": key.namespace,
+                    "labels": dict(obj.metadata.labels),
+                    "owners": [f"{owner.kind}/{owner.name}" for owner in obj.metadata.owner_references],
+                    "storageClassName": obj.storage_class_name, "segments": _segments(obj),
+                    "capacity": obj.capacity, "maximumVolumeSize": obj.maximum_volume_size,
                 }
                 found.append({word: what for word, what in told.items() if what is not None})
-        return sorted(found, key=lambda one: json.dumps(one, sort_keys=True, separators=(",", ":")))
+        return sorted(found, key=_as_json)
 
     def metrics(self) -> dict[str, int]:
         """Return the numbers of desired, existing desired, and obsolete objects."""
@@ -189,8 +169,11 @@ class _Play:
         return {"goal": len(items), "current": current, "obsolete": len(self.publisher.managed(ctx)) - current}
 
 
+def _as_json(plain: Mapping[str, Any]) -> str:
+    return json.dumps(plain, sort_keys=True, separators=(",", ":"))
+
+
 def _owner(plain: Mapping[str, Any] | None) -> OwnerReference | None:
-    """Return an owner as an OwnerReference."""
     if plain is None:
         return None
     owned: Pod = from_plain({"apiVersion": "v1", "kind": "Pod", "metadata": {"ownerReferences": [dict(plain)]}})

@@ -31,8 +31,7 @@ def expected(case: Case) -> Mapping[str, Any]:
 
 def answer(case: Case, revision: Revision) -> Mapping[str, Any]:
     """Return our passes, aspect by aspect."""
-    gate_off = case.get("gates", {}).get(GATE) is False
-    options = WITHOUT_GATE[GATE] if gate_off else {}
+    options = WITHOUT_GATE[GATE] if case.get("gates", {}).get(GATE) is False else {}
     stage = RecordedBinding(as_in_1_11(attrs.evolve(revision, fine=True), only=("VolumeBinding",), **options), case)
     passes, once = [], dict(case)  # changes after find or assume happen once, in the first pass that gets there
     for number in range(len(case["beforePass"]) + 1):
@@ -52,7 +51,6 @@ def _by_aspect(passes: list[dict[str, Any]]) -> dict[str, Any]:
 
 
 def _pass(stage: RecordedBinding, case: dict[str, Any]) -> dict[str, Any]:
-    """Replay one pass."""
     said: dict[str, Any] = {"node": stage.node}
     if case.get("others"):
         said["pod"] = stage.turn
@@ -68,8 +66,7 @@ def _pass(stage: RecordedBinding, case: dict[str, Any]) -> dict[str, Any]:
         stage.writes.clear()
         stage.act(WORKER, stage.pod)
         said["bind"] = {"writes": recorded_write_fields(stage.writes), "caches": recorded_cache_fields(stage.caches())}
-        failed = [event["message"] for event in stage.events if event["type"] == "Warning"]
-        if failed:
+        if failed := [event["message"] for event in stage.events if event["type"] == "Warning"]:
             said["bind"]["error"] = failed[0]
     elif bound:
         stage.act(WORKER, stage.pod)
@@ -87,8 +84,7 @@ def _assumed(stage: RecordedBinding, case: dict[str, Any]) -> tuple[dict[str, An
     queued, bound = binding is not None and binding.stage == "write", binding is not None and binding.stage == "bind"
     caches = recorded_cache_fields(stage.caches())
     said: dict[str, Any] = {"allBound": bound, "bindingRequired": queued, "caches": caches}
-    error = next((event["message"] for event in stage.events if event["message"].startswith(ASSUMING)), "")
-    if error:
+    if error := next((event["message"] for event in stage.events if event["message"].startswith(ASSUMING)), ""):
         said |= {"error": error.removeprefix(ASSUMING), "bindingRequired": reserving}
     if not bound:
         said["nodeName"] = stage.node
@@ -97,7 +93,6 @@ def _assumed(stage: RecordedBinding, case: dict[str, Any]) -> tuple[dict[str, An
 
 
 def _outcome(stage: RecordedBinding, *, queued: bool, bound: bool) -> dict[str, Any]:
-    """Return the events and condition of the pod after the pass."""
     said: dict[str, Any] = {"assumed": bound, "bindQueue": queued, "requeued": not bound}
     said["events"] = [{word: event[word] for word in ("type", "reason", "message")} for event in stage.events]
     pod = stage.sim.log.objects.get(Key("Pod", "default", stage.turn))

@@ -43,8 +43,7 @@ def answer(case: Case, revision: Revision) -> Mapping[str, Any]:
     objects = stage.sim.log.objects
     final = {f"Pod {key.name}": obj.spec.node_name or None for key, obj in objects.items() if key.kind == "Pod"}
     final |= {
-        f"{key.kind} {recorded_key(key)}": obj.spec.volume_name
-        for key, obj in objects.items()
+        f"{key.kind} {recorded_key(key)}": obj.spec.volume_name for key, obj in objects.items()
         if key.kind == CLAIM and obj.spec.volume_name
     }
     return {**_by_aspect(done), "final": final}
@@ -150,10 +149,7 @@ class RecordedDesignLoop(RecordedLoop):
         self.count, self.faults = count, faults
         if made in objects and not there:
             required = objects[made].spec.node_affinity.required
-            return {
-                "provisioned": made.name,
-                "zone": required.node_selector_terms[0].match_expressions[0].values[0],
-            }
+            return {"provisioned": made.name, "zone": required.node_selector_terms[0].match_expressions[0].values[0]}
         return {"deselected": volumes.selected_node(before)} if objects[claim] != before else {"skipped": True}
 
 

@@ -24,26 +24,20 @@ VOLUME_RULES_1_11 = attrs.evolve(
 def as_in_1_11(revision: Revision, *extra: EnabledPlugin, only: tuple[str, ...] = (), **options: Any) -> Revision:
     """Return the rules of 1.11: claims in order of rising size, no priority, the alpha annotation key.
 
-    Args:
-        revision: the rules of the documents.
-        extra: plugins to append to the profile.
-        only: names of the plugins to keep; none: all.
-        options: other options of VolumeBinding.
+    `extra` plugins are appended to the profile; of the others it keeps `only` (names; none: all). `options` are other
+    options of VolumeBinding.
     """
     rules, plugins, binding = VOLUME_RULES_1_11, [], revision.flow.volume_binding
     for enabled in revision.profile.plugins:
         plugin = enabled.plugin
         if enabled.name == binding.name:
-            binding = attrs.evolve(binding, rules=rules, claim_order=smallest_first, **options)
-            plugin = binding
+            plugin = binding = attrs.evolve(binding, rules=rules, claim_order=smallest_first, **options)
         if not only or enabled.name in only:
             plugins.append(attrs.evolve(enabled, plugin=plugin, weight=0))
     return attrs.evolve(
-        revision,
-        profile=attrs.evolve(revision.profile, plugins=(*plugins, *extra)),
+        revision, profile=attrs.evolve(revision.profile, plugins=(*plugins, *extra)),
         flow=attrs.evolve(revision.flow, volume_binding=binding, options=rules),
-        binder=attrs.evolve(revision.binder, rules=rules),
-        provisioning=attrs.evolve(revision.provisioning, delay=0.0),
+        binder=attrs.evolve(revision.binder, rules=rules), provisioning=attrs.evolve(revision.provisioning, delay=0.0)
     )
 
 

@@ -37,8 +37,7 @@ FAMILIES: Mapping[str, Family | Traces] = {
     "api": Family(api_server.ASPECTS, api_server.answer, api_server.expected),
     "apply": Family(applying.ASPECTS, applying.answer, applying.expected),
     **dict.fromkeys(
-        ("pod-create", "pod-update"),
-        Family(api_server.POD_ASPECTS, api_server.pod_answer, api_server.pod_expected),
+        ("pod-create", "pod-update"), Family(api_server.POD_ASPECTS, api_server.pod_answer, api_server.pod_expected)
     ),
     "refusals": Family(api_server.PROBED, api_server.probe_answer, api_server.probe_expected),
     "topology": Family(topology.ASPECTS, topology.answer),
@@ -56,11 +55,8 @@ FAMILIES: Mapping[str, Family | Traces] = {
 
 
 def conform(
-    files: Iterable[Path | str],
-    revision: str | Revision = "",
-    aspects: Collection[str] = (),
-    *,
-    progress: bool = False,
+    files: Iterable[Path | str], revision: str | Revision = "", aspects: Collection[str] = (), *,
+    progress: bool = False
 ) -> Agreement:
     """Play the cases of these files and return the agreement; an interrupt ends the run and keeps the counts so far.
 

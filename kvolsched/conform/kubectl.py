@@ -41,8 +41,7 @@ def expected(case: Case) -> dict[str, Texts]:
     """
     born = {
         (item["metadata"].get("namespace", ""), item["metadata"]["name"]): item["metadata"].get("creationTimestamp")
-        for item in case["objects"]["items"]
-        if item["kind"] == "Pod"
+        for item in case["objects"]["items"] if item["kind"] == "Pod"
     }
 
     def put_right(line: str) -> str:

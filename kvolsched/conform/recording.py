@@ -50,14 +50,12 @@ def read(path: Path) -> tuple[Recorded, ...]:
         inside = path / "case.json"
         files = [inside] if inside.exists() else sorted(file for file in path.iterdir() if _may_hold_cases(file))
         return tuple(recorded for file in files for recorded in read(file))
-    text = _text(path)
-    name = path.name.removesuffix(".gz")
+    text, name = _text(path), path.name.removesuffix(".gz")
     stem = name.rpartition(".")[0]
     if not name.endswith(".json"):
         return tuple(
             Recorded(str(case.get("family", stem)), str(case.get("id", f"{stem}:{number}")), line)
-            for number, line in enumerate(text.split("\n"), 1)
-            if line.strip()
+            for number, line in enumerate(text.split("\n"), 1) if line.strip()
             for case in [_parsed(path, number, line)]
         )
     case = _parsed(path, 1, text)
@@ -114,5 +112,4 @@ def _exceptions(folder: Path, trace: str) -> list[Any]:
     """Return the entries of `EXCEPTIONS.yaml` for a trace: orders and outcomes that are not compared, with reasons."""
     file = folder / "EXCEPTIONS.yaml"
     (told,) = read_plain(file.read_text(), file.name) if file.exists() else ({},)
-    entries: list[Any] = told.get(trace, [])
-    return entries
+    return list(told.get(trace, []))

@@ -27,6 +27,7 @@ from .verdicts import judge_case
 ASPECTS = ("feasible", "first", "words", "message", "raw", "scores", "beta")
 NAME = "PodTopologySpread"
 
+
 def expected(case: Case) -> Mapping[str, Any]:
     """Return what 1.16 answered for a pod and its nodes, and 1.18 in `beta`."""
     recorded = case["expect"]
@@ -39,10 +40,8 @@ def expected(case: Case) -> Mapping[str, Any]:
 
 def answer(case: Case, revision: Revision) -> Mapping[str, Any]:
     """Return what our scheduler answers, in the form of `expected`."""
-    alpha, beta = (
-        judge_case(case, with_spreading(revision.profile, plugin))
-        for plugin in (EVEN_PODS_SPREAD_1_16, EVEN_PODS_SPREAD_1_18)
-    )
+    profiles = (with_spreading(revision.profile, p) for p in (EVEN_PODS_SPREAD_1_16, EVEN_PODS_SPREAD_1_18))
+    alpha, beta = (judge_case(case, profile) for profile in profiles)
     firsts = {node: alpha.first_rejecting[node] for node in alpha.nodes}
     words = {node: list(alpha.verdict(node, first)[0]) for node, first in firsts.items() if first}
     found: dict[str, Any] = {"feasible": list(alpha.feasible), "first": firsts, "words": words}
@@ -50,9 +49,8 @@ def answer(case: Case, revision: Revision) -> Mapping[str, Any]:
         found["message"] = alpha.sentence()
     counts, scores = _ranked(alpha)
     if counts is not None:
-        found["raw"] = {"counts": counts, "total": sum(counts.values())}
-        if counts:
-            found["raw"]["min"] = min(counts.values())
+        least = {"min": min(counts.values())} if counts else {}
+        found["raw"] = {"counts": counts, "total": sum(counts.values()), **least}
         found["scores"] = {node: {NAME: score} for node, score in scores.items()}
     found["beta"] = {"rejected": _rejected(beta)}
     counts, scores = _ranked(beta)
@@ -72,13 +70,10 @@ def _ranked(judgement: Judgement) -> tuple[dict[str, int] | None, dict[str, int]
 
 def with_spreading(profile: Profile, plugin: PodTopologySpread) -> Profile:
     """Return a profile with another PodTopologySpread."""
-    plugins = tuple(
-        attrs.evolve(each, plugin=plugin) if each.name == NAME else each for each in profile.plugins
-    )
+    plugins = tuple(attrs.evolve(each, plugin=plugin) if each.name == NAME else each for each in profile.plugins)
     return attrs.evolve(profile, plugins=plugins)
 
 
 def _rejected(judgement: Judgement) -> dict[str, str]:
-    """Return the reason of each node that PodTopologySpread rejects."""
     verdicts = {node: judgement.verdict(node, NAME)[0] for node in judgement.nodes}
     return {node: reasons[0] for node, reasons in verdicts.items() if reasons}

@@ -43,11 +43,8 @@ class RecordedLoop:
     """A world with the objects of a case that is driven turn by turn; records volume writes and events. Mutable."""
 
     def __init__(
-        self,
-        revision: Revision,
-        case: Case,
-        kinds: Iterable[str],
-        components: Mapping[str, Mapping[str, Any]] | None = None,
+        self, revision: Revision, case: Case, kinds: Iterable[str],
+        components: Mapping[str, Mapping[str, Any]] | None = None
     ) -> None:
         self.sim = revision.simulation(components=components or {})
         self.kinds = frozenset(kinds)
@@ -130,8 +127,7 @@ class RecordedLoop:
         """Return every claim and volume whose cached object differs from the informer's."""
         return {
             f"{key.kind} {recorded_key(key)}": fields_of("update", self.cache.get(key))
-            for key in sorted(self.cache.assumed)
-            if key.kind in VOLUMES and self.cache.is_assumed(key)
+            for key in sorted(self.cache.assumed) if key.kind in VOLUMES and self.cache.is_assumed(key)
         }
 
     # -- recording -----------------------------------------------------------------------------------------

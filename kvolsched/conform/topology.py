@@ -54,11 +54,8 @@ def _show(seen: InformerCache, plain: Mapping[str, Any]) -> None:
 def _attempt(case: Case, seen: InformerCache, known: FirstAttempt) -> tuple[dict[str, Any], FirstAttempt]:
     storage_class: StorageClass = seen.get("StorageClass", case["class"])
     asked = TopologyRequest(
-        claim=case["claim"]["name"],
-        allowed=storage_class.allowed_topologies,
-        node=case["selectedNode"],
-        strict=case["strict"],
-        immediate=case["immediate"],
+        claim=case["claim"]["name"], allowed=storage_class.allowed_topologies, node=case["selectedNode"],
+        strict=case["strict"], immediate=case["immediate"]
     )
     try:
         wanted, known = topology.accessibility(asked, DriverTopology(case["driver"], seen), known)

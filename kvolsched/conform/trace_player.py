@@ -36,10 +36,7 @@ WORDS = ("apply", "delete", "patch", "wait", "stand_in", "process")
 class TracePlayer:
     """Replays a trace to its end. Mutable.
 
-    Args:
-        steps: the steps of a trace.
-        revision: the rules of the cluster.
-        timing: the timing that the recording leaves open.
+    `timing` is what the recording leaves open; None: the default order.
     """
 
     def __init__(
@@ -133,7 +130,6 @@ class TracePlayer:
     # -- conditions ---------------------------------------------------------------------------------------------
 
     def _holds(self, what: Mapping[str, Any]) -> bool:
-        """Return whether a condition of a trace holds."""
         objects = self.world.log.objects
         if "quiet" in what:
             return bool(self.world.now >= self._last_change() + what["quiet"])
@@ -164,7 +160,6 @@ class TracePlayer:
         )
 
     def _last_change(self) -> float:
-        """Return the time of the last change of an API object."""
         changes, base = self.world.log.changes, self.world.log.base
         for turn in reversed(self.world.turns):
             for place in range(turn.start, turn.end):
@@ -183,7 +178,6 @@ class TracePlayer:
         self.clock.let_time_pass()
 
     def _until(self, moment: float) -> None:
-        """Let everything happen that happens up to a moment."""
         self.clock.until(moment)
 
     def key(self, reference: str) -> Key:
@@ -210,6 +204,3 @@ def _dials(steps: Iterable[Mapping[str, Any]]) -> dict[str, dict[str, Any]]:
 def patched(old: Any, patch: Any) -> Any:
     """Return plain data after a merge patch (a mapping) or a JSON patch (a list of operations)."""
     return json_patch(old, patch) if isinstance(patch, list) else merge_patch(old, patch)
-
-
-__all__ = ["TracePlayer", "patched"]

@@ -20,10 +20,7 @@ REVISION = "metadata.annotations[deployment.kubernetes.io/revision]"
 def renamed_traces(steps: Steps, trace: Mapping[str, Any], recorded: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     """Yield a trace under every equivalent renaming; the first keeps the node names.
 
-    Args:
-        steps: the trace's steps.
-        trace: our trace (see `trace_rows.trace_of`).
-        recorded: object -> its recorded changes, for the names of ReplicaSets.
+    `trace` is ours (see `trace_rows.trace_of`); `recorded` has the changes of each object, for names of ReplicaSets.
     """
     text = json.dumps(trace)
     hashes = dict(zip(_sets(trace["objects"]), _sets(recorded), strict=False))
@@ -69,8 +66,7 @@ def _numbered(trace: Mapping[str, Any]) -> Iterator[dict[str, str]]:
     orders = [permutations(names) if len(names) <= MAX_PENDING else (names,) for names in pending.values()]
     for chosen in product(*orders):
         last = {
-            name: f"{owner}-#{count.get(owner, 0) + number}"
-            for owner, names in zip(pending, chosen, strict=True)
+            name: f"{owner}-#{count.get(owner, 0) + number}" for owner, names in zip(pending, chosen, strict=True)
             for number, name in enumerate(names, 1)
         }
         yield {**found, **last}
@@ -82,9 +78,8 @@ def _replaced(text: str, names: Mapping[str, str], *, whole: bool = False) -> st
     if not changed:
         return text
     words = "|".join(re.escape(word) for word in sorted(changed, key=len, reverse=True))
-    found = rf'(?<=")(?:{words})(?=")' if whole else rf"(?<![\w.-])(?:{words})(?![\w]|[.-]\w)"
-    if not whole:  # a claim's name may begin with its pod's
-        found = rf"(?<![\w.-])(?:{words})(?!\w)"
+    # A claim's name may begin with its pod's.
+    found = rf'(?<=")(?:{words})(?=")' if whole else rf"(?<![\w.-])(?:{words})(?!\w)"
     return re.sub(found, lambda match: changed[match[0]], text)
 
 
@@ -94,8 +89,7 @@ def _replaced(text: str, names: Mapping[str, str], *, whole: bool = False) -> st
 def interchanges(steps: Steps) -> Iterator[tuple[dict[str, str], dict[str, str]]]:
     """Yield every exchange of nodes with their labels and volumes that leaves the manifests of a trace equal.
 
-    Yields:
-        The exchanged names, and the exchanged volume sizes.
+    The exchanged names come first, then the exchanged volume sizes.
     """
     manifests = [[*step.get("apply", ()), {word: step[word] for word in step if word != "apply"}] for step in steps]
     nodes = {p["metadata"]["name"]: p for step in manifests for p in _of(step, "Node")}
@@ -113,8 +107,7 @@ def interchanges(steps: Steps) -> Iterator[tuple[dict[str, str], dict[str, str]]
         every = {**names, **places}
         if [sorted(_replaced(_masked(p), every) for p in step) for step in manifests] != wanted:
             continue
-        sizes = {_size(volumes[old]): _size(volumes[new]) for old, new in places.items()}
-        yield every, sizes
+        yield every, {_size(volumes[old]): _size(volumes[new]) for old, new in places.items()}
 
 
 def _of(manifests: Iterable[Any], kind: str) -> list[Any]:

@@ -83,7 +83,6 @@ def uid_names(world: Simulation) -> Mapping[str, str]:
 
 
 def _row(change: Change, turn: Turn, drivers: Iterable[str]) -> dict[str, Any]:
-    """Return one change in the format of traces."""
     verb = next((outcome.write.verb for outcome in turn.outcomes if outcome.write.key == change.key), "")
     by = "provisioner" if turn.component in drivers else SELF.get(turn.component, f"kcm/{turn.component}")
     if by == "user" and verb == "update":
@@ -163,7 +162,6 @@ def is_driver_owned(word: str) -> bool:
 
 
 def _terms(affinity: Mapping[str, Any]) -> str:
-    """Return a volume's node affinity in the format of traces."""
     return " | ".join(
         ", ".join(f"{e['key']} {e['operator']} {e.get('values', [])}" for e in term.get("matchExpressions", ()))
         for term in affinity["required"]["nodeSelectorTerms"]

@@ -51,16 +51,11 @@ class TimingDraws:
 class TraceClock:
     """Advances a world write by write. Mutable.
 
-    Args:
-        world: the world; between calls only user writes may change it.
-        drivers: names of the components that are CSI drivers.
-        timing: the timing that the recording leaves open.
+    Between calls only user writes may change the world. `drivers` are names of the components that are CSI drivers.
     """
 
     def __init__(self, world: Simulation, drivers: Collection[str], timing: TimingDraws) -> None:
-        self.world = world
-        self.drivers = drivers
-        self.timing = timing
+        self.world, self.drivers, self.timing = world, drivers, timing
         self.stopped: set[str] = set()  # names of stopped components
         self.acted: dict[tuple[str, str, str], int] = {}  # log position of the last write of each actor
         self.moments = [0]  # log positions at which changes were delivered
@@ -113,8 +108,7 @@ class TraceClock:
     def _next(self, before: int | None = None) -> tuple[Process, Actor, str] | None:
         """Deliver changes, run turns that need no write, and return (process, actor, cause) of the next write.
 
-        Args:
-            before: consider only actors that have waited since before this log position.
+        Actors are considered that have waited since before this log position.
         """
         while (writers := self._writers()) is None or (not writers and self._see(everything=True)):
             pass
@@ -129,8 +123,7 @@ class TraceClock:
         with self.world.transaction() as step:
             found = [
                 (self._since(process, actor, since, cause), process.name != SCHEDULER, lane, process, actor, cause)
-                for lane, process in enumerate(self._running())
-                for actor in process.component.actors
+                for lane, process in enumerate(self._running()) for actor in process.component.actors
                 for since, cause in self._ready(process, actor)
             ]
             found.sort(key=lambda each: each[:3])
@@ -188,7 +181,6 @@ class TraceClock:
         return [each for each in self.world.processes.values() if each.name not in self.stopped]
 
     def _take(self, process: Process, actor: Actor, cause: str) -> None:
-        """Make one write; its actor waits behind all actors that see this write."""
         with self.world.transaction() as step:
             turn = step.add(self._turn(process, actor, cause))
             while self._is_parallel_deletion(process, actor, cause, turn):
@@ -204,6 +196,3 @@ class TraceClock:
         plan = process.plans[actor.name].items.get(cause)
         verbs = [write.verb for write in plan.writes[:1]] if plan is not None else []
         return verbs == ["delete"] == [outcome.write.verb for outcome in turn.outcomes]
-
-
-__all__ = ["TimingDraws", "TraceClock"]

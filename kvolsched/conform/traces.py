@@ -1,21 +1,24 @@
 """Family `traces`: recorded runs of a real control plane, replayed and compared: final state, events, changes, order.
 
 Whatever was equal in all recorded runs must be equal in ours; where they varied, ours must match one variant. Orders
-and outcomes listed in `EXCEPTIONS.yaml` beside the traces, each with a reason, are not compared.
+and outcomes listed in `EXCEPTIONS.yaml` beside the traces, each with a reason, are not compared. `Trace` is one
+recorded run by itself, for comparison with a simulated one.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import attrs
 
-from kvolsched.revision import Revision
+from kvolsched.cluster import Cluster
+from kvolsched.revision import Revision, revision_named
 
 from .agreement import ABSENT, FailedAnswer
-from .recording import Case
+from .recording import Case, read
 from .trace_player import TracePlayer
 from .trace_renaming import renamed_traces
 from .trace_rows import is_driver_owned, trace_of, uid_names
@@ -140,8 +143,7 @@ def _of_interest(case: Case, final: Mapping[str, Any]) -> dict[str, Any]:
     finals = _finals(case)
     return {
         name: {word: value for word, value in final[name].items() if any(word in each for each in variants)}
-        for name, variants in finals.items()
-        if name in final
+        for name, variants in finals.items() if name in final
     }
 
 
@@ -170,7 +172,6 @@ def _chosen(variants: Mapping[str, Sequence[Any]], ours: Mapping[str, Any]) -> t
 
 
 def _distance(one: Any, other: Any) -> int:
-    """Return the number of parts in which two sides differ."""
     if isinstance(one, Mapping) and isinstance(other, Mapping):
         return sum(_distance(one.get(key), other.get(key)) for key in {*one, *other})
     if isinstance(one, list) and isinstance(other, list):
@@ -208,7 +209,6 @@ def _holds(order: str, places: Mapping[str, Sequence[int]]) -> bool | None:
 
 
 def _renamed(ours: dict[str, Any], names: Mapping[str, str]) -> dict[str, Any]:
-    """Rename what contains a uid as the traces name it."""
     text = json.dumps(ours)
     for old, new in names.items():
         text = text.replace(old, new)
@@ -218,4 +218,42 @@ def _renamed(ours: dict[str, Any], names: Mapping[str, str]) -> dict[str, Any]:
 
 TRACES = Traces()
 
-__all__ = ["ASPECTS", "TRACES", "Traces", "compare_all_renamings", "compare_best_renaming", "compared"]
+
+# -- one recorded run ---------------------------------------------------------------------------------------------
+
+
+@attrs.frozen(repr=False)
+class Trace:
+    """A recorded run: its question, and its writes as lines in the order in which they were observed."""
+
+    name: str
+    question: str
+    version: str
+    timeline: tuple[str, ...]
+    case: Case = attrs.field(repr=False)
+
+    def __repr__(self) -> str:
+        return f"{self.name}, recorded from Kubernetes {self.version}: {len(self.timeline)} writes\n{self.question}"
+
+    def __len__(self) -> int:
+        return len(self.timeline)
+
+    def cluster(self, revision: str | Revision = "upstream") -> Cluster:
+        """Return a simulated cluster in which the recorded user actions were replayed until nothing was left to do."""
+        cluster = TracePlayer(self.case["steps"], revision_named(revision)).cluster
+        cluster.name = f"{self.name}, here"
+        return cluster
+
+
+def trace(path: Path | str) -> Trace:
+    """Read one recorded run from its file.
+
+    Raises:
+        ValueError: the file contains no recorded run, or several.
+        OSError: it cannot be read.
+    """
+    cases = [recorded.case for recorded in read(Path(path)) if recorded.family == "traces"]
+    if len(cases) != 1:
+        raise ValueError(f"{path}: holds {len(cases)} recorded runs of a control plane; expected one")
+    (case,) = cases
+    return Trace(case["name"], case["question"], case["version"], tuple(case["timeline_of_run_1"]), case)

@@ -78,10 +78,7 @@ def _nodes(judgement: Judgement) -> dict[str, Any]:
             codes["first"] = judgement.first_rejecting[node] or ""
         if node not in inside:
             rejections["PreFilter"] = ["excluded"]
-        found[node] = {
-            **({"rejections": rejections} if rejections else {}),
-            **({"codes": codes} if codes else {}),
-        }
+        found[node] = {**({"rejections": rejections} if rejections else {}), **({"codes": codes} if codes else {})}
     return found
 
 

@@ -56,7 +56,6 @@ class _RecordingApiServer(ApiServer):
         self.writes: list[dict[str, Any]] = []
 
     def commit(self, log: Log, write: Write, by: str) -> CommittedWrite | RefusedWrite:
-        """Carry out or refuse one write, and record it."""
         fault = self.faults.get(len(self.writes) + 1)
         outcome = super().commit(log, write, by) if fault is None else refusal_of_fault(write, fault)
         self.writes.append(outcome_as_recorded(outcome))
@@ -70,7 +69,6 @@ class _RecordingOperations(Operations):
     handed: list[dict[str, Any]] = attrs.field(factory=list)
 
     def make_storage(self, plugin: InTreePlugin, node: str, allowed: Any) -> str:
-        """Record what a plugin is handed."""
         entry: dict[str, Any] = {"selectedNode": node} if node else {}
         if allowed:
             entry["allowedTopologies"] = to_plain(StorageClass(allowed_topologies=allowed))["allowedTopologies"]
@@ -93,9 +91,7 @@ class _CasePlayer:
 
     def __init__(self, case: Case, revision: Revision) -> None:
         gate = case.get("gates", {}).get("DynamicProvisioningScheduling", True)
-        options = attrs.evolve(
-            revision.binder, in_tree_plugins=frozenset({HOST_PATH}), delayed_provisioning=gate
-        )
+        options = attrs.evolve(revision.binder, in_tree_plugins=frozenset({HOST_PATH}), delayed_provisioning=gate)
         self.records_provision = case.get("family") == FAMILY_OF_1_11
         self.started: list[str] = []
         self.operations = _RecordingOperations(_plugins(case), options)
@@ -128,7 +124,6 @@ class _CasePlayer:
         return may_start_operation(ctx, operation)
 
     def put(self, objects: Any) -> None:
-        """Store objects in the API as they are."""
         for obj in map(_stored, objects):
             self.sim.log.write(key_of(obj), obj)
 
@@ -137,7 +132,6 @@ class _CasePlayer:
         self.ctx(CLAIMS).remember("own", "/".join(key), value)
 
     def ctx(self, routine: str) -> TurnContext:
-        """Return the context of a routine's turn."""
         return TurnContext(self.sim, self.process, self.routines[routine])
 
     def record_event(self, source: str, about: Any, type_: str, reason: str, message: str) -> None:
@@ -195,7 +189,6 @@ class _CasePlayer:
         return error, reads
 
     def todo(self, routine: str) -> set[str]:
-        """Return the causes that a routine is to take up."""
         return set(self.process.work_queues[routine].items)
 
     def clear(self) -> None:
@@ -208,8 +201,7 @@ class _CasePlayer:
 def _stored(plain: Mapping[str, Any]) -> Any:
     """Return an object as the API server has it, defaults filled in."""
     obj = defaults.with_defaults(from_plain(dict(plain)))
-    version = int(plain["metadata"]["resourceVersion"])
-    return evolve_parts(obj, metadata={"resource_version": version})
+    return evolve_parts(obj, metadata={"resource_version": int(plain["metadata"]["resourceVersion"])})
 
 
 def _key(plain: Mapping[str, str]) -> Key:

@@ -60,7 +60,6 @@ class WakeUpScript:
 
     @staticmethod
     def _claim(name: str, claim: Mapping[str, Any]) -> list[dict[str, Any]]:
-        """Return a claim and the volume that it is bound to."""
         size, mode = claim.get("size", "10Gi"), claim.get("mode", "ReadWriteOnce")
         room = {"requests": {"storage": size}}
         spec: dict[str, Any] = {"storageClassName": claim["class"], "accessModes": [mode], "resources": room}
@@ -68,16 +67,13 @@ class WakeUpScript:
         made: dict[str, Any] = {"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": meta, "spec": spec}
         if "volume" not in claim:
             return [made]
-        by = {"pv.kubernetes.io/bind-completed": "yes"}
         uid = f"claim-{name}"
-        meta |= {"annotations": by, "uid": uid}
         spec["volumeName"] = name
+        meta |= {"annotations": {"pv.kubernetes.io/bind-completed": "yes"}, "uid": uid}
         made["status"] = {"phase": "Bound", "accessModes": [mode], "capacity": {"storage": size}}
-        ref = {"kind": "PersistentVolumeClaim", "namespace": "default", "name": name, "uid": uid}
         volume = _volume(name, claim["volume"], claim["class"], mode)
-        volume["spec"]["claimRef"] = ref
-        volume["status"] = {"phase": "Bound"}
-        return [volume, made]
+        volume["spec"]["claimRef"] = {"kind": made["kind"], "namespace": "default", "name": name, "uid": uid}
+        return [{**volume, "status": {"phase": "Bound"}}, made]
 
 
 def _volume(name: str, spec: Mapping[str, Any], storage_class: str, mode: str = "ReadWriteOnce") -> dict[str, Any]:
@@ -141,7 +137,6 @@ class WakeUpPlayer(TracePlayer):
             raise LookupError(self.refused[0])
 
     def _change(self, key: Key, change: Mapping[str, Any]) -> None:
-        """Patch an object, or its status."""
         new = from_plain(merge_patch(to_plain(self.world.log.objects[key]), change))
         self._write(Write("update_status" if "status" in change else "update", key, new))
 
@@ -158,10 +153,7 @@ class WakeUpPlayer(TracePlayer):
 def play_events(events: tuple[str, ...], revision: Revision, seed: int = 0) -> tuple[Mapping[str, Any], ...]:
     """Replay events in order and return for each the pods that were tried, and those tried more than once.
 
-    Args:
-        events: the events as the recording words them.
-        revision: the rules.
-        seed: the seed of the timing; 0: the default order.
+    The events are as the recording words them; `seed` is the timing's (0: the default order).
     """
     player = WakeUpPlayer(WakeUpScript(), revision, seed)
     every = [player.happen(event) for event in events]

@@ -118,12 +118,9 @@ class DaemonPods:
     """The pods of one DaemonSet as they were seen, by node."""
 
     def __init__(self, ctx: TurnContext, owner: DaemonSet) -> None:
-        index = ctx.views["pods"]
-        assert isinstance(index, Index)
-        self.ctx = ctx
-        self.owner = owner
+        self.ctx, self.owner = ctx, owner
         self.nodes: list[Node] = ctx.seen.all("Node")
-        pods = sorted_by_age(index.get(owner.metadata.uid))
+        pods = sorted_by_age(ctx.views["pods"].get(owner.metadata.uid))
         self.hash = self._template_hash(pods)
         self.pods: dict[str, list[Pod]] = {}
         for pod in pods:
@@ -175,7 +172,6 @@ class DaemonPods:
             self._update(plan)
 
     def _replace(self, plan: PlanBuilder, pod: Pod, node: Node) -> None:
-        """Delete a daemon that has ended, so that another is created."""
         what = f"daemon pod {pod.metadata.namespace or 'default'}/{pod.metadata.name} on node {node.metadata.name}"
         if pod.status.phase == "Failed":
             plan.event(self.owner, "Warning", "FailedDaemonPod", f"Found failed {what}, will try to kill it")
@@ -216,20 +212,17 @@ class DaemonPods:
         pod = Pod(
             metadata=ObjectMeta(
                 name=f"{owner.metadata.name}-{pod_name_suffix(owner.metadata.uid, number)}",
-                generate_name=f"{owner.metadata.name}-",
-                namespace=owner.metadata.namespace or "default",
+                generate_name=f"{owner.metadata.name}-", namespace=owner.metadata.namespace or "default",
                 labels=template.metadata.labels.merged({REVISION_LABEL: self.hash}),
-                annotations=template.metadata.annotations,
-                owner_references=(controller_reference(owner),),
+                annotations=template.metadata.annotations, owner_references=(controller_reference(owner),)
             ),
             spec=spec_for(template.spec, node, sets_node_name=options.sets_node_name),
         )
         about = key_of(owner)
         plan.create(
-            pod,
-            f"DaemonSet controller creates {reference_of(pod)} for node {node}",
+            pod, f"DaemonSet controller creates {reference_of(pod)} for node {node}",
             on_success=(PlannedEvent(about, "Normal", "SuccessfulCreate", f"Created pod: {pod.metadata.name}", NAME),),
-            on_failure=(PlannedEvent(about, "Warning", "FailedCreate", "Error creating: {error}", NAME),),
+            on_failure=(PlannedEvent(about, "Warning", "FailedCreate", "Error creating: {error}", NAME),)
         )
 
     def _delete(self, plan: PlanBuilder, pod: Pod) -> None:
@@ -244,24 +237,19 @@ class DaemonPods:
             should_run, _ = fits(self.owner, node)
             pods = self.pods.get(node.metadata.name, [])
             desired += should_run
-            if not pods:
-                continue
-            current += should_run
-            misscheduled += not should_run
-            if should_run:
+            if pods and not should_run:
+                misscheduled += 1
+            elif pods:
+                current += 1
                 ready += is_ready(pods[0])
                 number_available += is_available(pods[0], min_ready_seconds, now)
                 updated += self.is_new(pods[0])
         return attrs.evolve(
             self.owner.status,
             observed_generation=generation(self.owner) if processed else self.owner.status.observed_generation,
-            desired_number_scheduled=desired,
-            current_number_scheduled=current,
-            number_misscheduled=misscheduled,
-            number_ready=ready,
-            updated_number_scheduled=updated,
-            number_available=number_available,
-            number_unavailable=desired - number_available,
+            desired_number_scheduled=desired, current_number_scheduled=current, number_misscheduled=misscheduled,
+            number_ready=ready, updated_number_scheduled=updated, number_available=number_available,
+            number_unavailable=desired - number_available
         )
 
     def wake_when_available(self, cause: str) -> None:
@@ -315,11 +303,7 @@ def fits(owner: DaemonSet, node: Node) -> tuple[bool, bool]:
         return False, False
     tolerations = _tolerations(spec)
     untolerated = [
-        taint.effect
-        for taint in node.spec.taints
+        taint.effect for taint in node.spec.taints
         if taint.effect != "PreferNoSchedule" and not any(each.tolerates(taint) for each in tolerations)
     ]
     return not untolerated, "NoExecute" not in untolerated
-
-
-__all__ = ["NAME", "component", "fits"]

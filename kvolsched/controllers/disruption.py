@@ -30,6 +30,7 @@ from ..world.reconciler import Reconciler
 NAME = "disruption-controller"
 SOURCE = "controllermanager"  # of its Events
 KIND = "PodDisruptionBudget"
+FAILED = "Failed to calculate the number of expected pods"
 SCALABLE = ("ReplicaSet", "Deployment", "StatefulSet", "ReplicationController")  # have the scale subresource
 
 
@@ -77,33 +78,25 @@ def sync(ctx: TurnContext, cause: str) -> Sequence[Write]:
         expected, desired = _expected_and_desired(plan, budget, pods)
     except ExpectedCountUnknown as why:
         plan.event(budget, "Warning", "CalculateExpectedPodCountFailed", f"{FAILED}: {why}")
-        _fail_safe(plan, budget, f"{FAILED}: {why}")
+        conditions = _conditions(budget, "False", "SyncFailed", f"{FAILED}: {why}", ctx.moment)
+        status = attrs.evolve(budget.status, disruptions_allowed=0, conditions=conditions)
+        words = f"disruption controller allows no disruption of {reference_of(budget)}: the expected count is unknown"
+        plan.update_status(budget, attrs.evolve(budget, status=status), words)
         return plan.writes
     healthy = sum(is_ready(pod) and pod.metadata.deletion_timestamp is None for pod in pods)
     allowed = max(0, healthy - desired) if expected > 0 else 0
     reason = "SufficientPods" if allowed else "InsufficientPods"
     status = attrs.evolve(
-        budget.status,
-        observed_generation=generation(budget),
-        disruptions_allowed=allowed,
-        current_healthy=healthy,
-        desired_healthy=desired,
-        expected_pods=expected,
-        conditions=_conditions(budget, "True" if allowed else "False", reason, "", ctx.moment),
+        budget.status, observed_generation=generation(budget), disruptions_allowed=allowed, current_healthy=healthy,
+        desired_healthy=desired, expected_pods=expected,
+        conditions=_conditions(budget, "True" if allowed else "False", reason, "", ctx.moment)
     )
-    count = f"{allowed} disruption{'' if allowed == 1 else 's'}"
-    words = f"disruption controller allows {count} of {reference_of(budget)}"
+    words = f"disruption controller allows {allowed} disruption{'' if allowed == 1 else 's'} of {reference_of(budget)}"
     plan.update_status(budget, attrs.evolve(budget, status=status), words)
     return plan.writes
 
 
-FAILED = "Failed to calculate the number of expected pods"
-
-
-def _expected_and_desired(
-    plan: PlanBuilder, budget: PodDisruptionBudget, pods: Sequence[Pod]
-) -> tuple[int, int]:
-    """Return how many pods are expected, and how many of them have to be healthy."""
+def _expected_and_desired(plan: PlanBuilder, budget: PodDisruptionBudget, pods: Sequence[Pod]) -> tuple[int, int]:
     max_unavailable, min_available = budget.spec.max_unavailable, budget.spec.min_available
     if max_unavailable is not None:
         expected = _expected_scale(plan, budget, pods)
@@ -115,7 +108,6 @@ def _expected_and_desired(
 
 
 def _expected_scale(plan: PlanBuilder, budget: PodDisruptionBudget, pods: Sequence[Pod]) -> int:
-    """Return the sum of the replicas of all controllers of these pods."""
     replicas: dict[str, int] = {}
     unmanaged = False
     for pod in pods:
@@ -156,7 +148,6 @@ def _controller(ctx: TurnContext, owner: OwnerReference, pod: Pod) -> Any:
 
 
 def _go_selector(selector: LabelSelector | None) -> str:
-    """Return a selector as Go prints it."""
     if selector is None:
         return "nil"
     labels = "".join(f"{key}: {value}," for key, value in sorted(selector.match_labels.items()))
@@ -164,35 +155,18 @@ def _go_selector(selector: LabelSelector | None) -> str:
         f"LabelSelectorRequirement{{Key:{part.key},Operator:{part.operator},Values:[{' '.join(part.values)}],}},"
         for part in selector.match_expressions
     )
-    return (
-        f"&LabelSelector{{MatchLabels:map[string]string{{{labels}}},"
-        f"MatchExpressions:[]LabelSelectorRequirement{{{expressions}}},}}"
-    )
+    matches = f"MatchLabels:map[string]string{{{labels}}},MatchExpressions:[]LabelSelectorRequirement{{{expressions}}}"
+    return f"&LabelSelector{{{matches},}}"
 
 
-def _fail_safe(plan: PlanBuilder, budget: PodDisruptionBudget, why: str) -> None:
-    """Allow no disruption while the expected number of pods is unknown."""
-    conditions = _conditions(budget, "False", "SyncFailed", why, plan.ctx.moment)
-    status = attrs.evolve(budget.status, disruptions_allowed=0, conditions=conditions)
-    words = f"disruption controller allows no disruption of {reference_of(budget)}: the expected count is unknown"
-    plan.update_status(budget, attrs.evolve(budget, status=status), words)
 
 
-def _conditions(
-    budget: PodDisruptionBudget, status: str, reason: str, message: str, now: str
-) -> tuple[Condition, ...]:
+def _conditions(budget: PodDisruptionBudget, status: str, reason: str, message: str, now: str) -> tuple[Condition, ...]:
     """Return a budget's conditions with DisruptionAllowed; lastTransitionTime changes with its status."""
     old = next((found for found in budget.status.conditions if found.type == "DisruptionAllowed"), None)
     since = old.last_transition_time if old is not None and old.status == status else now
     condition = Condition(
-        type="DisruptionAllowed",
-        status=status,
-        reason=reason,
-        message=message,
-        last_transition_time=since,
-        rest=Frozen(observedGeneration=generation(budget)),
+        type="DisruptionAllowed", status=status, reason=reason, message=message, last_transition_time=since,
+        rest=Frozen(observedGeneration=generation(budget))
     )
     return (*(found for found in budget.status.conditions if found.type != "DisruptionAllowed"), condition)
-
-
-__all__ = ["NAME", "component"]

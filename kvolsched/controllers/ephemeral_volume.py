@@ -38,7 +38,6 @@ def _has_ephemeral_volumes(pod: Pod) -> bool:
 
 
 def _pods_of(_ctx: TurnContext, key: Key, old: Any, new: Any) -> Iterator[str]:
-    """Yield a new pod, or the owner of a removed claim."""
     if key.kind == "Pod":
         if old is None and new is not None and _has_ephemeral_volumes(new):
             yield f"{key.namespace}/{key.name}"
@@ -61,32 +60,20 @@ def sync(ctx: TurnContext, cause: str) -> Sequence[Write]:
         found: PersistentVolumeClaim | None = ctx.seen.get(CLAIM, name, namespace)
         if found is None:
             plan.create(claim, f"ephemeral volume controller creates {reference_of(claim)}")
-        elif not _is_owned_by(found, pod):
-            message = (
-                f"ephemeral volume {volume.name}: PVC {namespace}/{name} was not created for pod "
-                f"{namespace}/{pod.metadata.name} (pod is not owner)"
-            )
+        elif (owner := found.metadata.controller) is None or owner.uid != pod.metadata.uid:
+            message = f"ephemeral volume {volume.name}: PVC {namespace}/{name} was not created for pod "
+            message += f"{namespace}/{pod.metadata.name} (pod is not owner)"
             plan.event(pod, "Warning", "FailedBinding", message)
     return plan.writes
-
-
-def _is_owned_by(claim: PersistentVolumeClaim, pod: Pod) -> bool:
-    owner = claim.metadata.controller
-    return owner is not None and owner.uid == pod.metadata.uid
 
 
 def claim_for(pod: Pod, volume: str, template: PersistentVolumeClaimTemplate) -> PersistentVolumeClaim:
     """Return the claim of a pod's ephemeral volume: its template, named after pod and volume."""
     return PersistentVolumeClaim(
         metadata=ObjectMeta(
-            name=f"{pod.metadata.name}-{volume}",
-            namespace=pod.metadata.namespace or "default",
-            labels=template.metadata.labels,
-            annotations=template.metadata.annotations,
-            owner_references=(controller_reference(pod),),
+            name=f"{pod.metadata.name}-{volume}", namespace=pod.metadata.namespace or "default",
+            labels=template.metadata.labels, annotations=template.metadata.annotations,
+            owner_references=(controller_reference(pod),)
         ),
         spec=template.spec,
     )
-
-
-__all__ = ["NAME", "claim_for", "component"]

@@ -53,11 +53,11 @@ class OrphanCondition:
             self._update_missing(owner)
             return
         assert isinstance(key, Key)
-        if old is None or new is None:
-            if new is None:
-                self.alive.pop(key, None)
-            else:
-                self.alive[key] = new.metadata.uid
+        if new is None:
+            self.alive.pop(key, None)
+            self._update_missing(key)
+        elif old is None:
+            self.alive[key] = new.metadata.uid
             self._update_missing(key)
         if old is None or new is None or old.metadata.owner_references != new.metadata.owner_references:
             self._count_references(key, old, -1)
@@ -128,10 +128,6 @@ def _views(_seen: InformerCache) -> dict[str, View]:
     return {"dependents": Dependents()}
 
 
-def _dependents(ctx: TurnContext, uid: str) -> list[Key]:
-    view = ctx.views["dependents"]
-    assert isinstance(view, Dependents)
-    return view.of(uid)
 
 
 def _causes(ctx: TurnContext, key: Key, old: Any, new: Any) -> Iterator[str]:
@@ -140,7 +136,7 @@ def _causes(ctx: TurnContext, key: Key, old: Any, new: Any) -> Iterator[str]:
         if new.metadata.owner_references or _waits_for_dependents(new):
             yield "/".join(key)
         return
-    for dependent in _dependents(ctx, old.metadata.uid):
+    for dependent in ctx.views["dependents"].of(old.metadata.uid):
         yield "/".join(dependent)
     for owner in old.metadata.owner_references:
         found = ctx.seen.kinds.get(owner.kind, {}).get(_key(owner, key.namespace))
@@ -191,10 +187,8 @@ def _remove_owners(plan: PlanBuilder, obj: Any, uids: set[str]) -> None:
 
 def _complete_deletion(ctx: TurnContext, plan: PlanBuilder, owner: Any) -> None:
     """Delete (or orphan) the dependents of an owner, then remove the owner's finalizers."""
-    uid = owner.metadata.uid
-    orphans = ORPHAN in owner.metadata.finalizers
-    waits = False
-    for key in _dependents(ctx, uid):
+    uid, orphans, waits = owner.metadata.uid, ORPHAN in owner.metadata.finalizers, False
+    for key in ctx.views["dependents"].of(uid):
         dependent = ctx.seen.at(key)
         if orphans:
             _remove_owners(plan, dependent, {uid})
@@ -207,6 +201,3 @@ def _complete_deletion(ctx: TurnContext, plan: PlanBuilder, owner: Any) -> None:
     if not waits:
         freed = without_finalizers(owner, FOREGROUND, ORPHAN)
         plan.update(owner, freed, f"garbage collector removes its finalizers from {reference_of(owner)}")
-
-
-__all__ = ["FOREGROUND", "NAME", "ORPHAN", "component"]

@@ -20,6 +20,7 @@ from ..api.kinds.volume import PersistentVolume, PersistentVolumeClaim
 from ..volumes import (
     DIRTY,
     NodeService,
+    claim_ref_key,
     is_bound,
     is_bound_to,
     is_clean,
@@ -91,15 +92,9 @@ class StatusPatch:
         """Return the pod with this status merged into its own."""
         new = {condition.type: condition for condition in self.conditions}
         status = attrs.evolve(
-            pod.status,
-            phase=self.phase,
-            reason=self.reason,
-            message=self.message,
+            pod.status, phase=self.phase, reason=self.reason, message=self.message,
             start_time=pod.status.start_time or self.start_time,
-            conditions=(
-                *(new.pop(condition.type, condition) for condition in pod.status.conditions),
-                *new.values(),
-            ),
+            conditions=(*(new.pop(condition.type, condition) for condition in pod.status.conditions), *new.values())
         )
         return attrs.evolve(pod, status=status)
 
@@ -110,7 +105,6 @@ def _on_node(pod: Pod) -> Iterator[str]:
 
 
 def _claims_waited_for(pod: Pod) -> Iterator[str]:
-    """Yield the claims (namespace/name) of a bound pod that has not started."""
     if pod.spec.node_name and pod.status.phase in ("", "Pending"):
         for name in pod.claim_names():
             yield f"{pod.metadata.namespace or 'default'}/{name}"
@@ -139,20 +133,17 @@ class Kubelet:
         """Yield the pods that a change concerns: a bound pod, or those that wait for a claim or volume."""
         match key.kind:
             case "Pod":
-                if new is not None and new.spec.node_name and _unfinished(new):
+                if new is not None and new.spec.node_name and (
+                    new.status.phase in ("", "Pending") or new.metadata.deletion_timestamp is not None
+                ):
                     yield f"{key.namespace}/{key.name}"
             case "PersistentVolumeClaim":
-                yield from self._waiting(ctx, f"{key.namespace}/{key.name}")
+                for pod in ctx.views["waiting"].keys(f"{key.namespace}/{key.name}"):
+                    yield f"{pod.namespace}/{pod.name}"
             case "PersistentVolume":
                 ref = (new or old).spec.claim_ref
-                if ref is not None:
-                    yield from self._waiting(ctx, f"{ref.namespace or 'default'}/{ref.name}")
-
-    @staticmethod
-    def _waiting(ctx: TurnContext, claim: str) -> list[str]:
-        waiting = ctx.views["waiting"]
-        assert isinstance(waiting, Index)
-        return [f"{key.namespace}/{key.name}" for key in waiting.keys(claim)]
+                for pod in ctx.views["waiting"].keys(claim_ref_key(ref)) if ref is not None else ():
+                    yield f"{pod.namespace}/{pod.name}"
 
     def sync(self, ctx: TurnContext, cause: str) -> Sequence[Write]:
         """Start one pod, report why it cannot start, or stop it."""
@@ -177,19 +168,19 @@ class Kubelet:
         if running is None or running.action != action:
             ctx.remember("takes", cause, TimedAction(action, ctx.now + delay))
             ctx.wake_after(cause, delay)
-            return False
-        if ctx.now < running.until:
-            return False
-        ctx.remember("takes", cause, None)
-        return True
+        elif ctx.now >= running.until:
+            ctx.remember("takes", cause, None)
+            return True
+        return False
 
     # -- the start of a pod -------------------------------------------------------------------------------
 
     def _start(self, plan: PlanBuilder, cause: str, pod: Pod, node: Node) -> None:
-        """Admit a pod, wait for its volumes, and start it."""
         rejection = self._lack_of_resources(plan.ctx, pod, node) if self.options.admits else None
-        if rejection is None and self.options.marks_dirty:
-            rejection = self._rollback(plan.ctx, pod)
+        claims = _claims(plan.ctx, pod) if self.options.marks_dirty else []
+        rolled_back = [claim.metadata.name for claim in claims if under_rollback(claim)]
+        if rejection is None and rolled_back:
+            rejection = "VolumeRollback", f'persistentvolumeclaim "{rolled_back[0]}" is being rolled back'
         kubelet = f"kubelet on {node.metadata.name}"
         if rejection is not None:
             reason, message = rejection
@@ -197,33 +188,18 @@ class Kubelet:
             self._patch(plan, pod, patch, f"{kubelet} rejects {reference_of(pod)}: {message}")
             plan.event(pod, "Warning", reason, message)
             return
-        why = self._missing_volume(plan, pod, node)
-        if why:
+        if why := self._missing_volume(plan, pod, node):
             plan.describe(f"{kubelet} does not start {reference_of(pod)} yet: {why}")
             return
         if not self._is_over(plan.ctx, cause, f"start {pod.metadata.uid}", self.options.start_delay):
             return
-        if self.options.marks_dirty:
-            self._mark_dirty(plan, pod)
+        for claim in filter(is_clean, claims):
+            plan.update_status(claim, with_content(claim, DIRTY), f"kubelet marks {reference_of(claim)} as dirty")
         now = plan.ctx.moment
         conditions = tuple(Condition(type=type_, status="True", last_transition_time=now) for type_ in STARTED)
         patch = StatusPatch("Running", conditions, start_time=now)
         self._patch(plan, pod, patch, f"{kubelet} starts {reference_of(pod)}")
 
-    @staticmethod
-    def _rollback(ctx: TurnContext, pod: Pod) -> tuple[str, str] | None:
-        """Return (reason, message) if a claim of a pod is being rolled back."""
-        for claim in _claims(ctx, pod):
-            if under_rollback(claim):
-                return "VolumeRollback", f'persistentvolumeclaim "{claim.metadata.name}" is being rolled back'
-        return None
-
-    @staticmethod
-    def _mark_dirty(plan: PlanBuilder, pod: Pod) -> None:
-        """Mark every clean claim of a pod as dirty: its volume may hold data from now on."""
-        for claim in _claims(plan.ctx, pod):
-            if is_clean(claim):
-                plan.update_status(claim, with_content(claim, DIRTY), f"kubelet marks {reference_of(claim)} as dirty")
 
     @staticmethod
     def _patch(plan: PlanBuilder, pod: Pod, patch: StatusPatch, words: str) -> None:
@@ -243,13 +219,10 @@ class Kubelet:
             if volume is None or not is_bound_to(volume, claim):
                 return f"PV {claim.spec.volume_name} is not bound to {name}"
             if self.options.reaches and not volume_fits_node(volume, node):
-                verb = "MapVolume" if mode(volume) == "Block" else "MountVolume"
-                message = (
-                    f'{verb}.NodeAffinity check failed for volume "{volume.metadata.name}" : '
-                    "no matching NodeSelectorTerms"
-                )
-                reason = "FailedMapVolume" if mode(volume) == "Block" else "FailedMount"
-                plan.event(pod, "Warning", reason, message)
+                verb = "Map" if mode(volume) == "Block" else "Mount"
+                check = f'{verb}Volume.NodeAffinity check failed for volume "{volume.metadata.name}"'
+                message = f"{check} : no matching NodeSelectorTerms"
+                plan.event(pod, "Warning", "FailedMapVolume" if verb == "Map" else "FailedMount", message)
                 return message
         return self._unpublished_volume(plan, pod)
 
@@ -277,8 +250,7 @@ class Kubelet:
                 continue
             service = self.options.services.get(volume.csi.driver, NodeService())
             context = publish_context(pod, volume.csi, plan.ctx.seen.get("CSIDriver", volume.csi.driver))
-            why = service.refuses(volume.csi, context)
-            if why:
+            if why := service.refuses(volume.csi, context):
                 failed = f'MountVolume.SetUp failed for volume "{volume.name}"'
                 message = f"{failed} : rpc error: code = InvalidArgument desc = {why}"
                 plan.event(pod, "Warning", "FailedMount", message)
@@ -287,10 +259,8 @@ class Kubelet:
 
     def _lack_of_resources(self, ctx: TurnContext, pod: Pod, node: Node) -> tuple[str, str] | None:
         """Return (reason, message) if the node has too little left for a pod beside those that run on it."""
-        on_node = ctx.views["on node"]
-        assert isinstance(on_node, Index)
-        others = [other for other in on_node.get(node.metadata.name) if other.metadata.uid != pod.metadata.uid]
-        running = [other for other in others if other.status.phase == "Running"]
+        on_node: list[Pod] = ctx.views["on node"].get(node.metadata.name)
+        running = [p for p in on_node if p.metadata.uid != pod.metadata.uid and p.status.phase == "Running"]
         allocatable = node.status.allocatable
         if "pods" in allocatable and len(running) + 1 > value(allocatable["pods"]):
             return _out_of("pods", 1, len(running), value(allocatable["pods"]))
@@ -317,14 +287,12 @@ class Kubelet:
 
 
 def _claims(ctx: TurnContext, pod: Pod) -> list[PersistentVolumeClaim]:
-    """Return the claims of a pod that are seen."""
     namespace = pod.metadata.namespace or "default"
     found = [ctx.seen.get("PersistentVolumeClaim", name, namespace) for name in pod.claim_names()]
     return [claim for claim in found if claim is not None]
 
 
 def _out_of(resource: str, requested: int, used: int, capacity: int) -> tuple[str, str]:
-    """Return (reason, message) of a pod that a kubelet rejects for a resource."""
     numbers = f"requested: {requested}, used: {used}, capacity: {capacity}"
     return f"OutOf{resource}", f"Node didn't have enough resource: {resource}, {numbers}"
 
@@ -342,9 +310,3 @@ def _requests(pod: Pod) -> dict[str, int]:
     return found
 
 
-def _unfinished(pod: Pod) -> bool:
-    """Say whether a kubelet has to start or stop a pod on its node."""
-    return pod.status.phase in ("", "Pending") or pod.metadata.deletion_timestamp is not None
-
-
-__all__ = ["NAME", "KubeletOptions", "component"]

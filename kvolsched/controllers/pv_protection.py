@@ -43,14 +43,10 @@ def sync(ctx: TurnContext, cause: str) -> Sequence[Write]:
     volume: PersistentVolume | None = ctx.seen.get(VOLUME, cause)
     if volume is None or not _is_deleted(volume):
         return ()
-    plan = PlanBuilder(ctx, NAME)
     if volume.status.phase == "Bound":
-        plan.describe(f"PV protection controller keeps {reference_of(volume)}: it is bound")
+        ctx.describe(f"PV protection controller keeps {reference_of(volume)}: it is bound")
         return ()
-    freed = without_finalizers(volume, FINALIZER)
+    plan = PlanBuilder(ctx, NAME)
     words = f"PV protection controller removes its finalizer from {reference_of(volume)}: it is not bound"
-    plan.update(volume, freed, words)
+    plan.update(volume, without_finalizers(volume, FINALIZER), words)
     return plan.writes
-
-
-__all__ = ["FINALIZER", "NAME", "component"]

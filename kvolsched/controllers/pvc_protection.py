@@ -48,7 +48,6 @@ def _views(_seen: InformerCache) -> dict[str, View]:
 
 
 def _claims_of(ctx: TurnContext, key: Key, old: Any, new: Any) -> Iterator[str]:
-    """Yield a deleted claim, or the deleted claims of a changed pod."""
     if key.kind == CLAIM:
         if new is not None and _is_deleted(new):
             yield f"{key.namespace}/{key.name}"
@@ -62,20 +61,14 @@ def _claims_of(ctx: TurnContext, key: Key, old: Any, new: Any) -> Iterator[str]:
 def sync(ctx: TurnContext, cause: str) -> Sequence[Write]:
     """Remove the finalizer from a deleted claim that no pod uses."""
     claim: PersistentVolumeClaim | None = ctx.seen.at(Key(CLAIM, *cause.split("/")))
-    users = ctx.views["users"]
-    assert isinstance(users, Index)
     if claim is None or not _is_deleted(claim):
         return ()
-    plan = PlanBuilder(ctx, NAME)
-    pods = users.get(cause)
-    if pods:
+    users: Index = ctx.views["users"]
+    if pods := users.get(cause):
         names = ", ".join(map(reference_of, pods))
-        plan.describe(f"PVC protection controller keeps {reference_of(claim)}: it is used by {names}")
+        ctx.describe(f"PVC protection controller keeps {reference_of(claim)}: it is used by {names}")
         return ()
-    freed = without_finalizers(claim, FINALIZER)
+    plan = PlanBuilder(ctx, NAME)
     words = f"PVC protection controller removes its finalizer from {reference_of(claim)}: no pod uses it"
-    plan.update(claim, freed, words)
+    plan.update(claim, without_finalizers(claim, FINALIZER), words)
     return plan.writes
-
-
-__all__ = ["FINALIZER", "NAME", "component"]

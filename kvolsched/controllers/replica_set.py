@@ -59,7 +59,6 @@ def _views(_seen: InformerCache) -> dict[str, View]:
 
 
 def _sets_of(_ctx: TurnContext, key: Key, old: Any, new: Any) -> Iterator[str]:
-    """Yield a ReplicaSet that has changed, or the owner of a changed pod."""
     if key.kind == KIND:
         if new is not None:
             yield f"{key.namespace}/{key.name}"
@@ -73,9 +72,7 @@ def sync(ctx: TurnContext, cause: str) -> Sequence[Write]:
     if owner is None:
         ctx.remember("made", cause, None)
         return ()
-    index = ctx.views["pods"]
-    assert isinstance(index, Index)
-    pods: list[Pod] = index.get(owner.metadata.uid)
+    pods: list[Pod] = ctx.views["pods"].get(owner.metadata.uid)
     replicas = [pod for pod in pods if is_active(pod)]
     plan = PlanBuilder(ctx, NAME)
     wanted = 1 if owner.spec.replicas is None else owner.spec.replicas
@@ -101,20 +98,17 @@ def _create(plan: PlanBuilder, owner: ReplicaSet, cause: str, count: int) -> Non
         pod = Pod(
             metadata=ObjectMeta(
                 name=f"{owner.metadata.name}-{pod_name_suffix(owner.metadata.uid, number)}",
-                generate_name=f"{owner.metadata.name}-",
-                namespace=owner.metadata.namespace or "default",
-                labels=template.metadata.labels,
-                annotations=template.metadata.annotations,
-                owner_references=(controller_reference(owner),),
+                generate_name=f"{owner.metadata.name}-", namespace=owner.metadata.namespace or "default",
+                labels=template.metadata.labels, annotations=template.metadata.annotations,
+                owner_references=(controller_reference(owner),)
             ),
             spec=template.spec,
         )
         about = key_of(owner)
         plan.create(
-            pod,
-            f"ReplicaSet controller creates {reference_of(pod)}",
+            pod, f"ReplicaSet controller creates {reference_of(pod)}",
             on_success=(PlannedEvent(about, "Normal", "SuccessfulCreate", f"Created pod: {pod.metadata.name}", NAME),),
-            on_failure=(PlannedEvent(about, "Warning", "FailedCreate", "Error creating: {error}", NAME),),
+            on_failure=(PlannedEvent(about, "Warning", "FailedCreate", "Error creating: {error}", NAME),)
         )
     ctx.remember("made", cause, first + count)
 
@@ -132,11 +126,8 @@ def _pods_to_delete(ctx: TurnContext, owner: ReplicaSet, replicas: Sequence[Pod]
 
     def order(pod: Pod) -> tuple[Any, ...]:
         return (
-            bool(pod.spec.node_name),
-            _PHASE_ORDER.get(pod.status.phase, 1),
-            is_ready(pod),
-            _cost(pod),
-            -per_node[pod.spec.node_name],
+            bool(pod.spec.node_name), _PHASE_ORDER.get(pod.status.phase, 1), is_ready(pod), _cost(pod),
+            -per_node[pod.spec.node_name]
         )
 
     return sorted(by_age, key=order)[:count]
@@ -151,11 +142,9 @@ def _cost(pod: Pod) -> int:
 
 def _related(ctx: TurnContext, owner: ReplicaSet) -> list[Pod]:
     """Return the active pods of a ReplicaSet and of all others of its Deployment."""
-    pods, siblings = ctx.views["pods"], ctx.views["siblings"]
-    assert isinstance(pods, Index)
-    assert isinstance(siblings, Index)
+    pods: Index = ctx.views["pods"]
     deployment = owner.metadata.controller
-    related = siblings.get(deployment.uid) if deployment is not None else [owner]
+    related = ctx.views["siblings"].get(deployment.uid) if deployment is not None else [owner]
     return [pod for related_set in related or [owner] for pod in pods.get(related_set.metadata.uid) if is_active(pod)]
 
 
@@ -164,22 +153,16 @@ def _status(ctx: TurnContext, owner: ReplicaSet, replicas: Sequence[Pod], pods: 
     min_ready_seconds, now = owner.spec.min_ready_seconds, ctx.moment
     labels = owner.spec.template.metadata.labels
     return attrs.evolve(
-        owner.status,
-        observed_generation=generation(owner),
-        replicas=len(replicas),
+        owner.status, observed_generation=generation(owner), replicas=len(replicas),
         fully_labeled_replicas=sum(labels.items() <= pod.metadata.labels.items() for pod in replicas),
         ready_replicas=sum(map(is_ready, replicas)),
         available_replicas=sum(is_available(pod, min_ready_seconds, now) for pod in replicas),
-        rest=owner.status.rest.with_(terminatingReplicas=sum(map(is_terminating, pods))),
+        rest=owner.status.rest.with_(terminatingReplicas=sum(map(is_terminating, pods)))
     )
 
 
 def _wake_when_available(ctx: TurnContext, cause: str, owner: ReplicaSet, replicas: Sequence[Pod]) -> None:
-    """Wake the ReplicaSet when the next ready pod becomes available."""
     seconds = owner.spec.min_ready_seconds
     waits = [seconds_until_available(pod, seconds, ctx.moment) for pod in replicas if is_ready(pod)] if seconds else []
     if any(wait > 0 for wait in waits):
         ctx.wake_after(cause, min(wait for wait in waits if wait > 0))
-
-
-__all__ = ["NAME", "component"]

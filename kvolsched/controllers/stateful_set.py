@@ -14,7 +14,7 @@ from functools import partial
 
 import attrs
 
-from ..api.kinds.meta import EMPTY, Frozen, ObjectMeta, OwnerReference, evolve_parts
+from ..api.kinds.meta import EMPTY, Frozen, ObjectMeta, evolve_parts
 from ..api.kinds.pod import Pod, PodTemplateSpec
 from ..api.kinds.pod_volume import PersistentVolumeClaimVolumeSource, Volume
 from ..api.kinds.volume import PersistentVolumeClaim
@@ -78,7 +78,6 @@ def _views(_seen: InformerCache) -> dict[str, View]:
 
 
 def _sets_of(_ctx: TurnContext, key: Key, old: object, new: object) -> Iterator[str]:
-    """Yield a StatefulSet that has changed, or the owner of a changed pod."""
     if key.kind == KIND:
         if new is not None:
             yield f"{key.namespace}/{key.name}"
@@ -118,7 +117,6 @@ def _revisions(ctx: TurnContext, cause: str, owner: StatefulSet) -> StatefulSetR
 
 
 def _revision_name(owner: StatefulSet) -> str:
-    """Return the name of the revision of a StatefulSet's present template."""
     found: StatefulSet = with_unmodelled_defaults(owner)
     return f"{owner.metadata.name}-{revision_hash(found.spec.template, owner.status.rest.get('collisionCount', 0))}"
 
@@ -137,10 +135,7 @@ class StatefulSetReplicas:
     def __init__(
         self, plan: PlanBuilder, owner: StatefulSet, revisions: StatefulSetRevisions, options: StatefulSetOptions
     ) -> None:
-        self.plan = plan
-        self.owner = owner
-        self.revisions = revisions
-        self.options = options
+        self.plan, self.owner, self.revisions, self.options = plan, owner, revisions, options
         self.pods = _pods(plan.ctx, owner)
         start = int(owner.spec.rest.get("ordinals", EMPTY).get("start", 0))
         self.ordinals = range(start, start + (1 if owner.spec.replicas is None else owner.spec.replicas))
@@ -180,8 +175,7 @@ class StatefulSetReplicas:
     def scale_down(self) -> bool:
         """Delete the replicas that are too many, the highest first; say whether the sync stops here."""
         condemned = sorted((number for number in self.pods if number not in self.ordinals), reverse=True)
-        unhealthy = (number for number in sorted(self.pods) if not self._is_healthy(self.pods[number]))
-        first_unhealthy = next(unhealthy, None)
+        first_unhealthy = next((n for n in sorted(self.pods) if not self._is_healthy(self.pods[n])), None)
         for ordinal in condemned:
             pod = self.pods[ordinal]
             if pod.metadata.deletion_timestamp is None:
@@ -203,8 +197,7 @@ class StatefulSetReplicas:
         missing = [n for n in targets if n not in self.pods or not self._is_healthy(self.pods[n])]
         max_unavailable = scaled_value(rolling.get("maxUnavailable", 1), len(self.ordinals), up=True) or 1
         if max_unavailable > 1:
-            old = [n for n in targets if self._is_old(n)]
-            replaced = old[: max(0, max_unavailable - len(missing))]
+            replaced = [n for n in targets if self._is_old(n)][: max(0, max_unavailable - len(missing))]
             return sum([self._replace(self.pods[ordinal]) for ordinal in replaced])
         for ordinal in targets:
             if self._is_old(ordinal):
@@ -222,7 +215,6 @@ class StatefulSetReplicas:
         return int(_revision(pod, self.revisions.update) == self.revisions.current)
 
     def _create(self, ordinal: int) -> None:
-        """Create a replica's claims that do not exist yet, then its pod."""
         plan, owner, pod = self.plan, self.owner, self._new_pod(ordinal)
         in_set = f"Pod {pod.metadata.name} in StatefulSet {owner.metadata.name}"
         for claim in claims_for(owner, ordinal):
@@ -258,8 +250,7 @@ class StatefulSetReplicas:
         if template is None or ordinal >= self.ordinals.start + partition:
             template, revision = self.owner.spec.template, self.revisions.update
         pod = pod_for(evolve_parts(self.owner, spec={"template": template}), ordinal)
-        labels = pod.metadata.labels.merged({REVISION_LABEL: revision})
-        return evolve_parts(pod, metadata={"labels": labels})
+        return evolve_parts(pod, metadata={"labels": pod.metadata.labels.merged({REVISION_LABEL: revision})})
 
     def _delete(self, pod: Pod) -> None:
         message = f"Delete Pod {pod.metadata.name} in StatefulSet {self.owner.metadata.name} successful"
@@ -291,17 +282,13 @@ class StatefulSetReplicas:
         pods = list(self.pods.values())
         live_pods = [pod for pod in pods if pod.metadata.deletion_timestamp is None]
         status = attrs.evolve(
-            owner.status,
-            observed_generation=generation(owner),
-            replicas=len(pods),
+            owner.status, observed_generation=generation(owner), replicas=len(pods),
             current_replicas=sum(_revision(pod, current) == current for pod in live_pods) - replaced,
             updated_replicas=sum(_revision(pod, update) == update for pod in live_pods),
-            ready_replicas=sum(map(is_running_and_ready, pods)),
-            available_replicas=sum(map(self._is_available, pods)),
+            ready_replicas=sum(map(is_running_and_ready, pods)), available_replicas=sum(map(self._is_available, pods))
         )
         if self.options.revisions:
-            status = attrs.evolve(status, current_revision=current, update_revision=update)
-            status = _with_update_completed(status)
+            status = _with_update_completed(attrs.evolve(status, current_revision=current, update_revision=update))
         words = f"StatefulSet controller updates the status of {reference_of(owner)}: "
         words += f"{status.ready_replicas} of {len(self.ordinals)} ready"
         self.plan.update_status(owner, attrs.evolve(owner, status=status), words)
@@ -317,19 +304,15 @@ class StatefulSetReplicas:
 
 def _with_update_completed(status: StatefulSetStatus) -> StatefulSetStatus:
     """Return a status whose current revision is the update revision, if all replicas are ready and updated."""
-    if status.current_revision == status.update_revision:
-        return status
-    if not status.updated_replicas == status.replicas == status.ready_replicas:
+    completed = status.updated_replicas == status.replicas == status.ready_replicas
+    if not completed or status.current_revision == status.update_revision:
         return status
     return attrs.evolve(status, current_replicas=status.updated_replicas, current_revision=status.update_revision)
 
 
 def _pods(ctx: TurnContext, owner: StatefulSet) -> dict[int, Pod]:
-    """Return the pods of a StatefulSet by ordinal."""
-    index = ctx.views["pods"]
-    assert isinstance(index, Index)
     found = {}
-    for pod in index.get(owner.metadata.uid):
+    for pod in ctx.views["pods"].get(owner.metadata.uid):
         name, _, ordinal = pod.metadata.name.rpartition("-")
         if name == owner.metadata.name and ordinal.isdecimal():
             found[int(ordinal)] = pod
@@ -339,27 +322,22 @@ def _pods(ctx: TurnContext, owner: StatefulSet) -> dict[int, Pod]:
 def _with_policy_owner(meta: ObjectMeta, owner: StatefulSet, scaled_away: Pod | None) -> ObjectMeta:
     """Return a claim's metadata with the owner that the retention policy gives it; other owners stay."""
     policy = owner.spec.rest.get("persistentVolumeClaimRetentionPolicy") or EMPTY
-    others = tuple(other for other in meta.owner_references if other.kind not in (KIND, "Pod"))
-    added: tuple[OwnerReference, ...] = ()
+    others = owners = tuple(other for other in meta.owner_references if other.kind not in (KIND, "Pod"))
     if scaled_away is not None and policy.get("whenScaled") == "Delete":
-        added = (controller_reference(scaled_away),)
+        owners = (*others, controller_reference(scaled_away))
     elif policy.get("whenDeleted") == "Delete":
-        added = (controller_reference(owner),)
-    if (*others, *added) == meta.owner_references:
-        return meta
-    return attrs.evolve(meta, owner_references=(*others, *added))
+        owners = (*others, controller_reference(owner))
+    return meta if owners == meta.owner_references else attrs.evolve(meta, owner_references=owners)
 
 
 def pod_for(owner: StatefulSet, ordinal: int) -> Pod:
     """Return a replica: a pod of the template with its own name, labels and claims."""
     template, name = owner.spec.template, f"{owner.metadata.name}-{ordinal}"
     claims = {
-        claim.metadata.name: Volume(
-            name=claim.metadata.name,
-            persistent_volume_claim=PersistentVolumeClaimVolumeSource(claim_name=f"{claim.metadata.name}-{name}"),
-        )
+        claim.metadata.name: PersistentVolumeClaimVolumeSource(claim_name=f"{claim.metadata.name}-{name}")
         for claim in owner.spec.volume_claim_templates
     }
+    claim_volumes = (Volume(name=volume, persistent_volume_claim=source) for volume, source in claims.items())
     others = tuple(volume for volume in template.spec.volumes if volume.name not in claims)
     labels = template.metadata.labels.merged({POD_NAME: name, POD_INDEX: str(ordinal)})
     rest = template.spec.rest.merged({"hostname": name})
@@ -367,13 +345,10 @@ def pod_for(owner: StatefulSet, ordinal: int) -> Pod:
         rest = rest.merged({"subdomain": owner.spec.service_name})
     return Pod(
         metadata=ObjectMeta(
-            name=name,
-            namespace=owner.metadata.namespace or "default",
-            labels=labels,
-            annotations=template.metadata.annotations,
-            owner_references=(controller_reference(owner),),
+            name=name, namespace=owner.metadata.namespace or "default", labels=labels,
+            annotations=template.metadata.annotations, owner_references=(controller_reference(owner),)
         ),
-        spec=attrs.evolve(template.spec, volumes=(*claims.values(), *others), rest=rest),
+        spec=attrs.evolve(template.spec, volumes=(*claim_volumes, *others), rest=rest),
     )
 
 
@@ -383,12 +358,7 @@ def claims_for(owner: StatefulSet, ordinal: int) -> Iterator[PersistentVolumeCla
     selected = selector.match_labels if selector is not None else Frozen()
     for template in owner.spec.volume_claim_templates:
         meta = attrs.evolve(
-            template.metadata,
-            name=f"{template.metadata.name}-{owner.metadata.name}-{ordinal}",
-            namespace=owner.metadata.namespace or "default",
-            labels=template.metadata.labels.merged(selected),
+            template.metadata, name=f"{template.metadata.name}-{owner.metadata.name}-{ordinal}",
+            namespace=owner.metadata.namespace or "default", labels=template.metadata.labels.merged(selected)
         )
         yield attrs.evolve(template, metadata=meta)
-
-
-__all__ = ["NAME", "StatefulSetOptions", "claims_for", "component", "pod_for"]

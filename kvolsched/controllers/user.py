@@ -6,12 +6,11 @@ between any two of them.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 from ..world.apiserver import RefusedWrite, Write
 from ..world.component import Component, TurnContext
-from ..world.log import Key, Note
+from ..world.log import Note
 from ..world.reconciler import Reconciler, RemainingWrites
 
 NAME = "user"
@@ -19,26 +18,17 @@ NAME = "user"
 
 def component() -> Component:
     """Return the user."""
-    return Component(NAME, (), (Reconciler(NAME, _no_causes, _no_writes, _refused),))
+    return Component(NAME, (), (Reconciler(NAME, lambda *_change: (), lambda *_cause: (), _refused),))
 
 
 def schedule_writes(name: str, writes: Sequence[Write], order: int = 0) -> tuple[Note, RemainingWrites]:
     """Return the note, to be written to the world's log, that makes the user carry out these writes.
 
-    Args:
-        name: name of the plan in lanes and steps.
-        writes: the writes, in order.
-        order: the place in the log that decides whose turn is next.
+    `name` is the plan's in lanes and steps; `order` is the place in the log that decides whose turn is next.
     """
     return Note(NAME, f"plan {NAME}", name), RemainingWrites(tuple(writes), order)
 
 
-def _no_causes(_ctx: TurnContext, _key: Key, _old: Any, _new: Any) -> Iterator[str]:
-    yield from ()
-
-
-def _no_writes(_ctx: TurnContext, _cause: str) -> Sequence[Write]:
-    return ()
 
 
 def _refused(ctx: TurnContext, cause: str, outcome: RefusedWrite) -> None:
@@ -46,6 +36,3 @@ def _refused(ctx: TurnContext, cause: str, outcome: RefusedWrite) -> None:
     ctx.cancel_wake_up(cause)
     ctx.remember("failures", f"{NAME}|{cause}", None)
     ctx.describe(f"{outcome.write.words or cause}: refused, {outcome.message}")
-
-
-__all__ = ["NAME", "component", "schedule_writes"]

@@ -26,7 +26,6 @@ def component() -> Component:
 
 
 def _volumes(_ctx: TurnContext, key: Key, _old: Any, new: Any) -> Iterator[str]:
-    """Yield a volume that is not converted yet."""
     if new is not None and with_zone_affinity(new) is not new:
         yield key.name
 
@@ -39,6 +38,3 @@ def sync(ctx: TurnContext, cause: str) -> Sequence[Write]:
         words = f"zonal PV upgrade controller sets the node affinity of {reference_of(volume)} from its zone labels"
         plan.update(volume, with_zone_affinity(volume), words)
     return plan.writes
-
-
-__all__ = ["NAME", "component"]

@@ -10,9 +10,8 @@ from collections.abc import Iterator, Mapping, Sequence
 import attrs
 
 from kvolsched import volumes
-from kvolsched.api.kinds.meta import Frozen, ObjectMeta, OwnerReference
+from kvolsched.api.kinds.meta import Frozen, ObjectMeta, OwnerReference, Resources
 from kvolsched.api.kinds.pod_volume import PersistentVolumeClaimVolumeSource
-from kvolsched.api.kinds.resources import Resources
 from kvolsched.api.kinds.storage_class import DEFAULT_CLASS, WAIT_FOR_FIRST_CONSUMER, StorageClass
 from kvolsched.api.kinds.volume import PersistentVolumeClaim, PersistentVolumeClaimSpec
 from kvolsched.scheduler.pod_claims import named_claims

@@ -13,9 +13,8 @@ from .output import Description
 from .resource_lookup import ResourceNotFound, empty_message, find_keys, lookup_kind, object_not_found
 
 
-def describe(
-    cluster: ClusterCore, reference: str, name: str = "", namespace: str = "default", *, now: datetime | None = None
-) -> Description:
+def describe(cluster: ClusterCore, reference: str, name: str = "", namespace: str = "default", *,
+             now: datetime | None = None) -> Description:
     """Describe objects as `kubectl describe` prints them: `pod/web-0`, `pvc/shop/data`, or kind and name apart.
 
     A name that no object has stands for all names that begin with it; without a name, every object of the kind.

@@ -6,7 +6,7 @@ and `labels.Selector` (v1.36.2); widths are counted in code points.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from email.utils import format_datetime
 from fractions import Fraction
@@ -14,6 +14,7 @@ from itertools import groupby
 from typing import Any
 
 from ..api.kinds import quantity
+from ..api.kinds.meta import Condition
 from ..api.kinds.selector import LabelSelector, Requirement
 
 NONE, UNKNOWN, UNSET = "<none>", "<unknown>", "<unset>"
@@ -40,9 +41,6 @@ def align_columns(lines: Iterable[str], min_width: int = 0, padding: int = 2) ->
                 for row in rows:
                     row[column] = row[column].ljust(width)
     return "\n".join("".join(line) for line in cells)
-
-
-# -- time ----------------------------------------------------------------------------------------------------
 
 
 def parse_time(text: Any) -> datetime | None:
@@ -86,9 +84,6 @@ def _two_units(large: int, unit: str, small: int, other: str) -> str:
     return f"{large}{unit}{small}{other}" if small else f"{large}{unit}"
 
 
-# -- values --------------------------------------------------------------------------------------------------
-
-
 def go_string(value: Any) -> str:
     """Format a value as Go prints it: `true`, `false`, `<nil>`, lists in brackets."""
     if isinstance(value, bool):
@@ -129,10 +124,8 @@ def _format_requirement(requirement: Requirement) -> str:
 
 def format_requirements(requirements: Iterable[Requirement]) -> list[str]:
     """Format the requirements of a node selector term as `describe` lists them: `zone in [a, b]`."""
-    return [
-        f"{item.key} {item.operator.lower()}" + (f" [{', '.join(item.values)}]" if item.values else "")
-        for item in requirements
-    ]
+    return [f"{item.key} {item.operator.lower()}" + (f" [{', '.join(item.values)}]" if item.values else "")
+            for item in requirements]
 
 
 def field_lines(title: str, items: Sequence[str], prefix: str = "\t") -> list[str]:
@@ -163,7 +156,15 @@ def annotation_lines(title: str, annotations: Mapping[str, str]) -> list[str]:
     return field_lines(title, items)
 
 
-# -- quantities ----------------------------------------------------------------------------------------------
+def timed_condition_lines(conditions: Sequence[Condition], field: str, title: str) -> Iterator[str]:
+    """Yield the conditions of a node or claim with their times; `field` is the earlier one."""
+    if conditions:
+        yield "Conditions:"
+        yield f"  Type\tStatus\t{title}\tLastTransitionTime\tReason\tMessage"
+        yield "  ----\t------\t-----------------\t------------------\t------\t-------"
+    for condition in conditions:
+        times = f"{format_time(condition.rest.get(field))} \t{format_time(condition.last_transition_time)}"
+        yield f"  {condition.type} \t{condition.status} \t{times} \t{condition.reason} \t{condition.message}"
 
 
 def sum_quantities(texts: Iterable[str]) -> str:

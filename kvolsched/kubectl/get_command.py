@@ -74,40 +74,22 @@ def get(  # noqa: PLR0913 - as many as kubectl has
         items = [objects[key] for _, keys in keys_by_kind for key in keys]
         return Description(_serialize(items, output, as_list=len(names) != 1 or len(kinds) != 1))
     tables = tuple(
-        _table(
-            objects, kind, keys, scope, now or cluster.moment, wide=wide or output == "wide", show_labels=show_labels,
-            prefixed=len(kinds) > 1,
-        )
+        _table(objects, kind, keys, scope, now or cluster.moment, wide=wide or output == "wide",
+               show_labels=show_labels, prefixed=len(kinds) > 1)
         for kind, keys in keys_by_kind
     )  # fmt: skip
     return tables[0] if len(tables) == 1 else Listings(tables)
 
 
-def list_objects(
-    objects: Mapping[Key, Any],
-    kind: Kind,
-    namespace: str | None,
-    now: datetime,
-    *,
-    wide: bool = False,
-    show_labels: bool = False,
-) -> Listing:
+def list_objects(objects: Mapping[Key, Any], kind: Kind, namespace: str | None, now: datetime, *, wide: bool = False,
+                 show_labels: bool = False) -> Listing:
     """List the objects of a kind as of this time; a namespace of None stands for all."""
     keys = find_keys(objects, kind, namespace)
     return _table(objects, kind, keys, namespace, now, wide=wide, show_labels=show_labels)
 
 
-def _table(
-    objects: Mapping[Key, Any],
-    kind: Kind,
-    keys: Sequence[Key],
-    namespace: str | None,
-    now: datetime,
-    *,
-    wide: bool,
-    show_labels: bool,
-    prefixed: bool = False,
-) -> Listing:
+def _table(objects: Mapping[Key, Any], kind: Kind, keys: Sequence[Key], namespace: str | None, now: datetime, *,
+           wide: bool, show_labels: bool, prefixed: bool = False) -> Listing:
     table = TABLES[kind.name]
     shown = table.shown_columns(wide=wide)
     name_column = table.columns.index("NAME")

@@ -58,23 +58,17 @@ def upstream_profile() -> Profile:
 
 def design_profile() -> Profile:
     """Return the plugins of the design documents, in the order and with the words of the releases that shipped them."""
-    fit = NodeResourcesFit(
-        too_many_pods=Reason(0, "Insufficient pods", Code.UNSCHEDULABLE), is_compared=is_any_asked_for
-    )
+    fit = NodeResourcesFit(too_many_pods=Reason(0, "Insufficient pods", Code.UNSCHEDULABLE),
+                           is_compared=is_any_asked_for)
     return Profile(
         "design",
         (
             EnabledPlugin(NodeUnschedulable()),
             EnabledPlugin(fit, 1, "general"),
             EnabledPlugin(NodeName(mismatched=Reason(0, "node(s) didn't match the requested hostname")), 1, "general"),
-            EnabledPlugin(
-                NodeAffinity(unmatched=Reason(0, "node(s) didn't match node selector"), restriction=any_node),
-                1,
-                "general",
-            ),
-            EnabledPlugin(
-                TaintToleration(untolerated=Reason(0, "node(s) had taints that the pod didn't tolerate")), 1
-            ),
+            EnabledPlugin(NodeAffinity(unmatched=Reason(0, "node(s) didn't match node selector"), restriction=any_node),
+                          1, "general"),
+            EnabledPlugin(TaintToleration(untolerated=Reason(0, "node(s) had taints that the pod didn't tolerate")), 1),
             EnabledPlugin(NodeVolumeLimits(counted=bound_volumes, document_name="MaxPDVolumeCount")),
             EnabledPlugin(CHECK_VOLUME_BINDING, 1),
             EnabledPlugin(VolumeZone(claim_error=ignore_claims, document_name="NoVolumeZoneConflict")),

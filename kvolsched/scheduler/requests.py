@@ -76,9 +76,8 @@ def format_amount(resource: str, amount: int) -> str:
 
 
 @lru_cache(maxsize=1 << 14)
-def _sum_requests(
-    containers: tuple[Container, ...], inits: tuple[Container, ...], overhead: Frozen, pod_resources: Frozen
-) -> Requests:
+def _sum_requests(containers: tuple[Container, ...], inits: tuple[Container, ...], overhead: Frozen,
+                  pod_resources: Frozen) -> Requests:
     real = _total(containers, inits, {})
     scored = _total(containers, inits, {CPU: SCORED_CPU, MEMORY: SCORED_MEMORY})
     for resource, text in pod_resources.get("requests", EMPTY).items():  # pod-level requests replace the sums
@@ -87,16 +86,12 @@ def _sum_requests(
         real[resource] = real.get(resource, Fraction(0)) + parse(text)
         scored[resource] = scored.get(resource, Fraction(0)) + parse(text)
     amounts = {resource: to_units(resource, number) for resource, number in sorted(real.items())}
-    return Requests(
-        {resource: amount for resource, amount in amounts.items() if amount},
-        to_units(CPU, scored.get(CPU, Fraction(0))),
-        to_units(MEMORY, scored.get(MEMORY, Fraction(0))),
-    )
+    return Requests({resource: amount for resource, amount in amounts.items() if amount},
+                    to_units(CPU, scored.get(CPU, Fraction(0))), to_units(MEMORY, scored.get(MEMORY, Fraction(0))))
 
 
-def _total(
-    containers: Iterable[Container], inits: Iterable[Container], defaults: Mapping[str, Fraction]
-) -> dict[str, Fraction]:
+def _total(containers: Iterable[Container], inits: Iterable[Container],
+           defaults: Mapping[str, Fraction]) -> dict[str, Fraction]:
     """Return max(containers + sidecars, each init container + the sidecars before it), resource by resource."""
     running: dict[str, Fraction] = {}
     for container in containers:

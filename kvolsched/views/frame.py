@@ -16,57 +16,16 @@ from attrs import field, frozen
 from kvolsched.views.ledger_rows import CapacityLedger, CapacityRow, ObjectStory, ObjectStoryRow, SkewLedger, SkewRow
 
 __all__ = [
-    "CHANGE_OPS",
-    "CLAIM_STATES",
-    "ERROR",
-    "FAMILIES",
-    "MARK_KINDS",
-    "NODE_VERDICTS",
-    "NOTHING",
-    "NOT_ASKED",
-    "PASS",
-    "POD_STATES",
-    "QUEUE_STATES",
-    "REJECT",
-    "UNRESOLVABLE",
-    "VOLUME_STATES",
-    "CapacityLedger",
-    "CapacityRow",
-    "CellDetail",
-    "ChangeRow",
-    "ClaimRow",
-    "ClassRow",
-    "Cursor",
-    "EventRow",
-    "Frame",
-    "Head",
-    "Lane",
-    "Mark",
-    "NextActor",
-    "NodeRow",
-    "ObjectStory",
-    "ObjectStoryRow",
-    "PluginHead",
-    "PodRow",
-    "ScoreRow",
-    "SkewLedger",
-    "SkewRow",
-    "VerdictRow",
-    "Verdicts",
-    "VolumeRow",
+    "CHANGE_OPS", "CLAIM_STATES", "ERROR", "FAMILIES", "MARK_KINDS", "NODE_VERDICTS", "NOTHING", "NOT_ASKED", "PASS",
+    "POD_STATES", "QUEUE_STATES", "REJECT", "UNRESOLVABLE", "VOLUME_STATES", "CapacityLedger", "CapacityRow",
+    "CellDetail", "ChangeRow", "ClaimRow", "ClassRow", "Cursor", "EventRow", "Frame", "Head", "Lane", "Mark",
+    "NextActor", "NodeRow", "ObjectStory", "ObjectStoryRow", "PluginHead", "PodRow", "ScoreRow", "SkewLedger",
+    "SkewRow", "VerdictRow", "Verdicts", "VolumeRow",
 ]
 
 POD_STATES = ("pending", "gated", "assumed", "bound", "running", "terminating", "succeeded", "failed")
 QUEUE_STATES = ("", "active", "back-off", "unschedulable", "gated", "waiting for volumes", "binding")
-CLAIM_STATES = (
-    "pending",
-    "waits for first consumer",
-    "assumed",
-    "selected node",
-    "bound",
-    "lost",
-    "terminating",
-)
+CLAIM_STATES = ("pending", "waits for first consumer", "assumed", "selected node", "bound", "lost", "terminating")
 VOLUME_STATES = ("available", "assumed", "reserved", "bound", "released", "failed", "pending", "terminating")
 NODE_VERDICTS = ("not judged", "fits", "chosen", "rejected", "not asked")
 FAMILIES = ("node", "resources", "storage", "spread")
@@ -82,399 +41,252 @@ cannot help, error, not asked (PreFilter said so, or the node fell out before)."
 class Head:
     """The headline of a frame: the place in the run, who acted, and one sentence about it."""
 
-    scenario: str = ""
-    """Name of the scenario."""
-    revision: str = "upstream"
-    """Name of the rules: upstream, design or draft."""
-    branch: str = "main"
-    """Branch of the log that is shown."""
-    step: int = 0
-    """Number of the present step (of the turn when gear is turns)."""
-    steps_known: int = 0
-    """Last step known on this branch."""
-    gear: str = "steps"
-    """Unit of `step`: steps or turns."""
-    time: float = 0.0
-    """Simulated time, seconds."""
-    actor: str = ""
-    """Display name of the actor of this step; empty at step 0."""
-    actor_id: str = ""
-    """Key of that actor among the lanes."""
-    sentence: str = ""
-    """What happened: one sentence that names objects and rule."""
-    hot: tuple[str, ...] = ()
-    """Refs that this step changed, sorted."""
-    focus: str = ""
-    """Ref of the pod that the verdicts are about; empty when there is none."""
+    scenario: str = ""  # Name of the scenario
+    revision: str = "upstream"  # Name of the rules: upstream, design or draft
+    branch: str = "main"  # Branch of the log that is shown
+    step: int = 0  # Number of the present step (of the turn when gear is turns)
+    steps_known: int = 0  # Last step known on this branch
+    gear: str = "steps"  # Unit of `step`: steps or turns
+    time: float = 0.0  # Simulated time, seconds
+    actor: str = ""  # Display name of the actor of this step; empty at step 0
+    actor_id: str = ""  # Key of that actor among the lanes
+    sentence: str = ""  # What happened: one sentence that names objects and rule
+    hot: tuple[str, ...] = ()  # Refs that this step changed, sorted
+    focus: str = ""  # Ref of the pod that the verdicts are about; empty when there is none
 
 
 @frozen
 class NextActor:
     """One actor that may act now, and what that would do."""
 
-    actor: str
-    """Key of the actor, what `step(actor)` takes."""
-    label: str
-    """Its name as people read it."""
-    component: str
-    """Component it belongs to."""
-    words: str
-    """What it would do, without a subject: "annotate pvc/data-web-0 selected-node=node-a"."""
-    default: bool = False
-    """Whether a plain step chooses it."""
-    changes_nothing: bool = False
-    """Whether its turn would change nothing."""
+    actor: str  # Key of the actor, what `step(actor)` takes
+    label: str  # Its name as people read it
+    component: str  # Component it belongs to
+    words: str  # What it would do, without a subject: "annotate pvc/data-web-0 selected-node=node-a"
+    default: bool = False  # Whether a plain step chooses it
+    changes_nothing: bool = False  # Whether its turn would change nothing
 
 
 @frozen
 class NodeRow:
     """A node in the API, with the last verdict on it for the pod in focus."""
 
-    ref: str
-    """node/NAME."""
-    name: str
-    """Name of the node."""
-    topology: tuple[tuple[str, str], ...] = ()
-    """Its labels, (key, value), sorted."""
-    cpu_used: int = 0
-    """Requested by pods bound to it in the API, millicores."""
-    cpu: int = 0
-    """Allocatable, millicores."""
-    memory_used: int = 0
-    """Requested by pods bound to it, bytes."""
-    memory: int = 0
-    """Allocatable, bytes."""
-    pods_used: int = 0
-    """Pods bound to it."""
-    pods: int = 110
-    """Allocatable, pods."""
-    ready: bool = True
-    """Condition Ready."""
-    unschedulable: bool = False
-    """Cordoned."""
-    taints: tuple[str, ...] = ()
-    """Taints as kubectl writes them: "key=value:NoSchedule"."""
-    verdict: str = "not judged"
-    """One of NODE_VERDICTS."""
-    first: int = -1
-    """Index into Verdicts.plugins of the plugin that rejects first; -1: none."""
-    reason: str = ""
-    """Its reasons in words, joined by ", "."""
-    resolvable: bool = True
-    """Whether removing pods could help."""
-    score: int = -1
-    """Total score; -1: not scored."""
+    ref: str  # node/NAME
+    name: str  # Name of the node
+    topology: tuple[tuple[str, str], ...] = ()  # Its labels, (key, value), sorted
+    cpu_used: int = 0  # Requested by pods bound to it in the API, millicores
+    cpu: int = 0  # Allocatable, millicores
+    memory_used: int = 0  # Requested by pods bound to it, bytes
+    memory: int = 0  # Allocatable, bytes
+    pods_used: int = 0  # Pods bound to it
+    pods: int = 110  # Allocatable, pods
+    ready: bool = True  # Condition Ready
+    unschedulable: bool = False  # Cordoned
+    taints: tuple[str, ...] = ()  # Taints as kubectl writes them: "key=value:NoSchedule"
+    verdict: str = "not judged"  # One of NODE_VERDICTS
+    first: int = -1  # Index into Verdicts.plugins of the plugin that rejects first; -1: none
+    reason: str = ""  # Its reasons in words, joined by ", "
+    resolvable: bool = True  # Whether removing pods could help
+    score: int = -1  # Total score; -1: not scored
 
 
 @frozen
 class PodRow:
     """A pod in the API, with what the scheduler's cache and queue have of it."""
 
-    ref: str
-    """pod/NAME or pod/NAMESPACE/NAME."""
-    name: str
-    """Name of the pod."""
-    namespace: str = "default"
-    """Its namespace."""
-    node: str = ""
-    """spec.nodeName; empty: none."""
-    assumed_node: str = ""
-    """Its node in the scheduler's cache, not yet in the API."""
-    nominated_node: str = ""
-    """status.nominatedNodeName."""
-    state: str = "pending"
-    """One of POD_STATES, by the API (assumed: pending in the API, assumed in the cache)."""
-    gates: tuple[str, ...] = ()
-    """Scheduling gates that remain."""
-    in_focus: bool = False
-    """Whether it has claims or is judged: drawn as a block with its claims, other pods as chips."""
-    claims: tuple[str, ...] = ()
-    """Refs of its claims, in the order of spec.volumes."""
-    cpu: int = 0
-    """Request, millicores."""
-    memory: int = 0
-    """Request, bytes."""
-    queue: str = ""
-    """One of QUEUE_STATES: its part of the scheduling queue; empty: not queued."""
-    wait: float = 0.0
-    """Seconds of back-off left; 0: none."""
-    attempts: int = 0
-    """Scheduling attempts so far."""
+    ref: str  # pod/NAME or pod/NAMESPACE/NAME
+    name: str  # Name of the pod
+    namespace: str = "default"  # Its namespace
+    node: str = ""  # spec.nodeName; empty: none
+    assumed_node: str = ""  # Its node in the scheduler's cache, not yet in the API
+    nominated_node: str = ""  # status.nominatedNodeName
+    state: str = "pending"  # One of POD_STATES, by the API (assumed: pending in the API, assumed in the cache)
+    gates: tuple[str, ...] = ()  # Scheduling gates that remain
+    in_focus: bool = False  # Whether it has claims or is judged: drawn as a block with its claims, other pods as chips
+    claims: tuple[str, ...] = ()  # Refs of its claims, in the order of spec.volumes
+    cpu: int = 0  # Request, millicores
+    memory: int = 0  # Request, bytes
+    queue: str = ""  # One of QUEUE_STATES: its part of the scheduling queue; empty: not queued
+    wait: float = 0.0  # Seconds of back-off left; 0: none
+    attempts: int = 0  # Scheduling attempts so far
 
 
 @frozen
 class ClaimRow:
     """A PersistentVolumeClaim in the API, with what the scheduler's cache has of it."""
 
-    ref: str
-    """pvc/NAME or pvc/NAMESPACE/NAME."""
-    name: str
-    """Name of the claim."""
-    class_name: str = ""
-    """StorageClass; empty: none."""
-    mode: str = ""
-    """Binding mode of that class: Immediate or WaitForFirstConsumer."""
-    size: str = ""
-    """Request as written: 100Gi."""
-    state: str = "pending"
-    """One of CLAIM_STATES."""
-    selected_node: str = ""
-    """Annotation volume.kubernetes.io/selected-node."""
-    assumed_node: str = ""
-    """Selected node in the scheduler's cache, not yet in the API."""
-    volume: str = ""
-    """spec.volumeName; empty: none."""
-    assumed_volume: str = ""
-    """Volume that the scheduler has assumed for it."""
-    pods: tuple[str, ...] = ()
-    """Refs of the pods that use it, sorted."""
+    ref: str  # pvc/NAME or pvc/NAMESPACE/NAME
+    name: str  # Name of the claim
+    class_name: str = ""  # StorageClass; empty: none
+    mode: str = ""  # Binding mode of that class: Immediate or WaitForFirstConsumer
+    size: str = ""  # Request as written: 100Gi
+    state: str = "pending"  # One of CLAIM_STATES
+    selected_node: str = ""  # Annotation volume.kubernetes.io/selected-node
+    assumed_node: str = ""  # Selected node in the scheduler's cache, not yet in the API
+    volume: str = ""  # spec.volumeName; empty: none
+    assumed_volume: str = ""  # Volume that the scheduler has assumed for it
+    pods: tuple[str, ...] = ()  # Refs of the pods that use it, sorted
 
 
 @frozen
 class VolumeRow:
     """A PersistentVolume, and the nodes that reach it."""
 
-    ref: str
-    """pv/NAME."""
-    name: str
-    """Name of the volume."""
-    class_name: str = ""
-    """StorageClass; empty: none."""
-    size: str = ""
-    """Capacity as written: 100Gi."""
-    state: str = "available"
-    """One of VOLUME_STATES."""
-    reach: str = "all"
-    """From its node affinity: "node:N", "zone:Z", "zones:Z1,Z2", "all" or "nowhere"."""
-    claim: str = ""
-    """spec.claimRef as a ref; empty: none."""
-    assumed_claim: str = ""
-    """Ref of the claim that the scheduler has assumed for it."""
-    reclaim: str = "Delete"
-    """Reclaim policy."""
+    ref: str  # pv/NAME
+    name: str  # Name of the volume
+    class_name: str = ""  # StorageClass; empty: none
+    size: str = ""  # Capacity as written: 100Gi
+    state: str = "available"  # One of VOLUME_STATES
+    reach: str = "all"  # From its node affinity: "node:N", "zone:Z", "zones:Z1,Z2", "all" or "nowhere"
+    claim: str = ""  # spec.claimRef as a ref; empty: none
+    assumed_claim: str = ""  # Ref of the claim that the scheduler has assumed for it
+    reclaim: str = "Delete"  # Reclaim policy
 
 
 @frozen
 class ClassRow:
     """A StorageClass."""
 
-    ref: str
-    """sc/NAME."""
-    name: str
-    """Name of the class."""
-    mode: str = "Immediate"
-    """volumeBindingMode."""
-    topologies: str = "any"
-    """allowedTopologies in words: "zone a, b" or "any"."""
-    provisioner: str = ""
-    """Its provisioner."""
+    ref: str  # sc/NAME
+    name: str  # Name of the class
+    mode: str = "Immediate"  # volumeBindingMode
+    topologies: str = "any"  # allowedTopologies in words: "zone a, b" or "any"
+    provisioner: str = ""  # Its provisioner
 
 
 @frozen
 class PluginHead:
     """A column of the verdict matrix."""
 
-    name: str
-    """Name of the plugin."""
-    letter: str
-    """One letter, distinct within the profile."""
-    family: str
-    """One of FAMILIES: decides the colour."""
+    name: str  # Name of the plugin
+    letter: str  # One letter, distinct within the profile
+    family: str  # One of FAMILIES: decides the colour
 
 
 @frozen
 class VerdictRow:
     """The verdicts of all plugins on one node, for one pod in one pass."""
 
-    node: str
-    """Name of the node."""
-    codes: str
-    """One code a plugin, in profile order: PASS, NOTHING, REJECT, UNRESOLVABLE, ERROR, NOT_ASKED."""
-    first: int = -1
-    """Index of the plugin that rejects first; -1: none."""
-    chosen: bool = False
-    """Whether the pass chose this node."""
+    node: str  # Name of the node
+    codes: str  # One code a plugin, in profile order: PASS, NOTHING, REJECT, UNRESOLVABLE, ERROR, NOT_ASKED
+    first: int = -1  # Index of the plugin that rejects first; -1: none
+    chosen: bool = False  # Whether the pass chose this node
 
 
 @frozen
 class ScoreRow:
     """One plugin's score of one node."""
 
-    node: str
-    """Name of the node."""
-    plugin: str
-    """Name of the plugin."""
-    raw: int
-    """Score that the plugin returned."""
-    normalised: int
-    """0 to 100."""
-    weight: int
-    """Weight of the plugin in the profile."""
-    total: int
-    """normalised × weight."""
+    node: str  # Name of the node
+    plugin: str  # Name of the plugin
+    raw: int  # Score that the plugin returned
+    normalised: int  # 0 to 100
+    weight: int  # Weight of the plugin in the profile
+    total: int  # normalised × weight
 
 
 @frozen
 class CellDetail:
     """The words of a rule for the selected cell of the matrix."""
 
-    node: str
-    """Name of the node."""
-    plugin: str
-    """Name of the plugin."""
-    code: str
-    """The cell's code, as in VerdictRow.codes."""
-    reasons: tuple[str, ...] = ()
-    """Reasons of the rule, in its order."""
-    evidence: tuple[str, ...] = ()
-    """Both sides of each comparison: "requests.cpu 500m > allocatable 4000m − requested 3800m = 200m"."""
-    rule: str = ""
-    """Source line of the rule; empty: not shown."""
+    node: str  # Name of the node
+    plugin: str  # Name of the plugin
+    code: str  # The cell's code, as in VerdictRow.codes
+    reasons: tuple[str, ...] = ()  # Reasons of the rule, in its order
+    evidence: tuple[str, ...] = ()  # Both sides of each comparison: "requests.cpu 500m > allocatable 4000m − ..."
+    rule: str = ""  # Source line of the rule; empty: not shown
 
 
 @frozen
 class Verdicts:
     """The last pass over the pod in focus, judged again where it was made."""
 
-    pod: str = ""
-    """Ref of the pod; empty: nothing judged."""
-    number: int = 0
-    """Number of the pass of this pod, from 1; 0: none yet."""
-    plugins: tuple[PluginHead, ...] = ()
-    """Columns in profile order."""
-    rows: tuple[VerdictRow, ...] = ()
-    """One row a node, sorted by node."""
-    scores: tuple[ScoreRow, ...] = ()
-    """Sorted by node, then profile order."""
-    prefilter: str = ""
-    """Message of the PreFilter that rejected the whole pod; then every code is NOT_ASKED."""
-    prefilter_plugin: str = ""
-    """Name of the plugin that rejected it."""
-    rules_changed: bool = False
-    """Whether judging again gives other codes than the pass did."""
-    cell: CellDetail | None = None
-    """Detail of the selected cell."""
+    pod: str = ""  # Ref of the pod; empty: nothing judged
+    number: int = 0  # Number of the pass of this pod, from 1; 0: none yet
+    plugins: tuple[PluginHead, ...] = ()  # Columns in profile order
+    rows: tuple[VerdictRow, ...] = ()  # One row a node, sorted by node
+    scores: tuple[ScoreRow, ...] = ()  # Sorted by node, then profile order
+    prefilter: str = ""  # Message of the PreFilter that rejected the whole pod; then every code is NOT_ASKED
+    prefilter_plugin: str = ""  # Name of the plugin that rejected it
+    rules_changed: bool = False  # Whether judging again gives other codes than the pass did
+    cell: CellDetail | None = None  # Detail of the selected cell
 
 
 @frozen
 class ChangeRow:
     """One change that this step wrote, tried to write or noted."""
 
-    kind: str
-    """api or note."""
-    component: str
-    """Component that wrote it or whose note it is: kube-scheduler."""
-    op: str
-    """One of CHANGE_OPS."""
-    ref: str
-    """Object it is about."""
-    field: str
-    """Path in the object ("spec.claimRef") or name of the note ("queue")."""
-    old: str = ""
-    """Value before, in words; empty: none."""
-    new: str = ""
-    """Value after, in words; empty: none."""
-    outcome: str = "done"
-    """done, or the refusal: Conflict, NotFound, AlreadyExists, Invalid, Forbidden."""
-    message: str = ""
-    """Words of the refusal."""
+    kind: str  # api or note
+    component: str  # Component that wrote it or whose note it is: kube-scheduler
+    op: str  # One of CHANGE_OPS
+    ref: str  # Object it is about
+    field: str  # Path in the object ("spec.claimRef") or name of the note ("queue")
+    old: str = ""  # Value before, in words; empty: none
+    new: str = ""  # Value after, in words; empty: none
+    outcome: str = "done"  # done, or the refusal: Conflict, NotFound, AlreadyExists, Invalid, Forbidden
+    message: str = ""  # Words of the refusal
 
 
 @frozen
 class EventRow:
     """One Event object."""
 
-    step: int
-    """Step that created or last repeated it."""
-    time: float
-    """Its first time, seconds."""
-    type: str
-    """Normal or Warning."""
-    reason: str
-    """Its reason: FailedScheduling."""
-    ref: str
-    """Object it is about."""
-    message: str
-    """Its message."""
-    count: int = 1
-    """Number of its occurrences."""
-    last: float = 0.0
-    """Its last time, seconds."""
+    step: int  # Step that created or last repeated it
+    time: float  # Its first time, seconds
+    type: str  # Normal or Warning
+    reason: str  # Its reason: FailedScheduling
+    ref: str  # Object it is about
+    message: str  # Its message
+    count: int = 1  # Number of its occurrences
+    last: float = 0.0  # Its last time, seconds
 
 
 @frozen
 class Mark:
     """The mark on a lane for what an actor did in one step."""
 
-    step: int
-    """The step."""
-    kind: str
-    """One of MARK_KINDS."""
-    verb: str = ""
-    """create, patch, update, status, bind, delete, event; or the note's name."""
-    ref: str = ""
-    """Object it was about."""
-    outcome: str = "done"
-    """done or the refusal."""
+    step: int  # The step
+    kind: str  # One of MARK_KINDS
+    verb: str = ""  # create, patch, update, status, bind, delete, event; or the note's name
+    ref: str = ""  # Object it was about
+    outcome: str = "done"  # done or the refusal
 
 
 @frozen
 class Cursor:
     """How far a component has seen one kind."""
 
-    kind: str
-    """Kind watched: Pod."""
-    position: int
-    """Step up to which it has seen everything of this kind."""
-    pending: int = 0
-    """Changes of this kind not yet seen."""
+    kind: str  # Kind watched: Pod
+    position: int  # Step up to which it has seen everything of this kind
+    pending: int = 0  # Changes of this kind not yet seen
 
 
 @frozen
 class Lane:
     """One actor's row on the timeline."""
 
-    actor: str
-    """Key of the actor."""
-    component: str
-    """Component it belongs to."""
-    label: str
-    """Its name as people read it: "scheduler · pass"."""
-    marks: tuple[Mark, ...] = ()
-    """Sorted by step; those after Head.step are known from an earlier visit."""
-    cursors: tuple[Cursor, ...] = ()
-    """One a kind watched, sorted by kind; empty: watches nothing (the user)."""
+    actor: str  # Key of the actor
+    component: str  # Component it belongs to
+    label: str  # Its name as people read it: "scheduler · pass"
+    marks: tuple[Mark, ...] = ()  # Sorted by step; those after Head.step are known from an earlier visit
+    cursors: tuple[Cursor, ...] = ()  # One a kind watched, sorted by kind; empty: watches nothing (the user)
 
 
 @frozen
 class Frame:
     """The present place of one run: all that is drawn."""
 
-    head: Head = field(factory=Head)
-    """Place, actor and sentence."""
-    next: tuple[NextActor, ...] = ()
-    """Actors that may act; the default first, then in lane order; empty: idle."""
-    nodes: tuple[NodeRow, ...] = ()
-    """Sorted by name."""
-    pods: tuple[PodRow, ...] = ()
-    """Sorted by (namespace, name)."""
-    claims: tuple[ClaimRow, ...] = ()
-    """Sorted by ref."""
-    volumes: tuple[VolumeRow, ...] = ()
-    """Sorted by name."""
-    classes: tuple[ClassRow, ...] = ()
-    """Sorted by name."""
-    verdicts: Verdicts = field(factory=Verdicts)
-    """The last pass over the pod in focus."""
-    changes: tuple[ChangeRow, ...] = ()
-    """Of this step, in the order of the log."""
-    events: tuple[EventRow, ...] = ()
-    """All known Events, sorted by (step, ref, reason): newest last."""
-    lanes: tuple[Lane, ...] = ()
-    """In the fixed order of the timeline."""
-    skew: tuple[SkewLedger, ...] = ()
-    """One a constraint of the pod in focus."""
-    capacity: tuple[CapacityLedger, ...] = ()
-    """One a claim of the pod in focus that is to be provisioned."""
-    story: ObjectStory = field(factory=ObjectStory)
-    """Of the object selected, else of the pod in focus."""
+    head: Head = field(factory=Head)  # Place, actor and sentence
+    next: tuple[NextActor, ...] = ()  # Actors that may act; the default first, then in lane order; empty: idle
+    nodes: tuple[NodeRow, ...] = ()  # Sorted by name
+    pods: tuple[PodRow, ...] = ()  # Sorted by (namespace, name)
+    claims: tuple[ClaimRow, ...] = ()  # Sorted by ref
+    volumes: tuple[VolumeRow, ...] = ()  # Sorted by name
+    classes: tuple[ClassRow, ...] = ()  # Sorted by name
+    verdicts: Verdicts = field(factory=Verdicts)  # The last pass over the pod in focus
+    changes: tuple[ChangeRow, ...] = ()  # Of this step, in the order of the log
+    events: tuple[EventRow, ...] = ()  # All known Events, sorted by (step, ref, reason): newest last
+    lanes: tuple[Lane, ...] = ()  # In the fixed order of the timeline
+    skew: tuple[SkewLedger, ...] = ()  # One a constraint of the pod in focus
+    capacity: tuple[CapacityLedger, ...] = ()  # One a claim of the pod in focus that is to be provisioned
+    story: ObjectStory = field(factory=ObjectStory)  # Of the object selected, else of the pod in focus

@@ -12,113 +12,73 @@ from attrs import frozen
 class SkewRow:
     """One domain of a spread constraint."""
 
-    domain: str
-    """Value of the topology key; "(no label)" for nodes without it."""
-    nodes: int
-    """Nodes in it."""
-    counted: int
-    """Matching pods that count."""
-    not_counted: tuple[tuple[int, str], ...] = ()
-    """Matching pods that do not, (how many, why)."""
-    left_out: str = ""
-    """Why this is no domain for the pod; empty: it is one."""
-    skew_if_placed: int = 0
-    """counted + self − minimum."""
-    fits: bool = True
-    """Whether the constraint allows the pod here."""
+    domain: str  # Value of the topology key; "(no label)" for nodes without it
+    nodes: int  # Nodes in it
+    counted: int  # Matching pods that count
+    not_counted: tuple[tuple[int, str], ...] = ()  # Matching pods that do not, (how many, why)
+    left_out: str = ""  # Why this is no domain for the pod; empty: it is one
+    skew_if_placed: int = 0  # counted + self − minimum
+    fits: bool = True  # Whether the constraint allows the pod here
 
 
 @frozen
 class SkewLedger:
     """One spread constraint of the pod in focus, domain by domain."""
 
-    pod: str
-    """Ref of the pod."""
-    key: str
-    """topologyKey."""
-    max_skew: int
-    """maxSkew."""
-    min_domains: int = 0
-    """minDomains; 0: not given."""
-    when: str = "DoNotSchedule"
-    """whenUnsatisfiable."""
-    selector: str = ""
-    """Label selector in words."""
-    self_match: int = 1
-    """1 if the pod matches its own selector, else 0."""
-    minimum: int = 0
-    """Global minimum as the rule uses it."""
-    minimum_domain: str = ""
-    """A domain that has it; empty when minDomains forces it to 0."""
-    rows: tuple[SkewRow, ...] = ()
-    """Sorted by domain; those left out last."""
+    pod: str  # Ref of the pod
+    key: str  # topologyKey
+    max_skew: int  # maxSkew
+    min_domains: int = 0  # minDomains; 0: not given
+    when: str = "DoNotSchedule"  # whenUnsatisfiable
+    selector: str = ""  # Label selector in words
+    self_match: int = 1  # 1 if the pod matches its own selector, else 0
+    minimum: int = 0  # Global minimum as the rule uses it
+    minimum_domain: str = ""  # A domain that has it; empty when minDomains forces it to 0
+    rows: tuple[SkewRow, ...] = ()  # Sorted by domain; those left out last
 
 
 @frozen
 class CapacityRow:
     """What one pool or topology segment offers to one claim."""
 
-    pool: str
-    """Name of the pool or segment."""
-    reach: str
-    """Nodes that reach it, in words: "1 node"."""
-    published: int | None = None
-    """CSIStorageCapacity.capacity, bytes; None: nothing published."""
-    largest_volume: int | None = None
-    """maximumVolumeSize, bytes; None: not given."""
-    age: float = 0.0
-    """Since it was published, seconds."""
-    expired: bool = False
-    """Whether it is older than the driver's period."""
-    driver_now: int | None = None
-    """Bytes that the driver has now in the simulation; None: unknown."""
-    fits: bool = False
-    """Whether the rule accepts it, by what is published."""
-    reason: str = ""
-    """Why not, in words."""
+    pool: str  # Name of the pool or segment
+    reach: str  # Nodes that reach it, in words: "1 node"
+    published: int | None = None  # CSIStorageCapacity.capacity, bytes; None: nothing published
+    largest_volume: int | None = None  # maximumVolumeSize, bytes; None: not given
+    age: float = 0.0  # Since it was published, seconds
+    expired: bool = False  # Whether it is older than the driver's period
+    driver_now: int | None = None  # Bytes that the driver has now in the simulation; None: unknown
+    fits: bool = False  # Whether the rule accepts it, by what is published
+    reason: str = ""  # Why not, in words
 
 
 @frozen
 class CapacityLedger:
     """One claim that is to be provisioned, pool by pool."""
 
-    claim: str
-    """Ref of the claim."""
-    class_name: str
-    """Its class."""
-    request: int
-    """Size requested, bytes."""
-    unchecked: str = ""
-    """Why capacity is not checked ("Driver X does not publish capacity: not checked"); empty: it is."""
-    rows: tuple[CapacityRow, ...] = ()
-    """Sorted by pool."""
+    claim: str  # Ref of the claim
+    class_name: str  # Its class
+    request: int  # Size requested, bytes
+    unchecked: str = ""  # Why capacity is not checked ("Driver X does not publish capacity: not checked"); empty: it is
+    rows: tuple[CapacityRow, ...] = ()  # Sorted by pool
 
 
 @frozen
 class ObjectStoryRow:
     """One change in the life of an object."""
 
-    step: int
-    """Step of the change."""
-    time: float
-    """Seconds."""
-    actor: str
-    """Display name of the actor."""
-    op: str
-    """One of CHANGE_OPS."""
-    field: str
-    """Field that changed."""
-    old: str = ""
-    """Value before, in words."""
-    new: str = ""
-    """Value after, in words."""
+    step: int  # Step of the change
+    time: float  # Seconds
+    actor: str  # Display name of the actor
+    op: str  # One of CHANGE_OPS
+    field: str  # Field that changed
+    old: str = ""  # Value before, in words
+    new: str = ""  # Value after, in words
 
 
 @frozen
 class ObjectStory:
     """Every change in the life of one object."""
 
-    ref: str = ""
-    """Ref of the object; empty: none is selected."""
-    rows: tuple[ObjectStoryRow, ...] = ()
-    """In the order in which they were written."""
+    ref: str = ""  # Ref of the object; empty: none is selected
+    rows: tuple[ObjectStoryRow, ...] = ()  # In the order in which they were written

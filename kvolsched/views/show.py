@@ -109,13 +109,9 @@ def disagreement(found: Any, head: str = "") -> Figure:
     """Draw a recorded verdict beside a learner's (`exercise.Disagreement`): all nodes, and both sides of one."""
     answer, plugin = found.answer, found.case.plugin
     rows = tuple(
-        disagreement_picture.ComparedRow(
-            node=node.node,
-            recorded=", ".join(node.recorded),
-            yours=node.failed or ", ".join(node.yours),
-            differs=not node.agrees,
-            failed=bool(node.failed),
-        )
+        disagreement_picture.ComparedRow(node=node.node, recorded=", ".join(node.recorded),
+                                         yours=node.failed or ", ".join(node.yours), differs=not node.agrees,
+                                         failed=bool(node.failed))
         for node in found.answers
     )
     does = "rejects it, your rule does not" if answer.recorded else "lets it pass, your rule does not"

@@ -148,14 +148,10 @@ class ApiServer:
         series: sources that record Events by the events.k8s.io API: by object version, not by message (see `events`).
     """
 
-    def __init__(
-        self,
-        admit: Admit = lambda _verb, _old, new, _log: new,
-        subresources: Mapping[str, Subresource] | None = None,
-        permit: Permit = lambda _component, _verb, _kind: True,
-        generations: Iterable[str] = (),
-        series: Iterable[str] = (),
-    ) -> None:
+    def __init__(self, admit: Admit = lambda _verb, _old, new, _log: new,
+                 subresources: Mapping[str, Subresource] | None = None,
+                 permit: Permit = lambda _component, _verb, _kind: True,
+                 generations: Iterable[str] = (), series: Iterable[str] = ()) -> None:
         self.admit = admit
         self.subresources = dict(subresources or {})
         self.permit = permit
@@ -202,13 +198,9 @@ class ApiServer:
             return self._refuse(write, Denial("AlreadyExists", message))
         born = log.notes.get(Note("world", "gone", "/".join(write.key)), 0)
         meta: ObjectMeta = attrs.evolve(
-            new.metadata,
-            namespace=write.key.namespace,
-            deletion_timestamp=None,
-            deletion_grace_period_seconds=None,
+            new.metadata, namespace=write.key.namespace, deletion_timestamp=None, deletion_grace_period_seconds=None,
             uid=new.metadata.uid or uid_of(write.key, born),
-            creation_timestamp=new.metadata.creation_timestamp or moment(log),
-            resource_version=log.place + 1,
+            creation_timestamp=new.metadata.creation_timestamp or moment(log), resource_version=log.place + 1,
         )
         if write.key.kind in self.generations:
             meta = attrs.evolve(meta, rest=meta.rest.with_(generation=1))
@@ -260,9 +252,7 @@ class ApiServer:
         if old is None:
             return self._refuse(write, Denial("NotFound", f'{_resource(write.key)} "{write.key.name}" not found'))
         if write.uid and old.metadata.uid != write.uid:
-            detail = (
-                f"Precondition failed: UID in precondition: {write.uid}, UID in object meta: {old.metadata.uid}"
-            )
+            detail = f"Precondition failed: UID in precondition: {write.uid}, UID in object meta: {old.metadata.uid}"
             return self._refuse(write, Denial("Conflict", f"{conflict_message(write.key).split(':')[0]}: {detail}"))
         if write.version and old.metadata.resource_version != write.version:
             return self._refuse(write, Denial("Conflict", conflict_message(write.key)))
@@ -273,12 +263,8 @@ class ApiServer:
             return CommittedWrite(write, old, changed=False)  # a grace period can only be shortened
         first = meta.deletion_timestamp is None and (meta.finalizers or grace or old.kind == "Pod")
         if first or remaining:  # the end of a grace period is a separate change
-            marked = attrs.evolve(
-                meta,
-                deletion_timestamp=moment(log, grace or 0),
-                deletion_grace_period_seconds=grace or 0,
-                resource_version=log.place + 1,
-            )
+            marked = attrs.evolve(meta, deletion_timestamp=moment(log, grace or 0),
+                                  deletion_grace_period_seconds=grace or 0, resource_version=log.place + 1)
             if first and old.kind in self.generations:
                 marked = attrs.evolve(marked, rest=marked.rest.with_(generation=marked.rest.get("generation", 1) + 1))
             old = attrs.evolve(old, metadata=marked)

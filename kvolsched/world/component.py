@@ -250,7 +250,7 @@ class TurnContext:
         self.process = process
         self.actor = actor
         self.seen = process.seen
-        self.views = process.views
+        self.views: Mapping[str, Any] = process.views  # a reader declares the type that its component built
         self.outcomes: list[CommittedWrite | RefusedWrite] = []
         self.reads: list[Key] = []
         self.events = 0

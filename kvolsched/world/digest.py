@@ -11,6 +11,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping
 from enum import Enum
+from functools import cache
 from typing import Any, Protocol
 
 import attrs
@@ -37,21 +38,13 @@ DIGEST_IGNORES = {"digest": "silent"}
 RelativeValue = tuple[Any, ...]
 
 
-_known_fields: dict[Any, tuple[tuple[str, str], ...]] = {}
-
-
+@cache
 def _fields(cls: Any) -> tuple[tuple[str, str], ...]:
     """Return (name, how it enters the digest) of every field that does."""
-    known = _known_fields.get(cls)
-    if known is None:
-        if not attrs.has(cls):
-            raise TypeError(f"a note may hold plain data and attrs values, not {cls.__name__}: {cls!r}")
-        known = _known_fields[cls] = tuple(
-            (field.name, field.metadata.get("digest", ""))
-            for field in attrs.fields(cls)
-            if field.eq and field.metadata.get("digest") != "silent"
-        )
-    return known
+    if not attrs.has(cls):
+        raise TypeError(f"a note may hold plain data and attrs values, not {cls.__name__}: {cls!r}")
+    return tuple((field.name, field.metadata.get("digest", "")) for field in attrs.fields(cls)
+                 if field.eq and field.metadata.get("digest") != "silent")
 
 
 _texts: dict[Any, str] = {}
@@ -89,7 +82,7 @@ def canonical_text(value: Any, relative: list[RelativeValue] | None = None) -> s
 
 def _fields_text(value: Any, relative: list[RelativeValue] | None) -> str:
     parts = [type(value).__name__]
-    for name, how in _fields(type(value)):
+    for name, how in _fields(type(value)):  # type: ignore[arg-type]
         item = getattr(value, name)
         if how == "presence":
             parts.append("set" if item is not None else "unset")
@@ -161,12 +154,8 @@ class IncrementalDigest:
         for watcher in watchers.values():
             if not watcher.tracking:
                 watcher.tracking = True
-                watcher.seen_sum = sum(
-                    object_fingerprint(key, obj)
-                    for kind, objects in watcher.seen.kinds.items()
-                    if kind not in IGNORED_KINDS
-                    for key, obj in objects.items()
-                ) % MODULUS
+                watcher.seen_sum = sum(object_fingerprint(key, obj) for kind, objects in watcher.seen.kinds.items()
+                                       if kind not in IGNORED_KINDS for key, obj in objects.items()) % MODULUS
 
     def mark_changed(self, key: LogKey) -> None:
         """Mark a key whose value has changed."""
@@ -217,13 +206,9 @@ class IncrementalDigest:
         """Return the keys of which a component has seen an old version that equals the stored one."""
         objects = self.log.objects
         return tuple(
-            sorted(
-                key
-                for kind in watcher.pending
-                if kind not in IGNORED_KINDS
-                for key, seen in watcher.seen.kinds[kind].items()
-                if seen is not (stored := objects.get(key)) and seen == stored
-            )
+            sorted(key for kind in watcher.pending if kind not in IGNORED_KINDS
+                   for key, seen in watcher.seen.kinds[kind].items()
+                   if seen is not (stored := objects.get(key)) and seen == stored)
         )
 
     def _relative_text(self, owner: str) -> str:

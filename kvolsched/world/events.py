@@ -26,9 +26,8 @@ SERIES_TIMEOUT = 360.0  # seconds after which the scheduler's recorder begins a 
 SIMILAR_EVENTS = "similar"  # the sort of the recorders' notes
 
 
-def record_event(
-    log: Log, source: str, about: Any, type_: str, reason: str, message: str, *, series: bool = False
-) -> None:
+def record_event(log: Log, source: str, about: Any, type_: str, reason: str, message: str, *,
+                 series: bool = False) -> None:
     """Write or count an Event about an object; `series`: by the events.k8s.io API, by the object's version."""
     key, now = key_of(about), moment(log)
     fields = [source, *key, about.metadata.uid, type_, reason, message]
@@ -43,23 +42,11 @@ def record_event(
         new = attrs.evolve(old, metadata=meta, message=message, count=old.count + 1, last_timestamp=now)
         log.write(event_key, new)
         return
-    meta = ObjectMeta(
-        name=event_key.name, namespace=event_key.namespace, creation_timestamp=now, resource_version=log.place + 1
-    )
-    log.write(
-        event_key,
-        Event(
-            metadata=meta,
-            involved_object=_reference(key, about),
-            type=type_,
-            reason=reason,
-            message=message,
-            source=EventSource(component=source),
-            count=1,
-            first_timestamp=now,
-            last_timestamp=now,
-        ),
-    )
+    meta = ObjectMeta(name=event_key.name, namespace=event_key.namespace, creation_timestamp=now,
+                      resource_version=log.place + 1)
+    event = Event(metadata=meta, involved_object=_reference(key, about), type=type_, reason=reason, message=message,
+                  source=EventSource(component=source), count=1, first_timestamp=now, last_timestamp=now)
+    log.write(event_key, event)
 
 
 def _series_event(log: Log, key: Key, fields: list[str]) -> Key:
@@ -99,11 +86,6 @@ def _hash(fields: list[str]) -> str:
 
 def _reference(key: Key, about: Any) -> ObjectReference:
     kind = KINDS_BY_NAME.get(key.kind)
-    return ObjectReference(
-        kind=key.kind,
-        namespace=key.namespace,
-        name=key.name,
-        uid=about.metadata.uid,
-        api_version=kind.type.api_version if kind else "",
-        resource_version=about.metadata.resource_version,
-    )
+    return ObjectReference(kind=key.kind, namespace=key.namespace, name=key.name, uid=about.metadata.uid,
+                           api_version=kind.type.api_version if kind else "",
+                           resource_version=about.metadata.resource_version)

@@ -127,11 +127,8 @@ class History:
         if tuple(changes) != future.changes[: len(changes)]:
             return None
         place = self.log.place
-        return Future(
-            future.changes[len(changes) :],
-            tuple(turn for turn in future.turns if turn.end > place),
-            tuple(end for end in future.ends if end > place),
-        )
+        return Future(future.changes[len(changes) :], tuple(turn for turn in future.turns if turn.end > place),
+                      tuple(end for end in future.ends if end > place))
 
     def branch_off(self, future: Future, start: int, name: str) -> None:
         """Keep a future under the present branch's name and continue as branch `name`."""

@@ -92,7 +92,7 @@ class Log:
             return False
         self.changes.append(Change(key, old, new))
         if is_object:
-            self._add_to_index(key[0], place)
+            self.by_kind.setdefault(key[0], []).append(place)
         self._apply(place, key, old, new, undone=False)
         self._place = place + 1
         return True
@@ -140,7 +140,7 @@ class Log:
         """Append a known future after the end, without moving there."""
         for change in changes:
             if type(change.key) is Key:
-                self._add_to_index(change.key.kind, self.end)
+                self.by_kind.setdefault(change.key.kind, []).append(self.end)
             self.changes.append(change)
 
     def changes_between(self, kind: str, start: int, stop: int) -> Iterator[tuple[int, Change]]:
@@ -181,9 +181,8 @@ class Log:
         other.by_kind = {kind: places[: bisect_left(places, self._place)] for kind, places in self.by_kind.items()}
         return other
 
-    def restore(
-        self, objects: Mapping[Key, Any], notes: Mapping[Note, Any], tail: tuple[Change, ...], place: int
-    ) -> None:
+    def restore(self, objects: Mapping[Key, Any], notes: Mapping[Note, Any], tail: tuple[Change, ...],
+                place: int) -> None:
         """Replace the contents, with `tail` as the only past kept; the listener is not called."""
         self.objects.clear()
         self.objects.update(objects)
@@ -194,13 +193,6 @@ class Log:
         self.base = place - len(tail)
         self.extend(tail)
         self._place = place
-
-    def _add_to_index(self, kind: str, place: int) -> None:
-        places = self.by_kind.get(kind)
-        if places is None:
-            self.by_kind[kind] = [place]
-        else:
-            places.append(place)
 
     def _put(self, key: LogKey, new: Any) -> None:
         store: dict[Any, Any] = self.objects if type(key) is Key else self.notes

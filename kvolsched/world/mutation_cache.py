@@ -77,9 +77,8 @@ def drop_written(ctx: TurnContext, key: Key) -> None:
 def drop_outdated_writes(ctx: TurnContext, key: Key, new: Any) -> None:
     """Remove the note about a write if the watch shows that version, a newer one, or that the object is gone."""
     written = ctx.note("own", "/".join(key))
-    if written is not None and (
-        new is None or isinstance(written, str) or new.metadata.resource_version >= written.metadata.resource_version
-    ):
+    if written is not None and (new is None or isinstance(written, str)
+                                or new.metadata.resource_version >= written.metadata.resource_version):
         drop_written(ctx, key)
 
 

@@ -14,7 +14,7 @@ import attrs
 
 from .apiserver import CommittedWrite, RefusedWrite, Write
 from .component import TurnContext
-from .digest import DIGEST_IGNORES
+from .digest import DIGEST_IGNORES, DIGEST_WAIT
 from .log import Key
 
 
@@ -104,3 +104,24 @@ class Reconciler:
         failures = min((ctx.note("failures", f"{self.name}|{cause}") or 0) + 1, self.max_failures)
         ctx.remember("failures", f"{self.name}|{cause}", failures)
         ctx.wake_after(cause, self.backoff(failures))
+
+
+@attrs.frozen
+class OperationBackoff:
+    """A note that an operation failed and is not run again before `until` (simulated time, s)."""
+
+    until: float = attrs.field(metadata=DIGEST_WAIT)
+
+
+def back_off_operation(ctx: TurnContext, operation: str, seconds: float = 0.5) -> None:
+    """Note that an operation has failed and is not run again for some seconds."""
+    ctx.remember("pause", operation, OperationBackoff(ctx.now + seconds))
+
+
+def is_backing_off(ctx: TurnContext, operation: str) -> bool:
+    """Return whether an operation is backing off; remove the note when its time is over."""
+    note: OperationBackoff | None = ctx.note("pause", operation)
+    if note is not None and note.until > ctx.now:
+        return True
+    ctx.remember("pause", operation, None)
+    return False

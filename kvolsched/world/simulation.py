@@ -119,12 +119,9 @@ class Simulation(Runtime):
             for process in self.processes.values():
                 self.deliver(process)
                 self.fire_due_wake_ups(process)
-            found = [
-                NextTurn(process.name, actor.name, cause, order)
-                for process in self.processes.values()
-                for actor in process.component.actors
-                for order, cause in actor.ready_causes(TurnContext(self, process, actor), every=True)
-            ]
+            found = [NextTurn(process.name, actor.name, cause, order) for process in self.processes.values()
+                     for actor in process.component.actors
+                     for order, cause in actor.ready_causes(TurnContext(self, process, actor), every=True)]
             trial.drop()
         return found
 
@@ -175,28 +172,16 @@ class Simulation(Runtime):
         """Return the record of a turn that an actor has just made."""
         words = ctx.words or _words_of_first(ctx.outcomes)
         return Turn(
-            step=len(self.history.ends),
-            component=ctx.process.name,
-            actor=ctx.actor.name,
-            cause=cause,
-            start=start,
-            end=self.log.place,
-            time=self.now,
-            words=words,
-            outcomes=tuple(ctx.outcomes),
-            reads=tuple(ctx.reads),
-            events=ctx.events,
-            goes_on=goes_on,
-            quiet=not (goes_on or ctx.outcomes or ctx.events or words),
+            step=len(self.history.ends), component=ctx.process.name, actor=ctx.actor.name, cause=cause, start=start,
+            end=self.log.place, time=self.now, words=words, outcomes=tuple(ctx.outcomes), reads=tuple(ctx.reads),
+            events=ctx.events, goes_on=goes_on, quiet=not (goes_on or ctx.outcomes or ctx.events or words),
         )
 
-    def actorless_turn(
-        self, start: int, component: str, words: str = "", fault: str = "", *, quiet: bool = False
-    ) -> Turn:
+    def actorless_turn(self, start: int, component: str, words: str = "", fault: str = "", *,
+                       quiet: bool = False) -> Turn:
         """Return the record of a turn since `start` without an actor: deliveries, time or a fault."""
-        return Turn(
-            len(self.history.ends), component, "", "", start, self.log.place, self.now, words, fault=fault, quiet=quiet
-        )
+        return Turn(len(self.history.ends), component, "", "", start, self.log.place, self.now, words, fault=fault,
+                    quiet=quiet)
 
     def transaction(self) -> StepTransaction:
         """Return a context manager that records what is done inside it as one step, and undoes it after an error."""
@@ -262,9 +247,8 @@ class Simulation(Runtime):
                 step.drop()
                 return None
 
-    def perform(
-        self, component: str, writes: Sequence[Write], words: str = "", *, atomic: bool = False
-    ) -> list[CommittedWrite | RefusedWrite]:
+    def perform(self, component: str, writes: Sequence[Write], words: str = "", *,
+                atomic: bool = False) -> list[CommittedWrite | RefusedWrite]:
         """Make writes in the name of a component as one step, a turn each (a person at kubectl).
 
         If `atomic` and one of them is refused, none is made.
@@ -282,9 +266,8 @@ class Simulation(Runtime):
                 raise _RollBack
         return outcomes
 
-    def run(
-        self, until: Callable[[Simulation], bool] | None = None, *, steps: int = 100_000, seconds: float = 3_600.0
-    ) -> Iterator[list[Turn]]:
+    def run(self, until: Callable[[Simulation], bool] | None = None, *, steps: int = 100_000,
+            seconds: float = 3_600.0) -> Iterator[list[Turn]]:
         """Step until the condition holds or nothing is left to do, yielding each step; bounded in steps and seconds."""
         limit = self.now + seconds
         for _ in range(steps):

@@ -95,9 +95,9 @@ def test_gates_are_those_of_the_code():
 
 @pytest.mark.parametrize("revision", ["design", "upstream"])
 @pytest.mark.checklist("139")
-def test_a_scheduler_of_ones_own(revision):
+def test_the_custom_scheduler_of_the_page(revision):
     """The page's scheduler places pods with a free disk and with one to be made; kube-scheduler leaves them alone."""
-    schedule = example("A scheduler of one's own")["schedule"]
+    schedule = example("A custom scheduler")["schedule"]
     c = cluster(node("a1", "a"), node("b1", "b"), storage_class(), storage_class("local", "kubernetes.io/no-provisioner"),
                 volume("disk", "10Gi", "local", {HOST: ["a1"]}), claim("old", storage_class="local"), claim("new"),
                 pod("one", "old", schedulerName="mine"), pod("two", "new", schedulerName="mine"), revision=revision)

@@ -44,7 +44,6 @@ class CSINode:
 
     kind: ClassVar[str] = "CSINode"
     api_version: ClassVar[str] = "storage.k8s.io/v1"
-
     metadata: ObjectMeta = ObjectMeta()
     spec: CSINodeSpec = CSINodeSpec()
     rest: Frozen = EMPTY
@@ -102,7 +101,6 @@ class CSIDriverStatus:
 class CSIDriver:
     kind: ClassVar[str] = "CSIDriver"
     api_version: ClassVar[str] = "storage.k8s.io/v1"
-
     metadata: ObjectMeta = ObjectMeta()
     spec: CSIDriverSpec = CSIDriverSpec()
     status: CSIDriverStatus = CSIDriverStatus()
@@ -115,7 +113,6 @@ class CSIStorageCapacity:
 
     kind: ClassVar[str] = "CSIStorageCapacity"
     api_version: ClassVar[str] = "storage.k8s.io/v1"
-
     metadata: ObjectMeta = ObjectMeta()
     storage_class_name: str = ""
     node_topology: LabelSelector | None = None
@@ -152,7 +149,6 @@ class VolumeAttachment:
 
     kind: ClassVar[str] = "VolumeAttachment"
     api_version: ClassVar[str] = "storage.k8s.io/v1"
-
     metadata: ObjectMeta = ObjectMeta()
     spec: VolumeAttachmentSpec = VolumeAttachmentSpec()
     status: VolumeAttachmentStatus = VolumeAttachmentStatus()

@@ -1,4 +1,4 @@
-"""Frozen values and the types that all kinds share: metadata, references, conditions.
+"""Frozen values and the types that all kinds share: metadata, references, conditions, resources.
 
 Values are deeply frozen, so any number of histories may share one object. Fields that this package does not
 model are kept in `rest`, under their manifest names.
@@ -167,4 +167,13 @@ class Condition:
     reason: str = ""
     message: str = ""
     last_transition_time: str | None = attrs.field(default=None, metadata=TIMESTAMP)
+    rest: Frozen = EMPTY
+
+
+@attrs.define(frozen=True, kw_only=True, cache_hash=True)
+class Resources:
+    """resources of containers, pods and claims: quantities by resource name, as canonical text."""
+
+    requests: Frozen = EMPTY
+    limits: Frozen = EMPTY
     rest: Frozen = EMPTY

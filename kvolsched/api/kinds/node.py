@@ -38,7 +38,6 @@ class NodeStatus:
 class Node:
     kind: ClassVar[str] = "Node"
     api_version: ClassVar[str] = "v1"
-
     metadata: ObjectMeta = ObjectMeta()
     spec: NodeSpec = NodeSpec()
     status: NodeStatus = NodeStatus()

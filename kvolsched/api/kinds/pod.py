@@ -7,9 +7,8 @@ from typing import ClassVar
 
 import attrs
 
-from .meta import EMPTY, TIMESTAMP, Condition, Frozen, ObjectMeta
+from .meta import EMPTY, TIMESTAMP, Condition, Frozen, ObjectMeta, Resources
 from .pod_volume import Volume
-from .resources import Resources
 from .selector import LabelSelector, NodeSelector, NodeSelectorTerm, Toleration
 
 
@@ -43,9 +42,8 @@ class PreferredSchedulingTerm:
 class NodeAffinity:
     """A pod's `affinity.nodeAffinity`. Not to be confused with the scheduler's plugin NodeAffinity."""
 
-    required: NodeSelector | None = attrs.field(
-        default=None, metadata={"name": "requiredDuringSchedulingIgnoredDuringExecution"}
-    )
+    required: NodeSelector | None = attrs.field(default=None,
+                                                metadata={"name": "requiredDuringSchedulingIgnoredDuringExecution"})
     preferred: tuple[PreferredSchedulingTerm, ...] = attrs.field(
         default=(), metadata={"name": "preferredDuringSchedulingIgnoredDuringExecution"}
     )
@@ -164,7 +162,6 @@ class PodStatus:
 class Pod:
     kind: ClassVar[str] = "Pod"
     api_version: ClassVar[str] = "v1"
-
     metadata: ObjectMeta = ObjectMeta()
     spec: PodSpec = PodSpec()
     status: PodStatus = PodStatus()

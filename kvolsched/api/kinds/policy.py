@@ -18,7 +18,6 @@ class PriorityClass:
 
     kind: ClassVar[str] = "PriorityClass"
     api_version: ClassVar[str] = "scheduling.k8s.io/v1"
-
     metadata: ObjectMeta = ObjectMeta()
     value: int = attrs.field(default=0, metadata=ALWAYS_WRITTEN)
     global_default: bool = False
@@ -56,7 +55,6 @@ class PodDisruptionBudgetStatus:
 class PodDisruptionBudget:
     kind: ClassVar[str] = "PodDisruptionBudget"
     api_version: ClassVar[str] = "policy/v1"
-
     metadata: ObjectMeta = ObjectMeta()
     spec: PodDisruptionBudgetSpec = PodDisruptionBudgetSpec()
     status: PodDisruptionBudgetStatus = PodDisruptionBudgetStatus()

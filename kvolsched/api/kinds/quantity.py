@@ -26,9 +26,7 @@ def parse(text: str) -> Fraction:
     """
     match = _QUANTITY.fullmatch(text) if len(text) <= MAX_LENGTH else None
     if match is None:
-        raise ValueError(
-            r"quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'"
-        )
+        raise ValueError(r"quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'")
     sign, digits, suffix, exponent = match.groups()
     number = Fraction(digits if digits[-1] != "." else digits[:-1])
     if suffix in _BINARY:

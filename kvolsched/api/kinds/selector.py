@@ -163,11 +163,8 @@ class Toleration:
         return False
 
 
-def find_untolerated_taint(
-    taints: Iterable[Taint],
-    tolerations: Iterable[Toleration],
-    effects: tuple[str, ...] = ("NoSchedule", "NoExecute"),
-) -> Taint | None:
+def find_untolerated_taint(taints: Iterable[Taint], tolerations: Iterable[Toleration],
+                           effects: tuple[str, ...] = ("NoSchedule", "NoExecute")) -> Taint | None:
     """Return the first taint with one of these effects that no toleration tolerates, or None."""
     tolerations = tuple(tolerations)
     for taint in taints:

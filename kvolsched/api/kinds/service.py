@@ -35,7 +35,6 @@ class ServiceSpec:
 class Service:
     kind: ClassVar[str] = "Service"
     api_version: ClassVar[str] = "v1"
-
     metadata: ObjectMeta = ObjectMeta()
     spec: ServiceSpec = ServiceSpec()
     rest: Frozen = EMPTY

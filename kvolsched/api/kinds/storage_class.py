@@ -38,7 +38,6 @@ class StorageClass:
 
     kind: ClassVar[str] = "StorageClass"
     api_version: ClassVar[str] = "storage.k8s.io/v1"
-
     metadata: ObjectMeta = ObjectMeta()
     provisioner: str = ""
     parameters: Frozen = EMPTY

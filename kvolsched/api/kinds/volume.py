@@ -7,8 +7,7 @@ from typing import ClassVar
 
 import attrs
 
-from .meta import EMPTY, Condition, Frozen, ObjectMeta, ObjectReference
-from .resources import Resources
+from .meta import EMPTY, Condition, Frozen, ObjectMeta, ObjectReference, Resources
 from .selector import LabelSelector, NodeSelector
 
 # Annotation keys of volume binding; every revision reads all of them.
@@ -27,10 +26,8 @@ SELECTED_NODE_KEYS = (
 
 # Sources that are attached to nodes: name -> (driver that counts them, "" for csi, which names it; field of the id).
 ATTACHABLE_SOURCES: Mapping[str, tuple[str, str]] = {
-    "csi": ("", "volumeHandle"),
-    "awsElasticBlockStore": ("ebs.csi.aws.com", "volumeID"),
-    "gcePersistentDisk": ("pd.csi.storage.gke.io", "pdName"),
-    "azureDisk": ("disk.csi.azure.com", "diskURI"),
+    "csi": ("", "volumeHandle"), "awsElasticBlockStore": ("ebs.csi.aws.com", "volumeID"),
+    "gcePersistentDisk": ("pd.csi.storage.gke.io", "pdName"), "azureDisk": ("disk.csi.azure.com", "diskURI"),
     "cinder": ("cinder.csi.openstack.org", "volumeID"),
 }
 
@@ -71,7 +68,6 @@ class PersistentVolumeStatus:
 class PersistentVolume:
     kind: ClassVar[str] = "PersistentVolume"
     api_version: ClassVar[str] = "v1"
-
     metadata: ObjectMeta = ObjectMeta()
     spec: PersistentVolumeSpec = PersistentVolumeSpec()
     status: PersistentVolumeStatus = PersistentVolumeStatus()
@@ -117,7 +113,6 @@ class PersistentVolumeClaimStatus:
 class PersistentVolumeClaim:
     kind: ClassVar[str] = "PersistentVolumeClaim"
     api_version: ClassVar[str] = "v1"
-
     metadata: ObjectMeta = ObjectMeta()
     spec: PersistentVolumeClaimSpec = PersistentVolumeClaimSpec()
     status: PersistentVolumeClaimStatus = PersistentVolumeClaimStatus()

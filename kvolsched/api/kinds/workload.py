@@ -40,7 +40,6 @@ class StatefulSetStatus:
 class StatefulSet:
     kind: ClassVar[str] = "StatefulSet"
     api_version: ClassVar[str] = "apps/v1"
-
     metadata: ObjectMeta = ObjectMeta()
     spec: StatefulSetSpec = StatefulSetSpec()
     status: StatefulSetStatus = StatefulSetStatus()
@@ -70,7 +69,6 @@ class ReplicaSetStatus:
 class ReplicaSet:
     kind: ClassVar[str] = "ReplicaSet"
     api_version: ClassVar[str] = "apps/v1"
-
     metadata: ObjectMeta = ObjectMeta()
     spec: ReplicaSetSpec = ReplicaSetSpec()
     status: ReplicaSetStatus = ReplicaSetStatus()
@@ -94,7 +92,6 @@ class ReplicationController:
 
     kind: ClassVar[str] = "ReplicationController"
     api_version: ClassVar[str] = "v1"
-
     metadata: ObjectMeta = ObjectMeta()
     spec: ReplicationControllerSpec = ReplicationControllerSpec()
     status: Frozen = EMPTY
@@ -128,7 +125,6 @@ class DeploymentStatus:
 class Deployment:
     kind: ClassVar[str] = "Deployment"
     api_version: ClassVar[str] = "apps/v1"
-
     metadata: ObjectMeta = ObjectMeta()
     spec: DeploymentSpec = DeploymentSpec()
     status: DeploymentStatus = DeploymentStatus()
@@ -162,7 +158,6 @@ class DaemonSet:
 
     kind: ClassVar[str] = "DaemonSet"
     api_version: ClassVar[str] = "apps/v1"
-
     metadata: ObjectMeta = ObjectMeta()
     spec: DaemonSetSpec = DaemonSetSpec()
     status: DaemonSetStatus = DaemonSetStatus()
@@ -173,7 +168,6 @@ class DaemonSet:
 class Namespace:
     kind: ClassVar[str] = "Namespace"
     api_version: ClassVar[str] = "v1"
-
     metadata: ObjectMeta = ObjectMeta()
     rest: Frozen = EMPTY
 
@@ -191,7 +185,6 @@ class Event:
 
     kind: ClassVar[str] = "Event"
     api_version: ClassVar[str] = "v1"
-
     metadata: ObjectMeta = ObjectMeta()
     involved_object: ObjectReference = ObjectReference()
     type: str = ""

@@ -35,12 +35,10 @@ def _cached(function: Function) -> Function:
 
 # Field names of the design documents: accepted, reported as "spelling", and replaced by the name that shipped.
 DESIGN_SPELLINGS: Mapping[str, Mapping[str, str]] = {
-    "ObjectMeta": {"Name": "name"},
-    "StorageClass": {"bindingMode": "volumeBindingMode"},
+    "ObjectMeta": {"Name": "name"}, "StorageClass": {"bindingMode": "volumeBindingMode"},
     "NodeSelectorTerm": {"fieldExpressions": "matchFields"},
     "PodSpec": {"topologySpreadConstraint": "topologySpreadConstraints"},
-    "TopologySpreadConstraint": {"selector": "labelSelector"},
-    "GCEPersistentDiskVolumeSource": {"diskName": "pdName"},
+    "TopologySpreadConstraint": {"selector": "labelSelector"}, "GCEPersistentDiskVolumeSource": {"diskName": "pdName"},
 }
 # Defaults where a document's spelling is used (S3; Kubernetes requires both fields).
 SPELLING_DEFAULTS: Mapping[str, Mapping[str, Any]] = {
@@ -55,10 +53,7 @@ DESIGN_FIELDS: Mapping[str, Mapping[str, Any]] = {  # the first is of S0, all ot
     "CSIDriverStatus": {"storage": {"type": "[]CSIStorage", "keys": ["storageClassName"]}},
     "CSIStorage": {"storageClassName": "string", "pools": {"type": "[]CSIStoragePool", "keys": ["name"]}},
     "CSIStoragePool": {
-        "name": "string",
-        "nodeTopology": "NodeSelector",
-        "nodeList": "[]string",
-        "capacity": "quantity",
+        "name": "string", "nodeTopology": "NodeSelector", "nodeList": "[]string", "capacity": "quantity",
         "expiryTime": "time",
     },
 }
@@ -107,13 +102,8 @@ def from_plain(data: Mapping[str, Any]) -> Any:
     """
     found, problems = decode(data)
     faults = [
-        Fault(
-            object=object_reference(data),
-            path=problem.field,
-            rule=problem.rule,
-            value=problem.value,
-            message=problem.message,
-        )
+        Fault(object=object_reference(data), path=problem.field, rule=problem.rule, value=problem.value,
+              message=problem.message)
         for problem in problems
         if problem.rule not in DECODABLE_RULES
     ]
@@ -155,9 +145,8 @@ def unmodelled_paths(value: Any, path: tuple[str | int, ...] = ()) -> Iterator[t
             yield (*path, name)
 
 
-def _wrong_type(
-    value: Any, go_type: str, description: str, path: PathChain, problems: list[Problem], rule: str = "type"
-) -> Any:
+def _wrong_type(value: Any, go_type: str, description: str, path: PathChain, problems: list[Problem],
+                rule: str = "type") -> Any:
     got_type = _go_name(value)
     if got_type == "number" and go_type in _INTEGERS:
         got_type = f"number {value}"
@@ -235,14 +224,9 @@ def _read_anything(value: Any, path: PathChain, problems: list[Problem]) -> Any:
 
 # type -> (reader, value of null in a list or mapping)
 _SCALARS: Mapping[str, tuple[Reader, Any]] = {
-    "string": (_read_string, ""),
-    "boolean": (_read_boolean, False),
-    "int32": (_integer_reader("int32"), 0),
-    "int64": (_integer_reader("int64"), 0),
-    "intOrString": (_read_int_or_string, 0),
-    "time": (_read_time, None),
-    "quantity": (_read_quantity, "0"),
-    "object": (_read_anything, None),
+    "string": (_read_string, ""), "boolean": (_read_boolean, False), "int32": (_integer_reader("int32"), 0),
+    "int64": (_integer_reader("int64"), 0), "intOrString": (_read_int_or_string, 0), "time": (_read_time, None),
+    "quantity": (_read_quantity, "0"), "object": (_read_anything, None),
 }
 
 

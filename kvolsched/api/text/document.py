@@ -77,25 +77,18 @@ def decode_object(data: Mapping[str, Any], *, lenient: bool) -> tuple[Any, list[
 def _check_names(metadata: Mapping[str, Any]) -> list[Problem]:
     """Return a problem for each name that cannot be part of a URL path; other rules for names differ by kind."""
     words = "may not be '.' or '..' or contain '/' or '%'"
-    return [
-        Problem(("metadata", key), "name", metadata[key], f"{format_value(metadata[key])} {words}")
-        for key in ("name", "namespace")
-        if isinstance(metadata.get(key), str) and (metadata[key] in (".", "..") or set("/%") & set(metadata[key]))
-    ]
+    return [Problem(("metadata", key), "name", metadata[key], f"{format_value(metadata[key])} {words}")
+            for key in ("name", "namespace")
+            if isinstance(metadata.get(key), str) and (metadata[key] in (".", "..") or set("/%") & set(metadata[key]))]
 
 
-def _fill_printed(
-    obj: Any, data: Mapping[str, Any], problems: list[Problem], *, lenient: bool
-) -> tuple[Any, list[Problem]]:
+def _fill_printed(obj: Any, data: Mapping[str, Any], problems: list[Problem], *,
+                  lenient: bool) -> tuple[Any, list[Problem]]:
     """Fill in what manifests printed in the design documents leave out; others are left to validation."""
     if isinstance(obj, StorageClass) and "parameters" in data and data["parameters"] is None:
         problems = [*problems, Problem(("parameters",), "assumed", None, "is empty, read as no parameters")]
     from_document = lenient or any(problem.rule == "spelling" for problem in problems)
-    if (
-        from_document
-        and isinstance(obj, PersistentVolume | PersistentVolumeClaim)
-        and not obj.spec.access_modes
-    ):
+    if from_document and isinstance(obj, PersistentVolume | PersistentVolumeClaim) and not obj.spec.access_modes:
         spec: Any = attrs.evolve(obj.spec, access_modes=("ReadWriteOnce",))
         obj = attrs.evolve(obj, spec=spec)
         message = "is missing, read as [ReadWriteOnce]"
@@ -120,14 +113,9 @@ def _check_kind(data: Mapping[str, Any]) -> list[Problem]:
         return []
     versions = sorted(name.rpartition("/")[0] for name in known if name.rpartition("/")[2] == kind)
     group = api_version.rpartition("/")[0]
-    if (
-        versions
-        and (group == versions[0].rpartition("/")[0] or group in _BUILT_IN_GROUPS)
-        and (kind, group) != ("Event", "events.k8s.io")
-    ):
-        return [
-            Problem(("apiVersion",), "enum", api_version, f"{kind} is in {versions[0]}, not in {api_version}")
-        ]
+    in_known_group = bool(versions) and group in (versions[0].rpartition("/")[0], *_BUILT_IN_GROUPS)
+    if in_known_group and (kind, group) != ("Event", "events.k8s.io"):
+        return [Problem(("apiVersion",), "enum", api_version, f"{kind} is in {versions[0]}, not in {api_version}")]
     if group in _BUILT_IN_GROUPS and kind not in _UNMODELLED_KINDS:
         in_group = [name.rpartition("/")[2] for name in known if name.rpartition("/")[0] == api_version]
         hint = suggest_nearest(kind, in_group, cutoff=0.8)

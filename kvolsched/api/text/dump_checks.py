@@ -1,4 +1,4 @@
-"""Check a dump (the output of `kubectl get`) as a whole: missing kinds, and objects that contradict each other.
+"""Check a dump (the output of `kubectl get`) as a whole: missing kinds, contradicting objects, and when it was taken.
 
 Nothing here refuses or changes an object, or knows a scheduling rule; every finding is one sentence.
 """
@@ -6,6 +6,7 @@ Nothing here refuses or changes an object, or knows a scheduling rule; every fin
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from datetime import datetime
 from typing import Any
 
 import attrs
@@ -132,3 +133,31 @@ def _check_owners(objects: Sequence[Any]) -> Iterator[tuple[int, Problem]]:
                 path.append(uid)
                 owners = objects[index_by_uid[uid]].metadata.owner_references
                 stack += ["", *(owner.uid for owner in owners if owner.uid in index_by_uid)]
+
+
+def newest_time(objects: Iterable[Any]) -> datetime | None:
+    """Estimate when a dump was taken: the newest creation, condition, start or event time of its objects, or None.
+
+    Deletion timestamps lie in the future and are not counted.
+    """
+    return max(filter(None, map(_parse_time, (text for item in objects for text in _times(item)))), default=None)
+
+
+def _times(item: Any) -> Iterator[Any]:
+    yield item.metadata.creation_timestamp
+    if item.kind == "Event":
+        yield from (item.first_timestamp, item.last_timestamp, item.rest.get("eventTime"))
+        yield (item.rest.get("series") or {}).get("lastObservedTime")
+        return
+    status = getattr(item, "status", None)
+    yield getattr(status, "start_time", None)
+    for condition in getattr(status, "conditions", ()):
+        yield from (condition.last_transition_time, condition.rest.get("lastHeartbeatTime"))
+
+
+def _parse_time(text: Any) -> datetime | None:
+    try:
+        time = datetime.fromisoformat(str(text).upper()) if text else None
+    except ValueError:
+        return None
+    return time if time is not None and time.tzinfo is not None else None

@@ -103,9 +103,7 @@ class Fault:
         places += [f"line {self.line}"] if self.line else []
         parts = [", ".join(places), self.object, self.path, self.message]
         line = ": ".join(part for part in parts if part)
-        line = "".join(
-            character if character.isprintable() else "\N{REPLACEMENT CHARACTER}" for character in line
-        )
+        line = "".join(character if character.isprintable() else "\N{REPLACEMENT CHARACTER}" for character in line)
         return line if len(line) <= MAX_LINE_LENGTH else f"{line[: MAX_LINE_LENGTH - 1]}…"
 
 

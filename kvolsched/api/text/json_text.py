@@ -12,7 +12,7 @@ from typing import Any
 import attrs
 
 from .fault import Fault, format_value
-from .input_limits import LIMITS
+from .sources import LIMITS
 
 FieldPath = tuple[str | int, ...]
 
@@ -122,12 +122,8 @@ def _deeper(data: Any, max_depth: int) -> bool:
     """Say whether data is nested deeper than this, level by level, without recursion."""
     level = [data]
     for _ in range(max_depth + 1):
-        level = [
-            child
-            for value in level
-            for child in (value.values() if isinstance(value, dict) else value)
-            if isinstance(child, dict | list)
-        ]
+        level = [child for value in level for child in (value.values() if isinstance(value, dict) else value)
+                 if isinstance(child, dict | list)]
         if not level:
             return False
     return True
@@ -185,9 +181,7 @@ def _duplicates(text: str, start: int, document: int) -> list[Fault]:
         if path[-1] in seen[-1]:
             line = text.count("\n", 0, position) + 1
             message = f"the key {format_value(path[-1])} appears twice in one mapping"
-            faults.append(
-                Fault(document=document, line=line, rule="duplicate", value=path[-1], message=message)
-            )
+            faults.append(Fault(document=document, line=line, rule="duplicate", value=path[-1], message=message))
         seen[-1].add(path[-1])
     return faults
 
@@ -209,10 +203,7 @@ def find_json_lines(text: str, wanted: Collection[tuple[int, FieldPath]]) -> dic
         position = _SPACE.match(text, json.JSONDecoder().raw_decode(text, position)[1]).end()  # type: ignore[union-attr]
         number += 1
     return {
-        (number, path): next(
-            lines[number, path[:length]]
-            for length in range(len(path), -1, -1)
-            if (number, path[:length]) in lines
-        )
+        (number, path): next(lines[number, path[:length]] for length in range(len(path), -1, -1)
+                             if (number, path[:length]) in lines)
         for number, path in wanted
     }

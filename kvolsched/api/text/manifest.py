@@ -1,7 +1,7 @@
 """Read manifests from texts, files, directories or plain data as objects, and write objects as manifests.
 
 All faults are reported together, with source, document, line, path, rule and value, and then nothing is loaded. Texts
-are not trusted: `input_limits` bounds their size.
+are not trusted: `sources.LIMITS` bounds their size.
 """
 
 from __future__ import annotations
@@ -19,23 +19,13 @@ from .convert import decode, from_plain, object_reference, to_plain, unmodelled_
 from .document import Document, decode_object, find_duplicate, split_objects
 from .dump_checks import MissingKind, find_contradictions, missing_kinds
 from .fault import Fault, ManifestError, Problem, format_path
-from .input_limits import LIMITS
 from .json_text import FieldPath, JsonFault, find_json_lines, json_documents
 from .python_gc import paused_gc
-from .sources import read_sources
+from .sources import LIMITS, read_sources
 from .yaml_text import find_yaml_lines, is_yaml, to_yaml, yaml_documents
 
 __all__ = [
-    "LIMITS",
-    "Fault",
-    "ManifestError",
-    "Manifests",
-    "decode",
-    "from_plain",
-    "read",
-    "read_plain",
-    "to_plain",
-    "write",
+    "LIMITS", "Fault", "ManifestError", "Manifests", "decode", "from_plain", "read", "read_plain", "to_plain", "write"
 ]
 
 
@@ -151,22 +141,14 @@ def _with_lines(problems: Sequence[tuple[Document, Problem]], max_length: int | 
         if document.text is not None and (max_length is None or len(document.text) <= max_length):
             _, paths = texts.setdefault(id(document.text), (document, set()))
             paths.add((document.number, (*document.inside, *problem.path)))
-    lines = {
-        key: (find_json_lines if document.json else find_yaml_lines)(str(document.text), paths)
-        for key, (document, paths) in texts.items()
-    }
+    lines = {key: (find_json_lines if document.json else find_yaml_lines)(str(document.text), paths)
+             for key, (document, paths) in texts.items()}
     return [
         Fault(
-            source=document.source,
-            document=document.number,
-            line=lines.get(id(document.text), {}).get(
-                (document.number, (*document.inside, *problem.path)), 0
-            ),
-            object=object_reference(document.data) if isinstance(document.data, dict) else "",
-            path=problem.field,
-            rule=problem.rule,
-            value=problem.value,
-            message=problem.message,
+            source=document.source, document=document.number,
+            line=lines.get(id(document.text), {}).get((document.number, (*document.inside, *problem.path)), 0),
+            object=object_reference(document.data) if isinstance(document.data, dict) else "", path=problem.field,
+            rule=problem.rule, value=problem.value, message=problem.message,
         )
         for document, problem in problems
     ]

@@ -116,9 +116,6 @@ def _remove_at(data: Any, path: str) -> Any:
     return data
 
 
-# --- the three-way merge ---------------------------------------------------------------------------------------------
-
-
 @attrs.frozen
 class MergeResult:
     """Merged data, and whether kubectl sends a patch, which may change nothing."""
@@ -127,9 +124,8 @@ class MergeResult:
     patched: bool
 
 
-def apply_manifest(
-    applied: Mapping[str, Any] | None, wanted: Mapping[str, Any], current: Mapping[str, Any]
-) -> MergeResult:
+def apply_manifest(applied: Mapping[str, Any] | None, wanted: Mapping[str, Any],
+                   current: Mapping[str, Any]) -> MergeResult:
     """Merge a manifest into the stored object as `kubectl apply` does.
 
     Fields of the manifest are set, fields of the last applied manifest that it lacks are removed, all others stay.
@@ -155,10 +151,8 @@ def _field_type(type_name: str, name: str) -> tuple[str, tuple[str, ...]]:
     return declared["type"], keys
 
 
-def _merge_mapping(
-    applied: Mapping[str, Any], wanted: Mapping[str, Any], current: Mapping[str, Any], type_name: str, *,
-    retain: bool = False,
-) -> MergeResult:  # fmt: skip
+def _merge_mapping(applied: Mapping[str, Any], wanted: Mapping[str, Any], current: Mapping[str, Any], type_name: str, *,
+                   retain: bool = False) -> MergeResult:
     """Merge one mapping; with `retain` only keys of the manifest stay."""
     merged = dict(current)
     patched = False
@@ -228,10 +222,8 @@ def _have_unique_keys(key: str, *lists: Sequence[Any]) -> bool:
     return True
 
 
-def _merge_keyed_list(
-    applied: list[PlainObject] | None, wanted: list[PlainObject], current: list[PlainObject], type_name: str, key: str,
-    *, retain: bool,
-) -> MergeResult:  # fmt: skip
+def _merge_keyed_list(applied: list[PlainObject] | None, wanted: list[PlainObject], current: list[PlainObject],
+                      type_name: str, key: str, *, retain: bool) -> MergeResult:
     """Merge a list of mappings by a key (the first of the list's keys, as patches do)."""
     applied_items = {item[key]: item for item in applied or ()}
     current_items = {item[key]: item for item in current}
@@ -257,10 +249,8 @@ def _merge_keyed_list(
     new = [item[key] for item in wanted if item[key] not in current_items]
     # Go's slices share memory: added items take the indices of deleted ones and are ordered by them.
     index_of |= {name: number for number, name in enumerate(new[: len(current) - len(remaining)], len(remaining))}
-    merged = _interleaved(
-        unnamed, merged_items, [index_of[item[key]] for item in unnamed],
-        [index_of.get(item[key]) for item in merged_items],
-    )  # fmt: skip
+    merged = _interleaved(unnamed, merged_items, [index_of[item[key]] for item in unnamed],
+                          [index_of.get(item[key]) for item in merged_items])
     return MergeResult(merged, patched=True)
 
 
@@ -276,9 +266,8 @@ def _merge_set(applied: list[Any] | None, wanted: list[Any], current: list[Any])
     return MergeResult(_interleaved(unnamed, wanted, [index_of[word] for word in unnamed], order), patched=True)
 
 
-def _interleaved(
-    left: list[Any], right: list[Any], left_indices: Sequence[int], right_indices: Sequence[int | None]
-) -> list[Any]:
+def _interleaved(left: list[Any], right: list[Any], left_indices: Sequence[int],
+                 right_indices: Sequence[int | None]) -> list[Any]:
     """Insert the server's items (left) into the wanted ones (right), each before the first that followed it."""
     merged: list[Any] = []
     count = 0

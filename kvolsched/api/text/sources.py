@@ -1,4 +1,7 @@
-"""Read the sources of manifests: texts, files, directories, plain data, or iterables of these; unpack gzip."""
+"""Read the sources of manifests: texts, files, directories, plain data, or iterables of these; unpack gzip.
+
+Texts are not trusted: `LIMITS` bounds their size.
+"""
 
 from __future__ import annotations
 
@@ -9,11 +12,25 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+import attrs
+
 from .fault import Fault, format_value
-from .input_limits import LIMITS
 
 SUFFIXES = (".yaml", ".yml", ".json", ".yaml.gz", ".yml.gz", ".json.gz")
 GZIP_MAGIC = b"\x1f\x8b"  # the first bytes of every gzip file
+
+
+@attrs.frozen(kw_only=True)
+class Limits:
+    """The largest sizes that are read; larger ones are refused."""
+
+    size: int = 512 * 10**6  # bytes of one source
+    documents: int = 200_000  # in one source
+    nesting: int = 100  # mappings and lists inside each other
+    expansion: int = 10  # size after expanding YAML aliases, as a multiple of the text
+
+
+LIMITS = Limits()
 
 
 def read_sources(source: Any, name: str, faults: list[Fault]) -> Iterator[tuple[str, str | Mapping[str, Any]]]:

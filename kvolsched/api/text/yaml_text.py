@@ -13,16 +13,15 @@ from typing import Any, NoReturn
 import yaml
 
 from .fault import Fault, format_value
-from .input_limits import LIMITS
 from .json_text import FieldPath
+from .sources import LIMITS
 
 _Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _Dumper: Any = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
 
 
-def yaml_documents(
-    text: str, source: str, faults: list[Fault], progress: Callable[[int], object] = lambda _: None
-) -> Iterator[tuple[int, Any]]:
+def yaml_documents(text: str, source: str, faults: list[Fault],
+                   progress: Callable[[int], object] = lambda _: None) -> Iterator[tuple[int, Any]]:
     """Yield number and data of each document of a text; append faults to `faults`.
 
     `progress` is called with the number of characters that were read since its last call.
@@ -41,9 +40,7 @@ def find_yaml_lines(text: str, wanted: Collection[tuple[int, FieldPath]]) -> dic
     nodes: list[Any] = []
     with contextlib.suppress(yaml.YAMLError):  # a text may end in a fault; documents before it have lines
         nodes.extend(yaml.compose_all(text, Loader=_Loader))
-    return {
-        (number, path): _line_of_path(nodes[number - 1], path) for number, path in wanted if number <= len(nodes)
-    }
+    return {(number, path): _line_of_path(nodes[number - 1], path) for number, path in wanted if number <= len(nodes)}
 
 
 def to_yaml(plain: Any) -> str:
@@ -83,9 +80,8 @@ class _Stop(Exception):
 class _YamlReader:
     """Builds plain data from YAML events, within the limits; mutable while it reads."""
 
-    def __init__(
-        self, text: str, source: str, faults: list[Fault], progress: Callable[[int], object] = lambda _: None
-    ) -> None:
+    def __init__(self, text: str, source: str, faults: list[Fault],
+                 progress: Callable[[int], object] = lambda _: None) -> None:
         self.text, self.source, self.faults, self.progress = text, source, faults, progress
         self.reported = 0
         self.valid = True
@@ -136,9 +132,7 @@ class _YamlReader:
     def add_fault(self, mark: Any, rule: str, message: str, value: Any = None, *, line: int = 0) -> None:
         self.valid = False
         line = mark.line + 1 if mark is not None else line
-        fault = Fault(
-            source=self.source, document=self.document, line=line, rule=rule, value=value, message=message
-        )
+        fault = Fault(source=self.source, document=self.document, line=line, rule=rule, value=value, message=message)
         self.faults.append(fault)
 
     def stop(self, event: Any, rule: str, message: str) -> NoReturn:
@@ -231,28 +225,18 @@ class _YamlReader:
             event = self.next_event()
             if type(event) is yaml.MappingEndEvent:
                 break
-            merge = (
-                type(event) is yaml.ScalarEvent
-                and event.value == "<<"
-                and event.implicit[0]
-                and event.tag is None
-            )
+            merge = type(event) is yaml.ScalarEvent and event.value == "<<" and event.implicit[0] and event.tag is None
             key = self.key(event, depth)
             value = self.node(self.next_event(), depth + 1)
             if merge:
                 several = value if isinstance(value, list) else [value]
                 merged += [item for item in several if isinstance(item, dict)]
                 if not all(isinstance(item, dict) for item in several):
-                    self.add_fault(
-                        event.start_mark,
-                        "merge",
-                        f"<< wants a mapping or a list of them, got {format_value(value)}",
-                        value,
-                    )
+                    self.add_fault(event.start_mark, "merge",
+                                   f"<< wants a mapping or a list of them, got {format_value(value)}", value)
             elif key in data:
-                self.add_fault(
-                    event.start_mark, "duplicate", f"the key {format_value(key)} appears twice in one mapping", key
-                )
+                self.add_fault(event.start_mark, "duplicate",
+                               f"the key {format_value(key)} appears twice in one mapping", key)
             else:
                 data[key] = value
         for item in merged:

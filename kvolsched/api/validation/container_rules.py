@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from ..kinds import quantity
+from ..kinds.meta import Resources
 from ..kinds.pod import Container, PodSpec
-from ..kinds.resources import Resources
-from .field_error import FieldError, FieldErrors, invalid_values, validate_supported
+from .field_error import FieldError, FieldErrors, invalid_values, validate_name, validate_supported, validate_unique
 from .name_syntax import check_dns_label, check_port_name
 
 _PORT_RANGE = "must be between 1 and 65535, inclusive"
@@ -22,16 +22,12 @@ def validate_containers(path: str, spec: PodSpec, known: set[str]) -> FieldError
         for index, container in enumerate(containers):
             item_path = f"{path}.{field}[{index}]"
             yield from _validate_container(item_path, container, known)
-            if container.name and container.name in names:
-                yield FieldError(f"{item_path}.name", "Duplicate", container.name)
-            names.add(container.name)
+            if container.name:
+                yield from validate_unique(f"{item_path}.name", container.name, names)
 
 
 def _validate_container(path: str, container: Container, volumes: Iterable[str]) -> FieldErrors:
-    if not container.name:
-        yield FieldError(f"{path}.name", "Required")
-    else:
-        yield from invalid_values(f"{path}.name", container.name, check_dns_label(container.name))
+    yield from validate_name(f"{path}.name", container.name, check_dns_label, required=True)
     if not container.image:
         yield FieldError(f"{path}.image", "Required")
     yield from _validate_ports(f"{path}.ports", container)
@@ -49,9 +45,7 @@ def _validate_ports(path: str, container: Container) -> FieldErrors:
         name = port.rest.get("name", "")
         if name:
             yield from invalid_values(f"{path}[{index}].name", name, check_port_name(name))
-        if name and name in names:
-            yield FieldError(f"{path}[{index}].name", "Duplicate", name)
-        names.add(name)
+            yield from validate_unique(f"{path}[{index}].name", name, names)
         if not port.container_port:
             yield FieldError(f"{path}[{index}].containerPort", "Required")
         elif not 0 < port.container_port < 65536:

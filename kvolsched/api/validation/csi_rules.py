@@ -20,7 +20,14 @@ from ..kinds.csi import (
     VolumeAttachment,
     VolumeNodeResources,
 )
-from .field_error import FieldError, FieldErrors, invalid_values, validate_immutable, validate_supported
+from .field_error import (
+    FieldError,
+    FieldErrors,
+    invalid_values,
+    validate_immutable,
+    validate_supported,
+    validate_unique,
+)
 from .name_syntax import check_qualified_name, check_subdomain
 from .selector_rules import validate_label_selector
 
@@ -48,9 +55,7 @@ def validate_csi_node(csi_node: CSINode) -> FieldErrors:
         count = driver.allocatable.count if driver.allocatable is not None else None
         if count is not None and count < 0:
             yield FieldError(f"{path}.allocatable.count", "Invalid", count, "must be greater than or equal to 0")
-        if driver.name in seen:
-            yield FieldError(f"{path}.name", "Duplicate", driver.name)
-        seen.add(driver.name)
+        yield from validate_unique(f"{path}.name", driver.name, seen)
         yield from _validate_topology_keys(path, driver)
 
 
@@ -103,9 +108,7 @@ def validate_csi_driver(driver: CSIDriver) -> FieldErrors:
     audiences: set[str] = set()
     for index, request in enumerate(rest.get("tokenRequests", ())):
         path, audience = f"spec.tokenRequests[{index}]", request.get("audience", "")
-        if audience in audiences:
-            yield FieldError(f"{path}.audience", "Duplicate", audience)
-        audiences.add(audience)
+        yield from validate_unique(f"{path}.audience", audience, audiences)
         seconds = request.get("expirationSeconds")
         if seconds is not None and seconds < MIN_TOKEN_SECONDS:
             detail = "may not specify a duration less than 10 minutes"
@@ -119,9 +122,7 @@ def _validate_driver_storage(driver: CSIDriver) -> FieldErrors:
         path, name = f"status.storage[{index}]", storage.storage_class_name
         if name not in (EPHEMERAL_STORAGE, FALLBACK_STORAGE):
             yield from invalid_values(f"{path}.storageClassName", name, check_subdomain(name))
-        if name in class_names:
-            yield FieldError(f"{path}.storageClassName", "Duplicate", name)
-        class_names.add(name)
+        yield from validate_unique(f"{path}.storageClassName", name, class_names)
         yield from _validate_pools(path, storage)
 
 
@@ -132,9 +133,7 @@ def _validate_pools(path: str, storage: CSIStorage) -> FieldErrors:
         item_path = f"{path}.pools[{index}]"
         if not pool.name:
             yield FieldError(f"{item_path}.name", "Required")
-        if pool.name in names:
-            yield FieldError(f"{item_path}.name", "Duplicate", pool.name)
-        names.add(pool.name)
+        yield from validate_unique(f"{item_path}.name", pool.name, names)
         if pool.node_topology is not None and pool.node_list:
             yield FieldError(f"{item_path}.nodeList", "Forbidden", detail="may not be set beside nodeTopology")
         for node_index, node in enumerate(pool.node_list):
@@ -148,9 +147,8 @@ def validate_csi_driver_update(old: CSIDriver, new: CSIDriver) -> FieldErrors:
     """Validate an update of a CSIDriver: attachRequired (misspelt in Kubernetes' path) and lifecycle modes stay."""
     before, after = old.spec, new.spec
     yield from validate_immutable("spec.attachedRequired", before.attach_required, after.attach_required)
-    yield from validate_immutable(
-        "spec.volumeLifecycleModes", before.volume_lifecycle_modes, after.volume_lifecycle_modes
-    )
+    yield from validate_immutable("spec.volumeLifecycleModes", before.volume_lifecycle_modes,
+                                  after.volume_lifecycle_modes)
 
 
 def validate_csi_storage_capacity(capacity: CSIStorageCapacity) -> FieldErrors:

@@ -6,7 +6,7 @@ Mirrors apimachinery `field.Error` (v1.36.2).
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 import attrs
@@ -16,13 +16,8 @@ from .name_syntax import check_label_value, check_qualified_name
 
 NO_VALUE = object()  # the value of an error that shows none (Required, Forbidden, TooLong)
 _WORDS = {
-    "Required": "Required value",
-    "Invalid": "Invalid value",
-    "NotSupported": "Unsupported value",
-    "Forbidden": "Forbidden",
-    "Duplicate": "Duplicate value",
-    "NotFound": "Not found",
-    "TooLong": "Too long",
+    "Required": "Required value", "Invalid": "Invalid value", "NotSupported": "Unsupported value",
+    "Forbidden": "Forbidden", "Duplicate": "Duplicate value", "NotFound": "Not found", "TooLong": "Too long",
 }
 
 
@@ -48,6 +43,21 @@ FieldErrors = Iterator[FieldError]
 def invalid_values(path: str, value: Any, messages: Iterable[str]) -> FieldErrors:
     """Yield an error of type Invalid for each of these messages."""
     return (FieldError(path, "Invalid", value, message) for message in messages)
+
+
+def validate_name(path: str, name: str, check: Callable[[str], list[str]], *, required: bool = False) -> FieldErrors:
+    """Validate the syntax of a name, unless it is missing; refuse a missing one if it is `required`."""
+    if name:
+        yield from invalid_values(path, name, check(name))
+    elif required:
+        yield FieldError(path, "Required")
+
+
+def validate_unique(path: str, value: Any, seen: set[Any]) -> FieldErrors:
+    """Refuse a value that was seen before, and add it to those seen."""
+    if value in seen:
+        yield FieldError(path, "Duplicate", value)
+    seen.add(value)
 
 
 def validate_labels(path: str, labels: Mapping[str, str]) -> FieldErrors:

@@ -48,14 +48,10 @@ def validate_update(old: Any, new: Any) -> list[FieldError]:
 
 def _validate_storage_class(old: StorageClass, new: StorageClass) -> FieldErrors:
     """Refuse changes except of allowedTopologies, mountOptions and allowVolumeExpansion."""
-    for field, attribute in (
-        ("parameters", "parameters"),
-        ("provisioner", "provisioner"),
-        ("reclaimPolicy", "reclaim_policy"),
-        ("volumeBindingMode", "volume_binding_mode"),
-    ):
-        if getattr(old, attribute) != getattr(new, attribute):
-            yield FieldError(field, "Invalid", getattr(new, attribute) or None, "field is immutable")
+    for field, attribute in (("parameters", "parameters"), ("provisioner", "provisioner"),
+                             ("reclaimPolicy", "reclaim_policy"), ("volumeBindingMode", "volume_binding_mode")):
+        before, after = getattr(old, attribute), getattr(new, attribute)
+        yield from validate_immutable(field, before, after, after or None)
 
 
 _GA_LABELS = {  # a volume's affinity may change from the beta label to the GA label
@@ -72,8 +68,7 @@ def _validate_volume(old: PersistentVolume, new: PersistentVolume) -> FieldError
     if _volume_sources(old) != _volume_sources(new):
         detail = "spec.persistentvolumesource is immutable after creation"
         yield FieldError("spec.persistentvolumesource", "Forbidden", detail=detail)
-    if old.spec.volume_mode != new.spec.volume_mode:
-        yield FieldError("volumeMode", "Invalid", new.spec.volume_mode, "field is immutable")
+    yield from validate_immutable("volumeMode", old.spec.volume_mode, new.spec.volume_mode)
     before, after = old.spec.node_affinity, new.spec.node_affinity
     if before is not None and before != after and (after is None or _with_ga_keys(before, after) != after):
         detail = "field is immutable, except for updating from beta label to GA"
@@ -109,11 +104,11 @@ def _validate_claim(old: PersistentVolumeClaim, new: PersistentVolumeClaim) -> F
     if before.storage_class_name is None and after.storage_class_name is not None:
         before = attrs.evolve(before, storage_class_name=after.storage_class_name)
     old_request, new_request = before.resources.requests.get("storage"), after.resources.requests.get("storage")
-    bound = new.status.phase == "Bound"
-    if bound and old_request is not None and new_request is not None:
-        before = attrs.evolve(before, resources=_with_storage_request(before.resources, new_request))
-    if bound:
+    if new.status.phase == "Bound":
         before = attrs.evolve(before, volume_attributes_class_name=after.volume_attributes_class_name)
+        if old_request is not None and new_request is not None:
+            requests = before.resources.requests.with_(storage=new_request)
+            before = attrs.evolve(before, resources=attrs.evolve(before.resources, requests=requests))
     if before != after:
         yield FieldError("spec", "Forbidden", detail=_CLAIM_DETAIL)
     texts = (old.status.capacity.get("storage"), old_request, new_request)
@@ -121,8 +116,7 @@ def _validate_claim(old: PersistentVolumeClaim, new: PersistentVolumeClaim) -> F
     if new_size < old_size and new_size <= capacity:
         detail = "field can not be less than status.capacity"
         yield FieldError("spec.resources.requests.storage", "Forbidden", detail=detail)
-    if old.spec.volume_mode != new.spec.volume_mode:
-        yield FieldError("volumeMode", "Invalid", new.spec.volume_mode, "field is immutable")
+    yield from validate_immutable("volumeMode", old.spec.volume_mode, new.spec.volume_mode)
     yield from _validate_attributes_class(old, new)
 
 
@@ -135,23 +129,14 @@ def _validate_attributes_class(old: PersistentVolumeClaim, new: PersistentVolume
         yield FieldError("spec.volumeAttributesClassName", "Forbidden", detail=detail)
 
 
-def _with_storage_request(resources: Any, text: str) -> Any:
-    return attrs.evolve(resources, requests=resources.requests.with_(storage=text))
-
-
 def _validate_stateful_set(old: StatefulSet, new: StatefulSet) -> FieldErrors:
     mutable = (
-        "ordinals",
-        "updateStrategy",
-        "revisionHistoryLimit",
-        "persistentVolumeClaimRetentionPolicy",
-        "minReadySeconds",
+        "ordinals", "updateStrategy", "revisionHistoryLimit", "persistentVolumeClaimRetentionPolicy", "minReadySeconds"
     )
     fixed = Frozen({name: value for name, value in old.spec.rest.items() if name not in mutable})
     changed = {name: new.spec.rest[name] for name in mutable if name in new.spec.rest}
-    expected = attrs.evolve(
-        old.spec, replicas=new.spec.replicas, template=new.spec.template, rest=fixed.merged(changed)
-    )
+    expected = attrs.evolve(old.spec, replicas=new.spec.replicas, template=new.spec.template,
+                            rest=fixed.merged(changed))
     if expected != new.spec:
         yield FieldError("spec", "Forbidden", detail=_STATEFUL_SET_DETAIL)
 
@@ -165,26 +150,15 @@ def _validate_node(old: Node, new: Node) -> FieldErrors:
             yield FieldError(f"spec.{field}", "Forbidden", detail=detail)
 
 
-def _validate_selector(
-    old: Deployment | ReplicaSet | DaemonSet, new: Deployment | ReplicaSet | DaemonSet
-) -> FieldErrors:
+def _validate_selector(old: Any, new: Any) -> FieldErrors:
     """Refuse changes of a workload's selector."""
     yield from validate_immutable("spec.selector", old.spec.selector, new.spec.selector)
 
 
 _RULES: Mapping[type[Any], Callable[[Any, Any], FieldErrors]] = {
-    StorageClass: _validate_storage_class,
-    PersistentVolume: _validate_volume,
-    PersistentVolumeClaim: _validate_claim,
-    StatefulSet: _validate_stateful_set,
-    Node: _validate_node,
-    Pod: validate_pod_update,
-    Deployment: _validate_selector,
-    ReplicaSet: _validate_selector,
-    DaemonSet: _validate_selector,
-    PriorityClass: validate_priority_class_update,
-    CSINode: validate_csi_node_update,
-    CSIDriver: validate_csi_driver_update,
-    CSIStorageCapacity: validate_csi_storage_capacity_update,
-    VolumeAttachment: validate_volume_attachment_update,
+    StorageClass: _validate_storage_class, PersistentVolume: _validate_volume, PersistentVolumeClaim: _validate_claim,
+    StatefulSet: _validate_stateful_set, Node: _validate_node, Pod: validate_pod_update, Deployment: _validate_selector,
+    ReplicaSet: _validate_selector, DaemonSet: _validate_selector, PriorityClass: validate_priority_class_update,
+    CSINode: validate_csi_node_update, CSIDriver: validate_csi_driver_update,
+    CSIStorageCapacity: validate_csi_storage_capacity_update, VolumeAttachment: validate_volume_attachment_update,
 }

@@ -10,14 +10,12 @@ from typing import Any
 
 from ..kinds.kind import KINDS_BY_NAME
 from ..kinds.meta import ObjectMeta
-from .field_error import FieldError, FieldErrors, invalid_values, validate_labels
+from .field_error import FieldError, FieldErrors, invalid_values, validate_labels, validate_name
 from .name_syntax import check_dns_label, check_path_segment, check_qualified_name, check_subdomain
 
 # The syntax of names that need not be subdomains.
 _NAME_CHECKS: Mapping[str, Callable[[str], list[str]]] = {
-    "Namespace": check_dns_label,
-    "Service": check_dns_label,
-    "PodDisruptionBudget": check_path_segment,
+    "Namespace": check_dns_label, "Service": check_dns_label, "PodDisruptionBudget": check_path_segment,
     "Deployment": lambda text: [detail.replace("bytes", "characters") for detail in check_subdomain(text)],
 }
 MAX_ANNOTATIONS_SIZE = 256 * 1024  # bytes of all keys and values together
@@ -34,13 +32,9 @@ def validate_metadata(obj: Any) -> FieldErrors:
     if meta.generate_name:
         messages = check_name(_without_last_hyphen(meta.generate_name))  # a generated name ends in five more characters
         yield from invalid_values("metadata.generateName", meta.generate_name, messages)
-    if meta.name:
-        yield from invalid_values("metadata.name", meta.name, check_name(meta.name))
+    yield from validate_name("metadata.name", meta.name, check_name)
     if kind.namespaced:
-        if not meta.namespace:
-            yield FieldError("metadata.namespace", "Required")
-        else:
-            yield from invalid_values("metadata.namespace", meta.namespace, check_dns_label(meta.namespace))
+        yield from validate_name("metadata.namespace", meta.namespace, check_dns_label, required=True)
     elif meta.namespace:
         yield FieldError("metadata.namespace", "Forbidden", detail="not allowed on this type")
     yield from validate_labels("metadata.labels", meta.labels)
@@ -78,6 +72,4 @@ def validate_finalizer(path: str, item: str, name: str) -> FieldErrors:
     """Validate a finalizer: a qualified name, or one of the standard names."""
     yield from invalid_values(path, name, check_qualified_name(name))
     if "/" not in name and name not in STANDARD_FINALIZERS:
-        yield FieldError(
-            item, "Invalid", name, "name is neither a standard finalizer name nor is it fully qualified"
-        )
+        yield FieldError(item, "Invalid", name, "name is neither a standard finalizer name nor is it fully qualified")

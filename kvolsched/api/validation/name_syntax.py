@@ -56,10 +56,8 @@ def check_qualified_name(text: str) -> list[str]:
         return [_KEY_WORDS]
     errors = []
     if prefixes:
-        errors = [
-            f"prefix part {words}"
-            for words in (check_subdomain(prefixes[0]) if prefixes[0] else ["must be non-empty"])
-        ]
+        errors = [f"prefix part {words}"
+                  for words in (check_subdomain(prefixes[0]) if prefixes[0] else ["must be non-empty"])]
     if not name:
         errors.append("name part must be non-empty")
     errors += [f"name part {words}" for words in _check_length(name, 63)]

@@ -8,7 +8,15 @@ from typing import Any
 from ..kinds.pod import PodSpec
 from ..kinds.pod_volume import EphemeralVolumeSource
 from .container_rules import validate_containers
-from .field_error import FieldError, FieldErrors, invalid_values, validate_labels, validate_supported
+from .field_error import (
+    FieldError,
+    FieldErrors,
+    invalid_values,
+    validate_labels,
+    validate_name,
+    validate_supported,
+    validate_unique,
+)
 from .name_syntax import check_dns_label, check_subdomain
 from .pod_scheduling_rules import validate_affinity, validate_scheduling_gates, validate_spread_constraints
 from .selector_rules import validate_tolerations
@@ -22,8 +30,7 @@ def validate_pod_spec(path: str, spec: PodSpec) -> FieldErrors:
     yield from validate_containers(path, spec, _mountable_volumes(f"{path}.volumes", spec, errors))
     yield from validate_supported(f"{path}.restartPolicy", spec.restart_policy, ("Always", "OnFailure", "Never"))
     yield from _validate_other_fields(path, spec.rest)
-    if spec.node_name:
-        yield from invalid_values(f"{path}.nodeName", spec.node_name, check_subdomain(spec.node_name))
+    yield from validate_name(f"{path}.nodeName", spec.node_name, check_subdomain)
     yield from validate_labels(f"{path}.nodeSelector", spec.node_selector)
     yield from validate_affinity(f"{path}.affinity", spec.affinity)
     yield from validate_tolerations(f"{path}.tolerations", spec.tolerations)
@@ -41,9 +48,7 @@ def _validate_other_fields(path: str, rest: Mapping[str, Any]) -> FieldErrors:
     if deadline is not None and not 1 <= deadline < 2**31:
         detail = "must be between 1 and 2147483647, inclusive"
         yield FieldError(f"{path}.activeDeadlineSeconds", "Invalid", deadline, detail)
-    account = rest.get("serviceAccountName")
-    if account:
-        yield from invalid_values(f"{path}.serviceAccountName", account, check_subdomain(account))
+    yield from validate_name(f"{path}.serviceAccountName", rest.get("serviceAccountName", ""), check_subdomain)
 
 
 def _validate_names(path: str, rest: Mapping[str, Any]) -> FieldErrors:
@@ -59,13 +64,8 @@ def validate_pod_volumes(path: str, spec: PodSpec) -> FieldErrors:
     seen: set[str] = set()
     for index, volume in enumerate(spec.volumes):
         item_path = f"{path}[{index}]"
-        if not volume.name:
-            yield FieldError(f"{item_path}.name", "Required")
-        else:
-            yield from invalid_values(f"{item_path}.name", volume.name, check_dns_label(volume.name))
-        if volume.name in seen:
-            yield FieldError(f"{item_path}.name", "Duplicate", volume.name)
-        seen.add(volume.name)
+        yield from validate_name(f"{item_path}.name", volume.name, check_dns_label, required=True)
+        yield from validate_unique(f"{item_path}.name", volume.name, seen)
         claim = volume.persistent_volume_claim
         if claim is not None and not claim.claim_name:
             yield FieldError(f"{item_path}.persistentVolumeClaim.claimName", "Required")

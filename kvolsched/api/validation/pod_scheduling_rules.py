@@ -15,7 +15,7 @@ from ..kinds.pod import (
     PodSpec,
     TopologySpreadConstraint,
 )
-from .field_error import FieldError, FieldErrors, invalid_values, validate_supported
+from .field_error import FieldError, FieldErrors, invalid_values, validate_supported, validate_unique
 from .name_syntax import check_dns_label, check_qualified_name
 from .selector_rules import validate_label_selector, validate_node_selector, validate_node_selector_term
 
@@ -26,15 +26,10 @@ def validate_scheduling_gates(path: str, spec: PodSpec) -> FieldErrors:
     for index, gate in enumerate(spec.scheduling_gates):
         item_path = f"{path}.schedulingGates[{index}]"
         yield from invalid_values(item_path, gate.name, check_qualified_name(gate.name))
-        if gate.name in seen:
-            yield FieldError(item_path, "Duplicate", gate.name)
-        seen.add(gate.name)
+        yield from validate_unique(item_path, gate.name, seen)
     if spec.scheduling_gates and spec.node_name:
-        yield FieldError(
-            f"{path}.nodeName",
-            "Forbidden",
-            detail="cannot be set until all schedulingGates have been cleared",
-        )
+        yield FieldError(f"{path}.nodeName", "Forbidden",
+                         detail="cannot be set until all schedulingGates have been cleared")
 
 
 def validate_affinity(path: str, affinity: Affinity | None) -> FieldErrors:
@@ -104,15 +99,12 @@ def _validate_constraint(path: str, constraint: TopologySpreadConstraint) -> Fie
     yield from validate_supported(f"{path}.whenUnsatisfiable", mode, (DO_NOT_SCHEDULE, SCHEDULE_ANYWAY))
     if constraint.min_domains is not None:
         if constraint.min_domains <= 0:
-            yield FieldError(
-                f"{path}.minDomains", "Invalid", constraint.min_domains, "must be greater than zero"
-            )
+            yield FieldError(f"{path}.minDomains", "Invalid", constraint.min_domains, "must be greater than zero")
         if mode != DO_NOT_SCHEDULE:
             detail = f"can only use minDomains if whenUnsatisfiable={DO_NOT_SCHEDULE}, not {mode}"
             yield FieldError(f"{path}.minDomains", "Invalid", constraint.min_domains, detail)
     for field, policy in (
-        ("nodeAffinityPolicy", constraint.node_affinity_policy),
-        ("nodeTaintsPolicy", constraint.node_taints_policy),
+        ("nodeAffinityPolicy", constraint.node_affinity_policy), ("nodeTaintsPolicy", constraint.node_taints_policy)
     ):
         if policy is not None:
             yield from validate_supported(f"{path}.{field}", policy, ("Honor", "Ignore"))
@@ -133,6 +125,4 @@ def _validate_match_label_keys(path: str, constraint: TopologySpreadConstraint) 
     for index, key in enumerate(constraint.match_label_keys):
         yield from invalid_values(f"{path}.matchLabelKeys[{index}]", key, check_qualified_name(key))
         if key in selected:
-            yield FieldError(
-                f"{path}[{index}]", "Invalid", key, "exists in both matchLabelKeys and labelSelector"
-            )
+            yield FieldError(f"{path}[{index}]", "Invalid", key, "exists in both matchLabelKeys and labelSelector")

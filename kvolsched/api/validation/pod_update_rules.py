@@ -90,12 +90,9 @@ def _with_mutable_fields(before: PodSpec, after: PodSpec) -> PodSpec:
     if grace is not None and grace < 0 and after.termination_grace_period_seconds == 1:
         before = attrs.evolve(before, termination_grace_period_seconds=1)
     return attrs.evolve(
-        before,
-        containers=_with_images(before.containers, after.containers),
-        init_containers=_with_images(before.init_containers, after.init_containers),
-        tolerations=after.tolerations,
-        scheduling_gates=after.scheduling_gates,
-        rest=before.rest.merged(deadline),
+        before, containers=_with_images(before.containers, after.containers),
+        init_containers=_with_images(before.init_containers, after.init_containers), tolerations=after.tolerations,
+        scheduling_gates=after.scheduling_gates, rest=before.rest.merged(deadline),
     )
 
 
@@ -133,10 +130,8 @@ def _only_appends(old: NodeSelectorTerm, new: NodeSelectorTerm) -> bool:
     """Say whether requirements were only appended; an empty term matches nothing, so filling it would widen."""
     if not old.match_expressions and not old.match_fields:
         return not new.match_expressions and not new.match_fields
-    return (
-        new.match_expressions[: len(old.match_expressions)] == old.match_expressions
-        and new.match_fields[: len(old.match_fields)] == old.match_fields
-    )
+    return (new.match_expressions[: len(old.match_expressions)] == old.match_expressions
+            and new.match_fields[: len(old.match_fields)] == old.match_fields)
 
 
 def _with_directives(before: PodSpec, after: PodSpec) -> PodSpec:

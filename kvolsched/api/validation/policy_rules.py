@@ -17,7 +17,9 @@ from .field_error import (
     invalid_values,
     validate_immutable,
     validate_labels,
+    validate_name,
     validate_supported,
+    validate_unique,
 )
 from .name_syntax import check_dns_label, check_port_name
 from .selector_rules import validate_label_selector
@@ -122,9 +124,8 @@ def validate_service(service: Service) -> FieldErrors:
             detail = "may not be used when `type` is 'ClusterIP'"
             yield FieldError(f"spec.ports[{index}].nodePort", "Forbidden", detail=detail)
         yield from _validate_port(f"spec.ports[{index}]", port, only_port=len(spec.ports) == 1)
-        if port.name and port.name in names:
-            yield FieldError(f"spec.ports[{index}].name", "Duplicate", port.name)
-        names.add(port.name)
+        if port.name:
+            yield from validate_unique(f"spec.ports[{index}].name", port.name, names)
 
 
 def validate_cluster_ip(service: Service) -> FieldErrors:
@@ -140,10 +141,7 @@ def validate_cluster_ip(service: Service) -> FieldErrors:
 
 
 def _validate_port(path: str, port: ServicePort, *, only_port: bool) -> FieldErrors:
-    if not port.name and not only_port:
-        yield FieldError(f"{path}.name", "Required")
-    elif port.name:
-        yield from invalid_values(f"{path}.name", port.name, check_dns_label(port.name))
+    yield from validate_name(f"{path}.name", port.name, check_dns_label, required=not only_port)
     if not 0 < port.port < 65536:
         yield FieldError(f"{path}.port", "Invalid", port.port, "must be between 1 and 65535, inclusive")
     yield from validate_supported(f"{path}.protocol", port.protocol, ("SCTP", "TCP", "UDP"))

@@ -32,11 +32,8 @@ def _validate_values(path: str, requirement: Requirement, *, numeric: bool) -> F
     match requirement.operator:
         case "In" | "NotIn":
             if not requirement.values:
-                yield FieldError(
-                    f"{path}.values",
-                    "Required",
-                    detail="must be specified when `operator` is 'In' or 'NotIn'",
-                )
+                yield FieldError(f"{path}.values", "Required",
+                                 detail="must be specified when `operator` is 'In' or 'NotIn'")
         case "Exists" | "DoesNotExist":
             if requirement.values:
                 detail = "may not be specified when `operator` is 'Exists' or 'DoesNotExist'"
@@ -52,9 +49,7 @@ def _validate_values(path: str, requirement: Requirement, *, numeric: bool) -> F
 def validate_node_selector(path: str, selector: NodeSelector) -> FieldErrors:
     """Validate a node selector: at least one term; an empty term is allowed and matches nothing."""
     if not selector.node_selector_terms:
-        yield FieldError(
-            f"{path}.nodeSelectorTerms", "Required", detail="must have at least one node selector term"
-        )
+        yield FieldError(f"{path}.nodeSelectorTerms", "Required", detail="must have at least one node selector term")
     for index, term in enumerate(selector.node_selector_terms):
         yield from validate_node_selector_term(f"{path}.nodeSelectorTerms[{index}]", term)
 

@@ -9,14 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from ..kinds.csi import CSIDriver, CSINode, CSIStorageCapacity, VolumeAttachment
-from ..kinds.node import Node
-from ..kinds.pod import Pod
-from ..kinds.policy import PodDisruptionBudget, PriorityClass
-from ..kinds.service import Service
-from ..kinds.storage_class import StorageClass
-from ..kinds.volume import PersistentVolume, PersistentVolumeClaim
-from ..kinds.workload import DaemonSet, Deployment, Event, Namespace, ReplicaSet, StatefulSet
+from ..kinds.workload import Namespace
 from .csi_rules import (
     validate_csi_driver,
     validate_csi_node,
@@ -34,15 +27,12 @@ from .workload_rules import validate_daemon_set, validate_deployment, validate_r
 
 def validate(obj: Any) -> list[FieldError]:
     """Return the errors of an object, [] if it may be stored. Kinds without rules pass."""
-    rules = _RULES.get(type(obj))
+    kind = getattr(obj, "kind", "")
+    rules = _RULES.get(kind)
     if rules is None:
         return []
-    early_rules = _EARLY_RULES.get(type(obj))
-    return (list(early_rules(obj)) if early_rules is not None else []) or [*validate_metadata(obj), *rules(obj)]
-
-
-def _validate_pod(pod: Pod) -> FieldErrors:
-    return validate_pod_spec("spec", pod.spec)
+    early_errors = list(_EARLY_RULES[kind](obj)) if kind in _EARLY_RULES else []
+    return early_errors or [*validate_metadata(obj), *rules(obj)]
 
 
 def _validate_namespace(namespace: Namespace) -> FieldErrors:
@@ -50,32 +40,17 @@ def _validate_namespace(namespace: Namespace) -> FieldErrors:
         yield from validate_finalizer("spec.finalizers", "spec.finalizers", str(name))
 
 
-def _validate_event(event: Event) -> FieldErrors:
-    return iter(())
-
-
 # Rules that are judged first; if they find errors, no other rule is judged.
-_EARLY_RULES: Mapping[type[Any], Callable[[Any], FieldErrors]] = {
-    Service: validate_cluster_ip,
-    PodDisruptionBudget: validate_disruption_budget,
+_EARLY_RULES: Mapping[str, Callable[[Any], FieldErrors]] = {
+    "Service": validate_cluster_ip, "PodDisruptionBudget": validate_disruption_budget
 }
-_RULES: Mapping[type[Any], Callable[[Any], FieldErrors]] = {
-    StorageClass: validate_storage_class,
-    PersistentVolume: validate_volume,
-    PersistentVolumeClaim: validate_claim,
-    Pod: _validate_pod,
-    Node: validate_node,
-    Namespace: _validate_namespace,
-    StatefulSet: validate_stateful_set,
-    Deployment: validate_deployment,
-    ReplicaSet: validate_replica_set,
-    DaemonSet: validate_daemon_set,
-    Service: validate_service,
-    PriorityClass: validate_priority_class,
-    PodDisruptionBudget: validate_disruption_budget,
-    CSINode: validate_csi_node,
-    CSIDriver: validate_csi_driver,
-    CSIStorageCapacity: validate_csi_storage_capacity,
-    VolumeAttachment: validate_volume_attachment,
-    Event: _validate_event,
+_RULES: Mapping[str, Callable[[Any], FieldErrors]] = {
+    "StorageClass": validate_storage_class, "PersistentVolume": validate_volume,
+    "PersistentVolumeClaim": validate_claim, "Pod": lambda pod: validate_pod_spec("spec", pod.spec),
+    "Node": validate_node, "Namespace": _validate_namespace, "StatefulSet": validate_stateful_set,
+    "Deployment": validate_deployment, "ReplicaSet": validate_replica_set, "DaemonSet": validate_daemon_set,
+    "Service": validate_service, "PriorityClass": validate_priority_class,
+    "PodDisruptionBudget": validate_disruption_budget, "CSINode": validate_csi_node, "CSIDriver": validate_csi_driver,
+    "CSIStorageCapacity": validate_csi_storage_capacity, "VolumeAttachment": validate_volume_attachment,
+    "Event": lambda _event: iter(()),  # only its metadata is judged
 }

@@ -15,45 +15,22 @@ from ..kinds.storage_class import StorageClass, TopologySelectorTerm
 from ..kinds.volume import PersistentVolume, PersistentVolumeClaim, PersistentVolumeClaimSpec
 from ..text.convert import schema
 from .csi_rules import validate_driver_name
-from .field_error import FieldError, FieldErrors, invalid_values, validate_supported
+from .field_error import FieldError, FieldErrors, invalid_values, validate_name, validate_supported
 from .name_syntax import check_qualified_name, check_subdomain
 from .selector_rules import validate_label_selector, validate_node_selector
 
 ACCESS_MODES = ("ReadOnlyMany", "ReadWriteMany", "ReadWriteOnce", "ReadWriteOncePod")
 # In Kubernetes' order: the first source is the volume's type, every further one is refused.
 VOLUME_SOURCES = (
-    "hostPath",
-    "gcePersistentDisk",
-    "awsElasticBlockStore",
-    "glusterfs",
-    "flocker",
-    "nfs",
-    "rbd",
-    "quobyte",
-    "cephfs",
-    "iscsi",
-    "cinder",
-    "fc",
-    "flexVolume",
-    "azureFile",
-    "vsphereVolume",
-    "azureDisk",
-    "photonPersistentDisk",
-    "portworxVolume",
-    "scaleIO",
-    "local",
-    "storageos",
-    "csi",
+    "hostPath", "gcePersistentDisk", "awsElasticBlockStore", "glusterfs", "flocker", "nfs", "rbd", "quobyte", "cephfs",
+    "iscsi", "cinder", "fc", "flexVolume", "azureFile", "vsphereVolume", "azureDisk", "photonPersistentDisk",
+    "portworxVolume", "scaleIO", "local", "storageos", "csi",
 )
 
 
 def validate_storage_class(storage_class: StorageClass) -> FieldErrors:
     """Validate a StorageClass: provisioner, parameters, reclaim policy, binding mode, allowed topologies."""
-    if not storage_class.provisioner:
-        yield FieldError("provisioner", "Required")
-    else:
-        name = storage_class.provisioner.lower()
-        yield from invalid_values("provisioner", name, check_qualified_name(name))
+    yield from validate_name("provisioner", storage_class.provisioner.lower(), check_qualified_name, required=True)
     if len(storage_class.parameters) > 512:
         yield FieldError("parameters", "TooLong", detail="may not be more than 512 bytes")
     if "" in storage_class.parameters:
@@ -63,9 +40,8 @@ def validate_storage_class(storage_class: StorageClass) -> FieldErrors:
     if storage_class.volume_binding_mode is None:
         yield FieldError("volumeBindingMode", "Required")
     else:
-        yield from validate_supported(
-            "volumeBindingMode", storage_class.volume_binding_mode, ("Immediate", "WaitForFirstConsumer")
-        )
+        yield from validate_supported("volumeBindingMode", storage_class.volume_binding_mode,
+                                      ("Immediate", "WaitForFirstConsumer"))
     yield from _validate_topologies("allowedTopologies", storage_class.allowed_topologies)
 
 
@@ -120,19 +96,14 @@ def validate_volume(volume: PersistentVolume) -> FieldErrors:
         yield from _validate_positive(f"spec.capacity[{name}]", text)
     if spec.persistent_volume_reclaim_policy:
         policies = ("Delete", "Recycle", "Retain")
-        yield from validate_supported(
-            "spec.persistentVolumeReclaimPolicy", spec.persistent_volume_reclaim_policy, policies
-        )
+        yield from validate_supported("spec.persistentVolumeReclaimPolicy", spec.persistent_volume_reclaim_policy,
+                                      policies)
     if spec.node_affinity is not None and spec.node_affinity.required is None:
-        yield FieldError(
-            "spec.nodeAffinity.required", "Required", detail="must specify required node constraints"
-        )
+        yield FieldError("spec.nodeAffinity.required", "Required", detail="must specify required node constraints")
     elif spec.node_affinity is not None and spec.node_affinity.required is not None:
         yield from validate_node_selector("spec.nodeAffinity.required", spec.node_affinity.required)
     yield from _validate_source(volume)
-    class_name = spec.storage_class_name
-    if class_name:
-        yield from invalid_values("spec.storageClassName", class_name, check_subdomain(class_name))
+    yield from validate_name("spec.storageClassName", spec.storage_class_name, check_subdomain)
     if spec.volume_mode is not None:
         yield from validate_supported("spec.volumeMode", spec.volume_mode, ("Block", "Filesystem"))
     yield from _validate_attributes_class(volume)
@@ -196,12 +167,8 @@ _SECRET_REFERENCES = (
     "controllerPublishSecretRef", "controllerExpandSecretRef", "nodePublishSecretRef", "nodeExpandSecretRef"
 )  # fmt: skip
 _REQUIRED_FIELDS: Mapping[str, tuple[str, ...]] = {
-    "local": ("path",),
-    "hostPath": ("path",),
-    "nfs": ("server", "path"),
-    "csi": ("volumeHandle",),
-    "gcePersistentDisk": ("pdName",),
-    "awsElasticBlockStore": ("volumeID",),
+    "local": ("path",), "hostPath": ("path",), "nfs": ("server", "path"), "csi": ("volumeHandle",),
+    "gcePersistentDisk": ("pdName",), "awsElasticBlockStore": ("volumeID",),
 }
 
 
@@ -215,8 +182,7 @@ def _validate_data_source(path: str, reference: Mapping[str, Any]) -> FieldError
     if not group and kind != "PersistentVolumeClaim":
         detail = "must be 'PersistentVolumeClaim' when referencing the default apiGroup"
         yield FieldError(path, "Invalid", kind, detail)
-    if group:
-        yield from invalid_values(f"{path}.apiGroup", group, check_subdomain(group))
+    yield from validate_name(f"{path}.apiGroup", group, check_subdomain)
 
 
 def validate_claim(claim: PersistentVolumeClaim) -> FieldErrors:
@@ -233,10 +199,7 @@ def validate_claim_spec(path: str, spec: PersistentVolumeClaimSpec) -> FieldErro
         yield FieldError(f"{path}.resources[storage]", "Required")
     else:
         yield from _validate_positive(f"{path}.resources[storage]", storage)
-    if spec.storage_class_name:
-        yield from invalid_values(
-            f"{path}.storageClassName", spec.storage_class_name, check_subdomain(spec.storage_class_name)
-        )
+    yield from validate_name(f"{path}.storageClassName", spec.storage_class_name or "", check_subdomain)
     if spec.volume_mode is not None:
         yield from validate_supported(f"{path}.volumeMode", spec.volume_mode, ("Block", "Filesystem"))
     source, reference = spec.rest.get("dataSource"), spec.rest.get("dataSourceRef")
@@ -245,6 +208,5 @@ def validate_claim_spec(path: str, spec: PersistentVolumeClaimSpec) -> FieldErro
             yield from _validate_data_source(f"{path}.{field}", given)
     if source is not None and reference is not None and source != reference:
         yield FieldError(path, "Invalid", source, "must match dataSourceRef")
-    if spec.volume_attributes_class_name:
-        name = spec.volume_attributes_class_name
-        yield from invalid_values(f"{path}.volumeAttributesClassName", name, check_subdomain(name))
+    attributes_class = spec.volume_attributes_class_name or ""
+    yield from validate_name(f"{path}.volumeAttributesClassName", attributes_class, check_subdomain)

@@ -13,7 +13,7 @@ from typing import Any
 from ..kinds.pod import PodTemplateSpec
 from ..kinds.selector import LabelSelector
 from ..kinds.workload import DaemonSet, Deployment, ReplicaSet, StatefulSet
-from .field_error import FieldError, FieldErrors, invalid_values, validate_labels, validate_supported
+from .field_error import FieldError, FieldErrors, validate_labels, validate_name, validate_supported
 from .name_syntax import check_dns_label
 from .pod_rules import validate_pod_spec
 from .policy_rules import number_of_int_or_percent, validate_at_most_all, validate_int_or_percent
@@ -35,13 +35,9 @@ def validate_stateful_set(stateful_set: StatefulSet) -> FieldErrors:
     if spec.pod_management_policy not in ("OrderedReady", "Parallel"):
         detail = "must be 'OrderedReady' or 'Parallel'"
         yield FieldError("spec.podManagementPolicy", "Invalid", spec.pod_management_policy, detail)
-    yield from validate_not_negative(
-        replicas=spec.replicas,
-        minReadySeconds=spec.rest.get("minReadySeconds"),
-        ordinals__start=spec.rest.get("ordinals", {}).get("start"),
-    )
-    if spec.service_name:
-        yield from invalid_values("spec.serviceName", spec.service_name, check_dns_label(spec.service_name))
+    yield from validate_not_negative(replicas=spec.replicas, minReadySeconds=spec.rest.get("minReadySeconds"),
+                                     ordinals__start=spec.rest.get("ordinals", {}).get("start"))
+    yield from validate_name("spec.serviceName", spec.service_name, check_dns_label)
     yield from _validate_stateful_set_strategy("spec.updateStrategy", spec.rest.get("updateStrategy", {}))
     retention = spec.rest.get("persistentVolumeClaimRetentionPolicy", {})
     for field in ("whenDeleted", "whenScaled"):
@@ -78,10 +74,8 @@ def _validate_template_labels(selector: LabelSelector | None, template: PodTempl
 
 def validate_template(template: PodTemplateSpec, claims: set[str] | frozenset[str] = frozenset()) -> FieldErrors:
     """Validate a template's labels and pod spec; its pods may mount volumes of these claim templates."""
-    for error in itertools.chain(
-        validate_labels("spec.template.metadata.labels", template.metadata.labels),
-        validate_pod_spec("spec.template.spec", template.spec),
-    ):
+    for error in itertools.chain(validate_labels("spec.template.metadata.labels", template.metadata.labels),
+                                 validate_pod_spec("spec.template.spec", template.spec)):
         mounts_claim = error.type == "NotFound" and error.path.endswith(".name") and error.value in claims
         if not mounts_claim and error.path != "spec.template.spec.restartPolicy":
             yield error
@@ -110,12 +104,9 @@ def validate_deployment(deployment: Deployment) -> FieldErrors:
     """Validate a Deployment: numbers, strategy, selector, template; the deadline exceeds minReadySeconds."""
     spec = deployment.spec
     deadline = spec.rest.get("progressDeadlineSeconds")
-    yield from validate_not_negative(
-        replicas=spec.replicas,
-        minReadySeconds=spec.min_ready_seconds,
-        revisionHistoryLimit=spec.rest.get("revisionHistoryLimit"),
-        progressDeadlineSeconds=deadline,
-    )
+    yield from validate_not_negative(replicas=spec.replicas, minReadySeconds=spec.min_ready_seconds,
+                                     revisionHistoryLimit=spec.rest.get("revisionHistoryLimit"),
+                                     progressDeadlineSeconds=deadline)
     if deadline is not None and deadline <= spec.min_ready_seconds:
         yield FieldError("spec.progressDeadlineSeconds", "Invalid", deadline, "must be greater than minReadySeconds")
     yield from _validate_selector_and_template(spec.selector, spec.template)
@@ -172,9 +163,8 @@ def validate_daemon_set(daemon_set: DaemonSet) -> FieldErrors:
         yield from _validate_template_labels(spec.selector, spec.template)
     yield from validate_template(spec.template)
     yield from _refuse_deadline(spec.template, "DaemonSet")
-    yield from validate_not_negative(
-        minReadySeconds=spec.min_ready_seconds, revisionHistoryLimit=spec.rest.get("revisionHistoryLimit")
-    )
+    yield from validate_not_negative(minReadySeconds=spec.min_ready_seconds,
+                                     revisionHistoryLimit=spec.rest.get("revisionHistoryLimit"))
     yield from _validate_daemon_set_strategy("spec.updateStrategy", spec.rest.get("updateStrategy", {}))
 
 

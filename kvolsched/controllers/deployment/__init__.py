@@ -2,7 +2,7 @@
 
 RollingUpdate lets at most maxSurge pods be too many and maxUnavailable be missing, and continues with every change of
 a ReplicaSet's status; Recreate deletes all old pods before the first new one. Rollbacks and the deadline for progress
-are not modelled. Mirrors `pkg/controller/deployment` (v1.36.2), module by module.
+are not modelled. Mirrors `pkg/controller/deployment` (v1.36.2).
 """
 
 from .controller import component

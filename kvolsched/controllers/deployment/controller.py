@@ -6,7 +6,6 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import Any
 
-from ...api.kinds.pod import Pod
 from ...api.kinds.workload import Deployment
 from ...workloads import by_controller_uid, controller_cause, sorted_by_age
 from ...world.activation import Exists
@@ -18,9 +17,8 @@ from ...world.reconciler import Reconciler
 from ...world.view import Index, InformerCache, View
 from .progress import is_complete, write_status
 from .revisions import clean_up, ensure_new_set
-from .rolling import scale_down_old, scale_up_new
 from .rollout import KIND, NAME, Rollout
-from .scaling import follow_replicas, is_scaled
+from .scaling import follow_replicas, is_scaled, scale_down_old, scale_up_new
 
 
 def component() -> Component:
@@ -34,7 +32,6 @@ def _views(_seen: InformerCache) -> dict[str, View]:
 
 
 def _deployments_of(ctx: TurnContext, key: Key, old: Any, new: Any) -> Iterator[str]:
-    """Yield a Deployment that has changed, whose ReplicaSet has, or one of whose pods is gone."""
     if key.kind == KIND:
         if new is not None:
             yield f"{key.namespace}/{key.name}"
@@ -51,8 +48,7 @@ def sync(ctx: TurnContext, cause: str) -> Sequence[Write]:
     owner: Deployment | None = ctx.seen.at(Key(KIND, *cause.split("/")))
     if owner is None:
         return ()
-    index = ctx.views["sets"]
-    assert isinstance(index, Index)
+    index: Index = ctx.views["sets"]
     rollout = Rollout(PlanBuilder(ctx, NAME), owner, sorted_by_age(index.get(owner.metadata.uid)))
     if owner.metadata.deletion_timestamp is not None:
         write_status(rollout)
@@ -71,7 +67,6 @@ def sync(ctx: TurnContext, cause: str) -> Sequence[Write]:
 
 
 def _recreate(rollout: Rollout) -> None:
-    """Delete all old pods, then create the new ones."""
     ensure_new_set(rollout, create=False)
     before = len(rollout.plan.writes)
     for old in rollout.old_sets:
@@ -86,7 +81,5 @@ def _recreate(rollout: Rollout) -> None:
 
 
 def _old_pods_run(rollout: Rollout) -> bool:
-    index = rollout.plan.ctx.views["pods"]
-    assert isinstance(index, Index)
-    pods: list[Pod] = [pod for old in rollout.old_sets for pod in index.get(old.metadata.uid)]
-    return any(not pod.terminal for pod in pods)
+    pods: Index = rollout.plan.ctx.views["pods"]
+    return any(not pod.terminal for old in rollout.old_sets for pod in pods.get(old.metadata.uid))

@@ -47,8 +47,7 @@ def _has_progressed(old: DeploymentStatus, new: DeploymentStatus) -> bool:
     return (
         new.updated_replicas > old.updated_replicas
         or new.replicas - new.updated_replicas < old.replicas - old.updated_replicas
-        or new.ready_replicas > old.ready_replicas
-        or new.available_replicas > old.available_replicas
+        or new.ready_replicas > old.ready_replicas or new.available_replicas > old.available_replicas
     )
 
 
@@ -58,22 +57,19 @@ def _counted(rollout: Rollout) -> DeploymentStatus:
     available = sum(replica_set.status.available_replicas for replica_set in sets)
     enough = available >= rollout.replicas - rollout.max_unavailable
     condition = Frozen(
-        type="Available",
-        status="True" if enough else "False",
+        type="Available", status="True" if enough else "False",
         reason="MinimumReplicasAvailable" if enough else "MinimumReplicasUnavailable",
-        message=f"Deployment {'has' if enough else 'does not have'} minimum availability.",
+        message=f"Deployment {'has' if enough else 'does not have'} minimum availability."
     )
     old = rollout.owner.status
     terminating = sum(int(replica_set.status.rest.get("terminatingReplicas", 0)) for replica_set in sets)
     counted = attrs.evolve(
-        old,
-        observed_generation=generation(rollout.owner),
+        old, observed_generation=generation(rollout.owner),
         replicas=sum(replica_set.status.replicas for replica_set in sets),
         updated_replicas=new.status.replicas if new is not None else 0,
-        ready_replicas=sum(replica_set.status.ready_replicas for replica_set in sets),
-        available_replicas=available,
+        ready_replicas=sum(replica_set.status.ready_replicas for replica_set in sets), available_replicas=available,
         unavailable_replicas=max(0, sum(map(size, sets)) - available),
-        rest=old.rest.with_(terminatingReplicas=terminating),
+        rest=old.rest.with_(terminatingReplicas=terminating)
     )
     return with_condition(counted, condition)
 

@@ -40,8 +40,7 @@ def ensure_new_set(rollout: Rollout, *, create: bool) -> None:
     else:
         return
     owner = rollout.owner
-    annotations = owner.metadata.annotations.merged({REVISION: str(number)})
-    changed = evolve_parts(owner, metadata={"annotations": annotations})
+    changed = evolve_parts(owner, metadata={"annotations": owner.metadata.annotations.merged({REVISION: str(number)})})
     if adopted and has_deadline(owner):
         condition = Frozen(type="Progressing", status="True", reason=reason, message=message)
         changed = attrs.evolve(changed, status=with_condition(changed.status, condition))
@@ -59,20 +58,16 @@ def _create(rollout: Rollout, number: int) -> ReplicaSet:
     labels = template.metadata.labels.merged(label)
     created = ReplicaSet(
         metadata=ObjectMeta(
-            name=f"{meta.name}-{label[TEMPLATE_LABEL]}",
-            namespace=meta.namespace or "default",
-            labels=labels,
-            owner_references=(controller_reference(rollout.owner),),
+            name=f"{meta.name}-{label[TEMPLATE_LABEL]}", namespace=meta.namespace or "default", labels=labels,
+            owner_references=(controller_reference(rollout.owner),)
         ),
         spec=ReplicaSetSpec(
-            replicas=rollout.new_set_size(0),
-            selector=selector,
+            replicas=rollout.new_set_size(0), selector=selector,
             template=evolve_parts(template, metadata={"labels": labels}),
-            min_ready_seconds=rollout.owner.spec.min_ready_seconds,
+            min_ready_seconds=rollout.owner.spec.min_ready_seconds
         ),
     )
-    created = _annotated(rollout, created, number)
-    annotations = created.metadata.annotations.merged(rollout.size_annotations())
+    annotations = _annotated(rollout, created, number).metadata.annotations.merged(rollout.size_annotations())
     created = evolve_parts(created, metadata={"annotations": annotations})
     name, replicas = created.metadata.name, size(created)
     failed = f'Failed to create new replica set "{name}": {{error}}'
@@ -121,8 +116,7 @@ def clean_up(rollout: Rollout) -> None:
     """Delete old ReplicaSets beyond revisionHistoryLimit."""
     limit = rollout.owner.spec.rest.get("revisionHistoryLimit", 10)
     idle = [
-        old
-        for old in sorted(rollout.old_sets, key=_revision)
+        old for old in sorted(rollout.old_sets, key=_revision)
         if not size(old) and not old.status.replicas and old.metadata.deletion_timestamp is None
     ]
     for old in idle[: max(0, len(idle) - limit)]:

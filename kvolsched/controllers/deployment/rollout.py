@@ -22,8 +22,7 @@ class Rollout:
     """A Deployment and its ReplicaSets, in which what is planned counts as written. Mutable."""
 
     def __init__(self, plan: PlanBuilder, owner: Deployment, sets: Sequence[ReplicaSet]) -> None:
-        self.plan = plan
-        self.owner = owner
+        self.plan, self.owner = plan, owner
         self.sets = {replica_set.metadata.name: replica_set for replica_set in sets}
         self.seen_sets = dict(self.sets)  # as they were at the start: the status counts these
         self.template: PodTemplateSpec = with_unmodelled_defaults(owner).spec.template
@@ -111,5 +110,4 @@ def _has_template(replica_set: ReplicaSet, template: PodTemplateSpec) -> bool:
 
 
 def _without_hash(template: PodTemplateSpec) -> PodTemplateSpec:
-    labels = template.metadata.labels.merged({TEMPLATE_LABEL: None})
-    return evolve_parts(template, metadata={"labels": labels})
+    return evolve_parts(template, metadata={"labels": template.metadata.labels.merged({TEMPLATE_LABEL: None})})

@@ -10,13 +10,5 @@ from .controller import PVController, component
 from .options import CLAIMS, DESIGN, NAME, OPERATIONS, UPSTREAM, VOLUMES, PVControllerOptions
 
 __all__ = [
-    "CLAIMS",
-    "DESIGN",
-    "NAME",
-    "OPERATIONS",
-    "UPSTREAM",
-    "VOLUMES",
-    "PVController",
-    "PVControllerOptions",
-    "component",
+    "CLAIMS", "DESIGN", "NAME", "OPERATIONS", "UPSTREAM", "VOLUMES", "PVController", "PVControllerOptions", "component"
 ]

@@ -36,10 +36,9 @@ def basic_claim_status(
     status = attrs.evolve(claim.status, phase=phase)
     if volume is None:
         return attrs.evolve(status, access_modes=(), capacity=EMPTY)
-    status = attrs.evolve(status, access_modes=volume.spec.access_modes)
-    if claim.status.phase == phase:
-        return status
-    return attrs.evolve(status, capacity=Frozen({"storage": volume.spec.capacity.get("storage", "0")}))
+    capacity = Frozen({"storage": volume.spec.capacity.get("storage", "0")})
+    capacity = claim.status.capacity if claim.status.phase == phase else capacity
+    return attrs.evolve(status, access_modes=volume.spec.access_modes, capacity=capacity)
 
 
 def claim_status_with_attributes(
@@ -57,8 +56,7 @@ def claim_status_with_attributes(
         status = attrs.evolve(status, capacity=Frozen({"storage": before_resize}))
     except ValueError:  # unreadable, or absent
         pass
-    attributes_class = volume.spec.volume_attributes_class_name
-    if attributes_class:
+    if attributes_class := volume.spec.volume_attributes_class_name:
         status = attrs.evolve(status, rest=status.rest.merged({CURRENT_ATTRIBUTES: attributes_class}))
     return status
 
@@ -125,13 +123,8 @@ class BindingWrites:
             plan.event(claim, "Warning", reason, message)
 
     def set_claim_phase(
-        self,
-        plan: PlanBuilder,
-        claim: PersistentVolumeClaim,
-        phase: str,
-        volume: PersistentVolume | None = None,
-        *,
-        clean: bool = False,
+        self, plan: PlanBuilder, claim: PersistentVolumeClaim, phase: str, volume: PersistentVolume | None = None, *,
+        clean: bool = False
     ) -> None:
         """Set a claim's phase, and what of its status follows the phase and the volume."""
         new = attrs.evolve(claim, status=self.claim_status(claim, phase, volume))

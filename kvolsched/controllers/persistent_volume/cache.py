@@ -22,26 +22,22 @@ from .options import CLAIM, CLAIMS, VOLUME, VOLUMES
 def views(_seen: InformerCache) -> dict[str, View]:
     """Return the controller's views, empty."""
     cache = MutationCache(
-        (CLAIM, VOLUME),
-        free_volumes=Index(VOLUME, _index_free_volume),
-        claimed_volumes=Index(VOLUME, _index_claimed_volume),
-        pending_claims=Index(CLAIM, _index_pending_claim),
+        (CLAIM, VOLUME), free_volumes=Index(VOLUME, _index_free_volume),
+        claimed_volumes=Index(VOLUME, _index_claimed_volume), pending_claims=Index(CLAIM, _index_pending_claim)
     )
     return {"cache": cache, "pods": Index("Pod", _index_pod)}
 
 
 def cache_of(ctx: TurnContext) -> MutationCache:
     """Return the controller's mutation cache of claims and volumes."""
-    cache = ctx.views["cache"]
-    assert isinstance(cache, MutationCache)
+    cache: MutationCache = ctx.views["cache"]
     return cache
 
 
 def pods_of(ctx: TurnContext, claim: str) -> list[Pod]:
     """Return the pods that use a claim (namespace/name) and have not ended, sorted by key."""
-    pods = ctx.views["pods"]
-    assert isinstance(pods, Index)
-    return pods.get(claim)
+    pods: list[Pod] = ctx.views["pods"].get(claim)
+    return pods
 
 
 def object_to_sync(ctx: TurnContext, key: Key) -> Any:

@@ -70,10 +70,9 @@ class ClaimSync:
 
         Kubernetes looks at every claim at every tick (`ticks`); where nothing has changed only Events tell of it.
         """
-        if kind == "class":
-            storage_class = ctx.seen.get("StorageClass", name)
-            if storage_class is not None and self.options.is_delayed(storage_class, selected=True):
-                return  # its claims take no volume before a pod is there
+        storage_class = ctx.seen.get("StorageClass", name) if kind == "class" else None
+        if storage_class is not None and self.options.is_delayed(storage_class, selected=True):
+            return  # its claims take no volume before a pod is there
         cache = cache_of(ctx)
         for key in cache.indexes["pending_claims"].keys((kind, name)):
             if kind == "volume" or not self._is_delayed(ctx, cache.at(key)):
@@ -106,11 +105,9 @@ class ClaimSync:
         return plan.writes
 
     def _sync_unbound(self, plan: PlanBuilder, claim: PersistentVolumeClaim) -> None:
-        """Bind a claim that names no volume to the best match, else assign a class, wait, or provision."""
         ctx = plan.ctx
         delayed = self._is_delayed(ctx, claim)
-        volume = self._best_match(ctx, claim, delayed=delayed)
-        if volume is not None:
+        if (volume := self._best_match(ctx, claim, delayed=delayed)) is not None:
             self.options.writes.bind(plan, volume, claim)
             return
         if self._assign_default_class(plan, claim):
@@ -128,9 +125,7 @@ class ClaimSync:
 
     def _is_delayed(self, ctx: TurnContext, claim: PersistentVolumeClaim) -> bool:
         """Say whether a claim waits for a pod (S0, Delayed Volume Binding)."""
-        if not self.options.delays:
-            return False
-        storage_class = ctx.seen.get("StorageClass", class_of_claim(claim))
+        storage_class = ctx.seen.get("StorageClass", class_of_claim(claim)) if self.options.delays else None
         selected = self._has_selected_node(claim)
         return storage_class is not None and self.options.is_delayed(storage_class, selected=selected)
 
@@ -138,9 +133,7 @@ class ClaimSync:
         """Say whether the scheduler has selected a node for a claim: its signal to provision (S0, annSelectedNode)."""
         return self.options.delayed_provisioning and bool(selected_node(claim, self.options.rules))
 
-    def _best_match(
-        self, ctx: TurnContext, claim: PersistentVolumeClaim, *, delayed: bool
-    ) -> PersistentVolume | None:
+    def _best_match(self, ctx: TurnContext, claim: PersistentVolumeClaim, *, delayed: bool) -> PersistentVolume | None:
         """Return the volume to bind: the fewest access modes that hold a match win, even over a smaller volume."""
         indexes = cache_of(ctx).indexes
         prebound = indexes["claimed_volumes"].get(claim_key(claim))
@@ -167,11 +160,10 @@ class ClaimSync:
         """Give a claim without class the default one, the newest of several; the sync ends there."""
         if not self.options.assign_default_class or has_class(claim):
             return False
-        defaults = [found for found in plan.ctx.seen.all("StorageClass") if found.is_default]
+        defaults = [found.metadata for found in plan.ctx.seen.all("StorageClass") if found.is_default]
         if not defaults:
             return False
-        newest = max(found.metadata.creation_timestamp or "" for found in defaults)
-        chosen = next(c for c in defaults if (c.metadata.creation_timestamp or "") == newest).metadata.name
+        chosen = max(defaults, key=lambda meta: meta.creation_timestamp or "").name  # the first of equals
         changed = evolve_parts(claim, spec={"storage_class_name": chosen})
         failed = f'can\'t update PersistentVolumeClaim["{claim_key(claim)}"]: {{error}}'
         # Kubernetes does not take this write into its mutation cache: the next sync waits for the watch.
@@ -180,7 +172,6 @@ class ClaimSync:
         return True
 
     def _sync_prebound(self, plan: PlanBuilder, claim: PersistentVolumeClaim) -> None:
-        """Bind a claim to the volume that it names, if that is free and can serve it."""
         writes, name = self.options.writes, claim.spec.volume_name
         volume: PersistentVolume | None = cache_of(plan.ctx).at(Key(VOLUME, "", name))
         if volume is None:
@@ -200,7 +191,6 @@ class ClaimSync:
             self._report_taken(plan, claim, volume)
 
     def _report_taken(self, plan: PlanBuilder, claim: PersistentVolumeClaim, volume: PersistentVolume) -> None:
-        """Tell that the volume which a claim names has the claimRef of another claim."""
         messages, name = self.options.messages, volume.metadata.name
         if messages.volume_taken:
             plan.event(claim, "Warning", "FailedBinding", messages.volume_taken.format(volume=name))
@@ -216,8 +206,7 @@ class ClaimSync:
         """Complete the binding of a claim that was bound before, or report that its data is lost."""
         lost, writes = "Data on the volume is lost!", self.options.writes
         if not claim.spec.volume_name:
-            message = f"Bound claim has lost reference to PersistentVolume. {lost}"
-            writes.lose_claim(plan, claim, "ClaimLost", message)
+            writes.lose_claim(plan, claim, "ClaimLost", f"Bound claim has lost reference to PersistentVolume. {lost}")
             return
         volume = cache_of(plan.ctx).at(Key(VOLUME, "", claim.spec.volume_name))
         if volume is None:
@@ -268,11 +257,8 @@ class ClaimSync:
         key = Key(CLAIM, claim.metadata.namespace or "default", claim.metadata.name)
         failed = PlannedEvent(key, "Warning", "ProvisioningFailed", messages.claim_not_saved, SOURCE)
         plan.update(
-            claim,
-            annotated,
-            f"PV controller asks provisioner {provisioner} for a volume for {reference_of(claim)}",
-            on_failure=(failed,) if messages.claim_not_saved else (),
-            operation=_operation(claim),
+            claim, annotated, f"PV controller asks provisioner {provisioner} for a volume for {reference_of(claim)}",
+            on_failure=(failed,) if messages.claim_not_saved else (), operation=_operation(claim)
         )
         message = messages.external_provisioner.format(provisioner=provisioner)
         plan.event(annotated, "Normal", "ExternalProvisioning", message)
@@ -280,5 +266,4 @@ class ClaimSync:
 
 
 def _operation(claim: PersistentVolumeClaim) -> str:
-    """Return the name of the operation that provisions for a claim."""
     return f"provision-{claim_key(claim)}[{claim.metadata.uid}]"

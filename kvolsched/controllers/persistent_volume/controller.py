@@ -9,9 +9,8 @@ import attrs
 from ...world.apiserver import CommittedWrite, RefusedWrite
 from ...world.component import Actor, Component, TurnContext
 from ...world.mutation_cache import record_written
-from ...world.operation_backoff import back_off_operation, is_backing_off
 from ...world.plan import report_outcome
-from ...world.reconciler import Reconciler
+from ...world.reconciler import Reconciler, back_off_operation, is_backing_off
 from .cache import views
 from .claims import ClaimSync
 from .options import CLAIMS, NAME, OPERATIONS, UPSTREAM, VOLUMES, PVControllerOptions

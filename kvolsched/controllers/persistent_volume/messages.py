@@ -27,7 +27,6 @@ def waiting_for_pods(pods: Sequence[Pod]) -> tuple[str, str]:
     return "WaitForPodScheduled", f"waiting for pod{'s' if len(pods) > 1 else ''} {names} to be scheduled"
 
 
-
 @attrs.frozen(kw_only=True)
 class PVControllerMessages:
     """Templates of the messages of one release, with the names of their fields.

@@ -8,7 +8,7 @@ Plugins make no storage here: they say what became of it. Mirrors the operations
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 import attrs
 
@@ -27,9 +27,8 @@ from ...world.apiserver import CommittedWrite, RefusedWrite, Write, key_of
 from ...world.component import TurnContext
 from ...world.log import Key
 from ...world.mutation_cache import record_written
-from ...world.operation_backoff import back_off_operation
 from ...world.plan import PlanBuilder, PlannedEvent, PlannedWrite, reference_of, report_outcome
-from ...world.reconciler import Reconciler
+from ...world.reconciler import Reconciler, back_off_operation
 from .cache import cache_of, pods_of
 from .options import CLAIM, OPERATIONS, SOURCE, UPSTREAM, VOLUME, PVControllerOptions
 
@@ -75,8 +74,6 @@ def routine(plugins: Sequence[InTreePlugin], options: PVControllerOptions = UPST
     return Operations(tuple(plugins), options).routine()
 
 
-def _no_causes(_ctx: TurnContext, _key: Key, _old: object, _new: object) -> Iterator[str]:
-    yield from ()  # the workers ask for operations; no change of an object does
 
 
 @attrs.frozen
@@ -88,7 +85,10 @@ class Operations:
 
     def routine(self) -> Reconciler:
         """Return the routine that runs them."""
-        return Reconciler(OPERATIONS, _no_causes, self.run, self.refused, self.done, lambda _failures: SAVE_INTERVAL)
+        # The workers ask for operations; no change of an object does.
+        return Reconciler(
+            OPERATIONS, lambda *_change: (), self.run, self.refused, self.done, lambda _failures: SAVE_INTERVAL
+        )
 
     def run(self, ctx: TurnContext, cause: str) -> Sequence[Write]:
         """Run one operation, as far as its next write."""
@@ -139,7 +139,6 @@ class Operations:
         ctx.cancel_wake_up(cause)
 
     def _back_off(self, ctx: TurnContext, cause: str) -> None:
-        """Note that an operation has failed, if this release backs off after it."""
         if self.options.backs_off_after(cause):
             back_off_operation(ctx, cause)
 
@@ -164,13 +163,11 @@ class Operations:
         if ctx.get_live(Key(VOLUME, "", f"pvc-{claim.metadata.uid}")) is not None:
             return  # an earlier operation has provisioned it
         node = selected_node(claim) if options.delayed_provisioning else ""
-        why = _obstacle(ctx, storage_class, plugin, node)
-        if why:
+        if why := _obstacle(ctx, storage_class, plugin, node):
             self._fail_claim(plan, cause, claim, why)
             return
         allowed = storage_class.allowed_topologies if options.delayed_provisioning else ()
-        error = self.make_storage(plugin, node, allowed)
-        if error:
+        if error := self.make_storage(plugin, node, allowed):
             message = f'Failed to provision volume with StorageClass "{storage_class.metadata.name}": {error}'
             self._remove_selected_node(plan, cause, claim, message)
             return
@@ -188,16 +185,12 @@ class Operations:
     def _annotate_provisioner(
         self, plan: PlanBuilder, cause: str, claim: PersistentVolumeClaim, provisioner: str
     ) -> None:
-        """Annotate a claim with the plugin's name, then continue the operation."""
         annotations = claim.metadata.annotations.merged(dict.fromkeys(self.options.provisioner_keys, provisioner))
-        annotated = evolve_parts(claim, metadata={"annotations": annotations})
         words = f"PV controller annotates {reference_of(claim)} with its provisioner {provisioner}"
-        plan.update(claim, annotated, words)
+        plan.update(claim, evolve_parts(claim, metadata={"annotations": annotations}), words)
         plan.enqueue(OPERATIONS, cause)
 
-    def _remove_selected_node(
-        self, plan: PlanBuilder, cause: str, claim: PersistentVolumeClaim, message: str
-    ) -> None:
+    def _remove_selected_node(self, plan: PlanBuilder, cause: str, claim: PersistentVolumeClaim, message: str) -> None:
         """Provisioning failed: remove the selected node, so that the scheduler may choose another (S0)."""
         failed = PlannedEvent(key_of(claim), "Warning", "ProvisioningFailed", message, SOURCE)
         words = f"PV controller cannot provision a volume and removes the selected node of {reference_of(claim)}"
@@ -273,9 +266,8 @@ class Operations:
         if plugin is None or (options.finds_plugin_first and not self._is_to_delete(ctx, volume)):
             return
         if "newDeleter" in plugin.fails:
-            template, name = options.messages.deleter_not_created, volume.metadata.name
-            message = template.format(volume=name, error=plugin.fails["newDeleter"])
-            self._fail_delete(plan, cause, volume, message)
+            words, error = options.messages.deleter_not_created, plugin.fails["newDeleter"]
+            self._fail_delete(plan, cause, volume, words.format(volume=volume.metadata.name, error=error))
         elif "deleteInUse" in plugin.fails:
             plan.event(volume, "Normal", "VolumeDelete", plugin.fails["deleteInUse"])
             self._back_off(ctx, cause)
@@ -300,8 +292,7 @@ class Operations:
             return
         ref = current.spec.claim_ref
         assert ref is not None
-        users = pods_of(ctx, claim_ref_key(ref))
-        if users:
+        if users := pods_of(ctx, claim_ref_key(ref)):
             names = ",".join(f"{pod.metadata.namespace or 'default'}/{pod.metadata.name}" for pod in users)
             plan.event(volume, "Normal", "VolumeFailedRecycle", f"Volume is used by pods: {names}")
             return
@@ -335,10 +326,10 @@ class Operations:
         return by_source
 
     def _by_name(self, name: str) -> InTreePlugin:
-        plugin = next((plugin for plugin in self.plugins if plugin.name == name), None)
-        if plugin is None:
-            raise NoPluginError(self.options.messages.unknown_plugin.format(plugin=name))
-        return plugin
+        for plugin in self.plugins:
+            if plugin.name == name:
+                return plugin
+        raise NoPluginError(self.options.messages.unknown_plugin.format(plugin=name))
 
     def _is_to_delete(self, ctx: TurnContext, volume: PersistentVolume) -> bool:
         """Say whether the API server still has a volume, released and not being deleted."""
@@ -360,15 +351,11 @@ class Operations:
 def _obstacle(ctx: TurnContext, storage_class: StorageClass, plugin: InTreePlugin, node: str) -> str:
     """Return why a plugin cannot provision for a class and a selected node ("": none), or ""."""
     if storage_class.mount_options and not plugin.mount_options:
-        return (
-            f'Mount options are not supported by the provisioner but StorageClass "{storage_class.metadata.name}" '
-            f"has mount options [{' '.join(storage_class.mount_options)}]"
-        )
+        named = f'StorageClass "{storage_class.metadata.name}" has mount options'
+        options = " ".join(storage_class.mount_options)
+        return f"Mount options are not supported by the provisioner but {named} [{options}]"
     if "newProvisioner" in plugin.fails:
         return f"Failed to create provisioner: {plugin.fails['newProvisioner']}"
     if node and ctx.seen.get("Node", node) is None:
         return f'Failed to get target node: node "{node}" not found'
     return ""
-
-
-__all__ = ["InTreePlugin", "Operations", "has_operations", "routine"]

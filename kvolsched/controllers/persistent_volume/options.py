@@ -108,19 +108,9 @@ class PVControllerOptions:
 
 UPSTREAM = PVControllerOptions()
 DESIGN = PVControllerOptions(
-    rules=DESIGN_RULES,
-    messages=messages.V1_11,
-    watches=(CLAIM, VOLUME, "StorageClass"),
-    volume_checks=volume_checks.V1_11,
-    claim_status=basic_claim_status,
-    migration=NoMigration(),
-    is_delayed=class_delays_until_selected,
-    backs_off_after=failed_reclaim,
-    finds_plugin_first=False,
-    in_tree_finalizer="",
-    provisioned_phase="",
-    reread_claim_before_reclaim=False,
-    provisioner_keys=(BETA_STORAGE_PROVISIONER,),
-    in_tree_plugins=frozenset(MIGRATED),
-    assign_default_class=False,
+    rules=DESIGN_RULES, messages=messages.V1_11, watches=(CLAIM, VOLUME, "StorageClass"),
+    volume_checks=volume_checks.V1_11, claim_status=basic_claim_status, migration=NoMigration(),
+    is_delayed=class_delays_until_selected, backs_off_after=failed_reclaim, finds_plugin_first=False,
+    in_tree_finalizer="", provisioned_phase="", reread_claim_before_reclaim=False,
+    provisioner_keys=(BETA_STORAGE_PROVISIONER,), in_tree_plugins=frozenset(MIGRATED), assign_default_class=False
 )

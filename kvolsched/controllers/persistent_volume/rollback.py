@@ -6,8 +6,6 @@ interrupted. A claim that is dirty or says nothing stays bound and loses its mar
 
 from __future__ import annotations
 
-import attrs
-
 from ...api.kinds.meta import EMPTY, evolve_parts
 from ...api.kinds.volume import (
     BIND_COMPLETED,
@@ -26,27 +24,17 @@ BINDING_ANNOTATIONS = (BIND_COMPLETED, BOUND_BY_CONTROLLER, *SELECTED_NODE_KEYS)
 def roll_back(
     plan: PlanBuilder, writes: BindingWrites, claim: PersistentVolumeClaim, volumes: list[PersistentVolume]
 ) -> None:
-    """Unbind a marked claim and the volumes that name it, or refuse.
-
-    Args:
-        plan: the writes of this sync.
-        writes: how the controller binds and unbinds.
-        claim: the marked claim.
-        volumes: those whose claimRef names it.
-    """
+    """Unbind a marked claim and `volumes`, whose claimRefs name it, or refuse."""
     name = reference_of(claim)
     if claim.spec.volume_name and not is_clean(claim):
         message = f'volume "{claim.spec.volume_name}" may hold data: the claim is not clean'
         _remove_annotations(plan, claim, claim, (ROLLBACK,), f"PV controller refuses to roll {name} back: {message}")
         plan.event(claim, "Warning", "RollbackRefused", message)
         return
-    status = attrs.evolve(claim.status, phase="Pending", access_modes=(), capacity=EMPTY)
-    pending = attrs.evolve(claim, status=status)
+    pending = evolve_parts(claim, status={"phase": "Pending", "access_modes": (), "capacity": EMPTY})
     plan.update_status(claim, pending, f"PV controller sets the phase of {name} to Pending")
-    freed = evolve_parts(pending, spec={"volume_name": ""})
-    freed = _remove_annotations(
-        plan, pending, freed, BINDING_ANNOTATIONS, f"PV controller removes the volumeName of {name}"
-    )
+    words, freed = f"PV controller removes the volumeName of {name}", evolve_parts(pending, spec={"volume_name": ""})
+    freed = _remove_annotations(plan, pending, freed, BINDING_ANNOTATIONS, words)
     for volume in volumes:
         writes.unbind(plan, volume, f"{claim_key(claim)} is rolled back")
     empty = evolve_parts(freed, status={"rest": freed.status.rest.merged({CONTENT: None})})
@@ -58,7 +46,6 @@ def roll_back(
 def _remove_annotations(
     plan: PlanBuilder, old: PersistentVolumeClaim, new: PersistentVolumeClaim, keys: tuple[str, ...], words: str
 ) -> PersistentVolumeClaim:
-    """Plan to replace a claim by another without these annotations, and return that."""
     annotations = old.metadata.annotations.merged(dict.fromkeys(keys))
     changed = evolve_parts(new, metadata={"annotations": annotations})
     plan.update(old, changed, words)

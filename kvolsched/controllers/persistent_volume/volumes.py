@@ -54,10 +54,7 @@ class VolumeSync:
             self._finish_binding(plan, volume, claim)
         elif claim.spec.volume_name == volume.metadata.name:
             writes.set_volume_phase(plan, volume, "Bound")
-        elif (
-            PROVISIONED_BY in volume.metadata.annotations
-            and volume.spec.persistent_volume_reclaim_policy == "Delete"
-        ):
+        elif PROVISIONED_BY in volume.metadata.annotations and volume.spec.persistent_volume_reclaim_policy == "Delete":
             self._release(plan, volume)  # provisioned for a claim that has got another
         else:
             writes.unbind(plan, volume, "its claim is bound to another volume")
@@ -73,9 +70,7 @@ class VolumeSync:
         if not self.options.reread_claim_before_reclaim:
             return claim if claim is not None and claim.metadata.uid == ref.uid else None
         if claim is None and volume.status.phase not in ("Released", "Failed"):
-            claim = cache.watched.get(key)
-            if claim is None:
-                claim = ctx.get_live(key)
+            claim = cache.watched.get(key) or ctx.get_live(key)
         if claim is not None and claim.metadata.uid != ref.uid:
             claim = ctx.get_live(key)
         return claim if claim is not None and claim.metadata.uid == ref.uid else None
@@ -83,11 +78,11 @@ class VolumeSync:
     def _finish_binding(self, plan: PlanBuilder, volume: PersistentVolume, claim: PersistentVolumeClaim) -> None:
         """Have the claims' worker finish a binding: the claim does not name its volume yet."""
         if not self.options.rules.modes_match(claim, volume):
-            message = "Cannot bind PersistentVolume to requested PersistentVolumeClaim "
-            message = f'{message}"{claim.metadata.name}" due to incompatible volumeMode.'
+            requested, why = "to requested PersistentVolumeClaim", "due to incompatible volumeMode."
+            message = f'Cannot bind PersistentVolume {requested} "{claim.metadata.name}" {why}'
             plan.event(volume, "Warning", "VolumeMismatch", message)
-            message = f'Cannot bind PersistentVolume "{volume.metadata.name}" to requested PersistentVolumeClaim '
-            plan.event(claim, "Warning", "VolumeMismatch", f"{message}due to incompatible volumeMode.")
+            message = f'Cannot bind PersistentVolume "{volume.metadata.name}" {requested} {why}'
+            plan.event(claim, "Warning", "VolumeMismatch", message)
             return
         plan.enqueue(CLAIMS, claim_key(claim))
 
@@ -101,10 +96,8 @@ class VolumeSync:
         match volume.spec.persistent_volume_reclaim_policy:
             case "Retain":
                 plan.describe(f"PV controller keeps {reference_of(volume)}: its reclaim policy is Retain")
-            case "Delete":
-                self._start_operation(plan, volume, f"delete-{name}[{uid}]")
-            case "Recycle":
-                self._start_operation(plan, volume, f"recycle-{name}[{uid}]")
+            case "Delete" | "Recycle" as policy:
+                self._start_operation(plan, volume, f"{policy.lower()}-{name}[{uid}]")
             case _:
                 message = "Volume has unrecognized PersistentVolumeReclaimPolicy"
                 self.options.writes.fail_volume(plan, volume, "VolumeUnknownReclaimPolicy", message)

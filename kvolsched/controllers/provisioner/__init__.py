@@ -13,14 +13,6 @@ from .storage_pools import DriverStorage, read_pools
 from .topology import NoTopology
 
 __all__ = [
-    "DESIGN",
-    "UPSTREAM",
-    "DriverStorage",
-    "Failure",
-    "NoTopology",
-    "ProvisionerOptions",
-    "allowed_segments",
-    "choose_topology",
-    "component",
-    "read_pools",
+    "DESIGN", "UPSTREAM", "DriverStorage", "Failure", "NoTopology", "ProvisionerOptions", "allowed_segments",
+    "choose_topology", "component", "read_pools"
 ]

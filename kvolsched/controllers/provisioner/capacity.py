@@ -148,7 +148,6 @@ class CapacityPublisher:
             ctx.enqueue(item.name)
 
     def _is_unarranged(self, ctx: TurnContext) -> bool:
-        """Say whether the wanted capacities are to be computed first."""
         return ARRANGE in ctx.process.work_queues[self.name].items
 
     def manages(self, obj: CSIStorageCapacity) -> bool:
@@ -182,19 +181,19 @@ class CapacityPublisher:
                 ctx.remember(ITEM, item.name, None)
                 if item.published is not None:
                     ctx.enqueue(_deletion(*item.published))
-        items = {}
+        items, published = {}, {(key, obj.metadata.uid) for key, obj in stored.items()}
         for unpublished in wanted:
             item = known.get(unpublished.name, unpublished)
             if unpublished.name not in known:
                 ctx.enqueue(unpublished.name)
-            elif item.published is not None and self._uid(stored, item.published[0]) != item.published[1]:
+            elif item.published is not None and item.published not in published:
                 item = unpublished  # its object was deleted: it is created again
                 ctx.enqueue(unpublished.name)
             items[item.name] = item
-        published = {item.published[0] for item in items.values() if item.published is not None}
+        kept = {item.published[0] for item in items.values() if item.published is not None}
         missing = {item.name: item for item in items.values() if item.published is None}
         for key, obj in stored.items():
-            if key in published:
+            if key in kept:
                 continue
             suiting = missing.get(_name_of(obj))
             if suiting is None or not suiting.describes(obj):
@@ -206,9 +205,6 @@ class CapacityPublisher:
             if known.get(item.name) != item:
                 ctx.remember(ITEM, item.name, item)
 
-    @staticmethod
-    def _uid(stored: Mapping[Key, CSIStorageCapacity], key: Key) -> str:
-        return stored[key].metadata.uid if key in stored else ""
 
     # -- a sync ---------------------------------------------------------------------------------------------
 
@@ -246,7 +242,6 @@ class CapacityPublisher:
         return self._publish(ctx, item, response)
 
     def _publish(self, ctx: TurnContext, item: PublishedCapacity, response: CapacityResponse) -> Sequence[Write]:
-        """Return the write that publishes an answer, if it differs from what is published."""
         capacity = of_bytes(response.available)
         largest = None if response.largest is None else of_bytes(response.largest)
         where = f"class {item.storage_class} at {go_segment(item.segment)}"
@@ -271,11 +266,9 @@ class CapacityPublisher:
         owner = self.options.owner
         return CSIStorageCapacity(
             metadata=ObjectMeta(
-                name=self._new_name(ctx, item),
-                namespace=self.options.namespace,
-                generate_name="csisc-",
+                name=self._new_name(ctx, item), namespace=self.options.namespace, generate_name="csisc-",
                 labels=Frozen({DRIVER_LABEL: self.driver, MANAGER_LABEL: self.options.managed_by}),
-                owner_references=(owner,) if owner is not None else (),
+                owner_references=(owner,) if owner is not None else ()
             ),
             storage_class_name=item.storage_class,
             node_topology=LabelSelector(match_labels=Frozen(item.segment)),
@@ -316,19 +309,17 @@ class CapacityPublisher:
             ctx.cancel_wake_up(cause)
             ctx.remember("failures", f"{self.name}|{cause}", None)
 
-    def causes_to_refresh(
-        self, ctx: TurnContext, segments: Sequence[Topology] | None, storage_class: str
-    ) -> list[str]:
+    def causes_to_refresh(self, ctx: TurnContext, segments: Sequence[Topology] | None, storage_class: str) -> list[str]:
         """Return the capacities to ask for after a volume was made or deleted: by its topologies, else by its class.
 
         Args:
             segments: the volume's topologies; None: it has no node affinity.
             storage_class: the class to go by instead; "": none.
         """
-        items = self.items(ctx)
+        items = self.items(ctx).items()
         if segments is not None:
-            return [name for name, item in items.items() if item.segment in segments]
-        return [name for name, item in items.items() if item.storage_class == storage_class]
+            return [name for name, item in items if item.segment in segments]
+        return [name for name, item in items if item.storage_class == storage_class]
 
 
 class PublishedCapacities:
@@ -352,8 +343,7 @@ class PublishedCapacities:
 
 
 def _known(ctx: TurnContext) -> Mapping[str, PublishedCapacity]:
-    view = ctx.views[ITEM]
-    assert isinstance(view, PublishedCapacities)
+    view: PublishedCapacities = ctx.views[ITEM]
     return view.items
 
 
@@ -362,7 +352,6 @@ def _capacity_name(storage_class: str, segment: Topology) -> str:
 
 
 def _name_of(obj: CSIStorageCapacity) -> str:
-    """Return the name of the capacity that an object publishes."""
     labels = {} if obj.node_topology is None else obj.node_topology.match_labels
     return _capacity_name(obj.storage_class_name, tuple(sorted(labels.items())))
 

@@ -27,18 +27,14 @@ class VolumeDeletion:
         """Yield a volume of this driver that was released or is being deleted."""
         if key.kind != "PersistentVolume" or new is None:
             return
-        if self._is_released(new):
-            if self.driver.options.delay > 0:
-                ctx.wake_after(key.name, self.driver.options.delay)
-            else:
-                yield key.name
-        elif self._is_going(new):
+        if self._is_released(new) and self.driver.options.delay > 0:
+            ctx.wake_after(key.name, self.driver.options.delay)
+        elif self._is_released(new) or self._is_going(new):
             yield key.name
 
     def _is_released(self, volume: PersistentVolume) -> bool:
         return (
-            volume.status.phase == "Released"
-            and volume.spec.persistent_volume_reclaim_policy == "Delete"
+            volume.status.phase == "Released" and volume.spec.persistent_volume_reclaim_policy == "Delete"
             and self.driver.acts_for(volume.metadata.annotations.get(PROVISIONED_BY, ""))
             and volume.metadata.deletion_timestamp is None
         )
@@ -46,8 +42,7 @@ class VolumeDeletion:
     def _is_going(self, volume: PersistentVolume) -> bool:
         """Say whether a volume's deletion waits for this driver; that of a bound volume does not yet."""
         return (
-            volume.metadata.deletion_timestamp is not None
-            and FINALIZER in volume.metadata.finalizers
+            volume.metadata.deletion_timestamp is not None and FINALIZER in volume.metadata.finalizers
             and volume.status.phase != "Bound"
             and self.driver.acts_for(volume.metadata.annotations.get(PROVISIONED_BY, ""))
         )
@@ -64,7 +59,6 @@ class VolumeDeletion:
                 if volume.spec.node_affinity is not None:
                     driver.refresh_capacity(ctx, volume)
         elif volume is not None and self._is_going(volume):
-            freed = without_finalizers(volume, FINALIZER)
             words = f"{driver.label} removes its finalizer from {reference_of(volume)}: the storage is deleted"
-            plan.update(volume, freed, words)
+            plan.update(volume, without_finalizers(volume, FINALIZER), words)
         return plan.writes

@@ -41,12 +41,8 @@ class PoolPatch:
         """Return the driver with this pool replaced or removed, and all others unchanged."""
         entries = {entry.storage_class_name: entry for entry in old.status.storage}
         entry = entries.get(self.storage_class, CSIStorage(storage_class_name=self.storage_class))
-        pools: dict[str, CSIStoragePool] = {pool.name: pool for pool in entry.pools}
-        if self.pool is None:
-            pools.pop(self.name, None)
-        else:
-            pools[self.name] = self.pool
-        entries[self.storage_class] = attrs.evolve(entry, pools=tuple(pools.values()))
+        pools: dict[str, CSIStoragePool | None] = {**{pool.name: pool for pool in entry.pools}, self.name: self.pool}
+        entries[self.storage_class] = attrs.evolve(entry, pools=tuple(filter(None, pools.values())))
         storage = tuple(e for e in entries.values() if e.pools or e.storage_class_name != self.storage_class)
         return evolve_parts(old, status={"storage": storage})
 
@@ -105,7 +101,7 @@ class StatusPublisher:
 
     def wanted(self, ctx: TurnContext) -> dict[str, PublishedPool]:
         """Return the pools to publish, by cause: none if the driver does not track capacity, or has no prefix."""
-        driver = self._driver(ctx)
+        driver: CSIDriver | None = ctx.seen.get("CSIDriver", self.driver)
         if driver is None or not driver.spec.capacity_tracking:
             return {}
         nodes: list[Node] = ctx.seen.all("Node")
@@ -119,27 +115,19 @@ class StatusPublisher:
             immediate = self.options.immediate
             classes = [(each.metadata.name, each.parameters) for each in found if each.delayed or immediate]
             classes += [(EPHEMERAL_STORAGE, EMPTY)] if self.options.ephemeral else []
-            pools = [
-                PublishedPool(name, segment, "", parameters) for name, parameters in classes for segment in segments
-            ]
+            pools = [PublishedPool(name, part, "", parameters) for name, parameters in classes for part in segments]
         return {pool.cause: pool for pool in pools}
 
     def _segment(self, node: Node) -> Topology:
-        """Return the labels of a node that have the driver's prefix."""
         labels = node.metadata.labels
         return segment_of(labels, (key for key in labels if key.startswith(f"{self.options.prefix}/"))) or ()
 
-    def _driver(self, ctx: TurnContext) -> CSIDriver | None:
-        found: CSIDriver | None = ctx.seen.get("CSIDriver", self.driver)
-        return found
 
     def _published(self, ctx: TurnContext) -> dict[str, tuple[str, CSIStoragePool]]:
-        """Return the pools of the status, by cause, with their class."""
-        driver = self._driver(ctx)
+        driver: CSIDriver | None = ctx.seen.get("CSIDriver", self.driver)
         return {
             f"{entry.storage_class_name}|{pool.name}": (entry.storage_class_name, pool)
-            for entry in (driver.status.storage if driver is not None else ())
-            for pool in entry.pools
+            for entry in (driver.status.storage if driver is not None else ()) for pool in entry.pools
         }
 
     # -- a sync ---------------------------------------------------------------------------------------------
@@ -188,11 +176,9 @@ class StatusPublisher:
         topology = NodeSelector(node_selector_terms=(NodeSelectorTerm(match_expressions=terms),)) if terms else None
         expires = self.options.expires
         return CSIStoragePool(
-            name=item.pool,
-            node_topology=None if item.node else topology,
-            node_list=(item.node,) if item.node else (),
+            name=item.pool, node_topology=None if item.node else topology, node_list=(item.node,) if item.node else (),
             capacity=of_bytes(response.available if response.largest is None else response.largest),
-            expiry_time=moment(ctx.sim.log, expires) if expires else None,
+            expiry_time=moment(ctx.sim.log, expires) if expires else None
         )
 
     @staticmethod
@@ -202,14 +188,11 @@ class StatusPublisher:
         return same and old.capacity is not None and value(old.capacity) == value(pool.capacity or "0")
 
     def _patch(self, patch: PoolPatch) -> Write:
-        key = Key("CSIDriver", "", self.driver)
         verb = "removes" if patch.pool is None else f"publishes {patch.pool.capacity} for"
         words = f"provisioner {self.driver} {verb} pool {patch.name} of class {patch.storage_class}"
-        return Write("patch", key, patch, words=words)
+        return Write("patch", Key("CSIDriver", "", self.driver), patch, words=words)
 
-    def causes_to_refresh(
-        self, ctx: TurnContext, segments: Sequence[Topology] | None, storage_class: str
-    ) -> list[str]:
+    def causes_to_refresh(self, ctx: TurnContext, segments: Sequence[Topology] | None, storage_class: str) -> list[str]:
         """Return the pools to ask about after a volume was made or deleted: where it lies, else by its class."""
         wanted = self.wanted(ctx)
         if segments is None:

@@ -61,10 +61,8 @@ def choose_topology(
         segments = _unique(_segment(node, keys) for node in nodes if all(key in node.metadata.labels for key in keys))
     if replicas > 1:
         return (_two_zones(claim, keys[0], segments, node_segment, nodes),)
-    if not segments:
-        return ()
-    chosen = segments[spread_index(claim, len(segments))]
-    return ({key: (value,) for key, value in chosen.items()},)
+    chosen = segments[spread_index(claim, len(segments))] if segments else {}
+    return ({key: (value,) for key, value in chosen.items()},) if segments else ()
 
 
 def zones_of_parameters(storage_class: StorageClass) -> set[str]:
@@ -92,11 +90,8 @@ def _segment(node: Node, keys: Sequence[str]) -> dict[str, str]:
 
 
 def _two_zones(
-    claim: str,
-    key: str,
-    segments: Sequence[Mapping[str, str]],
-    node_segment: Mapping[str, str] | None,
-    nodes: Sequence[Node],
+    claim: str, key: str, segments: Sequence[Mapping[str, str]], node_segment: Mapping[str, str] | None,
+    nodes: Sequence[Node]
 ) -> dict[str, tuple[str, ...]]:
     """Return two zones of one region (checklist C21), the node's among them if there is a node."""
     known = {segment[key] for segment in segments if key in segment}
@@ -119,13 +114,9 @@ def _two_zones(
 
 def _region(zone: str, key: str, nodes: Sequence[Node]) -> str:
     """Return a zone's region: as its nodes' labels say, else the zone's name without its last part."""
-    for node in nodes:
-        labels = node.metadata.labels
-        if labels.get(key) == zone:
-            for region in REGION_LABELS:
-                if region in labels:
-                    return str(labels[region])
-    return zone.rpartition("-")[0]
+    in_zone = (node.metadata.labels for node in nodes if node.metadata.labels.get(key) == zone)
+    regions = (str(labels[label]) for labels in in_zone for label in REGION_LABELS if label in labels)
+    return next(regions, zone.rpartition("-")[0])
 
 
 def _unique(segments: Iterable[Mapping[str, str]]) -> list[dict[str, str]]:

@@ -34,27 +34,16 @@ def volume_name(claim: PersistentVolumeClaim) -> str:
 
 
 def volume_for(
-    claim: PersistentVolumeClaim,
-    storage_class: StorageClass,
-    driver: str,
-    terms: Sequence[Mapping[str, tuple[str, ...]]],
-    *,
-    in_tree: bool,
-    guarded: bool = False,
+    claim: PersistentVolumeClaim, storage_class: StorageClass, driver: str,
+    terms: Sequence[Mapping[str, tuple[str, ...]]], *, in_tree: bool, guarded: bool = False
 ) -> PersistentVolume:
     """Return a new volume for a claim: bound to it from the start, reachable where the terms say.
 
-    Args:
-        claim: the claim.
-        storage_class: its class.
-        driver: the driver's name.
-        terms: where the volume can be reached: terms (ORed) of label key -> values.
-        in_tree: an in-tree plugin makes it: it is marked as bound by the controller.
-        guarded: it has the driver's finalizer, and says which secret its deletion needs (none).
+    `terms` (ORed) are of label key -> values. A volume of an in-tree plugin is marked as bound by the controller; a
+    `guarded` one has the driver's finalizer, and says which secret its deletion needs (none).
     """
-    name = volume_name(claim)
+    name, annotations = volume_name(claim), Frozen({PROVISIONED_BY: driver})
     source = {"csi": Frozen({"driver": driver, "volumeHandle": name})}
-    annotations = Frozen({PROVISIONED_BY: driver})
     if in_tree:
         source = {"gcePersistentDisk": Frozen({"pdName": name})}
         annotations = annotations.merged({BOUND_BY_CONTROLLER: "yes"})
@@ -66,15 +55,11 @@ def volume_for(
     return PersistentVolume(
         metadata=ObjectMeta(name=name, annotations=annotations, finalizers=finalizers),
         spec=PersistentVolumeSpec(
-            capacity=Frozen({"storage": size}),
-            access_modes=claim.spec.access_modes,
-            claim_ref=claim_ref_of(claim),
-            persistent_volume_reclaim_policy=policy,
-            storage_class_name=class_of_claim(claim),
+            capacity=Frozen({"storage": size}), access_modes=claim.spec.access_modes, claim_ref=claim_ref_of(claim),
+            persistent_volume_reclaim_policy=policy, storage_class_name=class_of_claim(claim),
             volume_mode=claim.spec.volume_mode,
             node_affinity=topology.node_affinity_of(tuple(term.items()) for term in terms),
-            mount_options=storage_class.mount_options,
-            rest=Frozen(source),
+            mount_options=storage_class.mount_options, rest=Frozen(source)
         ),
         status=PersistentVolumeStatus(phase="Pending"),
     )

@@ -13,12 +13,7 @@ import attrs
 
 from ...api.kinds.node import Node
 from ...api.kinds.storage_class import StorageClass
-from ...api.kinds.volume import (
-    BETA_STORAGE_PROVISIONER,
-    STORAGE_PROVISIONER,
-    PersistentVolume,
-    PersistentVolumeClaim,
-)
+from ...api.kinds.volume import BETA_STORAGE_PROVISIONER, STORAGE_PROVISIONER, PersistentVolume, PersistentVolumeClaim
 from ...volumes import claim_key, class_of_claim, is_bound, requested, selected_node, with_selected_node
 from ...world.apiserver import Write
 from ...world.component import TurnContext
@@ -30,7 +25,7 @@ from .driver import StorageDriver
 from .in_tree_topology import choose_topology
 from .new_volume import chooses_zones, domain_of, volume_for, volume_name
 from .options import UNFINISHED, Failure
-from .topology import DriverTopology, FirstAttempt, NodeTopologies, NoTopology, NoTopologyYet, TopologyRequest
+from .topology import DriverTopology, FirstAttempt, NoTopology, NoTopologyYet, TopologyRequest
 
 TOPOLOGIES = "topologies"  # the view that counts the nodes' topologies
 
@@ -73,10 +68,8 @@ class VolumeProvisioning:
         storage_class: StorageClass | None = ctx.seen.get("StorageClass", class_of_claim(claim))
         if storage_class is None:
             return False
-        if self.driver.in_tree:
-            provisioner = storage_class.provisioner
-        else:
-            provisioner = annotations.get(STORAGE_PROVISIONER) or annotations.get(BETA_STORAGE_PROVISIONER, "")
+        provisioner = annotations.get(STORAGE_PROVISIONER) or annotations.get(BETA_STORAGE_PROVISIONER, "")
+        provisioner = storage_class.provisioner if self.driver.in_tree else provisioner
         unpinned = not self.driver.options.uses_selected_node and BETA_STORAGE_PROVISIONER in annotations
         ready = not storage_class.delayed or unpinned or bool(selected_node(claim))
         return self.driver.acts_for(provisioner) and ready
@@ -109,7 +102,6 @@ class VolumeProvisioning:
         return ()
 
     def _start(self, ctx: TurnContext, claim: PersistentVolumeClaim, node: str, last: Attempt | None) -> Attempt:
-        """Return a new attempt: the volume to make, or why it has no topology."""
         uid, number = claim.metadata.uid, last.number + 1 if last is not None else 1
         remembered = last.remembered if last is not None and last.claim == uid else FirstAttempt()
         options = self.driver.options
@@ -128,12 +120,8 @@ class VolumeProvisioning:
         return Attempt(number, node, volume, claim=uid, remembered=remembered)
 
     def _topology(
-        self,
-        ctx: TurnContext,
-        claim: PersistentVolumeClaim,
-        storage_class: StorageClass,
-        node: Node | None,
-        remembered: FirstAttempt,
+        self, ctx: TurnContext, claim: PersistentVolumeClaim, storage_class: StorageClass, node: Node | None,
+        remembered: FirstAttempt
     ) -> tuple[Sequence[Mapping[str, tuple[str, ...]]], FirstAttempt]:
         """Return where a volume for a claim is made: terms (ORed) of label key -> values; and what to remember."""
         driver, options, name = self.driver, self.driver.options, claim.metadata.name
@@ -159,48 +147,38 @@ class VolumeProvisioning:
             strict=options.strict_topology or (node is not None and not allowed),
             immediate=options.immediate_topology,
         )
-        counted = ctx.views[TOPOLOGIES]
-        assert isinstance(counted, NodeTopologies)
-        registered = DriverTopology(driver.name, ctx.seen, assumed, node, counted)
+        registered = DriverTopology(driver.name, ctx.seen, assumed, node, ctx.views[TOPOLOGIES])
         requirement, remembered = topology.accessibility(request, registered, remembered)
         if requirement is None:
             return (), remembered
         first = requirement.preferred[0]
         if options.pools and node is None:  # the driver may take any; it tries them in the order of preference
-            log, size = ctx.sim.log, requested(claim)
-            with_room = (
-                segment
-                for segment in requirement.preferred
-                if driver.storage.has_room(log, storage_class.parameters, segment, size)
-            )
-            first = next(with_room, first)
+            for segment in requirement.preferred:
+                if driver.storage.has_room(ctx.sim.log, storage_class.parameters, segment, requested(claim)):
+                    first = segment
+                    break
         return ({key: (value,) for key, value in first},), remembered
 
     def _read(self, ctx: TurnContext, key: Key) -> Any:
         """Read an object that the driver needs `get` for (S0, New Permissions)."""
         plural = {"StorageClass": "storageclasses.storage.k8s.io", "Node": "nodes"}[key.kind]
+        failed = f'failed to get {key.kind} "{key.name}": {plural} "{key.name}"'
         if not ctx.sim.server.permit(self.driver.component, "get", key.kind):
             resource, _, group = plural.partition(".")
-            raise NoTopology(
-                f'failed to get {key.kind} "{key.name}": {plural} "{key.name}" is forbidden: '
-                f'User "system:{self.driver.component}" cannot get resource "{resource}" in API group "{group}" '
-                "at the cluster scope"
-            )
+            user = f'User "system:{self.driver.component}" cannot get resource "{resource}" in API group "{group}"'
+            raise NoTopology(f"{failed} is forbidden: {user} at the cluster scope")
         found = ctx.get_live(key)
         if found is None:
-            if self.driver.in_tree:
-                raise NoTopology(f'Failed to get target node: node "{key.name}" not found')
-            raise NoTopology(f'failed to get {key.kind} "{key.name}": {plural} "{key.name}" not found')
+            in_tree = f'Failed to get target node: node "{key.name}" not found'
+            raise NoTopology(in_tree if self.driver.in_tree else f"{failed} not found")
         return found
 
     # -- the end of an attempt ----------------------------------------------------------------------------
 
     def _finish(self, ctx: TurnContext, cause: str, attempt: Attempt) -> Sequence[Write]:
-        """Finish an attempt: create its volume, or report why it failed."""
         driver, volume = self.driver, attempt.volume
         claim: PersistentVolumeClaim | None = ctx.seen.at(Key("PersistentVolumeClaim", *cause.split("/")))
-        failure = self._failure(ctx, cause, attempt)
-        if failure is not None:
+        if (failure := self._failure(ctx, cause, attempt)) is not None:
             return self._fail(ctx, cause, attempt, claim, failure)
         assert volume is not None
         ctx.remember("attempt", cause, None)
@@ -228,21 +206,14 @@ class VolumeProvisioning:
                 if failure.times is not None:
                     ctx.remember("struck", str(number), struck + 1)
                 return attrs.evolve(failure, desc=failure.desc or exhausted)
-        chance = options.fail_chance
+        chance, parameters = options.fail_chance, driver.parameters(ctx, attempt.volume)
         if chance and ctx.draw("provisioning fails", cause, 100, attempt.number) < chance:
             return Failure(desc=exhausted)
-        parameters = driver.parameters(ctx, attempt.volume)
-        if options.pools and not driver.storage.fits(ctx.sim.log, parameters, attempt.volume):
-            return Failure(desc=exhausted)
-        return None
+        fits = not options.pools or driver.storage.fits(ctx.sim.log, parameters, attempt.volume)
+        return None if fits else Failure(desc=exhausted)
 
     def _fail(
-        self,
-        ctx: TurnContext,
-        cause: str,
-        attempt: Attempt,
-        claim: PersistentVolumeClaim | None,
-        failure: Failure,
+        self, ctx: TurnContext, cause: str, attempt: Attempt, claim: PersistentVolumeClaim | None, failure: Failure
     ) -> Sequence[Write]:
         """Report a failed attempt; hand the claim back to the scheduler, or try again later on the selected node."""
         driver, options = self.driver, self.driver.options
@@ -269,7 +240,6 @@ class VolumeProvisioning:
         return plan.writes
 
     def _failure_message(self, claim: PersistentVolumeClaim, failure: Failure) -> str:
-        """Return the message of the Event about a failed attempt."""
         message = failure.desc
         if failure.code and not self.driver.in_tree:
             message = f"rpc error: code = {failure.code} desc = {failure.desc}"

@@ -170,8 +170,7 @@ def segments_of(volume: PersistentVolume) -> Sequence[Topology]:
     """Return the segments that a volume lies in; the empty one without node affinity."""
     affinity = volume.spec.node_affinity
     terms = affinity.required.node_selector_terms if affinity is not None and affinity.required is not None else ()
-    found = [segment for term in terms for segment in _segments(term)]
-    return found or [()]
+    return [segment for term in terms for segment in _segments(term)] or [()]
 
 
 def _segments(term: Any) -> Iterator[Topology]:

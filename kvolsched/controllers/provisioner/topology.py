@@ -8,7 +8,7 @@ claim, so that a repeated request equals one that may still be running. Mirrors 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import attrs
@@ -131,29 +131,22 @@ class DriverTopology:
         """Return the label keys that a driver has registered on a node; None if the node has no CSINode."""
         found: CSINode | None = self.seen.get("CSINode", node)
         driver = found.driver(self.driver) if found is not None else None
-        if driver is None and self.assumes:
-            return self.assumed
-        if found is None:
-            return None
-        return driver.topology_keys if driver is not None else NO_KEYS
+        if driver is not None:
+            return driver.topology_keys
+        return self.assumed if self.assumes else None if found is None else NO_KEYS
 
     @property
     def assumes(self) -> bool:
         """Whether the keys of every node are only assumed."""
-        if not self.assumed:
-            return False
-        return not any(found.driver(self.driver) for found in self.seen.kinds["CSINode"].values())
+        return bool(self.assumed) and not any(node.driver(self.driver) for node in self.seen.kinds["CSINode"].values())
 
     def any_keys(self) -> tuple[str, ...]:
         """Return the keys of the first node (by name) on which some are registered; Kubernetes takes any."""
         if self.assumes:
             return self.assumed
-        for found in self.seen.all("CSINode"):
-            driver = found.driver(self.driver)
-            if driver is not None and driver.topology_keys:
-                keys: tuple[str, ...] = driver.topology_keys
-                return keys
-        return NO_KEYS
+        drivers = (found.driver(self.driver) for found in self.seen.all("CSINode"))
+        keys: Iterator[tuple[str, ...]] = (driver.topology_keys for driver in drivers if driver is not None)
+        return next(filter(None, keys), NO_KEYS)
 
     def topologies(self, keys: Sequence[str]) -> list[Topology]:
         """Return the distinct topologies of the nodes with all these labels, whether the driver runs there or not."""
@@ -162,14 +155,11 @@ class DriverTopology:
 
     def segments(self) -> tuple[Topology, ...]:
         """Return the distinct topologies in which the driver runs, sorted; a node that lacks a label has none."""
-        found = set()
-        assumes = self.assumes
-        for node in self.seen.all("Node") if assumes else ():
-            found.add(segment_of(node.metadata.labels, self.assumed))
-        for csi_node in () if assumes else self.seen.all("CSINode"):
-            driver, node = csi_node.driver(self.driver), self.node(csi_node.metadata.name)
-            if driver is not None and node is not None:
-                found.add(segment_of(node.metadata.labels, driver.topology_keys))
+        if self.assumes:
+            found = {segment_of(node.metadata.labels, self.assumed) for node in self.seen.all("Node")}
+        else:
+            pairs = ((csi.driver(self.driver), self.node(csi.metadata.name)) for csi in self.seen.all("CSINode"))
+            found = {segment_of(node.metadata.labels, csi.topology_keys) for csi, node in pairs if csi and node}
         return tuple(sorted(segment for segment in found if segment is not None))
 
 
@@ -222,7 +212,6 @@ class NoTopologyYet(NoTopology):
 
 
 def _selected(node: str, registered: DriverTopology, remembered: FirstAttempt) -> tuple[Topology, FirstAttempt]:
-    """Return the topology of the selected node, as remembered or as it is now."""
     keys = remembered.keys
     if not keys:
         found = registered.keys_of(node)
@@ -285,17 +274,14 @@ def spread_index(claim: str, among: int) -> int:
     """
     name, dash, digits = claim.rpartition("-")
     ordinal = int(digits) if dash and digits.isascii() and digits.isdigit() else 1 << 32
-    text = name.rpartition("-")[2] if ordinal < 1 << 32 else claim
+    text, offset = (name.rpartition("-")[2], ordinal) if ordinal < 1 << 32 else (claim, 0)
     number = 0x811C9DC5
     for byte in text.encode():
         number = (number * 0x01000193) % (1 << 32) ^ byte  # 32-bit FNV-1
-    offset = ordinal if ordinal < 1 << 32 else 0
     return ((number + offset) % (1 << 32)) % among
 
 
-def keys_in_use(
-    allowed: Iterable[TopologySelectorTerm], nodes: Iterable[Node], keys: Sequence[str]
-) -> tuple[str, ...]:
+def keys_in_use(allowed: Iterable[TopologySelectorTerm], nodes: Iterable[Node], keys: Sequence[str]) -> tuple[str, ...]:
     """Return a driver's keys in the spelling that class or nodes use, and the keys that the class adds."""
     named = [part.key for term in allowed for part in term.match_label_expressions]
     labelled = {key for node in nodes for key in node.metadata.labels}

@@ -14,9 +14,8 @@ INDENT = "    "
 _PROBES = (("Liveness", "livenessProbe"), ("Readiness", "readinessProbe"), ("Startup", "startupProbe"))
 
 
-def container_lines(
-    label: str, containers: Sequence[Container], statuses: Sequence[Frozen], pod: Pod | None, space: str = ""
-) -> Iterator[str]:
+def container_lines(label: str, containers: Sequence[Container], statuses: Sequence[Frozen], pod: Pod | None,
+                    space: str = "") -> Iterator[str]:
     """Yield a section of containers; `pod` resolves the fields that environment variables refer to."""
     by_name = {status.get("name"): status for status in statuses}
     yield f"{space}{label}:{'' if containers else f' {NONE}'}"
@@ -155,10 +154,8 @@ def _field_value(pod: Pod | None, path: str) -> str:
     if path.removeprefix("metadata.") in ("name", "namespace", "uid"):
         return str(getattr(pod.metadata, path.removeprefix("metadata.")))
     fields = {
-        "spec.nodeName": pod.spec.node_name,
-        "spec.serviceAccountName": pod.spec.rest.get("serviceAccountName", ""),
-        "status.hostIP": pod.status.rest.get("hostIP", ""),
-        "status.podIP": pod.status.rest.get("podIP", ""),
+        "spec.nodeName": pod.spec.node_name, "spec.serviceAccountName": pod.spec.rest.get("serviceAccountName", ""),
+        "status.hostIP": pod.status.rest.get("hostIP", ""), "status.podIP": pod.status.rest.get("podIP", ""),
     }
     return str(fields.get(path, ""))
 

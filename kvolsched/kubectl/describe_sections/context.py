@@ -27,20 +27,14 @@ class DescribeContext:
     def controlled_by(self, owner: Any, kind: str) -> list[Any]:
         """Return the objects of a kind whose controller is this owner."""
         meta = owner.metadata
-        return [
-            obj
-            for obj in self.objects_of(kind, meta.namespace)
-            if (controller := obj.metadata.controller) is not None and controller.uid == meta.uid
-        ]
+        return [obj for obj in self.objects_of(kind, meta.namespace)
+                if (controller := obj.metadata.controller) is not None and controller.uid == meta.uid]
 
     def pods_status(self, owner: Any) -> str:
         """Return `Pods Status`: how many pods that a workload controls and selects are in which phase."""
         selector = owner.spec.selector
-        pods: list[Pod] = [
-            pod
-            for pod in self.controlled_by(owner, "Pod")
-            if selector is None or _matches(selector, pod.metadata.labels)
-        ]
+        pods: list[Pod] = [pod for pod in self.controlled_by(owner, "Pod")
+                           if selector is None or _matches(selector, pod.metadata.labels)]
         phases = [pod.status.phase for pod in pods]
         words = (("Running", "Running"), ("Pending", "Waiting"), ("Succeeded", "Succeeded"), ("Failed", "Failed"))
         return " / ".join(f"{phases.count(phase)} {word}" for phase, word in words)

@@ -30,21 +30,12 @@ from .workloads import (
 )
 
 _DESCRIBERS: Mapping[str, Callable[[Any, DescribeContext], Iterator[str]]] = {
-    "Pod": describe_pod,
-    "Node": describe_node,
-    "PersistentVolume": describe_volume,
-    "PersistentVolumeClaim": describe_claim,
-    "StorageClass": describe_storage_class,
-    "StatefulSet": describe_stateful_set,
-    "Deployment": describe_deployment,
-    "ReplicaSet": describe_replica_set,
-    "ReplicationController": describe_replication_controller,
-    "DaemonSet": describe_daemon_set,
-    "Service": describe_service,
-    "PodDisruptionBudget": describe_disruption_budget,
-    "PriorityClass": describe_priority_class,
-    "CSINode": describe_csi_node,
-    "Namespace": describe_namespace,
+    "Pod": describe_pod, "Node": describe_node, "PersistentVolume": describe_volume,
+    "PersistentVolumeClaim": describe_claim, "StorageClass": describe_storage_class,
+    "StatefulSet": describe_stateful_set, "Deployment": describe_deployment, "ReplicaSet": describe_replica_set,
+    "ReplicationController": describe_replication_controller, "DaemonSet": describe_daemon_set,
+    "Service": describe_service, "PodDisruptionBudget": describe_disruption_budget,
+    "PriorityClass": describe_priority_class, "CSINode": describe_csi_node, "Namespace": describe_namespace,
 }
 
 

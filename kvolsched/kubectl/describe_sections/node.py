@@ -18,9 +18,9 @@ from ..formatting import (
     go_string,
     label_lines,
     sum_quantities,
+    timed_condition_lines,
 )
 from ..get_tables.nodes import node_roles
-from .conditions import timed_condition_lines
 from .context import DescribeContext
 from .pod import pod_resources
 

@@ -49,10 +49,8 @@ def describe_pod(pod: Pod, context: DescribeContext) -> Iterator[str]:
     yield "IPs:" if addresses else f"IPs:\t{NONE}"
     yield from (f"  IP:\t{address.get('ip', '')}" for address in addresses)
     owner = meta.controller
-    yield from _given(
-        ("Controlled By", f"{owner.kind}/{owner.name}" if owner is not None else ""),
-        ("NominatedNodeName", status.nominated_node_name),
-    )
+    yield from _given(("Controlled By", f"{owner.kind}/{owner.name}" if owner is not None else ""),
+                      ("NominatedNodeName", status.nominated_node_name))
     yield from _pod_containers(pod)
     yield from _pod_conditions(pod)
     yield from volume_lines(spec.volumes)

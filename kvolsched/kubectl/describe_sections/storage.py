@@ -21,9 +21,9 @@ from ..formatting import (
     format_time,
     go_string,
     label_lines,
+    timed_condition_lines,
 )
 from ..get_tables.storage import claim_capacity_and_modes, class_name_of
-from .conditions import timed_condition_lines
 from .context import DescribeContext
 from .volume_sources import source_lines
 
@@ -76,11 +76,8 @@ def describe_claim(claim: PersistentVolumeClaim, context: DescribeContext) -> It
         fields = (("APIGroup", "apiGroup"), ("Kind", "kind"), ("Name", "name"))
         yield from (f"  {title}:\t{source[name]}" for title, name in fields if name in source)
     owners = {owner.uid for owner in meta.owner_references if owner.kind == "Pod"}
-    users = [
-        pod.metadata.name
-        for pod in context.objects_of("Pod", meta.namespace)
-        if pod.metadata.uid in owners or meta.name in _claim_names(pod)
-    ]
+    users = [pod.metadata.name for pod in context.objects_of("Pod", meta.namespace)
+             if pod.metadata.uid in owners or meta.name in _claim_names(pod)]
     yield from field_lines("Used By", users)
     yield from timed_condition_lines(claim.status.conditions, "lastProbeTime", "LastProbeTime")
 

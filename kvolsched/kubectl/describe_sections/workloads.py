@@ -156,6 +156,5 @@ def _without_hash(template: PodTemplateSpec) -> Any:
 
 
 def _replica_sets(replica_sets: Sequence[ReplicaSet]) -> str:
-    return ", ".join(
-        f"{item.metadata.name} ({item.status.replicas}/{_replicas(item)} replicas created)" for item in replica_sets
-    ) or NONE
+    return ", ".join(f"{item.metadata.name} ({item.status.replicas}/{_replicas(item)} replicas created)"
+                     for item in replica_sets) or NONE

@@ -10,12 +10,6 @@ from .table import Table
 __all__ = ["TABLES", "Table"]
 
 TABLES: Mapping[str, Table] = {
-    **pods.TABLES,
-    **nodes.TABLES,
-    **storage.TABLES,
-    **workloads.TABLES,
-    **services.TABLES,
-    **policies.TABLES,
-    **namespaces.TABLES,
-    **events.TABLES,
+    **pods.TABLES, **nodes.TABLES, **storage.TABLES, **workloads.TABLES, **services.TABLES, **policies.TABLES,
+    **namespaces.TABLES, **events.TABLES,
 }

@@ -12,8 +12,7 @@ from ..formatting import format_age
 from .table import Table
 
 
-def event_row(event: Event, now: datetime) -> Sequence[str]:
-    """Return the cells of an Event."""
+def _event_row(event: Event, now: datetime) -> Sequence[str]:
     series, involved = event.rest.get("series"), event.involved_object
     first = format_age(event.first_timestamp or event.rest.get("eventTime"), now)
     last = format_age(event.last_timestamp, now) if event.last_timestamp else first
@@ -52,6 +51,6 @@ def sort_events(events: Iterable[tuple[Key, Event]]) -> list[Event]:
 TABLES: Mapping[str, Table] = {
     "Event": Table(
         ("LAST SEEN", "TYPE", "REASON", "OBJECT", "SUBOBJECT", "SOURCE", "MESSAGE", "FIRST SEEN", "COUNT", "NAME"),
-        event_row, frozenset({"SUBOBJECT", "SOURCE", "FIRST SEEN", "COUNT", "NAME"}),
+        _event_row, frozenset({"SUBOBJECT", "SOURCE", "FIRST SEEN", "COUNT", "NAME"}),
     ),
 }  # fmt: skip

@@ -10,8 +10,7 @@ from ...api.kinds.workload import Namespace
 from .table import Table, object_age
 
 
-def namespace_row(namespace: Namespace, now: datetime) -> Sequence[str]:
-    """Return the cells of a Namespace."""
+def _namespace_row(namespace: Namespace, now: datetime) -> Sequence[str]:
     return namespace.metadata.name, namespace_phase(namespace), object_age(namespace, now)
 
 
@@ -22,5 +21,5 @@ def namespace_phase(namespace: Namespace) -> str:
 
 
 TABLES: Mapping[str, Table] = {
-    "Namespace": Table(("NAME", "STATUS", "AGE"), namespace_row),
+    "Namespace": Table(("NAME", "STATUS", "AGE"), _namespace_row),
 }  # fmt: skip

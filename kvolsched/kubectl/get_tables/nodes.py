@@ -13,17 +13,15 @@ from .table import Table, object_age
 ROLE_LABEL, ROLE_LABEL_PREFIX = "kubernetes.io/role", "node-role.kubernetes.io/"
 
 
-def node_row(node: Node, now: datetime) -> Sequence[str]:
-    """Return the cells of a node."""
+def _node_row(node: Node, now: datetime) -> Sequence[str]:
     info, addresses = node.status.rest.get("nodeInfo", EMPTY), node.status.rest.get("addresses", ())
     by_type = {address.get("type"): address.get("address") for address in reversed(addresses)}
     versions = ("osImage", "kernelVersion", "containerRuntimeVersion")
     return (
-        node.metadata.name, _node_status(node), ",".join(node_roles(node)) or NONE,
-        object_age(node, now), info.get("kubeletVersion", ""),
-        by_type.get("InternalIP") or NONE, by_type.get("ExternalIP") or NONE,
+        node.metadata.name, _node_status(node), ",".join(node_roles(node)) or NONE, object_age(node, now),
+        info.get("kubeletVersion", ""), by_type.get("InternalIP") or NONE, by_type.get("ExternalIP") or NONE,
         *(info.get(name) or UNKNOWN for name in versions),
-    )  # fmt: skip
+    )
 
 
 def _node_status(node: Node) -> str:
@@ -43,6 +41,6 @@ TABLES: Mapping[str, Table] = {
     "Node": Table(
         ("NAME", "STATUS", "ROLES", "AGE", "VERSION", "INTERNAL-IP", "EXTERNAL-IP", "OS-IMAGE", "KERNEL-VERSION",
          "CONTAINER-RUNTIME"),
-        node_row, frozenset({"INTERNAL-IP", "EXTERNAL-IP", "OS-IMAGE", "KERNEL-VERSION", "CONTAINER-RUNTIME"}),
+        _node_row, frozenset({"INTERNAL-IP", "EXTERNAL-IP", "OS-IMAGE", "KERNEL-VERSION", "CONTAINER-RUNTIME"}),
     ),
 }  # fmt: skip

@@ -12,8 +12,7 @@ from ..formatting import NONE, format_age, parse_time
 from .table import Table, object_age
 
 
-def pod_row(pod: Pod, now: datetime) -> Sequence[str]:
-    """Return the cells of a pod."""
+def _pod_row(pod: Pod, now: datetime) -> Sequence[str]:
     ready_count, restart_count = ready_containers(pod), _restarts(pod, now)
     addresses = pod.status.rest.get("podIPs", ())
     address = addresses[0].get("ip") if addresses else ""
@@ -127,8 +126,6 @@ def _statuses(pod: Pod, field: str) -> tuple[Frozen, ...]:
 
 
 TABLES: Mapping[str, Table] = {
-    "Pod": Table(
-        ("NAME", "READY", "STATUS", "RESTARTS", "AGE", "IP", "NODE", "NOMINATED NODE", "READINESS GATES"),
-        pod_row, frozenset({"IP", "NODE", "NOMINATED NODE", "READINESS GATES"}),
-    ),
+    "Pod": Table(("NAME", "READY", "STATUS", "RESTARTS", "AGE", "IP", "NODE", "NOMINATED NODE", "READINESS GATES"),
+                 _pod_row, frozenset({"IP", "NODE", "NOMINATED NODE", "READINESS GATES"})),
 }  # fmt: skip

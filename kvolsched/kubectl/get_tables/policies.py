@@ -10,24 +10,21 @@ from ..formatting import go_string
 from .table import Table, object_age
 
 
-def priority_class_row(priority_class: PriorityClass, now: datetime) -> Sequence[str]:
-    """Return the cells of a PriorityClass."""
+def _priority_class_row(priority_class: PriorityClass, now: datetime) -> Sequence[str]:
     return (
         priority_class.metadata.name, str(priority_class.value), go_string(priority_class.global_default),
         object_age(priority_class, now), priority_class.preemption_policy or "PreemptLowerPriority",
     )  # fmt: skip
 
 
-def budget_row(budget: PodDisruptionBudget, now: datetime) -> Sequence[str]:
-    """Return the cells of a PodDisruptionBudget."""
+def _budget_row(budget: PodDisruptionBudget, now: datetime) -> Sequence[str]:
     limits = (budget.spec.min_available, budget.spec.max_unavailable)
     numbers = ("N/A" if limit is None else str(limit) for limit in limits)
     return budget.metadata.name, *numbers, str(budget.status.disruptions_allowed), object_age(budget, now)
 
 
 TABLES: Mapping[str, Table] = {
-    "PriorityClass": Table(("NAME", "VALUE", "GLOBAL-DEFAULT", "AGE", "PREEMPTIONPOLICY"), priority_class_row),
-    "PodDisruptionBudget": Table(
-        ("NAME", "MIN AVAILABLE", "MAX UNAVAILABLE", "ALLOWED DISRUPTIONS", "AGE"), budget_row
-    ),
+    "PriorityClass": Table(("NAME", "VALUE", "GLOBAL-DEFAULT", "AGE", "PREEMPTIONPOLICY"), _priority_class_row),
+    "PodDisruptionBudget": Table(("NAME", "MIN AVAILABLE", "MAX UNAVAILABLE", "ALLOWED DISRUPTIONS", "AGE"),
+                                 _budget_row),
 }  # fmt: skip

@@ -11,12 +11,10 @@ from ..formatting import NONE, format_labels
 from .table import Table, object_age
 
 
-def service_row(service: Service, now: datetime) -> Sequence[str]:
-    """Return the cells of a Service."""
+def _service_row(service: Service, now: datetime) -> Sequence[str]:
     spec, external_ips = service.spec, ",".join(service.spec.rest.get("externalIPs", ()))
-    ports = [
-        f"{port.port}{f':{port.node_port}' if port.node_port else ''}/{port.protocol or 'TCP'}" for port in spec.ports
-    ]
+    ports = [f"{port.port}{f':{port.node_port}' if port.node_port else ''}/{port.protocol or 'TCP'}"
+             for port in spec.ports]
     external = spec.external_name if spec.type == "ExternalName" else external_ips
     if spec.type == "LoadBalancer":
         balancer = service.rest.get("status", EMPTY).get("loadBalancer", EMPTY)
@@ -29,8 +27,6 @@ def service_row(service: Service, now: datetime) -> Sequence[str]:
 
 
 TABLES: Mapping[str, Table] = {
-    "Service": Table(
-        ("NAME", "TYPE", "CLUSTER-IP", "EXTERNAL-IP", "PORT(S)", "AGE", "SELECTOR"),
-        service_row, frozenset({"SELECTOR"}),
-    ),
+    "Service": Table(("NAME", "TYPE", "CLUSTER-IP", "EXTERNAL-IP", "PORT(S)", "AGE", "SELECTOR"), _service_row,
+                     frozenset({"SELECTOR"})),
 }  # fmt: skip

@@ -13,8 +13,7 @@ from ..formatting import UNKNOWN, UNSET, format_access_modes, go_string
 from .table import Table, object_age
 
 
-def volume_row(volume: PersistentVolume, now: datetime) -> Sequence[str]:
-    """Return the cells of a PersistentVolume."""
+def _volume_row(volume: PersistentVolume, now: datetime) -> Sequence[str]:
     spec, status = volume.spec, volume.status
     claim = f"{spec.claim_ref.namespace}/{spec.claim_ref.name}" if spec.claim_ref is not None else ""
     return (
@@ -25,8 +24,7 @@ def volume_row(volume: PersistentVolume, now: datetime) -> Sequence[str]:
     )  # fmt: skip
 
 
-def claim_row(claim: PersistentVolumeClaim, now: datetime) -> Sequence[str]:
-    """Return the cells of a PersistentVolumeClaim."""
+def _claim_row(claim: PersistentVolumeClaim, now: datetime) -> Sequence[str]:
     spec, status = claim.spec, claim.status
     capacity, access = claim_capacity_and_modes(claim)
     return (
@@ -51,8 +49,7 @@ def class_name_of(obj: PersistentVolume | PersistentVolumeClaim) -> str:
     return str(obj.metadata.annotations.get(BETA_STORAGE_CLASS, obj.spec.storage_class_name or ""))
 
 
-def storage_class_row(storage_class: StorageClass, now: datetime) -> Sequence[str]:
-    """Return the cells of a StorageClass."""
+def _storage_class_row(storage_class: StorageClass, now: datetime) -> Sequence[str]:
     return (
         storage_class.metadata.name + (" (default)" if storage_class.is_default else ""), storage_class.provisioner,
         storage_class.reclaim_policy or "Delete", storage_class.volume_binding_mode or IMMEDIATE,
@@ -68,13 +65,11 @@ def _status(meta: ObjectMeta, phase: str) -> str:
     return phase if meta.deletion_timestamp is None else "Terminating"
 
 
-def csi_node_row(csi_node: CSINode, now: datetime) -> Sequence[str]:
-    """Return the cells of a CSINode."""
+def _csi_node_row(csi_node: CSINode, now: datetime) -> Sequence[str]:
     return csi_node.metadata.name, str(len(csi_node.spec.drivers)), object_age(csi_node, now)
 
 
-def csi_driver_row(driver: CSIDriver, now: datetime) -> Sequence[str]:
-    """Return the cells of a CSIDriver."""
+def _csi_driver_row(driver: CSIDriver, now: datetime) -> Sequence[str]:
     spec = driver.spec
     tokens = ",".join(request.get("audience", "") for request in spec.rest.get("tokenRequests", ()))
     return (
@@ -84,13 +79,12 @@ def csi_driver_row(driver: CSIDriver, now: datetime) -> Sequence[str]:
     )  # fmt: skip
 
 
-def capacity_row(capacity: CSIStorageCapacity, now: datetime) -> Sequence[str]:
+def _capacity_row(capacity: CSIStorageCapacity, now: datetime) -> Sequence[str]:
     """Return the cells of a CSIStorageCapacity, for which the API server has only the table of any kind."""
     return capacity.metadata.name, capacity.metadata.creation_timestamp or UNKNOWN
 
 
-def attachment_row(attachment: VolumeAttachment, now: datetime) -> Sequence[str]:
-    """Return the cells of a VolumeAttachment."""
+def _attachment_row(attachment: VolumeAttachment, now: datetime) -> Sequence[str]:
     spec = attachment.spec
     volume = spec.source.persistent_volume_name or ""
     return (
@@ -103,23 +97,21 @@ TABLES: Mapping[str, Table] = {
     "PersistentVolume": Table(
         ("NAME", "CAPACITY", "ACCESS MODES", "RECLAIM POLICY", "STATUS", "CLAIM", "STORAGECLASS",
          "VOLUMEATTRIBUTESCLASS", "REASON", "AGE", "VOLUMEMODE"),
-        volume_row, frozenset({"VOLUMEMODE"}),
+        _volume_row, frozenset({"VOLUMEMODE"}),
     ),
     "PersistentVolumeClaim": Table(
         ("NAME", "STATUS", "VOLUME", "CAPACITY", "ACCESS MODES", "STORAGECLASS", "VOLUMEATTRIBUTESCLASS", "AGE",
          "VOLUMEMODE"),
-        claim_row, frozenset({"VOLUMEMODE"}),
+        _claim_row, frozenset({"VOLUMEMODE"}),
     ),
-    "StorageClass": Table(
-        ("NAME", "PROVISIONER", "RECLAIMPOLICY", "VOLUMEBINDINGMODE", "ALLOWVOLUMEEXPANSION", "AGE"),
-        storage_class_row,
-    ),
-    "CSINode": Table(("NAME", "DRIVERS", "AGE"), csi_node_row),
+    "StorageClass": Table(("NAME", "PROVISIONER", "RECLAIMPOLICY", "VOLUMEBINDINGMODE", "ALLOWVOLUMEEXPANSION", "AGE"),
+                          _storage_class_row),
+    "CSINode": Table(("NAME", "DRIVERS", "AGE"), _csi_node_row),
     "CSIDriver": Table(
         ("NAME", "ATTACHREQUIRED", "PODINFOONMOUNT", "STORAGECAPACITY", "TOKENREQUESTS", "REQUIRESREPUBLISH", "MODES",
          "AGE"),
-        csi_driver_row,
+        _csi_driver_row,
     ),
-    "CSIStorageCapacity": Table(("NAME", "CREATED AT"), capacity_row),
-    "VolumeAttachment": Table(("NAME", "ATTACHER", "PV", "NODE", "ATTACHED", "AGE"), attachment_row),
+    "CSIStorageCapacity": Table(("NAME", "CREATED AT"), _capacity_row),
+    "VolumeAttachment": Table(("NAME", "ATTACHER", "PV", "NODE", "ATTACHED", "AGE"), _attachment_row),
 }  # fmt: skip

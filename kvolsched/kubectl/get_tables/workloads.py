@@ -13,14 +13,12 @@ from .table import Table, object_age
 WIDE_COLUMNS = frozenset({"CONTAINERS", "IMAGES", "SELECTOR"})
 
 
-def stateful_set_row(stateful_set: StatefulSet, now: datetime) -> Sequence[str]:
-    """Return the cells of a StatefulSet."""
+def _stateful_set_row(stateful_set: StatefulSet, now: datetime) -> Sequence[str]:
     ready = f"{stateful_set.status.ready_replicas}/{_replicas(stateful_set)}"
     return (stateful_set.metadata.name, ready, object_age(stateful_set, now), *_containers(stateful_set))
 
 
-def deployment_row(deployment: Deployment, now: datetime) -> Sequence[str]:
-    """Return the cells of a Deployment."""
+def _deployment_row(deployment: Deployment, now: datetime) -> Sequence[str]:
     status = deployment.status
     return (
         deployment.metadata.name, f"{status.ready_replicas}/{_replicas(deployment)}", str(status.updated_replicas),
@@ -29,8 +27,7 @@ def deployment_row(deployment: Deployment, now: datetime) -> Sequence[str]:
     )  # fmt: skip
 
 
-def replica_set_row(replica_set: ReplicaSet, now: datetime) -> Sequence[str]:
-    """Return the cells of a ReplicaSet."""
+def _replica_set_row(replica_set: ReplicaSet, now: datetime) -> Sequence[str]:
     status = replica_set.status
     return (
         replica_set.metadata.name, _replicas(replica_set), str(status.replicas), str(status.ready_replicas),
@@ -38,8 +35,7 @@ def replica_set_row(replica_set: ReplicaSet, now: datetime) -> Sequence[str]:
     )  # fmt: skip
 
 
-def replication_controller_row(controller: ReplicationController, now: datetime) -> Sequence[str]:
-    """Return the cells of a ReplicationController."""
+def _replication_controller_row(controller: ReplicationController, now: datetime) -> Sequence[str]:
     status = controller.status
     return (
         controller.metadata.name, _replicas(controller), str(status.get("replicas", 0)),
@@ -48,8 +44,7 @@ def replication_controller_row(controller: ReplicationController, now: datetime)
     )  # fmt: skip
 
 
-def daemon_set_row(daemon_set: DaemonSet, now: datetime) -> Sequence[str]:
-    """Return the cells of a DaemonSet."""
+def _daemon_set_row(daemon_set: DaemonSet, now: datetime) -> Sequence[str]:
     spec, status = daemon_set.spec, daemon_set.status
     numbers = (
         status.desired_number_scheduled, status.current_number_scheduled, status.number_ready,
@@ -71,24 +66,17 @@ def _containers(workload: StatefulSet | Deployment | ReplicaSet | ReplicationCon
 
 
 TABLES: Mapping[str, Table] = {
-    "StatefulSet": Table(
-        ("NAME", "READY", "AGE", "CONTAINERS", "IMAGES"), stateful_set_row, frozenset({"CONTAINERS", "IMAGES"})
-    ),
-    "Deployment": Table(
-        ("NAME", "READY", "UP-TO-DATE", "AVAILABLE", "AGE", "CONTAINERS", "IMAGES", "SELECTOR"),
-        deployment_row, WIDE_COLUMNS,
-    ),
-    "ReplicaSet": Table(
-        ("NAME", "DESIRED", "CURRENT", "READY", "AGE", "CONTAINERS", "IMAGES", "SELECTOR"),
-        replica_set_row, WIDE_COLUMNS,
-    ),
-    "ReplicationController": Table(
-        ("NAME", "DESIRED", "CURRENT", "READY", "AGE", "CONTAINERS", "IMAGES", "SELECTOR"),
-        replication_controller_row, WIDE_COLUMNS,
-    ),
+    "StatefulSet": Table(("NAME", "READY", "AGE", "CONTAINERS", "IMAGES"), _stateful_set_row,
+                         frozenset({"CONTAINERS", "IMAGES"})),
+    "Deployment": Table(("NAME", "READY", "UP-TO-DATE", "AVAILABLE", "AGE", "CONTAINERS", "IMAGES", "SELECTOR"),
+                        _deployment_row, WIDE_COLUMNS),
+    "ReplicaSet": Table(("NAME", "DESIRED", "CURRENT", "READY", "AGE", "CONTAINERS", "IMAGES", "SELECTOR"),
+                        _replica_set_row, WIDE_COLUMNS),
+    "ReplicationController": Table(("NAME", "DESIRED", "CURRENT", "READY", "AGE", "CONTAINERS", "IMAGES", "SELECTOR"),
+                                   _replication_controller_row, WIDE_COLUMNS),
     "DaemonSet": Table(
         ("NAME", "DESIRED", "CURRENT", "READY", "UP-TO-DATE", "AVAILABLE", "NODE SELECTOR", "AGE", "CONTAINERS",
          "IMAGES", "SELECTOR"),
-        daemon_set_row, WIDE_COLUMNS,
+        _daemon_set_row, WIDE_COLUMNS,
     ),
 }  # fmt: skip

@@ -363,7 +363,6 @@ def attach_limits(csi_node: CSINode | None) -> dict[str, int]:
     """Return a node's attach limits by driver; a driver without a count has no limit."""
     drivers = csi_node.spec.drivers if csi_node is not None else ()
     return {
-        driver.name: driver.allocatable.count
-        for driver in drivers
+        driver.name: driver.allocatable.count for driver in drivers
         if driver.allocatable is not None and driver.allocatable.count is not None
     }

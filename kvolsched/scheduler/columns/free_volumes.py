@@ -165,9 +165,8 @@ class FreeVolumes:
             for name in sorted(self._claimed.get((claim.namespace or "default", claim.name), ()))
         ]
 
-    def smallest_on(
-        self, node: Node, matcher: VolumeMatcher, size: int, taken: frozenset[str] = frozenset()
-    ) -> PersistentVolume | None:
+    def smallest_on(self, node: Node, matcher: VolumeMatcher, size: int,
+                    taken: frozenset[str] = frozenset()) -> PersistentVolume | None:
         """Return the smallest unclaimed volume that suits on a node (ties: first by name), or None."""
         class_index = self._classes.get(matcher.storage_class)
         best: tuple[int, str] | None = None
@@ -274,9 +273,8 @@ class FreeVolumes:
                 column.array[rows] = np.minimum(column.array[rows], size)
                 break
 
-    def _update_smallest(
-        self, matches: VolumeMatches, column: Column, segment: VolumeSegment, rows: RowIndices
-    ) -> None:
+    def _update_smallest(self, matches: VolumeMatches, column: Column, segment: VolumeSegment,
+                         rows: RowIndices) -> None:
         """Recompute the smallest size in a segment's rows: row by row if they are few, else for all rows."""
         class_index = self._classes[matches.matcher.storage_class]
         if len(rows) <= 8 or len(class_index.segments) > 64:

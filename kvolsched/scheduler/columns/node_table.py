@@ -170,17 +170,10 @@ class NodeTable:
         """Return a table of the same nodes for hypothetical pods: the columns that pods change are copied."""
         table = copy(self)
         vars(table).update(
-            _node_infos=node_infos,
-            _columns=[],
-            _labels=dict(self._labels),
-            _total=dict(self._total),
-            _cache=dict(self._cache),
-            _written=[],
-            _written_dropped=0,
-            _row_caches={},
+            _node_infos=node_infos, _columns=[], _written=[], _written_dropped=0, _row_caches={},
+            _labels=dict(self._labels), _total=dict(self._total), _cache=dict(self._cache),
             _free={resource: column.copied() for resource, column in self._free.items()},
-            scored_cpu=self.scored_cpu.copied(),
-            scored_memory=self.scored_memory.copied(),
+            scored_cpu=self.scored_cpu.copied(), scored_memory=self.scored_memory.copied(),
         )
         return table
 
@@ -344,9 +337,8 @@ class NodeTable:
         value: T = found
         return value
 
-    def cached_by_row(
-        self, key: Any, compute_row: Callable[[int], int], compute_all: Callable[[], NDArray[Any]]
-    ) -> NDArray[Any]:
+    def cached_by_row(self, key: Any, compute_row: Callable[[int], int],
+                      compute_all: Callable[[], NDArray[Any]]) -> NDArray[Any]:
         """Return a column computed from total and free resources; only rows written since the last call are recomputed.
 
         Args:

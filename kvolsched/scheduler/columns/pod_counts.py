@@ -80,17 +80,13 @@ _EVERY = LabelSelector()
 
 @lru_cache(maxsize=1 << 14)
 def _resolved(terms: tuple[PodAffinityTerm, ...], namespace: str) -> tuple[AffinityTerm, ...]:
-    return tuple(
-        AffinityTerm(
-            term.topology_key,
-            frozenset(term.namespaces)
-            if term.namespaces or term.namespace_selector is not None
-            else frozenset((namespace,)),
-            None if term.namespace_selector is None else attrs.evolve(term.namespace_selector, rest=EMPTY),
-            term.label_selector,
-        )
-        for term in terms
-    )
+    found = []
+    for term in terms:
+        selector = term.namespace_selector
+        names = frozenset(term.namespaces if term.namespaces or selector is not None else (namespace,))
+        selector = None if selector is None else attrs.evolve(selector, rest=EMPTY)
+        found.append(AffinityTerm(term.topology_key, names, selector, term.label_selector))
+    return tuple(found)
 
 
 def required_anti_affinity(pod: Pod) -> tuple[AffinityTerm, ...]:

@@ -37,12 +37,10 @@ from .storage_capacities import StorageCapacities
 class Snapshot:
     """The objects that scheduling reads, each key counted once, with their columns. Mutable view."""
 
-    follows = frozenset(
-        [
-            *("Node", "Pod", "PersistentVolume", "PersistentVolumeClaim", "StorageClass", "Namespace"),
-            *("CSINode", "CSIDriver", "CSIStorageCapacity", "VolumeAttachment", "PodDisruptionBudget", *GROUPING_KINDS),
-        ]
-    )
+    follows = frozenset((
+        "Node", "Pod", "PersistentVolume", "PersistentVolumeClaim", "StorageClass", "Namespace", "CSINode", "CSIDriver",
+        "CSIStorageCapacity", "VolumeAttachment", "PodDisruptionBudget", *GROUPING_KINDS,
+    ))  # fmt: skip
 
     moment = ""
     """The present time; set by each pass, as it is no object that is seen."""
@@ -301,20 +299,12 @@ class Snapshot:
     def meaning(self) -> dict[str, Any]:
         """Return all facts by name, for comparison: equal contents give equal facts in whatever order they arrived."""
         nodes = self.nodes
-        resources = sorted(
-            {resource for info in self._node_infos.values() for resource in (*info.total, *info.used)}
-        )
+        resources = sorted({resource for info in self._node_infos.values() for resource in (*info.total, *info.used)})
         return {
-            "pods": self._pods,
-            "claims": self._claims,
-            "volumes": self._volumes,
-            "by class": self._by_class,
-            "classes": self._classes,
-            "namespaces": self._namespaces,
-            "budgets": self._budgets,
+            "pods": self._pods, "claims": self._claims, "volumes": self._volumes, "by class": self._by_class,
+            "classes": self._classes, "namespaces": self._namespaces, "budgets": self._budgets,
             "owner selectors": self.owner_selectors.meaning(),
-            "csi nodes": self._csi_nodes,
-            "csi drivers": self._csi_drivers,
+            "csi nodes": self._csi_nodes, "csi drivers": self._csi_drivers,
             "nodes": {name: (info.node, info.pods) for name, info in self._node_infos.items()},
             "columns": {
                 name: {
@@ -329,14 +319,10 @@ class Snapshot:
                 }
                 for name, row in nodes.rows()
             },
-            "huge": nodes.huge,
-            "carried": self.pod_counts.meaning(),
-            "supply": self.free_volumes.meaning(),
-            "held": self.exclusive_use.meaning(),
-            "attached": self.attachments.meaning(),
-            "capacities": self.storage_capacities.meaning(),
-            "images": self.images.meaning(),
-        }
+            "huge": nodes.huge, "carried": self.pod_counts.meaning(), "supply": self.free_volumes.meaning(),
+            "held": self.exclusive_use.meaning(), "attached": self.attachments.meaning(),
+            "capacities": self.storage_capacities.meaning(), "images": self.images.meaning(),
+        }  # fmt: skip
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Snapshot) and self.meaning() == other.meaning()

@@ -223,9 +223,8 @@ def legend_of(plugin: Any, pod: Pod) -> Legend:
 
 def declared_reasons(plugin: Any) -> tuple[Reason, ...]:
     """Return the reasons among a plugin's fields, in order of their bits."""
-    names = (
-        [field.name for field in attrs.fields(type(plugin))] if attrs.has(type(plugin)) else list(vars(type(plugin)))
-    )
+    kind = type(plugin)
+    names = [field.name for field in attrs.fields(kind)] if attrs.has(kind) else list(vars(kind))
     fields = (getattr(plugin, name) for name in names)
     return tuple(sorted((field for field in fields if isinstance(field, Reason)), key=lambda reason: reason.bit))
 

@@ -80,31 +80,18 @@ class _Column(NamedTuple):
 class Judgement:
     """The verdicts of all filter plugins on all nodes for one pod at one moment."""
 
-    def __init__(
-        self,
-        pod: Pod,
-        seen: Snapshot,
-        profile: Profile,
-        *,
-        columns: tuple[_Column, ...],
-        skipped: frozenset[str],
-        rejected_by: PreFilterReject | None,
-        restrictions: tuple[PreFilterResult, ...],
-        views: Mapping[str, Snapshot] = MappingProxyType({}),
-    ) -> None:
+    def __init__(self, pod: Pod, seen: Snapshot, profile: Profile, *, columns: tuple[_Column, ...],
+                 skipped: frozenset[str], rejected_by: PreFilterReject | None,
+                 restrictions: tuple[PreFilterResult, ...],
+                 views: Mapping[str, Snapshot] = MappingProxyType({})) -> None:
         self.pod = pod
         self.seen = seen
         self.profile = profile
-        self.skipped = skipped
-        """Plugins that have nothing to check for this pod."""
-        self.rejected_by = rejected_by
-        """The rejection of the pod in PreFilter, or None."""
-        self.restrictions = restrictions
-        """The nodes to which plugins restricted the pass in PreFilter."""
-        self.plugins: tuple[str, ...] = profile.filter_names
-        """Names of the filter plugins, in order."""
-        self.views = views
-        """Snapshots with the nominated pods placed, by the node that was judged with them."""
+        self.skipped = skipped  # plugins that have nothing to check for this pod
+        self.rejected_by = rejected_by  # the rejection of the pod in PreFilter, or None
+        self.restrictions = restrictions  # the nodes to which plugins restricted the pass in PreFilter
+        self.plugins: tuple[str, ...] = profile.filter_names  # names of the filter plugins, in order
+        self.views = views  # snapshots with the nominated pods placed, by the node that was judged with them
         self._columns = columns
         self._nodes = seen.nodes
         self._version = seen.nodes.version
@@ -178,8 +165,7 @@ class Judgement:
     @cached_property
     def first_rejecting(self) -> dict[str, str | None]:
         """By node: the first plugin that rejects it, or None."""
-        plugins = (*self.plugins, None)
-        first = self._first
+        plugins, first = (*self.plugins, None), self._first
         return {name: plugins[first[row]] for name, row in self._nodes.rows()}
 
     @property
@@ -195,14 +181,10 @@ class Judgement:
     @cached_property
     def statuses(self) -> dict[str, Code]:
         """By node: the status of the first rejection, or SUCCESS; a node outside a restriction is unresolvable."""
-        statuses: dict[str, Code] = {}
-        first = self._first
-        for name, row in self._nodes.rows():
-            if not self._filtered[row]:
-                statuses[name] = Code.UNSCHEDULABLE_AND_UNRESOLVABLE
-            else:
-                statuses[name] = self._reasons_at(first[row], row)[1]
-        return statuses
+        first, filtered, outside = self._first, self._filtered, Code.UNSCHEDULABLE_AND_UNRESOLVABLE
+        return {
+            name: self._reasons_at(first[row], row)[1] if filtered[row] else outside for name, row in self._nodes.rows()
+        }
 
     @cached_property
     def error(self) -> str:
@@ -216,12 +198,10 @@ class Judgement:
                 reasons, status = column.legend(code)
                 if status is Code.ERROR:
                     messages[", ".join(reasons)] += int((met == code).sum())
-        words = [
-            f"{message} (repeated {count} times)" if self.profile.words.counts_errors and count > 1 else message
-            for message, count in sorted(messages.items())
-        ]
-        if not self.profile.words.counts_errors:
-            words = words[:1]
+        words = sorted(messages)[:1]
+        if self.profile.words.counts_errors:
+            words = [f"{message} (repeated {count} times)" if count > 1 else message
+                     for message, count in sorted(messages.items())]  # fmt: skip
         return words[0] if len(words) == 1 else f"[{', '.join(words)}]" if words else ""
 
     @cached_property
@@ -311,8 +291,7 @@ class Judgement:
 
     def verdict(self, node: str, plugin: str) -> ReasonsAndStatus:
         """Return reasons and status of one verdict, read from the column."""
-        row = self._nodes.row_of[node]
-        return self._reasons_at(self.plugins.index(plugin), row)
+        return self._reasons_at(self.plugins.index(plugin), self._nodes.row_of[node])
 
     def matrix(self) -> list[MatrixRow]:
         """Return every verdict as a plain row, nodes by name and plugins in order."""
@@ -339,16 +318,9 @@ class Judgement:
             columns.append(column)
         skipped = frozenset.intersection(self.skipped, *(other.skipped for other in rejecting.values()))
         views = {node: other.seen for node, other in rejecting.items()}
-        return Judgement(
-            self.pod,
-            self.seen,
-            self.profile,
-            columns=tuple(column for column in columns if self.plugins[column.place] not in skipped),
-            skipped=skipped,
-            rejected_by=None,
-            restrictions=self.restrictions,
-            views=views,
-        )
+        return Judgement(self.pod, self.seen, self.profile,
+                         columns=tuple(column for column in columns if self.plugins[column.place] not in skipped),
+                         skipped=skipped, rejected_by=None, restrictions=self.restrictions, views=views)
 
     # --- inside -----------------------------------------------------------------------------------------------------
 
@@ -436,15 +408,9 @@ def _run_filters(pod: Pod, seen: Snapshot, profile: Profile) -> Judgement:
                 columns.append(_Column(index, codes, legend))
             elif codes is not None:
                 columns.append(_Column(index, codes, legend_of(plugin, pod)))
-    return Judgement(
-        pod,
-        seen,
-        profile,
-        columns=tuple(columns),
-        skipped=active.skipped | skipped if skipped else active.skipped,
-        rejected_by=rejected,
-        restrictions=tuple(restrictions),
-    )
+    return Judgement(pod, seen, profile, columns=tuple(columns),
+                     skipped=active.skipped | skipped if skipped else active.skipped, rejected_by=rejected,
+                     restrictions=tuple(restrictions))
 
 
 def check(judgement: Judgement) -> None:

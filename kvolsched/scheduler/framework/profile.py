@@ -49,9 +49,7 @@ class Profile:
     @cached_property
     def scores(self) -> tuple[EnabledPlugin, ...]:
         """The plugins with a score; weight 0 disables a score."""
-        return tuple(
-            enabled for enabled in self.plugins if isinstance(enabled.plugin, Score) and enabled.weight
-        )
+        return tuple(enabled for enabled in self.plugins if isinstance(enabled.plugin, Score) and enabled.weight)
 
     def active_plugins(self, spec: PodSpec, seen: Snapshot) -> ActivePlugins:
         """Return the plugins that are called for a pod with this spec, by what they declare as `skip_without`."""
@@ -82,11 +80,8 @@ class Profile:
 
         return ActivePlugins(
             tuple((enabled.name, enabled.plugin.prefilter) for enabled in self.prefilters if is_active(enabled)),
-            tuple(
-                (index, enabled.name, enabled.plugin, enabled.name in self.lifted)
-                for index, enabled in enumerate(self.filters)
-                if is_active(enabled)
-            ),
+            tuple((index, enabled.name, enabled.plugin, enabled.name in self.lifted)
+                  for index, enabled in enumerate(self.filters) if is_active(enabled)),
             tuple((enabled.name, enabled.plugin, enabled.weight) for enabled in self.scores if is_active(enabled)),
             frozenset(enabled.name for enabled in self.prefilters if not is_active(enabled)),
         )
@@ -99,9 +94,7 @@ class Profile:
     @cached_property
     def lifted(self) -> frozenset[str]:
         """The names of the filter plugins without `column`."""
-        return frozenset(
-            enabled.name for enabled in self.filters if not isinstance(enabled.plugin, ColumnFilter)
-        )
+        return frozenset(enabled.name for enabled in self.filters if not isinstance(enabled.plugin, ColumnFilter))
 
     @cached_property
     def watches(self) -> tuple[str, ...]:

@@ -23,14 +23,8 @@ SORT_LIMIT = 200  # up to so many tied names are sorted; more are picked from th
 class Ranking:
     """The scores of the feasible nodes by plugin; the arrays are in the order of `nodes`, which has no meaning."""
 
-    def __init__(
-        self,
-        judgement: Judgement,
-        raw: Mapping[str, NDArray[Any]],
-        normalised: Mapping[str, Integers],
-        weighted: Mapping[str, Integers],
-        totals: Integers,
-    ) -> None:
+    def __init__(self, judgement: Judgement, raw: Mapping[str, NDArray[Any]], normalised: Mapping[str, Integers],
+                 weighted: Mapping[str, Integers], totals: Integers) -> None:
         self.raw = raw
         self.normalised = normalised
         self.weighted = weighted
@@ -77,12 +71,8 @@ class Ranking:
         """Return raw, normalised and weighted score of a feasible node by plugin."""
         index = self.nodes.index(node)
         return {
-            plugin: (
-                float(self.raw[plugin][index]),
-                int(self.normalised[plugin][index]),
-                int(self.weighted[plugin][index]),
-            )
-            for plugin in self.weighted
+            plugin: (float(self.raw[plugin][index]), int(self.normalised[plugin][index]), int(weighted[index]))
+            for plugin, weighted in self.weighted.items()
         }
 
     def decisive_nodes(self, chosen: str, limit: int) -> tuple[str, ...]:

@@ -6,6 +6,7 @@ which, so that the snapshot counts every object once.
 
 from __future__ import annotations
 
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Protocol
 
 import attrs
@@ -166,13 +167,8 @@ class PodStatusPatch:
         """Return the pod with the patch applied; keep a condition whose status, reason and message are unchanged."""
         status = old.status
         if self.condition is not None:
-            current = status.condition(self.condition.type)
-            unchanged = current is not None and (current.status, current.reason, current.message) == (
-                self.condition.status,
-                self.condition.reason,
-                self.condition.message,
-            )
-            if not unchanged:
+            current, compared = status.condition(self.condition.type), attrgetter("status", "reason", "message")
+            if current is None or compared(current) != compared(self.condition):
                 status = status.with_condition(self.condition)
         if self.nominated_node_name is not None:
             status = attrs.evolve(status, nominated_node_name=self.nominated_node_name)

@@ -253,9 +253,8 @@ def _object_list(writes: Sequence[Write]) -> str:
     return " and ".join(part for part in (", ".join(names[:-1]), names[-1]) if part) if names else "no volumes"
 
 
-def _volume_binding(
-    ctx: TurnContext, pod: Pod, node: str, found: FoundVolumes, writes: tuple[Write, ...]
-) -> BindingInProgress:
+def _volume_binding(ctx: TurnContext, pod: Pod, node: str, found: FoundVolumes,
+                    writes: tuple[Write, ...]) -> BindingInProgress:
     static = tuple((key_of(claim), key_of(volume)) for claim, volume in found.static)
     return BindingInProgress(pod, node, static, tuple(map(key_of, found.provision)), writes, order=ctx.place)
 

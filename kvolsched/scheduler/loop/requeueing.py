@@ -64,15 +64,8 @@ def remove_from_queue(ctx: TurnContext, name: str, event: QueueEvent) -> None:
     ctx.cancel_wake_up(name, PASS)
 
 
-def requeue(
-    ctx: TurnContext,
-    name: str,
-    event: QueueEvent,
-    part: str,
-    *,
-    rejected_by: tuple[str, ...] = (),
-    timeout: float | None = LEFTOVER_TIMEOUT,
-) -> None:
+def requeue(ctx: TurnContext, name: str, event: QueueEvent, part: str, *, rejected_by: tuple[str, ...] = (),
+            timeout: float | None = LEFTOVER_TIMEOUT) -> None:
     """Put a pod back into a part of the queue; from back-off it is retried by itself, else after the timeout."""
     entry: QueueEntry = ctx.note(QUEUE, name)
     failures = min(entry.failures + 1, MAX_FAILURES)
@@ -139,12 +132,8 @@ def _move_pods(ctx: TurnContext, profile: Profile, event: ClusterEvent) -> None:
 @lru_cache(maxsize=1024)
 def hints_for(profile: Profile, kind: str, action: Action, rejected_by: tuple[str, ...]) -> tuple[QueueingHint, ...]:
     """Return the hints for an event of the plugins that rejected a pod; without any plugin the pod waits for a node."""
-    declared = [
-        hint
-        for enabled in profile.plugins
-        if enabled.name in rejected_by
-        for hint in registered_events(enabled.plugin)
-    ]
+    plugins = [enabled.plugin for enabled in profile.plugins if enabled.name in rejected_by]
+    declared = [hint for plugin in plugins for hint in registered_events(plugin)]
     return tuple(hint for hint in declared or (NODE_ADDED,) if hint.kind == kind and hint.action & action)
 
 

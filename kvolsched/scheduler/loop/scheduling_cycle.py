@@ -146,7 +146,7 @@ class SchedulingPass:
         if pod is None or pod.spec.node_name or pod.metadata.deletion_timestamp is not None:
             remove_from_queue(ctx, name, QueueEvent.POD_SKIPPED)
             return False
-        cache: AssumeCache = ctx.views["cache"]  # type: ignore[assignment]
+        cache: AssumeCache = ctx.views["cache"]
         cache.snapshot.moment = ctx.moment
         judgement = judge(pod, cache.snapshot, self.profile)
         last: PassNote | None = ctx.note("pass", name)
@@ -179,9 +179,8 @@ class SchedulingPass:
         words = self.flow.reserve(ctx, name, pod, node, found)
         ctx.describe(f"{ctx.words} {words}" if ctx.words else words)
 
-    def _handle_no_fit(
-        self, ctx: TurnContext, name: str, pod: Pod, judgement: Judgement, preemption: PostFilterResult
-    ) -> None:
+    def _handle_no_fit(self, ctx: TurnContext, name: str, pod: Pod, judgement: Judgement,
+                       preemption: PostFilterResult) -> None:
         """Report why no node fits, and start the eviction of the victims that PostFilter found.
 
         A plugin's error makes the reason SchedulerError; 1.11 reports Unschedulable all the same.
@@ -199,9 +198,7 @@ class SchedulingPass:
             eviction = evictor.Eviction(pod.metadata.name, pod.metadata.uid, node, victims, displaced)
             evictor.start_eviction(ctx, name, eviction)
         rejected_by = tuple(sorted(plugins))
-        handle_failure(
-            ctx, name, pod, message, reason=reason, rejected_by=rejected_by, nominated=preemption.nominated
-        )
+        handle_failure(ctx, name, pod, message, reason=reason, rejected_by=rejected_by, nominated=preemption.nominated)
 
 
 def _preemption_words(preemption: PostFilterResult) -> str:
@@ -243,17 +240,9 @@ def select_host(ctx: TurnContext, name: str, judgement: Judgement, number: int) 
     return ranking.best_node(ctx.draw("tie", name, ranking.tie_count, number))
 
 
-def handle_failure(
-    ctx: TurnContext,
-    name: str,
-    pod: Pod,
-    message: str,
-    *,
-    reason: str = "Unschedulable",
-    rejected_by: tuple[str, ...] = (),
-    condition_message: str | None = None,
-    nominated: str | None = None,
-) -> None:
+def handle_failure(ctx: TurnContext, name: str, pod: Pod, message: str, *, reason: str = "Unschedulable",
+                   rejected_by: tuple[str, ...] = (), condition_message: str | None = None,
+                   nominated: str | None = None) -> None:
     """Report why a pod was not scheduled (event, condition) and requeue it.
 
     Unschedulable pods wait for a cluster event; after an error a pod is retried when its back-off ends.
@@ -274,17 +263,8 @@ def handle_failure(
     report_failure(ctx, pod, "Warning", message, reason, condition_message, message, nominated=nominated)
 
 
-def report_failure(
-    ctx: TurnContext,
-    pod: Pod,
-    event_type: str,
-    message: str,
-    reason: str,
-    condition_message: str,
-    why: str,
-    *,
-    nominated: str | None = None,
-) -> None:
+def report_failure(ctx: TurnContext, pod: Pod, event_type: str, message: str, reason: str, condition_message: str,
+                   why: str, *, nominated: str | None = None) -> None:
     """Emit the event FailedScheduling, and patch the condition PodScheduled unless the pod has it already."""
     ctx.event(pod, event_type, "FailedScheduling", message, RECORDER)
     condition = Condition(type="PodScheduled", status="False", reason=reason, message=condition_message)

@@ -7,6 +7,7 @@ of kube-scheduler v1.36.2). The scheduler never writes `pvc.spec.volumeName` (S0
 
 from __future__ import annotations
 
+from itertools import chain
 from typing import Any
 
 import attrs
@@ -69,24 +70,16 @@ def all_bound(pod: Any, cache: AssumeCache) -> bool:
 def find_pod_volumes(decision: VolumeDecision, cache: AssumeCache) -> FoundVolumes:
     """Return the volumes and claims of a decision, as currently seen or assumed."""
     get = cache.get
-    return FoundVolumes(
-        tuple((get(claim), get(volume)) for claim, volume in decision.static), tuple(map(get, decision.provision))
-    )
+    return FoundVolumes(tuple((get(claim), get(volume)) for claim, volume in decision.static),
+                        tuple(map(get, decision.provision)))
 
 
 class CannotAssume(Exception):
     """An object has changed since the decision; the message is that of the assume cache."""
 
 
-def assume_pod_volumes(
-    ctx: TurnContext,
-    cache: AssumeCache,
-    found: FoundVolumes,
-    node: str,
-    options: volumes.VolumeRules,
-    *,
-    writes_all: bool,
-) -> tuple[Write, ...]:
+def assume_pod_volumes(ctx: TurnContext, cache: AssumeCache, found: FoundVolumes, node: str,
+                       options: volumes.VolumeRules, *, writes_all: bool) -> tuple[Write, ...]:
     """Assume the chosen volumes and the claims to provision, and return the writes that bind them.
 
     Volumes come first, then claims, each in the order of the decision. A volume that is reserved for the claim already
@@ -143,15 +136,9 @@ def check_bindings(binding: BindingInProgress, ctx: TurnContext) -> bool | str:
         return f'failed to get node "{binding.node}": node "{binding.node}" not found'
     if seen.at(key_of(binding.pod)) is None:
         return f'pod does not exist any more: pod "{binding.pod.metadata.name}" not found'
-    for keys in binding.static:
-        answer = _check_static(seen, written, keys, node)
-        if answer is not True:
-            return answer
-    for key in binding.provision:
-        answer = _check_provisioned(seen, written, key, node)
-        if answer is not True:
-            return answer
-    return True
+    answers = chain((_check_static(seen, written, keys, node) for keys in binding.static),
+                    (_check_provisioned(seen, written, key, node) for key in binding.provision))  # fmt: skip
+    return next((answer for answer in answers if answer is not True), True)
 
 
 def _older(obj: Any, key: Key, written: dict[Key, int]) -> bool:
@@ -201,8 +188,4 @@ def _affinity_mismatch(volume: PersistentVolume, node: Node) -> str:
 
 def after_write(binding: BindingInProgress, done: Write, version: int) -> BindingInProgress:
     """Return the binding without its first write, which the API server answered with this version."""
-    return attrs.evolve(
-        binding,
-        writes=binding.writes[1:],
-        written=(*binding.written, (done.key, version)),
-    )
+    return attrs.evolve(binding, writes=binding.writes[1:], written=(*binding.written, (done.key, version)))

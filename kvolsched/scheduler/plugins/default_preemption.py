@@ -87,9 +87,8 @@ class DefaultPreemption:
         lower = (other for other in seen.pods_on(nominated) if priority(other) < priority(pod))
         return WAITS if any(map(_is_being_evicted, lower)) else ""
 
-    def dry_run(
-        self, pod: Pod, possible: Sequence[str], seen: Snapshot, judgement: Judgement
-    ) -> tuple[list[Candidate], Counter[str]]:
+    def dry_run(self, pod: Pod, possible: Sequence[str], seen: Snapshot,
+                judgement: Judgement) -> tuple[list[Candidate], Counter[str]]:
         """Remove pods from these nodes in dry runs; return the candidates, and how many other nodes failed by reason.
 
         Nodes are tried together if every plugin that is asked reads the judged node alone, else one by one. The search
@@ -103,9 +102,7 @@ class DefaultPreemption:
             getattr(by_name[name], "reads_other_nodes", name in profile.lifted) for name in judgement.active_filters
         )
         enough = max(MIN_CANDIDATES, len(possible) * MIN_CANDIDATES_PERCENT // 100)
-        lower = {
-            node: [other for other in seen.pods_on(node) if priority(other) < priority(pod)] for node in possible
-        }
+        lower = {node: [other for other in seen.pods_on(node) if priority(other) < priority(pod)] for node in possible}
         failures[NO_VICTIMS] = sum(not pods for pods in lower.values())
         nodes = [node for node in possible if lower[node]]
         run = DryRun(pod, seen, judgement)
@@ -155,11 +152,8 @@ class DryRun:
         for pod in list(self.view.removed_pods):
             self.view.put_back(pod)
         return [
-            Candidate(
-                node,
-                tuple(sorted((pod for _, pod in taken), key=importance)),
-                sum(turn < violating[node] for turn, _ in taken),
-            )
+            Candidate(node, tuple(sorted((pod for _, pod in taken), key=importance)),
+                      sum(turn < violating[node] for turn, _ in taken))
             for node, taken in victims.items()
             if taken
         ]

@@ -63,12 +63,8 @@ class NodeResourcesFit:
     events_to_register: ClassVar[tuple[QueueingHint, ...]] = (
         QueueingHint("Pod", "a pod leaves its node", action=Action.DELETE),
         QueueingHint("Pod", "it, or a pod on a node, asks for less", _asks_for_less, Action.POD_SCALE_DOWN),
-        QueueingHint(
-            "Node",
-            "a node appears that has enough in all, or comes to have more of it",
-            _has_more,
-            Action.ADD | Action.NODE_ALLOCATABLE,
-        ),
+        QueueingHint("Node", "a node appears that has enough in all, or comes to have more of it", _has_more,
+                     Action.ADD | Action.NODE_ALLOCATABLE),
     )
 
     too_many_pods: Reason = Reason(0, "Too many pods", Code.UNSCHEDULABLE)
@@ -137,10 +133,7 @@ class NodeResourcesFit:
         asks = requests.pod_requests(pod.spec)
         nodes, huge = columns.nodes, bool(columns.nodes.huge)
 
-        asked = (
-            (CPU, nodes.scored_cpu, asks.scored_cpu),
-            (MEMORY, nodes.scored_memory, asks.scored_memory),
-        )
+        asked = ((CPU, nodes.scored_cpu, asks.scored_cpu), (MEMORY, nodes.scored_memory, asks.scored_memory))
 
         def score_row(row: int) -> int:
             total = counted = 0
@@ -185,9 +178,5 @@ def _share(part: Integers, whole: Integers, *, exact: bool) -> Integers:
 def _compared(resource: str, ask: int, total: int, used: int) -> Evidence:
     amounts = (ask, total, used, total - used)
     asked, there, taken, free = (requests.format_amount(resource, amount) for amount in amounts)
-    return Evidence(
-        f"requests.{resource} {asked}",
-        ">",
-        f"allocatable {there} − requested {taken} = {free}",
-        (ask, total - used),
-    )
+    return Evidence(f"requests.{resource} {asked}", ">", f"allocatable {there} − requested {taken} = {free}",
+                    (ask, total - used))

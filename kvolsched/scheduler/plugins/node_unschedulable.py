@@ -24,18 +24,10 @@ class NodeUnschedulable:
 
     name: ClassVar[str] = "NodeUnschedulable"
     events_to_register: ClassVar[tuple[QueueingHint, ...]] = (
-        QueueingHint(
-            "Node",
-            "a node appears or is uncordoned",
-            lambda _pod, old, new: _uncordoned(old, new),
-            Action.ADD | Action.NODE_TAINT,
-        ),
-        QueueingHint(
-            "Pod",
-            "it tolerates cordons from now on",
-            lambda pod, _old, new: is_same_pod(pod, new) and _tolerated(new),
-            Action.POD_TOLERATION,
-        ),
+        QueueingHint("Node", "a node appears or is uncordoned",
+                     lambda _pod, old, new: _uncordoned(old, new), Action.ADD | Action.NODE_TAINT),
+        QueueingHint("Pod", "it tolerates cordons from now on",
+                     lambda pod, _old, new: is_same_pod(pod, new) and _tolerated(new), Action.POD_TOLERATION),
     )
 
     cordoned: Reason = Reason(0, "node(s) were unschedulable")

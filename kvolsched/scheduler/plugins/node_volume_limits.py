@@ -61,18 +61,12 @@ class NodeVolumeLimits:
     events_to_register: ClassVar[tuple[QueueingHint, ...]] = (
         QueueingHint("CSINode", "the drivers of a node are published", action=Action.ADD),
         QueueingHint("CSINode", "a limit of a node rises", lambda _pod, old, new: _rises(old, new), Action.UPDATE),
-        QueueingHint(
-            "Pod", "a pod with volumes leaves its node", lambda _pod, old, _new: _has_volumes(old), Action.DELETE
-        ),
-        QueueingHint(
-            "VolumeAttachment", "a volume is detached", lambda pod, old, _new: _may_help(pod, old), Action.DELETE
-        ),
-        QueueingHint(
-            "PersistentVolumeClaim",
-            "one of the pod's claims is added",
-            lambda pod, _old, new: is_claim_of_pod(pod, new),
-            Action.ADD,
-        ),
+        QueueingHint("Pod", "a pod with volumes leaves its node",
+                     lambda _pod, old, _new: _has_volumes(old), Action.DELETE),
+        QueueingHint("VolumeAttachment", "a volume is detached",
+                     lambda pod, old, _new: _may_help(pod, old), Action.DELETE),
+        QueueingHint("PersistentVolumeClaim", "one of the pod's claims is added",
+                     lambda pod, _old, new: is_claim_of_pod(pod, new), Action.ADD),
     )
 
     counted: Callable[[Pod, Snapshot], frozenset[AttachedVolume]] = all_volumes

@@ -26,12 +26,9 @@ class TaintToleration:
 
     name: ClassVar[str] = "TaintToleration"
     events_to_register: ClassVar[tuple[QueueingHint, ...]] = (
-        QueueingHint(
-            "Node",
-            "a node appears whose taints are tolerated, or they change so that they are",
-            lambda pod, old, new: not _is_rejected(pod, new) and (old is None or _is_rejected(pod, old)),
-            Action.ADD | Action.NODE_TAINT,
-        ),
+        QueueingHint("Node", "a node appears whose taints are tolerated, or they change so that they are",
+                     lambda pod, old, new: not _is_rejected(pod, new) and (old is None or _is_rejected(pod, old)),
+                     Action.ADD | Action.NODE_TAINT),
         QueueingHint("Pod", "it tolerates more", lambda pod, _old, new: is_same_pod(pod, new), Action.POD_TOLERATION),
     )
 

@@ -38,12 +38,8 @@ class VolumeRestrictions:
     events_to_register: ClassVar[tuple[QueueingHint, ...]] = (
         QueueingHint("Pod", "a pod that uses one of the pod's claims or disks leaves", _shared_volumes, Action.DELETE),
         QueueingHint("Node", "a node is added", action=Action.ADD),
-        QueueingHint(
-            "PersistentVolumeClaim",
-            "one of the pod's claims is added",
-            lambda pod, _old, new: is_claim_of_pod(pod, new),
-            Action.ADD,
-        ),
+        QueueingHint("PersistentVolumeClaim", "one of the pod's claims is added",
+                     lambda pod, _old, new: is_claim_of_pod(pod, new), Action.ADD),
     )
 
     disk_conflict: Reason = Reason(0, "node(s) had no available disk", Code.UNSCHEDULABLE)

@@ -64,27 +64,16 @@ class VolumeZone:
     name: ClassVar[str] = "VolumeZone"
     skip_without: ClassVar[tuple[str, ...]] = ("volumes",)
     events_to_register: ClassVar[tuple[QueueingHint, ...]] = (
-        QueueingHint(
-            "StorageClass", "a WaitForFirstConsumer class is added", lambda _pod, _old, new: new.delayed, Action.ADD
-        ),
-        QueueingHint(
-            "Node",
-            "a node is added or its zone or region changes",
-            lambda _pod, old, new: old is None or _zone_labels(old) != _zone_labels(new),
-            Action.ADD | Action.NODE_LABEL,
-        ),
-        QueueingHint(
-            "PersistentVolumeClaim",
-            "one of the pod's claims is added or changed",
-            lambda pod, _old, new: is_claim_of_pod(pod, new),
-            Action.ADD | Action.UPDATE,
-        ),
-        QueueingHint(
-            "PersistentVolume",
-            "a volume is added or its zone or region changes",
-            lambda _pod, old, new: old is None or _zone_labels(old) != _zone_labels(new),
-            Action.ADD | Action.UPDATE,
-        ),
+        QueueingHint("StorageClass", "a WaitForFirstConsumer class is added",
+                     lambda _pod, _old, new: new.delayed, Action.ADD),
+        QueueingHint("Node", "a node is added or its zone or region changes",
+                     lambda _pod, old, new: old is None or _zone_labels(old) != _zone_labels(new),
+                     Action.ADD | Action.NODE_LABEL),
+        QueueingHint("PersistentVolumeClaim", "one of the pod's claims is added or changed",
+                     lambda pod, _old, new: is_claim_of_pod(pod, new), Action.ADD | Action.UPDATE),
+        QueueingHint("PersistentVolume", "a volume is added or its zone or region changes",
+                     lambda _pod, old, new: old is None or _zone_labels(old) != _zone_labels(new),
+                     Action.ADD | Action.UPDATE),
     )
 
     claim_error: Callable[[str, str, Snapshot], str] = find_claim_error

@@ -30,16 +30,12 @@ def _layer(key: tuple[Any, ...], rows: SheetRows, x: Any, y: Any) -> Any:
     base = alt.Chart(alt.Data(values=rows))
     if key[0] == "text":
         _, size, bold, align = key
-        mark = base.mark_text(
-            fontSize=size, fontWeight="bold" if bold else "normal", align=align, baseline="middle"
-        )
+        mark = base.mark_text(fontSize=size, fontWeight="bold" if bold else "normal", align=align, baseline="middle")
         return mark.encode(x=x, y=y, text="text:N", color=_as_is("ink"))
     if key[0] == "rule":
         _, thick, dash = key
         more: dict[str, Any] = {"strokeDash": list(dash)} if dash else {}
-        return base.mark_rule(strokeWidth=thick, **more).encode(
-            x=x, y=y, x2="x2:Q", y2="y2:Q", color=_as_is("ink")
-        )
+        return base.mark_rule(strokeWidth=thick, **more).encode(x=x, y=y, x2="x2:Q", y2="y2:Q", color=_as_is("ink"))
     _, radius, dash, thick, tip = key
     more = {"strokeDash": list(dash)} if dash else {}
     mark = base.mark_rect(cornerRadius=radius, strokeWidth=thick, **more)
@@ -59,25 +55,9 @@ def _as_is(name: str, channel: Any = alt.Color) -> Any:
 def styled(chart: Any) -> Any:
     """Return the chart on paper, in the fonts and inks of the views."""
     c = palette()
-    axis: dict[str, Any] = {
-        "labelFont": FONT,
-        "titleFont": FONT,
-        "titleFontWeight": "normal",
-        "tickColor": c["line"],
-    }
-    axis |= {
-        "labelColor": c["soft"],
-        "titleColor": c["soft"],
-        "gridColor": c["track"],
-        "domainColor": c["line"],
-    }
-    title: dict[str, Any] = {
-        "anchor": "start",
-        "frame": "group",
-        "fontSize": 13,
-        "color": c["ink"],
-        "font": FONT,
-    }
+    axis: dict[str, Any] = {"labelFont": FONT, "titleFont": FONT, "titleFontWeight": "normal", "tickColor": c["line"]}
+    axis |= {"labelColor": c["soft"], "titleColor": c["soft"], "gridColor": c["track"], "domainColor": c["line"]}
+    title: dict[str, Any] = {"anchor": "start", "frame": "group", "fontSize": 13, "color": c["ink"], "font": FONT}
     return (
         chart.configure(background=c["paper"], font=FONT, padding=10)
         .configure_view(stroke=None)
@@ -87,29 +67,18 @@ def styled(chart: Any) -> Any:
     )
 
 
-def stepped(
-    lines: Series, inks: list[tuple[str, list[int]]], titles: tuple[str, list[str], str], width: int
-) -> Any:
+def stepped(lines: Series, inks: list[tuple[str, list[int]]], titles: tuple[str, list[str], str], width: int) -> Any:
     """Return a chart of stepped lines over time; titles are the head, the lines below it, the y axis."""
     title, below, across = titles
     last = max((points[-1][0] for points in lines.values()), default=1.0) or 1.0
     most = max((value for points in lines.values() for _, value in points), default=1.0) or 1.0
-    data = [
-        {"series": name, "time": time, "value": value}
-        for name, points in lines.items()
-        for time, value in points
-    ]
+    data = [{"series": name, "time": time, "value": value} for name, points in lines.items() for time, value in points]
     names = list(lines)
     colours = alt.Scale(domain=names, range=[palette()[ink] for ink, _ in inks])
-    legend = alt.Legend(
-        title=None, orient="top", symbolType="stroke", symbolStrokeWidth=2.5, labelLimit=320, symbolSize=300
-    )
-    x = alt.X(
-        "time:Q",
-        title="simulated time, s",
-        scale=alt.Scale(domain=[0, last], nice=False),
-        axis=alt.Axis(grid=False),
-    )
+    legend = alt.Legend(title=None, orient="top", symbolType="stroke", symbolStrokeWidth=2.5, labelLimit=320,
+                        symbolSize=300)
+    x = alt.X("time:Q", title="simulated time, s", scale=alt.Scale(domain=[0, last], nice=False),
+              axis=alt.Axis(grid=False))
     y = alt.Y("value:Q", title=across, scale=alt.Scale(domain=[0, most * 1.12], nice=False), stack=None,
               axis=alt.Axis(tickCount=5))  # fmt: skip
     base = alt.Chart(alt.Data(values=data))

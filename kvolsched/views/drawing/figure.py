@@ -118,11 +118,22 @@ def resolve(svg: str, theme: str = "light", margin: int = 0) -> str:
 
 def svg_png(svg: str) -> bytes | None:
     """Return a standalone SVG as PNG, scale 1; None without vl-convert."""
+    converter = _vl_convert()
+    return bytes(converter.svg_to_png(svg, scale=1.0)) if converter else None
+
+
+def png_form(png: bytes | None) -> dict[str, str]:
+    """Return the MIME form of a PNG; empty without one."""
+    return {} if png is None else {"image/png": base64.b64encode(png).decode()}
+
+
+def _vl_convert() -> Any:
+    """Return the module vl_convert, or None where it is not installed, as in a browser."""
     try:
-        import vl_convert  # noqa: PLC0415 - 30 MB that only a saved picture needs; absent in a browser
+        import vl_convert  # noqa: PLC0415 - 30 MB that only a saved picture needs
     except ImportError:
         return None
-    return bytes(vl_convert.svg_to_png(svg, scale=1.0))
+    return vl_convert
 
 
 @frozen(repr=False)
@@ -141,19 +152,13 @@ class Figure:
 
     def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, Any]:
         picture = resolve(self.svg, self.theme, MARGIN)
-        bundle: dict[str, Any] = {"image/svg+xml": picture}
-        png = svg_png(picture)
-        if png is not None:
-            bundle["image/png"] = base64.b64encode(png).decode()
-        return bundle | {"text/plain": self.reading}
+        return {"image/svg+xml": picture} | png_form(svg_png(picture)) | {"text/plain": self.reading}
 
     def save(self, path: str | Path) -> Path:
         """Write the picture (.svg, .png) or the reading (.txt), by the ending of the name; return the path."""
         target = Path(path)
         picture = resolve(self.svg, self.theme, MARGIN)
-        return _write(
-            target, {".svg": picture.encode(), ".png": svg_png(picture), ".txt": self.reading.encode()}
-        )
+        return _write(target, {".svg": picture.encode(), ".png": svg_png(picture), ".txt": self.reading.encode()})
 
 
 @frozen(repr=False)
@@ -176,27 +181,16 @@ class ChartFigure:
 
     def svg(self) -> str | None:
         """Draw the chart as SVG, as the panel's tabs show it; None without vl-convert."""
-        try:
-            import vl_convert  # noqa: PLC0415 - 30 MB that only a saved picture needs; absent in a browser
-        except ImportError:
-            return None
-        return str(vl_convert.vegalite_to_svg(json.dumps(self.spec())))
+        converter = _vl_convert()
+        return str(converter.vegalite_to_svg(json.dumps(self.spec()))) if converter else None
 
     def _png(self) -> bytes | None:
-        try:
-            import vl_convert  # noqa: PLC0415 - 30 MB that only a saved picture needs; absent in a browser
-        except ImportError:
-            return None
-        return bytes(vl_convert.vegalite_to_png(json.dumps(self.spec()), scale=1.0))
+        converter = _vl_convert()
+        return bytes(converter.vegalite_to_png(json.dumps(self.spec()), scale=1.0)) if converter else None
 
-    def _repr_mimebundle_(
-        self, include: object = None, exclude: object = None
-    ) -> tuple[dict[str, Any], dict[str, Any]]:
-        bundle: dict[str, Any] = {VEGA_LITE: self.spec()}
-        png = self._png()
-        if png is not None:
-            bundle["image/png"] = base64.b64encode(png).decode()
-        return bundle | {"text/plain": self.reading}, _EMBED
+    def _repr_mimebundle_(self, include: object = None,
+                          exclude: object = None) -> tuple[dict[str, Any], dict[str, Any]]:
+        return {VEGA_LITE: self.spec()} | png_form(self._png()) | {"text/plain": self.reading}, _EMBED
 
     def save(self, path: str | Path) -> Path:
         """Write the chart (.json, .svg, .png) or its reading (.txt), by the ending of the name; return the path."""
@@ -205,21 +199,15 @@ class ChartFigure:
             return _write(target, {".json": json.dumps(self.spec(), indent=1).encode()})
         svg = self.svg() if target.suffix == ".svg" else None
         png = self._png() if target.suffix == ".png" else None
-        return _write(
-            target, {".svg": svg and svg.encode(), ".png": png, ".txt": self.reading.encode(), ".json": None}
-        )
+        return _write(target, {".svg": svg and svg.encode(), ".png": png, ".txt": self.reading.encode(), ".json": None})
 
 
 def _write(target: Path, forms: dict[str, Any]) -> Path:
     content = forms.get(target.suffix)
     if target.suffix not in forms:
-        raise ValueError(
-            f"cannot save a figure as {target.name!r}: the name must end in {', '.join(sorted(forms))}"
-        )
+        raise ValueError(f"cannot save a figure as {target.name!r}: the name must end in {', '.join(sorted(forms))}")
     if content is None:
-        raise ValueError(
-            f"cannot save {target.name!r}: pictures are made by vl-convert-python, which is not installed"
-        )
+        raise ValueError(f"cannot save {target.name!r}: pictures are made by vl-convert-python, which is not installed")
     target.write_bytes(content)
     return target
 

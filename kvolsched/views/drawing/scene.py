@@ -36,9 +36,8 @@ class Scene:
     parts: list[tuple[str, str]] = field(factory=list)
     boxes: dict[str, Box] = field(factory=dict)
 
-    def put(
-        self, key: str, box: Box, body: str, *, ref: str = "", label: str = "", radius: float = 7, quiet: bool = False
-    ) -> None:
+    def put(self, key: str, box: Box, body: str, *, ref: str = "", label: str = "", radius: float = 7,
+            quiet: bool = False) -> None:
         """Add a group at `box`; with a ref it can be selected, and unless quiet it shows that."""
         inner = halo(box.w, box.h, radius) + body if ref in self.hot and not quiet else body
         chosen = bool(ref) and ref in self.selected

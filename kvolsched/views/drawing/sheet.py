@@ -60,9 +60,8 @@ class Sheet:
             row = {"x": round(x, 1), "y": round(y, 1), "text": content, "ink": ink}
             self.layers.setdefault(("text", size, bold, align), []).append(row)
 
-    def rule(
-        self, x: float, y: float, x2: float, y2: float, ink: str, *, thick: float = 1, dash: tuple[float, ...] = ()
-    ) -> None:
+    def rule(self, x: float, y: float, x2: float, y2: float, ink: str, *, thick: float = 1,
+             dash: tuple[float, ...] = ()) -> None:
         """Add a straight line."""
         row = {"x": round(x, 1), "y": round(y, 1), "x2": round(x2, 1), "y2": round(y2, 1), "ink": ink}
         self.layers.setdefault(("rule", thick, dash), []).append(row)

@@ -17,17 +17,13 @@ def num(value: float) -> str:
     return f"{value:.1f}".removesuffix(".0")
 
 
-# -- shapes -----------------------------------------------------------------------------------------------------------
-
-
 def word(x: float, y: float, classes: str, content: str, style: str = "") -> str:
     """Draw one line of text, escaped; nothing for no content."""
     return f'<text x="{num(x)}" y="{num(y)}"{_looks(classes, style)}>{escape(content)}</text>' if content else ""
 
 
-def rect(
-    x: float, y: float, w: float, h: float, classes: str, radius: float = 0, *, style: str = "", more: str = ""
-) -> str:
+def rect(x: float, y: float, w: float, h: float, classes: str, radius: float = 0, *, style: str = "",
+         more: str = "") -> str:
     """Draw a rectangle; `more` are further attributes."""
     rounded = f' rx="{num(radius)}"' if radius else ""
     size = f'width="{num(max(w, 0))}" height="{num(max(h, 0))}"{rounded}'
@@ -63,9 +59,6 @@ def _looks(classes: str, style: str = "") -> str:
     return (f' class="{classes}"' if classes else "") + (f' style="{style}"' if style else "")
 
 
-# -- groups -----------------------------------------------------------------------------------------------------------
-
-
 def selectable(ref: str, label: str, *, key: str = "", role: str = "button", pressed: bool = False) -> str:
     """Return the attributes of something that can be selected: a click selects `ref`, a screen reader says `label`."""
     state = ' aria-pressed="true"' if pressed and role == "button" else ' aria-selected="true"' if pressed else ""
@@ -73,22 +66,16 @@ def selectable(ref: str, label: str, *, key: str = "", role: str = "button", pre
     return f' data-ref="{escape(ref)}"{known} role="{role}" aria-label="{escape(label)}"{state}'
 
 
-def pick(
-    content: str, ref: str, key: str, label: str, *, role: str = "button", pressed: bool = False, more: str = ""
-) -> str:
+def pick(content: str, ref: str, key: str, label: str, *, role: str = "button", pressed: bool = False,
+         more: str = "") -> str:
     """Group marks so that they can be selected; `key` tells siblings apart, without one `ref` does."""
     return f"<g{selectable(ref, label, key=key, role=role, pressed=pressed)}{more}>{content}</g>"
 
 
-def group(
-    key: str, x: float, y: float, body: str, *, ref: str = "", label: str = "", pressed: bool = False
-) -> str:
+def group(key: str, x: float, y: float, body: str, *, ref: str = "", label: str = "", pressed: bool = False) -> str:
     """Group marks under a key at a place; the place is a style, so that a browser lets the group glide."""
     extra = selectable(ref, label, pressed=pressed) if ref else ""
     return f'<g data-key="{escape(key)}" style="transform:translate({num(x)}px,{num(y)}px)"{extra}>{body}</g>'
-
-
-# -- pictures ---------------------------------------------------------------------------------------------------------
 
 
 def picture(wide: float, high: float, body: str, label: str, role: str = "group") -> str:

@@ -45,17 +45,11 @@ def frame_of(
     context = FrameContext(cluster, focus, selected)
     changes = fill_history.changes(context)
     frame = f.Frame(
-        head=_head(context, gear, changes),
-        next=_next(context) if chips else (),
-        nodes=fill_objects.nodes(context),
-        pods=fill_objects.pods(context),
-        claims=fill_objects.claims(context),
-        volumes=fill_objects.volumes(context),
-        classes=fill_objects.classes(context),
-        verdicts=fill_verdicts.verdicts(context),
-        changes=changes,
-        events=fill_history.events(context),
-        lanes=fill_history.lanes(context),
+        head=_head(context, gear, changes), next=_next(context) if chips else (),
+        nodes=fill_objects.nodes(context), pods=fill_objects.pods(context), claims=fill_objects.claims(context),
+        volumes=fill_objects.volumes(context), classes=fill_objects.classes(context),
+        verdicts=fill_verdicts.verdicts(context), changes=changes,
+        events=fill_history.events(context), lanes=fill_history.lanes(context),
     )
     return with_details(frame, context, tables)
 
@@ -92,13 +86,8 @@ def _next(context: FrameContext) -> tuple[f.NextActor, ...]:
         words = as_sentence(trial.words or f"look at {trial.cause}")
         wait = trial.time - context.world.now
         rows.append(
-            f.NextActor(
-                actor=f"{trial.actor}|{trial.cause}",
-                label=label_of(trial.actor),
-                component=trial.component,
-                words=f"in {wait:g} s: {words}" if wait > 0 else words,
-                default=place == 0,
-                changes_nothing=trial.quiet,
-            )
+            f.NextActor(actor=f"{trial.actor}|{trial.cause}", label=label_of(trial.actor), component=trial.component,
+                        words=f"in {wait:g} s: {words}" if wait > 0 else words, default=place == 0,
+                        changes_nothing=trial.quiet)
         )
     return tuple(rows)

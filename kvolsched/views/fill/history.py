@@ -129,18 +129,11 @@ def events(context: FrameContext) -> tuple[f.EventRow, ...]:
     rows = []
     for key, event in context.of("Event"):
         subject = event.involved_object
-        rows.append(
-            f.EventRow(
-                step=steps.get(key, 0),
-                time=seconds(event.first_timestamp, context.cluster),
-                type=event.type,
-                reason=event.reason,
-                ref=ref(Key(subject.kind, subject.namespace, subject.name)),
-                message=event.message,
-                count=event.count or 1,
-                last=seconds(event.last_timestamp, context.cluster),
-            )
-        )
+        rows.append(f.EventRow(
+            step=steps.get(key, 0), type=event.type, reason=event.reason, message=event.message,
+            ref=ref(Key(subject.kind, subject.namespace, subject.name)), count=event.count or 1,
+            time=seconds(event.first_timestamp, context.cluster), last=seconds(event.last_timestamp, context.cluster),
+        ))  # fmt: skip
     return tuple(sorted(rows, key=lambda row: (row.step, row.ref, row.reason)))
 
 

@@ -105,26 +105,20 @@ def skew_ledgers(judgement: Judgement) -> Iterator[f.SkewLedger]:
             yield _skew_ledger(pod, *prepared[constraint], judgement.seen)
 
 
-def _skew_ledger(
-    pod: Pod, constraint: SpreadConstraint, constraints: tuple[SpreadConstraint, ...], seen: Snapshot
-) -> f.SkewLedger:
+def _skew_ledger(pod: Pod, constraint: SpreadConstraint, constraints: tuple[SpreadConstraint, ...],
+                 seen: Snapshot) -> f.SkewLedger:
     counted = match_domains(pod, constraint, constraints, seen)
     stated = constraint.stated
     hard = stated.when_unsatisfiable != SCHEDULE_ANYWAY
     rows = []
     for name, domain in _domains(pod, constraint, constraints, seen).items():
         skew, is_counted = counted.skew(None if name == NO_LABEL else name), name in counted.match_num
-        rows.append(
-            f.SkewRow(
-                domain=name,
-                nodes=domain.nodes,
-                counted=skew.match_num if is_counted else domain.matching,
-                not_counted=tuple((number, why) for why, number in sorted(domain.not_counted.items())),
-                left_out="" if is_counted else _left_out(domain),
-                skew_if_placed=skew.skew,
-                fits=not hard or skew.fits,
-            )
-        )
+        rows.append(f.SkewRow(
+            domain=name, nodes=domain.nodes, counted=skew.match_num if is_counted else domain.matching,
+            not_counted=tuple((number, why) for why, number in sorted(domain.not_counted.items())),
+            left_out="" if is_counted else _left_out(domain),
+            skew_if_placed=skew.skew, fits=not hard or skew.fits,
+        ))  # fmt: skip
     return f.SkewLedger(
         pod=ref(Key("Pod", pod.metadata.namespace, pod.metadata.name)),
         key=constraint.topology_key,
@@ -139,9 +133,8 @@ def _skew_ledger(
     )
 
 
-def _domains(
-    pod: Pod, constraint: SpreadConstraint, constraints: tuple[SpreadConstraint, ...], seen: Snapshot
-) -> dict[str, _Domain]:
+def _domains(pod: Pod, constraint: SpreadConstraint, constraints: tuple[SpreadConstraint, ...],
+             seen: Snapshot) -> dict[str, _Domain]:
     """Return every domain with its nodes, whether they are counted or not, and the pods that match and are not."""
     found: dict[str, _Domain] = {}
     for node in seen.all_nodes():
@@ -202,18 +195,12 @@ def capacity_ledgers(
         unchecked = _unchecked(claim, storage_class, plugin.capacity, seen)
         rows_of = _driver_pools if isinstance(plugin.capacity, DriverPoolCheck) else _published_capacities
         rows = () if unchecked else tuple(rows_of(claim, storage_class, seen, age, now))
-        yield f.CapacityLedger(
-            claim=ref(key_of(claim)),
-            class_name=storage_class.metadata.name,
-            request=volumes.requested(claim),
-            unchecked=unchecked,
-            rows=tuple(sorted(rows, key=lambda row: row.pool)),
-        )
+        yield f.CapacityLedger(claim=ref(key_of(claim)), class_name=storage_class.metadata.name,
+                               request=volumes.requested(claim), unchecked=unchecked,
+                               rows=tuple(sorted(rows, key=lambda row: row.pool)))
 
 
-def _unchecked(
-    claim: PersistentVolumeClaim, storage_class: StorageClass, check: CapacityCheck, seen: Snapshot
-) -> str:
+def _unchecked(claim: PersistentVolumeClaim, storage_class: StorageClass, check: CapacityCheck, seen: Snapshot) -> str:
     """Return why capacity is not checked for a claim, or ""."""
     driver = seen.csi_driver(storage_class.provisioner)
     if not storage_class.delayed:
@@ -230,9 +217,8 @@ def _unchecked(
     return f"Driver {storage_class.provisioner} does not publish capacity: not checked"
 
 
-def _published_capacities(
-    claim: PersistentVolumeClaim, storage_class: StorageClass, seen: Snapshot, age: Callable[[Key], float], now: Now
-) -> Iterator[f.CapacityRow]:
+def _published_capacities(claim: PersistentVolumeClaim, storage_class: StorageClass, seen: Snapshot,
+                          age: Callable[[Key], float], now: Now) -> Iterator[f.CapacityRow]:
     need, name = volumes.requested(claim), storage_class.metadata.name
     nodes = seen.all_nodes()
     for key, entry in seen.storage_capacities.meaning().get(name, {}).items():
@@ -253,9 +239,8 @@ def _published_capacities(
     yield from _unpublished(without, storage_class, now)
 
 
-def _driver_pools(
-    claim: PersistentVolumeClaim, storage_class: StorageClass, seen: Snapshot, age: Callable[[Key], float], now: Now
-) -> Iterator[f.CapacityRow]:
+def _driver_pools(claim: PersistentVolumeClaim, storage_class: StorageClass, seen: Snapshot,
+                  age: Callable[[Key], float], now: Now) -> Iterator[f.CapacityRow]:
     """Yield what a driver publishes in its status (S2): the pools of the class's entry, then nodes without one."""
     driver = seen.csi_driver(storage_class.provisioner)
     entry = entry_for(driver, storage_class.metadata.name) if driver is not None else None

@@ -37,27 +37,15 @@ def nodes(context: FrameContext) -> tuple[f.NodeRow, ...]:
         cpu, memory, count = used.get(key.name, [0, 0, 0])
         room = node.status.allocatable or node.status.capacity
         verdict, first, reason, resolvable = verdict_of(context, key.name)
-        rows.append(
-            f.NodeRow(
-                ref=ref(key),
-                name=key.name,
-                topology=tuple(sorted(node.metadata.labels.items())),
-                cpu_used=cpu,
-                cpu=quantity.milli(room.get("cpu", "0")),
-                memory_used=memory,
-                memory=quantity.value(room.get("memory", "0")),
-                pods_used=count,
-                pods=quantity.value(room.get("pods", "0")),
-                ready=not any(c.type == "Ready" and c.status != "True" for c in node.status.conditions),
-                unschedulable=node.spec.unschedulable,
-                taints=tuple(str(taint) for taint in node.spec.taints),
-                verdict=verdict,
-                first=first,
-                reason=reason,
-                resolvable=resolvable,
-                score=totals.get(key.name, -1),
-            )
-        )
+        rows.append(f.NodeRow(
+            ref=ref(key), name=key.name, topology=tuple(sorted(node.metadata.labels.items())),
+            cpu_used=cpu, cpu=quantity.milli(room.get("cpu", "0")),
+            memory_used=memory, memory=quantity.value(room.get("memory", "0")),
+            pods_used=count, pods=quantity.value(room.get("pods", "0")),
+            ready=not any(c.type == "Ready" and c.status != "True" for c in node.status.conditions),
+            unschedulable=node.spec.unschedulable, taints=tuple(str(taint) for taint in node.spec.taints),
+            verdict=verdict, first=first, reason=reason, resolvable=resolvable, score=totals.get(key.name, -1),
+        ))  # fmt: skip
     return tuple(rows)
 
 
@@ -82,25 +70,15 @@ def pods(context: FrameContext) -> tuple[f.PodRow, ...]:
         claims = tuple(ref(claim) for claim in _claims_of(key, pod))
         cpu, memory = requests(pod)
         waits = entry is not None and entry.part == BACKOFF
-        rows.append(
-            f.PodRow(
-                ref=ref(key),
-                name=key.name,
-                namespace=key.namespace,
-                node=pod.spec.node_name,
-                assumed_node=assumed_node,
-                nominated_node=pod.status.nominated_node_name,
-                state=pod_state(pod, assumed_node),
-                gates=tuple(gate.name for gate in pod.spec.scheduling_gates),
-                in_focus=bool(claims) or key == context.focus,
-                claims=claims,
-                cpu=cpu,
-                memory=memory,
-                queue=QUEUE_PART_WORDS.get(entry.part, entry.part) if entry is not None else "",
-                wait=max(0.0, (entry.until or 0.0) - context.world.now) if entry is not None and waits else 0.0,
-                attempts=note.number if note is not None else 0,
-            )
-        )
+        rows.append(f.PodRow(
+            ref=ref(key), name=key.name, namespace=key.namespace, node=pod.spec.node_name,
+            assumed_node=assumed_node, nominated_node=pod.status.nominated_node_name,
+            state=pod_state(pod, assumed_node), gates=tuple(gate.name for gate in pod.spec.scheduling_gates),
+            in_focus=bool(claims) or key == context.focus, claims=claims, cpu=cpu, memory=memory,
+            queue=QUEUE_PART_WORDS.get(entry.part, entry.part) if entry is not None else "",
+            wait=max(0.0, (entry.until or 0.0) - context.world.now) if entry is not None and waits else 0.0,
+            attempts=note.number if note is not None else 0,
+        ))  # fmt: skip
     return tuple(rows)
 
 
@@ -144,21 +122,13 @@ def claims(context: FrameContext) -> tuple[f.ClaimRow, ...]:
         storage_class = context.objects.get(Key("StorageClass", "", class_name))
         mode = "WaitForFirstConsumer" if storage_class is not None and storage_class.delayed else "Immediate"
         volume = matched.get(key, "") if not claim.spec.volume_name else ""
-        rows.append(
-            f.ClaimRow(
-                ref=ref(key),
-                name=key.name,
-                class_name=class_name,
-                mode=mode,
-                size=claim.spec.resources.requests.get("storage", ""),
-                state=claim_state(claim, mode, selected, assumed_node or volume),
-                selected_node=selected,
-                assumed_node=assumed_node,
-                volume=claim.spec.volume_name,
-                assumed_volume=volume,
-                pods=tuple(users.get(key, ())),
-            )
-        )
+        rows.append(f.ClaimRow(
+            ref=ref(key), name=key.name, class_name=class_name, mode=mode,
+            size=claim.spec.resources.requests.get("storage", ""),
+            state=claim_state(claim, mode, selected, assumed_node or volume),
+            selected_node=selected, assumed_node=assumed_node,
+            volume=claim.spec.volume_name, assumed_volume=volume, pods=tuple(users.get(key, ())),
+        ))  # fmt: skip
     return tuple(sorted(rows, key=lambda row: row.ref))
 
 
@@ -183,19 +153,13 @@ def volumes(context: FrameContext) -> tuple[f.VolumeRow, ...]:
         assumed = context.assumed.get(key)
         claim_ref, assumed_ref = volume.spec.claim_ref, assumed.spec.claim_ref if assumed is not None else None
         assumed_ref = None if claim_ref is not None else assumed_ref
-        rows.append(
-            f.VolumeRow(
-                ref=ref(key),
-                name=key.name,
-                class_name=volume.spec.storage_class_name,
-                size=volume.spec.capacity.get("storage", ""),
-                state=volume_state(volume, assumed=assumed_ref is not None),
-                reach=reach_of(volume, every_node),
-                claim=_claim_ref(claim_ref),
-                assumed_claim=_claim_ref(assumed_ref),
-                reclaim=volume.spec.persistent_volume_reclaim_policy,
-            )
-        )
+        rows.append(f.VolumeRow(
+            ref=ref(key), name=key.name, class_name=volume.spec.storage_class_name,
+            size=volume.spec.capacity.get("storage", ""),
+            state=volume_state(volume, assumed=assumed_ref is not None), reach=reach_of(volume, every_node),
+            claim=_claim_ref(claim_ref), assumed_claim=_claim_ref(assumed_ref),
+            reclaim=volume.spec.persistent_volume_reclaim_policy,
+        ))  # fmt: skip
     return tuple(rows)
 
 

@@ -142,9 +142,7 @@ def _place_in_order(field: FieldChange) -> int:
 def _joined(parts: Sequence[str]) -> str:
     """Join words; of several annotations in a row only the first says "annotation"."""
     pairs = zip(["", *parts], parts, strict=False)
-    return ", ".join(
-        part.removeprefix(ANNOTATION) if before.startswith(ANNOTATION) else part for before, part in pairs
-    )
+    return ", ".join(part.removeprefix(ANNOTATION) if before.startswith(ANNOTATION) else part for before, part in pairs)
 
 
 def _value(field: FieldChange) -> str:

@@ -48,13 +48,11 @@ class ClusterDriver:
         self.default = ""  # the chip that a plain step stands for: it may have to wait for its time
 
     def frame(self) -> Frame:
-        """Return the frame of the present place."""
         frame = frame_of(self.cluster, gear=self.unit)
         self.default = frame.next[0].actor if frame.next else ""
         return frame
 
     def details(self, frame: Frame, selected: str, tables: Iterable[str]) -> Frame:
-        """Return the frame with the words of a selected verdict, and with these of `fill.TABLES` filled."""
         return with_details(frame, FrameContext(self.cluster, selected=selected), tables)
 
     def step(self, actor: str | None = None) -> None:
@@ -63,11 +61,9 @@ class ClusterDriver:
         self.cluster.step(name or None, cause or None, turns=self.unit == "turns")
 
     def back(self) -> None:
-        """Go one step back; at the start do nothing."""
         self.cluster.back()
 
     def goto(self, step: int) -> None:
-        """Go to a known step of this branch."""
         self.cluster.goto(step)
 
     def run(self) -> None:
@@ -75,9 +71,7 @@ class ClusterDriver:
         self.cluster.run(steps=1_000)
 
     def reset(self) -> None:
-        """Go to the start; the known steps of this branch stay known."""
         self.cluster.goto(0)
 
     def gear(self, unit: str) -> None:
-        """Count in "steps" or in "turns"."""
         self.unit = unit

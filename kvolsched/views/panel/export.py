@@ -7,7 +7,6 @@ installed.
 
 from __future__ import annotations
 
-import base64
 import json
 import re
 from collections.abc import Callable
@@ -30,20 +29,15 @@ EXPORTED = {picture.name: picture.tab for picture in TABS if picture.exported}
 
 def picture(frame: Frame, width: int, selection: str = "", key: str = ZONE_LABEL) -> str:
     """Draw sentence, map and timeline under each other as one SVG, classes unresolved."""
-    first, high = headline.draw_svg(frame, width)
-    parts = [(first, high)]
-    for svg in (cluster_map.draw(frame, width, selection, key), lanes.draw(frame, width, selection)):
-        height = svg.partition('height="')[2].partition('"')[0]
-        parts.append((svg, float(height)))
-    return headline.stacked(parts, width, headline.reading(frame))
+    drawn = cluster_map.draw(frame, width, selection, key), lanes.draw(frame, width, selection)
+    sized = ((svg, float(svg.partition('height="')[2].partition('"')[0])) for svg in drawn)
+    return headline.stacked([headline.draw_svg(frame, width), *sized], width, headline.reading(frame))
 
 
 def bundle(frame: Frame, width: int, selection: str = "", key: str = ZONE_LABEL) -> dict[str, Any]:
     """Return the MIME forms of a still picture: SVG for a trusted notebook, PNG for any other."""
     still = figure.resolve(picture(frame, width, selection, key))
-    forms: dict[str, Any] = {"image/svg+xml": still}
-    png = figure.svg_png(still)
-    return forms | ({"image/png": base64.b64encode(png).decode()} if png else {})
+    return {"image/svg+xml": still} | figure.png_form(figure.svg_png(still))
 
 
 def save_page(driver: PanelDriver, path: Path, views: Views, width: int) -> Path:
@@ -90,18 +84,9 @@ def _page(title: str, steps: list[dict[str, Any]], pool: list[str], at: int, wid
         f'<button class="k-btn k-{name}" data-cmd="{name}">{name.capitalize()}</button>'
         for name in ("reset", "back", "step", "run")
     )
-    return _TEMPLATE.format(
-        title=text.escape(title or "kvolsched"),
-        style=style(),
-        root=ROOT,
-        width=width + 20,
-        buttons=buttons,
-        tabs=tabs,
-        last=len(steps) - 1,
-        data=data,
-        host=script().replace("export default { render };", ""),
-        glue=read("page.js"),
-    )
+    return _TEMPLATE.format(title=text.escape(title or "kvolsched"), style=style(), root=ROOT, width=width + 20,
+                            buttons=buttons, tabs=tabs, last=len(steps) - 1, data=data,
+                            host=script().replace("export default { render };", ""), glue=read("page.js"))
 
 
 _TEMPLATE = """<!doctype html>

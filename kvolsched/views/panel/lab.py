@@ -88,9 +88,8 @@ class Lab(widgets.VBox):  # type: ignore[misc,unused-ignore] # ipywidgets ships 
         self.slider = widgets.IntSlider(0, 0, 0, readout=False, description="", layout={"width": "auto"})
         self.slider.add_class("k-slider").tooltip = "timeline"
         self.slider.observe(self._slid, "value")
-        self.gear = widgets.ToggleButtons(
-            options=["steps", "turns"], tooltips=["one cause at a time", "one API write at a time"]
-        )
+        self.gear = widgets.ToggleButtons(options=["steps", "turns"],
+                                          tooltips=["one cause at a time", "one API write at a time"])
         self.gear.add_class("k-gear")
         self.gear.observe(self._geared, "value")
         self.place, self.badge = widgets.HTML(), widgets.HTML()

@@ -38,14 +38,10 @@ def reading(frame: f.Frame) -> str:
         table = []
         for row in ledger.rows:
             now = f"driver now {_of(row.driver_now)}" if row.driver_now is not None else "driver now unknown"
-            shown = (
-                "nothing published"
-                if row.published is None
-                else f"published {_of(row.published)}, {row.age:g} s old"
-            )
-            top, _ = _verdict(ledger, row)
-            sign = "✓" if row.fits else "✕"
-            table.append([row.pool, row.reach, f"{shown}, {now}", f"{sign} {top}"])
+            published = f"published {_of(row.published)}, {row.age:g} s old"
+            shown = "nothing published" if row.published is None else published
+            verdict = f"{'✓' if row.fits else '✕'} {_verdict(ledger, row)[0]}"
+            table.append([row.pool, row.reach, f"{shown}, {now}", verdict])
         parts.append("\n".join([_title(ledger), *lines, columns(table)]).rstrip())
     return "\n\n".join(parts) or NO_CLAIM
 
@@ -73,10 +69,7 @@ def _verdict(ledger: f.CapacityLedger, row: f.CapacityRow) -> tuple[str, str]:
         return f"{ask} ≤ {t.amount(row.published)}, but stale", now
     age = f"published {row.age:g} s ago" + (", expired" if row.expired else "")
     if row.fits:
-        return (
-            f"{ask} ≤ {t.amount(row.published)}",
-            f"{age}, still true" if row.driver_now == row.published else age,
-        )
+        return (f"{ask} ≤ {t.amount(row.published)}", f"{age}, still true" if row.driver_now == row.published else age)
     if row.largest_volume is not None and row.largest_volume < ledger.request:
         content = f"{ask} > largest volume {t.amount(row.largest_volume)}"
         return content, "maximumVolumeSize decides, not capacity"
@@ -109,9 +102,8 @@ def _ledger(sheet: Sheet, ledger: f.CapacityLedger, top: float) -> float:
     return y
 
 
-def _pool(
-    sheet: Sheet, ledger: f.CapacityLedger, row: f.CapacityRow, scale: tuple[float, float, float], y: float
-) -> None:
+def _pool(sheet: Sheet, ledger: f.CapacityLedger, row: f.CapacityRow, scale: tuple[float, float, float],
+          y: float) -> None:
     c, (x0, room, most) = palette(), scale
     ref = f"pool/{row.pool}"
     sheet.word(0, y + 6, row.pool, c["ink"], size=12.5, bold=True, room=x0 - 10, name=True)
@@ -122,16 +114,12 @@ def _pool(
         sheet.word(x0 + 7, y + 9.5, "nothing published", c["soft"], size=10.5)
     else:
         sheet.rect(x0, y, room, 18, c["track"], ref=ref)
-        sheet.rect(
-            x0, y, max(2.0, room * row.published / most), 18, c["ok" if row.fits else "storage"], ref=ref
-        )
+        sheet.rect(x0, y, max(2.0, room * row.published / most), 18, c["ok" if row.fits else "storage"], ref=ref)
         ink = c["paper"] if room * row.published / most > 60 else c["ink"]
         sheet.word(x0 + 12, y + 9.5, "✓" if row.fits else "✕", ink, bold=True, align="center")
         sheet.word(x0 + 22, y + 9.5, t.amount(row.published), ink, bold=True)
     if row.driver_now is not None:
-        colour = (
-            c["resources"] if row.driver_now != row.published and row.published is not None else c["soft"]
-        )
+        colour = c["resources"] if row.driver_now != row.published and row.published is not None else c["soft"]
         sheet.rect(x0, y + 21, max(2.0, room * row.driver_now / most), 5, colour, radius=2, ref=ref)
     if row.largest_volume is not None:
         at = x0 + room * row.largest_volume / most

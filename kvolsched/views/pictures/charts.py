@@ -71,9 +71,8 @@ def held(
     return ChartFigure(stepped(lines, inks, titles, width), content)
 
 
-def _lines(
-    rows: Iterable[HeldRow | tuple[str, float, float]], until: float | None
-) -> dict[str, list[tuple[float, float]]]:
+def _lines(rows: Iterable[HeldRow | tuple[str, float, float]],
+           until: float | None) -> dict[str, list[tuple[float, float]]]:
     """Return the corners of each series in time, from 0 to a common end; the last value of a moment wins."""
     found: dict[str, dict[float, float]] = {}
     for row in rows:
@@ -99,9 +98,8 @@ def _corners(points: Sequence[tuple[float, float]]) -> list[tuple[float, float]]
     return kept
 
 
-def outcomes(
-    rows: Iterable[OutcomeRow | tuple[str, int, bool]], title: str = "Outcomes", width: int = 760
-) -> ChartFigure:
+def outcomes(rows: Iterable[OutcomeRow | tuple[str, int, bool]], title: str = "Outcomes",
+             width: int = 760) -> ChartFigure:
     """Chart how explored runs end: a bar an outcome, ✓ or ✕ before its words, its count after the bar."""
     ends = [row if isinstance(row, OutcomeRow) else OutcomeRow(*row) for row in rows]
     c, sheet = palette(), Sheet(width, title)
@@ -124,9 +122,7 @@ def outcomes(
                 sheet.rect(label, y, wide, 22, ink, tip=f"{end.words}: {end.count}")
             sheet.word(label + room + 10, y + 11, _share(end, ends), c["ink"], bold=True)
             mark = "✓" if end.good else "✕"
-            table.append(
-                [*([end.group] if any(e.group for e in ends) else []), mark, end.words, _share(end, ends)]
-            )
+            table.append([*([end.group] if any(e.group for e in ends) else []), mark, end.words, _share(end, ends)])
             y += 28
         y += 8
     if not ends:

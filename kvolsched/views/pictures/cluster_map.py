@@ -60,9 +60,7 @@ def _waiting_lines(frame: Frame, claims: dict[str, ClaimRow]) -> list[str]:
         if not pod.node:
             lines.append(f"pod {_full(pod)} {pod_words(pod).capitalize()}")
             lines += [f"  {_claim_line(claims[ref])}" for ref in pod.claims if ref in claims]
-    lines += [
-        _claim_line(claim) for claim in frame.claims if claim.ref not in shown and claim.state != "bound"
-    ]
+    lines += [_claim_line(claim) for claim in frame.claims if claim.ref not in shown and claim.state != "bound"]
     if not lines:
         return ["waiting  nothing"]
     return [f"{'waiting' if i == 0 else '':7}  {line}" for i, line in enumerate(lines)]
@@ -78,16 +76,10 @@ def _claim_line(claim: ClaimRow) -> str:
 
 def _node_line(frame: Frame, node: NodeRow) -> str:
     parts = [
-        f"  node {node.name}",
-        f"cpu {node.cpu_used}m/{node.cpu}m",
+        f"  node {node.name}", f"cpu {node.cpu_used}m/{node.cpu}m",
         f"mem {text.amount(node.memory_used)}/{text.amount(node.memory)}",
     ]
-    words = {
-        "chosen": "✓ fits, chosen",
-        "fits": "✓ fits",
-        "not judged": "not judged yet",
-        "not asked": "· not asked",
-    }
+    words = {"chosen": "✓ fits, chosen", "fits": "✓ fits", "not judged": "not judged yet", "not asked": "· not asked"}
     if node.verdict == "rejected":
         parts.append(f"{verdict_glyph(node)} {plugin(node, frame.verdicts.plugins).name}: {reason(node)}")
     else:
@@ -102,6 +94,4 @@ def _pod_line(pod: PodRow, claims: dict[str, ClaimRow]) -> str:
 
 def _volume_line(volume: VolumeRow) -> str:
     claim = f", claimRef {text.name_in_ref(volume.claim)}" if volume.claim else ""
-    return (
-        f"volume {volume.name} {volume.size} {volume.class_name or 'no class'}: {volume_words(volume)}{claim}"
-    )
+    return f"volume {volume.name} {volume.size} {volume.class_name or 'no class'}: {volume_words(volume)}{claim}"

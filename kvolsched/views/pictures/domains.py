@@ -7,11 +7,11 @@ without a node, volumes that no node reaches.
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Sequence
 from math import ceil
 
-from attrs import field, frozen
+from attrs import frozen
 
 from kvolsched.api.kinds.node import ZONE_LABEL
 from kvolsched.views import frame as f
@@ -50,7 +50,7 @@ class _Domain:
     nodes: tuple[_Item, ...] = ()
     pods: tuple[_Item, ...] = ()
     volumes: tuple[_Item, ...] = ()
-    verdicts: tuple[tuple[str, int], ...] = field(default=())
+    verdicts: tuple[tuple[str, int], ...] = ()
 
 
 def draw(frame: f.Frame, width: int, selection: str = "", key: str = ZONE_LABEL) -> Sheet:
@@ -114,12 +114,9 @@ def _kind(row: _Domain, i: int) -> tuple[_Item, ...]:
 def _domains(frame: f.Frame, key: str) -> list[_Domain]:
     """Return nodes, pods, volumes and verdicts by domain: by name, then without the key, then without a place."""
     home = {n.name: dict(n.topology).get(key, NO_LABEL) for n in frame.nodes}
-    names = sorted(set(home.values()) - {NO_LABEL})
-    names += [NO_LABEL] * (NO_LABEL in home.values())
-    nodes: dict[str, list[_Item]] = {name: [] for name in (*names, NO_PLACE)}
-    pods: dict[str, list[_Item]] = {name: [] for name in (*names, NO_PLACE)}
-    volumes: dict[str, list[_Item]] = {name: [] for name in (*names, NO_PLACE)}
-    counts: dict[str, Counter[str]] = {name: Counter() for name in (*names, NO_PLACE)}
+    names = [*sorted(set(home.values()) - {NO_LABEL}), *[NO_LABEL] * (NO_LABEL in home.values()), NO_PLACE]
+    nodes, pods, volumes = (defaultdict[str, list[_Item]](list) for _ in range(3))
+    counts = defaultdict[str, Counter[str]](Counter)
     for node in frame.nodes:
         nodes[home[node.name]].append(_node(frame, node))
         verdict = _verdict(frame, node)
@@ -131,7 +128,7 @@ def _domains(frame: f.Frame, key: str) -> list[_Domain]:
         for name in sorted({home[n] for n in reached(frame, volume)}) or [NO_PLACE]:
             volumes[name].append(_volume(volume))
     found = []
-    for name in (*names, NO_PLACE):
+    for name in names:
         order = sorted(counts[name].items(), key=lambda i: (i[0] != "chosen", i[0] != "fits", -i[1], i[0]))
         row = _Domain(name, tuple(nodes[name]), tuple(pods[name]), tuple(volumes[name]), tuple(order))
         if name != NO_PLACE or row.pods or row.volumes:
@@ -165,9 +162,8 @@ def _node(frame: f.Frame, node: f.NodeRow) -> _Item:
     if node.verdict == "rejected" and 0 <= node.first < len(frame.verdicts.plugins):
         plugin = frame.verdicts.plugins[node.first]
         family = plugin.family if plugin.family in f.FAMILIES else "node"
-        return _Item(
-            node.name, plugin.letter, plugin.name.partition(" (")[0], c[f"{family}-pale"], c[family], c[family], ref
-        )
+        return _Item(node.name, plugin.letter, plugin.name.partition(" (")[0], c[f"{family}-pale"], c[family],
+                     c[family], ref)
     sign, content = ("·", "not asked") if node.verdict == "not asked" else ("○", "not judged yet")
     return _Item(node.name, sign, content, c["panel"], c["line"], c["soft"], ref)
 
@@ -200,16 +196,13 @@ def _form(cells: Sequence[Sequence[_Item]], wide: float) -> str:
 
 
 def _per_line(form: str, wide: float) -> int:
-    if form in _CHIPS:
-        return _CHIPS[form]
-    return max(1, int((wide + _GAP) // (_UNIT + _GAP / 2)))
+    return _CHIPS[form] if form in _CHIPS else max(1, int((wide + _GAP) // (_UNIT + _GAP / 2)))
 
 
 def _height(count: int, form: str, wide: float) -> float:
     if form == "bar" or not count:
         return 24
-    lines = ceil(count / _per_line(form, wide))
-    return lines * ((_CHIP if form in _CHIPS else _UNIT - 2) + _GAP)
+    return ceil(count / _per_line(form, wide)) * ((_CHIP if form in _CHIPS else _UNIT - 2) + _GAP)
 
 
 def _units(sheet: Sheet, items: Sequence[_Item], form: str, x: float, y: float, wide: float) -> None:
@@ -223,10 +216,7 @@ def _units(sheet: Sheet, items: Sequence[_Item], form: str, x: float, y: float, 
     per = _per_line(form, wide)
     size = (wide - _GAP * (per - 1)) / per if form in _CHIPS else _UNIT - 2
     for i, item in enumerate(items):
-        left, top = (
-            x + (i % per) * (size + _GAP),
-            y + (i // per) * ((_CHIP if form in _CHIPS else _UNIT - 2) + _GAP),
-        )
+        left, top = x + (i % per) * (size + _GAP), y + (i // per) * ((_CHIP if form in _CHIPS else _UNIT - 2) + _GAP)
         thick = 2.5 if item.kind == "chosen" else 1.4
         dash = (4.0, 3.0) if item.dashed else ()
         tip = f"{item.name}: {item.kind}"

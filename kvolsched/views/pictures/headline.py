@@ -62,8 +62,8 @@ def next_reading(frame: Frame) -> str:
     """Return as lines who may act next and what that would do, the default first."""
     if not frame.next:
         return f"next  {IDLE}"
-    lines = [f"{i}  {row.label}: {row.words}{_idle(row)}" for i, row in enumerate(frame.next, 1)]
-    return "\n".join(f"{'next' if i == 0 else '':4}  {line}" for i, line in enumerate(lines))
+    lines = [f"{row.label}: {row.words}{' (nothing would change)' * row.changes_nothing}" for row in frame.next]
+    return "\n".join(f"{'next' if i == 1 else '':4}  {i}  {line}" for i, line in enumerate(lines, 1))
 
 
 def chip_words(row: NextActor) -> str:
@@ -104,7 +104,3 @@ def stacked(parts: list[tuple[str, float]], width: float, label: str) -> str:
         body += f'<g transform="translate(10,{num(y)})">{marks}</g>'
         y += height + 10
     return picture(width + 20, y, body, label, "img")
-
-
-def _idle(row: NextActor) -> str:
-    return " (nothing would change)" if row.changes_nothing else ""

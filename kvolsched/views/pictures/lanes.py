@@ -155,31 +155,17 @@ def _numbers(axis: _Axis, width: int) -> str:
     return "".join(parts)
 
 
-def _lane(
-    frame: f.Frame,
-    lane: f.Lane,
-    axis: _Axis,
-    y: float,
-    width: int,
-    left: float,
-    selection: str,
-    *,
-    open_: bool,
-) -> str:
+def _lane(frame: f.Frame, lane: f.Lane, axis: _Axis, y: float, width: int, left: float, selection: str, *,
+          open_: bool) -> str:
     active = bool(frame.head.actor_id) and lane.actor == frame.head.actor_id
     back = rect(2, y - 10, left - 2, 20, "k-p-accent" if active else "k-hit", 4)
     fold = ("▾" if open_ else "▸") if lane.cursors else ""
     name = t.middle(lane.label, left - 28, 11, bold=active)
-    content = (
-        back
-        + word(left - 15, y + 4, "k-z k-live", fold) * bool(fold)
-        + word(8, y + 4, "k-b k-t-accent" if active else "", name)
-    )
+    content = back + word(left - 15, y + 4, "k-z k-live", fold)
+    content += word(8, y + 4, "k-b k-t-accent" if active else "", name)
     more = f' aria-expanded="{"true" if open_ else "false"}"' if lane.cursors else ""
     label = f"{lane.label}, {_seen_words(lane, axis.now)}"
-    parts = [
-        pick(content, f"lane/{lane.actor}", "name", label, pressed=selection == f"lane/{lane.actor}", more=more)
-    ]
+    parts = [pick(content, f"lane/{lane.actor}", "name", label, pressed=selection == f"lane/{lane.actor}", more=more)]
     parts.append(_line(axis, y, _seen(lane, axis.now) if lane.cursors else axis.now))
     parts.append(_marks(frame, lane, axis, y, selection))
     if lane.cursors:
@@ -237,9 +223,7 @@ def _marks(frame: f.Frame, lane: f.Lane, axis: _Axis, y: float, selection: str) 
             drawn += rect(axis.x(step) - wide / 2, y - 9.5, wide, 19, "k-ring", 4)
         label = "; ".join(_mark_words(m).partition(":")[2] for m in marks)
         more = ' class="k-later"' if step > frame.head.step else ""
-        parts.append(
-            pick(drawn, ref, f"m{step}", f"step {step}, {lane.label}: {label}", pressed=wrote, more=more)
-        )
+        parts.append(pick(drawn, ref, f"m{step}", f"step {step}, {lane.label}: {label}", pressed=wrote, more=more))
     return "".join(parts)
 
 
@@ -273,11 +257,8 @@ def _legend(frame: f.Frame, y: float, width: int) -> tuple[str, float]:
     kinds = {m.kind for lane in frame.lanes for m in lane.marks}
     letters = ", ".join(f"{letter} {verb}" for verb, letter in LETTERS.items())
     mid = y + 4.0
-    entries = [
-        ("write", f"API write ({letters})"),
-        ("note", "only notes (queue, caches)"),
-        ("lag", "has not seen it yet"),
-    ]
+    entries = [("write", f"API write ({letters})"), ("note", "only notes (queue, caches)")]
+    entries.append(("lag", "has not seen it yet"))
     entries += [("refused", "refused: nothing was written")] * ("refused" in kinds)
     entries += [("crash", "crash and restart")] * ("crash" in kinds)
     if any(m.step > frame.head.step for lane in frame.lanes for m in lane.marks):
@@ -289,10 +270,8 @@ def _legend(frame: f.Frame, y: float, width: int) -> tuple[str, float]:
             x, mid = 8.0, mid + 20
         if kind == "lag":
             mark = path(f"M{num(x)} {num(mid - 6)}v12", "k-cursor")
-            mark += path(
-                "".join(f"M{num(x + 4 + 5 * i)} {num(mid - 4)}l-{3 + i * 2} {3 + i * 2}" for i in range(3)),
-                "k-hatch",
-            )
+            mark += path("".join(f"M{num(x + 4 + 5 * i)} {num(mid - 4)}l-{3 + i * 2} {3 + i * 2}" for i in range(3)),
+                         "k-hatch")
         else:
             shown = f.Mark(0, "write" if kind == "later" else kind)
             mark = sign(evolve(shown, verb=" "), x + 6, mid, now=False)

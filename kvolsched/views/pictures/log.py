@@ -87,9 +87,7 @@ def _changes(rows: list[f.ChangeRow], y: float, width: int, selection: str) -> t
     return "".join(parts), y
 
 
-def _change(
-    row: f.ChangeRow, i: int, y: float, width: int, selection: str, *, named: bool
-) -> tuple[str, float]:
+def _change(row: f.ChangeRow, i: int, y: float, width: int, selection: str, *, named: bool) -> tuple[str, float]:
     """Draw one entry: sign, ref, field, old → new; a refused one in a box with its words."""
     start, room = 22.0, width - 26
     done = row.outcome == "done"
@@ -110,21 +108,16 @@ def _change(
             at += 16
             lines.append(word(start, at, "k-m" if j else "k-n", line))
     high = at - y + 8
-    back = rule(0, y - 1, width) if i and done and named else ""
-    if not done:
+    if done:
+        back = rule(0, y - 1, width) if i and named else ""
+        back += rect(0, y + 2, 3, high - 4, "k-s-accent") if row.ref == selection else ""
+        sign = word(10, y + 14.5, f"k-sign {_OPS[row.op]}", _SIGNS.get(row.op, row.op))
+    else:
         back = rect(0.5, y + 0.5, width - 1, high, "k-refused", 5)
-    elif row.ref == selection:
-        back += rect(0, y + 2, 3, high - 4, "k-s-accent")
-    sign = (
-        path(f"M7 {y + 6:g}l7 7m0 -7l-7 7", "k-cross")
-        if not done
-        else word(10, y + 14.5, f"k-sign {_OPS[row.op]}", _SIGNS.get(row.op, row.op))
-    )
+        sign = path(f"M7 {y + 6:g}l7 7m0 -7l-7 7", "k-cross")
     label = f"{row.ref} {row.field}: {_from_to(row)}" + ("" if done else f", refused: {row.outcome}")
-    key = f"{row.kind}-{row.component}-{i}"
-    return pick(back + sign + "".join(lines), row.ref, key, label, pressed=row.ref == selection), y + high + (
-        0 if done else 6
-    )
+    key, body = f"{row.kind}-{row.component}-{i}", back + sign + "".join(lines)
+    return pick(body, row.ref, key, label, pressed=row.ref == selection), y + high + (0 if done else 6)
 
 
 def field_words(path: str) -> str:
@@ -224,9 +217,7 @@ def draw_events(frame: f.Frame, width: int, selection: str = "") -> str:
         body, high = _event(row, at, y, width, now=row.step == frame.head.step, on=row.ref == selection)
         label = f"step {row.step}, {row.type} {row.reason} on {row.ref}: {row.message}"
         key = f"event-{len(rows) - i}"
-        parts.append(
-            pick(rule(0, y, width) + body, row.ref, key, label, role="row", pressed=row.ref == selection)
-        )
+        parts.append(pick(rule(0, y, width) + body, row.ref, key, label, role="row", pressed=row.ref == selection))
         y += high
     if len(rows) > MOST_EVENTS:
         parts.append(word(6, y + 18, "k-q", f"… {len(rows) - MOST_EVENTS} earlier events"))
@@ -248,9 +239,7 @@ def _newest(frame: f.Frame) -> list[f.EventRow]:
     return sorted(frame.events, key=lambda e: (-e.step, -e.last, e.ref, e.reason, e.message))
 
 
-def _event(
-    row: f.EventRow, at: dict[str, float], y: float, width: int, *, now: bool, on: bool
-) -> tuple[str, float]:
+def _event(row: f.EventRow, at: dict[str, float], y: float, width: int, *, now: bool, on: bool) -> tuple[str, float]:
     room = width - at["message"] - (44 if row.count > 1 else 6)
     lines = t.wrap(row.message, room, 12, 6) or ("",)
     high = 9 + 17 * len(lines)
@@ -264,12 +253,8 @@ def _event(
         parts.append(word(at["type"], base, "k-c k-warn", "▲"))
     parts.append(word(at["type"] + 14 * warns, base, "k-n" if warns else "k-m", t.end(row.type, 58, 12)))
     parts.append(
-        word(
-            at["reason"],
-            base,
-            "k-n" if warns else "k-m",
-            t.end(row.reason, at["object"] - at["reason"] - 8, 12, bold=warns),
-        )
+        word(at["reason"], base, "k-n" if warns else "k-m",
+             t.end(row.reason, at["object"] - at["reason"] - 8, 12, bold=warns))
     )
     parts.append(word(at["object"], base, "k-m", t.middle(row.ref, at["message"] - at["object"] - 8, 12)))
     parts.extend(word(at["message"], base + 17 * i, "k-m", line) for i, line in enumerate(lines))

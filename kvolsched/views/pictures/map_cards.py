@@ -50,9 +50,7 @@ class CardLayout:
     block_w: float
 
 
-def draw_cards(
-    frame: Frame, width: float, selection: str, domains: tuple[Domain, ...], word_of_key: str
-) -> str:
+def draw_cards(frame: Frame, width: float, selection: str, domains: tuple[Domain, ...], word_of_key: str) -> str:
     """Draw the map as cards: tray and classes above, one box a domain, volumes below their nodes."""
     scene = Scene(selection_refs(frame, selection), frozenset(frame.head.hot))
     claims = {claim.ref: claim for claim in frame.claims}
@@ -105,9 +103,8 @@ def volume_places(frame: Frame, domains: tuple[Domain, ...]) -> dict[str, tuple[
     return {place: tuple(rows) for place, rows in found.items()}
 
 
-def _plan(
-    frame: Frame, width: float, domains: tuple[Domain, ...], places: dict[str, tuple[VolumeRow, ...]]
-) -> CardLayout:
+def _plan(frame: Frame, width: float, domains: tuple[Domain, ...],
+          places: dict[str, tuple[VolumeRow, ...]]) -> CardLayout:
     most = max(len(nodes) for _, nodes in domains)
     fit = max(1, int((width + GAP) // (190 + GAP)))
     rows = ceil(len(domains) / fit)
@@ -127,30 +124,16 @@ def _plan(
     if lines:
         need = max(max(at.values(), default=0), ceil(len(focus) / max(1, len(frame.nodes))) + 1, 2) * 20
     else:
-        need = max(1, max(at.values(), default=0)) * (
-            block_height(max((len(p.claims) for p in focus), default=1)) + 6
-        )
+        need = max(1, max(at.values(), default=0)) * (block_height(max((len(p.claims) for p in focus), default=1)) + 6)
     most_volumes = max((len(places.get(name, ())) for name, _ in domains), default=0)
     roomy, tight = (max(1, int((inner + 5) // (least + 5))) for least in (165, 135))  # for all of their words, or not
     volume_columns = roomy if most_volumes <= 3 * roomy else tight
     held = ceil(most_volumes / volume_columns)
-    return CardLayout(
-        per_row,
-        domain_w,
-        columns,
-        card_w,
-        BAND + 30 + max(1, chips) * 23 + need + 8,
-        chips,
-        lines,
-        volume_columns,
-        min(max(1, held), 6),
-        min(280, max(172, card_w - 16)),
-    )
+    return CardLayout(per_row, domain_w, columns, card_w, BAND + 30 + max(1, chips) * 23 + need + 8, chips, lines,
+                      volume_columns, min(max(1, held), 6), min(280, max(172, card_w - 16)))
 
 
-def _domain(
-    scene: Scene, frame: Frame, box: Box, name: str, nodes: tuple[NodeRow, ...], word_of_key: str
-) -> None:
+def _domain(scene: Scene, frame: Frame, box: Box, name: str, nodes: tuple[NodeRow, ...], word_of_key: str) -> None:
     judged = any(node.verdict != "not judged" for node in nodes)
     fits = sum(node.verdict in ("fits", "chosen") for node in nodes)
     tally = f"{fits} of {len(nodes)} fit" if judged else ""
@@ -162,16 +145,8 @@ def _domain(
     scene.put(f"1:zone/{name}", box, body, ref=f"zone/{name}", label=label, radius=8)
 
 
-def _card(
-    scene: Scene,
-    frame: Frame,
-    node: NodeRow,
-    box: Box,
-    plan: CardLayout,
-    claims: dict[str, ClaimRow],
-    domain: str,
-    key: str,
-) -> None:
+def _card(scene: Scene, frame: Frame, node: NodeRow, box: Box, plan: CardLayout, claims: dict[str, ClaimRow],
+          domain: str, key: str) -> None:
     role = family(node, frame.verdicts.plugins)
     line = "k-thick k-l-ink" if node.verdict == "chosen" else f"k-l-{role}"
     body = rect(0.75, 0.75, box.w - 1.5, box.h - 1.5, f"k-card {line}", 7)
@@ -289,9 +264,7 @@ def _chip_rows(frame: Frame, node: NodeRow, wide: float) -> list[list[tuple[PodR
     return rows if rows[0] else []
 
 
-def _volumes(
-    scene: Scene, box: Box, y: float, volumes: tuple[VolumeRow, ...], plan: CardLayout, words: str
-) -> None:
+def _volumes(scene: Scene, box: Box, y: float, volumes: tuple[VolumeRow, ...], plan: CardLayout, words: str) -> None:
     room = box.w - 2 * PAD
     wide = (room - (plan.volume_columns - 1) * 5) / plan.volume_columns
     space = wide - 20 if volumes and not plan.lines else room - 6
@@ -301,7 +274,7 @@ def _volumes(
     if not volumes:
         body += rect(PAD, y + 16.5, room, VOLUME_H - 1, "k-void", 5) + word(PAD + 10, y + 37, "k-w", "none")
     scene.put(f"2:volumes {box.x:.0f}/{box.y:.0f}", box, body)
-    shown = _shown(volumes, plan.volume_columns * plan.volume_rows)
+    shown = volumes[: plan.volume_columns * plan.volume_rows]
     for i, volume in enumerate(shown):
         place = Box(box.x + PAD + (i % plan.volume_columns) * (wide + 5),
                     box.y + y + 16 + (i // plan.volume_columns) * (VOLUME_H + 5), wide, VOLUME_H)  # fmt: skip
@@ -309,15 +282,9 @@ def _volumes(
     _more(scene, box, y, len(volumes) - len(shown), room)
 
 
-def _shown(volumes: tuple[VolumeRow, ...], limit: int) -> tuple[VolumeRow, ...]:
-    return volumes if len(volumes) <= limit else volumes[:limit]
-
-
 def _more(scene: Scene, box: Box, y: float, rest: int, room: float) -> None:
     if rest > 0:
-        scene.put(
-            f"2:more {box.x:.0f}/{box.y:.0f}", box, word(PAD + room, y + 10, "k-w k-end", f"+{rest} more")
-        )
+        scene.put(f"2:more {box.x:.0f}/{box.y:.0f}", box, word(PAD + room, y + 10, "k-w k-end", f"+{rest} more"))
 
 
 def draw_volume(scene: Scene, box: Box, volume: VolumeRow, within: str = "") -> None:
@@ -335,9 +302,7 @@ def draw_volume(scene: Scene, box: Box, volume: VolumeRow, within: str = "") -> 
     body += path("M7 10.5V26a7 3 0 0 0 14 0V10.5a7 3 0 0 0-14 0a7 3 0 0 0 14 0", f"k-cyl{gone}{outline}")
     room = box.w - 34
     body += word(26, 15, "k-b", text.middle(volume.name, room, 11, bold=True))
-    where = {"node": "on " + volume.reach[5:], "zones": volume.reach[6:]}.get(
-        volume.reach.partition(":")[0], ""
-    )
+    where = {"node": "on " + volume.reach[5:], "zones": volume.reach[6:]}.get(volume.reach.partition(":")[0], "")
     where = where or ("reachable from nowhere" if volume.reach == "nowhere" else "")
     where = "" if volume.reach == f"node:{within}" else where
     words = [word_ for word_ in (volume.size, volume_words(volume), where) if word_]
@@ -355,11 +320,9 @@ def _strip(scene: Scene, box: Box, volumes: tuple[VolumeRow, ...], plan: CardLay
     body += word(16, 16, "k-w", "Volumes of several domains, of all, or of none")
     scene.put("1:zone/ strip", strip, body)
     wide = (strip.w - 2 * PAD - (columns - 1) * 5) / columns
-    shown = _shown(volumes, columns * rows)
+    shown = volumes[: columns * rows]
     for i, volume in enumerate(shown):
-        place = Box(
-            PAD + (i % columns) * (wide + 5), strip.y + 22 + (i // columns) * (VOLUME_H + 5), wide, VOLUME_H
-        )
+        place = Box(PAD + (i % columns) * (wide + 5), strip.y + 22 + (i // columns) * (VOLUME_H + 5), wide, VOLUME_H)
         draw_volume(scene, place, volume)
     _more(scene, strip, 6, len(volumes) - len(shown), strip.w - 2 * PAD)
     return strip.bottom

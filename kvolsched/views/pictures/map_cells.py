@@ -28,9 +28,7 @@ def pitch_of(width: float, nodes: int) -> int:
     return min(30, floor(sqrt(width * 230 / max(1, nodes))))
 
 
-def draw_cells(
-    frame: Frame, width: float, selection: str, domains: tuple[Domain, ...], word_of_key: str
-) -> str:
+def draw_cells(frame: Frame, width: float, selection: str, domains: tuple[Domain, ...], word_of_key: str) -> str:
     """Draw the map as cells: a line of what waits, one tile a domain, then the nodes of interest."""
     scene = Scene(selection_refs(frame, selection), frozenset(frame.head.hot))
     pitch = pitch_of(width, len(frame.nodes))
@@ -109,24 +107,15 @@ def tally_words(frame: Frame, nodes: tuple[NodeRow, ...]) -> str:
     return ", ".join(f"{count} {kind[2]}" for kind, count in _tally(frame, nodes))
 
 
-def _tile(
-    scene: Scene,
-    frame: Frame,
-    box: Box,
-    name: str,
-    nodes: tuple[NodeRow, ...],
-    facts: list[str],
-    word_of_key: str,
-) -> None:
+def _tile(scene: Scene, frame: Frame, box: Box, name: str, nodes: tuple[NodeRow, ...], facts: list[str],
+          word_of_key: str) -> None:
     body = rect(0.5, 0.5, box.w - 1, box.h - 1, "k-panel", 8)
     room = box.w - 2 * PAD - min(90, text.width(name, 11, bold=True)) - 10
     while len(facts) > 1 and text.width(" · ".join(facts), 10) > room:
         facts = facts[:-1]
     words = text.end(" · ".join(facts), room, 10)
     body += word(box.w - PAD, 18, "k-w k-end", words)
-    body += word(
-        PAD, 18, "k-b", text.middle(name, box.w - 2 * PAD - text.width(words, 10) - 8, 11, bold=True)
-    )
+    body += word(PAD, 18, "k-b", text.middle(name, box.w - 2 * PAD - text.width(words, 10) - 8, 11, bold=True))
     x, room = float(PAD), box.w - 2 * PAD
     for (letter, role, _), count in _tally(frame, nodes):
         wide = room * count / len(nodes)
@@ -138,15 +127,8 @@ def _tile(
     scene.put(f"1:zone/{name}", box, body, ref=f"zone/{name}", label=label, radius=8)
 
 
-def _cells(
-    scene: Scene,
-    frame: Frame,
-    box: Box,
-    nodes: tuple[NodeRow, ...],
-    columns: int,
-    pitch: int,
-    homes: Counter[str],
-) -> None:
+def _cells(scene: Scene, frame: Frame, box: Box, nodes: tuple[NodeRow, ...], columns: int, pitch: int,
+           homes: Counter[str]) -> None:
     """Draw one path a node, gathered by kind (the host adds role and name), and one text for each ink."""
     side = pitch - 5
     dot = max(2.6, side * 0.13)
@@ -224,18 +206,13 @@ def _detail(scene: Scene, frame: Frame, box: Box, node: NodeRow) -> None:
     x = left
     for label, share in (
         (f"cpu {text.cpu(node.cpu_used)}/{text.cpu(node.cpu)}", node.cpu_used / node.cpu if node.cpu else 0),
-        (
-            f"mem {text.used_of(node.memory_used, node.memory)}",
-            node.memory_used / node.memory if node.memory else 0,
-        ),
+        (f"mem {text.used_of(node.memory_used, node.memory)}", node.memory_used / node.memory if node.memory else 0),
         (f"pods {node.pods_used}/{node.pods}", node.pods_used / node.pods if node.pods else 0),
     ):
         body += word(x, 16, "k-z", text.end(label, 92, 9.5)) + rect(x, 21, 90, 5, "k-rail", 2.5)
         body += rect(x, 21, 90 * min(1.0, share), 5, "k-fill", 2.5)
         x += 104
-    scene.put(
-        f"2:detail {box.y:.0f}", box, body, ref=node.ref, label=f"node {node.name}: {words}", quiet=True
-    )
+    scene.put(f"2:detail {box.y:.0f}", box, body, ref=node.ref, label=f"node {node.name}: {words}", quiet=True)
     _pods(scene, frame, Box(box.x + left, box.y + 34, box.w - left - 10, 18), node)
 
 

@@ -16,12 +16,9 @@ from kvolsched.views.drawing.svg import num, path, rect, word
 from kvolsched.views.frame import ClaimRow, Frame
 
 _STYLES = {
-    "assumed in the cache": "k-link k-dot",
-    "annotation selected-node": "k-link k-part",
-    "claimRef only": "k-link k-part",
-    "bound": "k-link",
-}
-
+    "assumed in the cache": "k-link k-dot", "annotation selected-node": "k-link k-part",
+    "claimRef only": "k-link k-part", "bound": "k-link",
+}  # fmt: skip
 
 Way = list[tuple[float, float]]
 
@@ -60,21 +57,14 @@ def draw_links(scene: Scene, frame: Frame, tracks: Tracks, domain_of: dict[str, 
         for volume in frame.volumes:
             if volume.claim == claim.ref or volume.name in (claim.volume, claim.assumed_volume):
                 both = volume.claim == claim.ref and claim.volume == volume.name
-                kind = (
-                    "bound"
-                    if both
-                    else "claimRef only"
-                    if volume.claim == claim.ref
-                    else "assumed in the cache"
-                )
+                kind = "bound" if both else "claimRef only" if volume.claim == claim.ref else "assumed in the cache"
                 _to_volume(scene, tracks, claim, start, volume.ref, kind, domain_of)
     for kind, (way, corner) in tracks.named.items():
         _label(scene, tracks, kind, way, corner)
 
 
-def _to_node(
-    scene: Scene, tracks: Tracks, claim: ClaimRow, start: Box, node: str, kind: str, domain_of: dict[str, str]
-) -> None:
+def _to_node(scene: Scene, tracks: Tracks, claim: ClaimRow, start: Box, node: str, kind: str,
+             domain_of: dict[str, str]) -> None:
     target = scene.boxes[f"node/{node}"]
     domain = domain_of[f"node/{node}"]
     x0 = start.x + 20 + tracks.offset(f"out {claim.ref}", 8, 3)
@@ -96,9 +86,8 @@ def _to_node(
     _add(scene, tracks, f"{claim.ref} node/{node}", kind, points, heads=(False, True))
 
 
-def _to_volume(
-    scene: Scene, tracks: Tracks, claim: ClaimRow, start: Box, ref: str, kind: str, domain_of: dict[str, str]
-) -> None:
+def _to_volume(scene: Scene, tracks: Tracks, claim: ClaimRow, start: Box, ref: str, kind: str,
+               domain_of: dict[str, str]) -> None:
     target = scene.boxes.get(ref)
     if target is None:
         return
@@ -155,23 +144,14 @@ def _crosses(way: Way, left: float, right: float, top: float, bottom: float) -> 
     )
 
 
-def _add(
-    scene: Scene,
-    tracks: Tracks,
-    key: str,
-    kind: str,
-    points: list[tuple[float, float]],
-    *,
-    heads: tuple[bool, bool],
-) -> None:
+def _add(scene: Scene, tracks: Tracks, key: str, kind: str, points: list[tuple[float, float]], *,
+         heads: tuple[bool, bool]) -> None:
     tracks.ways.append(points)
     body = path(_commands(points), _STYLES[kind])
     for wanted, tip, before in ((heads[0], points[0], points[1]), (heads[1], points[-1], points[-2])):
         if wanted:
             body += _head(tip, before)
-    scene.parts.append(
-        (f"7:{key}", f'<g data-key="{text.escape("7:" + key)}" class="k-new">{body}</g>')
-    )
+    scene.parts.append((f"7:{key}", f'<g data-key="{text.escape("7:" + key)}" class="k-new">{body}</g>'))
 
 
 def _commands(points: list[tuple[float, float]], radius: float = 5) -> str:

@@ -68,9 +68,7 @@ def _ticket(scene: Scene, ref: str, claim: ClaimRow | None, box: Box, *, notched
         body += path(f"M-1 {notch}a5 5 0 0 1 0 10zM{num(box.w + 1)} {notch}a5 5 0 0 0 0 10z", "k-s-ink")
     body += word(14, 13.5, "k-t-storage k-mid", CLAIM_GLYPHS[state])
     room = box.w - 34 - text.width(size, 10) - 4
-    body += word(23, 13, "k-b", text.middle(name, room, 11, bold=True)) + word(
-        box.w - 9, 13, "k-w k-end", size
-    )
+    body += word(23, 13, "k-b", text.middle(name, room, 11, bold=True)) + word(box.w - 9, 13, "k-w k-end", size)
     body += word(23, 25, "k-w", text.end(words, box.w - 34, 10))
     label = f"claim {name}, {size}, {words}".replace(", ,", ",")
     chosen = ref in scene.selected

@@ -107,11 +107,8 @@ def _rows(frame: Frame, width: float, block_w: float, *, lines: bool) -> list[li
         for pod in blocks[: MOST if compact else 99]
     ]  # fmt: skip
     items += [_Item(min(190, room), 31, claim=claim) for claim in _orphans(frame)[:MOST]]
-    items += [
-        _Item(text.width(text.middle(pod.name, 140, 10), 10) + 12, 18, chip=pod)
-        for pod in waiting
-        if not pod.in_focus
-    ][:MOST]
+    others = [pod for pod in waiting if not pod.in_focus]
+    items += [_Item(text.width(text.middle(pod.name, 140, 10), 10) + 12, 18, chip=pod) for pod in others[:MOST]]
     rows: list[list[_Item]] = []
     x = 0.0
     for item in items:
@@ -158,10 +155,7 @@ def _classes(scene: Scene, frame: Frame, box: Box) -> None:
     columns = 1 if len(frame.classes) <= 2 else 2
     for i, row in enumerate(frame.classes[: columns * rows]):
         wide = (taken - 10) / columns - 6
-        x, y = (
-            box.right - 10 - wide - (i % columns) * (wide + 6),
-            box.y + TITLE + (i // columns) * (CLASS_H + 4),
-        )
+        x, y = box.right - 10 - wide - (i % columns) * (wide + 6), box.y + TITLE + (i // columns) * (CLASS_H + 4)
         place = Box(x, y, wide, CLASS_H)
         body = rect(0.5, 0.5, wide - 1, CLASS_H - 1, "k-panel", 4)
         body += word(9, 14, "k-b", text.middle(row.name, wide - 16, 11, bold=True))
@@ -173,9 +167,7 @@ def _classes(scene: Scene, frame: Frame, box: Box) -> None:
 def draw_strip(scene: Scene, frame: Frame, width: float, tally: str) -> float:
     """Draw what waits as one line, for maps of many nodes; return its lower edge."""
     claims = {claim.ref: claim for claim in frame.claims}
-    words = (
-        f"{tally.removesuffix(' fit')} of {len(frame.nodes)} nodes fit" if tally.endswith(" fit") else tally
-    )
+    words = f"{tally.removesuffix(' fit')} of {len(frame.nodes)} nodes fit" if tally.endswith(" fit") else tally
     if about_words(frame) and width >= 700:
         words = f"{text.middle(text.name_in_ref(frame.verdicts.pod), 160, 11, bold=True)}: {words}"
     taken = text.width(words, 11, bold=True) + 20

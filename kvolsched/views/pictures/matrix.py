@@ -238,13 +238,9 @@ def _cells(frame: f.Frame, row: f.VerdictRow, left: float, y: float, pitch: floa
             on = ' aria-selected="true"'
             rings.append(rect(x - 1.5, y - 1.5, pitch + 1, 28, "k-ring", 3))
         # cells that pass take ground and name from the row; the key makes the host replace the others
-        more = (
-            f' class="{ground}" data-key="{t.escape(plugin.letter)}{code}" aria-label="{t.escape(content)}"'
-            if ground
-            else ""
-        )
+        more = f' class="{ground}" data-key="{t.escape(plugin.letter)}{code}" aria-label="{t.escape(content)}"'
         place = f"M{num(x)} {num(y)}h{wide}v25h-{wide}z"
-        grounds.append(f'<path d="{place}" data-ref="{t.escape(ref)}" role="gridcell"{more}{on}/>')
+        grounds.append(f'<path d="{place}" data-ref="{t.escape(ref)}" role="gridcell"{more if ground else ""}{on}/>')
     glyphs = ""
     for ink, same in groupby(inks, key=lambda item: item[0]):
         at = list(same)
@@ -313,10 +309,7 @@ def _selected_cell(frame: f.Frame, selection: str) -> f.CellDetail | None:
 def cell_lines(cell: f.CellDetail) -> list[str]:
     """Return one cell as lines: the verdict of the plugin on the node, then both sides of the comparison."""
     content = ", ".join(cell.reasons) or WORDS[cell.code].partition(" first")[0]
-    lines = [
-        f"{GLYPHS[cell.code]} {cell.plugin} on {cell.node}: {content}",
-        *(f"  {line}" for line in cell.evidence),
-    ]
+    lines = [f"{GLYPHS[cell.code]} {cell.plugin} on {cell.node}: {content}", *(f"  {line}" for line in cell.evidence)]
     return [*lines, f"  {cell.rule}"] if cell.rule else lines
 
 

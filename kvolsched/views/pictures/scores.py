@@ -40,14 +40,8 @@ class WeightEffect:
     below: WeightFlip | None = None
 
     def __str__(self) -> str:
-        ways = [
-            f"{content}: {' or '.join(flip.winners)}"
-            for flip, content in (
-                (self.below, f"at weight {self.below.weight} or less" if self.below else ""),
-                (self.above, f"from weight {self.above.weight} on" if self.above else ""),
-            )
-            if flip is not None
-        ]
+        ways = [f"at weight {self.below.weight} or less: {' or '.join(self.below.winners)}"] if self.below else []
+        ways += [f"from weight {self.above.weight} on: {' or '.join(self.above.winners)}"] if self.above else []
         return f"{self.plugin} × {self.weight}: " + ("; ".join(ways) or f"at any weight {self.chosen} wins")
 
 
@@ -111,13 +105,9 @@ def weight_effects(verdicts: f.Verdicts) -> list[WeightEffect]:
                 above.append(deficit // gain + 1)
             elif gain < 0:
                 below.append(-(-deficit // gain) - 1)
-        found.append(
-            WeightEffect(
-                plugin, weight, chosen,
-                _flip(min(above), normalised, rest) if above else None,
-                _flip(max(below), normalised, rest) if below and max(below) > 0 else None,
-            )
-        )  # fmt: skip
+        flip_above = _flip(min(above), normalised, rest) if above else None
+        flip_below = _flip(max(below), normalised, rest) if below and max(below) > 0 else None
+        found.append(WeightEffect(plugin, weight, chosen, flip_above, flip_below))
     return found
 
 

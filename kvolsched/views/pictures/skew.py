@@ -151,9 +151,7 @@ def _row(sheet: Sheet, ledger: f.SkewLedger, row: f.SkewRow, scale: _Scale, y: f
     role = "ok" if row.fits else "spread"
     plus = max(wide, 22)
     sheet.rect(scale.at(row.counted), y + 2, plus, 22, c[f"{role}-pale"], stroke=c[role], dash=_DASH, ref=ref)
-    sheet.word(
-        scale.at(row.counted) + plus / 2, y + 13, f"+{ledger.self_match}", c[role], bold=True, align="center"
-    )
+    sheet.word(scale.at(row.counted) + plus / 2, y + 13, f"+{ledger.self_match}", c[role], bold=True, align="center")
     x = scale.at(row.counted + 1.3)
     aside = sum(n for n, _ in row.not_counted)
     for i in range(min(aside, 3)):

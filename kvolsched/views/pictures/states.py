@@ -24,7 +24,6 @@ VOLUME_LEVEL = {"reserved": 0.5, "bound": 1.0, "released": 1.0, "terminating": 1
 UNKNOWN = PluginHead("a plugin", "?", "node")
 
 
-
 def family(node: NodeRow, plugins: tuple[PluginHead, ...]) -> str:
     """Return the colour role of a node's verdict: ok, a plugin's family, or none."""
     if node.verdict in ("fits", "chosen"):

@@ -55,17 +55,7 @@ def reading(frame: f.Frame) -> str:
     if not rows:
         return f"story of {ref}: {NO_STORY}"
     table = [["step", "time", "by", "", "what", "before → after"]]
-    table += [
-        [
-            str(r.step),
-            f"{r.time:g} s",
-            r.actor,
-            _SIGNS[r.op],
-            r.field,
-            values_of(r),
-        ]
-        for r in rows
-    ]
+    table += [[str(r.step), f"{r.time:g} s", r.actor, _SIGNS[r.op], r.field, values_of(r)] for r in rows]
     return f"story of {ref}\n" + columns(table)
 
 

@@ -140,9 +140,7 @@ def paired(ours: Sequence[WriteRow], theirs: Sequence[WriteRow]) -> list[Pair]:
     return found
 
 
-def beside(
-    ours: Sequence[WriteRow], theirs: Sequence[WriteRow], names: tuple[str, str], width: int
-) -> Writes:
+def beside(ours: Sequence[WriteRow], theirs: Sequence[WriteRow], names: tuple[str, str], width: int) -> Writes:
     """Draw the writes of two runs side by side, with their reading."""
     pairs = paired(ours, theirs)
     alone = tuple(row for pair in pairs if None in pair for row in pair if row is not None)

@@ -81,14 +81,10 @@ class AffinityCheck:
     rejected_rows: Callable[[Pod, ColumnContext], Mask | None]
 
 
-AFFINITY = AffinityCheck(
-    Reason(1, "node(s) didn't match pod affinity rules"), lacks_wanted_pods, rows_without_wanted_pods
-)
-ANTI_AFFINITY = AffinityCheck(
-    Reason(2, "node(s) didn't match pod anti-affinity rules", Code.UNSCHEDULABLE),
-    holds_unwanted_pods,
-    rows_with_unwanted_pods,
-)
+AFFINITY = AffinityCheck(Reason(1, "node(s) didn't match pod affinity rules"), lacks_wanted_pods,
+                         rows_without_wanted_pods)
+ANTI_AFFINITY = AffinityCheck(Reason(2, "node(s) didn't match pod anti-affinity rules", Code.UNSCHEDULABLE),
+                              holds_unwanted_pods, rows_with_unwanted_pods)
 EXISTING_ANTI_AFFINITY = AffinityCheck(
     Reason(3, "node(s) didn't satisfy existing pods anti-affinity rules", Code.UNSCHEDULABLE),
     holds_objecting_pods,
@@ -155,12 +151,8 @@ class InterPodAffinity:
     skip_without: ClassVar[tuple[str, ...]] = ("affinity", "has_pods_with_affinity")
     reads_other_nodes: ClassVar[bool] = True
     events_to_register: ClassVar[tuple[QueueingHint, ...]] = (
-        QueueingHint(
-            "Pod",
-            "a wanted pod comes or an unwanted one goes, or its own labels change",
-            _matching_pod_changed,
-            Action.ADD | Action.DELETE | Action.POD_LABEL,
-        ),
+        QueueingHint("Pod", "a wanted pod comes or an unwanted one goes, or its own labels change",
+                     _matching_pod_changed, Action.ADD | Action.DELETE | Action.POD_LABEL),
         QueueingHint("Node", "a node appears or changes its domain", _domain_changed, Action.ADD | Action.NODE_LABEL),
     )
 

@@ -20,9 +20,8 @@ from kvolsched.scheduler.node_selection import node_affinity_mask, required_node
 from .constraint import SpreadConstraint, topology_keys
 
 
-def reject_rows(
-    pod: Pod, constraints: tuple[SpreadConstraint, ...], columns: ColumnContext, too_skewed: Reason, no_label: Reason
-) -> Codes | None:
+def reject_rows(pod: Pod, constraints: tuple[SpreadConstraint, ...], columns: ColumnContext, too_skewed: Reason,
+                no_label: Reason) -> Codes | None:
     """Return, by row, the code of the first constraint's reason that rejects the node; None if none rejects any.
 
     Each domain is judged once; nodes without the topology key read the last slot.

@@ -113,9 +113,8 @@ Preparation = Callable[[TopologySpreadConstraint, str, Frozen, Selectors], Sprea
 """How a release reads a constraint: of a pod with this namespace, these labels and the selectors of its group."""
 
 
-def prepare_constraint(
-    stated: TopologySpreadConstraint, namespace: str, labels: Frozen, selectors: Selectors = ()
-) -> SpreadConstraint:
+def prepare_constraint(stated: TopologySpreadConstraint, namespace: str, labels: Frozen,
+                       selectors: Selectors = ()) -> SpreadConstraint:
     """Prepare a constraint for a pod as v1.36.2 does; `selectors` stand in if it has no labelSelector."""
     if stated.label_selector is not None:
         selectors = (stated.label_selector,)
@@ -136,21 +135,14 @@ def prepare_constraint(
 
 
 @lru_cache(maxsize=1 << 12)
-def prepare_constraints(
-    prepare: Preparation,
-    stated: tuple[TopologySpreadConstraint, ...],
-    namespace: str,
-    labels: Frozen,
-    selectors: Selectors = (),
-) -> tuple[SpreadConstraint, ...]:
+def prepare_constraints(prepare: Preparation, stated: tuple[TopologySpreadConstraint, ...], namespace: str,
+                        labels: Frozen, selectors: Selectors = ()) -> tuple[SpreadConstraint, ...]:
     """Prepare constraints for a pod with this namespace and these labels; the answers are cached."""
     return tuple(prepare(constraint, namespace, labels, selectors) for constraint in stated)
 
 
 @lru_cache(maxsize=1 << 12)
-def stated_constraints(
-    stated: tuple[TopologySpreadConstraint, ...], when: str
-) -> tuple[TopologySpreadConstraint, ...]:
+def stated_constraints(stated: tuple[TopologySpreadConstraint, ...], when: str) -> tuple[TopologySpreadConstraint, ...]:
     """Return the constraints with this whenUnsatisfiable; not given means DoNotSchedule."""
     return tuple(constraint for constraint in stated if (constraint.when_unsatisfiable or DO_NOT_SCHEDULE) == when)
 

@@ -26,42 +26,37 @@ NOT_RANKED = 2**31
 """The raw score of a node that lacks one of the topology keys; S3's raw scores may be negative."""
 
 
-def prepare_as_1_18(
-    stated: TopologySpreadConstraint, namespace: str, labels: Frozen, selectors: Selectors
-) -> SpreadConstraint:
+def prepare_as_1_18(stated: TopologySpreadConstraint, namespace: str, labels: Frozen,
+                    selectors: Selectors) -> SpreadConstraint:
     """Ignore minDomains, policies and matchLabelKeys; count every pod if the selector is empty.
 
     Where no node is counted, every node passes.
     """
-    known = attrs.evolve(
-        stated, min_domains=None, node_affinity_policy=None, node_taints_policy=None, match_label_keys=()
-    )
+    known = attrs.evolve(stated, min_domains=None, node_affinity_policy=None, node_taints_policy=None,
+                         match_label_keys=())
     constraint = prepare_constraint(known, namespace, labels, selectors)
     every = constraint.removal_matcher
     matcher = None if every is None else attrs.evolve(every, terminating=False)
     return attrs.evolve(constraint, stated=stated, matcher=matcher, skipped_below=1)
 
 
-def prepare_as_1_16(
-    stated: TopologySpreadConstraint, namespace: str, labels: Frozen, selectors: Selectors
-) -> SpreadConstraint:
+def prepare_as_1_16(stated: TopologySpreadConstraint, namespace: str, labels: Frozen,
+                    selectors: Selectors) -> SpreadConstraint:
     """Prepare as 1.18, but count terminating pods too."""
     constraint = prepare_as_1_18(stated, namespace, labels, selectors)
     return attrs.evolve(constraint, matcher=constraint.removal_matcher)
 
 
-def prepare_soft_as_1_16(
-    stated: TopologySpreadConstraint, namespace: str, labels: Frozen, selectors: Selectors
-) -> SpreadConstraint:
+def prepare_soft_as_1_16(stated: TopologySpreadConstraint, namespace: str, labels: Frozen,
+                         selectors: Selectors) -> SpreadConstraint:
     """Prepare as 1.16, but count the pods of every namespace."""
     constraint = prepare_as_1_16(stated, namespace, labels, selectors)
     every = constraint.matcher
     return attrs.evolve(constraint, matcher=None if every is None else attrs.evolve(every, namespaces=None))
 
 
-def prepare_literally(
-    stated: TopologySpreadConstraint, namespace: str, labels: Frozen, selectors: Selectors
-) -> SpreadConstraint:
+def prepare_literally(stated: TopologySpreadConstraint, namespace: str, labels: Frozen,
+                      selectors: Selectors) -> SpreadConstraint:
     """Follow S3's pseudo code, matching − minimum < maxSkew: selfMatch is 1 whether or not the pod matches."""
     return attrs.evolve(prepare_as_1_18(stated, namespace, labels, selectors), self_match=1)
 
@@ -70,9 +65,8 @@ def prepare_literally(
 class SkewScore:
     """Ranks by S3's priority: Σ over constraints of (matching − least matching) − maxSkew, the lower the better."""
 
-    def raw(
-        self, pod: Pod, constraints: tuple[SpreadConstraint, ...], keys: tuple[str, ...], columns: ColumnContext
-    ) -> Integers:
+    def raw(self, pod: Pod, constraints: tuple[SpreadConstraint, ...], keys: tuple[str, ...],
+            columns: ColumnContext) -> Integers:
         """Return the sums by row; the least is that of the nodes that passed the filters."""
         ranked = rows_with(keys, columns.nodes)
         passed = ranked if columns.candidates is None else ranked & columns.candidates
@@ -106,9 +100,8 @@ class ShareScore:
     max_points: int
     not_ranked_points: int = 0
 
-    def raw(
-        self, pod: Pod, constraints: tuple[SpreadConstraint, ...], keys: tuple[str, ...], columns: ColumnContext
-    ) -> Integers:
+    def raw(self, pod: Pod, constraints: tuple[SpreadConstraint, ...], keys: tuple[str, ...],
+            columns: ColumnContext) -> Integers:
         """Return by row how many pods are counted in the node's domains."""
         counts = sum(_matching(pod, constraint, keys, columns) for constraint in constraints)
         return np.where(rows_with(keys, columns.nodes), counts, NOT_RANKED)
@@ -135,14 +128,10 @@ def _matching(pod: Pod, constraint: SpreadConstraint, keys: tuple[str, ...], col
 # S3's EvenPodsSpread.
 EVEN_PODS_SPREAD = PodTopologySpread(
     no_label=Reason(1, "node(s) didn't match pod topology spread constraints", Code.UNSCHEDULABLE),
-    prepare_hard=prepare_as_1_18,
-    prepare_soft=prepare_as_1_18,
-    spread_score=SkewScore(),
-    defaults=(),
-    document_name="EvenPodsSpread",
+    prepare_hard=prepare_as_1_18, prepare_soft=prepare_as_1_18,
+    spread_score=SkewScore(), defaults=(), document_name="EvenPodsSpread",
 )
 EVEN_PODS_SPREAD_LITERALLY = attrs.evolve(EVEN_PODS_SPREAD, prepare_hard=prepare_literally)
-EVEN_PODS_SPREAD_1_16 = attrs.evolve(
-    EVEN_PODS_SPREAD, prepare_hard=prepare_as_1_16, prepare_soft=prepare_soft_as_1_16, spread_score=ShareScore(10)
-)
+EVEN_PODS_SPREAD_1_16 = attrs.evolve(EVEN_PODS_SPREAD, prepare_hard=prepare_as_1_16, prepare_soft=prepare_soft_as_1_16,
+                                     spread_score=ShareScore(10))
 EVEN_PODS_SPREAD_1_18 = attrs.evolve(EVEN_PODS_SPREAD, spread_score=ShareScore(100, not_ranked_points=100))

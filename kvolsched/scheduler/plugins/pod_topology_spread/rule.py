@@ -71,18 +71,10 @@ class PodTopologySpread:
     skip_without: ClassVar[tuple[str, ...]] = ("topology_spread_constraints", "has_pod_selectors")
     reads_other_nodes: ClassVar[bool] = True
     events_to_register: ClassVar[tuple[QueueingHint, ...]] = (
-        QueueingHint(
-            "Pod",
-            "a pod that counts comes, goes or changes its labels",
-            _matching_pod_changed,
-            Action.ADD | Action.DELETE | Action.POD_LABEL | Action.POD_TOLERATION,
-        ),
-        QueueingHint(
-            "Node",
-            "a node with the topology keys comes, goes or changes",
-            _domain_changed,
-            Action.ADD | Action.DELETE | Action.NODE_LABEL | Action.NODE_TAINT,
-        ),
+        QueueingHint("Pod", "a pod that counts comes, goes or changes its labels", _matching_pod_changed,
+                     Action.ADD | Action.DELETE | Action.POD_LABEL | Action.POD_TOLERATION),
+        QueueingHint("Node", "a node with the topology keys comes, goes or changes", _domain_changed,
+                     Action.ADD | Action.DELETE | Action.NODE_LABEL | Action.NODE_TAINT),
     )
 
     too_skewed: Reason = Reason(0, "node(s) didn't match pod topology spread constraints", Code.UNSCHEDULABLE)

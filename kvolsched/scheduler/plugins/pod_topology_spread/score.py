@@ -26,9 +26,8 @@ NOT_RANKED = -1
 class SpreadScore(Protocol):
     """Makes raw scores of soft constraints, and scores of raw ones."""
 
-    def raw(
-        self, pod: Pod, constraints: tuple[SpreadConstraint, ...], keys: tuple[str, ...], columns: ColumnContext
-    ) -> Integers:
+    def raw(self, pod: Pod, constraints: tuple[SpreadConstraint, ...], keys: tuple[str, ...],
+            columns: ColumnContext) -> Integers:
         """Return raw scores by row; nodes that lack one of `keys` are not ranked."""
 
     def normalise(self, raw: NDArray[Any]) -> Integers:
@@ -43,9 +42,8 @@ class WeightedCountScore:
     passed the filters.
     """
 
-    def raw(
-        self, pod: Pod, constraints: tuple[SpreadConstraint, ...], keys: tuple[str, ...], columns: ColumnContext
-    ) -> Integers:
+    def raw(self, pod: Pod, constraints: tuple[SpreadConstraint, ...], keys: tuple[str, ...],
+            columns: ColumnContext) -> Integers:
         """Return the sums by row."""
         nodes = columns.nodes
         ranked = rows_with(keys, nodes)

@@ -80,9 +80,8 @@ class DomainMatches:
         return Skew(self.constraint, domain, match_num, self.min_match, is_checked)
 
 
-def match_domains(
-    pod: Pod, constraint: SpreadConstraint, constraints: tuple[SpreadConstraint, ...], seen: Snapshot
-) -> DomainMatches:
+def match_domains(pod: Pod, constraint: SpreadConstraint, constraints: tuple[SpreadConstraint, ...],
+                  seen: Snapshot) -> DomainMatches:
     """Count the pods of each domain over the nodes that `SpreadConstraint.node_exclusion` does not exclude."""
     match_num: dict[str, int] = {}
     for node in seen.all_nodes():
@@ -92,9 +91,7 @@ def match_domains(
     return DomainMatches(constraint, match_num)
 
 
-def skews_on(
-    pod: Pod, node: Node, constraints: tuple[SpreadConstraint, ...], seen: Snapshot
-) -> Iterator[Skew]:
+def skews_on(pod: Pod, node: Node, constraints: tuple[SpreadConstraint, ...], seen: Snapshot) -> Iterator[Skew]:
     """Yield, for each constraint in turn, the skew of a node's domain if the pod goes there."""
     for constraint in constraints:
         domains = match_domains(pod, constraint, constraints, seen)

@@ -49,9 +49,8 @@ class CapacityCheck:
         """Say whether there is no column of capacity, so that each node is judged by the rule."""
         return False
 
-    def lacking(
-        self, claim: PersistentVolumeClaim, storage_class: StorageClass, node: Node, seen: Snapshot
-    ) -> Evidence | None:
+    def lacking(self, claim: PersistentVolumeClaim, storage_class: StorageClass, node: Node,
+                seen: Snapshot) -> Evidence | None:
         """Return why a claim's volume cannot be made for a node; None if it can."""
         return None
 
@@ -69,9 +68,8 @@ class StorageCapacityCheck(CapacityCheck):
     def is_checked(self, claim: PersistentVolumeClaim, storage_class: StorageClass, seen: Snapshot) -> bool:
         return is_capacity_checked(claim, seen.csi_driver(storage_class.provisioner))
 
-    def lacking(
-        self, claim: PersistentVolumeClaim, storage_class: StorageClass, node: Node, seen: Snapshot
-    ) -> Evidence | None:
+    def lacking(self, claim: PersistentVolumeClaim, storage_class: StorageClass, node: Node,
+                seen: Snapshot) -> Evidence | None:
         if not self.is_checked(claim, storage_class, seen):
             return None
         name = storage_class.metadata.name
@@ -101,9 +99,8 @@ class DriverPoolCheck(CapacityCheck):
         inline = (volume.csi for volume in pod.spec.volumes)
         return claims_checked or any(source is not None and source.fs_size is not None for source in inline)
 
-    def lacking(
-        self, claim: PersistentVolumeClaim, storage_class: StorageClass, node: Node, seen: Snapshot
-    ) -> Evidence | None:
+    def lacking(self, claim: PersistentVolumeClaim, storage_class: StorageClass, node: Node,
+                seen: Snapshot) -> Evidence | None:
         if "storage" not in claim.spec.resources.requests:
             return None
         driver, name = seen.csi_driver(storage_class.provisioner), storage_class.metadata.name
@@ -150,9 +147,8 @@ def _is_expired(pool: CSIStoragePool, moment: str) -> bool:
     return datetime.fromisoformat(pool.expiry_time.upper()) <= datetime.fromisoformat(moment.upper())
 
 
-def _lacking(
-    volume: str, request: int, driver: CSIDriver | None, class_name: str, node: Node, moment: str
-) -> Evidence | None:
+def _lacking(volume: str, request: int, driver: CSIDriver | None, class_name: str, node: Node,
+             moment: str) -> Evidence | None:
     """Return why a volume of this size (bytes) cannot be made for a node, with the three steps of the lookup."""
     if driver is None or not tracks_capacity(driver):
         return None

@@ -74,9 +74,8 @@ def smallest_first(claim: PersistentVolumeClaim) -> int:
     return volumes.requested(claim)
 
 
-def waits_for_consumer(
-    claim: PersistentVolumeClaim, storage_class: StorageClass | None, _rules: volumes.VolumeRules
-) -> bool:
+def waits_for_consumer(claim: PersistentVolumeClaim, storage_class: StorageClass | None,
+                       _rules: volumes.VolumeRules) -> bool:
     """Say whether an unbound claim waits for a pod: its class is WaitForFirstConsumer and it names no volume."""
     return storage_class is not None and storage_class.delayed and not claim.spec.volume_name
 

@@ -194,9 +194,8 @@ class VolumeBinding(VolumeBindingRule):
             codes.append(sum(1 << reason.bit for reason in reasons if reason.text in decision.reasons))
         return np.array(codes, np.uint16)[groups]
 
-    def _decide_on_row(
-        self, pod: Pod, claims: Sequence[WaitingClaim], row: int, columns: ColumnContext
-    ) -> VolumeDecision:
+    def _decide_on_row(self, pod: Pod, claims: Sequence[WaitingClaim], row: int,
+                       columns: ColumnContext) -> VolumeDecision:
         name = columns.nodes.names[row]
         node = columns.nodes.node(name) if name is not None else None
         if node is None:

@@ -36,16 +36,9 @@ class ClaimShape:
     @classmethod
     def of(cls, claim: PersistentVolumeClaim, rules: volumes.VolumeRules) -> ClaimShape:
         """Return the shape of a claim."""
-        return cls(
-            volumes.class_of_claim(claim),
-            volumes.mode(claim),
-            frozenset(claim.spec.access_modes),
-            claim.spec.selector,
-            claim.spec.volume_attributes_class_name or "",
-            rules,
-            claim.spec.storage_class_name or "",
-            claim,
-        )
+        return cls(volumes.class_of_claim(claim), volumes.mode(claim), frozenset(claim.spec.access_modes),
+                   claim.spec.selector, claim.spec.volume_attributes_class_name or "", rules,
+                   claim.spec.storage_class_name or "", claim)
 
     def suits(self, volume: PersistentVolume) -> bool:
         """Say whether an unclaimed volume suits, by the rules that scheduler and PV controller share."""
@@ -74,9 +67,8 @@ def by_index(node: Node, seen: Snapshot, rules: volumes.VolumeRules) -> FindVolu
     return find
 
 
-def prebound_volumes(
-    claim: PersistentVolumeClaim, seen: Snapshot, rules: volumes.VolumeRules
-) -> list[PersistentVolume]:
+def prebound_volumes(claim: PersistentVolumeClaim, seen: Snapshot,
+                     rules: volumes.VolumeRules) -> list[PersistentVolume]:
     """Return the volumes of a claim's class whose claimRef names it and that could serve it."""
     return [
         volume

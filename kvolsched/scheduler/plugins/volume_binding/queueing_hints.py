@@ -36,35 +36,18 @@ def _migrates_other_plugins(_pod: Pod, old: CSINode, new: CSINode) -> bool:
 
 EVENTS = (
     QueueingHint("PersistentVolume", "a volume is added, changed or deleted", _exists_or_begins_deletion),
-    QueueingHint(
-        "PersistentVolumeClaim",
-        "one of the pod's claims is added or changed",
-        lambda pod, _old, new: is_claim_of_pod(pod, new),
-        Action.ADD | Action.UPDATE,
-    ),
+    QueueingHint("PersistentVolumeClaim", "one of the pod's claims is added or changed",
+                 lambda pod, _old, new: is_claim_of_pod(pod, new), Action.ADD | Action.UPDATE),
     QueueingHint("StorageClass", "a class is added", action=Action.ADD),
-    QueueingHint(
-        "StorageClass",
-        "the allowedTopologies of a class change",
-        lambda _pod, old, new: old.allowed_topologies != new.allowed_topologies,
-        Action.UPDATE,
-    ),
+    QueueingHint("StorageClass", "the allowedTopologies of a class change",
+                 lambda _pod, old, new: old.allowed_topologies != new.allowed_topologies, Action.UPDATE),
     QueueingHint("CSIStorageCapacity", "capacity is published for the first time", action=Action.ADD),
-    QueueingHint(
-        "CSIStorageCapacity",
-        "published capacity grows",
-        lambda _pod, old, new: max_volume_size(new) > max_volume_size(old),
-        Action.UPDATE,
-    ),
-    QueueingHint(
-        "CSIDriver", "the driver of an inline volume stops publishing capacity", _stops_tracking_inline, Action.UPDATE
-    ),
-    QueueingHint(
-        "CSIDriver",
-        "the status of a driver, with its pools, changes",
-        lambda _pod, old, new: old.status != new.status,
-        Action.UPDATE,
-    ),
+    QueueingHint("CSIStorageCapacity", "published capacity grows",
+                 lambda _pod, old, new: max_volume_size(new) > max_volume_size(old), Action.UPDATE),
+    QueueingHint("CSIDriver", "the driver of an inline volume stops publishing capacity", _stops_tracking_inline,
+                 Action.UPDATE),
+    QueueingHint("CSIDriver", "the status of a driver, with its pools, changes",
+                 lambda _pod, old, new: old.status != new.status, Action.UPDATE),
     QueueingHint("CSINode", "the drivers of a node are published", action=Action.ADD),
     QueueingHint("CSINode", "a node migrates other in-tree plugins", _migrates_other_plugins, Action.UPDATE),
     QueueingHint("Node", "a node is added or its labels change", action=Action.ADD | Action.NODE_LABEL),

@@ -37,9 +37,8 @@ def has_volume_name(claim: PersistentVolumeClaim) -> bool:
     return bool(claim.spec.volume_name)
 
 
-def waits_until_selected(
-    claim: PersistentVolumeClaim, storage_class: StorageClass | None, rules: volumes.VolumeRules
-) -> bool:
+def waits_until_selected(claim: PersistentVolumeClaim, storage_class: StorageClass | None,
+                         rules: volumes.VolumeRules) -> bool:
     """Say whether a claim waits for a consumer and no node is selected; a selected one is merely unbound (1.11)."""
     return waits_for_consumer(claim, storage_class, rules) and not volumes.selected_node(claim, rules)
 
@@ -85,26 +84,15 @@ class ClaimErrors(ClaimFailures):
 
 CHECK_VOLUME_BINDING = VolumeBinding(
     node_conflict=Reason(0, "node(s) had volume node affinity conflict"),
-    rules=volumes.DESIGN,
-    claim_order=largest_first,
-    is_bound=has_volume_name,
-    waits=waits_until_selected,
-    claim_failures=ClaimErrors(),
-    node_affinity=stored_affinity,
-    capacity=DriverPoolCheck(),
-    document_name="CheckVolumeBinding",
-    document_score_name="PrioritizeVolumes",
+    rules=volumes.DESIGN, claim_order=largest_first, is_bound=has_volume_name, waits=waits_until_selected,
+    claim_failures=ClaimErrors(), node_affinity=stored_affinity, capacity=DriverPoolCheck(),
+    document_name="CheckVolumeBinding", document_score_name="PrioritizeVolumes",
 )
 """S0's predicate and priority with S2's capacity check, and 1.11's words and answers where the documents are silent."""
 
-MATCH_UNBOUND_PVCS = attrs.evolve(
-    CHECK_VOLUME_BINDING,
-    rules=volumes.DRAFT,
-    provisioning=provisioned_anywhere,
-    capacity=CapacityCheck(),
-    document_name="MatchUnboundPVCs",
-    document_score_name="PrioritizeUnboundPVCs",
-)
+MATCH_UNBOUND_PVCS = attrs.evolve(CHECK_VOLUME_BINDING, rules=volumes.DRAFT, provisioning=provisioned_anywhere,
+                                  capacity=CapacityCheck(), document_name="MatchUnboundPVCs",
+                                  document_score_name="PrioritizeUnboundPVCs")
 """S1's predicate and priority."""
 
 WITHOUT_GATE: Mapping[str, Mapping[str, Any]] = {

@@ -141,9 +141,8 @@ class VolumeBindingRule:
             return VolumeDecision()
         return self.find_pod_volumes(pod, self.claims(pod, seen), node, seen, by_index(node, seen, self.rules))
 
-    def find_pod_volumes(
-        self, pod: Pod, claims: PodClaims, node: Node, seen: Snapshot, find: FindVolume
-    ) -> VolumeDecision:
+    def find_pod_volumes(self, pod: Pod, claims: PodClaims, node: Node, seen: Snapshot,
+                         find: FindVolume) -> VolumeDecision:
         """Check the bound claims, then match or provision the waiting ones; reasons of both are given."""
         if error := self.claim_failures.node_error(claims):
             return VolumeDecision(error=error)
@@ -169,9 +168,8 @@ class VolumeBindingRule:
                 return _reject(self.node_conflict, evidence.conflicting_affinity(volume, required, node))
         return VolumeDecision()
 
-    def _match_or_provision(
-        self, claims: Sequence[PersistentVolumeClaim], node: Node, seen: Snapshot, find: FindVolume
-    ) -> VolumeDecision:
+    def _match_or_provision(self, claims: Sequence[PersistentVolumeClaim], node: Node, seen: Snapshot,
+                            find: FindVolume) -> VolumeDecision:
         """Give each waiting claim in turn the best volume that is left; the others must be possible to provision."""
         matched: list[tuple[PersistentVolumeClaim, PersistentVolume]] = []
         to_provision: list[PersistentVolumeClaim] = []
