@@ -30,7 +30,7 @@ class PlaceFirst(WaitInPreBind):
     def reserve(self, ctx, name, pod, node, found):
         """Assume the volumes, in memory only, and place the pod."""
         binder.assume_pod_volumes(ctx, ctx.views["cache"], found, node, self.options, writes_all=True)
-        return flow._place(ctx, name, pod, node)
+        return flow._assume_and_bind(ctx, name, pod, node)
 
 
 def late_binder(*, two_way=False):
@@ -127,7 +127,7 @@ def test_bound_after_placing_an_old_scheduler_is_enough():
 
         def reserve(self, ctx, name, pod, node, _found):
             """The pod alone is placed."""
-            return flow._place(ctx, name, pod, node)
+            return flow._assume_and_bind(ctx, name, pod, node)
 
     c = Cluster(attrs.evolve(old, profile=profile, flow=Unaware(old.flow.volume_binding)))
     c.world.add_components([late_binder()])
