@@ -17,7 +17,8 @@ from . import user_commands
 from .api.kinds.kind import KINDS, KINDS_BY_NAME, find_kind
 from .api.text import dump_checks, manifest
 from .api.text.python_gc import infrequent_gc
-from .results import COMPONENT_NAMES, ApplyRefused, CommandResult, PossibleTurns, Run, Step
+from .component_names import COMPONENT_NAMES
+from .results import ApplyRefused, CommandResult, PossibleTurns, Run, Step
 from .revision import Revision, revision_named
 from .scheduler.framework.custom_plugin import custom_plugin
 from .world.apiserver import EPOCH, ORIGIN, RefusedWrite, Write, key_for, key_of, moment, ref, uid_of

@@ -15,15 +15,6 @@ from .world.history import Turn
 
 MAX_PRINTED = 20  # steps of a run that are printed one by one; lines of a refusal
 LINE_WIDTH = 110  # characters of a line of text in a notebook
-COMPONENT_NAMES = {  # display name -> name of the component
-    "scheduler": "kube-scheduler", "PV controller": "persistent-volume-binder",
-    "StatefulSet controller": "statefulset-controller", "Deployment controller": "deployment-controller",
-    "ReplicaSet controller": "replicaset-controller", "DaemonSet controller": "daemonset-controller",
-    "ephemeral volume controller": "ephemeral-volume-controller", "garbage collector": "generic-garbage-collector",
-    "PVC protection": "pvc-protection-controller", "PV protection": "pv-protection-controller",
-    "disruption controller": "disruption-controller",
-}  # fmt: skip
-DISPLAY_NAMES = {component: name for name, component in COMPONENT_NAMES.items()}
 
 
 @attrs.frozen(repr=False)

@@ -34,6 +34,7 @@ from .controllers import (
     user,
     zonal_upgrade,
 )
+from .dials import with_dials
 from .scheduler import profiles
 from .scheduler.columns.snapshot import Snapshot
 from .scheduler.framework.profile import Profile
@@ -208,8 +209,8 @@ class Revision:
         dials = dict(components or {})
         scheduler = dict(dials.get(SCHEDULER, {}))
         fine = {"fine": scheduler.pop("fine", self.fine)}
-        rules = attrs.evolve(self, flow=_with_dials(SCHEDULER, self.flow, scheduler), **fine)
-        binder = _with_dials(persistent_volume.NAME, self.binder, dials.get(persistent_volume.NAME))
+        rules = attrs.evolve(self, flow=with_dials(SCHEDULER, self.flow, scheduler), **fine)
+        binder = with_dials(persistent_volume.NAME, self.binder, dials.get(persistent_volume.NAME))
         ordered = [
             user.component(),
             stateful_set.component(self.stateful_sets),
@@ -217,7 +218,7 @@ class Revision:
             rules.scheduler(),
             persistent_volume.component(binder),
             *self.provisioners([name for name in dials if name not in NOT_DRIVERS], dials),
-            kubelet.component(_with_dials(kubelet.NAME, self._kubelet(), _with_node_services(dials.get(kubelet.NAME)))),
+            kubelet.component(with_dials(kubelet.NAME, self._kubelet(), _with_node_services(dials.get(kubelet.NAME)))),
             *([zonal_upgrade.component()] if self.zonal_phase == ZONAL_PHASES.index("converting") else []),
         ]
         left_out = {name for name, dial in dials.items() if dial.get("absent")}
@@ -301,8 +302,8 @@ class Revision:
                 raise ValueError(f"{name}: {why}") from None
         if "publishing" in values:
             publishing = self.provisioning.publishing
-            values["publishing"] = _with_dials(f"{name}: publishing", publishing, values["publishing"])
-        options: provisioner.ProvisionerOptions = _with_dials(name, self.provisioning, values)
+            values["publishing"] = with_dials(f"{name}: publishing", publishing, values["publishing"])
+        options: provisioner.ProvisionerOptions = with_dials(name, self.provisioning, values)
         return options
 
 
@@ -313,18 +314,6 @@ def _with_node_services(dials: Mapping[str, Any] | None) -> Mapping[str, Any]:
         node_services = {name: volumes.NodeService(**freeze(each)) for name, each in values["services"].items()}
         values["services"] = node_services
     return values
-
-
-def _with_dials(name: str, options: Any, dials: Mapping[str, Any] | None) -> Any:
-    """Return a component's options, overridden by dials."""
-    if not isinstance(dials or {}, Mapping):
-        raise ValueError(f"{name}: dials are a mapping, not {dials!r}")  # noqa: TRY004 - what a scenario says wrongly
-    values = {word: freeze(value) for word, value in (dials or {}).items() if word not in ("absent", "denied")}
-    there = [field.name for field in attrs.fields(type(options))]
-    unknown = [word for word in values if word not in there]
-    if unknown:
-        raise ValueError(f"{name} has no dial {', '.join(unknown)}; there are: absent, denied, {', '.join(there)}")
-    return attrs.evolve(options, **values)
 
 
 TOPOLOGY_KEYS = {"zonal": (ZONE_LABEL,), "local": (HOSTNAME_LABEL,)}

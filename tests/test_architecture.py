@@ -28,7 +28,7 @@ HOUSE = ROOT / "kvolsched"
 API = {"api"}
 GROUND = API | {"volumes", "workloads", "world"}
 ENGINE = GROUND | {"admission", "scheduler", "controllers", "revision"}
-CORE = ENGINE | {"results", "user_commands", "cluster_core"}
+CORE = ENGINE | {"component_names", "results", "user_commands", "cluster_core"}
 FACE = CORE | {"explain", "kubectl", "explore", "why", "fix", "views", "cluster"}
 MAY_IMPORT = {  # room -> the other rooms it may import
     "api": set(),
@@ -38,10 +38,12 @@ MAY_IMPORT = {  # room -> the other rooms it may import
     "admission": GROUND,
     "scheduler": GROUND,
     "controllers": GROUND,
-    "revision": GROUND | {"admission", "scheduler", "controllers"},
+    "dials": API,
+    "revision": GROUND | {"admission", "scheduler", "controllers", "dials"},
+    "component_names": set(),
     "results": GROUND,
     "user_commands": API,
-    "cluster_core": ENGINE | {"results", "user_commands"},
+    "cluster_core": ENGINE | {"component_names", "results", "user_commands"},
     "explain": CORE,
     "kubectl": CORE,
     "explore": CORE,

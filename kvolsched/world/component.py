@@ -1,4 +1,4 @@
-"""Components and their actors: what a process sees and remembers, and what an actor may do during one turn.
+"""Components: what a process has seen (its watch may be stale) and remembers, and what its actors do in one turn.
 
 A component is a process: one cursor per watched kind, its notes, one identity. Its actors are its routines and share
 all three. Actors of different components interact only through API objects. A delivery moves a cursor and brings the

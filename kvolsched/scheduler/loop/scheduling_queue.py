@@ -1,4 +1,4 @@
-"""The scheduling queue: its parts, the moves between them, and which pod is scheduled next.
+"""The scheduling queue: its parts, the moves between them, the back-off of a pod, and which pod is scheduled next.
 
 Every pod that wants a node has one entry, a note, in one part. `QUEUE_MOVES` lists every legal move; `move_entry` makes
 them, and nothing else writes entries. `docs/scheduling-queue.md` draws the table. Mirrors kube-scheduler's

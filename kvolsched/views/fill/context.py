@@ -9,8 +9,8 @@ from functools import cached_property
 from typing import Any
 
 from ...cluster_core import ClusterCore
+from ...component_names import DISPLAY_NAMES
 from ...explain import Pass, judge_last_pass, last_pass
-from ...results import DISPLAY_NAMES
 from ...scheduler.loop.assume_cache import ASSUMED, key_of_note
 from ...scheduler.loop.binding_flow import WORKER
 from ...scheduler.loop.evictor import EVICTOR

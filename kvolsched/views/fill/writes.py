@@ -13,8 +13,8 @@ from typing import Protocol
 
 from ...api.kinds.kind import KINDS_BY_NAME
 from ...cluster_core import USER, ClusterCore
+from ...component_names import COMPONENT_NAMES, DISPLAY_NAMES
 from ...explain import FieldChange, changed_fields, changes_of
-from ...results import COMPONENT_NAMES, DISPLAY_NAMES
 from ...revision import NOT_DRIVERS
 from ...world.apiserver import RefusedWrite, ref
 from ...world.history import Turn
