@@ -107,7 +107,7 @@ def test_order_of_arrival_never_shows(world, random):
         one, other = judge(pod, snapshot(objects), profile), judge(pod, snapshot(shuffled), profile)
         assert one.matrix() == other.matrix()
         assert one.sentence() == other.sentence()
-        assert (one.feasible, one.first, one.statuses) == (other.feasible, other.first, other.statuses)
+        assert (one.feasible, one.first_rejecting, one.statuses) == (other.feasible, other.first_rejecting, other.statuses)
         assert one.fingerprint == other.fingerprint
         assert rank(one).total() == rank(other).total()
         assert rank(one).best == rank(other).best

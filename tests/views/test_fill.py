@@ -117,7 +117,7 @@ def test_head_says_where_and_who(run):
     assert (first.step, first.actor, first.actor_id) == (1, "scheduler · pass", "scheduling pass")
     assert first.sentence.startswith("Scheduler judges my-pod, pass 1: 2 of 4 nodes fit, it chooses node-a.")
     assert first.hot == ("pod/my-pod", "pvc/my-pvc")[: len(first.hot)]
-    assert last.sentence == "Kubelet on node-a runs pod/my-pod."
+    assert last.sentence == "Kubelet on node-a starts pod/my-pod."
     assert [one.head.focus for one in frames] == ["pod/my-pod"] * len(frames)
     assert [one.head.time for one in frames] == sorted(one.head.time for one in frames)
 
