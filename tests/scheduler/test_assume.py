@@ -1,4 +1,4 @@
-"""Seen and assumed are counted once, by the version rule of each revision; what is assumed can be taken back."""
+"""The assume cache: which of seen and assumed objects is current under each revision's rule, and forgetting."""
 
 import attrs
 import objects
@@ -33,7 +33,7 @@ def pod(name="app", node="", version=1):
 
 
 def note(key):
-    """Return the note of an assumption."""
+    """Return the key of the note for an assumed object."""
     return Note("kube-scheduler", ASSUMED, note_name(key))
 
 
@@ -50,13 +50,13 @@ def note(key):
 )
 @pytest.mark.checklist("132")
 def test_which_of_seen_and_assumed_counts(rule, seen, assumed, counts):
-    """Today equal versions only; in the documents until the informer has a newer one. A deleted object is not assumed."""
+    """v1.36.2 requires equal versions; the design keeps an assumed object until the informer has a newer one."""
     assert rule.is_current(volume(version=seen), volume(version=assumed)) is counts
     assert not rule.is_current(None, volume(version=assumed))
 
 
 def test_what_cannot_be_assumed_is_said():
-    """Something older than the cache, or gone: each revision's words."""
+    """An object older than the cached one, or deleted, is refused in each revision's words."""
     key, new, old = key_of(volume()), volume(version=7), volume(version=5)
     assert EqualVersions().refusal(key, new, old) == '"disk" is out of sync (stored: 7, assume: 5)'
     assert EqualVersions().refusal(key, None, old) == 'persistentvolumes "disk" not found'
@@ -67,7 +67,7 @@ def test_what_cannot_be_assumed_is_said():
 
 @pytest.mark.checklist("132", "272")
 def test_the_cache_returns_objects_themselves():
-    """The informer's object or the assumed one, never a copy; taken back, the informer's counts again."""
+    """The cache returns the informer's object or the assumed one, never a copy; forgetting restores the informer's."""
     cache, seen, assumed = AssumeCache(Snapshot(), NewerWins()), volume(), volume(claim="data")
     key = key_of(seen)
     cache.apply(key, None, seen)
@@ -82,7 +82,7 @@ def test_the_cache_returns_objects_themselves():
 
 
 def test_an_assumed_pod_counts_until_the_informer_shows_it_placed():
-    """Its room is taken once: by the assumption, then by the real one."""
+    """The pod's resources are counted once, for the assumed pod and then for the bound one."""
     cache, waiting = AssumeCache(Snapshot(), EqualVersions()), pod()
     key = key_of(waiting)
     cache.apply(key, None, waiting)
@@ -100,7 +100,7 @@ MOVES = st.lists(st.tuples(st.booleans(), NAMES, st.one_of(st.none(), st.tuples(
 
 @given(MOVES, st.sampled_from([EqualVersions(), NewerWins()]))
 def test_moved_equals_built(moves, rule):
-    """However seen and assumed come and go, the view behind has each key once, and equals the one built anew."""
+    """After any changes of seen and assumed objects the snapshot has each key once and equals one built from scratch."""
     cache, contents = AssumeCache(Snapshot(), rule), {}
     for assumed, name, what in moves:
         key = key_of(volume(name))
@@ -117,13 +117,13 @@ def test_moved_equals_built(moves, rule):
 
 
 def test_names_of_notes_lead_back_to_keys():
-    """Names with slashes in them do, too."""
+    """The name of a note gives the key back, also for names with slashes."""
     for obj in (volume(), pod()):
         assert key_of_note(note_name(key_of(obj))) == key_of(obj)
 
 
 def test_a_condition_that_says_the_same_is_not_written_again():
-    """Then the pod is the same, version and all; another message is written."""
+    """The patch keeps the pod and its version if the condition is unchanged; another message is written."""
     condition = Condition(type="PodScheduled", status="False", reason="Unschedulable", message="no")
     once = PodStatusPatch(condition).apply(pod())
     assert PodStatusPatch(attrs.evolve(condition, last_transition_time="later")).apply(once) == once

@@ -1,4 +1,4 @@
-"""Assuming and binding a pod's volumes: the order of writes, what is not written, and each sentence of the checks."""
+"""The volume binder: the order of writes, what is not written, and each message of checkBindings."""
 
 import attrs
 import pytest
@@ -24,7 +24,7 @@ def disk(name="disk", size="10Gi"):
 
 @pytest.fixture
 def cluster():
-    """A node, a class, two claims and two disks, and a pod that wants them, as the scheduler sees them."""
+    """Return a cluster with a node, a class, two claims, two disks and a pod that uses them."""
     cluster = Cluster.from_manifests([node(), disk(), disk("big", "50Gi"), claim("data", "5Gi"), claim("more", "40Gi"), pod("app", "data", "more")])
     for reference in ("pv/disk", "pv/big", "pvc/data", "pvc/more"):  # nobody here takes the protection off again
         cluster.edit(reference, lambda old: evolve_parts(old, metadata={"finalizers": ()}))
@@ -32,21 +32,21 @@ def cluster():
 
 
 def scheduler(cluster):
-    """Return the scheduler's hand and cache, everything seen."""
+    """Return the scheduler's turn context and cache after it has seen everything."""
     process, actor = cluster.world.find(PASS)
     cluster.world.deliver(process)
     return TurnContext(cluster.world, process, actor), process.views["cache"]
 
 
 def found(cluster, *static, provision=()):
-    """Return what a decision found: volumes for claims, and claims to provision."""
+    """Return found volumes: volumes for claims, and claims to provision."""
     pairs = tuple((cluster[f"pvc/{claim}"], cluster[f"pv/{volume}"]) for claim, volume in static)
     return FoundVolumes(pairs, tuple(cluster[f"pvc/{name}"] for name in provision))
 
 
 @pytest.mark.checklist("117", "118")
 def test_volumes_are_written_before_claims(cluster):
-    """The PV gets its claimRef, the claim its node; both are assumed, neither is written yet."""
+    """The volume gets its claimRef and the claim its selected node; both are assumed, neither is written yet."""
     ctx, cache = scheduler(cluster)
     what = found(cluster, ("data", "disk"), provision=("more",))
     writes = binder.assume_pod_volumes(ctx, cache, what, "node-1", volumes.UPSTREAM, writes_all=True)
@@ -59,7 +59,7 @@ def test_volumes_are_written_before_claims(cluster):
 
 @pytest.mark.parametrize(("writes_all", "provision", "written"), [(True, (), 1), (False, (), 0), (False, ("more",), 2)])
 def test_a_volume_that_is_the_claims_already(cluster, writes_all, provision, written):
-    """It is not assumed again; today it is written all the same, in 1.11 only beside claims to provision alone."""
+    """A reserved volume is not assumed again; v1.36.2 writes it, 1.11 only if there are claims to provision."""
     cluster.edit("pv/disk", lambda old: volumes.bind_volume_to_claim(old, cluster["pvc/data"]))
     ctx, cache = scheduler(cluster)
     what = found(cluster, ("data", "disk"), provision=provision)
@@ -70,7 +70,7 @@ def test_a_volume_that_is_the_claims_already(cluster, writes_all, provision, wri
 
 @pytest.mark.checklist("116")
 def test_what_has_changed_since_is_not_assumed(cluster):
-    """A volume seen newer than found: an error, and nothing at all is assumed."""
+    """If a volume has changed since it was found, nothing is assumed."""
     ctx, cache = scheduler(cluster)
     what = found(cluster, ("data", "disk"), ("more", "big"))
     cluster.edit("pv/big", lambda old: evolve_parts(old, metadata={"finalizers": ("example.com/x",)}))
@@ -81,7 +81,7 @@ def test_what_has_changed_since_is_not_assumed(cluster):
 
 
 def test_checks_stop_at_the_first_unfinished_claim(cluster):
-    """A later claim's failure stays hidden until the first is bound."""
+    """The check stops at the first claim that is not bound, so a later failure is not reported yet."""
     binding = BindingInProgress(cluster["pod/app"], "node-1", static=((CLAIM, DISK),), provision=(Key(*CLAIM[:2], "more"),))
     cluster.edit("pv/disk", lambda old: volumes.bind_volume_to_claim(old, cluster["pvc/data"]))
     ctx, _ = scheduler(cluster)
@@ -91,7 +91,7 @@ def test_checks_stop_at_the_first_unfinished_claim(cluster):
 
 
 def test_what_the_checks_find(cluster):
-    """Each sentence of checkBindings, in its order."""
+    """The check returns each message of checkBindings, in its order."""
     binding = BindingInProgress(cluster["pod/app"], "node-1", static=((CLAIM, DISK),))
 
     def answer():

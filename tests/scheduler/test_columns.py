@@ -1,4 +1,4 @@
-"""A column is the shadow of its rule, and nothing that is said depends on the order in which things came."""
+"""Columns equal their rules, and no result depends on the order in which objects arrived."""
 
 import attrs
 import numpy as np
@@ -46,7 +46,7 @@ PROFILES = [
     ids=["all", "spread", "company", "stores"],
 )
 def test_column_equals_rule(strategy, examples):
-    """Whatever the cluster and the profile, each plugin's column says of each node what its rule says."""
+    """For any cluster and profile, each plugin's column gives the verdict of its rule on each node."""
 
     @settings(max_examples=examples)
     @given(strategy)
@@ -67,7 +67,7 @@ def test_column_equals_rule(strategy, examples):
 @given(stores() | st.tuples(clusters, pending), st.sampled_from([VolumeBinding(), CHECK_VOLUME_BINDING]))
 @pytest.mark.checklist("93", "105")
 def test_the_index_decides_as_the_walk_does(world, plugin):
-    """What is chosen by the index of free volumes is what a walk over all of them chooses."""
+    """The index of free volumes chooses the volume that a walk over all volumes chooses."""
     objects, pod = world
     seen = snapshot(objects)
     claims = plugin.claims(pod, seen)
@@ -81,7 +81,7 @@ def test_the_index_decides_as_the_walk_does(world, plugin):
 @given(stores())
 @pytest.mark.checklist("111", "112", "113")
 def test_the_volume_score_is_that_of_the_decision(world):
-    """PrioritizeVolumes ranks each node by the very volumes that would be bound there."""
+    """PrioritizeVolumes scores each node by the volumes that would be bound on it."""
     objects, pod = world
     seen = snapshot(objects)
     judgement = judge(pod, seen, design_profile())
@@ -99,7 +99,7 @@ def test_the_volume_score_is_that_of_the_decision(world):
 @settings(max_examples=30)
 @given(worlds, st.randoms(use_true_random=False))
 def test_order_of_arrival_never_shows(world, random):
-    """Rows, codes and label codes differ with the order of arrival; what is said does not."""
+    """Rows and codes differ with the order of arrival; matrix, message, nodes and totals do not."""
     objects, pod = world
     shuffled = [*objects]
     random.shuffle(shuffled)
@@ -114,7 +114,7 @@ def test_order_of_arrival_never_shows(world, random):
 
 
 class Picky:
-    """A user's plugin: a rule alone."""
+    """A user's plugin with a rule and without a column."""
 
     name = "Picky"
 
@@ -126,7 +126,7 @@ class Picky:
 @settings(max_examples=20)
 @given(clusters, pending)
 def test_a_rule_alone_is_lifted(objects, pod):
-    """A plugin without a column appears in matrix, sentence and feasible nodes by itself."""
+    """A plugin without a column appears in matrix, message and feasible nodes."""
     seen = snapshot(objects)
     judgement = judge(pod, seen, Profile("mine", (EnabledPlugin(Picky()),)))
     check(judgement)
@@ -137,7 +137,7 @@ def test_a_rule_alone_is_lifted(objects, pod):
 
 
 def _reference(pod, node, seen):
-    """Both resource scores in plain integers and floats, as upstream.md words them."""
+    """Return both resource scores, computed with plain integers and floats."""
     total = requests.allocatable(node.status.allocatable)
     on = [requests.pod_requests(other.spec) for other in seen.pods_on(node.metadata.name)]
     asks = requests.pod_requests(pod.spec)
@@ -165,7 +165,7 @@ def _reference(pod, node, seen):
 @settings(max_examples=60)
 @given(clusters, pending)
 def test_resource_scores(objects, pod):
-    """Least allocated and balanced allocation over columns equal their formulas in plain numbers."""
+    """LeastAllocated and BalancedAllocation over columns equal their formulas in plain numbers."""
     seen = snapshot(objects)
     ranking = rank(judge(pod, seen, upstream_profile()))
     for name in ranking.nodes:
@@ -177,7 +177,7 @@ def test_resource_scores(objects, pod):
 
 @pytest.mark.parametrize("memory", [2**53 // 100 - 1, 2**53 // 100, 2**53 // 100 + 1, 2**54 + 2, 2**56 + 1])
 def test_shares_are_exact_at_the_edge_of_floats(memory):
-    """Where 100 · free no longer fits a float, the share is still floor(100 · free / total)."""
+    """If 100 · free is not exact in a float, the score is still floor(100 · free / total)."""
     for ask in (1, memory // 100, memory // 3, memory - 1):
         node = Node(metadata=ObjectMeta(name="n"), status=NodeStatus(allocatable=Frozen(memory=str(memory), pods="9")))
         resources = Resources(requests=Frozen(memory=str(ask), cpu="0"))
@@ -187,7 +187,7 @@ def test_shares_are_exact_at_the_edge_of_floats(memory):
 
 
 def test_more_resources_than_bits():
-    """A pod that asks for more kinds of resources than a code has bits is judged by the rule, not cut off."""
+    """A pod that requests more kinds of resources than a code has bits is judged by the rule."""
     many = {f"example.com/r{i:02}": "1" for i in range(20)}
     node = Node(metadata=ObjectMeta(name="n"), status=NodeStatus(allocatable=Frozen(pods="9")))
     pod = Pod(spec=PodSpec(containers=(Container(resources=Resources(requests=Frozen(many))),)))

@@ -1,4 +1,4 @@
-"""One pass: judge, choose, assume; in one turn or in two; and what becomes of a pod that fits nowhere."""
+"""The scheduling cycle in one turn or two: judge, choose, assume, and a pod that fits on no node."""
 
 import attrs
 import pytest
@@ -11,14 +11,14 @@ from kvolsched.world.log import Note
 
 
 def fine(name, revision):
-    """Return a scenario's cluster in the fine gear."""
+    """Return a scenario's cluster whose passes have two turns."""
     return scenario(name, attrs.evolve(revision_named(revision), fine=True))
 
 
 @pytest.mark.parametrize("revision", ["design", "upstream"])
 @pytest.mark.parametrize("name", ["zonal-example", "two-replicas", "local-disks"])
 def test_both_gears_end_alike(name, revision):
-    """A pass in two turns, with nobody in between, leaves the world that a pass in one leaves."""
+    """A pass of two turns without another turn in between leaves the same world as a pass of one turn."""
     coarse, in_two = scenario(name, revision), fine(name, revision)
     coarse.run()
     in_two.run()
@@ -28,7 +28,7 @@ def test_both_gears_end_alike(name, revision):
 
 @pytest.mark.checklist("133")
 def test_the_fine_gear_shows_a_choice_that_is_not_yet_assumed():
-    """After the first turn the choice is noted, nothing is assumed; the second turn assumes and forgets the note."""
+    """The first turn notes the choice and assumes nothing; the second turn assumes and deletes the note."""
     cluster = fine("zonal-example", "design")
     step = cluster.step("scheduling pass", turns=True)
     assert len(step.turns) == 1
@@ -51,7 +51,7 @@ def test_the_fine_gear_shows_a_choice_that_is_not_yet_assumed():
     ],
 )
 def test_a_change_between_choice_and_assumption(revision, words):
-    """What was chosen has changed: an error, the back-off is waited for, and the next pass succeeds."""
+    """If the chosen volume has changed, the pass ends in an error, and the next one after the back-off succeeds."""
     cluster = fine("zonal-example", revision)
     cluster.step("scheduling pass", turns=True)
     cluster.edit("pvc/my-pvc", lambda old: evolve_parts(old, metadata={"labels": old.metadata.labels.with_(a="b")}))
@@ -64,7 +64,7 @@ def test_a_change_between_choice_and_assumption(revision, words):
 
 
 def test_a_pod_deleted_between_choice_and_assumption_leaves_nothing():
-    """Neither an entry nor a note is left of it, and nothing is written for it."""
+    """A pod deleted between the turns leaves no entry and no note, and nothing is written for it."""
     cluster = fine("zonal-example", "upstream")
     cluster.step("scheduling pass", turns=True)
     cluster.delete("pod/my-pod")
@@ -75,7 +75,7 @@ def test_a_pod_deleted_between_choice_and_assumption_leaves_nothing():
 
 
 def test_no_nodes_at_all():
-    """The sentence has no numbers then, and there is no preemption."""
+    """Without nodes the message has no numbers, and there is no preemption."""
     cluster = Cluster()
     cluster.apply("apiVersion: v1\nkind: Pod\nmetadata: {name: app}\nspec: {containers: [{name: app, image: 'app:1'}]}\n")
     step = cluster.step("scheduling pass")
@@ -84,7 +84,7 @@ def test_no_nodes_at_all():
 
 
 def test_ties_are_drawn_by_seed_and_attempt():
-    """Equal nodes are all chosen by some seed, and the same one by the same seed."""
+    """Each of several equal nodes is chosen by some seed; a seed always chooses the same node."""
     room = {"cpu": "4", "memory": "8Gi", "pods": "10"}
     nodes = [
         {"apiVersion": "v1", "kind": "Node", "metadata": {"name": name}, "status": {"allocatable": room, "capacity": room}}

@@ -1,4 +1,4 @@
-"""The two ways once a node is chosen: one worker and two passes, or waiting in PreBind."""
+"""The two binding flows: one worker and two passes, or waiting in PreBind."""
 
 import pytest
 
@@ -9,7 +9,7 @@ from kvolsched.world.log import Note
 
 
 def binding(cluster, name):
-    """Return what is under way for a pod."""
+    """Return a pod's binding in progress, or None."""
     return cluster.world.log.notes.get(Note("kube-scheduler", BINDING, f"default/{name}"))
 
 
@@ -25,7 +25,7 @@ def writers(cluster, kind):
 
 @pytest.mark.checklist("79", "123")
 def test_the_design_always_schedules_twice():
-    """Nothing is held for the pod while its volumes bind: no nomination, no assumed pod, and a second pass."""
+    """While its volumes are bound the pod is neither nominated nor assumed, and it has a second pass."""
     cluster = scenario("zonal-example", "design")
     cluster.run(until="pvc/my-pvc Bound")
     assert not cluster["pod/my-pod"].status.nominated_node_name
@@ -50,7 +50,7 @@ def test_today_one_pass_is_enough():
 @pytest.mark.parametrize("revision", ["design", "upstream"])
 @pytest.mark.parametrize("name", ["zonal-example", "local-disks", "two-replicas"])
 def test_the_scheduler_never_writes_volume_name(name, revision):
-    """It prebinds; the PV controller completes the binding (S0, Integrating binding)."""
+    """The scheduler prebinds; the PV controller completes the binding (S0, Integrating binding)."""
     cluster = scenario(name, revision)
     cluster.run()
     for turn in cluster.world.turns:
@@ -74,7 +74,7 @@ def test_one_worker_serves_its_queue_in_order():
 
 
 def test_binding_cycles_go_side_by_side_today():
-    """Both pods may be taken further, in any order."""
+    """The binding cycles of both pods can run in any order."""
     cluster = scenario("two-replicas", "upstream")
     cluster.step("scheduling pass")
     cluster.step("scheduling pass")
@@ -82,7 +82,7 @@ def test_binding_cycles_go_side_by_side_today():
 
 
 def test_the_binding_cycle_gives_up_after_ten_minutes():
-    """Nobody provisions: after 600 s the pod is told so, un-nominated, and tried again."""
+    """Without a provisioner the binding cycle fails after 600 s; the nomination is cleared and the pod retried."""
     cluster = scenario("zonal-example", "upstream", **{"kubernetes.io/gce-pd": {"running": False}})
     cluster.run(until=lambda c: c["pod/my-pod"].status.condition("PodScheduled") is not None)
     condition = cluster["pod/my-pod"].status.condition("PodScheduled")
@@ -95,7 +95,7 @@ def test_the_binding_cycle_gives_up_after_ten_minutes():
 @pytest.mark.parametrize("revision", ["design", "upstream"])
 @pytest.mark.parametrize("nth", range(1, 7))
 def test_any_refused_write_is_recovered_from(revision, nth):
-    """Whichever of the scheduler's writes is refused, the pod runs in the end, and nothing stays assumed."""
+    """If any one of the scheduler's writes is refused, the pod runs in the end, and nothing stays assumed."""
     cluster = scenario("zonal-example", revision)
     cluster.refuse("kube-scheduler", nth)
     cluster.run()
@@ -106,7 +106,7 @@ def test_any_refused_write_is_recovered_from(revision, nth):
 
 
 def test_a_pod_of_the_same_name_is_not_bound_in_the_others_place():
-    """The pod is deleted and made anew while its volumes bind: the first binding fails, the new pod is placed by its own."""
+    """If a pod is replaced while its volumes are bound, its binding fails, and the new pod is scheduled by itself."""
     cluster = scenario("zonal-example", "upstream")
     cluster.run(until=lambda c: bool(c["pvc/my-pvc"].metadata.annotations))
     manifest = cluster.manifests("pod/my-pod")
@@ -120,7 +120,7 @@ def test_a_pod_of_the_same_name_is_not_bound_in_the_others_place():
 
 
 def test_a_design_pod_in_waiting_hears_only_of_its_own():
-    """Another claim's change does not bring it back; its own does."""
+    """Only changes of its own claims and volumes move a pod that waits for its volumes."""
     cluster = scenario("zonal-example", "design", **{"kubernetes.io/gce-pd": {"running": False}})
     cluster.run()
     number = cluster.world.log.notes[Note("kube-scheduler", "pass", "default/my-pod")].number

@@ -1,4 +1,4 @@
-"""Gated pods in the loop: created, narrowed and let go through the API server, with the scheduler behind it (S4)."""
+"""Gated pods in the loop: created, restricted and released through the API server (S4)."""
 
 import pytest
 
@@ -30,7 +30,7 @@ spec:
 
 @pytest.fixture
 def cluster():
-    """Two nodes and a pod behind two gates, after everybody had something to say."""
+    """Return a cluster with two nodes and a pod with two gates, run until nothing is left to do."""
     made = Cluster.from_manifests(NODES)
     made.apply(POD)
     made.run()
@@ -38,21 +38,21 @@ def cluster():
 
 
 def narrowed(text, *gates, selector="{disk: hdd}"):
-    """The manifest with these gates left and a node selector."""
+    """Return the manifest with only these gates and with a node selector."""
     left = ", ".join(f"{{name: example.com/{gate}}}" for gate in gates)
     old = "[{name: example.com/a}, {name: example.com/b}]"
     return text.replace(f"schedulingGates: {old}", f"schedulingGates: [{left}]\n  nodeSelector: {selector}")
 
 
 def part(cluster):
-    """Where in the queue the pod is, or None."""
+    """Return the part of the queue that the pod is in, or None."""
     entry = cluster.world.log.notes.get(Note("kube-scheduler", queue.QUEUE, "default/app"))
     return entry.part if entry else None
 
 
 @pytest.mark.checklist("228")
 def test_a_gated_pod_waits_outside(cluster):
-    """Created with gates it says so in its condition, has no pass, and moves only when its last gate goes."""
+    """A gated pod has the condition SchedulingGated and no pass until its last gate is removed."""
     condition = cluster["pod/app"].status.condition("PodScheduled")
     assert ("False", "SchedulingGated", "Scheduling is blocked due to non-empty scheduling gates") == (
         condition.status, condition.reason, condition.message)  # fmt: skip
@@ -70,7 +70,7 @@ def test_a_gated_pod_waits_outside(cluster):
 
 @pytest.mark.checklist("230", "231", "243", "246", "250")
 def test_narrowing_and_lifting_in_one_write(cluster):
-    """One update adds a selector and removes the last gates: a single API call, and the pass heeds the selector."""
+    """One update adds a selector and removes the last gates; the pass respects the selector."""
     before = cluster.world.place
     cluster.apply(narrowed(POD))
     writes = [outcome.write.verb for turn in cluster.world.turns if turn.start >= before for outcome in turn.outcomes]
@@ -82,7 +82,7 @@ def test_narrowing_and_lifting_in_one_write(cluster):
 
 @pytest.mark.checklist("232", "241", "244", "245")
 def test_nothing_is_widened(cluster):
-    """What was narrowed stays narrow while there are gates, and once they are gone nothing changes at all."""
+    """A gated pod's selection can only be restricted further, and not be changed after the gates are removed."""
     cluster.apply(narrowed(POD, "a"))
     with pytest.raises(ApplyRefused, match=r"only additions to spec.nodeSelector are allowed"):
         cluster.apply(narrowed(POD, "a", selector="{disk: ssd}"))
@@ -99,7 +99,7 @@ def test_nothing_is_widened(cluster):
 
 @pytest.mark.checklist("240")
 def test_tolerations_and_labels_are_added_with_gates_or_without(cluster):
-    """More tolerations and other labels are for every pod; to lose a toleration is for none."""
+    """Any pod may get more tolerations and other labels; no pod may lose a toleration."""
     tolerant = "\n  tolerations: [{key: k, operator: Exists}]\n"
     cluster.apply(POD.rstrip() + tolerant)
     cluster.apply(narrowed(POD).rstrip() + tolerant.replace("]", ", {key: l, operator: Exists}]"))
@@ -112,7 +112,7 @@ def test_tolerations_and_labels_are_added_with_gates_or_without(cluster):
 
 
 def test_nobody_binds_a_gated_pod(cluster):
-    """The API server refuses a binding as long as there are gates, whoever asks."""
+    """The API server refuses to bind a gated pod."""
     pod = cluster["pod/app"]
     outcome = cluster.world.commit("kube-scheduler", Write("bind", key_of(pod), "fast"))
 

@@ -1,4 +1,4 @@
-"""Preemption: whom it takes, whom it lets back, which node it chooses, what it says, and that its copy tells the truth."""
+"""Preemption: its victims, the chosen node, its messages, and the hypothetical snapshot."""
 
 from collections import Counter
 
@@ -23,18 +23,18 @@ PAUSE = "2026-01-11T00:00:00Z"
 
 
 def small(name, labels=None, **spec):
-    """A node with two cores."""
+    """Return a node with two cores."""
     return node(name, labels=labels, cpu="2", memory="8Gi", pods="9", **spec)
 
 
 def running(name, on, priority=0, cpu="1", labels=None, start=None, **spec):
-    """A pod that runs on a node since `start`."""
+    """Return a pod that runs on a node since `start`."""
     made = pod(name, node_name=on, labels=labels or {"app": name}, requests={"cpu": cpu}, priority=priority, **spec)
     return attrs.evolve(made, status=PodStatus(phase="Running", start_time=start))
 
 
 def budget(app, allowed, name="pdb", **status):
-    """A budget for the pods of an app."""
+    """Return a disruption budget for the pods of an app."""
     return from_plain(
         {
             "apiVersion": "policy/v1",
@@ -47,12 +47,12 @@ def budget(app, allowed, name="pdb", **status):
 
 
 def wanting(cpu="2", priority=10, **spec):
-    """A pod that asks for so much."""
+    """Return a pod with this cpu request and priority 10."""
     return pod("p", labels={"app": "p"}, requests={"cpu": cpu}, priority=priority, **spec)
 
 
 def preempt(objects, wanted=None):
-    """Return (node, victims), or the words."""
+    """Return (node, victims), or the message if there is no such node."""
     judgement = judge(wanted or wanting(), snapshot(objects), upstream_profile())
     assert not judgement.any_feasible
     found = post_filter(judgement.pod, judgement)
@@ -60,7 +60,7 @@ def preempt(objects, wanted=None):
 
 
 def test_as_few_as_possible_leave():
-    """Everything of lower priority leaves, then the more important come back while there is room."""
+    """All pods of lower priority are removed, then put back by importance while the pod still fits."""
     pods = [running("a", "n", 1), running("b", "n", 2)]
 
     assert ("n", ["a"]) == preempt([small("n"), *pods], wanting("1"))
@@ -68,7 +68,7 @@ def test_as_few_as_possible_leave():
 
 
 def test_of_equal_priority_the_one_that_started_later_leaves():
-    """Who runs longer is more important; who has not started is least."""
+    """A pod that runs longer is more important; one that has not started is the least important."""
     early, late = (running(name, "n", 1, start=f"2026-01-1{day}T00:00:00Z") for name, day in (("a", 1), ("b", 2)))
 
     assert ("n", ["b"]) == preempt([small("n"), early, late], wanting("1"))
@@ -76,7 +76,7 @@ def test_of_equal_priority_the_one_that_started_later_leaves():
 
 
 def test_budgets_are_spent_in_order_of_importance():
-    """With one disruption allowed for two pods, the less important exceeds the budget and is let back first."""
+    """With one allowed disruption for two pods, the less important one exceeds the budget and is put back first."""
     pods = [running("a", "n", 1, labels={"app": "x"}), running("b", "n", 2, labels={"app": "x"})]
 
     assert ("n", ["b"]) == preempt([small("n"), *pods, budget({"app": "x"}, 1)], wanting("1"))
@@ -88,7 +88,7 @@ def test_budgets_are_spent_in_order_of_importance():
     budget({}, 0),
 ])  # fmt: skip
 def test_whom_a_budget_does_not_protect(protecting):
-    """One that is told to go already, and everybody under an empty selector, may leave."""
+    """A pod in disruptedPods, and all pods of a budget with an empty selector, are not protected."""
     other = small("m"), running("b", "m", 5, "2", labels={"app": "y"})
 
     assert ("n", ["a"]) == preempt([small("n"), running("a", "n", 1, "2", labels={"app": "x"}), *other, protecting])
@@ -106,7 +106,7 @@ def test_whom_a_budget_does_not_protect(protecting):
     ],
 )
 def test_the_node_where_least_is_lost(here, there):
-    """One criterion after the other decides, and only where all before it are equal."""
+    """The criteria decide in order; each counts only if all earlier ones are equal."""
     objects = [small("h"), small("t"), budget({"app": "held"}, 0)]
     for on, pods in (("h", here), ("t", there)):
         for name, priority, *more in pods:
@@ -119,7 +119,7 @@ def test_the_node_where_least_is_lost(here, there):
 
 
 def test_why_it_does_not_help():
-    """A node that fails for good; one with nobody to evict; one on which the pod would not fit all the same."""
+    """Preemption explains unresolvable nodes, nodes without victims, and nodes on which the pod still does not fit."""
     objects = [
         small("bad", unschedulable=True),
         small("same"), running("a", "same", 10, "2"),
@@ -133,7 +133,7 @@ def test_why_it_does_not_help():
 
 
 def test_who_may_not_preempt():
-    """A pod that never preempts, and one whose victims are still leaving the node nominated for it."""
+    """A pod with preemptionPolicy Never, and one whose victims are still terminating, do not preempt."""
     leaving = attrs.evolve(
         running("a", "n", 1, "2"),
         metadata=ObjectMeta(name="a", namespace="default", deletion_timestamp=PAUSE),
@@ -152,7 +152,7 @@ def test_who_may_not_preempt():
 
 
 def test_the_whole_sentence():
-    """The reasons of the pass, then what can be given up, then what preemption says."""
+    """The message has the reasons of the pass, then those of DynamicResources, then those of preemption."""
     judgement = judge(wanting(), snapshot([small("n"), running("a", "n", 10)]), upstream_profile())
 
     assert (
@@ -162,7 +162,7 @@ def test_the_whole_sentence():
 
 
 def test_a_victim_of_spreading():
-    """Too far ahead with a pod that may go: evicting it lets the new one in, and nobody else leaves."""
+    """Evicting a pod from a domain over maxSkew lets the new pod in, with one victim only."""
     even = {"maxSkew": 1, "topologyKey": "zone", "whenUnsatisfiable": "DoNotSchedule",
             "labelSelector": {"matchLabels": {"app": "x"}}}  # fmt: skip
     objects = [
@@ -179,7 +179,7 @@ def test_a_victim_of_spreading():
 
 @pytest.mark.parametrize("strategy", [spread(), company()], ids=["spread", "company"])
 def test_a_copy_without_pods_is_a_snapshot_without_them(strategy):
-    """Pods taken away leave what a snapshot says that never had them; put back, all is as before; the original stays."""
+    """A hypothetical snapshot equals one without the removed pods; putting them back restores it."""
 
     @settings(max_examples=120)
     @given(strategy, st.data())
@@ -187,29 +187,29 @@ def test_a_copy_without_pods_is_a_snapshot_without_them(strategy):
         objects, wanted = world
         seen = snapshot(objects)
         judge(wanted, seen, upstream_profile())  # makes the tallies
-        before = seen.meaning()
+        before = seen.facts()
         copy = HypotheticalSnapshot(seen)
         pods = [item for item in objects if item.kind == "Pod" and item.spec.node_name]
         gone = [one for one in pods if data.draw(st.booleans())]
         for one in gone:
             copy.remove(one)
         check(judge(wanted, copy, upstream_profile()))
-        built = snapshot([item for item in objects if item not in gone]).meaning()
-        told = copy.meaning()
+        built = snapshot([item for item in objects if item not in gone]).facts()
+        told = copy.facts()
         assert {part: built[part] for part in ("nodes", "columns", "carried")} == {
             part: told[part] for part in ("nodes", "columns", "carried")
         }
         for one in gone:
             copy.put_back(one)
-        assert before == copy.meaning()
-        assert before == seen.meaning()
+        assert before == copy.facts()
+        assert before == seen.facts()
 
     holds()
 
 
 @st.composite
 def crowded(draw):
-    """Give nodes full of pods of several priorities, and a pod that asks for much."""
+    """Draw full nodes with pods of several priorities, and a pod with a large request."""
     found = [evolve_parts(one, status={"allocatable": Frozen(cpu="4", pods="9")}) for one in _nodes(draw)]
     names = [one.metadata.name for one in found]
 
@@ -238,7 +238,7 @@ def crowded(draw):
 @settings(max_examples=150)
 @given(crowded())
 def test_nodes_together_as_one_by_one(world):
-    """Played together, nodes have the victims that they have one by one, and give the same reasons."""
+    """Trying all nodes together gives the victims and reasons of trying them one by one."""
     objects, wanted = world
     seen = snapshot(objects)
     run = DryRun(wanted, seen, judge(wanted, seen, upstream_profile()))
@@ -259,7 +259,7 @@ def test_nodes_together_as_one_by_one(world):
 
 @pytest.mark.parametrize("strategy", [crowded(), company(), spread()], ids=["crowded", "company", "spread"])
 def test_a_promised_node_has_room_for_both(strategy):
-    """A node promised to pods of no lower priority passes only if it passes with them and without; columns say it too."""
+    """A node with nominated pods of no lower priority must fit with them and without them, also by columns."""
 
     @settings(max_examples=120)
     @given(strategy, st.data())

@@ -1,4 +1,4 @@
-"""Who is tried next, who waits, and for how long."""
+"""The scheduling queue: which pod is scheduled next, which pods wait, and for how long."""
 
 import pytest
 from hypothesis import given
@@ -30,7 +30,7 @@ def filled(**entries):
 
 
 def test_priority_first_then_who_came_first():
-    """The head of the active part."""
+    """Pods of the active part are popped by priority, then in order of arrival."""
     queue = filled(late=QueueEntry(ACTIVE, 0, 9), early=QueueEntry(ACTIVE, 0, 3), high=QueueEntry(ACTIVE, 5, 8))
     for name in ("high", "early", "late"):
         head, entry = queue.first(ACTIVE)
@@ -40,13 +40,13 @@ def test_priority_first_then_who_came_first():
 
 
 def test_back_off_doubles_to_ten_seconds():
-    """1, 2, 4, 8, 10, 10; each up to the next tick of the 1 s timer, as observed: 1 to 2 s, 3 s, 5 s."""
+    """Back-offs are 1, 2, 4, 8, 10, 10 s, each up to the next tick of the 1 s timer, as observed."""
     assert [backoff(number) for number in range(7)] == [0, 1, 2, 4, 8, 10, 10]
     assert [end_of_backoff(0.3, number) for number in (1, 2, 3)] == [2.0, 3.0, 5.0]
 
 
 def test_errors_are_not_popped_before_their_time():
-    """Of those in back-off the first that is no error is offered."""
+    """A pod after an error is not popped before its back-off ends."""
     queue = filled(
         error=QueueEntry(BACKOFF, 0, 1, 1, (), 2.0, error=True), other=QueueEntry(BACKOFF, 0, 2, 1, (), 5.0)
     )
@@ -65,7 +65,7 @@ ENTRIES = st.builds(
 
 @given(st.lists(st.tuples(st.sampled_from("abc"), st.one_of(st.none(), ENTRIES)), max_size=20))
 def test_moved_equals_built(moves):
-    """Whatever came and went, parts and heads are those of a queue built anew."""
+    """After any changes, the parts and first pods equal those of a queue built from scratch."""
     queue, contents = SchedulingQueue(), {}
     for name, entry in moves:
         note = Note("kube-scheduler", QUEUE, name)
@@ -85,7 +85,7 @@ def entry(cluster, name):
 
 
 def test_unschedulable_pods_wait_for_what_may_help():
-    """A label on a node does not help who lacks cpu; a node with room does, at once, though the back-off is not over."""
+    """A node's label does not move a pod that lacks cpu; a node with free cpu does, at once, during its back-off."""
     cluster = Cluster()
     cluster.apply(node("small", cpu="1"), pod("app", cpu="2"))
     cluster.run()
@@ -103,7 +103,7 @@ def test_unschedulable_pods_wait_for_what_may_help():
 
 @pytest.mark.parametrize(("revision", "waited"), [("design", True), ("upstream", False)])
 def test_back_off_is_popped_only_today(revision, waited):
-    """Since 1.33 a woken pod is tried at once when nobody else is active; before, its back-off was waited for."""
+    """Since 1.33 a pod in back-off is popped at once if no pod is active; before, its back-off had to end."""
     cluster = Cluster(revision)
     cluster.apply(node("small", cpu="1"), pod("app", cpu="2"))
     cluster.run()
@@ -114,7 +114,7 @@ def test_back_off_is_popped_only_today(revision, waited):
 
 
 def test_pods_of_others_are_left_alone():
-    """A pod with another scheduler's name, and one with a node already, never enter; a deleted one leaves."""
+    """Pods of other schedulers and bound pods are never queued; a deleted pod is removed."""
     cluster = Cluster()
     cluster.apply(node("small", cpu="1"), pod("theirs", cpu="2", schedulerName="mine"), pod("placed", cpu="2", nodeName="small"), pod("app", cpu="2"))
     cluster.run()
@@ -128,7 +128,7 @@ def test_pods_of_others_are_left_alone():
 
 @pytest.mark.checklist("228")
 def test_a_gated_pod_has_no_pass():
-    """Neither time nor news brings it into a pass; lifting its last gate does."""
+    """A gated pod has no pass after any time or event until its last gate is removed."""
     cluster = Cluster()
     cluster.apply(node("large", cpu="4"), pod("app", cpu="2", schedulingGates=[{"name": "example.com/a"}, {"name": "example.com/b"}]))
     cluster.run()

@@ -1,4 +1,4 @@
-"""A snapshot moved change by change, forth and back and in any order, equals one built anew."""
+"""A snapshot changed step by step, in any order and also backwards, equals one built from scratch."""
 
 import pytest
 from hypothesis import given, settings
@@ -21,14 +21,14 @@ from scheduler.strategies import changing, clusters, company, pending, spread, s
 
 
 def key_of(item):
-    """Where an object is."""
+    """Return the key of an object."""
     return Key(item.kind, item.metadata.namespace, item.metadata.name)
 
 
 @settings(max_examples=30)
 @given(st.lists(clusters, min_size=2, max_size=4), pending, st.randoms(use_true_random=False))
 def test_moved_equals_built(states, pod, random):
-    """Through random states in random order of arrival, with questions asked between, and all the way back."""
+    """Apply random states in random order, with judgements in between, and undo all changes."""
     moved, contents, trail = Snapshot(), {}, []
     for state in states:
         wanted = {key_of(item): item for item in state}
@@ -62,7 +62,7 @@ def test_moved_equals_built(states, pod, random):
 
 @pytest.mark.parametrize("strategy", [spread(), company(), stores()], ids=["spread", "company", "stores"])
 def test_what_was_asked_for_follows(strategy):
-    """Where nodes stay, tallies and counts of free volumes live on and follow each change, forth and back."""
+    """While nodes stay, cached counts of pods and free volumes follow each change and its undoing."""
 
     @settings(max_examples=120)
     @given(changing(strategy))
@@ -108,7 +108,7 @@ def _same(moved, contents, pod):
 
 
 def test_more_nodes_than_the_first_capacity():
-    """The table grows, and rows that were given up are used again."""
+    """The table grows, and freed rows are used again."""
     nodes = [Node(metadata=ObjectMeta(name=f"n{i:03}", labels=Frozen(zone="a"))) for i in range(100)]
     moved = snapshot(nodes)
     for node in nodes[::2]:
@@ -122,7 +122,7 @@ def test_more_nodes_than_the_first_capacity():
 
 @pytest.mark.checklist("5")
 def test_a_pod_without_claims_visits_no_volume():
-    """A pod that uses no volumes costs no look at any (S0, Goals: no latency regression)."""
+    """Judging a pod without volumes reads no volume (S0, Goals: no latency regression)."""
     node = Node(metadata=ObjectMeta(name="n"), status=NodeStatus(allocatable=Frozen(cpu="1", pods="9")))
     pod = Pod(spec=PodSpec(containers=(Container(resources=Resources(requests=Frozen(cpu="1"))),)))
     seen = snapshot([node, *(PersistentVolume(metadata=ObjectMeta(name=f"v{i}")) for i in range(3))])
@@ -137,7 +137,7 @@ def test_a_pod_without_claims_visits_no_volume():
 @settings(max_examples=30)
 @given(st.lists(st.tuples(st.integers(0, 39), st.sampled_from(["300m", "1"]), st.booleans()), max_size=25), st.booleans())
 def test_scores_follow_row_by_row(moves, odd):
-    """Among many nodes, each written a little at a time, verdicts and scores are those of a snapshot built anew."""
+    """With many nodes that change a little at a time, verdicts and scores equal those of a snapshot built from scratch."""
     rooms = [{"cpu": "2", "memory": "1Gi"}, {"cpu": "2"}, {"memory": "100Mi"}, {"cpu": "3", "memory": "8Ei"}]
     nodes = [
         Node(metadata=ObjectMeta(name=f"n{n}"), status=NodeStatus(allocatable=Frozen(pods="3", **rooms[n % (3 + odd)])))
@@ -162,7 +162,7 @@ def test_scores_follow_row_by_row(moves, odd):
 
 
 def test_who_needs_what_a_pod_lacks_has_nothing_to_say():
-    """A plugin that names what it needs of a pod skips one that has none of it, rejects no node and ranks none."""
+    """A plugin with `skip_without` rejects and ranks no node for a pod without these fields."""
     seen, bare = snapshot([Node(metadata=ObjectMeta(name="n0"))]), pod("bare")
     for profile in (upstream_profile(), design_profile()):
         needing = [each.plugin for each in profile.plugins if getattr(each.plugin, "skip_without", ())]

@@ -1,4 +1,4 @@
-"""Which events wake a pod that was rejected: what happened, as plugins hear of it, and their hints."""
+"""Cluster events and queueing hints: which events move a rejected pod."""
 
 import attrs
 import objects
@@ -33,7 +33,7 @@ def node(*, labels=None, cordoned=False, cpu="2", **fields):
 
 
 def happened(old, new):
-    """Return (action, whom alone it concerns, up to which priority) of each event of a change."""
+    """Return (action, only pod, highest priority) of each event of a change."""
     return [(event.action, event.only_pod, event.max_priority) for event in events_of(key_of(new or old), old, new)]
 
 
@@ -55,7 +55,7 @@ NODES = {
 
 @pytest.mark.parametrize("case", NODES)
 def test_what_happened_to_a_node(case):
-    """Every sort of change has its word; being cordoned is none, being uncordoned counts as a changed taint."""
+    """Each kind of node change has its action; cordoning has none, uncordoning is a taint change."""
     old, new, action = NODES[case]
 
     assert ([] if action is None else [(action, "", None)]) == happened(old, new)
@@ -83,14 +83,14 @@ PODS = {
 
 @pytest.mark.parametrize("case", PODS)
 def test_what_happened_to_a_pod(case):
-    """A pod is there from binding to its end; one without a node concerns only itself, or those it was put before."""
+    """A pod is added by binding and deleted by its end; a pod without a node concerns itself, or pods of lower priority."""
     old, new, expected = PODS[case]
 
     assert expected == happened(old, new)
 
 
 def woken(waiting, rejected_by, old, new):
-    """Say whether a pod that these plugins rejected is tried again."""
+    """Say whether a pod that these plugins rejected is moved by a change."""
     return any(
         hint.hint_fn(waiting, event.old, event.new)
         for event in events_of(key_of(new or old), old, new)
@@ -144,14 +144,14 @@ HINTS = [
 
 @pytest.mark.parametrize("hint", HINTS, ids=lambda hint: f"{hint[0]}-{HINTS.index(hint)}")
 def test_a_plugin_hears_of_what_it_waits_for(hint):
-    """Of the changes that it declares a plugin wakes for those that may help, and for no others."""
+    """Each plugin's hints move a pod for changes that may help and for no others."""
     by, waiting, old, new, expected = hint
 
     assert expected == woken(waiting, (by,), old, new)
 
 
 def test_who_waits_for_nodes_hears_of_taints():
-    """A plugin that waits for new nodes and says nothing of taints is told of every change of one; others are not."""
+    """Taint changes are added for plugins that wait for new nodes without declaring taints, and for no others."""
     waits = attrs.make_class("Waits", {"name": attrs.field(default="W"), "events_to_register": attrs.field(default=())})
     for_nodes = waits(events_to_register=(QueueingHint("Node", "a node appears", action=Action.ADD),))
     for_both = waits(events_to_register=(QueueingHint("Node", "a node or a taint", action=Action.ADD | Action.NODE_TAINT),))
@@ -160,7 +160,7 @@ def test_who_waits_for_nodes_hears_of_taints():
 
 
 def test_a_rule_of_ones_own_hears_of_everything():
-    """Whatever happens to nodes, pods, claims and volumes wakes those whom a learner's rule rejected."""
+    """Any change of nodes, pods, claims and volumes moves a pod that a custom rule rejected."""
     profile = PROFILE.with_plugin(custom_plugin(lambda _pod, _node, _seen: False, name="mine"))
 
     assert all(hints_for(profile, "Node", action, ("mine",)) for action in Action.ANY)
@@ -169,7 +169,7 @@ def test_a_rule_of_ones_own_hears_of_everything():
 
 @pytest.mark.parametrize("revision", [upstream(), design()])
 def test_who_found_no_nodes_waits_for_the_first(revision):
-    """A pod that nobody rejected, as there was no node, is tried when one appears."""
+    """A pod that no plugin rejected, as there was no node, is moved when a node appears."""
     cluster = Cluster(revision)
     cluster.load([pod()])
     cluster.run()
@@ -180,7 +180,7 @@ def test_who_found_no_nodes_waits_for_the_first(revision):
 
 
 def test_one_priority_hears_of_the_promised_pod_that_went():
-    """A pod that had been promised a node and is deleted wakes those it was put before, and nobody above it."""
+    """Deleting a nominated pod moves pods of its priority or lower, and none of higher priority."""
     cluster = Cluster()
     cluster.load([node(cpu="4"), other(cpu="4", priority=9)])
     cluster.load([pod("low", "u-l", cpu="4", priority=1), pod("high", "u-h", cpu="4", priority=8)])
@@ -196,7 +196,7 @@ def test_one_priority_hears_of_the_promised_pod_that_went():
 
 
 def test_the_rejected_are_kept_by_who_rejected_them():
-    """The queue knows the unschedulable by their rejecters, and forgets an empty sort."""
+    """The queue indexes unschedulable pods by the plugins that rejected them, without empty entries."""
     queue = SchedulingQueue()
     entries = {name: QueueEntry(UNSCHEDULABLE, rejected_by=(by,)) for name, by in (("a", "X"), ("b", "X"), ("c", "Y"))}
     for name, entry in entries.items():

@@ -278,7 +278,7 @@ class Attachments:
         copy._columns, copy._limit_columns = {}, dict(self._limit_columns)
         return copy
 
-    def meaning(self) -> dict[str, object]:
+    def facts(self) -> dict[str, object]:
         """Return limits and VolumeAttachments, for comparing two snapshots."""
         return {"limits": self._limits, "named": self._volume_attachments}
 

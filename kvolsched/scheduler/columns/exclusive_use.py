@@ -118,7 +118,7 @@ class ExclusiveUse:
             if not users:
                 del self._users[resource]
 
-    def meaning(self) -> Mapping[HeldResource, Users]:
+    def facts(self) -> Mapping[HeldResource, Users]:
         """Return the whole index, for comparing two snapshots."""
         return self._users
 

@@ -197,7 +197,7 @@ class FreeVolumes:
         if new is not None:
             self._count(name, new, 1)
 
-    def meaning(self) -> dict[str, Any]:
+    def facts(self) -> dict[str, Any]:
         """Return the unclaimed volumes and the claims that volumes name, for comparing two snapshots."""
         return {
             "free": {

@@ -75,6 +75,6 @@ class Images:
             for image, column in self._columns.items():
                 column.array[row] = after.get(image, 0)
 
-    def meaning(self) -> Mapping[str, Mapping[str, int]]:
+    def facts(self) -> Mapping[str, Mapping[str, int]]:
         """Return the images and their nodes, for comparing two snapshots."""
         return self._on

@@ -78,7 +78,7 @@ class OwnerSelectors:
         """Whether there are any services or controllers."""
         return bool(self._services or self._owners)
 
-    def meaning(self) -> dict[str, Any]:
+    def facts(self) -> dict[str, Any]:
         """Return the selectors by name, for comparing two snapshots."""
         return {"services": self._services, "owners": self._owners}
 

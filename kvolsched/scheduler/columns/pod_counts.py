@@ -212,7 +212,7 @@ class PodCounts:
             for preference in preferred_terms(pod):
                 self._carry(self._preferred, preference, row, sign)
 
-    def meaning(self) -> dict[AffinityTerm | PreferredTerm, dict[str, int]]:
+    def facts(self) -> dict[AffinityTerm | PreferredTerm, dict[str, int]]:
         """Return the counts of terms by node name, for comparing two snapshots."""
         terms: list[tuple[AffinityTerm | PreferredTerm, PodsPerRow]] = [
             *self.anti_affinity_terms(),

@@ -296,14 +296,14 @@ class Snapshot:
 
     # --- comparing --------------------------------------------------------------------------------------------------
 
-    def meaning(self) -> dict[str, Any]:
+    def facts(self) -> dict[str, Any]:
         """Return all facts by name, for comparison: equal contents give equal facts in whatever order they arrived."""
         nodes = self.nodes
         resources = sorted({resource for info in self._node_infos.values() for resource in (*info.total, *info.used)})
         return {
             "pods": self._pods, "claims": self._claims, "volumes": self._volumes, "by class": self._by_class,
             "classes": self._classes, "namespaces": self._namespaces, "budgets": self._budgets,
-            "owner selectors": self.owner_selectors.meaning(),
+            "owner selectors": self.owner_selectors.facts(),
             "csi nodes": self._csi_nodes, "csi drivers": self._csi_drivers,
             "nodes": {name: (info.node, info.pods) for name, info in self._node_infos.items()},
             "columns": {
@@ -319,13 +319,13 @@ class Snapshot:
                 }
                 for name, row in nodes.rows()
             },
-            "huge": nodes.huge, "carried": self.pod_counts.meaning(), "supply": self.free_volumes.meaning(),
-            "held": self.exclusive_use.meaning(), "attached": self.attachments.meaning(),
-            "capacities": self.storage_capacities.meaning(), "images": self.images.meaning(),
+            "huge": nodes.huge, "carried": self.pod_counts.facts(), "supply": self.free_volumes.facts(),
+            "held": self.exclusive_use.facts(), "attached": self.attachments.facts(),
+            "capacities": self.storage_capacities.facts(), "images": self.images.facts(),
         }  # fmt: skip
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Snapshot) and self.meaning() == other.meaning()
+        return isinstance(other, Snapshot) and self.facts() == other.facts()
 
     __hash__ = None  # type: ignore[assignment]
 

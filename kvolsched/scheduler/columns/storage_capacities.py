@@ -96,7 +96,7 @@ class StorageCapacities:
                 changed = [version for version in versions if version.storage_class_name == storage_class]
                 self._update(storage_class, column, changed)
 
-    def meaning(self) -> Mapping[str, Mapping[Key, CSIStorageCapacity]]:
+    def facts(self) -> Mapping[str, Mapping[Key, CSIStorageCapacity]]:
         """Return the objects by class, for comparing two snapshots."""
         return self._of_class
 

@@ -221,7 +221,7 @@ def _published_capacities(claim: PersistentVolumeClaim, storage_class: StorageCl
                           age: Callable[[Key], float], now: Now) -> Iterator[f.CapacityRow]:
     need, name = volumes.requested(claim), storage_class.metadata.name
     nodes = seen.all_nodes()
-    for key, entry in seen.storage_capacities.meaning().get(name, {}).items():
+    for key, entry in seen.storage_capacities.facts().get(name, {}).items():
         reached = sum(reaches(entry, node) for node in nodes)
         largest = entry.maximum_volume_size
         yield f.CapacityRow(
