@@ -22,6 +22,7 @@ from kvolsched.scheduler.plugins.volume_binding.releases import largest_first
 from kvolsched.scheduler.plugins.volume_restrictions import VolumeRestrictions
 from kvolsched.scheduler.plugins.volume_zone import VolumeZone
 from kvolsched.scheduler.profiles import upstream_profile
+from kvolsched.world.apiserver import key_of
 from kvolsched.world.log import Key
 from scheduler.volume_strategies import changes, disks
 
@@ -60,6 +61,18 @@ def test_column_equals_rule(world):
         for plugin in judgement.skipped:
             for each in seen.all_nodes():
                 assert profile.plugin(plugin).rule(wanted, each, seen) is OK
+
+
+def test_a_freed_row_does_not_answer_for_a_node():
+    """Nodes with the inputs of a removed node's row are judged by themselves."""
+    local = storage_class("local", "kubernetes.io/no-provisioner", allowed=[{"zone": ["elsewhere"]}])
+    claims = claim("one", storage_class="local"), claim("many", storage_class="local", accessModes=["ReadOnlyMany"])
+    first = node("a")
+    seen = snapshot([first, node("b"), local, *claims])
+    seen.apply(key_of(first), first, None)
+    judgement = judge(pod("app", "one", "many"), seen, upstream_profile())
+    check(judgement)
+    assert not judgement.any_feasible
 
 
 @pytest.mark.parametrize(("plugin", "sentence"), SENTENCES)

@@ -207,6 +207,7 @@ class VolumeBinding(VolumeBindingRule):
         """Number the distinct inputs of a decision: the number by row, and a row for each number."""
         nodes, seen = columns.nodes, columns.seen
         inputs = DistinctRows(len(nodes.names))
+        inputs.split_by_rows(nodes.live.array)  # freed rows are never the row of a group
         checks_capacity = any(waiting.checks_capacity for waiting in claims)
         classes = {waiting.shape.storage_class: waiting.storage_class for waiting in claims}
         for name, storage_class in sorted(classes.items()):
