@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Literal, overload
 
 from .cluster_core import ClusterCore
+from .cluster_rules import ClusterRules
 
 if TYPE_CHECKING:
     from .explain import Diff, Passes, Story
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from .why import Why, Whys
 
 
-class Cluster(ClusterCore):
+class Cluster(ClusterRules):
     """A simulated cluster that can be stepped, questioned and drawn. Mutable: acts and time move it.
 
     Args:

@@ -20,7 +20,6 @@ from .api.text.python_gc import infrequent_gc
 from .component_names import COMPONENT_NAMES
 from .results import ApplyRefused, CommandResult, PossibleTurns, Run, Step
 from .revision import Revision, revision_named
-from .scheduler.framework.custom_plugin import custom_plugin
 from .world.apiserver import EPOCH, ORIGIN, RefusedWrite, Write, key_for, key_of, moment, ref, uid_of
 from .world.history import Turn
 from .world.simulation import Simulation
@@ -165,19 +164,6 @@ class ClusterCore:
             raise ApplyRefused([outcome])
         return CommandResult((f"{find_kind(key.kind).singular}/{key.name} {done if outcome.changed else 'unchanged'}",))
 
-    def cordon(self, node: str) -> CommandResult:
-        """Mark a node unschedulable, as `kubectl cordon` does."""
-        return self.edit(f"node/{node}", user_commands.cordon, f"user cordons {node}", "cordoned")
-
-    def uncordon(self, node: str) -> CommandResult:
-        """Mark a node schedulable again, as `kubectl uncordon` does."""
-        return self.edit(f"node/{node}", user_commands.uncordon, f"user uncordons {node}", "uncordoned")
-
-    def taint(self, node: str, taint: str) -> CommandResult:
-        """Add a taint `key=value:Effect` to a node, as `kubectl taint` does."""
-        words = f"user taints {node} {taint}"
-        return self.edit(f"node/{node}", lambda old: user_commands.add_taint(old, taint), words, "tainted")
-
     # -- time -------------------------------------------------------------------------------------------------
 
     def step(self, actor: str | None = None, cause: str | None = None, *, turns: bool = False) -> Step:
@@ -267,31 +253,6 @@ class ClusterCore:
         other.name = name or f"{self.name}, fork"
         other.world = self.world.fork()
         return other
-
-    def with_plugin(self, rule: Any = None, prefer: Any = None, *, weight: int = 1, name: str = "") -> Self:
-        """Return a fork whose scheduler runs a custom plugin too; the past stays, a scheduler that has begun restarts.
-
-        Args:
-            rule: a filter `rule(pod, node, seen)` that answers True, False or a reason; or an object with both methods.
-            prefer: a score `prefer(pod, node, seen)` from 0 to 100.
-            weight: the weight of the score.
-            name: the plugin's name; by default the function's.
-        """
-        other = self.fork()
-        other.revision = self.revision.with_plugin(custom_plugin(rule, prefer, name), weight)
-        other.name = f"{self.name}, {other.revision.name}"
-        other.world.replace_components(other.revision.simulation(components=self.components).components)
-        if self.world.step_number:
-            other.crash(COMPONENT_NAMES["scheduler"])
-        return other
-
-    def crash(self, component: str) -> None:
-        """Restart a component: it loses its notes and lists every object again."""
-        self.world.crash(component)
-
-    def refuse(self, component: str, nth: int = 1, reason: str = "Conflict") -> None:
-        """Refuse the nth write of a component from now on, with this reason."""
-        self.world.refuse(component, nth, reason)
 
     @property
     def now(self) -> float:

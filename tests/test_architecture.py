@@ -1,7 +1,7 @@
 """The import law of the house, read from the sources.
 
 api <- volumes, workloads, world <- admission, {scheduler | controllers} <- revision <- results, user_commands, cluster_core
-    <- explain, kubectl, explore, why <- fix, views <- cluster <- scenario, conform <- bench, exercise, cli
+    <- cluster_acts <- cluster_rules <- explain, kubectl, explore, why <- fix, views <- cluster <- scenario, conform <- bench, exercise, cli
 
 No arrow goes back: not between rooms, not between the floors of a room, not between modules. Imports inside functions
 and under TYPE_CHECKING are arrows like all others.
@@ -28,7 +28,7 @@ HOUSE = ROOT / "kvolsched"
 API = {"api"}
 GROUND = API | {"volumes", "workloads", "world"}
 ENGINE = GROUND | {"admission", "scheduler", "controllers", "revision"}
-CORE = ENGINE | {"component_names", "results", "user_commands", "cluster_core"}
+CORE = ENGINE | {"component_names", "results", "user_commands", "cluster_core", "cluster_acts", "cluster_rules"}
 FACE = CORE | {"explain", "kubectl", "explore", "why", "fix", "views", "cluster"}
 MAY_IMPORT = {  # room -> the other rooms it may import
     "api": set(),
@@ -44,6 +44,8 @@ MAY_IMPORT = {  # room -> the other rooms it may import
     "results": GROUND,
     "user_commands": API,
     "cluster_core": ENGINE | {"component_names", "results", "user_commands"},
+    "cluster_acts": ENGINE | {"component_names", "results", "user_commands", "cluster_core"},
+    "cluster_rules": CORE - {"cluster_rules"},
     "explain": CORE,
     "kubectl": CORE,
     "explore": CORE,
