@@ -26,7 +26,11 @@ EPOCH = 1_767_225_600  # 2026-01-01T00:00:00Z, the start of simulated time
 
 
 class Patch(Protocol):
-    """A patch of an object that needs no version: a frozen value with a method that applies it."""
+    """A patch of an object that needs no version: a frozen value with a method that applies it.
+
+    By default it is a component's patch of a status. The result of one with a true attribute `admitted` goes through
+    admission as an update does.
+    """
 
     def apply(self, old: Any) -> Any: ...
 
@@ -184,7 +188,7 @@ class ApiServer:
             case _:
                 new = self.subresources[write.verb](old, write.new, log.objects)
         if not isinstance(new, Denial) and write.verb != "update_status":
-            new = self.admit(write.verb, old, new, log)
+            new = self.admit("update" if getattr(write.new, "admitted", False) else write.verb, old, new, log)
         if isinstance(new, Denial):
             return self._refuse(write, new)
         return self._store(log, write, old, new)

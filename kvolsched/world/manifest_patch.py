@@ -1,0 +1,61 @@
+"""A patch of an object as plain data, as a client of the API server sends it: a merge patch or a JSON patch.
+
+Mirrors the PATCH handler of the API server (v1.36.2): the patch is applied to the stored object, then the result goes
+through admission as an update does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import attrs
+
+from ..api.kinds.meta import freeze, thaw
+from ..api.text import patches
+from ..api.text.convert import from_plain, to_plain
+from ..api.text.fault import ManifestError
+from .apiserver import Denial, conflict_message, key_of
+
+PATCH_KINDS: Mapping[str, Callable[[Any, Any], Any]] = {"merge": patches.merge_patch, "json": patches.json_patch}
+
+
+@attrs.frozen
+class ManifestPatch:
+    """A patch in a manifest's words.
+
+    Args:
+        data: a mapping, or for a JSON patch a list of operations.
+        kind: one of `PATCH_KINDS`.
+    """
+
+    data: Any = attrs.field(converter=freeze)
+    kind: str = "merge"
+    admitted = True  # its result goes through admission, and leaves the status as it is
+
+    def __attrs_post_init__(self) -> None:
+        """Refuse a kind of patch that is not known."""
+        if self.kind not in PATCH_KINDS:
+            raise ValueError(f"no kind of patch is called {self.kind!r}; there are: {', '.join(PATCH_KINDS)}")
+
+    def apply(self, old: Any) -> Any:
+        """Return the object with the patch applied, or why it cannot be."""
+        plain = to_plain(old)
+        try:
+            patched = PATCH_KINDS[self.kind](plain, thaw(self.data))
+        except ValueError as error:
+            return Denial("Invalid", f"the server rejected our request due to an error in our request: {error}")
+        if not isinstance(patched, dict):
+            return Denial("BadRequest", f"the patch leaves no object: {patched!r}")
+        asked = patched.get("metadata") or {}
+        version = str(asked.pop("resourceVersion", "") or "") if isinstance(asked, dict) else ""
+        if version not in ("", "0", str(old.metadata.resource_version)):
+            return Denial("Conflict", conflict_message(key_of(old)))
+        try:
+            new = from_plain(patched)
+        except ManifestError as error:
+            return Denial("BadRequest", str(error))
+        if new.kind != old.kind or new.metadata.name != old.metadata.name:
+            theirs, ours = f"{new.kind} {new.metadata.name}", f"{old.kind} {old.metadata.name}"
+            return Denial("BadRequest", f"the patch names another object ({theirs}) than the request ({ours})")
+        return attrs.evolve(new, status=old.status) if hasattr(old, "status") else new
