@@ -30,10 +30,11 @@ class Record:
 
     def pytest_runtest_logreport(self, report):
         """Keep the worst of set-up, call and tear-down; an expected failure counts as skipped."""
-        for number in dict(report.user_properties).get("checklist", ()):
+        for number, face in dict(report.user_properties).get("checklist", ()):
             outcome = "skipped" if hasattr(report, "wasxfail") else report.outcome
             tests = self.fresh.setdefault(number, {})
-            tests[report.nodeid] = max(tests.get(report.nodeid, "passed"), outcome, key=SEVERITY.index)
+            before, _ = tests.get(report.nodeid, ["passed", face])
+            tests[report.nodeid] = [max(before, outcome, key=SEVERITY.index), face]
 
     def pytest_sessionfinish(self):
         """Write the record: earlier runs' tests stay unless they ran again."""
@@ -58,14 +59,15 @@ def pytest_make_collect_report(collector):
     report = yield
     found = [f"{item.nodeid}: {fault}"
              for item in report.result or () if isinstance(item, pytest.Item)
-             for mark in item.iter_markers("checklist") for fault in checklist.faults(mark.args)]
+             for name in ("checklist", "answered") for mark in item.iter_markers(name)
+             for fault in checklist.faults(mark.args)]
     if found:
         report.outcome, report.result, report.longrepr = "failed", [], "\n".join(found)
     return report
 
 
 def pytest_collection_modifyitems(items):
-    """Let the numbers travel with the reports, from whichever process."""
+    """Let the numbers travel with the reports, from whichever process, and who proves them."""
     for item in items:
-        if numbers := [number for mark in item.iter_markers("checklist") for number in mark.args]:
-            item.user_properties.append(("checklist", numbers))
+        if marked := checklist.marks(item):
+            item.user_properties.append(("checklist", marked))

@@ -14,7 +14,7 @@ import pytest
 def marked_run(tmp_path):
     """Run pytest with this project's conftest on a file of that content; give the record and the output."""
     def run(content, *arguments):
-        (tmp_path / "pytest.ini").write_text("[pytest]\nmarkers = checklist(*items)\n")
+        (tmp_path / "pytest.ini").write_text("[pytest]\nmarkers =\n checklist(*items)\n answered(*items)\n")
         (tmp_path / "test_it.py").write_text(content)
         record = tmp_path / "record.json"
         done = subprocess.run(
@@ -52,10 +52,24 @@ def test_every_item_keeps_its_own_words():
 ])
 def test_only_a_pass_without_a_failure_proves(tests, proved):
     """A skip proves nothing and a failure outweighs every pass."""
-    lines = checklist.report({"104": tests})
+    record = {"104": {name: [outcome, checklist.ENGINE] for name, outcome in tests.items()}}
+    lines = checklist.report(record)
 
     assert lines[-1] == f"{int(proved)} of 305 items proved"
-    assert ("104" in checklist.proofs({"104": tests})) is proved
+    assert ("104" in checklist.proofs(record)) is proved
+
+
+def test_a_readers_test_counts_before_the_engines_own_and_words_are_counted_apart():
+    """Every item counts once, by the best of its proofs; what a page answers in words is not proved."""
+    record = {
+        "104": {"a": ["passed", "engine"], "b": ["passed", "reader"]},
+        "105": {"a": ["passed", "engine"], "b": ["passed", "words"], "c": ["skipped", "reader"]},
+        "106": {"a": ["passed", "words"]},
+        "107": {"a": ["passed", "reader"], "b": ["failed", "engine"]},
+    }
+    lines = checklist.report(record)
+    assert lines[-2] == "1 of 305 run by a reader, 1 by the engine's own tests, 1 answered in words"
+    assert lines[-1] == "2 of 305 items proved"
 
 
 @pytest.mark.parametrize("numbers", [(), (104,), ("141",), ("0",), ("277",), ("104", "141h")])
@@ -82,20 +96,25 @@ def broken():
     raise RuntimeError
 @pytest.mark.checklist("107")
 def test_teardown_fails(broken): pass
+@pytest.mark.answered("107")
+def test_looks_at_a_page(): pass
+@pytest.mark.checklist("108")
+def test_looks_inside(): assert str.format.__name__ or ().world
 """
 
 
 @pytest.mark.parametrize("workers", [[], ["-p", "xdist", "-n", "2"]], ids=["alone", "two workers"])
 def test_a_run_leaves_its_record(marked_run, workers):
-    """What passed, failed and was skipped is recorded, however the tests were spread over processes."""
+    """What passed, failed and was skipped is recorded, and for whom, however the tests were spread over processes."""
     record, _ = marked_run(MARKED, *workers)
 
     assert record == {
-        "104": {"test_it.py::test_passes": "passed", "test_it.py::test_skips": "skipped"},
-        "141d": {"test_it.py::test_passes": "passed"},
-        "105": {"test_it.py::test_fails": "failed"},
-        "106": {"test_it.py::test_expected": "skipped"},
-        "107": {"test_it.py::test_teardown_fails": "failed"},
+        "104": {"test_it.py::test_passes": ["passed", "reader"], "test_it.py::test_skips": ["skipped", "reader"]},
+        "141d": {"test_it.py::test_passes": ["passed", "reader"]},
+        "105": {"test_it.py::test_fails": ["failed", "reader"]},
+        "106": {"test_it.py::test_expected": ["skipped", "reader"]},
+        "107": {"test_it.py::test_teardown_fails": ["failed", "reader"], "test_it.py::test_looks_at_a_page": ["passed", "words"]},
+        "108": {"test_it.py::test_looks_inside": ["passed", "engine"]},
     }
 
 
@@ -104,8 +123,8 @@ def test_a_second_run_adds_to_the_record(marked_run):
     marked_run(MARKED)
     record, _ = marked_run(MARKED.replace("assert False", "pass"), "-k", "fails")
 
-    assert record["104"]["test_it.py::test_passes"] == "passed"
-    assert record["105"] == {"test_it.py::test_fails": "passed"}
+    assert record["104"]["test_it.py::test_passes"] == ["passed", "reader"]
+    assert record["105"] == {"test_it.py::test_fails": ["passed", "reader"]}
 
 
 @pytest.mark.parametrize("workers", [[], ["-p", "xdist", "-n", "2"]], ids=["alone", "two workers"])

@@ -29,7 +29,7 @@ def test_scenario(file):
     scenario = read(file, file.stem)
     assert any("expect" in line for line in scenario.script)
     cluster = scenario.play()
-    steps = cluster.world.step_number
+    steps = cluster.last_step.number
     cluster.back(steps)
     cluster.goto(steps)
     again = scenario.play()
