@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from .explore import Exploration, Sample
     from .fix import Fixes
     from .kubectl import Description, Listing, Listings
+    from .may import PatchAnswers
     from .views.drawing.figure import ChartFigure, Figure
     from .views.fill.writes import RecordedWrites
     from .views.panel.lab import Lab
@@ -70,6 +71,35 @@ class Cluster(ClusterRules):
         from .fix import fix
 
         return fix(self, pod)
+
+    def may(self, pod: str, *patches: Any, kind: str = "merge") -> PatchAnswers:
+        """Say of each patch of a pod whether the API server takes it, and which nodes match before and after (S4).
+
+        A refusal that would widen the set of nodes has a witness: a node, real or constructed, that would newly match.
+        Each patch is tried by itself on a fork; this cluster does not change.
+
+        Args:
+            pod: `web-0`, `NAMESPACE/web-0`, or a reference such as `pod/web-0`.
+            patches: mappings or YAML; for kind `json` lists of operations.
+            kind: the kind of patch, as in `kubectl patch --type`.
+
+        >>> c = Cluster()
+        >>> _ = c.apply('''
+        ... apiVersion: v1
+        ... kind: Pod
+        ... metadata: {name: app}
+        ... spec:
+        ...   schedulingGates: [{name: example.com/queue}]
+        ...   nodeSelector: {zone: a}
+        ...   containers: [{name: app, image: app}]
+        ... ''')
+        >>> narrower, wider = c.may("pod/app", "spec: {nodeSelector: {vm: spot}}", "spec: {nodeSelector: {zone: b}}")
+        >>> narrower.verdict, wider.verdict, str(wider.witness)
+        ('allowed (200)', 'refused (422 Invalid)', 'a node named new-node with zone=b')
+        """
+        from .may import may
+
+        return may(self, pod, *patches, kind=kind)
 
     def get(self, kind: str, namespace: str = "default", **options: Any) -> Listing | Listings | Description:
         """List objects as `kubectl get` prints them; options: name, wide, all_namespaces, show_labels, output, now."""

@@ -1,0 +1,162 @@
+"""Try patches of a pod on forks: the API server's answer, the nodes that match, and why a refusal is one.
+
+The API server of the fork decides; this module only compares the directives before and after. The rules it names are
+those of S4, Design Details, as `ValidatePodUpdate` (v1.36.2) checks them.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+from kvolsched.api.kinds.meta import thaw
+from kvolsched.api.kinds.node import Node
+from kvolsched.api.kinds.pod import Pod
+from kvolsched.api.text import manifest
+from kvolsched.cluster_core import USER, ClusterCore
+from kvolsched.revision import API_SERVER, DIRECTIVES_GATE
+from kvolsched.scheduler.node_selection import matches_node_affinity, node_affinity
+from kvolsched.why.asking import pod_key
+from kvolsched.world.apiserver import Denial, RefusedWrite, Write
+from kvolsched.world.log import Key
+from kvolsched.world.manifest_patch import ManifestPatch
+
+from .answer import PatchAnswers, PatchRow
+from .witness import Witness, find_witness
+
+CODES = {
+    "BadRequest": 400, "Forbidden": 403, "NotFound": 404, "Conflict": 409, "AlreadyExists": 409, "Invalid": 422,
+    "TooManyRequests": 429, "InternalError": 500, "ServiceUnavailable": 503, "Timeout": 504,
+}  # fmt: skip
+NO_GATE = ("the pod has no scheduling gate, so its nodeSelector and node affinity are immutable, whether a change "
+           "narrows them or not: the scheduler may be placing it")
+GATE_IS_OFF = f"the API server's feature gate {DIRECTIVES_GATE} is off, so directives are immutable, gated or not"
+SELECTOR_RULE = "entries of nodeSelector may be added, none may be changed or removed"
+COUNT_RULE = "required terms may be set where there are none; where there are some, none may be added or removed"
+TERM_RULE = ("each required term keeps its requirements in their order; others may be added (Kubernetes: at its end), "
+             "none may be changed or removed")
+SPEC_RULE = ("of the spec of a gated pod only nodeSelector, node affinity, tolerations, gates and images may change; "
+             "pod affinity, pod anti-affinity and spread constraints are immutable")
+RULES = (  # part of a fault's path and of its detail -> the rule that it breaks
+    ("spec.nodeSelector", "", SELECTOR_RULE),
+    ("nodeSelectorTerms", "NodeSelectorTerms list", COUNT_RULE),
+    ("nodeSelectorTerms", "only additions are allowed", TERM_RULE),
+    ("spec.schedulingGates", "only deletion", "scheduling gates may be removed, none may be added after creation"),
+    ("spec.tolerations", "existing toleration", "tolerations may be added, none may be changed or removed"),
+)
+PROVED = "no node that can exist would newly match, proved over all values of labels that the directives tell apart"
+
+
+def may(cluster: ClusterCore, pod: str, *patches: Any, kind: str = "merge") -> PatchAnswers:
+    """Say of each patch of a pod whether the API server takes it, and which nodes match before and after.
+
+    Args:
+        cluster: the cluster in its present state; it does not change.
+        pod: `web-0`, `NAMESPACE/web-0`, or a reference such as `pod/web-0`.
+        patches: mappings or YAML; each is tried by itself. For kind `json` a patch is a list of operations.
+        kind: the kind of patch, as in `kubectl patch --type`.
+
+    Raises:
+        KeyError: there is no such pod.
+        ValueError: a patch is no YAML document, or there is no such kind of patch.
+    """
+    key = pod_key(cluster, pod)
+    nodes: list[Node] = cluster.objects("nodes")
+    before: Pod = cluster.world.log.objects[key]
+    wanted = [ManifestPatch(_plain(patch), kind) for patch in patches]
+    rows = tuple(_try(cluster, key, before, nodes, patch) for patch in wanted)
+    gates = tuple(gate.name for gate in before.spec.scheduling_gates)
+    name = f"{key.namespace}/{key.name}"
+    return PatchAnswers(name, cluster.revision.name, gates, len(nodes), _matching(before, nodes), rows)
+
+
+def _plain(patch: Any) -> Any:
+    """Return a patch as plain data.
+
+    Raises:
+        ValueError: a text is not one YAML document.
+    """
+    if not isinstance(patch, str):
+        return patch
+    documents = manifest.read_plain(patch, "patch")
+    if len(documents) != 1:
+        raise ValueError(f"a patch is one YAML document; this text has {len(documents)}: {patch[:60]!r}")
+    return documents[0]
+
+
+def _try(cluster: ClusterCore, key: Key, before: Pod, nodes: Sequence[Node], patch: ManifestPatch) -> PatchRow:
+    fork = cluster.fork("with the patch")
+    outcome = fork.world.perform(USER, [Write("patch", key, patch, words=f"user patches pod/{key.name}")])[0]
+    refused = outcome if isinstance(outcome, RefusedWrite) else None
+    after = patch.apply(before) if refused is not None else fork.world.log.objects.get(key)
+    after = None if isinstance(after, Denial) else after
+    witness = find_witness(before, after, nodes) if after is not None else None
+    return PatchRow(
+        patch=_one_line(patch),
+        allowed=refused is None,
+        code=200 if refused is None else CODES.get(refused.reason, 500),
+        reason="" if refused is None else refused.reason,
+        message="" if refused is None else refused.message,
+        before=_matching(before, nodes),
+        after=() if after is None else _matching(after, nodes),
+        relation="unknown" if after is None else _relation(before, after, witness),
+        witness=witness,
+        explanation="" if refused is None else _explain(cluster, before, after, refused, witness),
+    )
+
+
+def _matching(pod: Pod, nodes: Sequence[Node]) -> tuple[str, ...]:
+    return tuple(node.metadata.name for node in nodes if matches_node_affinity(pod, node))
+
+
+def _relation(before: Pod, after: Pod, witness: Witness | None) -> str:
+    loses = find_witness(after, before) is not None
+    if witness is None:
+        return "narrower" if loses else "same"
+    return "different" if loses else "wider"
+
+
+def _one_line(patch: ManifestPatch) -> str:
+    return json.dumps(thaw(patch.data), ensure_ascii=False, default=str)
+
+
+def _explain(cluster: ClusterCore, before: Pod, after: Pod | None, refused: RefusedWrite,
+             witness: Witness | None) -> str:
+    """Say why a patch is refused: a node that would newly match, or the rule that it breaks all the same."""
+    if after is None:
+        return "the patch leaves nothing that the API server can read as this pod"
+    if refused.reason != "Invalid":
+        return ""
+    rules = _broken_rules(cluster, before, after, refused)
+    words = "; ".join(rules)
+    if not before.spec.scheduling_gates or GATE_IS_OFF in rules or SPEC_RULE in rules:
+        return f"rule: {words}" if words else ""
+    if witness is not None:
+        return f"it would widen the set of nodes: {witness} would newly match" + (f"; rule: {words}" if words else "")
+    if not _changes_directives(before, after) or not words:
+        return f"rule: {words}" if words else ""
+    return f"{PROVED}; it is refused all the same, since the rule compares requirements as written, not nodes: {words}"
+
+
+def _broken_rules(cluster: ClusterCore, before: Pod, after: Pod, refused: RefusedWrite) -> tuple[str, ...]:
+    found: list[str] = []
+    for cause in refused.causes:
+        path, detail = str(getattr(cause, "path", "")), str(getattr(cause, "detail", ""))
+        if path == "spec" and detail.startswith("pod updates may not change"):
+            found.append(_immutable_rule(cluster, before, after))
+        found += [rule for place, words, rule in RULES if place in path and words in detail]
+    return tuple(dict.fromkeys(found))
+
+
+def _immutable_rule(cluster: ClusterCore, before: Pod, after: Pod) -> str:
+    if _changes_directives(before, after):
+        if not before.spec.scheduling_gates:
+            return NO_GATE
+        if not cluster.revision.gates.get(API_SERVER, {}).get(DIRECTIVES_GATE, True):
+            return GATE_IS_OFF
+    return SPEC_RULE
+
+
+def _changes_directives(before: Pod, after: Pod) -> bool:
+    return before.spec.node_selector != after.spec.node_selector or node_affinity(before) != node_affinity(after)

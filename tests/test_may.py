@@ -1,0 +1,241 @@
+"""The gate workbench: what the API server answers to a patch, which nodes match, and the witness of a widening."""
+
+import gzip
+import itertools
+import json
+from pathlib import Path
+
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+from manifests import HOST, RACK, ZONE, apart, node, pod, required
+
+from kvolsched import Cluster
+from kvolsched.api.kinds.meta import Frozen, ObjectMeta
+from kvolsched.api.kinds.node import Node
+from kvolsched.api.text import manifest
+from kvolsched.may import find_witness
+from kvolsched.scheduler.node_selection import matches_node_affinity
+
+VM = "example.com/vm"
+NODES = [node("a1", "a", labels={VM: "spot"}), node("a2", "a", labels={VM: "demand"}),
+         node("b1", "b", labels={VM: "spot"}), node("b2", "b", labels={VM: "demand"})]
+REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
+FIXED = "pod updates may not change fields other than"
+both = pytest.mark.parametrize("revision", ["design", "upstream"])
+
+
+def gated(revision="upstream", gates=("example.com/quota",), **spec):
+    """A cluster of four nodes with a pod behind gates."""
+    return Cluster.from_manifests([*NODES, pod("app", gates=gates, **spec)], revision=revision)
+
+
+def requirement(key, operator, *values):
+    """A requirement of a node selector."""
+    return {"key": key, "operator": operator, **({"values": list(values)} if values else {})}
+
+
+def terms(*wanted):
+    """The patch that sets the required terms, each a list of requirements."""
+    told = [{"matchExpressions": list(each)} for each in wanted]
+    return {"spec": {"affinity": {"nodeAffinity": {REQUIRED: {"nodeSelectorTerms": told}}}}}
+
+
+@both
+@pytest.mark.checklist("230", "232", "233", "237", "241")
+def test_each_patch_has_its_answer(revision):
+    """Each patch is tried by itself: allowed or refused with code and words, with the nodes before and after."""
+    c = gated(revision, nodeSelector={ZONE: "a"})
+    before = c.digest()
+    answers = c.may("pod/app", {"spec": {"nodeSelector": {VM: "spot"}}}, "{spec: {nodeSelector: {zone: null}}}",
+                    {"spec": {"nodeSelector": {ZONE: "b"}}}, {"spec": {"nodeSelector": None}},
+                    terms([requirement(VM, "In", "demand")]))  # fmt: skip
+    assert [True, True, False, False, True] == [row.allowed for row in answers]
+    assert [200, 200, 422, 422, 200] == [row.code for row in answers]
+    assert ["narrower", "same", "different", "wider", "narrower"] == [row.relation for row in answers]
+    assert [("a1",), ("a1", "a2"), ("b1", "b2"), ("a1", "a2", "b1", "b2"), ("a2",)] == [row.after for row in answers]
+    assert {("a1", "a2")} == {row.before for row in answers}
+    assert "only additions to spec.nodeSelector are allowed" in answers[2].message
+    assert not answers.allowed
+    assert before == c.digest()
+    bare = gated(revision, gates=(), nodeSelector={ZONE: "a"}).may("pod/app", {"spec": {"nodeSelector": {VM: "spot"}}})
+    assert (False, "narrower") == (bare[0].allowed, bare[0].relation)
+    assert "the pod has no scheduling gate" in bare[0].explanation
+
+
+@both
+@pytest.mark.checklist("236", "242", "245")
+def test_a_refused_widening_has_a_witness(revision):
+    """The witness is a node of the cluster, or a constructed one whose manifest, once applied, the pod would match."""
+    c = gated(revision, nodeSelector={ZONE: "a"})
+    real, = c.may("pod/app", {"spec": {"nodeSelector": {ZONE: "b"}}})
+    assert (True, "b1") == (real.witness.real, real.witness.name)
+    built, = c.may("pod/app", {"spec": {"nodeSelector": {ZONE: "c"}}})
+    assert (False, {ZONE: "c"}) == (built.witness.real, dict(built.witness.node.metadata.labels))
+    c.apply(built.witness.yaml)
+    again, = c.may("pod/app", {"spec": {"nodeSelector": {ZONE: "c"}}})
+    assert ("new-node", True, ("new-node",)) == (again.witness.name, again.witness.real, again.after)
+    added, = gated(revision, affinity=required({ZONE: ["a"]})).may(
+        "pod/app", terms([requirement(ZONE, "In", "a")], [requirement(VM, "Exists")]))
+    assert ("b1", "wider") == (added.witness.name, added.relation)
+    assert "it would widen the set of nodes: b1 would newly match" in repr(added)
+
+
+@both
+@pytest.mark.checklist("237")
+def test_a_refused_narrowing_is_explained(revision):
+    """The rule is about requirements as written: one that leaves fewer nodes may be refused, and the answer says so."""
+    c = gated(revision, affinity=required({ZONE: ["a", "b"]}))
+    for change in (terms([requirement(ZONE, "In", "a")]),
+                   terms([requirement(ZONE, "In", "a", "b"), requirement(VM, "In", "x")],
+                         [requirement(ZONE, "In", "a"), requirement(VM, "In", "spot")])):
+        row, = c.may("pod/app", change)
+        assert (False, "narrower", None) == (row.allowed, row.relation, row.witness)
+        assert row.explanation.startswith("no node that can exist would newly match")
+        assert "compares requirements as written, not nodes" in row.explanation
+
+
+def test_other_rules_are_named():
+    """Pod affinity, a gate more, a toleration less: the rule that is broken, not a widening."""
+    c = gated(tolerations=[{"key": "k", "operator": "Exists"}])
+    rows = c.may("pod/app", {"spec": {"affinity": apart(ZONE, app="x")}}, {"spec": {"tolerations": None}},
+                 {"spec": {"schedulingGates": [{"name": "example.com/quota"}, {"name": "more"}]}},
+                 {"spec": {"nodeSelector": 7}}, {"spec": {"nodeSelector": {"<b>": "x"}}})  # fmt: skip
+    assert ["same", "same", "same", "unknown", "narrower"] == [row.relation for row in rows]
+    for row, words in zip(rows, ("pod anti-affinity and spread constraints are immutable", "tolerations may be added",
+                                 "scheduling gates may be removed", "leaves nothing that the API server can read",
+                                 ""), strict=True):  # fmt: skip
+        assert words in row.explanation
+    assert [422, 422, 422, 400, 422] == [row.code for row in rows]
+    assert "<b>" not in rows._repr_html_()
+    assert "&lt;b&gt;" in rows._repr_html_()
+
+
+@pytest.mark.checklist("229", "252")
+def test_the_feature_gate_is_named():
+    """With PodSchedulingReadiness off in the API server the narrowing of a gated pod is refused for that reason."""
+    from kvolsched.revision import revision_named
+
+    off = revision_named("upstream").with_gates({"kube-apiserver": {"PodSchedulingReadiness": False}})
+    row, = gated(off).may("pod/app", {"spec": {"nodeSelector": {ZONE: "a"}}})
+    assert (False, 422) == (row.allowed, row.code)
+    assert "feature gate PodSchedulingReadiness is off" in row.explanation
+
+
+def test_json_patches_and_bad_input():
+    """JSON patches are lists of operations; unknown pods, kinds and texts of two documents are one clear error."""
+    c = gated(nodeSelector={ZONE: "a"})
+    row, = c.may("app", [{"op": "remove", "path": "/spec/nodeSelector"}], kind="json")
+    assert (False, "wider") == (row.allowed, row.relation)
+    row, = c.may("app", [{"op": "remove", "path": "/spec/none"}], kind="json")
+    assert (False, "unknown") == (row.allowed, row.relation)
+    with pytest.raises(KeyError, match="no pod pod/other"):
+        c.may("pod/other", {})
+    with pytest.raises(ValueError, match="no kind of patch is called 'mine'"):
+        c.may("pod/app", {}, kind="mine")
+    with pytest.raises(ValueError, match="one YAML document; this text has 2"):
+        c.may("pod/app", "{}\n---\n{}")
+    assert repr(c.may("pod/app")).startswith("default/app is held by example.com/quota; 2 of 4 nodes match now (a1, a2)")
+
+
+# -- the witness as a decision procedure -------------------------------------------------------------------------------
+
+KEYS = (ZONE, RACK, "gen")
+texts = st.sampled_from(["a", "b", "1", "2", "07", "x y"])
+operators = st.one_of(
+    st.tuples(st.sampled_from(["In", "NotIn"]), st.lists(texts, min_size=1, max_size=2)),
+    st.tuples(st.sampled_from(["Exists", "DoesNotExist"]), st.just([])),
+    st.tuples(st.sampled_from(["Gt", "Lt"]), st.sampled_from([["0"], ["1"], ["2"], ["5"], ["-3"], ["a"]])),
+)
+expressions = st.tuples(st.sampled_from(KEYS), operators).map(lambda pair: requirement(pair[0], pair[1][0], *pair[1][1]))
+fields = st.tuples(st.sampled_from(["In", "NotIn"]), st.sampled_from(["n1", "n2", "UPPER"])).map(
+    lambda pair: requirement("metadata.name", pair[0], pair[1]))
+selecting = st.fixed_dictionaries({
+    "nodeSelector": st.dictionaries(st.sampled_from(KEYS), texts, max_size=2),
+    "terms": st.one_of(st.none(), st.lists(st.tuples(st.lists(expressions, max_size=3), st.lists(fields, max_size=1)),
+                                           min_size=1, max_size=3)),
+})  # fmt: skip
+
+
+def selecting_pod(wanted):
+    """A pod with these directives, unchecked."""
+    made = pod("app", nodeSelector=wanted["nodeSelector"])
+    if wanted["terms"] is not None:
+        told = [{"matchExpressions": by_label, "matchFields": by_field} for by_label, by_field in wanted["terms"]]
+        made["spec"]["affinity"] = {"nodeAffinity": {REQUIRED: {"nodeSelectorTerms": told}}}
+    return manifest.from_plain(made)
+
+
+# Every class of values that the requirements above can tell apart, by hand, and some values more.
+VALUES = (None, "", "a", "b", "c", "0", "1", "2", "3", "4", "5", "6", "07", "7", "01", "9223372036854775808")
+EVERY = [Node(metadata=ObjectMeta(name=name, labels=Frozen({k: v for k, v in zip(KEYS, values, strict=True) if v is not None})))
+         for name in ("n1", "n2", "n3") for values in itertools.product(VALUES, repeat=len(KEYS))]
+
+
+@given(selecting, selecting)
+def test_a_witness_newly_matches_and_none_means_no_node(one, other):
+    """A witness matches after and not before; if there is none, no node of an exhaustive list newly matches either."""
+    before, after = selecting_pod(one), selecting_pod(other)
+    found = find_witness(before, after)
+    if found is None:
+        keys = {*one["nodeSelector"], *other["nodeSelector"],
+                *(part["key"] for told in (one, other) for by_label, _ in told["terms"] or () for part in by_label)}
+        few = (each for each in EVERY if set(each.metadata.labels) <= keys)
+        assert [] == [each for each in few
+                      if matches_node_affinity(after, each) and not matches_node_affinity(before, each)]
+    else:
+        assert matches_node_affinity(after, found.node)
+        assert not matches_node_affinity(before, found.node)
+
+
+@given(selecting, selecting)
+def test_a_real_witness_is_preferred(one, other):
+    """If a node of the cluster newly matches, the first such is the witness; one exists only if one can be made."""
+    before, after = selecting_pod(one), selecting_pod(other)
+    few = EVERY[::97]
+    newly = [each for each in few if matches_node_affinity(after, each) and not matches_node_affinity(before, each)]
+    found = find_witness(before, after, few)
+    assert (newly[:1] == [found.node]) if newly else (found is None or not found.real)
+
+
+@given(selecting)
+def test_what_adds_requirements_has_no_witness(one):
+    """Directives with one requirement more in every term select no new node."""
+    before = selecting_pod(one)
+    assume(one["terms"])
+    more = [([*by_label, requirement(HOST, "Exists")], by_field) for by_label, by_field in one["terms"] if by_label or by_field]
+    assume(more)
+    assert find_witness(before, selecting_pod({**one, "terms": more})) is None
+
+
+RECORDED = Path(__file__).parent / "conformance" / "pod-update.jsonl.gz"
+NARROWING = ("nodeSelectorTerms", "spec.nodeSelector")
+
+
+def recorded_updates():
+    """The recorded updates of gated pods, with the errors of a real API server."""
+    with gzip.open(RECORDED, "rt", encoding="utf-8") as lines:
+        for line in lines:
+            case = json.loads(line)
+            if case["old"]["spec"].get("schedulingGates"):
+                yield case
+
+
+def test_recorded_answers_agree_with_the_witness():
+    """No accepted update of a gated pod has a witness; every recorded refusal is refused, each with an explanation."""
+    counted = {"allowed": 0, "widening": 0, "as written": 0}
+    for case in recorded_updates():
+        errors = case["expect"]["errors"]
+        c = Cluster.from_manifests([case["old"]])
+        old, new = c.objects("pods")[0], case["new"]
+        row, = c.may(f"pod/{old.metadata.name}", [{"op": "add", "path": "/spec", "value": new["spec"]},
+                                                  {"op": "add", "path": "/metadata/labels",
+                                                   "value": new["metadata"].get("labels", {})}], kind="json")  # fmt: skip
+        assert (not errors) == row.allowed, case["id"]
+        if row.allowed:
+            assert row.witness is None, case["id"]
+            counted["allowed"] += 1
+        elif any(place in error for error in errors for place in NARROWING):
+            assert row.explanation, case["id"]
+            counted["widening" if row.witness is not None else "as written"] += 1
+    assert min(counted.values()) > 5, counted
