@@ -11,7 +11,7 @@ from .cluster_core import ClusterCore
 from .cluster_rules import ClusterRules
 
 if TYPE_CHECKING:
-    from .explain import Diff, Passes, Story
+    from .explain import Diff, Fits, Passes, Story
     from .explore import Exploration, Sample
     from .fix import Fixes
     from .kubectl import Description, Listing, Listings
@@ -47,6 +47,21 @@ class Cluster(ClusterRules):
         from .explain import passes
 
         return passes(self, pod)
+
+    def fits(self, pod: str) -> Fits:
+        """Return the nodes that fit a pod by its last pass, why others do not, and the scores of those that fit.
+
+        >>> import kvolsched
+        >>> c = kvolsched.scenario("zonal-example")
+        >>> _ = c.step("scheduler")
+        >>> c.fits("my-pod")
+        2 of 4 nodes fit pod/my-pod: node-a, node-b; node-a is chosen
+          node-a-small  NodeResourcesFit  Insufficient cpu
+          node-c        VolumeBinding     node(s) didn't find available persistent volumes to bind
+        """
+        from .explain import fits
+
+        return fits(self, pod)
 
     def diff(self, other: ClusterCore) -> Diff:
         """Show how the objects of two clusters differ."""

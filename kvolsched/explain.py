@@ -404,3 +404,69 @@ def judge_last_pass(cluster: ClusterCore, pod: Key) -> Pass | None:
     ranking = rank(judgement) if len(judgement.rows) > 1 else None  # a single node needs no score
     changed = note is not None and note.fingerprint != judgement.fingerprint.hex()
     return Pass(pod, note.number if note else 0, judgement, ranking, note.node if note else "", changed)
+
+
+class NodeScore(NamedTuple):
+    """What one plugin gives a node: its raw score, the same from 0 to 100, and that times the plugin's weight."""
+
+    raw: float
+    normalised: int
+    weighted: int
+
+
+@attrs.frozen(repr=False)
+class Fits:
+    """The nodes that fit a pod by its last pass, why the others do not, and how those that fit were scored."""
+
+    about: str
+    nodes: tuple[str, ...]
+    """The nodes that fit, sorted; a value of this class is iterated and compared by them."""
+    rejected: Mapping[str, tuple[str, ...]]
+    """Node -> the plugin that rejects it first, then its reasons."""
+    scores: Mapping[str, Mapping[str, NodeScore]]
+    """Node -> plugin -> score; empty if fewer than two nodes fit: then nothing is scored."""
+    chosen: str
+    """The node that the pass chose, "" for none."""
+
+    def __len__(self) -> int:
+        return len(self.nodes)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.nodes)
+
+    def __contains__(self, node: object) -> bool:
+        return node in self.nodes
+
+    def __repr__(self) -> str:
+        count, all_nodes = len(self.nodes), len(self.nodes) + len(self.rejected)
+        choice = f"; {self.chosen} is chosen" if self.chosen else ""
+        names = f": {', '.join(self.nodes)}" if self.nodes else ""
+        head = f"{count} of {all_nodes} nodes fit {self.about}{names}{choice}"
+        table = [(f"  {node}", plugin, ", ".join(reasons)) for node, (plugin, *reasons) in self.rejected.items()]
+        return "\n".join([hanging_indent([head], 2), *([_align_columns(table)] if table else [])])
+
+
+def fits(cluster: ClusterCore, pod: str) -> Fits:
+    """Return which nodes fit a pod by its last pass up to now, judged again; without a pass, by what is seen now.
+
+    Raises:
+        KeyError: there is no such pod.
+    """
+    key = key_of(cluster[pod if "/" in pod else f"pod/{pod}"])
+    found = judge_last_pass(cluster, key)
+    if found is None:
+        raise KeyError(f"the scheduler has not seen {ref(key)} yet")
+    judged, ranking = found.judgement, found.ranking
+    rejected = {}
+    for node in judged.nodes:
+        if node not in judged.feasible:
+            first = judged.first_rejecting[node]
+            outside = ", ".join(each.plugin for each in judged.restrictions)
+            rejected[node] = (first, *judged.rejection(node)[0]) if first else (outside, "outside the nodes it allows")
+    scored = ranking.nodes if ranking is not None else ()
+    scores = {node: _scores(ranking, node) for node in scored if ranking is not None}
+    return Fits(ref(key), judged.feasible, rejected, scores, found.chosen)
+
+
+def _scores(ranking: Ranking, node: str) -> Mapping[str, NodeScore]:
+    return {plugin: NodeScore(*values) for plugin, values in ranking.scores_of(node).items()}

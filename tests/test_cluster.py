@@ -194,3 +194,20 @@ def test_story_of_an_object():
     cluster.run()
     told = repr(cluster.story("pvc/my-pvc"))
     assert told.index("selectedNode") < told.index("volumeName") < told.index("Bound")
+
+
+def test_the_nodes_that_fit_with_reasons_and_scores():
+    """A pod's last pass as data: who fits, who rejects the others and why, each plugin's score, and the choice."""
+    c = scenario("zonal-example")
+    c.run("pod/my-pod Running")
+    assert ("node-a",) == c.fits("my-pod").nodes
+    c.goto(c.passes("my-pod")[0].step)
+    fits = c.fits("pod/my-pod")
+    assert ["node-a", "node-b"] == list(fits)
+    assert "node-b" in fits
+    assert "node-c" not in fits
+    assert ("NodeResourcesFit", "Insufficient cpu") == fits.rejected["node-a-small"]
+    assert (84.0, 84, 84) == tuple(fits.scores["node-a"]["NodeResourcesFit"])
+    assert repr(fits).startswith("2 of 4 nodes fit pod/my-pod: node-a, node-b; node-a is chosen\n  node-a-small  Node")
+    with pytest.raises(KeyError, match="no pod/other"):
+        c.fits("other")

@@ -6,10 +6,8 @@ Everything goes through the public API.
 from manifests import ZONE
 
 from kvolsched import Cluster
-from kvolsched.api.text import manifest
-from kvolsched.explain import judge_last_pass
 from kvolsched.results import ApplyRefused
-from kvolsched.world.apiserver import key_of
+from kvolsched.scenario import SCRIPT_WORDS
 
 QUIET = {"kubelet": {"absent": True}}
 
@@ -19,14 +17,14 @@ def cluster(*objects, revision="design", seed=0, **components):
     return Cluster.from_manifests(list(objects), revision=revision, seed=seed, components=components)
 
 
-def judgement(of, name):
-    """Return the scheduler's judgement of a pod from its last pass."""
-    return judge_last_pass(of, key_of(of[f"pod/{name}"]))
-
-
 def fits(of, name):
     """Return the nodes that fit a pod, sorted."""
-    return sorted(judgement(of, name).judgement.feasible)
+    return list(of.fits(name))
+
+
+def scores(of, name, plugin):
+    """Return what a plugin gives each node that fits a pod: {node: (raw, normalised, weighted)}."""
+    return {node: tuple(found[plugin]) for node, found in of.fits(name).scores.items() if plugin in found}
 
 
 def where(of, *names):
@@ -66,7 +64,7 @@ def merged(old, change):
 
 def patch(of, reference, **change):
     """Change an object as a user, by a merge patch of its fields."""
-    return of.edit(reference, lambda old: manifest.from_plain(merged(manifest.to_plain(old), change)))
+    return SCRIPT_WORDS["patch"](of, {reference: change})
 
 
 def refusal(act, *args, **kwargs):

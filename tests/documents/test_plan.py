@@ -2,10 +2,11 @@
 
 import attrs
 import pytest
-from documents.clusters import QUIET, cluster, judgement, message, patch, reach, refusal, where
+from documents.clusters import QUIET, cluster, message, patch, reach, refusal, where
 from manifests import HOST, RACK, ZONE, apart, claim, csi_node, node, pod, spread, storage_class, volume
 
 from kvolsched.api.text import manifest
+from kvolsched.explain import judge_last_pass
 from kvolsched.explore import UserAct, explore
 from kvolsched.revision import revision_named
 from kvolsched.scheduler.columns.pod_counts import AffinityTerm
@@ -106,7 +107,7 @@ def test_what_anti_affinity_in_any_domain_has_to_look_at(monkeypatch):
         c = cluster(*made, *others, revision="upstream")
         c.apply(pod("app", labels=FOO, affinity=apart(key, **FOO), **spec))
         c.run("pod/app scheduled", seconds=30)
-        plugin, seen = c.revision.profile.plugin("InterPodAffinity"), judgement(c, "app").judgement.seen
+        plugin, seen = c.revision.profile.plugin("InterPodAffinity"), judge_last_pass(c, key_for("pod/app")).judgement.seen
         asked.clear()
         for each in seen.all_nodes():
             assert plugin.rule(c["pod/app"], each, seen)

@@ -4,7 +4,7 @@ from itertools import combinations, product
 
 import attrs
 import pytest
-from documents.clusters import cluster, events, fits, judgement, message, reach, refusal, where, zones
+from documents.clusters import cluster, events, fits, message, reach, refusal, where, zones
 from manifests import HOST, RACK, ZONE, claim, csi_node, node, pod, required, storage_class, volume
 
 from kvolsched import example
@@ -202,9 +202,8 @@ def test_zone_labels_and_affinity_must_both_hold(revision):
                 claim("data", bound="disk"), pod("app", "data"), revision=revision)
     c.run("pod/app Running")
     assert ["a1"] == fits(c, "app")
-    judged = judgement(c, "app").judgement
-    assert (CONFLICT[revision], ELSEWHERE) == (judged.cell("a2", "VolumeBinding").reason,
-                                               judged.cell("b1", "VolumeZone").reason)
+    assert CONFLICT[revision] in c.verdict("app", "a2", "VolumeBinding")
+    assert ELSEWHERE in c.verdict("app", "b1", "VolumeZone")
 
 
 @both
@@ -259,7 +258,7 @@ def test_affinity_counts_for_bound_volumes_here_and_for_free_ones_in_matching(re
                     pod("app", "data"), revision=revision)
     bound.run("pod/app scheduled", seconds=60)
     assert ["a1"] == fits_at_first(bound)
-    assert CONFLICT[revision] == judgement(bound, "app").judgement.cell("b1", "VolumeBinding").reason
+    assert ("VolumeBinding", CONFLICT[revision]) == bound.fits("app").rejected["b1"]
 
 
 @pytest.mark.checklist("127")

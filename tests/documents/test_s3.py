@@ -3,7 +3,7 @@
 from itertools import combinations
 
 import pytest
-from documents.clusters import cluster, fits, judgement, message, refusal, where, zones
+from documents.clusters import cluster, fits, message, refusal, scores, where, zones
 from hypothesis import given
 from hypothesis import strategies as st
 from manifests import HOST, RACK, ZONE, apart, claim, node, pod, required, spread, storage_class, together
@@ -145,9 +145,9 @@ def test_tables_of_the_document(counts, closed, hard, values, items):
     assert hard.split() == asked(zonal(*counts, closed=closed), spread(**FOO))
     c = zonal(*counts, closed=closed)
     assert sorted(values) == asked(c, spread(soft=True, **FOO))
-    ranking = judgement(c, "app").ranking
-    assert values == {name: ranking.scores_of(name)["PodTopologySpread"][0] for name in values}
-    spoken = {name: ranking.scores_of(name)["PodTopologySpread"][1] for name in values}
+    given = scores(c, "app", "PodTopologySpread")
+    assert values == {name: raw for name, (raw, _, _) in given.items()}
+    spoken = {name: normalised for name, (_, normalised, _) in given.items()}
     best = {name for name in values if values[name] == min(values.values())}
     assert best == {name for name in spoken if spoken[name] == max(spoken.values())}
     assert where(c, "app")[0] in best
@@ -160,10 +160,10 @@ def test_a_soft_constraint_ranks_and_several_add_up():
     made += [pod("p1", labels=FOO, running_on="a1"), pod("p2", labels=FOO, running_on="a1"), pod("p3", labels=FOO, running_on="b1")]
     c = cluster(*made)
     asked(c, spread(ZONE, 2, soft=True, **FOO), spread(HOST, soft=True, **FOO))
-    ranking = judgement(c, "app").ranking
+    given = scores(c, "app", "PodTopologySpread")
     assert {"a1": (2 - 1 - 2) + (2 - 0 - 1), "a2": (2 - 1 - 2) + (0 - 0 - 1), "b1": (1 - 1 - 2) + (1 - 0 - 1)} == {
-        name: ranking.scores_of(name)["PodTopologySpread"][0] for name in ("a1", "a2", "b1")}
-    assert [0, 100, 100, 0] == [ranking.scores_of(name)["PodTopologySpread"][1] for name in ("a1", "a2", "b1", "none")]
+        name: given[name][0] for name in ("a1", "a2", "b1")}
+    assert [0, 100, 100, 0] == [given[name][1] for name in ("a1", "a2", "b1", "none")]
 
 
 # -- when it is asked --------------------------------------------------------------------------------------------------
@@ -354,7 +354,7 @@ def test_spreading_inside_affinity_would_only_filter():
 
     inside = zonal(2, 1, 0, closed="c").with_plugin(even, name="EvenInAffinity")
     assert ["b1"] == asked(inside)
-    assert "EvenInAffinity" not in getattr(judgement(inside, "app").ranking, "raw", {})
+    assert {} == scores(inside, "app", "EvenInAffinity")
     beside = zonal(2, 1, 0, closed="c")
     assert ["a1", "b1"] == asked(beside, spread(soft=True, **FOO))
     assert ["b1"] == where(beside, "app")
