@@ -2,23 +2,230 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 from . import user_commands
-from .cluster_core import ClusterCore
-from .results import CommandResult
+from .api.kinds.kind import find_kind
+from .api.text import manifest
+from .cluster_core import USER, ClusterCore
+from .results import ApplyRefused, CommandResult
+from .user_commands import reference_to
+from .world.apiserver import RefusedWrite, Write, key_of, moment
+from .world.manifest_patch import ManifestPatch
 
 
 class ClusterActs(ClusterCore):
     """The core with kubectl's commands. Each goes through admission, and raises `ApplyRefused` if it is refused."""
 
+    # -- any object --------------------------------------------------------------------------------------------
+
+    def patch(self, reference: str, change: Any, kind: str = "merge") -> CommandResult:
+        """Patch one object, as `kubectl patch` does.
+
+        Args:
+            reference: the object, such as `pod/web-0` or `deployment/shop/web`.
+            change: a mapping or its YAML; for a JSON patch a list of operations.
+            kind: "merge" (RFC 7386), "strategic" (lists merge by their keys, with directives) or "json" (RFC 6902).
+
+        Raises:
+            KeyError: the reference names no object.
+            ValueError: there is no such kind of patch.
+            ApplyRefused: the API server refuses.
+
+        >>> from kvolsched import scenario
+        >>> c = scenario("zonal-example")
+        >>> c.patch("node/node-a", {"metadata": {"labels": {"disk": "ssd"}}})
+        node/node-a patched
+        >>> c.patch("node/node-a", [{"op": "remove", "path": "/metadata/labels/disk"}], kind="json")
+        node/node-a patched
+        """
+        data = manifest.read_plain(change, "patch")[0] if isinstance(change, str) else change
+        changed = self._patched(reference, data, f"user patches {reference}", kind=kind)
+        return self._line(reference, "patched" if changed else "patched (no change)")
+
+    def label(
+        self, reference: str, *changes: str | Mapping[str, str | None], overwrite: bool = False, **labels: str | None
+    ) -> CommandResult:
+        """Set and remove labels of one object, as `kubectl label` does.
+
+        Args:
+            reference: the object.
+            changes: `key=value`, `key-` to remove, or a mapping (None removes).
+            overwrite: whether a label may replace another value.
+            labels: further labels by name.
+
+        Raises:
+            KeyError: the reference names no object.
+            ValueError: a label has another value already.
+            ApplyRefused: the API server refuses.
+
+        >>> from kvolsched import scenario
+        >>> c = scenario("zonal-example")
+        >>> c.label("node/node-a", "disk=ssd", rack="r1")
+        node/node-a labeled
+        >>> c.label("node/node-a", "disk-")
+        node/node-a unlabeled
+        """
+        obj, wanted = self[reference], user_commands.label_changes(changes, labels)
+        data = user_commands.label_patch(obj, wanted, overwrite=overwrite)
+        changed = self._patched(reference, data, f"user labels {reference} {_changes(wanted)}")
+        done = "unlabeled" if all(value is None for value in wanted.values()) else "labeled"
+        return self._line(reference, done if changed else "not labeled")
+
+    def annotate(
+        self, reference: str, *changes: str | Mapping[str, str | None], overwrite: bool = False, **texts: str | None
+    ) -> CommandResult:
+        """Set and remove annotations of one object, as `kubectl annotate` does; see `label` for the arguments.
+
+        Raises:
+            KeyError: the reference names no object.
+            ValueError: an annotation has another value already.
+            ApplyRefused: the API server refuses.
+
+        >>> from kvolsched import scenario
+        >>> c = scenario("zonal-example")
+        >>> c.annotate("pvc/my-pvc", "volume.kubernetes.io/selected-node=node-a")
+        persistentvolumeclaim/my-pvc annotated
+        """
+        obj, wanted = self[reference], user_commands.label_changes(changes, texts)
+        data = user_commands.annotation_patch(obj, wanted, overwrite=overwrite)
+        self._patched(reference, data, f"user annotates {reference} {_changes(wanted)}")
+        return self._line(reference, "annotated")
+
+    # -- nodes -------------------------------------------------------------------------------------------------
+
     def cordon(self, node: str) -> CommandResult:
-        """Mark a node unschedulable, as `kubectl cordon` does."""
-        return self.edit(f"node/{node}", user_commands.cordon, f"user cordons {node}", "cordoned")
+        """Mark a node unschedulable, as `kubectl cordon` does.
+
+        >>> from kvolsched import scenario
+        >>> scenario("zonal-example").cordon("node-a")
+        node/node-a cordoned
+        """
+        return self.edit(reference_to("node", node), user_commands.cordon, f"user cordons {node}", "cordoned")
 
     def uncordon(self, node: str) -> CommandResult:
-        """Mark a node schedulable again, as `kubectl uncordon` does."""
-        return self.edit(f"node/{node}", user_commands.uncordon, f"user uncordons {node}", "uncordoned")
+        """Mark a node schedulable again, as `kubectl uncordon` does.
 
-    def taint(self, node: str, taint: str) -> CommandResult:
-        """Add a taint `key=value:Effect` to a node, as `kubectl taint` does."""
-        words = f"user taints {node} {taint}"
-        return self.edit(f"node/{node}", lambda old: user_commands.add_taint(old, taint), words, "tainted")
+        >>> from kvolsched import scenario
+        >>> scenario("zonal-example").uncordon("node-a")
+        node/node-a unchanged
+        """
+        return self.edit(reference_to("node", node), user_commands.uncordon, f"user uncordons {node}", "uncordoned")
+
+    def taint(self, node: str, *taints: str, overwrite: bool = False) -> CommandResult:
+        """Add and remove taints of a node, as `kubectl taint` does.
+
+        Args:
+            node: the node.
+            taints: `key=value:Effect`, `key:Effect`; with a final `-` the taint is removed: `key:Effect-`, `key-`.
+            overwrite: whether a taint may replace one of the same key and effect.
+
+        Raises:
+            KeyError: there is no such node.
+            ValueError: a text is no taint, a taint is there already, or one to remove is not.
+
+        >>> from kvolsched import scenario
+        >>> c = scenario("zonal-example")
+        >>> c.taint("node-a", "dedicated=db:NoSchedule")
+        node/node-a tainted
+        >>> c.taint("node-a", "dedicated-")
+        node/node-a untainted
+        """
+        reference = reference_to("node", node)
+        new, word = user_commands.change_taints(self[reference], taints, overwrite=overwrite)
+        verb = "untaints" if word == "untainted" else "taints"
+        return self.edit(reference, lambda _old: new, f"user {verb} {node} {' '.join(taints)}", word)
+
+    def untaint(self, node: str, *taints: str) -> CommandResult:
+        """Remove taints from a node: `key` (every effect) or `key:Effect`.
+
+        Raises:
+            KeyError: there is no such node.
+            ValueError: the node has no such taint.
+
+        >>> from kvolsched import scenario
+        >>> c = scenario("zonal-example")
+        >>> _ = c.taint("node-a", "dedicated=db:NoSchedule")
+        >>> c.untaint("node-a", "dedicated:NoSchedule")
+        node/node-a untainted
+        """
+        return self.taint(node, *(f"{taint.removesuffix('-')}-" for taint in taints))
+
+    # -- workloads and pods ------------------------------------------------------------------------------------
+
+    def scale(self, reference: str, replicas: int) -> CommandResult:
+        """Set the number of replicas of a workload, as `kubectl scale` does.
+
+        Raises:
+            KeyError: the reference names no object.
+            ValueError: its kind has no replicas, or the number is negative.
+
+        >>> from kvolsched import Cluster
+        >>> c = Cluster()
+        >>> _ = c.apply({"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "web"},
+        ...     "spec": {"selector": {"matchLabels": {"app": "web"}}, "template": {
+        ...     "metadata": {"labels": {"app": "web"}}, "spec": {"containers": [{"name": "app", "image": "app"}]}}}})
+        >>> c.scale("deployment/web", 3)
+        deployment.apps/web scaled
+        """
+        data = user_commands.scale_patch(self[reference], replicas)
+        self._patched(reference, data, f"user scales {reference} to {replicas}")
+        return self._line(reference, "scaled")
+
+    def rollout_restart(self, reference: str) -> CommandResult:
+        """Replace the pods of a workload by new ones, as `kubectl rollout restart` does.
+
+        Raises:
+            KeyError: the reference names no object.
+            ValueError: its kind cannot be restarted, or it was restarted in this second.
+
+        >>> from kvolsched import Cluster
+        >>> c = Cluster()
+        >>> _ = c.apply({"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "web"},
+        ...     "spec": {"selector": {"matchLabels": {"app": "web"}}, "template": {
+        ...     "metadata": {"labels": {"app": "web"}}, "spec": {"containers": [{"name": "app", "image": "app"}]}}}})
+        >>> c.rollout_restart("deployment/web")
+        deployment.apps/web restarted
+        """
+        data = user_commands.restart_patch(self[reference], moment(self.world.log))
+        self._patched(reference, data, f"user restarts {reference}")
+        return self._line(reference, "restarted")
+
+    def ungate(self, pod: str, *gates: str) -> CommandResult:
+        """Remove scheduling gates from a pod: those named, or all.
+
+        Raises:
+            KeyError: there is no such pod.
+            ValueError: the pod has no such gate.
+
+        >>> from kvolsched import Cluster
+        >>> c = Cluster()
+        >>> _ = c.apply({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "job"}, "spec": {
+        ...     "schedulingGates": [{"name": "example.com/quota"}], "containers": [{"name": "app", "image": "app"}]}})
+        >>> c.ungate("job")
+        pod/job ungated
+        """
+        reference = reference_to("pod", pod)
+        data = user_commands.without_gates(self[reference], gates)
+        what = f"the gate{'s' if len(gates) > 1 else ''} {', '.join(gates)}" if gates else "every gate"
+        changed = self._patched(reference, data, f"user removes {what} of {reference}")
+        return self._line(reference, "ungated" if changed else "unchanged")
+
+    # -- the write ---------------------------------------------------------------------------------------------
+
+    def _patched(self, reference: str, data: Any, words: str, kind: str = "merge") -> bool:
+        """Send a patch as the user, and say whether it changed anything."""
+        write = Write("patch", key_of(self[reference]), ManifestPatch(data, kind), words=words)
+        outcome = self.world.perform(USER, [write], words)[0]
+        if isinstance(outcome, RefusedWrite):
+            raise ApplyRefused([outcome])
+        return outcome.changed
+
+    def _line(self, reference: str, done: str) -> CommandResult:
+        key = key_of(self[reference])
+        return CommandResult((f"{find_kind(key.kind).singular}/{key.name} {done}",))
+
+
+def _changes(changes: Mapping[str, str | None]) -> str:
+    return " ".join(f"{key}-" if value is None else f"{key}={value}" for key, value in changes.items())

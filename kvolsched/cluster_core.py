@@ -17,7 +17,7 @@ from . import user_commands
 from .api.kinds.kind import KINDS, KINDS_BY_NAME, find_kind
 from .api.text import dump_checks, manifest
 from .api.text.python_gc import infrequent_gc
-from .component_names import COMPONENT_NAMES
+from .component_names import COMPONENT_NAMES, find_component
 from .results import ApplyRefused, CommandResult, PossibleTurns, Run, Step
 from .revision import Revision, revision_named
 from .world.apiserver import EPOCH, ORIGIN, RefusedWrite, Write, key_for, key_of, moment, ref, uid_of
@@ -195,10 +195,16 @@ class ClusterCore:
             if actor.name == name or process.name == component or actor.name.endswith(f" {name}")
         }
         if not meant:
-            self.world.find(name)
+            component = self._component(name, "actor")
+            meant = {actor.name for actor in self.world.processes[component].component.actors}
         waiting = sorted((each.since, each.actor) for each in self.world.next_actors() if each.actor in meant)
         whole = {component} & set(self.world.processes)  # its actors may only have work for each other
         return list(dict.fromkeys([*(actor for _, actor in waiting), *sorted(meant), *whole]))
+
+    def _component(self, name: str, what: str = "component") -> str:
+        """Return the name of the component that a user means (see `find_component`)."""
+        processes = self.world.processes.values()
+        return find_component(name, {p.name: [actor.name for actor in p.component.actors] for p in processes}, what)
 
     def run(
         self, until: str | Callable[[Self], bool] | None = None, *, steps: int = 100_000, seconds: float = 3_600.0,
@@ -276,13 +282,13 @@ class ClusterCore:
         """Return the object with a reference such as `pod/web-0`, `pv/disk` or `pvc/shop/data`.
 
         Raises:
-            KeyError: there is no such object; the message lists the objects of the kind.
+            KeyError: there is no such object; the message has the nearest names and lists the objects of the kind.
         """
         key = key_for(reference)
         found = self.world.log.objects.get(key)
         if found is None:
-            existing = sorted(ref(k) for k in self.world.log.objects if k.kind == key.kind)
-            raise KeyError(f"no {reference}; there are: {', '.join(existing[:12]) or 'none of that kind'}")
+            existing = (ref(other) for other in self.world.log.objects if other.kind == key.kind)
+            raise KeyError(user_commands.unknown_reference(ref(key), existing))
         return found
 
     def __contains__(self, reference: str) -> bool:

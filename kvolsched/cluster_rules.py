@@ -34,8 +34,8 @@ class ClusterRules(ClusterActs):
 
     def crash(self, component: str) -> None:
         """Restart a component: it loses its notes and lists every object again."""
-        self.world.crash(component)
+        self.world.crash(self._component(component))
 
     def refuse(self, component: str, nth: int = 1, reason: str = "Conflict") -> None:
         """Refuse the nth write of a component from now on, with this reason."""
-        self.world.refuse(component, nth, reason)
+        self.world.refuse(self._component(component), nth, reason)

@@ -1,5 +1,10 @@
 """The names of components: as people see them (`scheduler`, `PV controller`), and as Kubernetes identifies them."""
 
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from difflib import get_close_matches
+
 COMPONENT_NAMES = {  # display name -> name of the component
     "scheduler": "kube-scheduler", "PV controller": "persistent-volume-binder",
     "StatefulSet controller": "statefulset-controller", "Deployment controller": "deployment-controller",
@@ -9,3 +14,30 @@ COMPONENT_NAMES = {  # display name -> name of the component
     "disruption controller": "disruption-controller",
 }  # fmt: skip
 DISPLAY_NAMES = {component: name for name, component in COMPONENT_NAMES.items()}
+
+
+def find_component(name: str, actors: Mapping[str, Iterable[str]], what: str = "component") -> str:
+    """Return the component that a name means: its own, the one that people see, or that of one of its actors.
+
+    Args:
+        name: what a user wrote.
+        actors: component -> the names of its actors, in the order of the lanes.
+        what: what it is called in the message.
+
+    Raises:
+        LookupError: no component has this name; the message has the nearest names and lists the components.
+    """
+    meant = {display.lower(): component for display, component in COMPONENT_NAMES.items()}
+    component = meant.get(name.lower(), name)
+    if component in actors:
+        return component
+    owners = [owner for owner, names in actors.items() if any(n == name or n.endswith(f" {name}") for n in names)]
+    if len(owners) == 1:
+        return owners[0]
+    names = {DISPLAY_NAMES.get(owner, owner): owner for owner in actors}
+    listed = ", ".join(shown if shown == owner else f"{shown} ({owner})" for shown, owner in names.items())
+    if owners:
+        raise LookupError(f"{name!r} may mean {' or '.join(owners)}; there are: {listed}")
+    near = get_close_matches(name, [*names, *actors, *(n for each in actors.values() for n in each)], n=2)
+    hint = f"; did you mean {' or '.join(near)}?" if near else ""
+    raise LookupError(f"no {what} is called {name!r}; there are: {listed}{hint}")

@@ -1,8 +1,4 @@
-"""Kubectl's commands as functions of objects: the merge of `kubectl apply`, cordon, uncordon and taint.
-
-They return the new object; the cluster writes it. As in kubectl, an annotation keeps the last applied manifest, which
-shows what a later manifest no longer contains.
-"""
+"""The merge of `kubectl apply`. An annotation keeps the last applied manifest, which shows what a later one lacks."""
 
 from __future__ import annotations
 
@@ -10,9 +6,9 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from .api.kinds.kind import KINDS_BY_NAME
-from .api.kinds.meta import Frozen, evolve_parts
-from .api.text import manifest, patches
+from ..api.kinds.kind import KINDS_BY_NAME
+from ..api.kinds.meta import Frozen, evolve_parts
+from ..api.text import manifest, patches
 
 LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
 # Fields of metadata that only the server writes; apply ignores them in a manifest.
@@ -100,23 +96,3 @@ def _parse_last_applied(applied: str | None) -> dict[str, Any] | None:
     except ValueError:
         return None
     return found if isinstance(found, dict) else None
-
-
-def cordon(node: Any) -> Any:
-    """Return a node marked unschedulable."""
-    return evolve_parts(node, spec={"unschedulable": True})
-
-
-def uncordon(node: Any) -> Any:
-    """Return a node marked schedulable."""
-    return evolve_parts(node, spec={"unschedulable": False})
-
-
-def add_taint(node: Any, text: str) -> Any:
-    """Return a node with a further taint `key=value:Effect`."""
-    plain = manifest.to_plain(node)
-    head, _, effect = text.rpartition(":")
-    key, _, value = head.partition("=")
-    taints = plain.setdefault("spec", {}).setdefault("taints", [])
-    taints.append({"key": key, "effect": effect, **({"value": value} if value else {})})
-    return manifest.from_plain(plain)

@@ -1,0 +1,27 @@
+"""The examples in docstrings of the public face run as they stand."""
+
+import doctest
+import importlib
+import inspect
+
+import pytest
+
+import kvolsched
+from kvolsched import Cluster
+
+PUBLIC = sorted({"kvolsched", *(getattr(kvolsched, name).__module__ for name in kvolsched.__all__),
+                 *(cls.__module__ for cls in Cluster.__mro__ if cls.__module__.startswith("kvolsched"))})  # fmt: skip
+ACTS = sorted(name for name, _ in inspect.getmembers(kvolsched.cluster_acts.ClusterActs, inspect.isfunction)
+              if name in vars(kvolsched.cluster_acts.ClusterActs) and not name.startswith("_"))  # fmt: skip
+
+
+@pytest.mark.parametrize("module", PUBLIC)
+def test_examples_run(module):
+    """Every example of a public module prints what its docstring says."""
+    assert 0 == doctest.testmod(importlib.import_module(module)).failed
+
+
+@pytest.mark.parametrize("act", ACTS)
+def test_every_act_has_an_example(act):
+    """Each act of the user shows a call that runs."""
+    assert ">>> " in getattr(Cluster, act).__doc__
