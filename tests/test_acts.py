@@ -60,6 +60,17 @@ def test_a_patch_is_refused_in_the_servers_words(cluster):
         cluster.patch("pvc/my-pvc", {}, kind="mrege")
 
 
+def test_a_strategic_patch_merges_lists_by_their_keys():
+    """A container is changed by its name, and others stay; a merge patch replaces the list."""
+    c = Cluster()
+    c.apply(DEPLOYMENT)
+    change = {"spec": {"template": {"spec": {"containers": [{"name": "log", "image": "log"}]}}}}
+    c.patch("deployment/web", change, kind="strategic")
+    assert {"app", "log"} == {each.name for each in c["deployment/web"].spec.template.spec.containers}
+    c.patch("deployment/web", change)
+    assert ["log"] == [each.name for each in c["deployment/web"].spec.template.spec.containers]
+
+
 # -- labels and annotations -----------------------------------------------------------------------------------------
 
 

@@ -1,4 +1,4 @@
-"""A patch of an object as plain data, as a client of the API server sends it: a merge patch or a JSON patch.
+"""A patch of an object as plain data, as a client of the API server sends it: a merge, strategic merge or JSON patch.
 
 Mirrors the PATCH handler of the API server (v1.36.2): the patch is applied to the stored object, then the result goes
 through admission as an update does.
@@ -12,12 +12,16 @@ from typing import Any
 import attrs
 
 from ..api.kinds.meta import freeze, thaw
-from ..api.text import patches
+from ..api.text import patches, strategic_patch
 from ..api.text.convert import from_plain, to_plain
 from ..api.text.fault import ManifestError
 from .apiserver import Denial, conflict_message, key_of
 
-PATCH_KINDS: Mapping[str, Callable[[Any, Any], Any]] = {"merge": patches.merge_patch, "json": patches.json_patch}
+PATCH_KINDS: Mapping[str, Callable[[Any, Any], Any]] = {
+    "merge": patches.merge_patch,
+    "strategic": strategic_patch.strategic_patch,
+    "json": patches.json_patch,
+}
 
 
 @attrs.frozen

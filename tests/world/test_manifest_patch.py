@@ -79,5 +79,5 @@ def test_the_present_version_is_accepted(cluster):
 
 def test_an_unknown_kind_of_patch_lists_those_that_exist():
     """A kind of patch that does not exist is one error with the kinds there are."""
-    with pytest.raises(ValueError, match="no kind of patch is called 'mrege'; there are: merge, json"):
+    with pytest.raises(ValueError, match="no kind of patch is called 'mrege'; there are: merge, strategic, json"):
         ManifestPatch({}, "mrege")

@@ -151,6 +151,27 @@ def _field_type(type_name: str, name: str) -> tuple[str, tuple[str, ...]]:
     return declared["type"], keys
 
 
+@attrs.frozen
+class ListStrategy:
+    """How a field merges: the type of its items (or of the mapping), and how.
+
+    `key`: a list merges by this key; `is_set`: a list of texts that merges; `replaces`: a mapping that is replaced.
+    """
+
+    type: str
+    key: str = ""
+    is_set: bool = False
+    replaces: bool = False
+
+
+def list_strategy(type_name: str, name: str) -> ListStrategy:
+    """Return how a field of a type merges in a strategic merge patch."""
+    field_type, keys = _field_type(type_name, name)
+    field_key = (type_name, name)
+    key = keys[0] if keys else ""
+    return ListStrategy(field_type.removeprefix("[]"), key, field_key in _SETS, field_key in _REPLACED)
+
+
 def _merge_mapping(applied: Mapping[str, Any], wanted: Mapping[str, Any], current: Mapping[str, Any], type_name: str, *,
                    retain: bool = False) -> MergeResult:
     """Merge one mapping; with `retain` only keys of the manifest stay."""
@@ -249,8 +270,8 @@ def _merge_keyed_list(applied: list[PlainObject] | None, wanted: list[PlainObjec
     new = [item[key] for item in wanted if item[key] not in current_items]
     # Go's slices share memory: added items take the indices of deleted ones and are ordered by them.
     index_of |= {name: number for number, name in enumerate(new[: len(current) - len(remaining)], len(remaining))}
-    merged = _interleaved(unnamed, merged_items, [index_of[item[key]] for item in unnamed],
-                          [index_of.get(item[key]) for item in merged_items])
+    merged = interleaved(unnamed, merged_items, [index_of[item[key]] for item in unnamed],
+                         [index_of.get(item[key]) for item in merged_items])
     return MergeResult(merged, patched=True)
 
 
@@ -263,11 +284,11 @@ def _merge_set(applied: list[Any] | None, wanted: list[Any], current: list[Any])
     unnamed = [word for word in current if word not in wanted and word not in removed]
     index_of = {word: number for number, word in enumerate(current)}
     order = [index_of.get(word) for word in wanted]
-    return MergeResult(_interleaved(unnamed, wanted, [index_of[word] for word in unnamed], order), patched=True)
+    return MergeResult(interleaved(unnamed, wanted, [index_of[word] for word in unnamed], order), patched=True)
 
 
-def _interleaved(left: list[Any], right: list[Any], left_indices: Sequence[int],
-                 right_indices: Sequence[int | None]) -> list[Any]:
+def interleaved(left: list[Any], right: list[Any], left_indices: Sequence[int],
+                right_indices: Sequence[int | None]) -> list[Any]:
     """Insert the server's items (left) into the wanted ones (right), each before the first that followed it."""
     merged: list[Any] = []
     count = 0
