@@ -11,10 +11,11 @@ from typing import Any, NamedTuple
 import attrs
 
 from . import volumes
-from .api.kinds.meta import evolve_parts
+from .api.kinds.meta import evolve_parts, thaw
 from .api.text import manifest
 from .cluster_core import ClusterCore
 from .controllers import kubelet
+from .custom_controller import MEMORY
 from .results import as_sentence, hanging_indent
 from .scheduler import requests
 from .scheduler.framework.judgement import Judgement, judge
@@ -156,6 +157,8 @@ def is_shown(note: Note) -> bool:
 def key_of_note_subject(note: Note) -> Key | None:
     """Return the key of the object that a note is about; None for other notes."""
     parts = note.name.split("/")
+    if note.sort == MEMORY:
+        return _key_or_none(note.name)
     if len(parts) == 3 and parts[0][:1].isupper():
         return Key(*parts)
     if len(parts) == 2:  # notes of scheduler and kubelet are about pods, of others about claims
@@ -164,13 +167,21 @@ def key_of_note_subject(note: Note) -> Key | None:
     return None
 
 
+def _key_or_none(reference: str) -> Key | None:
+    """Return the key of a reference; None if the text is none."""
+    try:
+        return key_for(reference)
+    except KeyError:
+        return None
+
+
 def change_lines(change: Change) -> list[str]:
     """Return a change as text, one line per field; a note's line names its component."""
     place = change.key
     if isinstance(place, Note):
-        before, after = describe_note(change.old), describe_note(change.new)
-        same = before == after
-        return [] if same else [f"{place.component} notes {place.sort}: {before or 'none'} → {after or 'none'}"]
+        before, after = describe_note(change.old, place.sort), describe_note(change.new, place.sort)
+        what = place.name if place.sort == MEMORY else place.sort
+        return [] if before == after else [f"{place.component} notes {what}: {before or 'none'} → {after or 'none'}"]
     if place.kind == "Event":
         event = change.new or change.old
         return [f"event {event.reason}: {event.message}"]
@@ -179,10 +190,12 @@ def change_lines(change: Change) -> list[str]:
     return [str(field) for field in changed_fields(change.old, change.new)]
 
 
-def describe_note(value: Any) -> str:
+def describe_note(value: Any, sort: str = "") -> str:
     """Return a note's value in a few words; "" for None."""
     if value is None:
         return ""
+    if sort == MEMORY:
+        return str(thaw(sorted(value) if isinstance(value, frozenset) else value))
     part = getattr(value, "part", None)
     if part:
         return QUEUE_PART_WORDS.get(part, str(part))

@@ -27,14 +27,17 @@ HOUSE = ROOT / "kvolsched"
 
 API = {"api"}
 GROUND = API | {"volumes", "workloads", "world"}
+OWN = {"writes", "custom_controller"}
 ENGINE = GROUND | {"admission", "scheduler", "controllers", "revision"}
-CORE = ENGINE | {"component_names", "results", "user_commands", "cluster_core", "cluster_acts", "cluster_rules"}
+CORE = ENGINE | OWN | {"component_names", "results", "user_commands", "cluster_core", "cluster_acts", "cluster_rules"}
 FACE = CORE | {"explain", "kubectl", "explore", "why", "fix", "may", "views", "cluster"}
 MAY_IMPORT = {  # room -> the other rooms it may import
     "api": set(),
     "volumes": API,
     "workloads": API,
     "world": API,
+    "writes": API | {"workloads", "world"},
+    "custom_controller": GROUND | {"writes"},
     "admission": GROUND,
     "scheduler": GROUND,
     "controllers": GROUND,

@@ -201,6 +201,9 @@ class Search:
             transitions += system.other_draws(transition)
             if system.ctx is not None and system.ctx.outcomes:
                 transitions += system.refusals(transition, fault_counts)
+        if system.ctx is not None and system.ctx.failure:
+            self._report(system.ctx.failure, (*self.graph.trace(state), transition))
+            return
         if self.invariants and any(type(change.key) is Key for change in sim.log.changes[place - sim.log.base :]):
             for invariant in self.invariants:
                 violation = invariant(snapshot.objects, sim.log.objects)

@@ -237,7 +237,8 @@ class TransitionSystem:
 
         `idle`: a reconcile that finds no work runs at once, since it changes nothing that others see. If it were
         postponed until its component has seen more, it might find work; but then the new changes queue its cause
-        again, provided that the reconciler listens to everything that it reads.
+        again, provided that the reconciler listens to everything that it reads. One that looked beyond the object of
+        its cause (`TurnContext.looked_beyond`) may not, so its turn stays a choice.
         """
         log = self.sim.log
         while True:
@@ -271,7 +272,8 @@ class TransitionSystem:
         start = log.place
         self.draw_sizes, self._choices = [], ()
         ctx, continues = self.sim.act(process, actor, cause)
-        if continues or ctx.outcomes or ctx.reads or ctx.events or self.draw_sizes or not self._only_forgot(start):
+        acted = continues or ctx.outcomes or ctx.reads or ctx.events or ctx.failure or self.draw_sizes
+        if acted or ctx.looked_beyond or not self._only_forgot(start):
             log.seek(start)
             log.truncate()
             return False

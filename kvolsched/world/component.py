@@ -118,7 +118,8 @@ class Process:
     def on_note_change(self, note: Note, old: Any, new: Any) -> None:
         """Update the views after a change of one of this component's notes; a moved cursor delivers changes."""
         if note[1] == "cursor":
-            self._move_cursor(note[2], old or 0, new or 0)
+            if note[2] in self.cursors:  # an earlier definition of the component may have watched more
+                self._move_cursor(note[2], old or 0, new or 0)
             return
         for apply in self.listeners.get(note[1], ()):
             apply(note, old, new)
@@ -243,7 +244,11 @@ class World(Protocol):
 
 
 class TurnContext:
-    """What an actor may read and write during one turn: what its component has seen, its notes, and one write."""
+    """What an actor may read and write during one turn: what its component has seen, its notes, and one write.
+
+    `failure` says how the actor failed, "" if it did not; `looked_beyond` whether its decision depends on more than the
+    object of its cause, so that other changes may reverse it without queueing the cause again.
+    """
 
     def __init__(self, sim: World, process: Process, actor: Actor) -> None:
         self.sim = sim
@@ -255,6 +260,8 @@ class TurnContext:
         self.reads: list[Key] = []
         self.events = 0
         self.words = ""
+        self.failure = ""
+        self.looked_beyond = False
 
     @property
     def now(self) -> float:
@@ -327,6 +334,10 @@ class TurnContext:
     def describe(self, words: str) -> None:
         """Set the sentence that describes this turn."""
         self.words = words
+
+    def fail(self, words: str) -> None:
+        """Set the sentence that says how the actor failed in this turn."""
+        self.words = self.failure = words
 
 
 def seeded_draw(seed: int, purpose: str, key: str, attempt: int, bound: int) -> int:

@@ -26,6 +26,10 @@ class RemainingWrites:
     order: int = attrs.field(metadata=DIGEST_IGNORES)
 
 
+class ReconcileError(Exception):
+    """Raised by a `sync` that cannot decide; its sentence describes the turn, and the cause is retried later."""
+
+
 def _ignore_refused(_ctx: TurnContext, _cause: str, _refused: RefusedWrite) -> None:
     return None
 
@@ -42,6 +46,7 @@ class Reconciler:
         name: the lane it is shown in.
         causes_of: (ctx, key, old, new) -> the causes to enqueue after a change of a seen object.
         sync: (ctx, cause) -> the writes to make, in order; none ends the cause. It may note, read and record Events.
+            After a `ReconcileError` the cause is taken up again as after a refused write.
         on_refused: (ctx, cause, refused write), to record an Event.
         on_committed: (ctx, cause, committed write, last=whether the plan is finished).
         backoff: (failures so far, from 1) -> seconds to wait after a refused write.
@@ -78,7 +83,12 @@ class Reconciler:
         plan: RemainingWrites | None = ctx.note(sort, cause)
         if plan is None:
             ctx.dequeue(cause)
-            plan = RemainingWrites(tuple(self.sync(ctx, cause)), ctx.place)
+            try:
+                plan = RemainingWrites(tuple(self.sync(ctx, cause)), ctx.place)
+            except ReconcileError as error:
+                self._retry_later(ctx, cause)
+                ctx.fail(str(error))
+                return False
         if not plan.writes:
             ctx.remember("failures", f"{self.name}|{cause}", None)
             ctx.remember(sort, cause, None)

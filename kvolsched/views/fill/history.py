@@ -9,6 +9,7 @@ from typing import Any
 
 from ...cluster_core import ClusterCore
 from ...controllers import stateful_set
+from ...custom_controller import is_custom
 from ...explain import (
     change_lines,
     changed_fields,
@@ -72,8 +73,10 @@ def _api_change(turn: Turn, key: Key, old: Any, new: Any) -> Iterable[f.ChangeRo
 
 def _note_change(change: Change) -> Iterable[f.ChangeRow]:
     note, old, new = change
-    before, after = describe_note(old), describe_note(new)
-    if isinstance(note, Note) and is_shown(note) and before != after:
+    if not isinstance(note, Note):
+        return
+    before, after = (describe_note(value, note.sort) for value in (old, new))
+    if is_shown(note) and before != after:
         subject = key_of_note_subject(note)
         reference = ref(subject) if subject is not None else note.name
         op = "+" if old is None else "-" if new is None else "~"
@@ -205,6 +208,8 @@ def _mark(context: FrameContext, turn: Turn) -> f.Mark:
 def _subject(context: FrameContext, turn: Turn) -> str:
     """Return the ref of the object that a turn's cause names, of a kind that its component watches."""
     process = context.world.processes.get(turn.component)
+    if process is not None and is_custom(process.component):
+        return turn.cause  # a reference already
     namespace, _, name = turn.cause.rpartition("/")
     kinds = ("Pod",) if turn.actor == PASS else process.component.watches if process is not None else ()
     found = [Key(kind, namespace, name) for kind in kinds]

@@ -14,6 +14,7 @@ from typing import Protocol
 from ...api.kinds.kind import KINDS_BY_NAME
 from ...cluster_core import USER, ClusterCore
 from ...component_names import COMPONENT_NAMES, DISPLAY_NAMES
+from ...custom_controller import is_custom
 from ...explain import FieldChange, changed_fields, changes_of
 from ...revision import NOT_DRIVERS
 from ...world.apiserver import RefusedWrite, ref
@@ -46,7 +47,8 @@ class RecordedWrites(Protocol):
 
 def names(cluster: ClusterCore) -> Mapping[str, str]:
     """Return the components' names as people call them; a single driver is "provisioner"."""
-    drivers = [name for name in cluster.world.processes if name not in NOT_DRIVERS]
+    processes = cluster.world.processes.values()
+    drivers = [each.name for each in processes if each.name not in NOT_DRIVERS and not is_custom(each.component)]
     return {**DISPLAY_NAMES, **(dict.fromkeys(drivers, PROVISIONER) if len(drivers) == 1 else {})}
 
 
