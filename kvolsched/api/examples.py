@@ -2,24 +2,38 @@
 
 from __future__ import annotations
 
+from difflib import get_close_matches
 from importlib import resources
 
 from .text.manifest import Manifests, read
 
+# Examples that are several others together, and short names of the documents' tables.
+TOGETHER = {"end-to-end": ("standard", "my-pvc", "my-pod")}
+SHORT = {counts: f"spread-{counts}" for counts in ("3-3-0", "1-1-0", "2-1-0", "1-1-1", "2-1-1")}
+
 
 def example_names() -> tuple[str, ...]:
     """Return the names of the shipped examples, sorted."""
-    files = resources.files("kvolsched").joinpath("manifests").iterdir()
-    return tuple(sorted(file.name.removesuffix(".yaml") for file in files if file.name.endswith(".yaml")))
+    files = (file.name for file in resources.files("kvolsched").joinpath("manifests").iterdir())
+    return tuple(sorted([*TOGETHER, *(file.removesuffix(".yaml") for file in files if file.endswith(".yaml"))]))
 
 
 def example(name: str) -> Manifests:
     """Return the objects of one shipped example, such as `zonal-volume-1`.
 
     Raises:
-        KeyError: no example has this name; the message lists the names.
+        KeyError: no example has this name; the message lists the nearest names, then all.
+
+    >>> example("zonal-volume-1")
+    Manifests(1 PersistentVolume)
+    >>> example("2-1-1")
+    Manifests(3 Node, 4 Pod)
     """
+    name = SHORT.get(name, name)
     if name not in example_names():
-        raise KeyError(f"no example {name!r}; there are: {', '.join(example_names())}")
-    text = resources.files("kvolsched").joinpath("manifests", f"{name}.yaml").read_text(encoding="utf-8")
-    return read(text, name=f"{name}.yaml")
+        near = get_close_matches(name, [*example_names(), *SHORT])
+        hint = f": did you mean {' or '.join(near)}? There" if near else "; there"
+        raise KeyError(f"no example {name!r}{hint} are: {', '.join(example_names())}")
+    folder = resources.files("kvolsched").joinpath("manifests")
+    parts = [folder.joinpath(f"{part}.yaml").read_text(encoding="utf-8") for part in TOGETHER.get(name, (name,))]
+    return read("---\n".join(parts), name=f"{name}.yaml")

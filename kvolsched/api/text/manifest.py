@@ -33,6 +33,7 @@ __all__ = [
 class Manifests:
     """The result of reading: objects in their order, objects of kinds not modelled, and warnings.
 
+    It is a source of manifests itself: `c.apply(example("standard"))`.
     `written` holds the objects as plain data, if `read` was called with `keep`.
     """
 
@@ -45,6 +46,13 @@ class Manifests:
     def unmodelled(self) -> tuple[tuple[Any, str], ...]:
         """The fields that are kept but not modelled, as (object, path)."""
         return tuple((item, format_path(path)) for item in self.objects for path in unmodelled_paths(item))
+
+    def __iter__(self) -> Iterator[Any]:
+        yield from self.objects
+        yield from self.others
+
+    def __len__(self) -> int:
+        return len(self.objects) + len(self.others)
 
     def missing_kinds(self) -> tuple[MissingKind, ...]:
         """Return the missing kinds that decide scheduling, each with what therefore cannot be told."""

@@ -14,8 +14,11 @@ from typing import Any
 
 import attrs
 
+from ..kinds.kind import KINDS
+from .convert import to_plain
 from .fault import Fault, format_value
 
+KIND_TYPES = tuple(kind.type for kind in KINDS)
 SUFFIXES = (".yaml", ".yml", ".json", ".yaml.gz", ".yml.gz", ".json.gz")
 GZIP_MAGIC = b"\x1f\x8b"  # the first bytes of every gzip file
 
@@ -34,7 +37,7 @@ LIMITS = Limits()
 
 
 def read_sources(source: Any, name: str, faults: list[Fault]) -> Iterator[tuple[str, str | Mapping[str, Any]]]:
-    """Yield each text or mapping of a source with its name; unreadable ones become faults.
+    """Yield each text or mapping of a source with its name; an object is one too; unreadable ones become faults.
 
     A text is a path if it has one line, no `: `, and does not begin with `{` or `[`.
     """
@@ -49,6 +52,8 @@ def read_sources(source: Any, name: str, faults: list[Fault]) -> Iterator[tuple[
             yield from _text(source, name, faults)
         else:
             yield from _files(Path(source), faults)
+    elif isinstance(source, KIND_TYPES):
+        yield name, to_plain(source)
     elif isinstance(source, Iterable):
         for item in source:
             yield from read_sources(item, name, faults)
