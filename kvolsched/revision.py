@@ -48,6 +48,7 @@ from .scheduler.plugins.node_volume_limits import all_volumes, bound_volumes
 from .scheduler.plugins.volume_binding import VolumeBinding
 from .scheduler.plugins.volume_binding.releases import MATCH_UNBOUND_PVCS, with_gates_off
 from .scheduler.plugins.volume_rollback import VolumeRollback
+from .storage_pools import DriverStorage, read_pools
 from .world.apiserver import ApiServer
 from .world.component import Component
 from .world.simulation import Simulation
@@ -218,7 +219,10 @@ class Revision:
             rules.scheduler(),
             persistent_volume.component(binder),
             *self.provisioners([name for name in dials if name not in NOT_DRIVERS], dials),
-            kubelet.component(with_dials(kubelet.NAME, self._kubelet(), _with_node_services(dials.get(kubelet.NAME)))),
+            kubelet.component(
+                with_dials(kubelet.NAME, self._kubelet(), _with_node_services(dials.get(kubelet.NAME))),
+                self.storages(dials),
+            ),
             *([zonal_upgrade.component()] if self.zonal_phase == ZONAL_PHASES.index("converting") else []),
         ]
         left_out = {name for name, dial in dials.items() if dial.get("absent")}
@@ -282,10 +286,10 @@ class Revision:
         wanted = sorted(set(names) - {NO_PROVISIONER, ""})
         return [provisioner.component(name, self._driver(name, dials.get(name, {}))) for name in wanted]
 
-    def storage(self, name: str, dials: Mapping[str, Mapping[str, Any]]) -> provisioner.DriverStorage | None:
-        """Return the pools of a driver with these dials; None if its capacity is unlimited."""
-        options = self._driver(name, dials.get(name, {}))
-        return provisioner.DriverStorage(name, options.pools) if options.pools else None
+    def storages(self, dials: Mapping[str, Mapping[str, Any]]) -> dict[str, DriverStorage]:
+        """Return the pools of each driver that has some by these dials; the capacity of others is unlimited."""
+        drivers = {name: self._driver(name, dial) for name, dial in dials.items() if name not in NOT_DRIVERS}
+        return {name: DriverStorage(name, options.pools) for name, options in sorted(drivers.items()) if options.pools}
 
     def _driver(self, name: str, dials: Mapping[str, Any]) -> provisioner.ProvisionerOptions:
         """Return a driver's options: the revision's, overridden by dials."""
@@ -297,7 +301,7 @@ class Revision:
         if "pools" in values:
             keys = values.get("topology_keys", self.provisioning.topology_keys)
             try:
-                values["pools"] = provisioner.read_pools(values["pools"], keys[0] if keys else "")
+                values["pools"] = read_pools(values["pools"], keys[0] if keys else "")
             except ValueError as why:
                 raise ValueError(f"{name}: {why}") from None
         if "publishing" in values:

@@ -402,14 +402,17 @@ class NodeService:
     Args:
         segments: node -> topology keys and values that the service reports there.
         strict: an unknown entry of publish_context is an error, as for drivers written for 1.16.
-        size_parameter: the volume attribute that gave the size before `fsSize`; "": none.
+        size_parameter: the volume attribute that gave the size before `fsSize`; "": none that excludes `fsSize`.
         heeds_size: volumes get the size in publish_context; else it is ignored.
+        default_size: the size of a volume about whose size the service is told nothing; "": that of `fsSize` all the
+            same, if the size is heeded, else 0.
     """
 
     segments: Mapping[str, Mapping[str, str]] = Frozen()
     strict: bool = False
     size_parameter: str = ""
     heeds_size: bool = True
+    default_size: str = ""
 
     def refuses(self, source: CSIVolumeSource, context: Mapping[str, str]) -> str:
         """Return why the service refuses to publish a volume, or ""."""
@@ -419,6 +422,13 @@ class NodeService:
         if self.heeds_size and has_parameter and context.get(SIZE):
             return f"the size is given twice: by fsSize and by the parameter {self.size_parameter}"
         return ""
+
+    def size_of(self, source: CSIVolumeSource, context: Mapping[str, str]) -> str:
+        """Return the size that the service gives a volume: of publish_context, its own parameter, or the default."""
+        told = context.get(SIZE) if self.heeds_size else ""
+        attributes = source.rest.get("volumeAttributes") or {}
+        untold = self.default_size or (self.heeds_size and source.fs_size) or "0"
+        return str(told or attributes.get(self.size_parameter or "size") or untold)
 
 
 def publish_context(pod: Pod, source: CSIVolumeSource, driver: CSIDriver | None) -> Mapping[str, str]:

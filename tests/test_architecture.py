@@ -1,6 +1,6 @@
 """The import law of the house, read from the sources.
 
-api <- volumes, workloads, world <- admission, {scheduler | controllers} <- revision <- results, user_commands, cluster_core
+api <- volumes, workloads, world <- storage_pools <- inline_volumes <- admission, {scheduler | controllers} <- revision <- results, user_commands, cluster_core
     <- cluster_acts <- cluster_rules <- explain, kubectl, explore, why <- fix, may, views <- cluster <- scenario, conform <- bench, exercise, cli
 
 No arrow goes back: not between rooms, not between the floors of a room, not between modules. Imports inside functions
@@ -26,7 +26,7 @@ ROOT = Path(__file__).parent.parent
 HOUSE = ROOT / "kvolsched"
 
 API = {"api"}
-GROUND = API | {"volumes", "workloads", "world"}
+GROUND = API | {"volumes", "workloads", "world", "storage_pools", "inline_volumes"}
 OWN = {"writes", "custom_controller"}
 ENGINE = GROUND | {"admission", "scheduler", "controllers", "revision"}
 CORE = ENGINE | OWN | {"component_names", "results", "user_commands", "cluster_core", "cluster_acts", "cluster_rules"}
@@ -38,6 +38,8 @@ MAY_IMPORT = {  # room -> the other rooms it may import
     "world": API,
     "writes": API | {"workloads", "world"},
     "custom_controller": GROUND | {"writes"},
+    "storage_pools": API | {"volumes", "world"},
+    "inline_volumes": API | {"volumes", "world", "storage_pools"},
     "admission": GROUND,
     "scheduler": GROUND,
     "controllers": GROUND,

@@ -17,9 +17,10 @@ from kvolsched.api.kinds.pod import Pod
 from kvolsched.api.kinds.volume import PersistentVolume, PersistentVolumeSpec
 from kvolsched.api.text.manifest import from_plain, to_plain
 from kvolsched.controllers.provisioner import capacity
-from kvolsched.controllers.provisioner.capacity import CapacityPublisher, PublishedCapacities, PublishingOptions
-from kvolsched.controllers.provisioner.storage_pools import CapacityResponse, DriverFailed, segments_of
+from kvolsched.controllers.provisioner.capacity import CapacityPublisher, PublishingOptions
+from kvolsched.controllers.provisioner.pace import NotesByName
 from kvolsched.revision import Revision
+from kvolsched.storage_pools import CapacityResponse, DriverFailed, segments_of
 from kvolsched.volumes import Topology
 from kvolsched.world.apiserver import CommittedWrite, RefusedWrite, Write, key_of
 from kvolsched.world.component import Component, TurnContext
@@ -54,7 +55,7 @@ class _Play:
         )
         self.publisher = CapacityPublisher(case["driver"], (), self.ask, options)
         routine = self.publisher.routine()
-        component = Component(NAME, capacity.WATCHES, (routine,), lambda _: {capacity.ITEM: PublishedCapacities()})
+        component = Component(NAME, capacity.WATCHES, (routine,), lambda _: {capacity.ITEM: NotesByName(capacity.ITEM)})
         self.sim = Simulation([component], revision.server())
         self.process, self.actor = self.sim.find(routine.name)
         self.commit, self.sim.commit = self.sim.commit, self.take_down  # type: ignore[method-assign]

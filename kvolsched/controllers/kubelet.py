@@ -12,11 +12,13 @@ from typing import Any
 
 import attrs
 
-from ..api.kinds.meta import EMPTY, Condition
+from ..api.kinds.meta import EMPTY, Condition, Frozen
 from ..api.kinds.node import Node
 from ..api.kinds.pod import Pod
 from ..api.kinds.quantity import milli, value
 from ..api.kinds.volume import PersistentVolume, PersistentVolumeClaim
+from ..inline_volumes import MAX_FAILURES, InlineVolumes, has_inline_volumes, mount_backoff
+from ..storage_pools import DriverStorage
 from ..volumes import (
     DIRTY,
     NodeService,
@@ -25,7 +27,6 @@ from ..volumes import (
     is_bound_to,
     is_clean,
     mode,
-    publish_context,
     under_rollback,
     volume_fits_node,
     with_content,
@@ -79,22 +80,43 @@ class TimedAction:
 
 
 @attrs.frozen
+class FailedMount:
+    """A note: an inline volume of a pod could not be mounted so many times, and when it is tried again."""
+
+    failures: int
+    until: float = attrs.field(metadata=DIGEST_WAIT)
+
+
+@attrs.frozen
 class StatusPatch:
-    """A patch of a pod's status that needs no version: phase, reason and conditions; other fields stay."""
+    """A patch of a pod's status that needs no version: phase, reason and conditions; other fields stay.
+
+    `waiting` is the reason for which every container waits; without one no container does.
+    """
 
     phase: str
     conditions: tuple[Condition, ...] = ()
     reason: str = ""
     message: str = ""
     start_time: str | None = None
+    waiting: str = ""
 
     def apply(self, pod: Pod) -> Pod:
         """Return the pod with this status merged into its own."""
         new = {condition.type: condition for condition in self.conditions}
+        waiting = Frozen({"waiting": Frozen({"reason": self.waiting})})
+        containers = tuple(
+            Frozen({"name": each.name, "image": each.image, "ready": False, "restartCount": 0, "state": waiting})
+            for each in pod.spec.containers
+        )
+        rest = pod.status.rest
+        if self.waiting or all("waiting" in each.get("state", EMPTY) for each in rest.get("containerStatuses", ())):
+            rest = rest.merged({"containerStatuses": containers if self.waiting else None})
         status = attrs.evolve(
             pod.status, phase=self.phase, reason=self.reason, message=self.message,
             start_time=pod.status.start_time or self.start_time,
-            conditions=(*(new.pop(condition.type, condition) for condition in pod.status.conditions), *new.values())
+            conditions=(*(new.pop(condition.type, condition) for condition in pod.status.conditions), *new.values()),
+            rest=rest
         )
         return attrs.evolve(pod, status=status)
 
@@ -114,9 +136,12 @@ def _views(_seen: InformerCache) -> dict[str, View]:
     return {"on node": Index("Pod", _on_node), "waiting": Index("Pod", _claims_waited_for)}
 
 
-def component(options: KubeletOptions | None = None) -> Component:
-    """Return the kubelets of all nodes."""
-    kubelet = Kubelet(options or KubeletOptions())
+def component(
+    options: KubeletOptions | None = None, storages: Mapping[str, DriverStorage] = EMPTY
+) -> Component:
+    """Return the kubelets of all nodes; `storages` are the pools from which drivers make inline volumes, by driver."""
+    options = options or KubeletOptions()
+    kubelet = Kubelet(options, InlineVolumes(options.services, storages))
     routine = Reconciler(NAME, kubelet.pods_of, kubelet.sync, report_refused, report_done)
     watches = ("Pod", "PersistentVolumeClaim", "PersistentVolume", "Node", "CSIDriver")
     registering = Reconciler(f"{NAME} registration", kubelet.nodes_of, kubelet.register, report_refused, report_done)
@@ -128,15 +153,22 @@ class Kubelet:
     """Decides about one pod at a time."""
 
     options: KubeletOptions
+    inline: InlineVolumes = InlineVolumes()
 
     def pods_of(self, ctx: TurnContext, key: Key, old: Any, new: Any) -> Iterator[str]:
         """Yield the pods that a change concerns: a bound pod, or those that wait for a claim or volume."""
         match key.kind:
             case "Pod":
-                if new is not None and new.spec.node_name and (
+                starts_or_stops = new is not None and bool(new.spec.node_name) and (
                     new.status.phase in ("", "Pending") or new.metadata.deletion_timestamp is not None
-                ):
+                )
+                has_ended = (new is None or new.terminal) and has_inline_volumes(new or old)
+                if starts_or_stops or (has_ended and self.inline.storages):
                     yield f"{key.namespace}/{key.name}"
+            case "Node" if old is None and self.inline.storages:
+                for pod in self.inline.pods(ctx.sim.log):  # one that went while the kubelet was down
+                    if ctx.seen.at(Key("Pod", *pod.split("/"))) is None:
+                        yield pod
             case "PersistentVolumeClaim":
                 for pod in ctx.views["waiting"].keys(f"{key.namespace}/{key.name}"):
                     yield f"{pod.namespace}/{pod.name}"
@@ -148,17 +180,27 @@ class Kubelet:
     def sync(self, ctx: TurnContext, cause: str) -> Sequence[Write]:
         """Start one pod, report why it cannot start, or stop it."""
         pod: Pod | None = ctx.seen.at(Key("Pod", *cause.split("/")))
+        if pod is None or pod.terminal or has_inline_volumes(pod):
+            self._forget_volumes(ctx, cause, "" if pod is None or pod.terminal else pod.metadata.uid)
         if pod is None or not pod.spec.node_name:
             return ()
         plan = PlanBuilder(ctx, NAME)
         if pod.metadata.deletion_timestamp is not None:
             if self._is_over(ctx, cause, f"stop {pod.metadata.uid}", self.options.stop_delay):
+                self._forget_volumes(ctx, cause)
                 self._stop(plan, pod)
-        elif pod.status.phase in ("", "Pending"):
+        elif pod.status.phase in ("", "Pending") and not self._backs_off(ctx, cause):
             node = ctx.seen.get("Node", pod.spec.node_name)
             if node is not None:
                 self._start(plan, cause, pod, node)
         return plan.writes
+
+    def _forget_volumes(self, ctx: TurnContext, cause: str, kept: str = "") -> None:
+        """Have drivers remove the inline volumes of a pod that has ended, but not those of its successor `kept`."""
+        if self.inline.storages:
+            self.inline.release(ctx.sim.log, cause, kept)
+        if not kept:
+            ctx.remember("mount", cause, None)
 
     def _is_over(self, ctx: TurnContext, cause: str, action: str, delay: float) -> bool:
         """Say whether an action that takes time is over; when first asked, start it and wake the pod at its end."""
@@ -188,7 +230,7 @@ class Kubelet:
             self._patch(plan, pod, patch, f"{kubelet} rejects {reference_of(pod)}: {message}")
             plan.event(pod, "Warning", reason, message)
             return
-        if why := self._missing_volume(plan, pod, node):
+        if why := self._missing_volume(plan, pod, node) or self._unpublished_volume(plan, cause, pod, node):
             plan.describe(f"{kubelet} does not start {reference_of(pod)} yet: {why}")
             return
         if not self._is_over(plan.ctx, cause, f"start {pod.metadata.uid}", self.options.start_delay):
@@ -224,7 +266,7 @@ class Kubelet:
                 message = f"{check} : no matching NodeSelectorTerms"
                 plan.event(pod, "Warning", "FailedMapVolume" if verb == "Map" else "FailedMount", message)
                 return message
-        return self._unpublished_volume(plan, pod)
+        return ""
 
     # -- node services of drivers ---------------------------------------------------------------------------
 
@@ -243,19 +285,34 @@ class Kubelet:
             plan.update(node, with_reported_topology(node, self.options.services.values()), words)
         return plan.writes
 
-    def _unpublished_volume(self, plan: PlanBuilder, pod: Pod) -> str:
-        """Return why a driver does not publish an inline volume of a pod, or ""; it is also an Event."""
+    def _unpublished_volume(self, plan: PlanBuilder, cause: str, pod: Pod, node: Node) -> str:
+        """Return why a driver does not publish an inline volume of a pod, or "".
+
+        A failure is an Event and is tried again after a back-off; after the first the pod is ContainerCreating.
+        """
+        ctx = plan.ctx
+        last: FailedMount | None = ctx.note("mount", cause)
         for volume in pod.spec.volumes:
-            if volume.csi is None:
-                continue
-            service = self.options.services.get(volume.csi.driver, NodeService())
-            context = publish_context(pod, volume.csi, plan.ctx.seen.get("CSIDriver", volume.csi.driver))
-            if why := service.refuses(volume.csi, context):
-                failed = f'MountVolume.SetUp failed for volume "{volume.name}"'
-                message = f"{failed} : rpc error: code = InvalidArgument desc = {why}"
+            driver = ctx.seen.get("CSIDriver", volume.csi.driver) if volume.csi is not None else None
+            if error := self.inline.publish(ctx.sim.log, pod, volume, node, driver):
+                message = f'MountVolume.SetUp failed for volume "{volume.name}" : {error}'
+                failures = min(last.failures + 1 if last is not None else 1, MAX_FAILURES)
+                seconds = mount_backoff(failures)
+                ctx.remember("mount", cause, FailedMount(failures, ctx.now + seconds))
+                ctx.wake_after(cause, seconds)
                 plan.event(pod, "Warning", "FailedMount", message)
+                if last is None:
+                    self._patch(plan, pod, _creating(ctx.moment), f"kubelet on {node.metadata.name} does not start "
+                                f"{reference_of(pod)} yet: {message}")
                 return message
+        ctx.remember("mount", cause, None)
         return ""
+
+    @staticmethod
+    def _backs_off(ctx: TurnContext, cause: str) -> bool:
+        """Say whether it is too early to try again to mount a pod's volumes."""
+        last: FailedMount | None = ctx.note("mount", cause)
+        return last is not None and last.until > ctx.now
 
     def _lack_of_resources(self, ctx: TurnContext, pod: Pod, node: Node) -> tuple[str, str] | None:
         """Return (reason, message) if the node has too little left for a pod beside those that run on it."""
@@ -284,6 +341,16 @@ class Kubelet:
             )
             self._patch(plan, pod, StatusPatch("Succeeded", conditions), f"kubelet stops {reference_of(pod)}")
         plan.delete(pod, f"kubelet removes {reference_of(pod)} from the API", grace=0)
+
+
+def _creating(now: str) -> StatusPatch:
+    """Return the status of a pod that its kubelet has taken up, and whose containers wait for volumes."""
+    def condition(type_: str, status: str) -> Condition:
+        reason = "ContainersNotReady" if type_.endswith("Ready") else ""
+        return Condition(type=type_, status=status, reason=reason, last_transition_time=now)
+
+    conditions = tuple(condition(type_, "True" if type_ == "Initialized" else "False") for type_ in STARTED)
+    return StatusPatch("Pending", conditions, start_time=now, waiting="ContainerCreating")
 
 
 def _claims(ctx: TurnContext, pod: Pod) -> list[PersistentVolumeClaim]:

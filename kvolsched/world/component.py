@@ -45,6 +45,8 @@ class Component:
     """The definition of a process: its name (its identity), the kinds it watches, its actors, views and options.
 
     `activation` makes the condition under which it watches (see `activation.py`); None: always.
+    `needs_poll` says whether something outside the API has changed that a periodic wake-up of it would find; without
+    such a thing a run does not wait for periodic wake-ups.
     """
 
     name: str
@@ -53,6 +55,7 @@ class Component:
     views: Callable[[InformerCache], Mapping[str, View]] = lambda _seen: {}
     config: Frozen = EMPTY
     activation: Callable[[], ActivationCondition] | None = None
+    needs_poll: Callable[[TurnContext], bool] | None = None
 
 
 class Delivery(NamedTuple):

@@ -79,12 +79,19 @@ class Simulation(Runtime):
         self.history = History(self.log)
 
     def advance_clock(self) -> bool:
-        """Advance the clock to the earliest wake-up; return False (idle) if only periodic ones are left."""
+        """Advance the clock to the earliest wake-up; return False (idle) if only idle periodic ones are left."""
         wake_ups = [wake_up for process in self.processes.values() for wake_up in process.wake_ups.items.values()]
-        if all(wake_up.periodic for wake_up in wake_ups):
+        if all(wake_up.periodic for wake_up in wake_ups) and not any(map(self._needs_poll, self.processes.values())):
             return False
         self.log.write(CLOCK, max(min(wake_up.at for wake_up in wake_ups), self.now))
         return True
+
+    def _needs_poll(self, process: Process) -> bool:
+        """Say whether a periodic wake-up of a component will find news outside the API."""
+        needs_poll = process.component.needs_poll
+        if needs_poll is None or not process.watching or not process.wake_ups.items:
+            return False
+        return needs_poll(self.read_only_context(process, process.component.actors[0]))
 
     # -- who acts next ----------------------------------------------------------------------------------------
 

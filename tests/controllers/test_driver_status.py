@@ -147,7 +147,7 @@ def test_two_writers_of_different_pools_never_conflict():
 @pytest.mark.checklist("157")
 def test_what_was_told_becomes_obsolete_unless_it_is_told_again():
     """The provisioner says until when its answer holds; when it is gone, so is the room, for the scheduler."""
-    made = cluster(prefix=PREFIX, expires=90.0, poll=0.0)
+    made = cluster(prefix=PREFIX, expires=90.0, interval=0.0)
     assert {"2026-01-01T00:01:30Z"} == {p.expiry_time for entry in driver(made).status.storage for p in entry.pools}
     made.world.log.write(*_later(made, 91.0))
     later(made, claim("data"), pod("app", "data"))
@@ -169,7 +169,7 @@ def test_with_the_driver_all_it_told_is_gone():
 
 def test_the_ledger_shows_what_is_told_beside_what_there_is():
     """The pools of the class, whether they reach, fit and still hold, and what the driver has in truth."""
-    made = cluster(prefix=PREFIX, expires=90.0, poll=0.0)
+    made = cluster(prefix=PREFIX, expires=90.0, interval=0.0)
     nonsense = PoolPatch("ebs", "zone=zone-a", CSIStoragePool(name="zone=zone-a", capacity="900Gi", node_list=("node-a",)))
     made.world.perform("user", [Write("patch", Key("CSIDriver", "", EBS), nonsense)])
     made.world.log.write(*_later(made, 91.0))

@@ -207,7 +207,7 @@ def test_a_retried_creation_succeeds_when_room_is_freed():
 @pytest.mark.checklist("180")
 def test_old_news_lets_creation_fail_and_nothing_is_rolled_back():
     """What is published is too much: of a pod's two volumes one is made and stays, the other cannot be made."""
-    made = cluster(pools={"zone-a": "100Gi"}, publishing={"poll": 0.0})
+    made = cluster(pools={"zone-a": "100Gi"}, publishing={"interval": 0.0})
     news = next(o for o in objects(made, "CSIStorageCapacity") if o.capacity == "100Gi")
     made.apply(f"""
 apiVersion: storage.k8s.io/v1

@@ -308,7 +308,7 @@ def test_age_is_counted_from_the_last_write():
 
 def test_what_the_driver_has_stands_beside_what_it_published():
     """A driver that counts its room: old news is told as such, and where nothing is published what is there all the same."""
-    dials = {"pd.csi": {"pools": {"a": "30Gi", "b": "55Gi", "d": "10Gi"}, "publishing": {"poll": 0.0}}}
+    dials = {"pd.csi": {"pools": {"a": "30Gi", "b": "55Gi", "d": "10Gi"}, "publishing": {"interval": 0.0}}}
     cluster = kvolsched.Cluster.from_manifests(FOUR + CLASS + DRIVER + POOLS + USER, components=dials)
     rows = frame_of(cluster, focus="pod/web", chips=False, tables=["capacity"]).capacity[0].rows
 

@@ -9,10 +9,9 @@ external-provisioner v6.3.0.
 from .controller import component
 from .in_tree_topology import allowed_segments, choose_topology
 from .options import DESIGN, UPSTREAM, Failure, ProvisionerOptions
-from .storage_pools import DriverStorage, read_pools
 from .topology import NoTopology
 
 __all__ = [
-    "DESIGN", "UPSTREAM", "DriverStorage", "Failure", "NoTopology", "ProvisionerOptions", "allowed_segments",
-    "choose_topology", "component", "read_pools"
+    "DESIGN", "UPSTREAM", "Failure", "NoTopology", "ProvisionerOptions", "allowed_segments",
+    "choose_topology", "component"
 ]

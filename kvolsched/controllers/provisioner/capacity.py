@@ -18,12 +18,13 @@ from ...api.kinds.meta import Frozen, ObjectMeta, OwnerReference, evolve_parts
 from ...api.kinds.quantity import of_bytes, value
 from ...api.kinds.selector import LabelSelector
 from ...api.kinds.storage_class import StorageClass
+from ...storage_pools import CapacityResponse, DriverFailed
 from ...volumes import Topology
 from ...world.apiserver import CommittedWrite, RefusedWrite, Write
 from ...world.component import TurnContext
 from ...world.log import Key
 from ...world.reconciler import Reconciler
-from .storage_pools import CapacityResponse, DriverFailed
+from .pace import NotesByName, PublishingPace
 from .topology import DriverTopology, go_segment, keys_in_use
 
 DRIVER_LABEL = "csi.storage.k8s.io/drivername"
@@ -51,7 +52,10 @@ class PublishingOptions:
         managed_by: the objects' manager, in their label.
         owner: the objects' owner, if any.
         immediate: publish also for classes that bind at once.
-        poll: seconds between two requests to the driver about every capacity.
+        interval: seconds between two requests to the driver about every capacity; 0: there are none.
+        lag: seconds from the driver's answer to its publication.
+        workers: how many capacities are asked for and published at once, where that takes time.
+        qps: how many capacities are published a second at most; 0: any number.
         form: "objects" (CSIStorageCapacity, v1.36.2); S2 has pools in the status of the CSIDriver, "central" or "node"
             (`driver_status`), where the following options count:
         prefix: prefix of the labels that make a node's segment; "": nothing is published.
@@ -63,11 +67,19 @@ class PublishingOptions:
     managed_by: str = "external-provisioner"
     owner: OwnerReference | None = None
     immediate: bool = False
-    poll: float = 60.0
+    interval: float = attrs.field(default=60.0, validator=attrs.validators.ge(0))
+    lag: float = attrs.field(default=0.0, validator=attrs.validators.ge(0))
+    workers: int = attrs.field(default=1, validator=attrs.validators.ge(1))
+    qps: float = attrs.field(default=0.0, validator=attrs.validators.ge(0))
     form: str = attrs.field(default="objects", validator=attrs.validators.in_(("objects", "central", "node")))
     prefix: str = ""
     ephemeral: bool = False
     expires: float = 0.0
+
+    @property
+    def pace(self) -> PublishingPace:
+        """How fast answers are published."""
+        return PublishingPace(self.lag, self.workers, self.qps)
 
 
 @attrs.frozen
@@ -215,11 +227,11 @@ class CapacityPublisher:
             self.arrange(ctx)
             ctx.dequeue(cause)  # it is synced now
         if cause == ARRANGE:
-            if self.options.poll and ctx.note("wake", f"{self.name}|{POLL}") is None:
-                ctx.wake_after(POLL, self.options.poll, periodic=True)
+            if self.options.interval and ctx.note("wake", f"{self.name}|{POLL}") is None:
+                ctx.wake_after(POLL, self.options.interval, periodic=True)
             return ()
         if cause == POLL:
-            ctx.wake_after(POLL, self.options.poll, periodic=True)
+            ctx.wake_after(POLL, self.options.interval, periodic=True)
             for name in self.items(ctx):
                 ctx.enqueue(name)
             return ()
@@ -228,9 +240,14 @@ class CapacityPublisher:
         item = _known(ctx).get(cause)
         storage_class: StorageClass | None = ctx.seen.get("StorageClass", item.storage_class) if item else None
         if item is None or storage_class is None:
+            self.options.pace.forget(ctx, cause)
             return ()
+        parameters, segment = storage_class.parameters, item.segment
         try:
-            response = self.get_capacity(ctx, storage_class.parameters, item.segment)
+            response = self.options.pace.answer(
+                ctx, cause, lambda: self.get_capacity(ctx, parameters, segment),
+                lambda answer: bool(self._publish(ctx, item, answer))
+            )
         except DriverFailed as why:
             failures = min((ctx.note("unanswered", cause) or 0) + 1, MAX_FAILURES)
             ctx.remember("unanswered", cause, failures)
@@ -239,7 +256,23 @@ class CapacityPublisher:
             ctx.describe(f"provisioner {self.driver} cannot publish {subject}: GetCapacity: {why}")
             return ()
         ctx.remember("unanswered", cause, None)
-        return self._publish(ctx, item, response)
+        return self._publish(ctx, item, response) if response is not None else ()
+
+    def needs_poll(self, ctx: TurnContext) -> bool:
+        """Say whether the next poll will find news: room that was taken or freed and is not published yet."""
+        if not self.options.interval:
+            return False
+        for item in self.items(ctx).values():
+            storage_class: StorageClass | None = ctx.seen.get("StorageClass", item.storage_class)
+            if storage_class is None:
+                continue
+            try:
+                response = self.get_capacity(ctx, storage_class.parameters, item.segment)
+            except DriverFailed:
+                continue
+            if self._publish(ctx, item, response):
+                return True
+        return False
 
     def _publish(self, ctx: TurnContext, item: PublishedCapacity, response: CapacityResponse) -> Sequence[Write]:
         capacity = of_bytes(response.available)
@@ -322,28 +355,8 @@ class CapacityPublisher:
         return [name for name, item in items if item.storage_class == storage_class]
 
 
-class PublishedCapacities:
-    """The notes about capacities, by name. Mutable view."""
-
-    def __init__(self) -> None:
-        self.follows = frozenset([ITEM])
-        self.items: dict[str, PublishedCapacity] = {}
-
-    def apply(self, key: Any, _old: Any, new: Any) -> None:
-        """Replace one note by another."""
-        if new is None:
-            self.items.pop(key[2], None)
-        else:
-            self.items[key[2]] = new
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, PublishedCapacities) and self.items == other.items
-
-    __hash__ = None  # type: ignore[assignment]
-
-
 def _known(ctx: TurnContext) -> Mapping[str, PublishedCapacity]:
-    view: PublishedCapacities = ctx.views[ITEM]
+    view: NotesByName = ctx.views[ITEM]
     return view.items
 
 

@@ -14,6 +14,7 @@ from . import capacity, driver_status
 from .deletion import VolumeDeletion
 from .driver import StorageDriver
 from .options import UPSTREAM, ProvisionerOptions
+from .pace import ANSWER, NotesByName
 from .provisioning import TOPOLOGIES, VolumeProvisioning
 from .topology import NodeTopologies
 
@@ -39,9 +40,10 @@ def component(name: str, options: ProvisionerOptions = UPSTREAM) -> Component:
     if options.pools:
         publishing = capacity if options.publishing.form == "objects" else driver_status
         watches = tuple(dict.fromkeys((*watches, *publishing.WATCHES)))
-        views = {capacity.ITEM: capacity.PublishedCapacities, **views}
+        views |= {sort: partial(NotesByName, sort) for sort in (capacity.ITEM, ANSWER)}
         routines.append(driver.publisher.routine())
-    return Component(name, watches, tuple(routines), partial(_views, views))
+    needs_poll = driver.publisher.needs_poll if options.pools else None
+    return Component(name, watches, tuple(routines), partial(_views, views), needs_poll=needs_poll)
 
 
 def _views(kinds: Mapping[str, Callable[[], View]], _seen: InformerCache) -> Mapping[str, View]:

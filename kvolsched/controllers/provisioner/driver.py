@@ -9,13 +9,13 @@ import attrs
 from ...api.kinds.meta import EMPTY
 from ...api.kinds.storage_class import StorageClass
 from ...api.kinds.volume import PersistentVolume
+from ...storage_pools import CapacityResponse, DriverStorage, segments_of
 from ...volumes import Topology
 from ...world.component import TurnContext
 from ...world.plan import enqueue
 from .capacity import CapacityPublisher
 from .driver_status import StatusPublisher
 from .options import ProvisionerOptions
-from .storage_pools import CapacityResponse, DriverStorage, segments_of
 
 
 @attrs.frozen

@@ -17,13 +17,13 @@ from ...api.kinds.meta import EMPTY, evolve_parts
 from ...api.kinds.node import Node
 from ...api.kinds.quantity import of_bytes, value
 from ...api.kinds.selector import NodeSelector, NodeSelectorTerm, Requirement
+from ...storage_pools import CapacityResponse, DriverFailed, segment_of_node
 from ...volumes import Topology, segment_of
 from ...world.apiserver import Write, moment
 from ...world.component import TurnContext
 from ...world.log import Key
 from ...world.reconciler import Reconciler
 from .capacity import ARRANGE, POLL, GetCapacity, PublishingOptions, backoff
-from .storage_pools import CapacityResponse, DriverFailed
 
 CENTRAL, NODE = "central", "node"
 WATCHES = ("Node", "StorageClass", "CSIDriver")
@@ -136,8 +136,8 @@ class StatusPublisher:
         """Find the wanted pools, or ask the driver about one pool and publish the answer, or remove a pool."""
         wanted = self.wanted(ctx)
         if cause in (ARRANGE, POLL):
-            if wanted and self.options.poll and (cause == POLL or ctx.note("wake", f"{self.name}|{POLL}") is None):
-                ctx.wake_after(POLL, self.options.poll, periodic=True)
+            if wanted and self.options.interval and (cause == POLL or ctx.note("wake", f"{self.name}|{POLL}") is None):
+                ctx.wake_after(POLL, self.options.interval, periodic=True)
             published = self._published(ctx)
             managed = {name for name, (storage_class, _) in published.items() if self._manages(ctx, storage_class)}
             for name in (*wanted, *sorted(managed - wanted.keys())):
@@ -145,17 +145,40 @@ class StatusPublisher:
             return ()
         item, old = wanted.get(cause), self._published(ctx).get(cause)
         if item is None:
+            self.options.pace.forget(ctx, cause)
             return () if old is None else (self._patch(PoolPatch(old[0], old[1].name)),)
         try:
-            response = self._capacity(ctx, item)
+            response = self.options.pace.answer(
+                ctx, cause, lambda: self._capacity(ctx, item), lambda answer: self._is_news(ctx, item, answer)
+            )
         except DriverFailed as why:
             ctx.wake_after(cause, backoff(1))
             ctx.describe(f"provisioner {self.driver} cannot publish the capacity for {cause}: GetCapacity: {why}")
             return ()
-        pool = self._pool(ctx, item, response)
-        if old is not None and self._is_published(old[1], pool):
+        if response is None or not self._is_news(ctx, item, response):
             return ()
+        pool = self._pool(ctx, item, response)
         return (self._patch(PoolPatch(item.storage_class, pool.name, pool)),)
+
+    def _is_news(self, ctx: TurnContext, item: PublishedPool, response: CapacityResponse) -> bool:
+        """Say whether an answer is to be published: it differs, or the published pool expires."""
+        old = self._published(ctx).get(item.cause)
+        return old is None or not self._is_published(old[1], self._pool(ctx, item, response))
+
+    def needs_poll(self, ctx: TurnContext) -> bool:
+        """Say whether the next poll will find news: room that was taken or freed and is not published yet."""
+        if not self.options.interval:
+            return False
+        published = self._published(ctx)
+        for item in self.wanted(ctx).values():
+            try:
+                pool = self._pool(ctx, item, self._capacity(ctx, item))
+            except DriverFailed:
+                continue
+            old = published.get(item.cause)
+            if old is None or not self._has_capacity(old[1], pool):
+                return True
+        return False
 
     def _manages(self, ctx: TurnContext, storage_class: str) -> bool:
         """Say whether a class's pools are this provisioner's to remove; an instance on a node removes none."""
@@ -168,7 +191,7 @@ class StatusPublisher:
         """Ask the driver about a class and a segment or, on a node, with an empty request, which means that node."""
         node = ctx.seen.get("Node", item.node) if item.node else None
         if node is not None:
-            return self.get_capacity(ctx, EMPTY, tuple(sorted(node.metadata.labels.items())))
+            return self.get_capacity(ctx, EMPTY, segment_of_node(node))
         return self.get_capacity(ctx, item.parameters, item.segment)
 
     def _pool(self, ctx: TurnContext, item: PublishedPool, response: CapacityResponse) -> CSIStoragePool:
@@ -184,8 +207,11 @@ class StatusPublisher:
     @staticmethod
     def _is_published(old: CSIStoragePool, pool: CSIStoragePool) -> bool:
         """Say whether a pool is published as it is; one that expires is published again whenever it is asked for."""
-        same = attrs.evolve(pool, capacity=old.capacity) == old
-        return same and old.capacity is not None and value(old.capacity) == value(pool.capacity or "0")
+        return attrs.evolve(pool, capacity=old.capacity) == old and StatusPublisher._has_capacity(old, pool)
+
+    @staticmethod
+    def _has_capacity(old: CSIStoragePool, pool: CSIStoragePool) -> bool:
+        return old.capacity is not None and value(old.capacity) == value(pool.capacity or "0")
 
     def _patch(self, patch: PoolPatch) -> Write:
         verb = "removes" if patch.pool is None else f"publishes {patch.pool.capacity} for"
@@ -193,8 +219,11 @@ class StatusPublisher:
         return Write("patch", Key("CSIDriver", "", self.driver), patch, words=words)
 
     def causes_to_refresh(self, ctx: TurnContext, segments: Sequence[Topology] | None, storage_class: str) -> list[str]:
-        """Return the pools to ask about after a volume was made or deleted: where it lies, else by its class."""
+        """Return the pools to ask about after a volume was made or deleted: all; after a failure those of its class.
+
+        S2 says that the status is updated then, not only where the volume lies: other segments may share its storage.
+        """
         wanted = self.wanted(ctx)
         if segments is None:
             return [cause for cause, pool in wanted.items() if pool.storage_class == storage_class]
-        return [cause for cause, pool in wanted.items() if any(set(part) <= set(pool.segment) for part in segments)]
+        return list(wanted)

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 import attrs
 
 from ...api.kinds.node import ZONE_LABEL
+from ...storage_pools import Pool
 from .capacity import PublishingOptions
-from .storage_pools import Pool
 
 EXHAUSTED = "ResourceExhausted"
 UNFINISHED = frozenset({"Canceled", "DeadlineExceeded", "Unavailable", "Aborted"})  # the driver may still be at work

@@ -276,7 +276,7 @@ def _unpublished(nodes: Sequence[Node], storage_class: StorageClass, now: Now) -
 
 def _driver_now(context: FrameContext, storage_class: StorageClass, labels: Mapping[str, str]) -> int | None:
     """Return the bytes that a driver has at a place now, whatever it published; None when its pools are unknown."""
-    storage = context.cluster.revision.storage(storage_class.provisioner, context.cluster.components)
+    storage = context.cluster.revision.storages(context.cluster.components).get(storage_class.provisioner)
     if storage is None:
         return None
     return storage.get_capacity(context.world.log, storage_class.parameters, tuple(sorted(labels.items()))).available
