@@ -1,12 +1,13 @@
 """kvolsched: Kubernetes' scheduling and volume binding loop, run in a notebook, step by step, forward and back."""
 
+from . import experiments
 from .api.examples import example
 from .api.text.fault import ManifestError
 from .cluster import Cluster
 from .exercise import exercise
 from .exercise import names as exercises
 from .results import ApplyRefused, Run, Step
-from .revision import Revision, design, upstream
+from .revision import Revision, design, draft, upstream
 from .scenario import Scenario, scenario
 from .scenario import scenario_names as scenarios
 
@@ -21,9 +22,11 @@ __all__ = [
     "Scenario",
     "Step",
     "design",
+    "draft",
     "example",
     "exercise",
     "exercises",
+    "experiments",
     "scenario",
     "scenarios",
     "upstream",

@@ -35,6 +35,17 @@ from .controllers import (
     zonal_upgrade,
 )
 from .dials import with_dials
+from .rule_settings import (
+    API_SERVER,
+    DIRECTIVES_GATE,
+    GATES_OF,
+    GATES_OF_DRAFT,
+    MATURITY_LEVELS,
+    SCHEDULING_GATE,
+    ZONAL_PHASES,
+    RuleSettings,
+    check_gates,
+)
 from .scheduler import profiles
 from .scheduler.columns.snapshot import Snapshot
 from .scheduler.framework.profile import Profile
@@ -44,10 +55,7 @@ from .scheduler.loop.evictor import Evictor
 from .scheduler.loop.rollback_marker import RollbackMarker
 from .scheduler.loop.scheduling_cycle import SCHEDULER, SchedulingPass
 from .scheduler.loop.scheduling_queue import RECORDER, SchedulingQueue
-from .scheduler.plugins.node_volume_limits import all_volumes, bound_volumes
 from .scheduler.plugins.volume_binding import VolumeBinding
-from .scheduler.plugins.volume_binding.releases import MATCH_UNBOUND_PVCS, with_gates_off
-from .scheduler.plugins.volume_rollback import VolumeRollback
 from .storage_pools import DriverStorage, read_pools
 from .world.apiserver import ApiServer
 from .world.component import Component
@@ -90,9 +98,9 @@ class Revision:
         event_series: sources whose Events are series (events.k8s.io): counted by object version, not by message.
         fine: a scheduling pass takes two turns, so that others may act between choosing and assuming.
         disabled: admission plugins of the API server that are off.
-        gates: feature gates by process (see `with_gates`).
-        zonal_phase: the phase of the conversion of zonal volumes (see `in_phase`).
-        rolls_back: bound volumes are released after a scheduling failure (see `with_rollback`).
+        gates_of: the feature gates that each process reads.
+        settings: level, gates, phase and rollback (see `matured`, `with_gates`, `in_phase`, `with_rollback`).
+        plain: the rules to which the settings were applied; None: there are no settings.
     """
 
     name: str
@@ -111,12 +119,17 @@ class Revision:
     event_series: tuple[str, ...] = (RECORDER,)
     fine: bool = False
     disabled: tuple[str, ...] = DISABLED_ADMISSION
-    gates: Mapping[str, Mapping[str, bool]] = EMPTY
-    zonal_phase: int = 0
-    rolls_back: bool = False
+    gates_of: Mapping[str, tuple[str, ...]] = GATES_OF
+    settings: RuleSettings = RuleSettings()
+    plain: Revision | None = attrs.field(default=None, repr=False)
+
+    # -- settings -------------------------------------------------------------------------------------------
 
     def in_phase(self, phase: int) -> Revision:
         """Return these rules in a phase of S0's zonal PV upgrade (checklist 28-34).
+
+        >>> design().in_phase(1).name
+        'design (phase 1)'
 
         Args:
             phase: 0: labels alone; 1: new volumes with zone labels get their node affinity on admission; 2: a
@@ -127,37 +140,34 @@ class Revision:
         """
         if phase not in range(4):
             raise ValueError(f"no phase {phase!r} of the zonal upgrade; there are 0, 1, 2 and 3")
-        kept = [each for each in self.profile.plugins if phase < len(ZONAL_PHASES) or each.name != "VolumeZone"]
-        return attrs.evolve(self, profile=attrs.evolve(self.profile, plugins=tuple(kept)), zonal_phase=phase)
+        return self._set(phase=phase)
 
     def matured(self, level: str) -> Revision:
         """Return these rules at a level of S0's implementation plan (checklist 143n).
 
+        >>> design().matured("alpha").name
+        'design (alpha)'
+
         Args:
-            level: "alpha": volumes are filtered, matched, bound and made, without ranking and without telling the
-                provisioner the node, and limits of disks count bound claims alone; "beta": nodes are ranked by how
-                close disks are in size, and provisioning knows the node; "ga": limits count what is yet to be bound.
+            level: "alpha": volumes are filtered, matched, bound and made, and a class must name a provisioner; nothing
+                is ranked, neither scheduler nor provisioner looks at allowedTopologies, the provisioner does not
+                know the node, and zonal volumes have labels, no node affinity. "beta": all of this is there; disks
+                are ranked by how close they are in size. "ga": limits of disks count what is yet to be bound.
 
         Raises:
             ValueError: there is no such level.
         """
         if level not in MATURITY_LEVELS:
             raise ValueError(f"no maturity {level!r}; there are: {', '.join(MATURITY_LEVELS)}")
-        reached = MATURITY_LEVELS.index(level)
-        counted = all_volumes if reached > 1 else bound_volumes
-        limits = attrs.evolve(self.profile.plugin("NodeVolumeLimits"), counted=counted)  # type: ignore[misc]
-        changed: dict[str, dict[str, Any]] = {
-            "VolumeBinding": {"weight": int(reached > 0)}, "NodeVolumeLimits": {"plugin": limits}
-        }
-        plugins = [attrs.evolve(each, **changed.get(each.name, {})) for each in self.profile.plugins]
-        return attrs.evolve(
-            self,
-            profile=attrs.evolve(self.profile, plugins=tuple(plugins)),
-            provisioning=attrs.evolve(self.provisioning, uses_selected_node=reached > 0),
-        )
+        return self._set(level=level)
 
     def with_gates(self, gates: Mapping[str, Mapping[str, bool]]) -> Revision:
         """Return these rules with feature gates by process, as in clusters of mixed releases (checklist 71-73, 140).
+
+        Gates that were set before stay as they are unless they are named again.
+
+        >>> design().with_gates({"kube-scheduler": {"VolumeScheduling": False}}).name
+        'design (kube-scheduler: VolumeScheduling=false)'
 
         Args:
             gates: process -> gate -> on, for example `{"kube-scheduler": {"VolumeScheduling": False}}`.
@@ -165,38 +175,45 @@ class Revision:
         Raises:
             ValueError: there is no such process or gate.
         """
-        for process, switches in gates.items():
-            unknown = [gate for gate in switches if gate not in GATES_OF.get(process, ())]
-            if process not in GATES_OF or unknown:
-                known = "; ".join(f"{name} has {', '.join(there)}" for name, there in GATES_OF.items())
-                raise ValueError(f"no gate {', '.join(unknown) or '...'} of {process}: {known}")
-        scheduler, manager = gates.get(SCHEDULER, {}), gates.get(MANAGER, {})
-        plugin = with_gates_off(self.flow.volume_binding, [gate for gate, on in scheduler.items() if not on])
-        plugins = [attrs.evolve(e, plugin=plugin) if e.name == plugin.name else e for e in self.profile.plugins]
-        if not scheduler.get(SPREADING_GATE, True):
-            plugins = [each for each in plugins if each.name != "PodTopologySpread"]
-        delays, provisioning = (manager.get(gate, True) for gate in VOLUME_GATES)
-        return attrs.evolve(
-            self,
-            profile=attrs.evolve(self.profile, plugins=tuple(plugins)),
-            flow=attrs.evolve(self.flow, volume_binding=plugin),
-            binder=attrs.evolve(self.binder, delays=delays, delayed_provisioning=provisioning),
-            gates=freeze(dict(gates)),
-        )
+        check_gates(gates, self.gates_of)
+        return self._set(gates=self.settings.merged_gates(gates))
 
     def with_rollback(self) -> Revision:
-        """Return these rules with S0's sketch of a transaction: if no node fits a pod, its clean claims are unbound."""
-        return attrs.evolve(
-            self.with_plugin(VolumeRollback(self.flow.volume_binding.events_to_register)),
-            name=f"{self.name} + rollback",
-            binder=attrs.evolve(self.binder, rolls_back=True),
-            rolls_back=True,
-        )
+        """Return these rules with S0's sketch of a transaction: if no node fits a pod, its clean claims are unbound.
+
+        >>> design().with_rollback().name
+        'design + rollback'
+        """
+        return self._set(rollback=True)
 
     def with_plugin(self, plugin: Any, weight: int = 1) -> Revision:
         """Return these rules with a plugin added at the profile's end."""
-        profile = self.profile.with_plugin(plugin, weight)
-        return attrs.evolve(self, name=f"{self.name} + {plugin.name}", profile=profile)
+        plain = self._plain()
+        profile = plain.profile.with_plugin(plugin, weight)
+        plain = attrs.evolve(plain, name=f"{plain.name} + {plugin.name}", profile=profile)
+        return _apply(plain, self.settings)
+
+    @property
+    def gates(self) -> Mapping[str, Mapping[str, bool]]:
+        """The feature gates that were set, by process."""
+        return self.settings.gates
+
+    def _set(self, **changes: Any) -> Revision:
+        return _apply(self._plain(), attrs.evolve(self.settings, **changes))
+
+    def _plain(self) -> Revision:
+        """Return these rules without settings.
+
+        Raises:
+            ValueError: somebody has changed the rules since, so that the settings cannot be separated from them.
+        """
+        if self.plain is None:
+            return self
+        if _apply(self.plain, self.settings) != self:
+            raise ValueError(f"{self.name}: rules were changed after level, gates, phase or rollback; set those last")
+        return self.plain
+
+    # -- the components ---------------------------------------------------------------------------------------
 
     def simulation(self, *, seed: int = 0, components: Mapping[str, Mapping[str, Any]] | None = None) -> Simulation:
         """Return a simulation with this revision's components, in the order of the lanes.
@@ -223,7 +240,7 @@ class Revision:
                 with_dials(kubelet.NAME, self._kubelet(), _with_node_services(dials.get(kubelet.NAME))),
                 self.storages(dials),
             ),
-            *([zonal_upgrade.component()] if self.zonal_phase == ZONAL_PHASES.index("converting") else []),
+            *([zonal_upgrade.component()] if self.settings.phase == ZONAL_PHASES.index("converting") else []),
         ]
         left_out = {name for name, dial in dials.items() if dial.get("absent")}
         denied = {name: dial["denied"] for name, dial in dials.items() if "denied" in dial}
@@ -241,21 +258,21 @@ class Revision:
         off = tuple(name for name in self.disabled if name not in added)
         off = off if self.zone_labels else (*off, "PodTopologyLabels")
         off = off if self.protects_in_use else (*off, "StorageObjectInUseProtection")
-        more = (admission.ZONE_AFFINITY,) if self.zonal_phase else ()
+        more = (admission.ZONE_AFFINITY,) if self.settings.phase else ()
         gates = self.gates.get(API_SERVER, {})
-        if not gates.get(DIRECTIVES_GATE, True):
+        if not self.settings.is_on(API_SERVER, DIRECTIVES_GATE):
             more = (*more, admission.NO_GATED_UPDATES)
         more = (*more, *(plugin for plugin in self.admission_plugins if plugin.name not in self.disabled))
         more = (*admission.drop_disabled_fields(gate for gate, on in sorted(gates.items()) if not on), *more)
         admit = admission.DEFAULT_ADMISSION.without(*off)
         admit = attrs.evolve(admit, plugins=(*admit.plugins, *more))
-        relaxations = (*((admission.allow_volume_rollback,) if self.rolls_back else ()), *self.relaxations)
+        relaxations = (*((admission.allow_volume_rollback,) if self.settings.rollback else ()), *self.relaxations)
         admit = attrs.evolve(admit, relax=admission.chain_relaxations(*relaxations)) if relaxations else admit
         return ApiServer(admit, subresources, admission.permissions_without(denied), WORKLOADS, self.event_series)
 
     def _kubelet(self) -> kubelet.KubeletOptions:
-        reaches = self.gates.get(kubelet.NAME, {}).get(VOLUME_GATES[0], True)
-        return kubelet.KubeletOptions(reaches=reaches, marks_dirty=self.rolls_back)
+        reaches = self.settings.is_on(kubelet.NAME, SCHEDULING_GATE)
+        return kubelet.KubeletOptions(reaches=reaches, marks_dirty=self.settings.rollback)
 
     def found(self, obj: Any, stored: admission.StoredObjects) -> Any:
         """Return a loaded object with defaults; one without a uid also gets what admission adds."""
@@ -265,10 +282,10 @@ class Revision:
 
     def scheduler(self) -> Component:
         """Return kube-scheduler: scheduling pass, bind worker and evictor with their cache and queue."""
-        respects_gates = self.gates.get(SCHEDULER, {}).get(DIRECTIVES_GATE, True)
+        respects_gates = self.settings.is_on(SCHEDULER, DIRECTIVES_GATE)
         judging = SchedulingPass(self.profile, self.flow, self.pops_backoff, self.fine, respects_gates)
         evicting = (Evictor(),) if self.profile.preempts else ()
-        rolling = (RollbackMarker(),) if self.rolls_back else ()
+        rolling = (RollbackMarker(),) if self.settings.rollback else ()
         actors = (judging, BindWorker(self.flow, self.profile), *evicting, *rolling)
 
         def views(_seen: InformerCache) -> Mapping[str, View]:
@@ -307,8 +324,26 @@ class Revision:
         if "publishing" in values:
             publishing = self.provisioning.publishing
             values["publishing"] = with_dials(f"{name}: publishing", publishing, values["publishing"])
-        options: provisioner.ProvisionerOptions = with_dials(name, self.provisioning, values)
+        told = self.settings.driver(name, self.provisioning)
+        options: provisioner.ProvisionerOptions = with_dials(name, told, values)
         return options
+
+
+def _apply(plain: Revision, settings: RuleSettings) -> Revision:
+    """Return plain rules under settings."""
+    if settings == RuleSettings():
+        return plain
+    volume_binding = settings.volume_binding(plain.flow.volume_binding)
+    return attrs.evolve(
+        plain,
+        name=settings.name_of(plain.name),
+        profile=settings.profile(plain.profile, volume_binding),
+        flow=attrs.evolve(plain.flow, volume_binding=volume_binding),
+        binder=settings.binder(plain.binder),
+        provisioning=settings.provisioning(plain.provisioning),
+        settings=settings,
+        plain=plain,
+    )
 
 
 def _with_node_services(dials: Mapping[str, Any] | None) -> Mapping[str, Any]:
@@ -321,22 +356,6 @@ def _with_node_services(dials: Mapping[str, Any] | None) -> Mapping[str, Any]:
 
 
 TOPOLOGY_KEYS = {"zonal": (ZONE_LABEL,), "local": (HOSTNAME_LABEL,)}
-MANAGER = "kube-controller-manager"
-API_SERVER = "kube-apiserver"
-VOLUME_GATES = ("VolumeScheduling", "DynamicProvisioningScheduling")
-DIRECTIVES_GATE = "PodSchedulingReadiness"
-CAPACITY_GATE = "CSIStorageCapacity"
-SPREADING_GATE = "EvenPodsSpread"
-# The gates that each process reads (S0, Feature Gates; S2, API; S3, Graduation Criteria; S4, Feature Enablement).
-LATER_GATES = (CAPACITY_GATE, SPREADING_GATE, DIRECTIVES_GATE)
-GATES_OF = {
-    SCHEDULER: (*VOLUME_GATES, *LATER_GATES),
-    MANAGER: VOLUME_GATES,
-    kubelet.NAME: VOLUME_GATES[:1],
-    API_SERVER: LATER_GATES,
-}
-ZONAL_PHASES = ("labels", "admitting", "converting")
-MATURITY_LEVELS = ("alpha", "beta", "ga")
 NOT_DRIVERS = frozenset({
     "user",
     SCHEDULER,
@@ -383,13 +402,13 @@ def design() -> Revision:
 
 def draft() -> Revision:
     """Return the rules of S1, the earlier draft: the scheduler does not select a node for provisioning."""
-    rules, plugin = design(), MATCH_UNBOUND_PVCS
-    plugins = [attrs.evolve(e, plugin=plugin) if e.name == plugin.name else e for e in rules.profile.plugins]
+    rules, profile = design(), profiles.draft_profile()
     return attrs.evolve(
         rules,
         name="draft",
-        profile=attrs.evolve(rules.profile, name="draft", plugins=tuple(plugins)),
-        flow=TwoPasses(plugin, volumes.DRAFT),
+        gates_of=GATES_OF_DRAFT,
+        profile=profile,
+        flow=TwoPasses(_volume_binding_of(profile), volumes.DRAFT),
         binder=attrs.evolve(rules.binder, rules=volumes.DRAFT),
         provisioning=attrs.evolve(rules.provisioning, uses_selected_node=False, on_failure="retry"),
     )

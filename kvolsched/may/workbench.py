@@ -15,7 +15,7 @@ from kvolsched.api.kinds.node import Node
 from kvolsched.api.kinds.pod import Pod
 from kvolsched.api.text import manifest
 from kvolsched.cluster_core import USER, ClusterCore
-from kvolsched.revision import API_SERVER, DIRECTIVES_GATE
+from kvolsched.rule_settings import API_SERVER, DIRECTIVES_GATE
 from kvolsched.scheduler.node_selection import matches_node_affinity, node_affinity
 from kvolsched.why.asking import pod_key
 from kvolsched.world.apiserver import Denial, RefusedWrite, Write

@@ -7,6 +7,8 @@ affinity, spreading just before it).
 
 from __future__ import annotations
 
+import attrs
+
 from .framework.extension_points import EnabledPlugin, EventWording
 from .framework.profile import Profile
 from .framework.verdict import Code, Reason
@@ -25,7 +27,8 @@ from .plugins.pod_topology_spread import PodTopologySpread
 from .plugins.pod_topology_spread.releases import EVEN_PODS_SPREAD
 from .plugins.taint_toleration import TaintToleration
 from .plugins.volume_binding import VolumeBinding
-from .plugins.volume_binding.releases import CHECK_VOLUME_BINDING
+from .plugins.volume_binding.releases import CHECK_VOLUME_BINDING, MATCH_UNBOUND_PVCS
+from .plugins.volume_node import VolumeNode
 from .plugins.volume_restrictions import VolumeRestrictions
 from .plugins.volume_zone import VolumeZone, ignore_claims
 
@@ -78,3 +81,14 @@ def design_profile() -> Profile:
         ),
         EventWording(prefilter_alone=True, counts_errors=True),
     )
+
+
+def draft_profile() -> Profile:
+    """Return the plugins of the early draft: S0's, with two predicates for volumes (S1, Volume Node Predicate)."""
+    rules = design_profile()
+    plugins = []
+    for each in rules.plugins:
+        plugins.append(attrs.evolve(each, plugin=MATCH_UNBOUND_PVCS) if each.name == MATCH_UNBOUND_PVCS.name else each)
+        if each.name == VolumeZone.name:
+            plugins.append(EnabledPlugin(VolumeNode()))
+    return attrs.evolve(rules, name="draft", plugins=tuple(plugins))

@@ -230,6 +230,7 @@ CLAUSES: Mapping[str, Callable[[Pod, ColumnContext], Iterator[Clause]]] = {
     "VolumeRestrictions": _shared_volume_clauses,
     "NodeVolumeLimits": _attach_limit_clauses,
     "VolumeBinding": _volume_clauses,
+    "VolumeNode": _volume_clauses,
     "VolumeZone": _volume_zone_clauses,
     "PodTopologySpread": _spread_clauses,
     "InterPodAffinity": _pod_affinity_clauses,

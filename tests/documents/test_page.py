@@ -7,7 +7,7 @@ import pytest
 from documents.clusters import cluster, reach, where
 from manifests import HOST, ZONE, claim, node, pod, storage_class, volume
 
-from kvolsched.revision import GATES_OF, design, upstream
+from kvolsched.revision import GATES_OF, design, draft, upstream
 from kvolsched.scheduler.framework.extension_points import Filter, PreFilter, Score
 from kvolsched.scheduler.loop.binding_flow import BindWorker
 from kvolsched.scheduler.loop.volume_binder import assume_pod_volumes
@@ -71,7 +71,7 @@ def test_functions_and_extension_points_are_those_of_the_code():
 def test_the_order_of_predicates_is_the_documented_one():
     """Both orders on the page are those of the profiles, and the same cluster says the same sentence every time."""
     told = dict(re.findall(r"- `(\w+)`: ([\w, \n]+)", section("The order of predicates")))
-    for rules in (design(), upstream()):
+    for rules in (design(), draft(), upstream()):
         assert [each.name for each in rules.profile.filters] == re.findall(r"\w+", told[rules.name])
         sentences = set()
         for seed in range(3):
@@ -91,6 +91,19 @@ def test_gates_are_those_of_the_code():
     told = {row[0]: set(row[1].split(", ")) for row in rows("Gates")}
     assert told == {gate: {process for process, gates in GATES_OF.items() if gate in gates} for gate in told}
     assert set(told) == {gate for gates in GATES_OF.values() for gate in gates}
+
+
+@pytest.mark.checklist("73", "140")
+def test_gates_by_process_are_those_of_the_runs():
+    """The page's short table of combinations is what its example runs, and every row does what S0 says."""
+    table = example("Gates, process by process")["table"]
+    assert table.agrees
+    told = {tuple(word == "on" for word in row[0].split(", ")): tuple(row[1:]) for row in rows("Gates, process by process")}
+    assert 4 == len(told)
+    for row in table:
+        if row.kubelets:
+            both = row.scheduler[0], row.manager[0]
+            assert told[both] == (row.found.existing, row.found.existing_zone_a)
 
 
 @pytest.mark.parametrize("revision", ["design", "upstream"])

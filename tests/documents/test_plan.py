@@ -53,19 +53,61 @@ def test_what_the_levels_add(level, ranked, told, limited):
                  claim("data"), pod("app", "data"))
     by_size.run("pod/app scheduled", seconds=60)
     assert ["n1" if ranked else "n2"] == where(by_size, "app")
-    zones = set()
+    places = set()
     for name in ("x-0", "x-1", "x-2", "x-3"):
         c = at(level, node("a1", "a"), node("b1", "b"), storage_class(), claim(name),
                pod("app", name, nodeSelector={ZONE: "a"}))
         c.run(seconds=60)
-        zones.add(reach(c, name)[0][ZONE][0])
-    assert ({"a"} if told else {"a", "b"}) == zones
+        places.add(made_in(c, name))
+    assert ({"a"} if told else {"a", "b"}) == places
     full = at(level, node("n1", "a"), csi_node("n1", 0, topology_keys=[ZONE]), storage_class(), claim("data"), pod("app", "data"))
     full.run(seconds=60)
     assert "1 node(s) exceed max volume count" in message(full, "app")
     assert ("Pending" if limited else "Bound") == full["pvc/data"].status.phase
     with pytest.raises(ValueError, match="no maturity 'stable'; there are: alpha, beta, ga"):
         revision_named("design").matured("stable")
+
+
+def made_in(c, name):
+    """The zone of a claim's volume, from its node affinity or, before plugins were converted, from its label."""
+    labels = c[f"pv/{c[f'pvc/{name}'].spec.volume_name}"].metadata.labels
+    return labels[ZONE] if ZONE in labels else reach(c, name)[0][ZONE][0]
+
+
+REGION = "topology.kubernetes.io/region"
+
+
+@pytest.mark.parametrize("provisioner", ["kubernetes.io/gce-pd", "disks.example.com"])
+@pytest.mark.checklist("143n")
+def test_zonal_plugins_are_converted_in_beta(provisioner):
+    """At alpha a zonal volume has zone and region as labels, so only the zone predicate can refuse, after binding."""
+    ends = {}
+    for level in ("alpha", "beta"):
+        nodes = [node(f"{zone}1", zone, labels={REGION: "r"}) for zone in "ab"]
+        c = at(level, *nodes, storage_class(provisioner=provisioner), claim("x-0"),
+               pod("app", "x-0", nodeSelector={ZONE: "a"}))
+        c.run(seconds=60)
+        made = c[f"pv/{c['pvc/x-0'].spec.volume_name}"]
+        ends[level] = dict(made.metadata.labels), made.spec.node_affinity is not None, where(c, "app")
+        if level == "alpha":
+            assert "1 node(s) had no available volume zone" in message(c, "app")
+    assert {"alpha": ({ZONE: "b", REGION: "r"}, False, [""]), "beta": ({}, True, ["a1"])} == ends
+
+
+@pytest.mark.checklist("143n")
+def test_alpha_knows_no_allowed_topologies():
+    """At alpha a class must name a provisioner, that is all; beta looks at allowedTopologies, and so does its driver."""
+    found = {}
+    for level in ("alpha", "beta"):
+        fitting, zones = set(), set()
+        for name in ("x-0", "x-1"):
+            c = at(level, node("a1", "a"), node("b1", "b"), storage_class(allowed=[{ZONE: ["a"]}]), claim(name),
+                   pod("app", name))
+            c.run(seconds=60)
+            fitting.add(c.passes("app")[0].fit)
+            zones.add(made_in(c, name))
+        found[level] = fitting, zones
+    assert {"alpha": ({"2 of 2 nodes fit"}, {"a", "b"}), "beta": ({"1 of 2 nodes fit"}, {"a"})} == found
 
 
 CODES = {"Invalid": 422, "Conflict": 409, "NotFound": 404, "Forbidden": 403}

@@ -1,6 +1,6 @@
 """Topology-aware volumes (S0, S1): restricted classes, gates, the older predicates, limits, and zonal volumes' upgrade."""
 
-from itertools import combinations, product
+from itertools import combinations
 
 import attrs
 import pytest
@@ -140,36 +140,66 @@ def test_dynamic_provisioning_scheduling_covers_volumes_to_be_made():
     assert (["b1"], 1) == run(False, storage_class(provisioner=LOCAL), volume("disk", "10Gi", "late", {ZONE: ["b"]}))
 
 
-# VolumeScheduling of scheduler and manager -> a disk that exists: is its claim bound before the pod, does the pod run;
-# and with which DynamicProvisioningScheduling of scheduler and manager a disk is made for it. The driver is a process of
-# its own, which makes nothing for a class that waits until a node is selected.
-COMBINATIONS = {
-    (True, True): (False, True, [(True, True)]),
-    (True, False): (True, True, [(True, True), (True, False)]),  # new scheduler, old controller: bound early, all fine
-    (False, True): (False, False, []),  # old scheduler, new controller: unbound for ever
-    (False, False): (True, True, []),
-}
+@pytest.mark.parametrize("provisioner", ["kubernetes.io/gce-pd", "disks.example.com"])
+@pytest.mark.parametrize("revision", ["design", "upstream"])
+@pytest.mark.checklist("71", "140")
+def test_an_old_manager_provisions_at_once_in_tree_as_external(revision, provisioner):
+    """VolumeScheduling off in the manager: a claim of a waiting class has its volume before any pod; then the pod runs."""
+    rules = revision_named(revision).with_gates({MANAGER: {SCHEDULING: False}})
+    c = cluster(node("a1", "a"), node("b1", "b"), storage_class(provisioner=provisioner), claim("data-0"), revision=rules)
+    c.run(seconds=60)
+    assert ("Bound", [{ZONE: ["b"]}]) == (c["pvc/data-0"].status.phase, reach(c, "data-0"))
+    c.apply(pod("app", "data-0"))
+    c.run("pod/app Running", seconds=60)
+    assert ["b1"] == where(c, "app")
 
 
-@pytest.mark.parametrize(("gates", "expected"), COMBINATIONS.items())
-@pytest.mark.checklist("73", "140")
-def test_every_combination_of_gates_per_process(gates, expected):
-    """What each combination does with a disk that exists and with one to be made, as the table says."""
-    early, runs, provisions = expected
-    for provisioning in product((True, False), repeat=2):
-        on = {process: {SCHEDULING: first, PROVISIONING: second}
-              for process, first, second in zip((SCHEDULER, MANAGER), gates, provisioning, strict=True)}
-        exists = gated(on, node("a1", "a"), storage_class(provisioner=LOCAL),
-                       volume("disk", "10Gi", "late", {ZONE: ["a"]}), claim("data"))
-        to_be_made = gated(on, node("a1", "a"), storage_class(), claim("data"))
-        found = []
-        for c in (exists, to_be_made):
-            c.run()
-            bound = c["pvc/data"].status.phase == "Bound"
-            c.apply(pod("app", "data"))
+@pytest.mark.parametrize("process", [SCHEDULER, MANAGER])
+@pytest.mark.parametrize("provisioner", ["kubernetes.io/gce-pd", "disks.example.com"])
+@pytest.mark.checklist("72")
+def test_nothing_is_made_for_a_selected_node(provisioner, process):
+    """DynamicProvisioningScheduling off in one of the two: no volume is made for a pod, in-tree as external."""
+    c = gated({process: {PROVISIONING: False}}, node("a1", "a"), storage_class(provisioner=provisioner), claim("data"),
+              pod("app", "data"))
+    c.run(seconds=60)
+    assert ([], [""]) == (c.objects("pv"), where(c, "app"))
+    selected = any("selected" in key for key in c["pvc/data"].metadata.annotations)
+    assert (process == MANAGER) == selected
+
+
+@pytest.mark.checklist("72")
+def test_the_managers_gate_hides_allowed_topologies_from_its_own_plugins():
+    """A class that binds at once and allows zone a: without the gate the in-tree plugin does not know, a driver reads it."""
+    zones_by_provisioner = {}
+    for provisioner in ("kubernetes.io/gce-pd", "disks.example.com"):
+        for on in (True, False):
+            c = gated({MANAGER: {PROVISIONING: on}}, node("a1", "a"), node("b1", "b"), claim("data-0"),
+                      storage_class(provisioner=provisioner, waits=False, allowed=[{ZONE: ["a"]}]))
             c.run(seconds=60)
-            found.append((bound, c["pod/app"].status.phase == "Running"))
-        assert [(early, runs), (False, provisioning in provisions)] == found, on
+            zones_by_provisioner[provisioner, on] = reach(c, "data-0")[0][ZONE]
+    assert [["a"], ["b"], ["a"], ["a"]] == list(zones_by_provisioner.values())
+
+
+@pytest.mark.checklist("71")
+def test_a_disk_that_comes_later_is_bound_by_an_old_manager():
+    """VolumeScheduling off in the manager: a claim of a waiting class takes the volume that an administrator adds."""
+    for revision in ("design", "upstream"):
+        c = cluster(node("a1", "a"), storage_class(provisioner=LOCAL), claim("data"),
+                    revision=revision_named(revision).with_gates({MANAGER: {SCHEDULING: False}}))
+        c.run()
+        c.apply(volume("disk", "10Gi", "late", {ZONE: ["a"]}))
+        c.run(seconds=60)
+        assert "Bound" == c["pvc/data"].status.phase, revision
+
+
+@pytest.mark.checklist("71")
+def test_the_draft_has_one_gate_in_two_processes():
+    """S1 sets VolumeScheduling in scheduler and manager; kubelets have no such gate there, and nobody has the other."""
+    draft = revision_named("draft")
+    assert "draft (kube-scheduler: VolumeScheduling=false)" == draft.with_gates({SCHEDULER: {SCHEDULING: False}}).name
+    for process, gate in (("kubelet", SCHEDULING), (MANAGER, PROVISIONING)):
+        with pytest.raises(ValueError, match=f"no gate .* of {process}: kube-scheduler has VolumeScheduling"):
+            draft.with_gates({process: {gate: False}})
 
 
 @pytest.mark.checklist("264")

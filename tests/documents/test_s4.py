@@ -289,7 +289,7 @@ def lax():
     """Today's rules with that API server."""
     made = revision_named("upstream")
     return Lax(**{field: getattr(made, field) for field in
-                  ("name", "profile", "flow", "binder", "provisioning", "zone_labels", "pops_backoff", "fine", "gates")})
+                  ("name", "profile", "flow", "binder", "provisioning", "zone_labels", "pops_backoff", "fine")})
 
 
 @pytest.mark.checklist("248")

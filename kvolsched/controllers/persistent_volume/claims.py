@@ -70,7 +70,7 @@ class ClaimSync:
 
         Kubernetes looks at every claim at every tick (`ticks`); where nothing has changed only Events tell of it.
         """
-        storage_class = ctx.seen.get("StorageClass", name) if kind == "class" else None
+        storage_class = ctx.seen.get("StorageClass", name) if kind == "class" and self.options.delays else None
         if storage_class is not None and self.options.is_delayed(storage_class, selected=True):
             return  # its claims take no volume before a pod is there
         cache = cache_of(ctx)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
-from ...api.kinds.meta import Frozen, ObjectMeta
+from ...api.kinds.meta import Frozen, ObjectMeta, evolve_parts
+from ...api.kinds.node import REGION_LABELS, ZONE_LABELS, Node
 from ...api.kinds.quantity import canonical
 from ...api.kinds.storage_class import StorageClass
 from ...api.kinds.volume import (
@@ -63,6 +64,28 @@ def volume_for(
         ),
         status=PersistentVolumeStatus(phase="Pending"),
     )
+
+
+def with_zone_labels(volume: PersistentVolume, nodes: Iterable[Node]) -> PersistentVolume:
+    """Return a zonal volume as plugins made it before volumes had node affinities: zone and region are labels.
+
+    Several zones are joined by `__` (S0, Multi-Zonal PV Upgrade). One with other topology keys is returned as is.
+    """
+    affinity = volume.spec.node_affinity
+    terms = affinity.required.node_selector_terms if affinity is not None and affinity.required is not None else ()
+    values: dict[str, set[str]] = {}
+    for part in (part for term in terms for part in term.match_expressions):
+        values.setdefault(part.key, set()).update(part.values)
+    if not values or not values.keys() <= {*ZONE_LABELS, *REGION_LABELS}:
+        return volume
+    within = [labels for labels in (node.metadata.labels for node in nodes)
+              if all(labels.get(key) in domains for key, domains in values.items())]
+    for key in REGION_LABELS:
+        regions = {labels[key] for labels in within if key in labels}
+        if len(regions) == 1:
+            values.setdefault(key, regions)
+    labels = volume.metadata.labels.merged({key: "__".join(sorted(domains)) for key, domains in values.items()})
+    return evolve_parts(volume, metadata={"labels": labels}, spec={"node_affinity": None})
 
 
 def domain_of(volume: PersistentVolume) -> str:

@@ -44,6 +44,12 @@ class ProvisionerOptions:
         plays_in_tree: under the name of an in-tree plugin it plays the plugin inside the PV controller: it goes by
             class and node, not by annotation, and has the controller's messages.
         uses_selected_node: it makes volumes where the selected node is; else as if no node were selected (S0, alpha).
+        node_needs_delay: a selected node counts for claims of a class that waits only (S0, Dynamic Provisioning
+            interface changes); else for any claim that has the annotation (external-provisioner).
+        uses_allowed_topologies: it is told what topologies the class allows.
+        serves_delayed: when it serves claims of a class that waits: once a node is "selected", "at once" when they are
+            handed over, or "never".
+        zonal_affinity: volumes with zones have them in their node affinity, else in labels alone (S0, alpha).
         adds_finalizer: its volumes carry its finalizer, which it removes once the storage is deleted.
         running: whether the driver runs at all.
     """
@@ -62,6 +68,10 @@ class ProvisionerOptions:
     immediate_zone: Mapping[str, str] | str = ""
     plays_in_tree: bool = False
     uses_selected_node: bool = True
+    node_needs_delay: bool = False
+    uses_allowed_topologies: bool = True
+    serves_delayed: str = "selected"
+    zonal_affinity: bool = True
     adds_finalizer: bool = True
     running: bool = True
 
@@ -70,6 +80,7 @@ UPSTREAM = ProvisionerOptions()
 DESIGN = ProvisionerOptions(
     reschedule_codes=(),  # S0: every failure removes the annotation
     plays_in_tree=True,
+    node_needs_delay=True,
     adds_finalizer=False,
     publishing=PublishingOptions(form="central"),
 )

@@ -23,7 +23,7 @@ from . import topology
 from .capacity import MAX_FAILURES, backoff
 from .driver import StorageDriver
 from .in_tree_topology import choose_topology
-from .new_volume import chooses_zones, domain_of, volume_for, volume_name
+from .new_volume import chooses_zones, domain_of, volume_for, volume_name, with_zone_labels
 from .options import UNFINISHED, Failure
 from .topology import DriverTopology, FirstAttempt, NoTopology, NoTopologyYet, TopologyRequest
 
@@ -70,9 +70,22 @@ class VolumeProvisioning:
             return False
         provisioner = annotations.get(STORAGE_PROVISIONER) or annotations.get(BETA_STORAGE_PROVISIONER, "")
         provisioner = storage_class.provisioner if self.driver.in_tree else provisioner
-        unpinned = not self.driver.options.uses_selected_node and BETA_STORAGE_PROVISIONER in annotations
-        ready = not storage_class.delayed or unpinned or bool(selected_node(claim))
-        return self.driver.acts_for(provisioner) and ready
+        return self.driver.acts_for(provisioner) and self._is_ready(claim, storage_class)
+
+    def _is_ready(self, claim: PersistentVolumeClaim, storage_class: StorageClass) -> bool:
+        """Say whether a claim may have its volume now: its class does not wait, or the wait is over."""
+        options = self.driver.options
+        if not storage_class.delayed or options.serves_delayed == "at once":
+            return True
+        unpinned = not options.uses_selected_node and BETA_STORAGE_PROVISIONER in claim.metadata.annotations
+        return options.serves_delayed == "selected" and (unpinned or bool(selected_node(claim)))
+
+    def _node_of(self, ctx: TurnContext, claim: PersistentVolumeClaim) -> str:
+        """Return the selected node that counts for a claim, or ""."""
+        if not self.driver.options.node_needs_delay:
+            return selected_node(claim)
+        storage_class: StorageClass | None = ctx.seen.get("StorageClass", class_of_claim(claim))
+        return selected_node(claim) if storage_class is not None and storage_class.delayed else ""
 
     # -- the start of an attempt --------------------------------------------------------------------------
 
@@ -91,7 +104,7 @@ class VolumeProvisioning:
         if not driver.in_tree:
             message = f'External provisioner is provisioning volume for claim "{claim_key(claim)}"'
             ctx.event(claim, "Normal", "Provisioning", message, driver.source)
-        node = selected_node(claim)
+        node = self._node_of(ctx, claim)
         started = self._start(ctx, claim, node, attempt)
         on_node = f" on node {node}" if node else ""
         ctx.describe(f"{driver.label} starts to provision a volume for {reference_of(claim)}{on_node}")
@@ -107,6 +120,8 @@ class VolumeProvisioning:
         options = self.driver.options
         try:
             storage_class: StorageClass = self._read(ctx, Key("StorageClass", "", class_of_claim(claim)))
+            if not options.uses_allowed_topologies:
+                storage_class = attrs.evolve(storage_class, allowed_topologies=())
             found = self._read(ctx, Key("Node", "", node)) if node and options.uses_selected_node else None
             terms, remembered = self._topology(ctx, claim, storage_class, found, remembered)
         except NoTopologyYet as why:
@@ -187,6 +202,7 @@ class VolumeProvisioning:
             driver.refresh_capacity(ctx, volume)
         plan = PlanBuilder(ctx, driver.source)
         name = volume.metadata.name
+        volume = volume if driver.options.zonal_affinity else with_zone_labels(volume, _nodes(ctx))
         plan.create(volume, f"{driver.label} creates volume {name}, reserved for {cause.removeprefix('default/')}")
         if claim is not None:
             using = f" using {driver.name}" if driver.in_tree else ""

@@ -117,5 +117,5 @@ def plugin_heads(names: Iterable[str], documents: Iterable[str]) -> tuple[f.Plug
         letter = LETTERS.get(name) or next(c for c in name.upper() + "BCDEGHJKMOQWXY" if c.isalpha() and c not in taken)
         taken.add(letter)
         shown = name if document == name else f"{name} ({document})"
-        heads.append(f.PluginHead(shown, letter, FAMILIES.get(letter, "node")))
+        heads.append(f.PluginHead(shown, letter, FAMILIES.get(letter, "storage" if name == "VolumeNode" else "node")))
     return tuple(heads)

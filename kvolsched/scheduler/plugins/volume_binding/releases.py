@@ -54,7 +54,7 @@ def stored_affinity(volume: PersistentVolume, _csi_node: CSINode | None) -> Node
 
 
 def no_affinity(_volume: PersistentVolume, _csi_node: CSINode | None) -> NodeSelector | None:
-    """Let every node reach every bound volume (gate VolumeScheduling off)."""
+    """Let every node reach every bound volume (gate VolumeScheduling off; S1, where VolumeNode judges them)."""
     return None
 
 
@@ -91,9 +91,9 @@ CHECK_VOLUME_BINDING = VolumeBinding(
 """S0's predicate and priority with S2's capacity check, and 1.11's words and answers where the documents are silent."""
 
 MATCH_UNBOUND_PVCS = attrs.evolve(CHECK_VOLUME_BINDING, rules=volumes.DRAFT, provisioning=provisioned_anywhere,
-                                  capacity=CapacityCheck(), document_name="MatchUnboundPVCs",
+                                  node_affinity=no_affinity, capacity=CapacityCheck(), document_name="MatchUnboundPVCs",
                                   document_score_name="PrioritizeUnboundPVCs")
-"""S1's predicate and priority."""
+"""S1's predicate and priority: unbound claims only, the affinity of bound volumes is VolumeNode's."""
 
 WITHOUT_GATE: Mapping[str, Mapping[str, Any]] = {
     "DynamicProvisioningScheduling": {"provisioning": never_provisioned, "waits": waits_for_consumer},

@@ -1,0 +1,8 @@
+"""Experiments: small clusters that a question needs, run for you, with the answers as rows.
+
+Each function makes its clusters by the public face, runs them, and returns rows whose text is a table.
+"""
+
+from .gates_by_process import GateOutcomes, GateRow, GateTable, gates
+
+__all__ = ["GateOutcomes", "GateRow", "GateTable", "gates"]

@@ -1,0 +1,166 @@
+"""What can be set on a revision: S0's level and zonal phase, feature gates by process, and rollback.
+
+A setting turns plain rules into others, and stands in the revision's name. All settings are applied together to the
+plain rules, so that their order does not matter and each can be taken back.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import attrs
+
+from .api.kinds.meta import EMPTY, Frozen
+from .controllers import kubelet
+from .controllers.persistent_volume import PVControllerOptions
+from .controllers.provisioner import ProvisionerOptions
+from .scheduler.framework.extension_points import EnabledPlugin
+from .scheduler.framework.profile import Profile
+from .scheduler.loop.scheduling_cycle import SCHEDULER
+from .scheduler.plugins.node_volume_limits import all_volumes, bound_volumes
+from .scheduler.plugins.volume_binding import VolumeBinding
+from .scheduler.plugins.volume_binding.releases import provisioned_anywhere, with_gates_off
+from .scheduler.plugins.volume_rollback import VolumeRollback
+
+MANAGER = "kube-controller-manager"
+API_SERVER = "kube-apiserver"
+SCHEDULING_GATE, PROVISIONING_GATE = VOLUME_GATES = ("VolumeScheduling", "DynamicProvisioningScheduling")
+DIRECTIVES_GATE = "PodSchedulingReadiness"
+CAPACITY_GATE = "CSIStorageCapacity"
+SPREADING_GATE = "EvenPodsSpread"
+# The gates that each process reads (S0, Feature Gates; S2, API; S3, Graduation Criteria; S4, Feature Enablement).
+LATER_GATES = (CAPACITY_GATE, SPREADING_GATE, DIRECTIVES_GATE)
+GATES_OF: Mapping[str, tuple[str, ...]] = {
+    SCHEDULER: (*VOLUME_GATES, *LATER_GATES),
+    MANAGER: VOLUME_GATES,
+    kubelet.NAME: (SCHEDULING_GATE,),
+    API_SERVER: LATER_GATES,
+}
+# S1, User-facing API: one gate, in two processes.
+GATES_OF_DRAFT: Mapping[str, tuple[str, ...]] = {
+    SCHEDULER: (SCHEDULING_GATE, *LATER_GATES),
+    MANAGER: (SCHEDULING_GATE,),
+    API_SERVER: LATER_GATES,
+}
+ZONAL_PHASES = ("labels", "admitting", "converting")
+MATURITY_LEVELS = ("alpha", "beta", "ga")
+IN_TREE = "kubernetes.io/"
+
+
+@attrs.frozen
+class RuleSettings:
+    """The settings of a revision.
+
+    Args:
+        level: the level of S0's implementation plan; "": all that the documents say.
+        gates: process -> feature gate -> on; a gate that is not named is on.
+        phase: the phase of the conversion of zonal volumes; None: none was chosen, as phase 0.
+        rollback: bound volumes are released after a scheduling failure.
+    """
+
+    level: str = ""
+    gates: Frozen = EMPTY
+    phase: int | None = None
+    rollback: bool = False
+
+    def is_on(self, process: str, gate: str) -> bool:
+        """Say whether a gate is on in a process."""
+        return bool(self.gates.get(process, EMPTY).get(gate, True))
+
+    def name_of(self, plain: str) -> str:
+        """Return the name of rules with these settings: `design (alpha; kubelet: VolumeScheduling=false; phase 1)`."""
+        rules, plus, added = plain.partition(" + ")
+        words = "; ".join(self._words())
+        return f"{rules}{f' ({words})' if words else ''}{' + rollback' if self.rollback else ''}{plus}{added}"
+
+    def _words(self) -> Iterator[str]:
+        if self.level:
+            yield self.level
+        for process, switches in self.gates.items():
+            off = ", ".join(f"{gate}=false" for gate, on in switches.items() if not on)
+            if off:
+                yield f"{process}: {off}"
+        if self.phase is not None:
+            yield f"phase {self.phase}"
+
+    def merged_gates(self, gates: Mapping[str, Mapping[str, bool]]) -> Frozen:
+        """Return the gates with these set beside the others."""
+        processes = sorted({*self.gates, *gates}, key=list(GATES_OF).index)
+        merged = {name: {**self.gates.get(name, EMPTY), **gates.get(name, EMPTY)} for name in processes}
+        return Frozen({name: Frozen(switches) for name, switches in merged.items()})
+
+    # -- what they change -----------------------------------------------------------------------------------
+
+    def volume_binding(self, plugin: VolumeBinding) -> VolumeBinding:
+        """Return the plugin of volumes under these settings."""
+        if self.level == "alpha":
+            plugin = attrs.evolve(plugin, provisioning=provisioned_anywhere)
+        return with_gates_off(plugin, [gate for gate in GATES_OF[SCHEDULER] if not self.is_on(SCHEDULER, gate)])
+
+    def profile(self, profile: Profile, volume_binding: VolumeBinding) -> Profile:
+        """Return a profile under these settings, with this plugin of volumes."""
+        off = {"VolumeZone"} if self.phase is not None and self.phase >= len(ZONAL_PHASES) else set()
+        off |= set() if self.is_on(SCHEDULER, SPREADING_GATE) else {"PodTopologySpread"}
+        off |= set() if self.is_on(SCHEDULER, SCHEDULING_GATE) else {"VolumeNode"}
+        kept = tuple(self._enabled(each, volume_binding) for each in profile.plugins if each.name not in off)
+        profile = attrs.evolve(profile, plugins=kept)
+        return profile.with_plugin(VolumeRollback(volume_binding.events_to_register)) if self.rollback else profile
+
+    def _enabled(self, enabled: EnabledPlugin, volume_binding: VolumeBinding) -> EnabledPlugin:
+        """Return a plugin at this level: beta ranks disks by their sizes, GA counts them before they are bound."""
+        reached = MATURITY_LEVELS.index(self.level) if self.level else None
+        if enabled.name == volume_binding.name:
+            enabled = attrs.evolve(enabled, plugin=volume_binding)
+            return enabled if reached is None else attrs.evolve(enabled, weight=int(reached > 0))
+        if enabled.name == "NodeVolumeLimits" and reached is not None:
+            counted = all_volumes if reached > 1 else bound_volumes
+            return attrs.evolve(enabled, plugin=attrs.evolve(enabled.plugin, counted=counted))
+        return enabled
+
+    def binder(self, options: PVControllerOptions) -> PVControllerOptions:
+        """Return the PV controller's options under these settings."""
+        delays, provisioning = (self.is_on(MANAGER, gate) for gate in VOLUME_GATES)
+        return attrs.evolve(
+            options, delays=options.delays and delays, rolls_back=options.rolls_back or self.rollback,
+            delayed_provisioning=options.delayed_provisioning and provisioning
+        )
+
+    def provisioning(self, options: ProvisionerOptions) -> ProvisionerOptions:
+        """Return the options of every driver under these settings.
+
+        Without VolumeScheduling the controller hands claims over at once. At alpha no driver is told a node or allowed
+        topologies, and zonal volumes have no node affinity.
+        """
+        if self.level == "alpha":
+            options = attrs.evolve(
+                options, uses_selected_node=False, uses_allowed_topologies=False, zonal_affinity=False
+            )
+        if not self.is_on(MANAGER, SCHEDULING_GATE):
+            options = attrs.evolve(options, serves_delayed="at once")
+        return options
+
+    def driver(self, name: str, options: ProvisionerOptions) -> ProvisionerOptions:
+        """Return one driver's options: without the gate, plugins inside the manager learn of no node and topology."""
+        in_tree = options.plays_in_tree and name.startswith(IN_TREE)
+        if not in_tree or self.is_on(MANAGER, PROVISIONING_GATE):
+            return options
+        never: dict[str, Any] = {"serves_delayed": "never"} if self.is_on(MANAGER, SCHEDULING_GATE) else {}
+        return attrs.evolve(options, uses_selected_node=False, uses_allowed_topologies=False, **never)
+
+
+def check_gates(gates: Mapping[str, Mapping[str, bool]], known: Mapping[str, tuple[str, ...]]) -> None:
+    """Check that every process reads the gates that are set for it.
+
+    Raises:
+        ValueError: there is no such process or gate; the message lists those that there are.
+    """
+    for process, switches in gates.items():
+        unknown = [gate for gate in switches if gate not in known.get(process, ())]
+        if process not in known or unknown:
+            there = "; ".join(f"{name} has {', '.join(of_process)}" for name, of_process in known.items())
+            raise ValueError(f"no gate {', '.join(unknown) or '...'} of {process}: {there}")
+        values: Mapping[str, object] = switches
+        wrong = [f"{gate}={on!r}" for gate, on in values.items() if not isinstance(on, bool)]
+        if wrong:
+            raise ValueError(f"gates of {process} are True or False, not {', '.join(wrong)}")

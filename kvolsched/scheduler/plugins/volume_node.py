@@ -1,0 +1,74 @@
+"""VolumeNode rejects nodes that a bound volume's node affinity does not admit (S0, S1: Volume Node Predicate).
+
+The predicate came with local volumes in 1.7 and is one of its own in the early draft, whose MatchUnboundPVCs looks at
+unbound claims alone; S0's CheckVolumeBinding does the work of both.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import ClassVar
+
+import attrs
+
+from kvolsched.api.kinds.node import Node
+from kvolsched.api.kinds.pod import Pod
+from kvolsched.api.kinds.selector import NodeSelector
+from kvolsched.api.kinds.volume import PersistentVolume
+from kvolsched.scheduler.columns.arrays import Codes, Mask
+from kvolsched.scheduler.columns.snapshot import Snapshot
+from kvolsched.scheduler.csi_migration import volume_affinity
+from kvolsched.scheduler.framework.cluster_event import Action
+from kvolsched.scheduler.framework.extension_points import ColumnContext, QueueingHint
+from kvolsched.scheduler.framework.verdict import OK, SKIP, Code, Evidence, Ok, Reason, Reject, Skip
+from kvolsched.scheduler.pod_claims import is_claim_of_pod, named_claims
+
+
+@attrs.frozen
+class VolumeNode:
+    """Rejects nodes outside the node affinity of a bound volume; a claim without volume is ignored."""
+
+    name: ClassVar[str] = "VolumeNode"
+    skip_without: ClassVar[tuple[str, ...]] = ("volumes",)
+    events_to_register: ClassVar[tuple[QueueingHint, ...]] = (
+        QueueingHint("Node", "a node is added or its labels change", action=Action.ADD | Action.NODE_LABEL),
+        QueueingHint("PersistentVolumeClaim", "one of the pod's claims is added or changed",
+                     lambda pod, _old, new: is_claim_of_pod(pod, new), Action.ADD | Action.UPDATE),
+        QueueingHint("PersistentVolume", "a volume is added or changed", action=Action.ADD | Action.UPDATE),
+    )
+
+    document_name: str = "NoVolumeNodeConflict"
+    conflict: Reason = Reason(0, "node(s) had volume node affinity conflict", Code.UNSCHEDULABLE_AND_UNRESOLVABLE)
+
+    def prefilter(self, pod: Pod, seen: Snapshot) -> Skip | None:
+        """Skip a pod without a bound volume that has a node affinity."""
+        return SKIP if next(_bound_affinities(pod, seen), None) is None else None
+
+    def rule(self, pod: Pod, node: Node, seen: Snapshot) -> Ok | Reject:
+        """The node affinity of every bound volume admits the node."""
+        labels = node.metadata.labels
+        for volume, required in _bound_affinities(pod, seen):
+            if not required.matches(labels):
+                keys = {part.key for term in required.node_selector_terms for part in term.match_expressions}
+                found = ", ".join(f"{key}={labels[key]}" for key in sorted(keys) if key in labels)
+                asked = f"volume {volume.metadata.name}: {required}"
+                return self.conflict.reject(Evidence(asked, "does not match", found or "the node", (required, labels)))
+        return OK
+
+    def column(self, pod: Pod, columns: ColumnContext) -> Codes | None:
+        """Judge all nodes by the mask of each volume's affinity, which is cached."""
+        reached: Mask | None = None
+        for _, required in _bound_affinities(pod, columns.seen):
+            mask = columns.nodes.volume_affinity_mask(required)
+            reached = mask if reached is None else reached & mask
+        return None if reached is None else self.conflict.where(~reached)
+
+
+def _bound_affinities(pod: Pod, seen: Snapshot) -> Iterator[tuple[PersistentVolume, NodeSelector]]:
+    """Yield the pod's bound volumes that have a node affinity."""
+    for name in named_claims(pod):
+        claim = seen.claim(pod.metadata.namespace, name)
+        volume = seen.volume(claim.spec.volume_name) if claim is not None and claim.spec.volume_name else None
+        required = volume_affinity(volume) if volume is not None else None
+        if volume is not None and required is not None:
+            yield volume, required
