@@ -31,18 +31,18 @@ CAPACITY_GATE = "CSIStorageCapacity"
 SPREADING_GATE = "EvenPodsSpread"
 # The gates that each process reads (S0, Feature Gates; S2, API; S3, Graduation Criteria; S4, Feature Enablement).
 LATER_GATES = (CAPACITY_GATE, SPREADING_GATE, DIRECTIVES_GATE)
-GATES_OF: Mapping[str, tuple[str, ...]] = {
+GATES_OF: Mapping[str, tuple[str, ...]] = Frozen({
     SCHEDULER: (*VOLUME_GATES, *LATER_GATES),
     MANAGER: VOLUME_GATES,
     kubelet.NAME: (SCHEDULING_GATE,),
     API_SERVER: LATER_GATES,
-}
+})
 # S1, User-facing API: one gate, in two processes.
-GATES_OF_DRAFT: Mapping[str, tuple[str, ...]] = {
+GATES_OF_DRAFT: Mapping[str, tuple[str, ...]] = Frozen({
     SCHEDULER: (SCHEDULING_GATE, *LATER_GATES),
     MANAGER: (SCHEDULING_GATE,),
     API_SERVER: LATER_GATES,
-}
+})
 ZONAL_PHASES = ("labels", "admitting", "converting")
 MATURITY_LEVELS = ("alpha", "beta", "ga")
 IN_TREE = "kubernetes.io/"

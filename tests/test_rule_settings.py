@@ -89,3 +89,10 @@ def test_gates_that_do_not_exist_are_refused(gates, words):
 def test_the_three_revisions_are_public():
     """`design`, `draft` and `upstream` stand side by side."""
     assert ["design", "draft", "upstream"] == [make().name for make in (kvolsched.design, kvolsched.draft, kvolsched.upstream)]
+
+
+def test_rules_are_values():
+    """Rules with settings can be compared and looked up: equal ones have one hash."""
+    rules = {make().with_gates({SCHEDULER: {"VolumeScheduling": on}}) for make in (design, draft) for on in (True, False)}
+    assert 4 == len(rules)
+    assert design().with_gates({SCHEDULER: {"VolumeScheduling": False}}) in rules
