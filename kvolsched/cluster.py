@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from .fix import Fixes
     from .kubectl import Description, Listing, Listings
     from .may import PatchAnswers
+    from .requests import ApiRequests
     from .views.drawing.figure import ChartFigure, Figure
     from .views.fill.writes import RecordedWrites
     from .views.panel.lab import Lab
@@ -62,6 +63,28 @@ class Cluster(ClusterRules):
         from .explain import fits
 
         return fits(self, pod)
+
+    def requests(self, *, events: bool = False, **columns: Any) -> ApiRequests:
+        """List every write request to the API server, refused ones too, with its code and reason (S4, Monitoring).
+
+        Args:
+            events: with the requests that record Events.
+            columns: values that columns must have: time, by, verb, resource, subresource, name, code, reason, ...
+
+        Raises:
+            ValueError: there is no such column.
+
+        >>> c = Cluster()
+        >>> _ = c.apply({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "shop"}})
+        >>> c.requests()
+        TIME   BY     VERB   RESOURCE     SUBRESOURCE   NAME   CODE   REASON
+        0      user   POST   namespaces                 shop   201
+        >>> c.requests(verb="POST").count(by="code")
+        {201: 1}
+        """
+        from .requests import requests
+
+        return requests(self, events=events, **columns)
 
     def diff(self, other: ClusterCore) -> Diff:
         """Show how the objects of two clusters differ."""

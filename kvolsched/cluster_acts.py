@@ -217,6 +217,7 @@ class ClusterActs(ClusterCore):
     def _patched(self, reference: str, data: Any, words: str, kind: str = "merge") -> bool:
         """Send a patch as the user, and say whether it changed anything."""
         write = Write("patch", key_of(self[reference]), ManifestPatch(data, kind), words=words)
+        self._wait_for_answers([write])
         outcome = self.world.perform(USER, [write], words)[0]
         if isinstance(outcome, RefusedWrite):
             raise ApplyRefused([outcome])

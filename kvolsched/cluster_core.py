@@ -22,6 +22,7 @@ from .results import ApplyRefused, CommandResult, PossibleTurns, Run, Step
 from .revision import Revision, revision_named
 from .world.apiserver import EPOCH, ORIGIN, RefusedWrite, Write, key_for, key_of, moment, ref, uid_of
 from .world.history import Turn
+from .world.log import Key
 from .world.simulation import Simulation
 
 USER = "user"
@@ -108,19 +109,9 @@ class ClusterCore:
             ApplyRefused: the API server refuses some of the objects, each with all its faults; nothing is applied.
         """
         read = user_commands.read_for_apply(list(sources) if len(sources) != 1 else sources[0])
-        writes: list[Write] = []
-        results: dict[Any, str] = {}
-        for obj, written in zip(read.objects, read.written, strict=True):
-            key = key_of(obj)
-            old = self.world.log.objects.get(key)
-            if old is None:
-                new = user_commands.with_last_applied(obj, written)
-            else:
-                new = user_commands.apply_manifest(old, obj, written)
-            results[key] = "unchanged" if new is None else "created" if old is None else "configured"
-            if new is not None:
-                verb, word = ("create", "creates") if old is None else ("update", "changes")
-                writes.append(Write(verb, key, new, words=f"user {word} {ref(key)}"))
+        writes, results = self._applied(read)
+        if self._wait_for_answers(writes):
+            writes, results = self._applied(read)  # others may have written meanwhile
         words = writes[0].words if len(writes) == 1 else f"user applies {len(writes)} objects"
         with infrequent_gc():
             outcomes = self.world.perform(USER, writes, words, atomic=True)
@@ -132,6 +123,31 @@ class ClusterCore:
         lines = (f"{KINDS_BY_NAME[key.kind].singular}/{key.name} {word}" for key, word in results.items())
         return CommandResult((*lines, *user_commands.skipped_objects(read)))
 
+    def _applied(self, read: manifest.Manifests) -> tuple[list[Write], dict[Key, str]]:
+        """Return the writes that apply manifests, and what kubectl says of each object."""
+        writes: list[Write] = []
+        results: dict[Key, str] = {}
+        for obj, written in zip(read.objects, read.written, strict=True):
+            key = key_of(obj)
+            old = self.world.log.objects.get(key)
+            if old is None:
+                new = user_commands.with_last_applied(obj, written)
+            else:
+                new = user_commands.apply_manifest(old, obj, written)
+            results[key] = "unchanged" if new is None else "created" if old is None else "configured"
+            if new is not None:
+                verb, word, method = ("create", "creates", "") if old is None else ("update", "changes", "PATCH")
+                writes.append(Write(verb, key, new, words=f"user {word} {ref(key)}", method=method))
+        return writes, results
+
+    def _wait_for_answers(self, writes: Sequence[Write]) -> bool:
+        """Let time pass while slow webhooks answer the user's requests, one after another; say whether any did."""
+        seconds = sum(self.world.request_time(write) for write in writes)
+        words = f"user waits {seconds:g} s for the answer of the API server"
+        for _ in self.world.pass_time(seconds, USER, words) if seconds else ():
+            pass
+        return seconds > 0
+
     def delete(self, *references: str) -> CommandResult:
         """Delete objects by reference, such as `pod/web-0` or `pvc/shop/data-0`, as the user.
 
@@ -141,6 +157,7 @@ class ClusterCore:
         """
         keys = [key_of(self[reference]) for reference in references]
         writes = [Write("delete", key, words=f"user deletes {ref(key)}") for key in keys]
+        self._wait_for_answers(writes)
         outcomes = self.world.perform(USER, writes, writes[0].words if len(writes) == 1 else "user deletes objects")
         refusals = [outcome for outcome in outcomes if isinstance(outcome, RefusedWrite)]
         if refusals:
@@ -158,7 +175,10 @@ class ClusterCore:
         """
         old = self[reference]
         key = key_of(old)
-        write = Write("update", key, change(old), words=words or f"user edits {reference}")
+        words = words or f"user edits {reference}"
+        write = Write("update", key, change(old), words=words, method="PATCH")
+        if self._wait_for_answers([write]):
+            write = attrs.evolve(write, new=change(self[reference]))
         outcome = self.world.perform(USER, [write], write.words)[0]
         if isinstance(outcome, RefusedWrite):
             raise ApplyRefused([outcome])

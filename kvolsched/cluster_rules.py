@@ -5,13 +5,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any, Self
 
+from .admission import webhook
 from .cluster_acts import ClusterActs
 from .component_names import COMPONENT_NAMES
 from .custom_controller import ReconcileFunction, custom_controller, is_custom
+from .results import Step
+from .revision import denied_by
 from .scheduler.framework.custom_plugin import custom_plugin
+from .world.outage import API_SERVER
+
+Hook = Callable[[Any, Any], Any]  # (new, old) -> what a webhook answers
 
 
 class ClusterRules(ClusterActs):
@@ -80,6 +86,54 @@ class ClusterRules(ClusterActs):
             other.crash(name)
         return other
 
+    def with_webhook(
+        self,
+        mutate: Hook | None = None,
+        validate: Hook | None = None,
+        *,
+        kinds: Iterable[str] = ("pods",),
+        name: str = "policy.example.com",
+        on_failure: str = "Fail",
+        verbs: Iterable[str] = ("create", "update"),
+        timeout: float = 10.0,
+        slow: float = 0.0,
+    ) -> Self:
+        """Return a fork whose API server asks an admission webhook: a function of yours (v1.36.2; S4, story 2).
+
+        Mutating webhooks are asked after the mutating admission plugins, one after another by name; validating ones
+        after validation. An exception, and an answer that makes no sense, is a failed call. A slow webhook keeps only
+        its caller waiting: a component's worker, or a command of yours, during which the others go on.
+
+        Args:
+            mutate: (new, old) -> None, a merge patch, or the whole object; False or a reason refuses.
+            validate: (new, old) -> True or None allows; False or a reason refuses.
+            kinds: the kinds that it is asked about.
+            name: the webhook's name, also for `outage`.
+            on_failure: "Fail" refuses a write whose call fails, "Ignore" lets it pass.
+            verbs: of "create", "update" and "delete"; `old` is None on create, `new` on delete.
+            timeout: seconds after which a call fails.
+            slow: seconds that each call takes.
+
+        Raises:
+            ValueError: a field is wrong, or there is a webhook of this name.
+
+        >>> from kvolsched import ApplyRefused, Cluster
+        >>> def has_team(new, old):
+        ...     return "team" in new.metadata.labels or "the label team is missing"
+        >>> c = Cluster().with_webhook(validate=has_team)
+        >>> try:
+        ...     c.apply({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "app"},
+        ...              "spec": {"containers": [{"name": "app", "image": "app"}]}})
+        ... except ApplyRefused as refused:
+        ...     print(refused)
+        admission webhook "policy.example.com" denied the request: the label team is missing
+        """
+        options = {"mutate": mutate, "validate": validate, "on_failure": on_failure, "timeout": timeout, "slow": slow}
+        other = self.fork()
+        other.revision = self.revision.with_webhook(webhook(name, kinds, verbs, **options))
+        other.world.server = other.revision.server(denied_by(self.components))
+        return other
+
     def crash(self, component: str) -> None:
         """Restart a component: it loses its notes and lists every object again."""
         self.world.crash(self._component(component))
@@ -87,3 +141,35 @@ class ClusterRules(ClusterActs):
     def refuse(self, component: str, nth: int = 1, reason: str = "Conflict") -> None:
         """Refuse the nth write of a component from now on, with this reason."""
         self.world.refuse(self._component(component), nth, reason)
+
+    def outage(self, server: str = API_SERVER, seconds: float = 60.0) -> Step:
+        """Let the API server, or an admission webhook, answer nobody for some seconds, and return the step.
+
+        Without API server every write fails, no watch brings anything, and components try again after their back-off.
+        Without a webhook, the writes that it is asked about fail, or pass if its failure policy is Ignore. Entry of the
+        log (S4: "How does this feature react if the API server and/or etcd is unavailable?").
+
+        Args:
+            server: "kube-apiserver" or the name of a webhook.
+            seconds: how long.
+
+        Raises:
+            ValueError: there is no such server, or the time is not positive.
+
+        >>> from kvolsched import ApplyRefused, Cluster
+        >>> c = Cluster()
+        >>> c.outage(seconds=30)
+        step 1, t=0 s: kube-apiserver is out for 30 s.
+        >>> try:
+        ...     c.apply({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "shop"}})
+        ... except ApplyRefused as refused:
+        ...     print(refused.lines[0])
+        The connection to the server 10.96.0.1:443 was refused - did you specify the right host or port?
+        """
+        servers = (API_SERVER, *(each.name for each in self.revision.webhooks))
+        if server not in servers:
+            raise ValueError(f"no server is called {server!r}; there are: {', '.join(servers)}")
+        if not seconds > 0:
+            raise ValueError(f"outage of {server}: seconds: {seconds:g}: must be greater than 0")
+        self.world.outage(server, seconds)
+        return self.last_step

@@ -28,6 +28,7 @@ from .world.log import Change, Key, Note
 
 # Notes that no story shows; the queue tells of bindings.
 BOOKKEEPING = frozenset({"cursor", "clock", "gone", "pass", "wake", "config", "failures", "own", "unsaved", "binding"})
+BOOKKEEPING |= {"request"}  # of a write that waits for its answer
 BOOKKEEPING |= {"similar"}  # of event recorders
 BOOKKEEPING |= {"made", "awaits", "template"}  # of workload controllers
 SERVER_FIELDS = (

@@ -12,6 +12,7 @@ import attrs
 
 from .world.apiserver import RefusedWrite
 from .world.history import Turn
+from .world.outage import ADDRESS, UNREACHABLE
 
 MAX_PRINTED = 20  # steps of a run that are printed one by one; lines of a refusal
 LINE_WIDTH = 110  # characters of a line of text in a notebook
@@ -92,6 +93,8 @@ class ApplyRefused(Exception):
 
 def _printed(refused: RefusedWrite) -> str:
     """Return what kubectl prints of a refusal: each fault of an invalid object, else the reason and the message."""
+    if refused.reason == UNREACHABLE:
+        return f"The connection to the server {ADDRESS} was refused - did you specify the right host or port?"
     if refused.reason != "Invalid" or not refused.causes:
         return f"Error from server ({refused.reason}): {refused.message}"
     head = f'The {refused.write.key.kind} "{refused.write.key.name}" is invalid: '

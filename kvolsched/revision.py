@@ -99,6 +99,7 @@ class Revision:
         fine: a scheduling pass takes two turns, so that others may act between choosing and assuming.
         disabled: admission plugins of the API server that are off.
         gates_of: the feature gates that each process reads.
+        webhooks: admission webhooks that the API server asks.
         settings: level, gates, phase and rollback (see `matured`, `with_gates`, `in_phase`, `with_rollback`).
         plain: the rules to which the settings were applied; None: there are no settings.
     """
@@ -120,6 +121,7 @@ class Revision:
     fine: bool = False
     disabled: tuple[str, ...] = DISABLED_ADMISSION
     gates_of: Mapping[str, tuple[str, ...]] = GATES_OF
+    webhooks: tuple[admission.Webhook, ...] = ()
     settings: RuleSettings = RuleSettings()
     plain: Revision | None = attrs.field(default=None, repr=False)
 
@@ -193,6 +195,17 @@ class Revision:
         plain = attrs.evolve(plain, name=f"{plain.name} + {plugin.name}", profile=profile)
         return _apply(plain, self.settings)
 
+    def with_webhook(self, webhook: admission.Webhook) -> Revision:
+        """Return these rules with an admission webhook; those of several are asked in the order of their names.
+
+        Raises:
+            ValueError: a webhook of this name is there already.
+        """
+        if any(each.name == webhook.name for each in self.webhooks):
+            raise ValueError(f"webhook name: {webhook.name!r}: Duplicate value: give the second one another name")
+        webhooks = tuple(sorted((*self.webhooks, webhook), key=lambda each: each.name))
+        return _apply(attrs.evolve(self._plain(), webhooks=webhooks), self.settings)
+
     @property
     def gates(self) -> Mapping[str, Mapping[str, bool]]:
         """The feature gates that were set, by process."""
@@ -243,8 +256,7 @@ class Revision:
             *([zonal_upgrade.component()] if self.settings.phase == ZONAL_PHASES.index("converting") else []),
         ]
         left_out = {name for name, dial in dials.items() if dial.get("absent")}
-        denied = {name: dial["denied"] for name, dial in dials.items() if "denied" in dial}
-        return Simulation([each for each in ordered if each.name not in left_out], self.server(denied), seed)
+        return Simulation([each for each in ordered if each.name not in left_out], self.server(denied_by(dials)), seed)
 
     def others(self) -> Iterator[Component]:
         """Yield the controllers of workloads, protection and garbage collection."""
@@ -268,7 +280,9 @@ class Revision:
         admit = attrs.evolve(admit, plugins=(*admit.plugins, *more))
         relaxations = (*((admission.allow_volume_rollback,) if self.settings.rollback else ()), *self.relaxations)
         admit = attrs.evolve(admit, relax=admission.chain_relaxations(*relaxations)) if relaxations else admit
-        return ApiServer(admit, subresources, admission.permissions_without(denied), WORKLOADS, self.event_series)
+        admit = attrs.evolve(admit, webhooks=self.webhooks)
+        permit = admission.permissions_without(denied)
+        return ApiServer(admit, subresources, permit, WORKLOADS, self.event_series, admit.waiting_time)
 
     def _kubelet(self) -> kubelet.KubeletOptions:
         reaches = self.settings.is_on(kubelet.NAME, SCHEDULING_GATE)
@@ -344,6 +358,11 @@ def _apply(plain: Revision, settings: RuleSettings) -> Revision:
         settings=settings,
         plain=plain,
     )
+
+
+def denied_by(dials: Mapping[str, Mapping[str, Any]]) -> Mapping[str, Iterable[str]]:
+    """Return the permissions that dials take away, by component."""
+    return {name: dial["denied"] for name, dial in dials.items() if "denied" in dial}
 
 
 def _with_node_services(dials: Mapping[str, Any] | None) -> Mapping[str, Any]:

@@ -1,7 +1,7 @@
 """The import law of the house, read from the sources.
 
 api <- volumes, workloads, world <- storage_pools <- inline_volumes <- admission, {scheduler | controllers} <- rule_settings <- revision <- results, user_commands, cluster_core
-    <- cluster_acts <- cluster_rules <- explain, kubectl, explore, why <- fix, may, views <- cluster <- scenario, conform <- bench, exercise, cli
+    <- cluster_acts <- cluster_rules <- explain, requests, kubectl, explore, why <- fix, may, views <- cluster <- scenario, conform <- bench, exercise, cli
 
 No arrow goes back: not between rooms, not between the floors of a room, not between modules. Imports inside functions
 and under TYPE_CHECKING are arrows like all others.
@@ -30,7 +30,7 @@ GROUND = API | {"volumes", "workloads", "world", "storage_pools", "inline_volume
 OWN = {"writes", "custom_controller"}
 ENGINE = GROUND | {"admission", "scheduler", "controllers", "rule_settings", "revision"}
 CORE = ENGINE | OWN | {"component_names", "results", "user_commands", "cluster_core", "cluster_acts", "cluster_rules"}
-FACE = CORE | {"explain", "kubectl", "explore", "why", "fix", "may", "views", "cluster"}
+FACE = CORE | {"explain", "requests", "kubectl", "explore", "why", "fix", "may", "views", "cluster"}
 MAY_IMPORT = {  # room -> the other rooms it may import
     "api": set(),
     "volumes": API,
@@ -53,6 +53,7 @@ MAY_IMPORT = {  # room -> the other rooms it may import
     "cluster_acts": ENGINE | {"component_names", "results", "user_commands", "cluster_core"},
     "cluster_rules": CORE - {"cluster_rules"},
     "explain": CORE,
+    "requests": CORE,
     "kubectl": CORE,
     "explore": CORE,
     "why": CORE,

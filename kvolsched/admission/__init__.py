@@ -2,7 +2,7 @@
 
 A revision passes them to the world's API server, which knows no such rule. This file only re-exports: `plugins` has a
 function for each admission plugin, `server` runs them with defaults and validation, `binding` is pods/binding, `access`
-holds permissions, `documents` what only the design documents ask for.
+holds permissions, `documents` what only the design documents ask for, `webhooks` asks a reader's functions.
 """
 
 from __future__ import annotations
@@ -26,10 +26,25 @@ from .plugins import (
     with_protection_finalizer,
 )
 from .server import DEFAULT_ADMISSION, Admission
+from .webhooks import Webhook, webhook
 
 __all__ = [
-    "CLASS_ZONES", "DEFAULT_ADMISSION", "NO_GATED_UPDATES", "PROTECTION_FINALIZERS", "ZONE_AFFINITY", "Admission",
-    "AdmissionPlugin", "StoredObjects", "allow_inserted_requirements", "allow_volume_rollback", "binding_subresource",
-    "chain_relaxations", "drop_disabled_fields", "permissions_without", "with_priority_of_class",
+    "CLASS_ZONES",
+    "DEFAULT_ADMISSION",
+    "NO_GATED_UPDATES",
+    "PROTECTION_FINALIZERS",
+    "ZONE_AFFINITY",
+    "Admission",
+    "AdmissionPlugin",
+    "StoredObjects",
+    "Webhook",
+    "allow_inserted_requirements",
+    "allow_volume_rollback",
+    "binding_subresource",
+    "chain_relaxations",
+    "drop_disabled_fields",
+    "permissions_without",
+    "webhook",
+    "with_priority_of_class",
     "with_protection_finalizer",
 ]

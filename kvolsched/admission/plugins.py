@@ -1,7 +1,7 @@
 """The admission plugins, one function each: they change a new object or refuse it as Forbidden.
 
 Each takes the stored object (None on create), the new one, and all stored objects. Mirrors `plugin/pkg/admission`
-(v1.36.2), in Kubernetes' order; quotas, webhooks, service accounts and limits are not modelled.
+(v1.36.2), in Kubernetes' order; quotas, service accounts and limits are not modelled.
 """
 
 from __future__ import annotations

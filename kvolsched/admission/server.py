@@ -1,4 +1,4 @@
-"""Admission of a write: plugins that change it, defaults, validation, and plugins that only refuse, in this order.
+"""Admission of a write: plugins and webhooks that change it, defaults, validation, then those that only refuse.
 
 A refusal names all faults that validation finds, in the API server's words.
 """
@@ -18,8 +18,10 @@ from ..api.unmodelled_defaults import with_unmodelled_defaults
 from ..api.validation import validate as validation
 from ..api.validation.field_error import FieldError
 from ..api.validation.immutable_fields import validate_update
-from ..world.apiserver import Denial
+from ..world.apiserver import Denial, Write
+from ..world.log import Note
 from .plugins import PLUGINS, AdmissionPlugin, StoredObjects
+from .webhooks import Webhook, call_mutating, call_validating, waiting_time
 
 # Kinds whose status only its subresource writes: they are created with an empty one; a node may have one.
 _CREATED_WITHOUT_STATUS = frozenset({
@@ -30,10 +32,11 @@ _CREATED_WITHOUT_STATUS = frozenset({
 
 @attrs.frozen(slots=False)
 class Admission:
-    """Admits a create or an update with these admission plugins; `relax` changes the old object for immutability."""
+    """Admits a write with these admission plugins and webhooks; `relax` changes the old object for immutability."""
 
     plugins: tuple[AdmissionPlugin, ...] = PLUGINS
     relax: Callable[[Any, Any], Any] = lambda old, _new: old
+    webhooks: tuple[Webhook, ...] = ()
 
     def without(self, *names: str) -> Admission:
         """Return this admission without some plugins, as `--disable-admission-plugins` does.
@@ -57,12 +60,16 @@ class Admission:
         return found
 
     def __call__(self, verb: str, old: Any, new: Any, stored: StoredObjects) -> Any:
-        """Return the object to store, or a `Denial`; other verbs than create and update pass."""
+        """Return the object to store, or a `Denial`; of other verbs than create and update only webhooks are asked."""
+        if verb == "delete":
+            return self._call_webhooks(verb, old, new, stored)
         if verb not in ("create", "update") or new.kind not in KINDS_BY_NAME:
             return new
         if verb == "create" and new.kind in _CREATED_WITHOUT_STATUS and new.status != (empty := type(new.status)()):
             new = evolve(new, status=empty)
         new = self._call_plugins(verb, old, new, stored, refuses=False)
+        if self.webhooks and not isinstance(new, Denial):
+            new = call_mutating(self.webhooks, verb, old, defaults.with_defaults(new), _notes(stored))
         if isinstance(new, Denial):
             return new
         new = defaults.with_defaults(new)
@@ -73,7 +80,23 @@ class Admission:
             faults = [*faults, *validate_update(self.relax(old, new), new)]
         if faults:
             return deny_invalid(new, faults)
-        return self._call_plugins(verb, old, new, stored, refuses=True)
+        new = self._call_plugins(verb, old, new, stored, refuses=True)
+        if not self.webhooks or isinstance(new, Denial):
+            return new
+        return call_validating(self.webhooks, verb, old, new, _notes(stored))
+
+    def waiting_time(self, write: Write, stored: StoredObjects) -> float:
+        """Return how many seconds a write waits for the answers of slow webhooks."""
+        if not self.webhooks:
+            return 0.0
+        verb = "update" if getattr(write.new, "admitted", False) else write.verb
+        return waiting_time(self.webhooks, verb, write.key.kind, _notes(stored))
+
+    def _call_webhooks(self, verb: str, old: Any, new: Any, stored: StoredObjects) -> Any:
+        new = call_mutating(self.webhooks, verb, old, new, _notes(stored))
+        if isinstance(new, Denial):
+            return new
+        return call_validating(self.webhooks, verb, old, new, _notes(stored))
 
     def _call_plugins(self, verb: str, old: Any, new: Any, stored: StoredObjects, *, refuses: bool) -> Any:
         for plugin in self._plugins_for.get((verb, new.kind, refuses), ()):
@@ -84,6 +107,11 @@ class Admission:
 
 
 DEFAULT_ADMISSION = Admission()
+
+
+def _notes(stored: StoredObjects) -> Mapping[Note, Any]:
+    """Return the world's notes, where outages are; none if only objects are known."""
+    return getattr(stored, "notes", {})
 
 
 def deny_invalid(obj: Any, faults: Iterable[FieldError]) -> Denial:

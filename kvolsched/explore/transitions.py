@@ -14,6 +14,7 @@ import attrs
 from kvolsched.world.apiserver import CLOCK, CommittedWrite, Write
 from kvolsched.world.component import Actor, Process, TurnContext
 from kvolsched.world.log import Key, Note
+from kvolsched.world.outage import API_SERVER, api_server_returns, is_out
 from kvolsched.world.simulation import Simulation
 
 
@@ -135,13 +136,14 @@ class TransitionSystem:
     def enabled(self) -> list[Transition]:
         """Return the enabled transitions, without faults and periodic wake-ups."""
         found: list[Transition] = []
+        sees = not is_out(self.sim.log.notes, API_SERVER)
         for process in self.processes:
             if not process.watching:
                 continue
             name = process.name
-            if process.pending and self.lag == "ordered":
+            if process.pending and sees and self.lag == "ordered":
                 found.append(Transition("see", name))
-            elif process.pending and self.lag == "per kind":
+            elif process.pending and sees and self.lag == "per kind":
                 found += [Transition("see", name, kinds=(kind,)) for kind in process.cursors if kind in process.pending]
             found += [Transition("ring", name, cause=wake) for wake in self._wakes(process)]
             for actor in process.component.actors:
@@ -182,9 +184,11 @@ class TransitionSystem:
                 yield attrs.evolve(transition, choices=(*choices[:place], other))
 
     def _next_wake(self) -> float | None:
-        """Return the time of the next wake-up that is not periodic, or None."""
+        """Return the time of the next wake-up that is not periodic, or of the API server's return, or None."""
         wakes = (wake for process in self.processes for wake in process.wake_ups.items.values())
-        return min((wake.at for wake in wakes if not wake.periodic), default=None)
+        times = [wake.at for wake in wakes if not wake.periodic]
+        returns = api_server_returns(self.sim.log.notes)
+        return min(times if returns is None else [*times, returns], default=None)
 
     def _wakes(self, process: Process) -> list[str]:
         wakes = process.wake_ups.items
@@ -210,11 +214,11 @@ class TransitionSystem:
             case "ring":
                 wake = sim.processes[transition.component].wake_ups.items[transition.cause]
                 if wake.periodic and wake.at > sim.now:
-                    sim.log.write(CLOCK, wake.at)
+                    sim.set_clock(wake.at)
                 sim.fire_wake_up(sim.processes[transition.component], transition.cause)
                 self.words = f"a wake-up of {transition.component} rings: {transition.cause.replace('|', ' ')}"
             case "time":
-                sim.log.write(CLOCK, self._next_wake())
+                sim.set_clock(max(self._next_wake() or sim.now, sim.now))
                 self.words = f"t = {sim.now:g} s"
             case "act":
                 self._act(transition)

@@ -40,7 +40,8 @@ class Write:
     """A write to be sent to the API server.
 
     `verb` is create, update, update_status, patch, delete or the name of a subresource; `new` the object, patch or
-    payload; `version` the resourceVersion it builds on (0: any); `uid` a precondition ("": none); `words` its sentence.
+    payload; `version` the resourceVersion it builds on (0: any); `uid` a precondition ("": none); `words` its sentence;
+    `method` the HTTP verb, where it is not the usual one (kubectl patches what it changes).
     """
 
     verb: str
@@ -49,6 +50,7 @@ class Write:
     version: int = attrs.field(default=0, metadata=DIGEST_VERSION)
     uid: str = ""
     words: str = attrs.field(default="", metadata=DIGEST_IGNORES)
+    method: str = attrs.field(default="", metadata=DIGEST_IGNORES)
 
     @property
     def subject(self) -> str:
@@ -90,6 +92,7 @@ class Denial:
 Admit = Callable[[str, Any, Any, Log], Any]
 Subresource = Callable[[Any, Any, Mapping[Key, Any]], Any]
 Permit = Callable[[str, str, str], bool]
+WaitingTime = Callable[[Write, Log], float]
 
 
 def ref(key: Key) -> str:
@@ -145,22 +148,26 @@ class ApiServer:
     """Commits writes to a log, or refuses them.
 
     Args:
-        admit: (verb, old, new, log) -> the object to store, or `Denial`; not called for deletes and status updates.
+        admit: (verb, old, new, log) -> the object to store, or `Denial`; not called for status updates. A delete (new
+            is None) is only allowed or denied.
         subresources: name -> (old, payload, objects) -> the object to store, or `Denial`.
         permit: (component, verb, kind) -> whether the component is allowed to.
         generations: kinds with metadata.generation, which counts the changes of their specs.
         series: sources that record Events by the events.k8s.io API: by object version, not by message (see `events`).
+        waiting_time: (write, log) -> how many seconds a write waits for its answer (slow webhooks).
     """
 
     def __init__(self, admit: Admit = lambda _verb, _old, new, _log: new,
                  subresources: Mapping[str, Subresource] | None = None,
                  permit: Permit = lambda _component, _verb, _kind: True,
-                 generations: Iterable[str] = (), series: Iterable[str] = ()) -> None:
+                 generations: Iterable[str] = (), series: Iterable[str] = (),
+                 waiting_time: WaitingTime = lambda _write, _log: 0.0) -> None:
         self.admit = admit
         self.subresources = dict(subresources or {})
         self.permit = permit
         self.generations = frozenset(generations)
         self.series = frozenset(series)
+        self.waiting_time = waiting_time
 
     def commit(self, log: Log, write: Write, by: str) -> CommittedWrite | RefusedWrite:
         """Commit or refuse a write in the name of a component."""
@@ -260,6 +267,8 @@ class ApiServer:
             return self._refuse(write, Denial("Conflict", f"{conflict_message(write.key).split(':')[0]}: {detail}"))
         if write.version and old.metadata.resource_version != write.version:
             return self._refuse(write, Denial("Conflict", conflict_message(write.key)))
+        if isinstance(denial := self.admit("delete", old, None, log), Denial):
+            return self._refuse(write, denial)
         grace = write.new if write.new is not None else self._grace(old)
         meta = old.metadata
         remaining = meta.deletion_grace_period_seconds or 0

@@ -233,6 +233,7 @@ class Process:
 
 
 WORLD = "world"  # owner of the notes that belong to no component
+ANSWER = "answer to "  # begins the name of the wake-up when a waiting write is answered
 
 
 class World(Protocol):
@@ -242,6 +243,7 @@ class World(Protocol):
     server: ApiServer
 
     def commit(self, component: str, write: Write) -> CommittedWrite | RefusedWrite: ...
+    def request_time(self, write: Write) -> float: ...
     def record_event(self, source: str, about: Any, type_: str, reason: str, message: str) -> None: ...
     def draw(self, purpose: str, key: str, bound: int, attempt: int) -> int: ...
 
@@ -319,6 +321,36 @@ class TurnContext:
         outcome = self.sim.commit(self.process.name, write)
         self.outcomes.append(outcome)
         return outcome
+
+    def must_wait(self, cause: str, write: Write) -> bool:
+        """Return whether a slow webhook has yet to answer before this write of a cause is committed or refused.
+
+        The first call starts to wait: the cause is taken up again when the answer comes.
+        """
+        if self.awaits_answer(cause):
+            return True
+        if self.note("request", f"{self.actor.name}|{cause}") is not None:
+            self.remember("request", f"{self.actor.name}|{cause}", None)
+            return False
+        seconds = self.sim.request_time(write)
+        if not seconds:
+            return False
+        self.remember("request", f"{self.actor.name}|{cause}", "sent")
+        self.wake_after(f"{ANSWER}{cause}", seconds)
+        self.describe(f"{write.words or f'{write.verb} {write.subject}'}: sent, the answer takes {seconds:g} s")
+        return True
+
+    def awaits_answer(self, cause: str) -> bool:
+        """Return whether the last write of a cause still waits for its answer."""
+        return bool(self.note("request", f"{self.actor.name}|{cause}") == "sent")
+
+    def receive_answer(self, cause: str) -> None:
+        """Note that a write is answered, so that its cause is taken up again."""
+        if not self.awaits_answer(cause):
+            return
+        self.remember("request", f"{self.actor.name}|{cause}", "answered")
+        if cause not in self.process.plans[self.actor.name].items:
+            self.enqueue(cause)
 
     def get_live(self, key: Key) -> Any:
         """Read an object from the API server instead of the component's cache; the turn's record lists such reads."""

@@ -51,6 +51,7 @@ class Future:
     changes: tuple[Change, ...] = ()
     turns: tuple[Turn, ...] = ()
     ends: tuple[int, ...] = ()
+    refused: tuple[Turn, ...] = ()
 
 
 NO_FUTURE = Future()
@@ -69,12 +70,14 @@ class Branch:
 class History:
     """Turns, steps and branches over a log. Mutable.
 
-    `ends[n]` is the position where step n ends (`ends[0]`: the start); `branch` the name of the present branch.
+    `ends[n]` is the position where step n ends (`ends[0]`: the start); `branch` the name of the present branch;
+    `refused` the turns in which somebody's writes were refused and nothing changed, so that they are no steps.
     """
 
     def __init__(self, log: Log) -> None:
         self.log = log
         self.turns: list[Turn] = []
+        self.refused: list[Turn] = []
         self.ends: list[int] = [log.place]
         self.branch = "main"
         self.branches: list[Branch] = []
@@ -110,7 +113,9 @@ class History:
         while first and self.turns[first - 1].end == place and self.turns[first - 1].step > step:
             first -= 1
         known = bisect_right(self.ends, place)
-        future = Future(self.log.truncate(), tuple(self.turns[first:]), tuple(self.ends[known:]))
+        refused = tuple(turn for turn in self.refused if turn.end > place)
+        future = Future(self.log.truncate(), tuple(self.turns[first:]), tuple(self.ends[known:]), refused)
+        self.refused = [turn for turn in self.refused if turn.end <= place]
         del self.turns[first:]
         del self.ends[known:]
         return future
@@ -120,6 +125,7 @@ class History:
         self.log.extend(future.changes)
         self.turns += future.turns
         self.ends += future.ends
+        self.refused += future.refused
 
     def rest_of(self, future: Future, start: int) -> Future | None:
         """Return the part of a future from `start` after the present position, or None if its changes differ."""
@@ -127,8 +133,9 @@ class History:
         if tuple(changes) != future.changes[: len(changes)]:
             return None
         place = self.log.place
-        return Future(future.changes[len(changes) :], tuple(turn for turn in future.turns if turn.end > place),
-                      tuple(end for end in future.ends if end > place))
+        later = (tuple(turn for turn in turns if turn.end > place) for turns in (future.turns, future.refused))
+        turns, refused = later
+        return Future(future.changes[len(changes) :], turns, tuple(end for end in future.ends if end > place), refused)
 
     def branch_off(self, future: Future, start: int, name: str) -> None:
         """Keep a future under the present branch's name and continue as branch `name`."""
@@ -175,6 +182,7 @@ class History:
         other.branch = self.branch
         other.turns = self.turns[: bisect_right(self.turns, log.place, key=_END)]
         other.ends = self.ends[: bisect_right(self.ends, log.place)]
+        other.refused = [turn for turn in self.refused if turn.end <= log.place]
         return other
 
     def _reattach_branches(self, start: int, name: str) -> None:

@@ -74,7 +74,8 @@ class Reconciler:
         """List (order, cause) that may be taken up: a plan under way comes before new causes (one worker a queue)."""
         plans = ctx.process.plans[self.name]
         if plans.items:
-            return plans.all() if every else plans.all()[:1]
+            ready = [(order, cause) for order, cause in plans.all() if not ctx.awaits_answer(cause)]
+            return ready if every else ready[:1]
         return ctx.process.work_queues[self.name].next(every=every)
 
     def act(self, ctx: TurnContext, cause: str) -> bool:
@@ -94,6 +95,9 @@ class Reconciler:
             ctx.remember(sort, cause, None)
             return False
         write, *rest = plan.writes
+        if ctx.must_wait(cause, write):
+            ctx.remember(sort, cause, plan)
+            return False
         outcome = ctx.commit(write)
         if isinstance(outcome, RefusedWrite):
             ctx.remember(sort, cause, None)

@@ -11,10 +11,11 @@ from typing import Any
 
 from .apiserver import CLOCK, ApiServer, CommittedWrite, RefusedWrite, Write
 from .checkpoint import Checkpoint, restore_checkpoint, take_checkpoint
-from .component import WORLD, Actor, Component, Process, TurnContext, seeded_draw
+from .component import ANSWER, WORLD, Actor, Component, Process, TurnContext, seeded_draw
 from .digest import IncrementalDigest
 from .events import record_event
 from .log import Key, Log, LogKey, Note
+from .outage import API_SERVER, end_outages, is_out, unreachable
 
 
 class Runtime:
@@ -131,7 +132,9 @@ class Runtime:
     # -- what a turn's context calls --------------------------------------------------------------------------
 
     def commit(self, component: str, write: Write) -> CommittedWrite | RefusedWrite:
-        """Let the API server commit a component's write, unless an injected fault refuses it."""
+        """Let the API server commit a component's write, unless it is out or an injected fault refuses it."""
+        if is_out(self.log.notes, API_SERVER):
+            return unreachable(write)
         note = Note("world", "refuse", component)
         faults: tuple[tuple[int, str], ...] | None = self.log.notes.get(note)
         if faults:
@@ -144,9 +147,18 @@ class Runtime:
                 return RefusedWrite(write, reason, message)
         return self.server.commit(self.log, write, component)
 
+    def request_time(self, write: Write) -> float:
+        """Return how many seconds a write waits for its answer from the API server."""
+        return 0.0 if is_out(self.log.notes, API_SERVER) else self.server.waiting_time(write, self.log)
+
+    def set_clock(self, now: float) -> None:
+        """Move the clock, and end the outages that are over."""
+        self.log.write(CLOCK, now)
+        end_outages(self.log, now)
+
     def record_event(self, source: str, about: Any, type_: str, reason: str, message: str) -> None:
-        """Write or count an Event about an object."""
-        if self.records_events:
+        """Write or count an Event about an object; it is lost while the API server is out."""
+        if self.records_events and not is_out(self.log.notes, API_SERVER):
             record_event(self.log, source, about, type_, reason, message, series=source in self.server.series)
 
     def draw(self, purpose: str, key: str, bound: int, attempt: int) -> int:
@@ -160,8 +172,11 @@ class Runtime:
     # -- the parts of a turn ----------------------------------------------------------------------------------
 
     def deliver(self, process: Process, kinds: Sequence[str] | None = None) -> bool:
-        """Deliver the pending changes of these kinds (None: of all) to a component and call its actors' `on_change`."""
-        if not process.pending:
+        """Deliver the pending changes of these kinds (None: of all) to a component and call its actors' `on_change`.
+
+        While the API server is out, watches bring nothing.
+        """
+        if not process.pending or is_out(self.log.notes, API_SERVER):
             return False
         delivered = []
         for kind in process.cursors if kinds is None else kinds:
@@ -198,7 +213,11 @@ class Runtime:
         self.log.write(Note(process.name, "wake", name), None)
         actor_name, _, cause = name.partition("|")
         actor = next(actor for actor in process.component.actors if actor.name == actor_name)
-        actor.on_wake_up(TurnContext(self, process, actor), cause)
+        ctx = TurnContext(self, process, actor)
+        if cause.startswith(ANSWER):
+            ctx.receive_answer(cause.removeprefix(ANSWER))
+        else:
+            actor.on_wake_up(ctx, cause)
 
     def act(self, process: Process, actor: Actor, cause: str) -> tuple[TurnContext, bool]:
         """Let an actor take up a cause; return its context and whether the cause goes on in another turn."""

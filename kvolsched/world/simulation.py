@@ -12,11 +12,12 @@ from contextlib import suppress
 
 import attrs
 
-from .apiserver import CLOCK, ApiServer, CommittedWrite, RefusedWrite, Write
+from .apiserver import ApiServer, CommittedWrite, RefusedWrite, Write
 from .checkpoint import Checkpoint
 from .component import Actor, Component, Process, TurnContext
 from .history import Branch, History, StepTransaction, Turn
 from .log import Note
+from .outage import API_SERVER, api_server_returns, begin_outage, is_out
 from .runtime import Runtime
 
 
@@ -78,12 +79,20 @@ class Simulation(Runtime):
         """Make the present position the start: earlier changes belong to no turn and cannot be gone back over."""
         self.history = History(self.log)
 
-    def advance_clock(self) -> bool:
-        """Advance the clock to the earliest wake-up; return False (idle) if only idle periodic ones are left."""
+    def advance_clock(self, limit: float | None = None) -> bool:
+        """Advance the clock to the earliest wake-up or end of an outage; return False (idle) if there is none.
+
+        Without a limit, idle periodic wake-ups alone are none. With one, there is none after it.
+        """
         wake_ups = [wake_up for process in self.processes.values() for wake_up in process.wake_ups.items.values()]
-        if all(wake_up.periodic for wake_up in wake_ups) and not any(map(self._needs_poll, self.processes.values())):
+        ends = api_server_returns(self.log.notes)
+        idle = ends is None and all(wake_up.periodic for wake_up in wake_ups)
+        if limit is None and idle and not any(map(self._needs_poll, self.processes.values())):
             return False
-        self.log.write(CLOCK, max(min(wake_up.at for wake_up in wake_ups), self.now))
+        times = [*(wake_up.at for wake_up in wake_ups), *(() if ends is None else (ends,))]
+        if limit is not None and (not times or min(times) > limit):
+            return False
+        self.set_clock(max(min(times), self.now))
         return True
 
     def _needs_poll(self, process: Process) -> bool:
@@ -97,7 +106,8 @@ class Simulation(Runtime):
 
     def _oldest_task(self, process: Process) -> int | None:
         """Return the position of a component's oldest pending change, ready cause or due wake-up, or None."""
-        oldest = min(process.pending.values()) if process.pending else None
+        sees = process.pending and not is_out(self.log.notes, API_SERVER)
+        oldest = min(process.pending.values()) if sees else None
         for actor in process.component.actors:
             ready = actor.ready_causes(self.read_only_context(process, actor))
             if ready and (oldest is None or ready[0][0] < oldest):
@@ -206,19 +216,24 @@ class Simulation(Runtime):
             raise LookupError(f"{actor.name if actor else process.name} has nothing to do about {cause!r}")
         return (best[2], best[3]) if best else None
 
-    def step(self, actor: str | None = None, cause: str | None = None, *, turns: bool = False) -> list[Turn]:
+    def step(self, actor: str | None = None, cause: str | None = None, *, turns: bool = False,
+             limit: float | None = None) -> list[Turn]:
         """Make one step, the turns of one cause, and return them; an empty list means that there is nothing to do.
 
         Args:
             actor: the name of an actor, or of a component (any of its actors); by default the longest waiting goes.
             cause: which of its ready causes the actor takes up.
             turns: stop after one visible turn.
+            limit: a time that the clock does not pass.
 
         Raises:
             LookupError: there is no such actor, or it has no such cause.
         """
         with self.transaction() as step:
-            last = self._visible_turn_of(actor, cause, step) if actor is not None else self._next_visible_turn(step)
+            if actor is not None:
+                last = self._visible_turn_of(actor, cause, step)
+            else:
+                last = self._next_visible_turn(step, limit)
             if last is None:
                 return []
             process, who = self.find(last.actor, last.component)
@@ -226,7 +241,7 @@ class Simulation(Runtime):
                 last = step.add(self.turn(process, who, last.cause))
         return step.turns
 
-    def _next_visible_turn(self, step: StepTransaction) -> Turn | None:
+    def _next_visible_turn(self, step: StepTransaction, limit: float | None = None) -> Turn | None:
         """Make turns of the longest waiting component, and advance the clock, until one is visible or none is left."""
         while True:
             waiting = self._longest_waiting()
@@ -236,7 +251,7 @@ class Simulation(Runtime):
                     return turn
             else:
                 start = self.log.place
-                if not self.advance_clock():
+                if not self.advance_clock(limit):
                     return None
                 step.add(self.actorless_turn(start, "world", f"t = {self.now:g} s", quiet=True))
 
@@ -261,17 +276,43 @@ class Simulation(Runtime):
         If `atomic` and one of them is refused, none is made.
         """
         outcomes: list[CommittedWrite | RefusedWrite] = []
+        fault = Note("world", "refuse", component)
+        faults = self.log.notes.get(fault)
         with suppress(_RollBack), self.transaction() as step:
             for write in writes:
                 start = self.log.place
-                outcome = self.commit(component, write)
-                outcomes.append(outcome)
-                described = words or _words_of_first([outcome])
-                fields = len(self.history.ends), component, component, words, start, self.log.place, self.now, described
-                step.add(Turn(*fields, outcomes=(outcome,)))
+                outcomes.append(self.commit(component, write))
+                step.add(self._request_turn(component, outcomes[-1], start, words))
+            faults = self.log.notes.get(fault)
             if atomic and any(isinstance(outcome, RefusedWrite) for outcome in outcomes):
                 raise _RollBack
+        refused = [outcome for outcome in outcomes if isinstance(outcome, RefusedWrite)]
+        if refused and faults != self.log.notes.get(fault):
+            with self.transaction() as step:  # a fault that has struck is spent, even if nothing was written
+                start = self.log.place
+                self.log.write(fault, faults)
+                for outcome in refused:
+                    step.add(self._request_turn(component, outcome, start, words))
+        elif refused and (atomic or len(refused) == len(outcomes)):
+            place = self.log.place
+            self.history.refused += [self._request_turn(component, outcome, place, words) for outcome in refused]
         return outcomes
+
+    def _request_turn(self, component: str, outcome: CommittedWrite | RefusedWrite, start: int, words: str) -> Turn:
+        """Return the record of a turn that made one write in the name of a component."""
+        fields = len(self.history.ends), component, component, words, start, self.log.place, self.now
+        return Turn(*fields, words or _words_of_first([outcome]), outcomes=(outcome,))
+
+    def pass_time(self, seconds: float, component: str, words: str) -> Iterator[list[Turn]]:
+        """Let the components act for some seconds while one waits, yielding each step; the last moves the clock."""
+        end = self.now + seconds
+        while turns := self.step(limit=end):
+            yield turns
+        with self.transaction() as step:
+            start = self.log.place
+            self.set_clock(max(end, self.now))
+            step.add(self.actorless_turn(start, component, words))
+        yield step.turns
 
     def run(self, until: Callable[[Simulation], bool] | None = None, *, steps: int = 100_000,
             seconds: float = 3_600.0) -> Iterator[list[Turn]]:
@@ -304,6 +345,13 @@ class Simulation(Runtime):
             self.drop_notes(self.processes[component])
             words = f"{component} crashes and restarts: what it remembered is lost"
             step.add(self.actorless_turn(start, component, words, "crash"))
+
+    def outage(self, server: str, seconds: float) -> None:
+        """Begin an outage of the API server or of a webhook: for some seconds it answers nobody."""
+        with self.transaction() as step:
+            start = self.log.place
+            begin_outage(self.log, server, self.now + seconds)
+            step.add(self.actorless_turn(start, "world", f"{server} is out for {seconds:g} s", "outage"))
 
     # -- moving through history -------------------------------------------------------------------------------
 

@@ -101,6 +101,8 @@ class TwoPasses:
             else:
                 self._wait(ctx, name, binding.pod)
             return False
+        if ctx.must_wait(name, binding.writes[0]):
+            return False
         outcome = ctx.commit(binding.writes[0])
         if isinstance(outcome, RefusedWrite):
             _forget_unwritten(ctx, binding)
@@ -159,6 +161,8 @@ class WaitInPreBind:
             case "wait":
                 return self._wait(ctx, name, binding)
         write = binding.writes[0]
+        if ctx.must_wait(name, write):
+            return False
         outcome = ctx.commit(write)
         if isinstance(outcome, RefusedWrite) and write.verb == "update":
             _forget_unwritten(ctx, binding)
