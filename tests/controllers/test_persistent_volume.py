@@ -184,7 +184,7 @@ def test_66287_a_controller_that_sees_the_volume_before_its_claim_takes_the_clai
         assert world["pv/disk"].status.phase == phase
 
 
-@pytest.mark.checklist("90", "94")
+@pytest.mark.checklist("90")
 @pytest.mark.parametrize("name", REVISIONS)
 def test_an_in_tree_failure_takes_the_selected_node_away(name):
     """The controller's own plugin fails: annotation gone, so that the scheduler may choose another node."""

@@ -220,6 +220,47 @@ def test_rollback_deletes_and_recreates_claims():
     assert "other" == off["pvc/data"].spec.volume_name
 
 
+# -- the provisioner is told ---------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("provisioner", ["kubernetes.io/gce-pd", "disks.example.com"])
+@pytest.mark.checklist("94")
+def test_a_selected_node_counts_with_late_binding_only(provisioner):
+    """The annotation on a claim of an Immediate class tells the provisioner nothing; of a waiting one it decides."""
+    zones_of = {}
+    for waits in (False, True):
+        c = cluster(node("a1", "a"), node("b1", "b"), storage_class(provisioner=provisioner, waits=waits))
+        c.apply(claim("data-0", annotations={"volume.alpha.kubernetes.io/selectedNode": "a1"}))
+        c.run("pvc/data-0 Bound", seconds=60)
+        zones_of[waits] = reach(c, "data-0")[0][ZONE]
+        assert "a1" == c["pvc/data-0"].metadata.annotations["volume.alpha.kubernetes.io/selectedNode"]
+    assert {False: ["b"], True: ["a"]} == zones_of
+
+
+@pytest.mark.checklist("94")
+def test_a_node_that_is_not_told_is_not_taken_back():
+    """Where the annotation does not count, a failed attempt leaves it: there is no node to choose another for."""
+    c = cluster(node("a1", "a"), node("b1", "b"), storage_class(waits=False),
+                **{"disks.example.com": {"fails": [{"times": 2}]}})
+    c.apply(claim("data-0", annotations={"volume.alpha.kubernetes.io/selectedNode": "a1"}))
+    c.run("pvc/data-0 Bound", seconds=120)
+    assert 2 == sum(each.count for each in c.objects("events") if each.reason == "ProvisioningFailed")
+    assert "a1" == c["pvc/data-0"].metadata.annotations["volume.alpha.kubernetes.io/selectedNode"]
+
+
+@pytest.mark.parametrize("provisioner", ["kubernetes.io/gce-pd", "disks.example.com"])
+@pytest.mark.checklist("94")
+def test_allowed_topologies_are_told_if_the_class_has_them(provisioner):
+    """Without a selected node the class's list decides, if it has one: else the claim's name does."""
+    zones_of = {}
+    for allowed in (None, [{ZONE: ["a"]}]):
+        c = cluster(node("a1", "a"), node("b1", "b"), storage_class(provisioner=provisioner, waits=False, allowed=allowed),
+                    claim("data-0"))
+        c.run("pvc/data-0 Bound", seconds=60)
+        zones_of[allowed is None] = reach(c, "data-0")[0][ZONE]
+    assert {True: ["b"], False: ["a"]} == zones_of
+
+
 # -- the older predicates ----------------------------------------------------------------------------------------------
 
 

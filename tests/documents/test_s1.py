@@ -4,7 +4,9 @@ import pytest
 from documents.clusters import cluster, events, fits, message, reach, where
 from manifests import HOST, ZONE, claim, node, pod, storage_class, volume
 
-from kvolsched import scenario
+from kvolsched import draft, scenario
+from kvolsched.explain import judge_last_pass
+from kvolsched.world.apiserver import key_of
 
 LOCAL = "kubernetes.io/no-provisioner"
 HANDED = "volume.beta.kubernetes.io/storage-provisioner"
@@ -45,6 +47,43 @@ def test_it_is_enough_that_a_class_names_a_provisioner():
     for revision in ("draft", "design"):
         nobody = _run(revision, storage_class(provisioner=LOCAL))
         assert "2 node(s) didn't find available persistent volumes to bind" in message(nobody, "app")
+
+
+@pytest.mark.checklist("76", "130")
+def test_bound_volumes_have_a_predicate_of_their_own():
+    """In the draft VolumeNode judges bound volumes and MatchUnboundPVCs unbound claims; S0 has one predicate for both."""
+    bound = [volume("disk", "10Gi", "late", {ZONE: ["a"]}, bound="data"), claim("data", bound="disk")]
+    cells = {}
+    for revision in ("draft", "design"):
+        c = cluster(*NODES, storage_class(), *bound, pod("app", "data"), revision=revision)
+        c.run("pod/app Running", seconds=60)
+        assert ["a1"] == where(c, "app") == first_fits(c)
+        verdicts = judge_last_pass(c, key_of(c["pod/app"])).judgement
+        cells[revision] = {name: verdicts.cell("b1", name).reason for name in ("VolumeBinding", "VolumeNode")
+                           if name in verdicts.plugins}
+    conflict = "node(s) had volume node affinity conflict"
+    assert {"draft": {"VolumeBinding": "", "VolumeNode": conflict}, "design": {"VolumeBinding": conflict}} == cells
+    assert conflict in repr(cluster_at_a_dead_end("draft").why("pod/app"))
+
+
+def cluster_at_a_dead_end(revision):
+    """A pod whose bound disk lies in the other zone."""
+    c = cluster(*NODES, storage_class(), volume("disk", "10Gi", "late", {ZONE: ["a"]}, bound="data"),
+                claim("data", bound="disk"), pod("app", "data", nodeSelector={ZONE: "b"}), revision=revision)
+    c.run(seconds=30)
+    return c
+
+
+@pytest.mark.checklist("130")
+def test_an_unbound_claim_is_ignored_by_the_predicate_of_bound_volumes():
+    """VolumeNode lets every node pass while a claim has no volume; a gate that is off removes it altogether."""
+    c = cluster(*NODES, storage_class(), volume("disk", "10Gi", "late", {ZONE: ["a"]}), claim("data"),
+                pod("app", "data"), revision="draft")
+    c.run("pod/app scheduled", seconds=60)
+    assert ["a1", "b1"] == first_fits(c)
+    off = draft().with_gates({"kube-scheduler": {"VolumeScheduling": False}})
+    assert "VolumeNode" not in [each.name for each in off.profile.plugins]
+    assert "VolumeNode" in repr(cluster_at_a_dead_end("draft").verdicts("pod/app"))
 
 
 def _run(revision, *objects, **spec):

@@ -20,13 +20,20 @@ from kvolsched.scheduler.plugins.pod_topology_spread.releases import EVEN_PODS_S
 from kvolsched.scheduler.plugins.volume_binding import VolumeBinding
 from kvolsched.scheduler.plugins.volume_binding.claims import ClaimFailures, waits_for_consumer
 from kvolsched.scheduler.plugins.volume_binding.matching import by_index, by_walk
-from kvolsched.scheduler.plugins.volume_binding.releases import CHECK_VOLUME_BINDING, largest_first
-from kvolsched.scheduler.profiles import design_profile, upstream_profile
+from kvolsched.scheduler.plugins.volume_binding.releases import (
+    CHECK_VOLUME_BINDING,
+    MATCH_UNBOUND_PVCS,
+    largest_first,
+    stored_affinity,
+)
+from kvolsched.scheduler.plugins.volume_node import VolumeNode
+from kvolsched.scheduler.profiles import design_profile, draft_profile, upstream_profile
 from scheduler.strategies import clusters, company, pending, spread, stores, worlds
 
 PROFILES = [
     upstream_profile(),
     design_profile(),
+    draft_profile(),
     Profile(
         "mixed",
         (
@@ -75,6 +82,18 @@ def test_the_index_decides_as_the_walk_does(world, plugin):
         walked = plugin.find_pod_volumes(pod, claims, node, seen, by_walk(node, seen, plugin.rules))
         found = plugin.find_pod_volumes(pod, claims, node, seen, by_index(node, seen, plugin.rules))
         assert found == walked
+
+
+@settings(max_examples=150)
+@given(stores())
+@pytest.mark.checklist("130")
+def test_two_predicates_of_the_draft_judge_as_one(world):
+    """S1's MatchUnboundPVCs with VolumeNode refuses the nodes that S0's CheckVolumeBinding refuses, topologies aside."""
+    objects, pod = world
+    seen = snapshot(objects)
+    together = Profile("S1", (EnabledPlugin(MATCH_UNBOUND_PVCS), EnabledPlugin(VolumeNode())))
+    alone = Profile("S0", (EnabledPlugin(attrs.evolve(MATCH_UNBOUND_PVCS, node_affinity=stored_affinity)),))
+    assert judge(pod, seen, alone).feasible == judge(pod, seen, together).feasible
 
 
 @settings(max_examples=60)
