@@ -134,6 +134,34 @@ class ClusterRules(ClusterActs):
         other.world.server = other.revision.server(denied_by(self.components))
         return other
 
+    def with_autoscaler(self, groups: Any, **flags: Any) -> Self:
+        """Return a fork with a cluster autoscaler, which adds nodes for unschedulable pods and removes unneeded ones.
+
+        It is the component `cluster autoscaler`; in a scenario or `Cluster(components=...)` its dials have the name
+        `cluster-autoscaler`. A gated pod does not count as unschedulable (S3, Story 2; S4, Story 1).
+
+        Args:
+            groups: a list of mappings: `name`, `template` (a Node as mapping or YAML), `min`, `max`, `nodes`.
+            flags: `provisioning_delay`, `unneeded_time`, `expander` and others, see `AutoscalerOptions`.
+
+        Raises:
+            ValueError: a group or a flag is wrong; the message names it and what there is.
+
+        >>> machine = {"apiVersion": "v1", "kind": "Node", "status": {"allocatable": {"cpu": "4", "pods": "110"}}}
+        >>> c = ClusterRules().with_autoscaler([{"name": "spot", "template": machine}])
+        >>> _ = c.apply("{apiVersion: v1, kind: Pod, metadata: {name: app}, spec: {containers: [{name: a, image: a}]}}")
+        >>> _ = c.run("pod/app Running")
+        >>> c["pod/app"].spec.node_name
+        'spot-1'
+        """
+        other = self.fork()
+        other.components = {**self.components, "cluster-autoscaler": {"groups": groups, **flags}}
+        other.name = f"{self.name}, with an autoscaler" if self.name else "with an autoscaler"
+        made = other.revision.autoscaler(other.components["cluster-autoscaler"])
+        change = other.world.replace_components if made.name in self.world.processes else other.world.add_components
+        change([made])
+        return other
+
     def crash(self, component: str) -> None:
         """Restart a component: it loses its notes and lists every object again."""
         self.world.crash(self._component(component))

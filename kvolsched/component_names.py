@@ -11,7 +11,7 @@ COMPONENT_NAMES = {  # display name -> name of the component
     "ReplicaSet controller": "replicaset-controller", "DaemonSet controller": "daemonset-controller",
     "ephemeral volume controller": "ephemeral-volume-controller", "garbage collector": "generic-garbage-collector",
     "PVC protection": "pvc-protection-controller", "PV protection": "pv-protection-controller",
-    "disruption controller": "disruption-controller",
+    "disruption controller": "disruption-controller", "cluster autoscaler": "cluster-autoscaler",
 }  # fmt: skip
 DISPLAY_NAMES = {component: name for name, component in COMPONENT_NAMES.items()}
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import attrs
 
-from . import admission, volumes
+from . import admission, autoscaler, volumes
 from .api import defaults
 from .api.kinds.meta import EMPTY, freeze
 from .api.kinds.node import HOSTNAME_LABEL, ZONE_LABEL
@@ -254,6 +254,7 @@ class Revision:
                 self.storages(dials),
             ),
             *([zonal_upgrade.component()] if self.settings.phase == ZONAL_PHASES.index("converting") else []),
+            *([self.autoscaler(dials[autoscaler.NAME])] if autoscaler.NAME in dials else []),
         ]
         left_out = {name for name, dial in dials.items() if dial.get("absent")}
         return Simulation([each for each in ordered if each.name not in left_out], self.server(denied_by(dials)), seed)
@@ -311,6 +312,11 @@ class Revision:
             }
 
         return Component(SCHEDULER, (*KINDS, *self.profile.watches), actors, views)
+
+    def autoscaler(self, dials: Mapping[str, Any]) -> Component:
+        """Return the cluster autoscaler with its node groups and flags; it judges with the scheduler's plugins."""
+        options = with_dials(autoscaler.NAME, autoscaler.AutoscalerOptions(), autoscaler.flags(dials))
+        return autoscaler.component(options, self.profile)
 
     def provisioners(self, names: Iterable[str], dials: Mapping[str, Mapping[str, Any]]) -> Sequence[Component]:
         """Return a provisioner component for each driver, with its dials."""
@@ -377,6 +383,7 @@ def _with_node_services(dials: Mapping[str, Any] | None) -> Mapping[str, Any]:
 TOPOLOGY_KEYS = {"zonal": (ZONE_LABEL,), "local": (HOSTNAME_LABEL,)}
 NOT_DRIVERS = frozenset({
     "user",
+    autoscaler.NAME,
     SCHEDULER,
     persistent_volume.NAME,
     kubelet.NAME,

@@ -1,6 +1,6 @@
 """The import law of the house, read from the sources.
 
-api <- volumes, workloads, world <- storage_pools <- inline_volumes <- admission, {scheduler | controllers} <- rule_settings <- revision <- results, user_commands, cluster_core
+api <- volumes, workloads, world <- storage_pools <- inline_volumes <- admission, {scheduler <- autoscaler | controllers} <- rule_settings <- revision <- results, user_commands, cluster_core
     <- cluster_acts <- cluster_rules <- explain, requests, kubectl, explore, why <- fix, may, views <- cluster <- scenario, conform <- bench, exercise, cli
 
 No arrow goes back: not between rooms, not between the floors of a room, not between modules. Imports inside functions
@@ -28,7 +28,7 @@ HOUSE = ROOT / "kvolsched"
 API = {"api"}
 GROUND = API | {"volumes", "workloads", "world", "storage_pools", "inline_volumes"}
 OWN = {"writes", "custom_controller"}
-ENGINE = GROUND | {"admission", "scheduler", "controllers", "rule_settings", "revision"}
+ENGINE = GROUND | {"admission", "scheduler", "controllers", "autoscaler", "rule_settings", "revision"}
 CORE = ENGINE | OWN | {"component_names", "results", "user_commands", "cluster_core", "cluster_acts", "cluster_rules"}
 FACE = CORE | {"explain", "requests", "kubectl", "explore", "why", "fix", "may", "views", "cluster"}
 MAY_IMPORT = {  # room -> the other rooms it may import
@@ -43,9 +43,10 @@ MAY_IMPORT = {  # room -> the other rooms it may import
     "admission": GROUND,
     "scheduler": GROUND,
     "controllers": GROUND,
+    "autoscaler": GROUND | {"scheduler"},
     "dials": API,
     "rule_settings": GROUND | {"scheduler", "controllers"},
-    "revision": GROUND | {"admission", "scheduler", "controllers", "dials", "rule_settings"},
+    "revision": GROUND | {"admission", "scheduler", "controllers", "autoscaler", "dials", "rule_settings"},
     "component_names": set(),
     "results": GROUND,
     "user_commands": API,

@@ -153,7 +153,7 @@ def _immutable_rule(cluster: ClusterCore, before: Pod, after: Pod) -> str:
     if _changes_directives(before, after):
         if not before.spec.scheduling_gates:
             return NO_GATE
-        if not cluster.revision.gates.get(API_SERVER, {}).get(DIRECTIVES_GATE, True):
+        if not cluster.revision.settings.is_on(API_SERVER, DIRECTIVES_GATE):
             return GATE_IS_OFF
     return SPEC_RULE
 

@@ -408,34 +408,6 @@ def test_application_controllers_leave_narrowed_pods_alone():
     assert ["b1", "b1"] == where(c, *names)
 
 
-@both
-@pytest.mark.checklist("270")
-def test_the_queue_controller_steers_the_autoscaler_as_well(revision):
-    """An autoscaler adds the first machine on which a pending pod would fit: the narrowed pod gets the other kind."""
-    groups = {"cheap": node("cheap-1", "a", labels={"example.com/vm": "spot"}),
-              "sure": node("sure-1", "b", labels={"example.com/vm": "demand"})}
-
-    def scaled(c):
-        for word, template in groups.items():
-            trial = c.fork()
-            trial.apply(template)
-            trial.run("pod/app scheduled", seconds=60)
-            if where(trial, "app")[0]:
-                c.apply(template)
-                c.run("pod/app scheduled", seconds=60)
-                return word
-        return ""
-
-    chosen = []
-    for change in ({}, {"nodeSelector": {"example.com/vm": "demand"}}):
-        c = cluster(node("full", "a", cpu="50m"), pod("app", gates=("quota",)), revision=revision)
-        assert "" == scaled(c)
-        patch(c, "pod/app", spec={**change, "schedulingGates": None})
-        c.run(seconds=30)
-        chosen.append((scaled(c), *where(c, "app")))
-    assert [("cheap", "cheap-1"), ("sure", "sure-1")] == chosen
-
-
 # -- across documents --------------------------------------------------------------------------------------------------
 
 

@@ -1,0 +1,11 @@
+"""The cluster autoscaler: it alone adds nodes for pods that no node fits, and removes nodes that nothing needs.
+
+It sees a pod as unschedulable by its condition PodScheduled, so a gated pod never counts. `options` are its node groups
+and flags, `machines` what the cloud runs, `simulated_cluster` the nodes it imagines, `scale_up` and `scale_down` its
+decisions, `component` the two routines. Mirrors Cluster Autoscaler 1.3x.
+"""
+
+from .component import NAME, component
+from .options import AutoscalerOptions, NodeGroup, flags, read_groups
+
+__all__ = ["NAME", "AutoscalerOptions", "NodeGroup", "component", "flags", "read_groups"]

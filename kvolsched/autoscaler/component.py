@@ -1,0 +1,289 @@
+"""The component: one routine looks at the cluster after changes and decides; another is the cloud that makes machines.
+
+A scale-up is a request to the cloud, not a write; the machine itself creates its Node when it is there. A node that is
+removed is tainted, then its pods are deleted one by one, then the Node. What it remembers is since when nodes are
+unneeded and which it is removing; after a crash it frees the nodes that it had tainted and begins to count anew.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import partial
+from typing import Any
+
+import attrs
+
+from kvolsched.api.kinds.meta import evolve_parts
+from kvolsched.api.kinds.node import Node
+from kvolsched.api.kinds.pod import Pod
+from kvolsched.api.kinds.selector import Taint
+from kvolsched.scheduler.columns.snapshot import Snapshot
+from kvolsched.scheduler.framework.profile import Profile
+from kvolsched.world.apiserver import CommittedWrite, Write
+from kvolsched.world.component import Component, TurnContext
+from kvolsched.world.digest import DIGEST_WAIT
+from kvolsched.world.log import Key
+from kvolsched.world.plan import PlanBuilder, report_done, report_refused
+from kvolsched.world.reconciler import Reconciler
+from kvolsched.world.work_queue import WakeUp
+
+from . import machines
+from .options import AutoscalerOptions, NodeGroup
+from .scale_down import TO_BE_DELETED, is_tied_to_node, unneeded_nodes, why_not_movable
+from .scale_up import ScaleUp, decide, is_unschedulable
+from .simulated_cluster import SimulatedCluster
+
+NAME = "cluster-autoscaler"
+CLOUD = "node groups"  # the routine in which machines register
+SCAN = "scan"
+REMOVE = "remove "
+EVICTION_RETRY = 10.0  # seconds after which pods that a budget protects are looked at again
+KINDS = tuple(sorted({*Snapshot.follows, "DaemonSet"}))
+
+
+@attrs.frozen
+class Unneeded:
+    """A note that a node is unneeded, and from when on it may be removed if it stays so (simulated time, s)."""
+
+    until: float = attrs.field(metadata=DIGEST_WAIT)
+
+
+def component(options: AutoscalerOptions, profile: Profile) -> Component:
+    """Return the cluster autoscaler, which judges with the plugins of a profile."""
+    autoscaler = Autoscaler(options, profile)
+    deciding = Reconciler(NAME, autoscaler.causes_of, autoscaler.sync, report_refused, autoscaler.on_committed)
+    registering = Reconciler(CLOUD, partial(_machines_to_wake, options), partial(_register, options), report_refused,
+                             partial(_on_registered, options))
+    return Component(NAME, KINDS, (deciding, registering))
+
+
+# -- the cloud --------------------------------------------------------------------------------------------------------
+
+
+def _group_of_machine(ctx: TurnContext, options: AutoscalerOptions, name: str) -> NodeGroup | None:
+    for group in options.groups:
+        if any(machine.name == name for machine in machines.machines_of(ctx.sim.log, group.name)):
+            return group
+    return None
+
+
+def _machines_to_wake(options: AutoscalerOptions, ctx: TurnContext, key: Key, _old: Any, new: Any) -> Iterator[str]:
+    """Let each machine that is being made register in time, also after a crash; drop one whose node was deleted."""
+    if key.kind == "Node" and new is None:
+        for group in options.groups:
+            machines.remove(ctx.sim.log, group.name, key.name)
+    busy = {*ctx.process.work_queues[CLOUD].items, *ctx.process.plans[CLOUD].items}
+    for group in options.groups:
+        for machine in machines.machines_of(ctx.sim.log, group.name):
+            asleep = ctx.note("wake", f"{CLOUD}|{machine.name}") is not None
+            if not machine.registered and machine.name not in busy and not asleep:
+                ctx.wake_after(machine.name, max(0.0, machine.ready_at - ctx.now))
+    yield from ()
+
+
+def _register(options: AutoscalerOptions, ctx: TurnContext, name: str) -> Sequence[Write]:
+    """Create the Node of a machine that is there, and its CSINode."""
+    group = _group_of_machine(ctx, options, name)
+    if group is None:
+        return ()
+    plan = PlanBuilder(ctx, CLOUD)
+    for obj in group.registered(name):
+        if ctx.seen.at(Key(obj.kind, "", name)) is None:
+            plan.create(obj, f"a new machine of group {group.name} registers {obj.kind} {name}")
+    if not plan.writes:
+        machines.register(ctx.sim.log, group.name, name)
+    return plan.writes
+
+
+def _on_registered(options: AutoscalerOptions, ctx: TurnContext, name: str, done: CommittedWrite, *,
+                   last: bool) -> None:
+    group = _group_of_machine(ctx, options, name)
+    if last and group is not None:
+        machines.register(ctx.sim.log, group.name, name)
+    report_done(ctx, name, done, last=last)
+
+
+# -- the autoscaler ---------------------------------------------------------------------------------------------------
+
+
+@attrs.frozen
+class Autoscaler:
+    """The autoscaler's loop as functions of what it has seen: scale up, else scale down."""
+
+    options: AutoscalerOptions
+    profile: Profile
+
+    def causes_of(self, ctx: TurnContext, key: Key, old: Any, new: Any) -> Iterator[str]:
+        """Have the cluster looked at after the scan interval; go on at once with a node that is being removed."""
+        self._scan_soon(ctx)
+        if key.kind == "Pod" and old is not None and old.spec.node_name:
+            node: Node | None = ctx.seen.get("Node", old.spec.node_name)
+            if node is not None and _is_tainted(node):
+                yield f"{REMOVE}{old.spec.node_name}"
+        if key.kind == "Node" and new is None:
+            ctx.remember("unneeded", key.name, None)
+            ctx.remember("removing", key.name, None)
+
+    def _scan_soon(self, ctx: TurnContext) -> None:
+        """Scan after the interval, unless a scan is due by then."""
+        due: WakeUp | None = ctx.note("wake", f"{NAME}|{SCAN}")
+        interval = self.options.scan_interval
+        if SCAN not in ctx.process.work_queues[NAME].items and (due is None or due.at > ctx.now + interval):
+            ctx.wake_after(SCAN, interval)
+
+    def sync(self, ctx: TurnContext, cause: str) -> Sequence[Write]:
+        """Scan the cluster, or take the next steps to remove a node."""
+        if cause.startswith(REMOVE):
+            return self._remove(ctx, cause.removeprefix(REMOVE))
+        return self._scan(ctx)
+
+    def _scan(self, ctx: TurnContext) -> Sequence[Write]:
+        if abandoned := self._abandoned(ctx):
+            return abandoned
+        pods: list[Pod] = ctx.seen.all("Pod")
+        waiting = [pod for pod in pods if is_unschedulable(pod, self.options)]
+        candidates = self._candidates(ctx) if self.options.scale_down else []
+        if not waiting and not candidates:
+            return ()
+        trial = self._simulated(ctx)
+        if waiting:
+            sizes = {group.name: self._size(ctx, group) for group in self.options.groups}
+            made = sum(machines.made_so_far(ctx.sim.log, group.name) for group in self.options.groups)
+            draw = partial(ctx.draw, "expander", NAME, attempt=made)
+            decision = decide(trial, waiting, sizes, self.options, draw)
+            if decision.chosen is not None or decision.refused:
+                self._scale_up(ctx, decision)
+                if decision.chosen is not None:
+                    return ()
+        self._scale_down(ctx, trial, candidates)
+        return ()
+
+    def _simulated(self, ctx: TurnContext) -> SimulatedCluster:
+        """Return the cluster as seen, without nodes that are being removed, and with the machines on their way."""
+        objects = [obj for kind in Snapshot.follows for obj in ctx.seen.all(kind)]
+        trial = SimulatedCluster(objects, ctx.seen.all("DaemonSet"), self.profile, ctx.moment)
+        for group in self.options.groups:
+            for machine in machines.machines_of(ctx.sim.log, group.name):
+                if trial.seen.node(machine.name) is None:
+                    trial.add_machine(group, machine.name)
+        trial.keep()
+        return trial
+
+    def _size(self, ctx: TurnContext, group: NodeGroup) -> int:
+        there = [name for name in group.nodes if ctx.seen.get("Node", name) is not None]
+        return len(there) + len(machines.machines_of(ctx.sim.log, group.name))
+
+    def _scale_up(self, ctx: TurnContext, decision: ScaleUp) -> None:
+        """Ask the cloud for machines, and tell the pods."""
+        for key, reasons in decision.refused.items():
+            ctx.event(ctx.seen.at(key), "Normal", "NotTriggerScaleUp", f"pod didn't trigger scale-up: {reasons}")
+        chosen = decision.chosen
+        if chosen is None:
+            count = len(decision.refused)
+            ctx.describe(f"cluster autoscaler finds no group that helps {count} pod{'s' if count != 1 else ''}")
+            return
+        ready_at = ctx.now + self.options.provisioning_delay
+        for machine in machines.request(ctx.sim.log, chosen.group.name, chosen.count, ready_at):
+            ctx.wake_after(machine.name, self.options.provisioning_delay, actor=CLOUD)
+        for pod in chosen.pods:
+            ctx.event(pod, "Normal", "TriggeredScaleUp", f"pod triggered scale-up: [{chosen.words}]")
+        ctx.remember("cooldown", "", Unneeded(ctx.now + self.options.delay_after_add))
+        pods = f"{len(chosen.pods)} pod{'s' if len(chosen.pods) != 1 else ''}"
+        ctx.describe(f"cluster autoscaler scales up {chosen.words} for {pods}")
+        self._scan_soon(ctx)
+
+    # -- scale down ---------------------------------------------------------------------------------------------------
+
+    def _nodes_of(self, ctx: TurnContext, group: NodeGroup) -> list[Node]:
+        names = {*group.nodes, *(machine.name for machine in machines.machines_of(ctx.sim.log, group.name))}
+        return [node for node in ctx.seen.all("Node") if node.metadata.name in names]
+
+    def _candidates(self, ctx: TurnContext) -> list[Node]:
+        """Return the nodes that are in a group and are not being removed."""
+        return [node for group in self.options.groups for node in self._nodes_of(ctx, group) if not _is_tainted(node)]
+
+    def _scale_down(self, ctx: TurnContext, trial: SimulatedCluster, candidates: Sequence[Node]) -> None:
+        """Note since when nodes are unneeded; begin to remove one whose time is over."""
+        present = {node.metadata.name for node in candidates}
+        unneeded = unneeded_nodes(trial, candidates, self.options)
+        for name in sorted(present - {*unneeded}):
+            ctx.remember("unneeded", name, None)
+        waits = []
+        for name in unneeded:
+            if ctx.note("unneeded", name) is None:
+                ctx.remember("unneeded", name, Unneeded(ctx.now + self.options.unneeded_time))
+            left = self._seconds_left(ctx, name)
+            if left <= 0 and self._may_shrink(ctx, name):
+                ctx.remember("removing", name, True)
+                ctx.enqueue(f"{REMOVE}{name}")
+                ctx.describe(f"cluster autoscaler removes {name}: unneeded for {self.options.unneeded_time:g} s")
+                return
+            waits.append(left)
+        if any(left > 0 for left in waits):
+            ctx.wake_after(SCAN, min(left for left in waits if left > 0))
+
+    def _seconds_left(self, ctx: TurnContext, node: str) -> float:
+        """Return how long a node must stay unneeded, and no group may have grown, until it may be removed."""
+        notes: tuple[Unneeded | None, ...] = (ctx.note("unneeded", node), ctx.note("cooldown", ""))
+        return max(0.0, *(note.until - ctx.now for note in notes if note is not None))
+
+    def _may_shrink(self, ctx: TurnContext, node: str) -> bool:
+        """Say whether the node's group is larger than its minimum, beside the nodes that are being removed."""
+        for group in self.options.groups:
+            nodes = self._nodes_of(ctx, group)
+            if any(each.metadata.name == node for each in nodes):
+                leaving = [each for each in nodes if ctx.note("removing", each.metadata.name)]
+                return self._size(ctx, group) - len(leaving) > group.min
+        return False
+
+    def _abandoned(self, ctx: TurnContext) -> Sequence[Write]:
+        """Free a node that an earlier life of this process has tainted."""
+        plan = PlanBuilder(ctx, NAME)
+        for node in ctx.seen.all("Node"):
+            if _is_tainted(node) and not ctx.note("removing", node.metadata.name):
+                left = tuple(taint for taint in node.spec.taints if taint.key != TO_BE_DELETED)
+                words = f"cluster autoscaler, restarted, keeps {node.metadata.name} after all"
+                plan.update(node, evolve_parts(node, spec={"taints": left}), words)
+        return plan.writes
+
+    def _remove(self, ctx: TurnContext, name: str) -> Sequence[Write]:
+        """Taint a node, then delete its pods, then the Node itself."""
+        node: Node | None = ctx.seen.get("Node", name)
+        if node is None or not ctx.note("removing", name):
+            return ()
+        plan = PlanBuilder(ctx, NAME)
+        if not _is_tainted(node):
+            taint = Taint(key=TO_BE_DELETED, value=str(int(ctx.now)), effect="NoSchedule")
+            marked = evolve_parts(node, spec={"taints": (*node.spec.taints, taint)})
+            plan.update(node, marked, f"cluster autoscaler marks {name} to be deleted")
+            plan.event(node, "Normal", "ScaleDown", "marked the node as toBeDeleted/unschedulable")
+        on_node = [pod for pod in ctx.seen.all("Pod") if pod.spec.node_name == name and not is_tied_to_node(pod)]
+        for pod in on_node:
+            self._evict(ctx, plan, pod)
+        if not on_node:
+            plan.delete(node, f"cluster autoscaler deletes {name}: its machine is gone")
+        elif not plan.writes:
+            ctx.wake_after(f"{REMOVE}{name}", EVICTION_RETRY)
+        return plan.writes
+
+    def _evict(self, ctx: TurnContext, plan: PlanBuilder, pod: Pod) -> None:
+        """Plan to delete a pod, unless it is being deleted or its disruption budget forbids it for now."""
+        if pod.metadata.deletion_timestamp is not None:
+            return
+        if why_not_movable(pod, ctx.seen.all("PodDisruptionBudget"), self.options):
+            return
+        plan.delete(pod, f"cluster autoscaler evicts {pod.metadata.name} from {pod.spec.node_name}")
+        plan.event(pod, "Normal", "ScaleDown", "deleting pod for node scale down")
+
+    def on_committed(self, ctx: TurnContext, cause: str, done: CommittedWrite, *, last: bool) -> None:
+        """Report a write; once a Node is deleted the cloud drops its machine."""
+        if done.write.verb == "delete" and done.write.key.kind == "Node":
+            for group in self.options.groups:
+                machines.remove(ctx.sim.log, group.name, done.write.key.name)
+        if last and cause.startswith(REMOVE) and done.write.key.kind != "Node":
+            ctx.wake_after(cause, EVICTION_RETRY)
+        report_done(ctx, cause, done, last=last)
+
+
+def _is_tainted(node: Node) -> bool:
+    return any(taint.key == TO_BE_DELETED for taint in node.spec.taints)

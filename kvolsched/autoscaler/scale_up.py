@@ -1,0 +1,158 @@
+"""Scale up: which group must grow by how many machines, so that pods that no node fits find one.
+
+Pods that fit a node by now, or a machine that is on its way, need no other. For each group that may grow, the others
+are put on new machines, large pods first (first fit decreasing); an expander chooses among the groups that help.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+
+import attrs
+
+from kvolsched.api.kinds.pod import Pod
+from kvolsched.scheduler.requests import CPU, MEMORY, allocatable, pod_requests
+from kvolsched.world.apiserver import key_of
+from kvolsched.world.log import Key
+
+from .options import AutoscalerOptions, NodeGroup
+from .simulated_cluster import SimulatedCluster
+
+AT_MAXIMUM = "max node group size reached"
+
+
+@attrs.frozen
+class Expansion:
+    """A group that may grow by `count` machines from `size`, and the pods that would then fit."""
+
+    group: NodeGroup
+    size: int
+    count: int
+    pods: tuple[Pod, ...]
+    waste: float
+
+    @property
+    def words(self) -> str:
+        """The expansion in the words of the autoscaler's Event."""
+        return f"{{{self.group.name} {self.size}->{self.size + self.count} (max: {self.group.max})}}"
+
+
+@attrs.frozen
+class ScaleUp:
+    """The decision: the chosen expansion, or None, and why each pod that it does not help gets no machine."""
+
+    chosen: Expansion | None
+    refused: Mapping[Key, str]
+
+
+def is_unschedulable(pod: Pod, options: AutoscalerOptions) -> bool:
+    """Say whether a pod waits for a node that does not exist, as its condition says; a gated pod never does."""
+    condition = pod.status.condition("PodScheduled")
+    return (
+        not pod.spec.node_name and not pod.terminal and pod.metadata.deletion_timestamp is None
+        and condition is not None and condition.status == "False" and condition.reason == "Unschedulable"
+        and not pod.spec.scheduling_gates and not pod.status.nominated_node_name
+        and (pod.spec.priority or 0) >= options.expendable_priority
+    )  # fmt: skip
+
+
+def decide(trial: SimulatedCluster, pods: Sequence[Pod], sizes: Mapping[str, int], options: AutoscalerOptions,
+           draw: Callable[[int], int]) -> ScaleUp:
+    """Decide which group grows for unschedulable pods.
+
+    Args:
+        trial: the cluster with the machines that are on their way.
+        pods: the unschedulable pods.
+        sizes: the present number of machines of each group, those on their way included.
+        options: groups and expander.
+        draw: a number below a bound, for the expander `random` and for ties.
+    """
+    waiting = [pod for pod in sorted(pods, key=_urgency) if not trial.place_anywhere(pod)]
+    if not waiting:
+        return ScaleUp(None, {})
+    reasons: dict[Key, list[str]] = {key_of(pod): [] for pod in waiting}
+    expansions = []
+    for group in options.groups:
+        if sizes[group.name] >= group.max:
+            for found in reasons.values():
+                found.append(AT_MAXIMUM)
+            continue
+        expansion, unmet = expand(trial, waiting, group, sizes[group.name])
+        for key, reason in unmet.items():
+            reasons[key].append(reason)
+        if expansion is not None:
+            expansions.append(expansion)
+    chosen = choose(expansions, options.expander, draw) if expansions else None
+    helped = {key_of(pod) for expansion in expansions for pod in expansion.pods}
+    return ScaleUp(chosen, {key: _counted(found) for key, found in reasons.items() if key not in helped})
+
+
+def _urgency(pod: Pod) -> tuple[int, Key]:
+    return -(pod.spec.priority or 0), key_of(pod)
+
+
+def _counted(reasons: Sequence[str]) -> str:
+    """Return reasons with how many groups each has, as the autoscaler's Event does."""
+    return ", ".join(f"{count} {reason}" for reason, count in sorted(Counter(reasons).items()))
+
+
+def expand(trial: SimulatedCluster, pods: Sequence[Pod], group: NodeGroup, size: int
+           ) -> tuple[Expansion | None, Mapping[Key, str]]:
+    """Put pods on new machines of one group; return the expansion, if it helps any, and why it does not help others."""
+    helped: list[Pod] = []
+    unmet: dict[Key, str] = {}
+    names: list[str] = []
+    with trial.trial():
+        for pod in sorted(pods, key=lambda pod: (-_share(pod, group), *_urgency(pod))):
+            feasible = trial.judge(pod).feasible
+            node = next((name for name in names if name in feasible), "")
+            if not node and size + len(names) >= group.max:
+                unmet[key_of(pod)] = AT_MAXIMUM
+                continue
+            if not node:
+                name = f"{group.name}-new-{len(names) + 1}"
+                with trial.trial():
+                    trial.add_machine(group, name)
+                    reason = "" if trial.fits(pod, name) else trial.why_not(pod, name)
+                if reason:
+                    unmet[key_of(pod)] = reason
+                    continue
+                trial.add_machine(group, name)
+                names.append(name)
+                node = name
+            trial.place(pod, node)
+            helped.append(pod)
+    if not helped:
+        return None, unmet
+    return Expansion(group, size, len(names), tuple(helped), _waste(group, len(names), helped)), unmet
+
+
+def _share(pod: Pod, group: NodeGroup) -> float:
+    """Return how much of a machine a pod takes: the sum of its shares of cpu and memory."""
+    room, wanted = allocatable(group.template.status.allocatable), pod_requests(pod.spec).amounts
+    return sum(wanted.get(resource, 0) / room[resource] for resource in (CPU, MEMORY) if room.get(resource))
+
+
+def _waste(group: NodeGroup, count: int, pods: Sequence[Pod]) -> float:
+    """Return the mean share of cpu and memory of new machines that pods would leave unused."""
+    room = allocatable(group.template.status.allocatable)
+    shares = [1 - sum(pod_requests(pod.spec).amounts.get(resource, 0) for pod in pods) / (room[resource] * count)
+              for resource in (CPU, MEMORY) if room.get(resource)]
+    return round(sum(shares) / len(shares), 9) if shares else 0.0
+
+
+def choose(expansions: Sequence[Expansion], expander: str, draw: Callable[[int], int]) -> Expansion:
+    """Choose an expansion; a tie is drawn, but for `priority`, where the group named first wins."""
+    match expander:
+        case "priority":
+            return expansions[0]
+        case "most-pods":
+            most = max(len(expansion.pods) for expansion in expansions)
+            best = [expansion for expansion in expansions if len(expansion.pods) == most]
+        case "least-waste":
+            least = min(expansion.waste for expansion in expansions)
+            best = [expansion for expansion in expansions if expansion.waste == least]
+        case _:
+            best = list(expansions)
+    return best[draw(len(best))]
