@@ -17,8 +17,10 @@ from .api.kinds.kind import is_kind_name
 from .api.text.fault import ManifestError
 from .cluster import Cluster
 from .kubectl import ResourceNotFound
+from .results import ApplyRefused
 from .revision import REVISIONS
-from .scenario import load, scenario, scenario_names
+from .scenario import ScenarioError, load, scenario, scenario_names
+from .templates import ParameterError
 
 LAGS = ["none", "ordered", "per kind"]
 
@@ -52,20 +54,28 @@ def main() -> None:
 
 @main.command("scenarios")
 def list_scenarios() -> None:
-    """List the shipped scenarios."""
-    for name in scenario_names():
-        click.echo(f"{name:<24}{load(name).question}")
+    """List the shipped scenarios with their questions and parameters."""
+    click.echo(repr(scenario_names()))
 
 
 @main.command()
 @click.argument("name")
 @click.option("--revision", type=click.Choice(list(REVISIONS)), default=None, help="Rules to run it under.")
 @click.option("--seed", type=int, default=None, help="Decides ties and draws.")
-def run(name: str, revision: str | None, seed: int | None) -> None:
-    """Run the scenario NAME and print its steps."""
-    cluster = _load_scenario(name, revision, seed)
-    for step in cluster.run(progress=True).steps:
-        click.echo(repr(step))
+@click.option("--set", "settings", multiple=True, metavar="NAME=VALUE", help="A parameter: --set zones=4.")
+def run(name: str, revision: str | None, seed: int | None, settings: tuple[str, ...]) -> None:
+    """Run the scenario NAME, with its script if it has one, and print its steps."""
+    cluster = _load_scenario(name, revision, seed, settings)
+    if not load(name).script:
+        for step in cluster.run(progress=True).steps:
+            click.echo(repr(step))
+    else:
+        try:
+            load(name).play(cluster, expecting=False, **_parse_settings(name, settings))
+        except (KeyError, ApplyRefused) as error:
+            raise click.ClickException(str(error.args[0])) from None
+        for number in range(cluster.last_step.number):
+            click.echo(repr(cluster.goto(number + 1)))
     click.echo(repr(cluster.get("pods")))
 
 
@@ -212,11 +222,26 @@ def _load_dump(dump: tuple[str, ...], revision: str) -> Cluster:
         raise click.ClickException(str(error)) from None
 
 
-def _load_scenario(name: str, revision: str | None, seed: int | None) -> Cluster:
+def _load_scenario(name: str, revision: str | None, seed: int | None, settings: tuple[str, ...] = ()) -> Cluster:
     try:
-        return scenario(name, revision or "", seed=seed)
-    except KeyError as error:
+        return scenario(name, revision or "", seed=seed, **_parse_settings(name, settings))
+    except (KeyError, ScenarioError) as error:
         raise click.ClickException(str(error.args[0])) from None
+
+
+def _parse_settings(name: str, settings: tuple[str, ...]) -> dict[str, Any]:
+    """Return the values of `--set NAME=VALUE`, each as its parameter wants it; unknown names stay for the error."""
+    known = {each.name: each for each in load(name).parameters}
+    found: dict[str, Any] = {}
+    for setting in settings:
+        word, equals, text = setting.partition("=")
+        if not equals:
+            raise click.BadParameter(f"{setting!r}: write NAME=VALUE", param_hint="--set")
+        try:
+            found[word] = known[word].parsed(text) if word in known else text
+        except ParameterError as error:
+            raise click.BadParameter(str(error), param_hint="--set") from None
+    return found
 
 
 if __name__ == "__main__":

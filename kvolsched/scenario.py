@@ -1,14 +1,18 @@
 """Scenarios: named clusters with a question and a script, for lessons, tests and the command line.
 
-A scenario file is YAML: `name`, `question`, `checklist` (items of the documents that its script proves), `revision`,
-`seed`, `gates` (by process), `components` (dials by name), `manifests` (names of shipped examples), `objects` and
-`script`, a list of `apply | refused | patch | delete | step | run | crash | refuse | cordon | taint | back | expect`.
+A scenario file is YAML: `name`, `question`, `parameters` (name -> default, says, least, most, one of; `$(name)` and
+`for`, `when` in what follows: see `templates`), `checklist` (items of the documents that its script proves),
+`revision`, `seed`, `gates` (by process), `components` (dials by name), `manifests` (names of shipped examples),
+`objects` and `script`, a list of `apply | refused | patch | delete | step | run | crash | refuse | cordon | uncordon |
+taint | untaint | ungate | scale | back | expect`.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
+from difflib import get_close_matches
 from functools import cache, partial
 from importlib import resources
 from pathlib import Path
@@ -26,16 +30,19 @@ from .api.kinds.volume import PersistentVolumeClaim, PersistentVolumeClaimSpec
 from .api.text import manifest
 from .cluster import Cluster
 from .cluster_core import condition
-from .results import ApplyRefused
-from .revision import revision_named
+from .results import ApplyRefused, hanging_indent
+from .revision import NOT_DRIVERS, Revision, revision_named
 from .scheduler.loop.scheduling_cycle import SCHEDULER
+from .templates import Parameter, ParameterError, Value, declared, fill
 from .world.apiserver import key_of
 from .world.log import Note
 
 FIELDS = (
-    *("name", "question", "checklist", "revision", "seed", "gates", "components"),
+    *("name", "question", "parameters", "checklist", "revision", "seed", "gates", "components"),
     *("manifests", "objects", "script"),
 )
+
+TEMPLATE_PARTS = ("components", "objects", "script")  # in which parameters are filled
 
 
 class ScenarioError(ValueError):
@@ -52,6 +59,7 @@ class Scenario:
 
     name: str
     question: str = ""
+    parameters: tuple[Parameter, ...] = ()
     checklist: tuple[str, ...] = ()
     revision: str = "design"
     seed: int = 0
@@ -61,47 +69,123 @@ class Scenario:
     objects: tuple[Frozen, ...] = ()
     script: tuple[Frozen, ...] = ()
 
+    def filled(self, **values: Value) -> Scenario:
+        """Return this scenario with its parameters filled in, by default with their defaults.
+
+        Raises:
+            ScenarioError: there is no such parameter, or a value is not one that it may have.
+        """
+        if not self.parameters:
+            if values:
+                raise ScenarioError(self._unknown(values))
+            return self
+        known = {each.name: each for each in self.parameters}
+        if unknown := [name for name in values if name not in known]:
+            raise ScenarioError(self._unknown(unknown))
+        try:
+            chosen = {name: each.checked(values.get(name, each.default)) for name, each in known.items()}
+            parts = {part: freeze(fill(thaw(getattr(self, part)), chosen)) for part in TEMPLATE_PARTS}
+        except ParameterError as why:
+            raise ScenarioError(f"{self.name}: {why}") from None
+        given = ", ".join(f"{name}={value}" for name, value in values.items())
+        return attrs.evolve(self, name=f"{self.name}, {given}" if given else self.name, parameters=(), **parts)
+
+    def split(self, settings: Mapping[str, Any]) -> tuple[dict[str, Value], dict[str, Any]]:
+        """Return which of these settings are parameters, and which are dials of components.
+
+        Raises:
+            ScenarioError: a setting is neither; the message lists both.
+        """
+        parameters = {each.name for each in self.parameters}
+        values = {name: value for name, value in settings.items() if name in parameters}
+        dials = {name: value for name, value in settings.items() if name not in parameters}
+        if unknown := [name for name in dials if "." not in name and name not in self.dialled]:
+            raise ScenarioError(self._unknown(unknown))
+        return values, dials
+
+    @property
+    def dialled(self) -> tuple[str, ...]:
+        """The components that have dials here: those of every cluster, and the drivers of the scenario's classes."""
+        objects = [thaw(obj) for obj in self.objects]
+        drivers = {str(obj["provisioner"]) for obj in objects if isinstance(obj, dict) and "provisioner" in obj}
+        return (*sorted(NOT_DRIVERS - {"user"}), *sorted({*drivers, *self.components} - NOT_DRIVERS))
+
+    def _unknown(self, names: Iterable[str]) -> str:
+        """Return the message about names that are neither parameters nor components with dials."""
+        parameters = "; ".join(map(repr, self.parameters)) or "none"
+        what = f"{self.name}: no parameter or component is called {' or '.join(map(repr, names))}"
+        return f"{what}\n  parameters: {parameters}\n  components, with dials as a mapping: {', '.join(self.dialled)}"
+
     def cluster(
-        self, revision: str = "", *, seed: int | None = None, components: Mapping[str, Any] | None = None
-    ) -> Cluster:
-        """Return the scenario's cluster before its script, under its own revision or another."""
-        rules = revision_named(revision or self.revision)
+        self, revision: str | Revision = "", *, seed: int | None = None,
+        components: Mapping[str, Any] | None = None, **parameters: Value,
+    ) -> Cluster:  # fmt: skip
+        """Return the scenario's cluster before its script, under its own revision or another.
+
+        Raises:
+            ScenarioError: there is no such parameter, or a value is not one that it may have.
+        """
+        this = self.filled(**parameters)
+        rules = revision_named(revision or this.revision)
         cluster = Cluster(
-            rules.with_gates(thaw(self.gates)) if self.gates else rules,
-            seed=self.seed if seed is None else seed,
-            components={**thaw(self.components), **(components or {})},
-            name=self.name,
+            rules.with_gates(thaw(this.gates)) if this.gates else rules,
+            seed=this.seed if seed is None else seed,
+            components={**thaw(this.components), **(components or {})},
+            name=this.name,
         )
-        shipped = [obj for name in self.manifests for obj in examples.example(name).objects]
-        read = manifest.read([thaw(obj) for obj in self.objects])
+        shipped = [obj for name in this.manifests for obj in examples.example(name).objects]
+        read = manifest.read([thaw(obj) for obj in this.objects])
         cluster.load([*shipped, *read.objects])
         cluster.loaded_manifests = read
         return cluster
 
-    def play(self, cluster: Cluster | None = None) -> Cluster:
+    def play(self, cluster: Cluster | None = None, *, expecting: bool = True, **parameters: Value) -> Cluster:
         """Run the script on a cluster, by default a new one, and return it.
+
+        Args:
+            cluster: the cluster to play on; its scenario's parameters must be those given here.
+            expecting: check what the script expects.
+            parameters: values of the scenario's parameters.
 
         Raises:
             ExpectationFailed: an `expect` of the script does not hold.
-            ScenarioError: the script has an unknown word.
+            ScenarioError: the script has an unknown word, or there is no such parameter.
         """
-        cluster = cluster or self.cluster()
-        for number, line in enumerate(self.script, 1):
+        this = self.filled(**parameters)
+        cluster = cluster or this.cluster()
+        for number, line in enumerate(this.script, 1):
             for word, value in thaw(line).items():
                 act = SCRIPT_WORDS.get(word)
                 if act is None:
                     known = ", ".join(SCRIPT_WORDS)
                     raise ScenarioError(f"{self.name}: script[{number}]: unknown word {word!r}; known: {known}")
                 try:
-                    act(cluster, value)
+                    if expecting or word != "expect":
+                        act(cluster, value)
                 except ExpectationFailed as failed:
                     raise ExpectationFailed(f"{self.name}: script[{number}]: {failed}") from None
         return cluster
 
 
-def scenario_names() -> list[str]:
-    """Return the names of the shipped scenarios."""
-    return _shipped_names("scenarios")
+class ScenarioNames(list[str]):
+    """The names of the shipped scenarios; printed, each with its question and its parameters."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        width = max(map(len, self), default=0) + 2
+        return "\n".join(line for name in self for line in _described(load(name), width))
+
+
+def _described(found: Scenario, width: int) -> list[str]:
+    """Return the lines of a scenario in a list: its question, then its parameters."""
+    lines = [f"{found.name:<{width}}{hanging_indent([found.question], width)}"]
+    return lines + [f"{'':{width}}{hanging_indent([repr(each)], width + 2)}" for each in found.parameters]
+
+
+def scenario_names() -> ScenarioNames:
+    """Return the names of the shipped scenarios; printed, they have their questions and parameters."""
+    return ScenarioNames(_shipped_names("scenarios"))
 
 
 @cache
@@ -114,9 +198,25 @@ def load(name: str) -> Scenario:
     return read(_shipped_text("scenarios", name), name)
 
 
-def scenario(name: str, revision: str = "", *, seed: int | None = None, **components: Any) -> Cluster:
-    """Return the cluster of a shipped scenario, ready to be stepped."""
-    return load(name).cluster(revision, seed=seed, components=components or None)
+def scenario(name: str, revision: str | Revision = "", *, seed: int | None = None, **settings: Any) -> Cluster:
+    """Return the cluster of a shipped scenario, ready to be stepped.
+
+    Args:
+        name: one of `scenarios()`.
+        revision: the rules, by default the scenario's own.
+        seed: decides ties and draws.
+        settings: parameters of the scenario, and dials of components by name (a mapping for each).
+
+    Raises:
+        KeyError: there is no such scenario.
+        ScenarioError: a setting is neither a parameter nor a component; or a parameter cannot have this value.
+
+    >>> len(scenario("zones", zones=4, replicas=6).objects("nodes"))
+    8
+    """
+    found = load(name)
+    values, dials = found.split(settings)
+    return found.cluster(revision, seed=seed, components=dials or None, **values)
 
 
 def read(source: str | Path, name: str = "") -> Scenario:
@@ -135,13 +235,20 @@ def read(source: str | Path, name: str = "") -> Scenario:
     if unknown:
         raise ScenarioError(f"{name or 'scenario'}: unknown {', '.join(unknown)}; a scenario has {', '.join(FIELDS)}")
     data.setdefault("name", name)
-    return Scenario(**{word: freeze(value) for word, value in data.items()})
+    try:
+        parameters = declared(data.pop("parameters", {}))
+    except ParameterError as why:
+        raise ScenarioError(f"{name or 'scenario'}: {why}") from None
+    return Scenario(parameters=parameters, **{word: freeze(value) for word, value in data.items()})
 
 
 def _shipped_text(folder: str, name: str) -> str:
     file = resources.files("kvolsched") / folder / f"{name}.yaml"
     if not file.is_file():
-        raise KeyError(f"no {folder[:-1]} is called {name!r}; there are: {', '.join(_shipped_names(folder))}")
+        names = _shipped_names(folder)
+        near = " or ".join(get_close_matches(name, names))
+        hint = f": did you mean {near}? There" if near else "; there"
+        raise KeyError(f"no {folder[:-1]} is called {name!r}{hint} are: {', '.join(names)}")
     return file.read_text()
 
 
@@ -170,24 +277,7 @@ def _refused(cluster: Cluster, value: Mapping[str, Any]) -> None:
 def _patch(cluster: Cluster, value: Mapping[str, Any]) -> None:
     """Change objects as the user, by merge patches: `{pv/disk: {spec: {claimRef: null}}}`."""
     for reference, change in value.items():
-        cluster.edit(reference, partial(_patched, change=change), f"user patches {reference}")
-
-
-def _patched(old: Any, change: Any) -> Any:
-    return manifest.from_plain(_merge(manifest.to_plain(old), change))
-
-
-def _merge(old: Any, change: Any) -> Any:
-    """Return plain data after a JSON merge patch."""
-    if not isinstance(change, Mapping):
-        return change
-    merged = dict(old) if isinstance(old, Mapping) else {}
-    for word, value in change.items():
-        if value is None:
-            merged.pop(word, None)
-        else:
-            merged[word] = _merge(merged.get(word), value)
-    return merged
+        cluster.patch(reference, change)
 
 
 def _step(cluster: Cluster, value: Any) -> None:
@@ -208,22 +298,50 @@ def _expect_equal(what: str, expected: Any, actual: Any) -> None:
 
 
 def _expect(cluster: Cluster, value: Mapping[str, Any]) -> None:
-    """Compare objects by field, conditions by words, and events by reason and message with expected values."""
+    """Compare objects by field with expected values, and by the words of EXPECTATIONS whatever else is asked."""
     for word, wanted in value.items():
-        if word in ("event", "no event"):
-            for event in wanted if isinstance(wanted, list) else [wanted]:
-                _expect_event(cluster, event, wanted=word == "event")
-        elif word == "passes":
-            for pod, number in wanted.items():
-                _expect_equal(f"passes of {pod}", number, _passes(cluster, pod))
-        elif word in ("is", "is not"):
-            for text in wanted if isinstance(wanted, list) else [wanted]:
-                holds = condition(text)
-                _expect_equal(f"{text!r} to be", word == "is", holds is not None and holds(cluster))
-        else:
-            plain = manifest.to_plain(cluster[word])
-            for path, field in wanted.items():
-                _expect_equal(f"{word} {path}", field, _value_at(plain, path))
+        if word in EXPECTATIONS:
+            EXPECTATIONS[word](cluster, wanted)
+            continue
+        plain = manifest.to_plain(cluster[word])
+        for path, field in wanted.items():
+            _expect_equal(f"{word} {path}", field, _value_at(plain, path))
+
+
+def _expect_events(cluster: Cluster, wanted: Any, *, exist: bool) -> None:
+    for event in wanted if isinstance(wanted, list) else [wanted]:
+        _expect_event(cluster, event, wanted=exist)
+
+
+def _expect_conditions(cluster: Cluster, wanted: Any, *, holds: bool) -> None:
+    for text in wanted if isinstance(wanted, list) else [wanted]:
+        found = condition(text)
+        _expect_equal(f"{text!r} to be", holds, found is not None and found(cluster))
+
+
+def _expect_passes(cluster: Cluster, wanted: Mapping[str, int]) -> None:
+    for pod, number in wanted.items():
+        _expect_equal(f"passes of {pod}", number, _passes(cluster, pod))
+
+
+def _expect_phases(cluster: Cluster, wanted: Mapping[str, int]) -> None:
+    """Compare how many pods are in each of these phases."""
+    phases = Counter(each.status.phase for each in cluster.objects("pods"))
+    for phase, number in wanted.items():
+        _expect_equal(f"number of {phase} pods to be", number, phases[phase])
+
+
+def _expect_skews(cluster: Cluster, wanted: Mapping[str, int]) -> None:
+    """Compare how many pods the fullest and the emptiest domain of each key hold: those that some node has."""
+    for key, most in wanted.items():
+        domains = {node.metadata.name: node.metadata.labels.get(key) for node in cluster.objects("nodes")}
+        held = dict.fromkeys((domain for domain in domains.values() if domain), 0)
+        for pod in cluster.objects("pods"):
+            if domain := domains.get(pod.spec.node_name):
+                held[domain] += 1
+        skew = max(held.values(), default=0) - min(held.values(), default=0)
+        if skew > most:
+            raise ExpectationFailed(f"expected a skew of at most {most} by {key}, it is {skew}: {held}")
 
 
 def _expect_event(cluster: Cluster, event: Mapping[str, Any], *, wanted: bool) -> None:
@@ -260,6 +378,15 @@ def _value_at(plain: Any, path: str) -> Any:
     return plain
 
 
+EXPECTATIONS: Mapping[str, Callable[[Cluster, Any], None]] = {
+    "event": partial(_expect_events, exist=True),
+    "no event": partial(_expect_events, exist=False),
+    "is": partial(_expect_conditions, holds=True),
+    "is not": partial(_expect_conditions, holds=False),
+    "passes": _expect_passes,
+    "phases": _expect_phases,
+    "skew": _expect_skews,
+}
 SCRIPT_WORDS: Mapping[str, Callable[[Cluster, Any], Any]] = {
     "apply": _apply,
     "refused": _refused,
@@ -270,7 +397,11 @@ SCRIPT_WORDS: Mapping[str, Callable[[Cluster, Any], Any]] = {
     "refuse": lambda cluster, value: cluster.refuse(**value),
     "patch": _patch,
     "cordon": lambda cluster, value: cluster.cordon(value),
+    "uncordon": lambda cluster, value: cluster.uncordon(value),
     "taint": lambda cluster, value: cluster.taint(value["node"], value["taint"]),
+    "untaint": lambda cluster, value: cluster.untaint(value["node"], value["taint"]),
+    "ungate": lambda cluster, value: cluster.ungate(value),
+    "scale": lambda cluster, value: [cluster.scale(reference, number) for reference, number in value.items()],
     "back": lambda cluster, value: cluster.back(int(value)),
     "expect": _expect,
 }

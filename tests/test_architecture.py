@@ -62,13 +62,14 @@ MAY_IMPORT = {  # room -> the other rooms it may import
     "may": CORE | {"why"},
     "views": CORE | {"explain"},
     "cluster": FACE - {"cluster"},
-    "scenario": FACE,
+    "templates": API,
+    "scenario": FACE | {"templates"},
     "conform": FACE,
     "experiments": FACE | {"scenario"},
     "exercise": FACE,
     "bench": FACE | {"scenario"},
     "redact": API,
-    "cli": FACE | {"scenario", "conform", "bench", "redact"},
+    "cli": FACE | {"scenario", "templates", "conform", "bench", "redact"},
     "__main__": {"cli"},
     "__init__": FACE | {"scenario", "experiments", "exercise"},  # the public names
 }
