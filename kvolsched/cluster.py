@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from .fix import Fixes
     from .kubectl import Description, Listing, Listings
     from .may import PatchAnswers
+    from .pools import PoolTable
     from .requests import ApiRequests
     from .views.drawing.figure import ChartFigure, Figure
     from .views.fill.writes import RecordedWrites
@@ -151,6 +152,17 @@ class Cluster(ClusterRules):
 
         return describe(self, reference, name, namespace, **options)
 
+    def pools(self, driver: str = "") -> PoolTable:
+        """List the pools of drivers as they truly are: size, free bytes, largest volume, and the volumes there.
+
+        >>> Cluster(components={"lvm.example.com": {"pools": {"zone-a": "100Gi"}}}).pools()
+        DRIVER            POOL     CAPACITY   FREE    LARGEST   VOLUMES
+        lvm.example.com   zone-a   100Gi      100Gi   100Gi     <none>
+        """
+        from .pools import pools
+
+        return pools(self, driver)
+
     # -- every order ------------------------------------------------------------------------------------------
 
     def explore(self, **options: Any) -> Exploration:
@@ -228,7 +240,7 @@ class Cluster(ClusterRules):
         return chart(self, "skew", pod)
 
     def capacity(self, pod: str = "") -> ChartFigure:
-        """Chart the capacity that drivers publish for the claims of a pod (the last judged) to be provisioned."""
+        """Chart the capacity that drivers publish for the claims and inline volumes of a pod (the last judged)."""
         from .views.show import chart
 
         return chart(self, "capacity", pod)

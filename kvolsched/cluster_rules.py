@@ -12,7 +12,8 @@ from .admission import webhook
 from .cluster_acts import ClusterActs
 from .component_names import COMPONENT_NAMES
 from .custom_controller import ReconcileFunction, custom_controller, is_custom
-from .results import Step
+from .pools import set_pool
+from .results import CommandResult, Step
 from .revision import denied_by
 from .scheduler.framework.custom_plugin import custom_plugin
 from .world.outage import API_SERVER
@@ -161,6 +162,31 @@ class ClusterRules(ClusterActs):
         change = other.world.replace_components if made.name in self.world.processes else other.world.add_components
         change([made])
         return other
+
+    def set_pool(
+        self, driver: str, pool: str, *, capacity: str | None = None, largest: str | None = None
+    ) -> CommandResult:
+        """Change the true size of a driver's pool from outside Kubernetes; what is published follows at a poll.
+
+        Storage is extended or shrunk by its administrator, taken or freed by others, or fragmented: then the free bytes
+        are many and the largest volume is small. Volumes that exist stay (S2, Non-Goals).
+
+        Args:
+            driver: a driver with the dial `pools`.
+            pool: the pool's name: its domain, as the dial has it; `pools()` lists them.
+            capacity: its bytes in all, such as `200Gi`; what its volumes take is not free.
+            largest: the largest volume that it makes, such as `5Gi`; "" for no limit.
+
+        Raises:
+            KeyError: there is no such driver or pool.
+            ValueError: a size is no quantity, or negative.
+
+        >>> from kvolsched import Cluster
+        >>> c = Cluster(components={"lvm.example.com": {"pools": {"zone-a": "100Gi"}}})
+        >>> c.set_pool("lvm.example.com", "zone-a", capacity="200Gi", largest="5Gi")
+        pool zone-a of lvm.example.com: 100Gi → 200Gi, volumes of at most 5Gi
+        """
+        return set_pool(self, driver, pool, capacity, largest)
 
     def crash(self, component: str) -> None:
         """Restart a component: it loses its notes and lists every object again."""

@@ -396,6 +396,7 @@ SCRIPT_WORDS: Mapping[str, Callable[[Cluster, Any], Any]] = {
     "crash": lambda cluster, value: cluster.crash(value),
     "refuse": lambda cluster, value: cluster.refuse(**value),
     "patch": _patch,
+    "set_pool": lambda cluster, value: cluster.set_pool(**value),
     "cordon": lambda cluster, value: cluster.cordon(value),
     "uncordon": lambda cluster, value: cluster.uncordon(value),
     "taint": lambda cluster, value: cluster.taint(value["node"], value["taint"]),

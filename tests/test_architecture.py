@@ -29,7 +29,7 @@ API = {"api"}
 GROUND = API | {"volumes", "workloads", "world", "storage_pools", "inline_volumes"}
 OWN = {"writes", "custom_controller"}
 ENGINE = GROUND | {"admission", "scheduler", "controllers", "autoscaler", "rule_settings", "revision"}
-CORE = ENGINE | OWN | {"component_names", "results", "user_commands", "cluster_core", "cluster_acts", "cluster_rules"}
+CORE = ENGINE | OWN | {"component_names", "results", "user_commands", "cluster_core", "cluster_acts", "pools", "cluster_rules"}
 FACE = CORE | {"explain", "requests", "kubectl", "explore", "why", "fix", "may", "views", "cluster"}
 MAY_IMPORT = {  # room -> the other rooms it may import
     "api": set(),
@@ -52,6 +52,7 @@ MAY_IMPORT = {  # room -> the other rooms it may import
     "user_commands": API,
     "cluster_core": ENGINE | {"component_names", "results", "user_commands"},
     "cluster_acts": ENGINE | {"component_names", "results", "user_commands", "cluster_core"},
+    "pools": ENGINE | {"component_names", "results", "user_commands", "cluster_core"},
     "cluster_rules": CORE - {"cluster_rules"},
     "explain": CORE,
     "requests": CORE,

@@ -54,10 +54,10 @@ class CapacityRow:
 
 @frozen
 class CapacityLedger:
-    """One claim that is to be provisioned, pool by pool."""
+    """One claim that is to be provisioned, or one inline volume, pool by pool."""
 
-    claim: str  # Ref of the claim
-    class_name: str  # Its class
+    claim: str  # Ref of the claim, or "inline volume NAME"
+    class_name: str  # Its class; `<ephemeral>` of an inline volume
     request: int  # Size requested, bytes
     unchecked: str = ""  # Why capacity is not checked ("Driver X does not publish capacity: not checked"); empty: it is
     rows: tuple[CapacityRow, ...] = ()  # Sorted by pool

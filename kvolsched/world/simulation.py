@@ -16,7 +16,7 @@ from .apiserver import ApiServer, CommittedWrite, RefusedWrite, Write
 from .checkpoint import Checkpoint
 from .component import Actor, Component, Process, TurnContext
 from .history import Branch, History, StepTransaction, Turn
-from .log import Note
+from .log import Log, Note
 from .outage import API_SERVER, api_server_returns, begin_outage, is_out
 from .runtime import Runtime
 
@@ -337,6 +337,13 @@ class Simulation(Runtime):
             self.log.write(note, faults)
             words = f"injected fault: write {nth} of {component} will be refused with {reason}"
             step.add(self.actorless_turn(start, "world", words, "refuse"))
+
+    def change_outside(self, words: str, change: Callable[[Log], None]) -> None:
+        """Change notes of the world as one step: something outside the API happens that no component does."""
+        with self.transaction() as step:
+            start = self.log.place
+            change(self.log)
+            step.add(self.actorless_turn(start, "world", words))
 
     def crash(self, component: str) -> None:
         """Crash and restart a component: its notes and cursors are removed."""

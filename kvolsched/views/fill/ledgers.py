@@ -7,17 +7,19 @@ shows; this module adds what the rules leave out, and why: that is where people 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from attrs import define, field
+from attrs import define, field, frozen
 
 from ... import volumes
-from ...api.kinds.csi import CSIStorageCapacity
+from ...api.kinds.csi import EPHEMERAL_STORAGE, CSIStorageCapacity
+from ...api.kinds.meta import EMPTY
 from ...api.kinds.node import Node
 from ...api.kinds.pod import DO_NOT_SCHEDULE, SCHEDULE_ANYWAY, Pod
-from ...api.kinds.quantity import value
+from ...api.kinds.pod_volume import Volume
+from ...api.kinds.quantity import of_bytes, value
 from ...api.kinds.storage_class import StorageClass
 from ...api.kinds.volume import PersistentVolumeClaim
 from ...explain import changes_of, judge_last_pass
@@ -34,8 +36,9 @@ from ...scheduler.plugins.volume_binding.capacity import (
     reachable_pools,
     tracks_capacity,
 )
+from ...storage_pools import DriverStorage, segment_of_node
 from ...world.apiserver import key_of, ref
-from ...world.log import Key
+from ...world.log import Key, Log
 from .. import frame as f
 from .context import FrameContext
 
@@ -51,12 +54,12 @@ def skew(context: FrameContext) -> tuple[f.SkewLedger, ...]:
 
 
 def capacity(context: FrameContext) -> tuple[f.CapacityLedger, ...]:
-    """Return one ledger for each claim of the pod in focus that is to be provisioned."""
+    """Return one ledger for each claim of the pod in focus that is to be provisioned, and for each inline volume."""
     judgement = _judgement(context)
     if judgement is None:
         return ()
-    age, now = partial(_age, context), partial(_driver_now, context)
-    return tuple(capacity_ledgers(judgement, age, now))
+    storages = context.cluster.revision.storages(context.cluster.components)
+    return tuple(capacity_ledgers(judgement, partial(_age, context), partial(_driver_now, storages, context.world.log)))
 
 
 def _judgement(context: FrameContext) -> Judgement | None:
@@ -171,18 +174,30 @@ def _left_out(domain: _Domain) -> str:
 # --- room for new volumes --------------------------------------------------------------------------------------------
 
 
-Now = Callable[[StorageClass, Mapping[str, str]], int | None]
+Age = Callable[[Key], float]  # key of an object -> seconds since it was written
+Now = Callable[[str, Mapping[str, str], Mapping[str, str]], int | None]  # see `_driver_now`
+
+
+@frozen
+class _Request:
+    """A volume that is yet to be made: of a claim of the pod, or inline."""
+
+    title: str
+    driver: str
+    class_name: str  # the class, or `<ephemeral>`
+    size: int
+    parameters: Mapping[str, str]
 
 
 def capacity_ledgers(
-    judgement: Judgement, age: Callable[[Key], float], now: Now = lambda _class, _labels: None
+    judgement: Judgement, age: Age, now: Now = lambda _driver, _parameters, _labels: None
 ) -> Iterator[f.CapacityLedger]:
-    """Yield a ledger for each claim of the pod that is to be provisioned.
+    """Yield a ledger for each claim of the pod that is to be provisioned, then for each of its inline CSI volumes.
 
     Args:
         judgement: of the pod, with the scheduler's snapshot.
         age: key of an object -> seconds since it was written.
-        now: class and labels of a place -> bytes that the driver has there now; None: unknown.
+        now: driver, parameters of the class and labels of a place -> bytes that the driver has there; None: unknown.
     """
     plugin, pod, seen = _plugin(judgement, "VolumeBinding"), judgement.pod, judgement.seen
     for name in dict.fromkeys(pod.claim_names()):
@@ -192,12 +207,46 @@ def capacity_ledgers(
             continue
         if plugin.provisioning(storage_class) is None:
             continue
+        request = _Request(ref(key_of(claim)), storage_class.provisioner, storage_class.metadata.name,
+                           volumes.requested(claim), storage_class.parameters)
         unchecked = _unchecked(claim, storage_class, plugin.capacity, seen)
-        rows_of = _driver_pools if isinstance(plugin.capacity, DriverPoolCheck) else _published_capacities
-        rows = () if unchecked else tuple(rows_of(claim, storage_class, seen, age, now))
-        yield f.CapacityLedger(claim=ref(key_of(claim)), class_name=storage_class.metadata.name,
-                               request=volumes.requested(claim), unchecked=unchecked,
-                               rows=tuple(sorted(rows, key=lambda row: row.pool)))
+        if unchecked:
+            yield _ledger(request, unchecked, ())
+        elif isinstance(plugin.capacity, DriverPoolCheck):
+            yield _ledger(request, "", _driver_pools(request, seen, age, now))
+        else:
+            yield _ledger(request, "", _published_capacities(request, storage_class, seen, age, now))
+    for volume in pod.spec.volumes:
+        if volume.csi is not None and plugin is not None:
+            yield _inline_ledger(volume, plugin.capacity, seen, age, now)
+
+
+def _ledger(request: _Request, unchecked: str, rows: Iterable[f.CapacityRow]) -> f.CapacityLedger:
+    return f.CapacityLedger(claim=request.title, class_name=request.class_name, request=request.size,
+                            unchecked=unchecked, rows=tuple(sorted(rows, key=lambda row: row.pool)))
+
+
+def _inline_ledger(volume: Volume, check: CapacityCheck, seen: Snapshot, age: Age, now: Now) -> f.CapacityLedger:
+    """Return the ledger of an inline volume: the pools under `<ephemeral>`, or why they are not looked at."""
+    assert volume.csi is not None
+    source, size = volume.csi, volumes.NodeService().size_of(volume.csi, EMPTY)
+    try:
+        number = value(size)
+    except ValueError:
+        number = 0
+    request = _Request(f"inline volume {volume.name}", source.driver, EPHEMERAL_STORAGE, number, EMPTY)
+    if not check.covers_inline(volume):
+        unchecked = "These rules do not check inline volumes: their driver finds out when the pod starts"
+    elif not tracks_capacity(seen.csi_driver(source.driver)):
+        unchecked = f"Driver {source.driver} does not track capacity: not checked"
+    elif source.fs_size is None:
+        unchecked = "The volume has no fsSize: not checked"
+    else:
+        return _ledger(request, "", _driver_pools(request, seen, age, now))
+    rooms = [(node.metadata.name, now(source.driver, EMPTY, dict(segment_of_node(node)))) for node in seen.all_nodes()]
+    known = [f"{name} {of_bytes(room)}" for name, room in sorted(rooms) if room is not None]
+    more = f", and {len(known) - APART} nodes more" if len(known) > APART else ""
+    return _ledger(request, f"{unchecked}; driver now: {', '.join(known[:APART])}{more}" if known else unchecked, ())
 
 
 def _unchecked(claim: PersistentVolumeClaim, storage_class: StorageClass, check: CapacityCheck, seen: Snapshot) -> str:
@@ -217,34 +266,34 @@ def _unchecked(claim: PersistentVolumeClaim, storage_class: StorageClass, check:
     return f"Driver {storage_class.provisioner} does not publish capacity: not checked"
 
 
-def _published_capacities(claim: PersistentVolumeClaim, storage_class: StorageClass, seen: Snapshot,
-                          age: Callable[[Key], float], now: Now) -> Iterator[f.CapacityRow]:
-    need, name = volumes.requested(claim), storage_class.metadata.name
+def _published_capacities(request: _Request, storage_class: StorageClass, seen: Snapshot, age: Age,
+                          now: Now) -> Iterator[f.CapacityRow]:
     nodes = seen.all_nodes()
-    for key, entry in seen.storage_capacities.facts().get(name, {}).items():
+    for key, entry in seen.storage_capacities.facts().get(request.class_name, {}).items():
         reached = sum(reaches(entry, node) for node in nodes)
         largest = entry.maximum_volume_size
+        topology = entry.node_topology
+        room = None if topology is None else now(request.driver, request.parameters, topology.match_labels)
         yield f.CapacityRow(
             pool=_pool_name(entry),
             reach=f"{reached} node{'s' * (reached != 1)}",
             published=None if entry.capacity is None else value(entry.capacity),
             largest_volume=None if largest is None else value(largest),
             age=age(key),
-            driver_now=None if entry.node_topology is None else now(storage_class, entry.node_topology.match_labels),
-            fits=max_volume_size(entry) >= need,
+            driver_now=room,
+            fits=max_volume_size(entry) >= request.size,
             reason="" if entry.capacity is not None else "capacity is not given",
         )
     allowed = (node for node in nodes if volumes.topology_allows(storage_class, node))
-    without = [node for node in allowed if not seen.storage_capacities.on(name, node)]
-    yield from _unpublished(without, storage_class, now)
+    without = [node for node in allowed if not seen.storage_capacities.on(request.class_name, node)]
+    yield from _unpublished(without, request, now)
 
 
-def _driver_pools(claim: PersistentVolumeClaim, storage_class: StorageClass, seen: Snapshot,
-                  age: Callable[[Key], float], now: Now) -> Iterator[f.CapacityRow]:
+def _driver_pools(request: _Request, seen: Snapshot, age: Age, now: Now) -> Iterator[f.CapacityRow]:
     """Yield what a driver publishes in its status (S2): the pools of the class's entry, then nodes without one."""
-    driver = seen.csi_driver(storage_class.provisioner)
-    entry = entry_for(driver, storage_class.metadata.name) if driver is not None else None
-    need, unreached = volumes.requested(claim), {node.metadata.name: node for node in seen.all_nodes()}
+    driver = seen.csi_driver(request.driver)
+    entry = entry_for(driver, request.class_name) if driver is not None else None
+    unreached = {node.metadata.name: node for node in seen.all_nodes()}
     for pool in entry.pools if entry is not None and driver is not None else ():
         nodes = [node for node in seen.all_nodes() if reachable_pools([pool], node, "")]
         expired = any(not reachable_pools([pool], node, seen.moment) for node in nodes)
@@ -255,31 +304,30 @@ def _driver_pools(claim: PersistentVolumeClaim, storage_class: StorageClass, see
             pool=pool.name,
             reach=f"{len(nodes)} node{'s' * (len(nodes) != 1)}",
             published=size,
-            age=age(Key("CSIDriver", "", storage_class.provisioner)),
+            age=age(Key("CSIDriver", "", request.driver)),
             expired=expired,
-            driver_now=now(storage_class, nodes[0].metadata.labels) if nodes else None,
-            fits=size is not None and size >= need and not expired,
+            driver_now=now(request.driver, request.parameters, dict(segment_of_node(nodes[0]))) if nodes else None,
+            fits=size is not None and size >= request.size and not expired,
             reason="expired" if expired else "" if size is not None else "capacity is not given",
         )
-    yield from _unpublished(list(unreached.values()), storage_class, now)
+    yield from _unpublished(list(unreached.values()), request, now)
 
 
-def _unpublished(nodes: Sequence[Node], storage_class: StorageClass, now: Now) -> Iterator[f.CapacityRow]:
+def _unpublished(nodes: Sequence[Node], request: _Request, now: Now) -> Iterator[f.CapacityRow]:
     """Yield a row for each node that no published capacity reaches; one row for all if they are many."""
     if len(nodes) > APART:
         yield f.CapacityRow(pool="all others", reach=f"{len(nodes)} nodes")
         return
     for node in nodes:
-        driver_now = now(storage_class, node.metadata.labels)
+        driver_now = now(request.driver, request.parameters, dict(segment_of_node(node)))
         yield f.CapacityRow(pool=node.metadata.name, reach="1 node", driver_now=driver_now)
 
 
-def _driver_now(context: FrameContext, storage_class: StorageClass, labels: Mapping[str, str]) -> int | None:
+def _driver_now(storages: Mapping[str, DriverStorage], log: Log, driver: str, parameters: Mapping[str, str],
+                labels: Mapping[str, str]) -> int | None:
     """Return the bytes that a driver has at a place now, whatever it published; None when its pools are unknown."""
-    storage = context.cluster.revision.storages(context.cluster.components).get(storage_class.provisioner)
-    if storage is None:
-        return None
-    return storage.get_capacity(context.world.log, storage_class.parameters, tuple(sorted(labels.items()))).available
+    storage = storages.get(driver)
+    return None if storage is None else storage.get_capacity(log, parameters, tuple(sorted(labels.items()))).available
 
 
 def _pool_name(capacity: CSIStorageCapacity) -> str:

@@ -1,4 +1,4 @@
-"""The chart of capacity: how much room each pool offers to a claim that is to be provisioned.
+"""The chart of capacity: how much room each pool offers to a claim that is to be provisioned, or an inline volume.
 
 Bars are bytes, the line is what the claim asks for; below a bar stands what the driver has now, which may differ from
 what it published.
@@ -12,7 +12,7 @@ from kvolsched.views.drawing.figure import palette
 from kvolsched.views.drawing.sheet import Sheet
 from kvolsched.views.drawing.text import columns
 
-NO_CLAIM = "This pod has no claim to provision."
+NO_CLAIM = "This pod has no claim to provision."  # and no inline volume
 
 
 def draw(frame: f.Frame, width: int, selection: str = "") -> Sheet:
@@ -51,7 +51,8 @@ def _of(amount: int | None) -> str:
 
 
 def _title(ledger: f.CapacityLedger) -> str:
-    return f"Capacity for {t.name_in_ref(ledger.claim)}: {t.amount(ledger.request)} of class {ledger.class_name}"
+    name = t.name_in_ref(ledger.claim) if "/" in ledger.claim else ledger.claim
+    return f"Capacity for {name}: {t.amount(ledger.request)} of class {ledger.class_name}"
 
 
 def _stale(ledger: f.CapacityLedger, row: f.CapacityRow) -> bool:
