@@ -8,7 +8,7 @@ from .exercise import exercise
 from .exercise import names as exercises
 from .results import ApplyRefused, Run, Step
 from .revision import Revision, design, draft, upstream
-from .scenario import Scenario, scenario
+from .scenario import Scenario, play, scenario
 from .scenario import scenario_names as scenarios
 
 __version__ = "0.1.0"
@@ -27,6 +27,7 @@ __all__ = [
     "exercise",
     "exercises",
     "experiments",
+    "play",
     "scenario",
     "scenarios",
     "upstream",

@@ -42,6 +42,7 @@ FIELDS = (
     *("manifests", "objects", "script"),
 )
 
+FOLDERS = ("scenarios", "scenarios/documents")  # of the package: those of lessons, and the documents' stories
 TEMPLATE_PARTS = ("components", "objects", "script")  # in which parameters are filled
 
 
@@ -168,7 +169,10 @@ class Scenario:
 
 
 class ScenarioNames(list[str]):
-    """The names of the shipped scenarios; printed, each with its question and its parameters."""
+    """The names of the shipped scenarios; printed, each with its question and its parameters.
+
+    First those of the lessons, then those of the documents' stories, whose scripts prove what they ask.
+    """
 
     __slots__ = ()
 
@@ -185,7 +189,7 @@ def _described(found: Scenario, width: int) -> list[str]:
 
 def scenario_names() -> ScenarioNames:
     """Return the names of the shipped scenarios; printed, they have their questions and parameters."""
-    return ScenarioNames(_shipped_names("scenarios"))
+    return ScenarioNames(name for folder in FOLDERS for name in _shipped_names(folder))
 
 
 @cache
@@ -195,7 +199,13 @@ def load(name: str) -> Scenario:
     Raises:
         KeyError: there is no such scenario; the message lists the names.
     """
-    return read(_shipped_text("scenarios", name), name)
+    for folder in FOLDERS:
+        if name in _shipped_names(folder):
+            file = resources.files("kvolsched").joinpath(folder, f"{name}.yaml")
+            return read(file.read_text(encoding="utf-8"), name)
+    near = " or ".join(get_close_matches(name, scenario_names()))
+    hint = f": did you mean {near}? There" if near else "; there"
+    raise KeyError(f"no scenario is called {name!r}{hint} are: {', '.join(scenario_names())}")
 
 
 def scenario(name: str, revision: str | Revision = "", *, seed: int | None = None, **settings: Any) -> Cluster:
@@ -217,6 +227,29 @@ def scenario(name: str, revision: str | Revision = "", *, seed: int | None = Non
     found = load(name)
     values, dials = found.split(settings)
     return found.cluster(revision, seed=seed, components=dials or None, **values)
+
+
+def play(name: str, revision: str | Revision = "", *, seed: int | None = None, **settings: Any) -> Cluster:
+    """Play the script of a shipped scenario, check what it expects, and return the cluster.
+
+    Args:
+        name: one of `scenarios()` that has a script.
+        revision: the rules, by default the scenario's own.
+        seed: decides ties and draws.
+        settings: parameters of the scenario, and dials of components by name (a mapping for each).
+
+    Raises:
+        KeyError: there is no such scenario.
+        ScenarioError: a setting is neither a parameter nor a component; or a parameter cannot have this value.
+        ExpectationFailed: the scenario does not show what it says, under these rules and settings.
+
+    >>> play("statefulset-apart")["pod/web-2"].status.phase
+    'Running'
+    """
+    found = load(name)
+    values, dials = found.split(settings)
+    cluster = found.cluster(revision, seed=seed, components=dials or None, **values)
+    return found.filled(**values).play(cluster)
 
 
 def read(source: str | Path, name: str = "") -> Scenario:
@@ -242,18 +275,8 @@ def read(source: str | Path, name: str = "") -> Scenario:
     return Scenario(parameters=parameters, **{word: freeze(value) for word, value in data.items()})
 
 
-def _shipped_text(folder: str, name: str) -> str:
-    file = resources.files("kvolsched") / folder / f"{name}.yaml"
-    if not file.is_file():
-        names = _shipped_names(folder)
-        near = " or ".join(get_close_matches(name, names))
-        hint = f": did you mean {near}? There" if near else "; there"
-        raise KeyError(f"no {folder[:-1]} is called {name!r}{hint} are: {', '.join(names)}")
-    return file.read_text()
-
-
 def _shipped_names(folder: str) -> list[str]:
-    found = (resources.files("kvolsched") / folder).iterdir()
+    found = resources.files("kvolsched").joinpath(folder).iterdir()
     return sorted(file.name.removesuffix(".yaml") for file in found if file.name.endswith(".yaml"))
 
 

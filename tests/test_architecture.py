@@ -63,6 +63,7 @@ MAY_IMPORT = {  # room -> the other rooms it may import
     "may": CORE | {"why"},
     "views": CORE | {"explain"},
     "cluster": FACE - {"cluster"},
+    "make": set(),
     "templates": API,
     "scenario": FACE | {"templates"},
     "conform": FACE,
