@@ -44,11 +44,13 @@ class TwoPasses:
         options: how volumes are matched and which annotation key is written.
         resync: seconds after which a pod that waits for its volumes is retried without any change (S0, Bind: a TODO);
             None: only when one of its claims or volumes changes.
+        judges_again: a pod whose claims were bound in mid-pass is judged again (S0, Caching); 1.11 assumes it.
     """
 
     volume_binding: VolumeBinding
     options: volumes.VolumeRules = volumes.DESIGN
     resync: float | None = None
+    judges_again: bool = False
     volume_rule: AssumeRule = NewerWins()
     errors_are_verdicts: bool = True
 
@@ -60,6 +62,8 @@ class TwoPasses:
         """Assume the volumes and queue the pod for volume binding; if all are bound, assume the pod."""
         cache = _cache(ctx)
         if binder.all_bound(pod, cache):
+            if self.judges_again and (found.static or found.provision):
+                return self._judge_again(ctx, name, pod)
             return _assume_and_bind(ctx, name, pod, node)
         try:
             writes = binder.assume_pod_volumes(ctx, cache, found, node, self.options, writes_all=False)
@@ -72,6 +76,14 @@ class TwoPasses:
             return f"It assumes {_object_list(writes)} and queues the pod for binding; the pod itself is not assumed."
         self._wait(ctx, name, pod)
         return "Nothing is left to be written: the pod waits for its volumes."
+
+    def _judge_again(self, ctx: TurnContext, name: str, pod: Pod) -> str:
+        """Requeue a pod whose claims were bound in mid-pass: no node was judged by their volumes (S0, Caching)."""
+        self._wait(ctx, name, pod)
+        entry = queue_of(ctx).parts.get(WAITING, {}).get(name)
+        if entry is not None:
+            move_to_active_or_backoff(ctx, name, QueueEvent.VOLUMES_CHANGED, entry)
+        return "Its claims have been bound meanwhile: the pod is judged again."
 
     def _wait(self, ctx: TurnContext, name: str, pod: Pod) -> None:
         """Requeue a pod to wait for its volumes; it is scheduled again when one of them changes."""
