@@ -28,6 +28,7 @@ from .invariants import (
 from .report import Counterexample, EndState, Exploration, replay_trace
 from .sample import Sample, sample
 from .search import Goal, Invariant, Search, Summary
+from .searched import Property, SearchedObjects, property_named
 from .transitions import ChosenFault, Crash, Refuse, Transition, UserAct
 
 REDUCTIONS = ("eager", "idle")
@@ -36,9 +37,10 @@ REDUCTIONS = ("eager", "idle")
 def explore(  # noqa: PLR0913 - named options, each with its default
     world: Simulation | ClusterCore,
     *,
-    until: str | Goal | None = "stuck",
+    until: str | Goal | None = "auto",
+    never: str | Property | Sequence[str | Property] = (),
     invariants: Sequence[Invariant] = (),
-    goal: Goal | None = None,
+    goal: str | Goal | None = None,
     faults: Sequence[ChosenFault] = (),
     lag: str = "ordered",
     clock: str = "idle",
@@ -54,9 +56,14 @@ def explore(  # noqa: PLR0913 - named options, each with its default
     Args:
         world: a Simulation or a Cluster.
         until: "stuck" to find a state in which nothing more happens without the goal, or from which the goal cannot
-            be reached; a predicate over the objects to find a state where it holds; None to visit all states.
+            be reached; a predicate to find a state where it holds; None to visit all states. By default "stuck", but
+            None if `never` is given without a goal.
+        never: what must never hold: a function of the cluster that answers True or says what is wrong, words such as
+            "pod/web-0 Running", or several of them; checked after every write.
         invariants: functions (objects before, objects after) -> the violation, "" for none; checked at every write.
-        goal: what every run should be able to reach; by default every pod runs (`everybody_runs`).
+        goal: what every run should be able to reach, as a function or in words; by default every pod runs
+            (`everybody_runs`). The functions `goal`, `never` and `until` are told the objects as a cluster has them:
+            `c.objects("pods")`, `c["pod/web-0"]`, `"pod/web-0" in c`; they are mappings by key, too.
         faults: the faults that may strike: `Refuse`, `Crash`, `UserAct`.
         lag: how watches may lag: "ordered", "per kind" or "none".
         clock: "idle" (time passes only when nothing else is enabled) or "free" (any wake-up may ring at any moment).
@@ -82,10 +89,15 @@ def explore(  # noqa: PLR0913 - named options, each with its default
         "lag": lag, "clock": clock, "components": components,
         "eager": "eager" in reductions, "idle": "idle" in reductions,
     }  # fmt: skip
-    goal = goal or everybody_runs(sim)
+    never = (never,) if isinstance(never, str) or callable(never) else tuple(never)
+    if until == "auto":
+        until = None if never and goal is None else "stuck"
+    stop = until if until is None or until == "stuck" else property_named(until)
+    reached = property_named(goal) if goal is not None else everybody_runs(sim)
     search = Search(
-        sim, faults=faults, invariants=invariants, goal=goal, until=until, summary=summary or outcome, **options
-    )
+        sim, faults=faults, invariants=invariants, never=never, goal=reached, until=stop, summary=summary or outcome,
+        **options,
+    )  # fmt: skip
     start = time.monotonic()
     search.run(max_states, seconds, progress=progress)
     counterexample = None
@@ -146,6 +158,7 @@ __all__ = [
     "Exploration",
     "Refuse",
     "Sample",
+    "SearchedObjects",
     "Transition",
     "UserAct",
     "claims_and_volumes_match",

@@ -14,6 +14,7 @@ from ..world.simulation import Simulation
 from .invariants import everybody_runs, outcome
 from .report import EndState
 from .search import Goal, Summary
+from .searched import SearchedObjects, property_named
 
 
 @attrs.frozen(repr=False)
@@ -37,7 +38,7 @@ def sample(
     world: Simulation | ClusterCore,
     seeds: int = 20,
     *,
-    goal: Goal | None = None,
+    goal: str | Goal | None = None,
     summary: Summary | None = None,
     steps: int = 10_000,
 ) -> Sample:
@@ -46,17 +47,18 @@ def sample(
     Args:
         world: a Simulation or a Cluster.
         seeds: the number of seeds: 0, 1, 2, ...
-        goal: what every run should reach; by default every pod runs.
+        goal: what every run should reach, as a function or in words; by default every pod runs.
         summary: words for an end state.
         steps: the most steps of a run.
     """
     sim = world if isinstance(world, Simulation) else world.world
-    goal, summary = goal or everybody_runs(sim), summary or outcome
+    reached, summary = everybody_runs(sim) if goal is None else property_named(goal), summary or outcome
     ends: Counter[tuple[str, bool]] = Counter()
     for seed in range(seeds):
         fork = sim.fork()
         fork.seed = seed
         for _ in fork.run(steps=steps):
             pass
-        ends[summary(fork.log.objects), goal(fork.log.objects)] += 1
+        searched = SearchedObjects(fork)
+        ends[summary(searched), bool(reached(searched))] += 1
     return Sample(seeds, tuple(EndState(words, count, holds) for (words, holds), count in ends.most_common()))

@@ -21,10 +21,11 @@ from kvolsched.world.simulation import Simulation
 
 from ..api.text.python_gc import infrequent_gc
 from .invariants import Objects
+from .searched import Property, SearchedObjects, never_holds
 from .transitions import ChosenFault, FaultCounts, NotEnabledError, Transition, TransitionSystem
 
 Invariant = Callable[[Objects, Objects], str]  # (before, after) -> the violation, "" for none
-Goal = Callable[[Objects], bool]
+Goal = Property
 Summary = Callable[[Objects], str]
 
 
@@ -80,6 +81,7 @@ class Search:
         sim: the world to start from; the search changes a fork of it.
         faults, lag, clock, components, eager, idle: see `TransitionSystem`.
         invariants: what must hold at every change of API objects.
+        never: what must hold after none.
         goal: what must be reachable; a state without it in which nothing more happens is stuck.
         until: "stuck" to stop at the first stuck state, a predicate to stop where it holds, None to visit all states.
         summary: words for an end state.
@@ -98,6 +100,7 @@ class Search:
         invariants: Sequence[Invariant] = (),
         goal: Goal | None = None,
         until: str | Goal | None = "stuck",
+        never: Sequence[str | Property] = (),
         summary: Summary | None = None,
     ) -> None:
         fork = sim.fork()
@@ -107,7 +110,8 @@ class Search:
         fork.rebuild()
         self.sim = fork
         self.system = TransitionSystem(fork, faults, lag, clock, components, eager=eager, idle=idle)
-        self.invariants = tuple(invariants)
+        self.searched = SearchedObjects(fork)
+        self.invariants = (*invariants, *((never_holds(never, fork),) if never else ()))
         self.goal = goal
         self.until = until
         self.summary = summary
@@ -155,8 +159,9 @@ class Search:
         """Record the state that a transition led to; a new state joins the frontier."""
         number = self.graph.number.get(key)
         if number is None:
-            objects = self.sim.log.objects
-            number = self.graph.add(key, source, transition, goal=self.goal is not None and self.goal(objects))
+            objects = self.searched
+            holds = self.goal is not None and bool(self.goal(objects))
+            number = self.graph.add(key, source, transition, goal=holds)
             self._frontier.append((number, key[1], self.sim.checkpoint(like)))
             if callable(self.until) and self.until(objects):
                 self._report("the condition holds", self.graph.trace(number))
@@ -235,8 +240,8 @@ class Search:
             sim.restore(snapshot)
             transitions = system.enabled()
             if not transitions:
-                holds = self.goal is None or self.goal(sim.log.objects)
-                words = self.summary(sim.log.objects) if self.summary else "the goal" if holds else "stuck"
+                holds = self.goal is None or bool(self.goal(self.searched))
+                words = self.summary(self.searched) if self.summary else "the goal" if holds else "stuck"
                 ends.append((words, holds))
                 transitions = system.periodic_wakeups()
             place = sim.log.place
