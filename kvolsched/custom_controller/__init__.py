@@ -6,18 +6,17 @@ It has its own cursors, notes, work queue and lane; one write a turn; it may lag
 
 from __future__ import annotations
 
-import inspect
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from typing import Any
 
 from ..api.kinds.kind import find_kind
 from ..world.apiserver import ref
 from ..world.component import Component, TurnContext
 from ..world.log import Key
-from .failure import function_name
 from .routine import MAX_FAILURES, CustomReconciler, CustomSync, ReconcileFunction, report_committed, report_refused
 from .seen import MEMORY, NotWatchedError, Seen
+from .user_function import check_function, may_ask_for_time
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9 ._-]{0,62}")
 UNSEEN_KINDS = ("Event",)  # no component reads them, and an exploration writes none
@@ -43,12 +42,12 @@ def custom_controller(name: str, watches: str | Iterable[str], reconcile: Reconc
     if name in taken:
         raise ValueError(f"{name!r} is taken; name it otherwise than: {', '.join(sorted(taken))}")
     kinds = _kinds(name, watches)
-    _check_function(reconcile)
+    check_function(reconcile)
     sync = CustomSync(name, reconcile)
     routine = CustomReconciler(
         name, _changed_object, sync, report_refused, report_committed, max_failures=MAX_FAILURES
     )  # fmt: skip
-    return Component(name, kinds, (routine,))
+    return Component(name, kinds, (routine,), reads_clock=may_ask_for_time(reconcile))
 
 
 def is_custom(component: Component) -> bool:
@@ -69,22 +68,6 @@ def _kinds(name: str, watches: str | Iterable[str]) -> tuple[str, ...]:
         if kind in UNSEEN_KINDS:
             raise ValueError(f"{name} cannot watch {kind}: Events are recorded for people, no component acts on them")
     return kinds
-
-
-def _check_function(reconcile: Callable[..., Any]) -> None:
-    called = function_name(reconcile)
-    if not callable(reconcile):
-        raise TypeError(f"reconcile is a function of (seen, ref) that returns writes, not {reconcile!r}")
-    if inspect.iscoroutinefunction(reconcile):
-        raise TypeError(f"{called} is asynchronous; reconcile is a plain function of (seen, ref)")
-    try:
-        signature = inspect.signature(reconcile)
-    except ValueError:  # built-in functions do not tell theirs
-        return
-    try:
-        signature.bind(None, "")
-    except TypeError:
-        raise TypeError(f"reconcile is called with (seen, ref); {called} takes {signature}") from None
 
 
 __all__ = ["MEMORY", "NotWatchedError", "ReconcileFunction", "Seen", "custom_controller", "is_custom"]

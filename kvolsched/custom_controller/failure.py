@@ -7,13 +7,9 @@ import traceback
 from collections.abc import Callable
 from typing import Any
 
+from .user_function import plain_function
+
 MAX_LENGTH = 300
-
-
-def function_name(function: Callable[..., Any]) -> str:
-    """Return the name of a function, a partial function, a method or a callable object."""
-    function = getattr(function, "func", function)
-    return str(getattr(function, "__name__", "") or type(function).__name__)
 
 
 def describe_error(error: Exception, function: Callable[..., Any]) -> str:
@@ -31,7 +27,7 @@ def cut(words: str) -> str:
 
 def _line_of(error: Exception, function: Callable[..., Any]) -> str:
     """Return ` (line 7 of admit: ...)` for the innermost frame of the file that holds the function; "" if unknown."""
-    code = _code_of(function)
+    code = getattr(plain_function(function), "__code__", None)
     own = [place for place in traceback.walk_tb(error.__traceback__) if code and _same_file(place[0], code)]
     if not own:
         return ""
@@ -43,12 +39,3 @@ def _line_of(error: Exception, function: Callable[..., Any]) -> str:
 
 def _same_file(frame: Any, code: Any) -> bool:
     return bool(frame.f_code.co_filename == code.co_filename)
-
-
-def _code_of(function: Callable[..., Any]) -> Any:
-    """Return the code object of a function, a partial function, a method or a callable object; None if it has none."""
-    function = getattr(function, "func", function)
-    function = getattr(function, "__func__", function)
-    if not hasattr(function, "__code__"):
-        function = type(function).__call__
-    return getattr(function, "__code__", None)

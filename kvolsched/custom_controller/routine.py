@@ -21,8 +21,9 @@ from ..world.manifest_patch import ManifestPatch
 from ..world.plan import PlannedEvent, PlannedWrite
 from ..world.reconciler import ReconcileError, Reconciler
 from ..writes import Action, Again, EventRecord, describe_action
-from .failure import cut, describe_error, function_name
+from .failure import cut, describe_error
 from .seen import MEMORY, Seen
+from .user_function import function_name
 
 MAX_FAILURES = 19  # from there on the back-off does not grow
 SHOWN_FIELDS = 3

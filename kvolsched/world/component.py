@@ -47,6 +47,7 @@ class Component:
     `activation` makes the condition under which it watches (see `activation.py`); None: always.
     `needs_poll` says whether something outside the API has changed that a periodic wake-up of it would find; without
     such a thing a run does not wait for periodic wake-ups.
+    `reads_clock` says whether its decisions depend on the time itself, not only on waits: the time is in digests then.
     """
 
     name: str
@@ -56,6 +57,7 @@ class Component:
     config: Frozen = EMPTY
     activation: Callable[[], ActivationCondition] | None = None
     needs_poll: Callable[[TurnContext], bool] | None = None
+    reads_clock: bool = False
 
 
 class Delivery(NamedTuple):
@@ -83,6 +85,7 @@ class Process:
         self.pending: dict[str, int] = {}
         self.delivered: list[Delivery] = []
         self.tracking = False
+        self.reads_clock = component.reads_clock
         self.activation = component.activation() if component.activation is not None else None
         self.watching = self.activation is None
         self.reset()

@@ -3,6 +3,7 @@
 It covers the API objects, what each component has seen of them, and every note in relative terms: waits instead of
 clock values, ranks instead of positions, and how a version compares with others instead of the version. Left out are
 versions as such, timestamps (only whether they are set), uid counters, and Event objects, which no component reads.
+The time itself counts only if a component reads the clock.
 The digest is a sum of fingerprints, updated change by change.
 """
 
@@ -135,6 +136,7 @@ class DigestSource(Protocol):
     seen_sum: int
     tracking: bool
     watching: bool
+    reads_clock: bool
 
 
 class IncrementalDigest:
@@ -194,7 +196,11 @@ class IncrementalDigest:
         seen = [(name, w.seen_sum, self._outdated_keys(w)) for name, w in self.watchers.items() if w.watching]
         by_owner = ((owner, self.note_sums[owner], self._relative_text(owner)) for owner in sorted(self.note_sums))
         notes = [parts for parts in by_owner if any(parts[1:])]  # an owner without notes leaves no trace
-        return f"{_hash(f'{self.objects_sum}|{seen!r}|{notes!r}'):032x}"
+        time = f"|{self._now()}" if any(watcher.reads_clock for watcher in self.watchers.values()) else ""
+        return f"{_hash(f'{self.objects_sum}|{seen!r}|{notes!r}{time}'):032x}"
+
+    def _now(self) -> float:
+        return float(self.log.notes.get(Note("world", CLOCK_SORT, ""), 0.0))
 
     def local_state(self, component: str) -> tuple[Any, ...]:
         """Return the local state of a component: equal if all that it has seen and noted is equivalent."""
@@ -216,7 +222,7 @@ class IncrementalDigest:
         relative = self.relative.get(owner)
         if not relative:
             return ""
-        now = self.log.notes.get(Note("world", CLOCK_SORT, ""), 0.0)
+        now = self._now()
         ranks = _ranks(relative)
         lines = []
         for note, (text, values) in relative.items():
