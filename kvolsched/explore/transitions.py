@@ -45,7 +45,8 @@ class Crash:
 class UserAct:
     """A fault: a user makes these writes in their order, each at any moment or never.
 
-    A write is one of `kvolsched.writes`, such as `delete("pod/web-0")`. It may be a function of the API objects that returns it, or None while it is not possible.
+    A write is one of `kvolsched.writes`, such as `delete("pod/web-0")`. It may be a function of the API objects that
+    returns it, or None while it is not possible.
     """
 
     words: str
