@@ -1,6 +1,6 @@
 """kvolsched: Kubernetes' scheduling and volume binding loop, run in a notebook, step by step, forward and back."""
 
-from . import experiments
+from . import experiments, queueing
 from .api.examples import example
 from .api.text.fault import ManifestError
 from .cluster import Cluster
@@ -28,6 +28,7 @@ __all__ = [
     "exercises",
     "experiments",
     "play",
+    "queueing",
     "scenario",
     "scenarios",
     "upstream",

@@ -16,8 +16,8 @@ HERE = Path(__file__).parent
 PACKAGE = "kvolsched"
 # Modules whose names a reader imports beside those of the package itself.
 PUBLIC = frozenset(f"{PACKAGE}.{name}" for name in (
-    "alternatives", "bench", "cli", "cluster", "exercise", "experiments", "explore", "make", "redact", "results",
-    "revision", "scenario", "writes"))
+    "alternatives", "bench", "cli", "cluster", "exercise", "experiments", "explore", "make", "queueing", "redact",
+    "results", "revision", "scenario", "writes"))
 # Attributes of public values that lead into the engine: a cluster's simulation, a revision's plugins and rules.
 INSIDE = frozenset({"world", "profile", "flow", "binder", "provisioning", "simulation"})
 
