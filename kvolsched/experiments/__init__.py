@@ -4,5 +4,9 @@ Each function makes its clusters by the public face, runs them, and returns rows
 """
 
 from .gates_by_process import GateOutcomes, GateRow, GateTable, gates
+from .storage_capacity import CapacityRun, CapacityRuns, NodeCount, capacity, compare_capacity
 
-__all__ = ["GateOutcomes", "GateRow", "GateTable", "gates"]
+__all__ = [
+    "CapacityRun", "CapacityRuns", "GateOutcomes", "GateRow", "GateTable", "NodeCount", "capacity", "compare_capacity",
+    "gates"
+]
