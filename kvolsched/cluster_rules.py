@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable
 from typing import Any, Self
 
 from .admission import webhook
-from .cluster_acts import ClusterActs
+from .cluster_faults import ClusterFaults
 from .component_names import COMPONENT_NAMES
 from .custom_controller import ReconcileFunction, custom_controller, is_custom
 from .pools import set_pool
@@ -21,7 +21,7 @@ from .world.outage import API_SERVER
 Hook = Callable[[Any, Any], Any]  # (new, old) -> what a webhook answers
 
 
-class ClusterRules(ClusterActs):
+class ClusterRules(ClusterFaults):
     """The core with plugins of your own and faults of components."""
 
     def with_plugin(self, rule: Any = None, prefer: Any = None, *, weight: int = 1, name: str = "") -> Self:

@@ -12,6 +12,7 @@ COMPONENT_NAMES = {  # display name -> name of the component
     "ephemeral volume controller": "ephemeral-volume-controller", "garbage collector": "generic-garbage-collector",
     "PVC protection": "pvc-protection-controller", "PV protection": "pv-protection-controller",
     "disruption controller": "disruption-controller", "cluster autoscaler": "cluster-autoscaler",
+    "node lifecycle controller": "node-lifecycle-controller", "taint eviction controller": "taint-eviction-controller",
 }  # fmt: skip
 DISPLAY_NAMES = {component: name for name, component in COMPONENT_NAMES.items()}
 

@@ -25,12 +25,14 @@ from .controllers import (
     ephemeral_volume,
     garbage_collector,
     kubelet,
+    node_lifecycle,
     persistent_volume,
     provisioner,
     pv_protection,
     pvc_protection,
     replica_set,
     stateful_set,
+    taint_eviction,
     user,
     zonal_upgrade,
 )
@@ -74,6 +76,8 @@ OTHER_CONTROLLERS = (
     pvc_protection,
     pv_protection,
     garbage_collector,
+    node_lifecycle,
+    taint_eviction,
 )
 
 
@@ -245,7 +249,7 @@ class Revision:
         ordered = [
             user.component(),
             stateful_set.component(self.stateful_sets),
-            *self.others(),
+            *self.others(dials),
             rules.scheduler(),
             persistent_volume.component(binder),
             *self.provisioners([name for name in dials if name not in NOT_DRIVERS], dials),
@@ -259,10 +263,17 @@ class Revision:
         left_out = {name for name, dial in dials.items() if dial.get("absent")}
         return Simulation([each for each in ordered if each.name not in left_out], self.server(denied_by(dials)), seed)
 
-    def others(self) -> Iterator[Component]:
-        """Yield the controllers of workloads, protection and garbage collection."""
+    def others(self, dials: Mapping[str, Mapping[str, Any]] = EMPTY) -> Iterator[Component]:
+        """Yield the controllers of workloads, nodes, protection and garbage collection."""
+        options: dict[str, Any] = {
+            daemon_set.NAME: self.daemon_sets,
+            node_lifecycle.NAME: node_lifecycle.NodeLifecycleOptions(),
+            taint_eviction.NAME: taint_eviction.TaintEvictionOptions(),
+        }
         for module in self.controllers:
-            yield daemon_set.component(self.daemon_sets) if module is daemon_set else module.component()
+            name = module.NAME
+            yield module.component(with_dials(name, options[name], dials.get(name))) if name in options else \
+                module.component()  # fmt: skip
 
     def server(self, denied: Mapping[str, Iterable[str]] = EMPTY) -> ApiServer:
         """Return an API server with this revision's admission and subresources."""

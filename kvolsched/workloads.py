@@ -13,7 +13,9 @@ from datetime import datetime
 from functools import lru_cache
 from typing import Any
 
-from .api.kinds.meta import OwnerReference
+import attrs
+
+from .api.kinds.meta import Condition, OwnerReference
 from .api.kinds.pod import Pod, PodTemplateSpec
 from .api.text.convert import to_plain
 
@@ -44,6 +46,27 @@ def controller_cause(kind: str, obj: Any) -> Iterator[str]:
     owner = obj.metadata.controller
     if owner is not None and owner.kind == kind:
         yield f"{obj.metadata.namespace or 'default'}/{owner.name}"
+
+
+@attrs.frozen
+class PodConditionPatch:
+    """A patch of a pod's status that sets one condition; a reason or message of "" keeps what is there."""
+
+    type: str
+    status: str
+    reason: str = ""
+    message: str = ""
+    at: str | None = None
+
+    def apply(self, pod: Pod) -> Pod:
+        """Return the pod with this condition."""
+        old = next((found for found in pod.status.conditions if found.type == self.type), Condition(type=self.type))
+        same = old.status == self.status
+        new = attrs.evolve(
+            old, status=self.status, reason=self.reason or old.reason, message=self.message or old.message,
+            last_transition_time=old.last_transition_time if same else self.at,
+        )
+        return attrs.evolve(pod, status=pod.status.with_condition(new))
 
 
 def generation(obj: Any) -> int:

@@ -29,7 +29,8 @@ API = {"api"}
 GROUND = API | {"volumes", "workloads", "world", "storage_pools", "inline_volumes"}
 OWN = {"writes", "custom_controller"}
 ENGINE = GROUND | {"admission", "scheduler", "controllers", "autoscaler", "rule_settings", "revision"}
-CORE = ENGINE | OWN | {"component_names", "results", "user_commands", "cluster_core", "cluster_acts", "pools", "cluster_rules"}
+CORE = ENGINE | OWN | {"component_names", "results", "user_commands", "node_faults", "cluster_core", "cluster_acts"}
+CORE |= {"cluster_faults", "pools", "cluster_rules"}
 FACE = CORE | {"explain", "requests", "kubectl", "explore", "why", "fix", "may", "views", "cluster"}
 MAY_IMPORT = {  # room -> the other rooms it may import
     "api": set(),
@@ -50,8 +51,10 @@ MAY_IMPORT = {  # room -> the other rooms it may import
     "component_names": set(),
     "results": GROUND,
     "user_commands": API,
+    "node_faults": GROUND | {"controllers", "user_commands"},
     "cluster_core": ENGINE | {"component_names", "results", "user_commands"},
     "cluster_acts": ENGINE | {"component_names", "results", "user_commands", "cluster_core"},
+    "cluster_faults": ENGINE | {"component_names", "results", "user_commands", "node_faults", "cluster_core", "cluster_acts"},
     "pools": ENGINE | {"component_names", "results", "user_commands", "cluster_core"},
     "cluster_rules": CORE - {"cluster_rules"},
     "explain": CORE,

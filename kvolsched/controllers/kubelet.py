@@ -1,7 +1,8 @@
 """The kubelets: they alone start pods that are bound to a node, and stop and remove deleted pods.
 
-One component for all nodes. A pod starts when its claims are bound and its volumes can be reached from its node; until
-then it waits. A pod whose requests exceed what the node has left is rejected: it fails.
+One component for all nodes; it does nothing for a stopped node. A pod starts when its claims are bound and its volumes
+can be reached from its node; until then it waits. A pod whose requests exceed what the node has left is rejected: it
+fails.
 Mirrors `pkg/kubelet` admission, volume manager and status manager, as far as API objects show them (v1.36.2).
 """
 
@@ -32,15 +33,25 @@ from ..volumes import (
     with_content,
     with_reported_topology,
 )
-from ..world.apiserver import Write
+from ..workloads import PodConditionPatch, is_ready
+from ..world.apiserver import Write, key_of
 from ..world.component import Component, TurnContext
 from ..world.digest import DIGEST_WAIT
 from ..world.log import Key
 from ..world.plan import PlanBuilder, reference_of, report_done, report_refused
 from ..world.reconciler import Reconciler
+from ..world.stopped_nodes import is_stopped
 from ..world.view import Index, InformerCache, View
 
 NAME = "kubelet"
+NODE_STATUS = f"{NAME} node status"
+REPORT = "report"  # begins the name of the note that a node's status is to be reported; it outlives a restart
+HEALTHY = {  # condition -> status, reason and message that a healthy kubelet reports
+    "Ready": ("True", "KubeletReady", "kubelet is posting ready status"),
+    "MemoryPressure": ("False", "KubeletHasSufficientMemory", "kubelet has sufficient memory available"),
+    "DiskPressure": ("False", "KubeletHasNoDiskPressure", "kubelet has no disk pressure"),
+    "PIDPressure": ("False", "KubeletHasSufficientPID", "kubelet has sufficient PID available"),
+}
 STARTED = ("PodReadyToStartContainers", "Initialized", "Ready", "ContainersReady")
 
 
@@ -145,7 +156,9 @@ def component(
     routine = Reconciler(NAME, kubelet.pods_of, kubelet.sync, report_refused, report_done)
     watches = ("Pod", "PersistentVolumeClaim", "PersistentVolume", "Node", "CSIDriver")
     registering = Reconciler(f"{NAME} registration", kubelet.nodes_of, kubelet.register, report_refused, report_done)
-    return Component(NAME, watches, (routine, registering) if kubelet.options.reports else (routine,), _views)
+    registers = (registering,) if kubelet.options.reports else ()
+    reporting = Reconciler(NODE_STATUS, kubelet.reported_of, kubelet.report, report_refused, report_done, seldom=True)
+    return Component(NAME, watches, (routine, *registers, reporting), _views)
 
 
 @attrs.frozen
@@ -182,7 +195,7 @@ class Kubelet:
         pod: Pod | None = ctx.seen.at(Key("Pod", *cause.split("/")))
         if pod is None or pod.terminal or has_inline_volumes(pod):
             self._forget_volumes(ctx, cause, "" if pod is None or pod.terminal else pod.metadata.uid)
-        if pod is None or not pod.spec.node_name:
+        if pod is None or not pod.spec.node_name or is_stopped(ctx, pod.spec.node_name):
             return ()
         plan = PlanBuilder(ctx, NAME)
         if pod.metadata.deletion_timestamp is not None:
@@ -268,6 +281,43 @@ class Kubelet:
                 return message
         return ""
 
+    # -- a node that is started again -----------------------------------------------------------------------
+
+    def reported_of(self, ctx: TurnContext, key: Key, _old: Any, new: Any) -> Iterator[str]:
+        """Yield a node whose status is to be reported, because it was started again."""
+        if key.kind == "Node" and new is not None and ctx.note("config", f"{REPORT} {key.name}") is not None:
+            yield key.name
+
+    def report(self, ctx: TurnContext, cause: str) -> Sequence[Write]:
+        """Report that a node is ready again, and then its pods that others marked as not ready meanwhile."""
+        node: Node | None = ctx.seen.get("Node", cause)
+        plan = PlanBuilder(ctx, NAME)
+        if node is None or not is_stopped(ctx, cause):
+            if node is not None:
+                self._report(plan, node)
+            if not plan.writes:
+                ctx.remember("config", f"{REPORT} {cause}", None)
+        return plan.writes
+
+    def _report(self, plan: PlanBuilder, node: Node) -> None:
+        if any(found.type == "Ready" and found.status != "True" for found in node.status.conditions):
+            conditions = {found.type: found for found in node.status.conditions}
+            for type_, (status, reason, message) in HEALTHY.items():
+                conditions[type_] = Condition(
+                    type=type_, status=status, reason=reason, message=message, last_transition_time=plan.ctx.moment
+                )
+            changed = attrs.evolve(node, status=attrs.evolve(node.status, conditions=tuple(conditions.values())))
+            plan.update_status(node, changed, f"kubelet on {node.metadata.name} reports that the node is ready")
+            plan.event(node, "Normal", "NodeReady", f"Node {node.metadata.name} status is now: NodeReady")
+        on_node: list[Pod] = plan.ctx.views["on node"].get(node.metadata.name)
+        for pod in on_node:
+            works = pod.status.condition("ContainersReady")
+            if is_ready(pod) or works is None or works.status != "True" or pod.metadata.deletion_timestamp:
+                continue
+            patch = PodConditionPatch("Ready", "True", at=plan.ctx.moment)
+            words = f"kubelet on {node.metadata.name} reports that {reference_of(pod)} is ready"
+            plan.patch(key_of(pod), patch, words, uid=pod.metadata.uid)
+
     # -- node services of drivers ---------------------------------------------------------------------------
 
     def nodes_of(self, _ctx: TurnContext, key: Key, _old: Any, new: Any) -> Iterator[str]:
@@ -280,7 +330,7 @@ class Kubelet:
         """Copy the topology that node services report into a node's labels (S2, Central provisioning)."""
         node: Node | None = ctx.seen.get("Node", cause)
         plan = PlanBuilder(ctx, NAME)
-        if node is not None:
+        if node is not None and not is_stopped(ctx, cause):
             words = f"kubelet copies the topology of its drivers to the labels of {reference_of(node)}"
             plan.update(node, with_reported_topology(node, self.options.services.values()), words)
         return plan.writes

@@ -51,6 +51,7 @@ class Reconciler:
         on_committed: (ctx, cause, committed write, last=whether the plan is finished).
         backoff: (failures so far, from 1) -> seconds to wait after a refused write.
         max_failures: the count of failures goes no higher.
+        seldom: its lane is shown only where it has acted.
     """
 
     name: str
@@ -60,6 +61,7 @@ class Reconciler:
     on_committed: Callable[..., None] = _ignore_committed
     backoff: Callable[[int], float] = lambda failures: min(0.005 * 2 ** (failures - 1), 1000.0)
     max_failures: int = 6
+    seldom: bool = False
 
     def on_change(self, ctx: TurnContext, key: Key, old: Any, new: Any) -> None:
         """Enqueue the causes that a change concerns."""

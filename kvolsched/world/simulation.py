@@ -7,8 +7,9 @@ determine every run. An error or interrupt inside a step leaves the world as it 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from typing import Any
 
 import attrs
 
@@ -327,6 +328,14 @@ class Simulation(Runtime):
             yield turns
 
     # -- faults -----------------------------------------------------------------------------------------------
+
+    def inject(self, component: str, words: str, fault: str, notes: Mapping[Note, Any]) -> None:
+        """Inject a fault that consists of notes, as one step of its own; None removes a note."""
+        with self.transaction() as step:
+            start = self.log.place
+            for note, value in notes.items():
+                self.log.write(note, value)
+            step.add(self.actorless_turn(start, component, words, fault))
 
     def refuse(self, component: str, nth: int = 1, reason: str = "Conflict") -> None:
         """Inject a fault: the nth write of a component from now on is refused with this reason."""

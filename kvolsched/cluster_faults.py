@@ -1,0 +1,52 @@
+"""What happens to nodes and components: faults that a user injects, each an entry of the log, which `back` undoes."""
+
+from __future__ import annotations
+
+from . import node_faults
+from .cluster_acts import ClusterActs
+from .results import Step
+
+
+class ClusterFaults(ClusterActs):
+    """The core with faults of nodes."""
+
+    def stop_nodes(self, *which: str) -> Step:
+        """Let the kubelets of nodes answer nobody, as after a power cut; `start_nodes` and `back` undo it.
+
+        Nothing is written to the API. After 50 s the node lifecycle controller marks the nodes as not ready and taints
+        them `unreachable`; after 300 s more the taint eviction controller deletes their pods, which stay Terminating.
+        Volumes stay bound.
+
+        Args:
+            which: names of nodes, or label selectors such as `topology.kubernetes.io/zone=a`.
+
+        Raises:
+            KeyError: a name or selector chooses no node.
+            ValueError: no node is given, or a selector cannot be read.
+
+        >>> from kvolsched import scenario
+        >>> c = scenario("zonal-example")
+        >>> c.stop_nodes("node-a")
+        step 1, t=0 s: Node node-a stops: its kubelet answers nobody.
+        >>> _ = c.run()
+        >>> [str(taint) for taint in c["node/node-a"].spec.taints]
+        ['node.kubernetes.io/unreachable:NoSchedule', 'node.kubernetes.io/unreachable:NoExecute']
+        """
+        node_faults.stop(self.world, which)
+        return self.last_step
+
+    def start_nodes(self, *which: str) -> Step:
+        """Let the kubelets of stopped nodes answer again; without arguments of all of them.
+
+        Raises:
+            KeyError: a name or selector chooses no node.
+
+        >>> from kvolsched import scenario
+        >>> c = scenario("zonal-example")
+        >>> _ = c.stop_nodes("node-a"), c.run()
+        >>> _ = c.start_nodes(), c.run()
+        >>> c["node/node-a"].spec.taints
+        ()
+        """
+        node_faults.start(self.world, which)
+        return self.last_step

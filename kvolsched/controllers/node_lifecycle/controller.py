@@ -1,0 +1,181 @@
+"""Decides about one node at a time: its condition Ready, then its taints.
+
+A node is not ready when its kubelet was silent for the grace period; its pods are then not ready either. It gets the
+taint unreachable with NoSchedule at once, and with NoExecute at a limited rate a zone. Both go when it is ready again.
+Kubelets write no heartbeats here: what stands for the end of heartbeats is that the node is stopped.
+Mirrors `pkg/controller/nodelifecycle` (v1.36.2); taints of pressure conditions and cordons are not modelled.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import attrs
+
+from ...api.kinds.meta import Condition, evolve_parts
+from ...api.kinds.node import Node
+from ...api.kinds.pod import Pod
+from ...api.kinds.selector import Taint
+from ...workloads import PodConditionPatch, is_ready
+from ...world.apiserver import Write, key_of
+from ...world.component import Component, TurnContext
+from ...world.digest import DIGEST_WAIT
+from ...world.log import Key
+from ...world.plan import PlanBuilder, PlannedEvent, reference_of, report_done, report_refused
+from ...world.reconciler import Reconciler
+from ...world.stopped_nodes import SomeNodeStopped, is_stopped
+from ...world.view import Index, InformerCache, View
+from .zones import all_disrupted, eviction_rate, readiness, zone_of
+
+NAME = "node-lifecycle-controller"
+SOURCE = "node-controller"  # of its Events
+ROUTINE = "node lifecycle"
+CONDITIONS = ("Ready", "MemoryPressure", "DiskPressure", "PIDPressure")
+TAINTS = {"Unknown": "node.kubernetes.io/unreachable", "False": "node.kubernetes.io/not-ready"}  # by condition Ready
+
+
+@attrs.frozen(kw_only=True)
+class NodeLifecycleOptions:
+    """The dials of the node lifecycle controller.
+
+    Args:
+        grace_period: seconds of silence after which a node is not ready (--node-monitor-grace-period).
+        eviction_rate: nodes of a zone that are tainted with NoExecute a second (--node-eviction-rate).
+        secondary_eviction_rate: the same in a large zone that lost many nodes.
+    """
+
+    grace_period: float = 50.0
+    eviction_rate: float = 0.1
+    secondary_eviction_rate: float = 0.01
+
+
+@attrs.frozen
+class LastHeartbeat:
+    """A note: a node is silent, and when it counts as not ready."""
+
+    until: float = attrs.field(metadata=DIGEST_WAIT)
+
+
+@attrs.frozen
+class NextTaint:
+    """A note: when the next node of a zone may be tainted with NoExecute."""
+
+    at: float = attrs.field(metadata=DIGEST_WAIT)
+
+
+def _on_node(pod: Pod) -> Iterator[str]:
+    if pod.spec.node_name:
+        yield pod.spec.node_name
+
+
+def _views(_seen: InformerCache) -> dict[str, View]:
+    return {"on node": Index("Pod", _on_node)}
+
+
+def component(options: NodeLifecycleOptions | None = None) -> Component:
+    """Return the node lifecycle controller; it begins to watch when a node is stopped."""
+    lifecycle = NodeLifecycle(options or NodeLifecycleOptions())
+    routine = Reconciler(ROUTINE, _nodes_of, lifecycle.sync, report_refused, report_done)
+    return Component(NAME, ("Node", "Pod"), (routine,), _views, activation=SomeNodeStopped)
+
+
+def _nodes_of(ctx: TurnContext, key: Key, old: Any, new: Any) -> Iterator[str]:
+    """Yield a changed node; if it became ready or not, also the others that are not ready: the rate may differ."""
+    if key.kind != "Node":
+        return
+    yield key.name
+    if old is None or new is None or readiness(old) != readiness(new):
+        for node in ctx.seen.all("Node"):
+            if readiness(node) != "True" and node.metadata.name != key.name:
+                yield node.metadata.name
+
+
+@attrs.frozen
+class NodeLifecycle:
+    """Decides about one node."""
+
+    options: NodeLifecycleOptions
+
+    def sync(self, ctx: TurnContext, cause: str) -> Sequence[Write]:
+        """Mark a silent node as not ready, or add and remove its taints, one thing after the other."""
+        node: Node | None = ctx.seen.get("Node", cause)
+        plan = PlanBuilder(ctx, SOURCE)
+        if node is None or not is_stopped(ctx, cause):
+            if ctx.note("silent", cause) is not None:
+                ctx.remember("silent", cause, None)
+                ctx.cancel_wake_up(cause)
+        elif readiness(node) != "Unknown" and self._is_overdue(ctx, cause):
+            self._mark_not_ready(plan, node)
+        if node is not None and not plan.writes:
+            self._taint(plan, node)
+        return plan.writes
+
+    def _is_overdue(self, ctx: TurnContext, node: str) -> bool:
+        """Say whether a node was silent for the grace period; when first asked, begin to wait."""
+        silent: LastHeartbeat | None = ctx.note("silent", node)
+        if silent is None:
+            silent = LastHeartbeat(ctx.now + self.options.grace_period)
+            ctx.remember("silent", node, silent)
+            ctx.wake_after(node, self.options.grace_period)
+        return ctx.now >= silent.until
+
+    def _mark_not_ready(self, plan: PlanBuilder, node: Node) -> None:
+        ctx, name = plan.ctx, node.metadata.name
+        ctx.remember("silent", name, None)
+        conditions = {found.type: found for found in node.status.conditions}
+        for type_ in CONDITIONS:
+            conditions[type_] = Condition(
+                type=type_, status="Unknown", reason="NodeStatusUnknown", last_transition_time=ctx.moment,
+                message="Kubelet stopped posting node status.",
+            )
+        words = f"node lifecycle controller marks {reference_of(node)} as not ready: its kubelet was silent for "
+        status = attrs.evolve(node.status, conditions=tuple(conditions.values()))
+        plan.update_status(node, attrs.evolve(node, status=status), f"{words}{self.options.grace_period:g} s")
+        plan.event(node, "Normal", "NodeNotReady", f"Node {name} status is now: NodeNotReady")
+        pods: list[Pod] = ctx.views["on node"].get(name)
+        for pod in filter(is_ready, pods):
+            said = PlannedEvent(key_of(pod), "Warning", "NodeNotReady", "Node is not ready", SOURCE)
+            patch = PodConditionPatch("Ready", "False", at=ctx.moment)
+            words = f"node lifecycle controller marks {reference_of(pod)} as not ready, like its node"
+            plan.patch(key_of(pod), patch, words, uid=pod.metadata.uid, on_success=(said,))
+
+    # -- taints ---------------------------------------------------------------------------------------------------
+
+    def _taint(self, plan: PlanBuilder, node: Node) -> None:
+        """Give a node the taint of its condition, NoSchedule first, and remove those of other conditions."""
+        wanted = TAINTS.get(readiness(node), "")
+        for effect in ("NoSchedule", "NoExecute"):
+            allowed = wanted if effect == "NoSchedule" or self._may_evict(plan.ctx, node, wanted) else ""
+            new = _with_taint(node, allowed, effect, plan.ctx.moment)
+            if new is not node:
+                said = f"taints {reference_of(node)} {allowed}:{effect}" if allowed else \
+                    f"removes its {effect} taint from {reference_of(node)}"  # fmt: skip
+                plan.update(node, new, f"node lifecycle controller {said}")
+                return
+
+    def _may_evict(self, ctx: TurnContext, node: Node, wanted: str) -> bool:
+        """Say whether the pods of a node may be evicted now; if it is only too early, come again."""
+        nodes: list[Node] = ctx.seen.all("Node")
+        if not wanted or all_disrupted(nodes):
+            return False
+        if any((taint.key, taint.effect) == (wanted, "NoExecute") for taint in node.spec.taints):
+            return True
+        zone, options = zone_of(node), self.options
+        rate = eviction_rate(zone, nodes, options.eviction_rate, options.secondary_eviction_rate)
+        earliest: NextTaint | None = ctx.note("limit", zone)
+        if rate and earliest is not None and earliest.at > ctx.now:
+            ctx.wake_after(node.metadata.name, earliest.at - ctx.now)
+            return False
+        if rate:
+            ctx.remember("limit", zone, NextTaint(ctx.now + 1 / rate))
+        return rate > 0
+
+
+def _with_taint(node: Node, key: str, effect: str, now: str) -> Node:
+    """Return a node with the taint of this key and effect, and none of the controller's others of this effect."""
+    ours = [taint for taint in node.spec.taints if taint.key in TAINTS.values() and taint.effect == effect]
+    if [taint.key for taint in ours] == ([key] if key else []):
+        return node
+    kept = tuple(taint for taint in node.spec.taints if taint not in ours)
+    return evolve_parts(node, spec={"taints": (*kept, Taint(key=key, effect=effect, time_added=now)) if key else kept})
