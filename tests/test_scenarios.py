@@ -41,6 +41,9 @@ SETTINGS = {  # scenario -> values of its parameters for which its script is pla
     "dead-zone": [{"alive": 5, "held": 1}, {"taints": "Honor"}],
     "gated-jobs": [{"jobs": 12, "quota": 12, "zone": "zone-a"}, {"quota": 0}],
     "retained-volumes": [{"disks": 1}, {"disks": 4}],
+    "redis-pmem": [{"tracking": "off"}, {"interval": 60}, {"nodes": 1, "replicas": 2}],
+    "two-volumes-one-pool": [{"nodes": 1}, {"free": "100Gi"}],
+    "exact-fit": [{"lag": 20}, {"nodes": 1, "each": 1}],
 }
 SCRIPTED = [name for name in LESSONS if load(name).script]
 
