@@ -1,6 +1,6 @@
 """kvolsched: Kubernetes' scheduling and volume binding loop, run in a notebook, step by step, forward and back."""
 
-from . import experiments, queueing
+from . import alternatives, experiments, queueing
 from .api.examples import example
 from .api.text.fault import ManifestError
 from .cluster import Cluster
@@ -21,6 +21,7 @@ __all__ = [
     "Run",
     "Scenario",
     "Step",
+    "alternatives",
     "design",
     "draft",
     "example",

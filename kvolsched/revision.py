@@ -81,6 +81,14 @@ OTHER_CONTROLLERS = (
 )
 
 
+Arrangement = Callable[[Iterable[Component]], Sequence[Component]]
+
+
+def as_they_are(components: Iterable[Component]) -> Sequence[Component]:
+    """Return the components unchanged."""
+    return tuple(components)
+
+
 @attrs.frozen
 class Revision:
     """One set of rules for the whole loop.
@@ -106,6 +114,9 @@ class Revision:
         webhooks: admission webhooks that the API server asks.
         settings: level, gates, phase and rollback (see `matured`, `with_gates`, `in_phase`, `with_rollback`).
         plain: the rules to which the settings were applied; None: there are no settings.
+        added: components beside those that every revision has.
+        arrange: changes the components of a simulation: leaves some out, or gives them other actors.
+        permissions: what each component may write (S0, Access Control).
     """
 
     name: str
@@ -128,6 +139,9 @@ class Revision:
     webhooks: tuple[admission.Webhook, ...] = ()
     settings: RuleSettings = RuleSettings()
     plain: Revision | None = attrs.field(default=None, repr=False)
+    added: tuple[Component, ...] = ()
+    arrange: Arrangement = as_they_are
+    permissions: admission.Permissions = attrs.field(default=admission.PERMISSIONS, hash=False)
 
     # -- settings -------------------------------------------------------------------------------------------
 
@@ -246,22 +260,25 @@ class Revision:
         fine = {"fine": scheduler.pop("fine", self.fine)}
         rules = attrs.evolve(self, flow=with_dials(SCHEDULER, self.flow, scheduler), **fine)
         binder = with_dials(persistent_volume.NAME, self.binder, dials.get(persistent_volume.NAME))
+        not_drivers = NOT_DRIVERS | {component.name for component in self.added}
         ordered = [
             user.component(),
             stateful_set.component(self.stateful_sets),
             *self.others(dials),
             rules.scheduler(),
             persistent_volume.component(binder),
-            *self.provisioners([name for name in dials if name not in NOT_DRIVERS], dials),
+            *self.provisioners([name for name in dials if name not in not_drivers], dials),
             kubelet.component(
                 with_dials(kubelet.NAME, self._kubelet(), _with_node_services(dials.get(kubelet.NAME))),
                 self.storages(dials),
             ),
             *([zonal_upgrade.component()] if self.settings.phase == ZONAL_PHASES.index("converting") else []),
             *([self.autoscaler(dials[autoscaler.NAME])] if autoscaler.NAME in dials else []),
+            *self.added,
         ]
         left_out = {name for name, dial in dials.items() if dial.get("absent")}
-        return Simulation([each for each in ordered if each.name not in left_out], self.server(denied_by(dials)), seed)
+        arranged = [each for each in self.arrange(ordered) if each.name not in left_out]
+        return Simulation(arranged, self.server(denied_by(dials)), seed)
 
     def others(self, dials: Mapping[str, Mapping[str, Any]] = EMPTY) -> Iterator[Component]:
         """Yield the controllers of workloads, nodes, protection and garbage collection."""
@@ -293,7 +310,7 @@ class Revision:
         relaxations = (*((admission.allow_volume_rollback,) if self.settings.rollback else ()), *self.relaxations)
         admit = attrs.evolve(admit, relax=admission.chain_relaxations(*relaxations)) if relaxations else admit
         admit = attrs.evolve(admit, webhooks=self.webhooks)
-        permit = admission.permissions_without(denied)
+        permit = admission.permissions_without(denied, self.permissions)
         return ApiServer(admit, subresources, permit, WORKLOADS, self.event_series, admit.waiting_time)
 
     def _kubelet(self) -> kubelet.KubeletOptions:
@@ -457,7 +474,8 @@ def _volume_binding_of(profile: Profile) -> VolumeBinding:
     return found
 
 
-REVISIONS = {"upstream": upstream, "design": design, "draft": draft}
+REVISIONS: dict[str, Callable[[], Revision]] = {"upstream": upstream, "design": design, "draft": draft}
+"""Every revision by name. Rooms above this one add theirs when the package is imported (see `alternatives`)."""
 
 
 def revision_named(revision: str | Revision) -> Revision:

@@ -70,6 +70,7 @@ MAY_IMPORT = {  # room -> the other rooms it may import
     "templates": API,
     "scenario": FACE | {"templates"},
     "conform": FACE,
+    "alternatives": FACE | {"scenario"},
     "experiments": FACE | {"scenario"},
     "exercise": FACE,
     "queueing": FACE,
@@ -77,7 +78,7 @@ MAY_IMPORT = {  # room -> the other rooms it may import
     "redact": API,
     "cli": FACE | {"scenario", "templates", "conform", "bench", "redact"},
     "__main__": {"cli"},
-    "__init__": FACE | {"scenario", "experiments", "exercise", "queueing"},  # the public names
+    "__init__": FACE | {"scenario", "alternatives", "experiments", "exercise", "queueing"},  # the public names
 }
 # The floors of a room in their order; floors of one group may import each other (not in a circle), those of a set not.
 FLOORS = {

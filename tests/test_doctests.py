@@ -12,6 +12,8 @@ from kvolsched import Cluster
 EXPORTED = [getattr(kvolsched, name) for name in kvolsched.__all__]
 PUBLIC = sorted({"kvolsched", "kvolsched.writes",
                  *(each.__name__ if inspect.ismodule(each) else each.__module__ for each in EXPORTED),
+                 *(getattr(each, "__module__", "kvolsched.alternatives") for name in kvolsched.alternatives.__all__
+                   for each in [getattr(kvolsched.alternatives, name)]),
                  *(cls.__module__ for cls in Cluster.__mro__ if cls.__module__.startswith("kvolsched"))})  # fmt: skip
 ACTS = sorted(name for name, _ in inspect.getmembers(kvolsched.cluster_acts.ClusterActs, inspect.isfunction)
               if name in vars(kvolsched.cluster_acts.ClusterActs) and not name.startswith("_"))  # fmt: skip

@@ -7,7 +7,7 @@ holds permissions, `documents` what only the design documents ask for, `webhooks
 
 from __future__ import annotations
 
-from .access import permissions_without
+from .access import PERMISSIONS, Permissions, permissions_without
 from .binding import binding_subresource
 from .documents import (
     CLASS_ZONES,
@@ -32,10 +32,12 @@ __all__ = [
     "CLASS_ZONES",
     "DEFAULT_ADMISSION",
     "NO_GATED_UPDATES",
+    "PERMISSIONS",
     "PROTECTION_FINALIZERS",
     "ZONE_AFFINITY",
     "Admission",
     "AdmissionPlugin",
+    "Permissions",
     "StoredObjects",
     "Webhook",
     "allow_inserted_requirements",

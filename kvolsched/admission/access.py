@@ -7,7 +7,8 @@ from collections.abc import Iterable, Mapping
 from ..api.kinds.kind import find_kind
 from ..world.apiserver import Permit
 
-PERMISSIONS: Mapping[str, frozenset[tuple[str, str]]] = {  # component -> verb, kind
+Permissions = Mapping[str, frozenset[tuple[str, str]]]
+PERMISSIONS: Permissions = {  # component -> verb, kind
     "kube-scheduler": frozenset({
         ("bind", "Pod"), ("patch", "Pod"), ("delete", "Pod"), ("update", "PersistentVolume"),
         ("update", "PersistentVolumeClaim"),
@@ -15,11 +16,12 @@ PERMISSIONS: Mapping[str, frozenset[tuple[str, str]]] = {  # component -> verb, 
 }
 
 
-def permissions_without(denied: Mapping[str, Iterable[str]]) -> Permit:
-    """Return the permission check of `PERMISSIONS` with some permissions taken away.
+def permissions_without(denied: Mapping[str, Iterable[str]], granted: Permissions = PERMISSIONS) -> Permit:
+    """Return the check of permissions with some of them taken away.
 
     Args:
         denied: component -> what it may not do: `update persistentvolumes`, `get nodes` (S0, New Permissions).
+        granted: what the components that are listed may do.
 
     Raises:
         ValueError: a denial is not a verb and a kind.
@@ -33,7 +35,7 @@ def permissions_without(denied: Mapping[str, Iterable[str]]) -> Permit:
             denials.add((component, verb, find_kind(kind).name))
 
     def permit(component: str, verb: str, kind: str) -> bool:
-        allowed = PERMISSIONS.get(component)
+        allowed = granted.get(component)
         denied_verb = "update" if verb == "update_status" else verb
         has_permission = verb == "get" or allowed is None or (verb, kind) in allowed
         return has_permission and (component, denied_verb, kind) not in denials

@@ -1,85 +1,65 @@
-"""Where else volumes could have been bound (S0, Other Alternatives Considered): each runs, and shows why it was not taken."""
+"""What the documents reject: each design runs by its name, fails by itself for the document's reason, and `design` does not."""
 
-import attrs
 import pytest
-from documents.clusters import cluster, events, where
-from manifests import HOST, ZONE, claim, node, pod, storage_class, volume
+from documents.clusters import cluster, events, refusal, where
+from manifests import HOST, ZONE, claim, node, pod, spread, storage_class, volume
 
-from kvolsched import Cluster, volumes
-from kvolsched.api.kinds.meta import evolve_parts
-from kvolsched.api.kinds.volume import BIND_COMPLETED
-from kvolsched.api.text import manifest
-from kvolsched.revision import revision_named
-from kvolsched.scheduler.loop import binding_flow as flow
-from kvolsched.scheduler.loop import volume_binder as binder
-from kvolsched.scheduler.loop.binding_flow import WaitInPreBind
-from kvolsched.world.apiserver import Write, key_of
-from kvolsched.world.component import Component
-from kvolsched.world.log import Key
-from kvolsched.world.plan import PlanBuilder, report_done, report_refused
-from kvolsched.world.reconciler import Reconciler
+from kvolsched import Cluster, alternatives, scenario
+from kvolsched.explore import UserAct, explore
+from kvolsched.writes import bind, patch
 
 LOCAL = "kubernetes.io/no-provisioner"
-BINDER, ZONE_LABEL = "late-binder", "failure-domain.beta.kubernetes.io/zone"
+ONCE = [pytest.param(each, id=f"{each.alternative} {each.scenario}", marks=pytest.mark.checklist(*each.checklist))
+        for each in alternatives.experiments()]
 
 
-@attrs.frozen
-class PlaceFirst(WaitInPreBind):
-    """Placing before binding: volumes are chosen and remembered, the pod is bound, nothing is written for volumes."""
-
-    def reserve(self, ctx, name, pod, node, found):
-        """Assume the volumes, in memory only, and place the pod."""
-        binder.assume_pod_volumes(ctx, ctx.views["cache"], found, node, self.options, writes_all=True)
-        return flow._assume_and_bind(ctx, name, pod, node)
+# -- every one of them -------------------------------------------------------------------------------------------------
 
 
-def late_binder(*, two_way=False):
-    """A binder driven by placed pods: it finds volumes for the node anew; `two_way` makes all four writes itself."""
-    def pods(_hand, key, _old, new):
-        if key.kind == "Pod" and new is not None and new.spec.node_name and new.metadata.deletion_timestamp is None:
-            yield f"{key.namespace}/{key.name}"
-
-    def sync(ctx, cause):
-        found = ctx.seen.at(Key("Pod", *cause.split("/")))
-        on = found and ctx.seen.get("Node", found.spec.node_name)
-        decision, taken = PlanBuilder(ctx, BINDER), set()
-        for name in found.claim_names() if on else ():
-            asked = ctx.seen.get("PersistentVolumeClaim", name, found.metadata.namespace)
-            if asked is None or asked.spec.volume_name:
-                continue
-            every = sorted(ctx.seen.all("PersistentVolume"), key=lambda each: each.metadata.name)
-            chosen = volumes.find_matching_volume(asked, every, node=on, excluded=taken)
-            if chosen is None:
-                decision.update(asked, volumes.with_selected_node(asked, on.metadata.name), f"it selects for {name}")
-                continue
-            taken.add(chosen.metadata.name)
-            bound = decision.update(chosen, volumes.bind_volume_to_claim(chosen, asked), f"it reserves for {name}")
-            if two_way:
-                both(decision, bound, asked)
-        return decision.writes
-
-    def both(decision, bound, asked):
-        decision.update_status(bound, evolve_parts(bound, status={"phase": "Bound"}), "PV Bound")
-        named = evolve_parts(
-            asked,
-            spec={"volume_name": bound.metadata.name},
-            metadata={"annotations": asked.metadata.annotations.merged({BIND_COMPLETED: "yes"})},
-        )
-        decision.update(asked, named, "it names the volume")
-        decision.update_status(named, evolve_parts(named, status={"phase": "Bound"}), "PVC Bound")
-
-    kinds = ("Pod", "Node", "PersistentVolume", "PersistentVolumeClaim")
-    return Component(BINDER, kinds, (Reconciler(BINDER, pods, sync, report_refused, report_done),))
+@pytest.mark.parametrize("experiment", ONCE)
+def test_each_fails_by_itself_and_the_design_does_not(experiment):
+    """On its scenario the rejected design fails, in the natural order or in one that is found; the design in none."""
+    assert experiment.run()
+    assert not experiment.run("design")
 
 
-def placed_first(*objects, two_way=False, rules="upstream", **components):
-    """A cluster that places pods first, with its binder."""
-    made = revision_named(rules)
-    made = attrs.evolve(made, flow=PlaceFirst(made.flow.volume_binding, made.flow.options))
-    c = Cluster(made, components=components)
-    c.world.add_components([late_binder(two_way=two_way)])
-    c.load(manifest.from_plain(each) for each in objects)
-    return c
+def test_their_names_are_revisions():
+    """Clusters, scenarios and `compare` take the names; a docstring says what each is and which document rejects it."""
+    for name in alternatives.names():
+        assert name == Cluster(name).revision.name
+        assert {"S0", "S3", "S4"} & {word.strip("(:") for word in getattr(alternatives, name).__doc__.split()}
+    assert set(alternatives.names()) == {each.alternative for each in alternatives.experiments()}
+    with pytest.raises(KeyError, match=r"no revision is called 'early_binder'; there are: .*late_binder"):
+        Cluster("early_binder")
+    with pytest.raises(KeyError, match=r"no rejected design is called 'x'; there are: place_first, late_binder"):
+        alternatives.compare("x")
+    with pytest.raises(KeyError, match=r"place_first has no experiment on 'x'; there are: disk-on-the-small-node"):
+        alternatives.experiment("place_first", "x")
+
+
+def test_the_table_of_alternatives_and_scenarios():
+    """A row for each experiment, a cell for each set of rules, as text and as escaped HTML."""
+    table = alternatives.compare("place_first", "bind_in_kubelet", rules=["design", "late_binder"], progress=False)
+    assert [[True, False, False], [True, False, False]] == [[bool(end) for end in row] for row in table]
+    assert "place_first  fails: placed and never started: app on big" in repr(table)
+    assert "<td>disk-on-the-small-node</td>" in table._repr_html_()
+
+
+@pytest.mark.parametrize("name", alternatives.names())
+def test_time_goes_back_and_forth(name):
+    """Under every one of them a run can be taken back and made again, and a fork knows the same world."""
+    c = alternatives.experiment(name).cluster()
+    c.run(seconds=60)
+    steps, end = c.world.step_number, c.digest()
+    start = c.fork()
+    start.back(steps)
+    c.back(steps)
+    assert start.digest() == c.digest()
+    c.goto(steps)
+    assert end == c.digest() == c.fork().digest()
+
+
+# -- all binding after the pod is placed -------------------------------------------------------------------------------
 
 
 def disks(*more):
@@ -88,8 +68,16 @@ def disks(*more):
             volume("d1", "10Gi", "late", {HOST: ["n1"]}), volume("d2", "10Gi", "late", {HOST: ["n2"]}), *more]
 
 
-@pytest.mark.checklist("141c")
-def test_bound_after_placing_pods_that_bypass_the_scheduler_run():
+def own_scheduler(seen, ref):
+    """A scheduler of one's own that knows no volumes: every pod that names it goes to n2."""
+    found = seen.get(ref)
+    mine = found is not None and found.spec.scheduler_name == "mine" and not found.spec.node_name
+    return [bind(found, "n2")] if mine else []
+
+
+@pytest.mark.parametrize("rules", ["place_first", "late_binder", "bind_in_pv_controller", "bind_in_kubelet"])
+@pytest.mark.checklist("141c", "138")
+def test_bound_after_placing_pods_that_bypass_the_scheduler_run(rules):
     """A pod with nodeName, one of a scheduler that knows no volumes, and a DaemonSet's get their volumes; here they do not."""
     daemons = {"apiVersion": "apps/v1", "kind": "DaemonSet", "metadata": {"name": "agent"}, "spec": {
         "selector": {"matchLabels": {"app": "agent"}}, "template": {"metadata": {"labels": {"app": "agent"}}, "spec": {
@@ -97,144 +85,73 @@ def test_bound_after_placing_pods_that_bypass_the_scheduler_run():
             "volumes": [{"name": "v", "persistentVolumeClaim": {"claimName": "daemon"}}]}}}}
     objects = disks(claim("by-hand"), claim("custom"), claim("daemon"), volume("d3", "10Gi", "late", {HOST: ["n2"]}))
 
-    def run(c):
-        c.apply(pod("by-hand", "by-hand", nodeName="n1"), pod("custom", "custom", schedulerName="mine"))
-        mine = c["pod/custom"]
-        c.world.perform("user", [Write("bind", key_of(mine), "n2", uid=mine.metadata.uid)], "a custom scheduler binds")
-        c.apply(daemons)
+    def phases(revision):
+        c = cluster(*objects, revision=revision).with_controller("own scheduler", watches=["Pod"], reconcile=own_scheduler)
+        c.apply(pod("by-hand", "by-hand", nodeName="n1"), pod("custom", "custom", schedulerName="mine"), daemons)
         c.run(seconds=120)
-        phases = {each.metadata.name: each.status.phase for each in c.objects("pods") if each.spec.node_name == "n2"}
-        return c["pod/by-hand"].status.phase, c["pod/custom"].status.phase, set(phases.values())
+        placed = [each for each in c.objects("pods") if each.spec.node_name]
+        assert ["n1", "n2"] == where(c, "by-hand", "custom")
+        assert len(placed) >= 3
+        return {each.status.phase for each in placed if each.spec.node_name == "n2" or each.metadata.name == "by-hand"}
 
-    assert ("Running", "Running", {"Running"}) == run(placed_first(*objects))
-    assert ("Pending", "Pending", {"Pending"}) == run(cluster(*objects, revision="upstream"))
+    assert {"Running"} == phases(rules)
+    assert {"Pending"} == phases("design")
 
 
 @pytest.mark.checklist("141c")
 def test_bound_after_placing_an_old_scheduler_is_enough():
-    """A scheduler from before the feature places pods and the new controller binds; in the design they wait for ever."""
-    old = revision_named("upstream")
-    profile = attrs.evolve(old.profile, plugins=tuple(
-        each for each in old.profile.plugins if each.name not in ("VolumeBinding", "VolumeZone")))
-
-    @attrs.frozen
-    class Unaware(WaitInPreBind):
-        """Placing as if there were no volumes."""
-
-        def find(self, _pod, _node, _cache):
-            """Nothing is looked for."""
-            return binder.FoundVolumes()
-
-        def reserve(self, ctx, name, pod, node, _found):
-            """The pod alone is placed."""
-            return flow._assume_and_bind(ctx, name, pod, node)
-
-    c = Cluster(attrs.evolve(old, profile=profile, flow=Unaware(old.flow.volume_binding)))
-    c.world.add_components([late_binder()])
-    c.load(manifest.from_plain(each) for each in disks(claim("data"), pod("app", "data")))
+    """A scheduler from before the feature places pods and the new binder binds; in the design they wait for ever."""
+    objects = [node("n1"), storage_class(provisioner=LOCAL), volume("d1", "10Gi", "late", {HOST: ["n1"]}), claim("data"),
+               pod("app", "data")]
+    c = cluster(*objects, revision="place_first")
     c.run(seconds=60)
     assert "Running" == c["pod/app"].status.phase
     gates = {"kube-scheduler": {"VolumeScheduling": False}}
-    design = cluster(*disks(claim("data"), pod("app", "data")), revision=revision_named("design").with_gates(gates))
+    design = cluster(*objects, revision=Cluster("design").revision.with_gates(gates))
     design.run(seconds=600)
     assert ("Pending", "Pending") == (design["pod/app"].status.phase, design["pvc/data"].status.phase)
 
 
-def scheduled(c, name):
-    """Let the scheduler alone act until a pod has its node."""
-    while not where(c, name)[0]:
-        assert c.step("kube-scheduler")
+@pytest.mark.checklist("141d")
+def test_bound_after_placing_the_controller_works_by_pods():
+    """The PV controller gets a routine whose causes are pods: one sync reserves volumes for all claims of a pod."""
+    objects = disks(volume("d3", "10Gi", "late", {HOST: ["n1"]}), claim("one"), claim("two"), pod("app", "one", "two"))
+    c = cluster(*objects, revision="bind_in_pv_controller")
+    steps = [step for step in c.run() if step.actor == "persistentvolume pods"]
+    words = " ".join(f"PV controller reserves {each}: claimRef." for each in ("pv/d1 for pvc/one", "pv/d3 for pvc/two"))
+    assert [words] == [step.words for step in steps]
+    assert "Running" == c["pod/app"].status.phase
+    with pytest.raises(LookupError, match="no actor is called 'persistentvolume pods'"):
+        cluster(*objects).step("persistentvolume pods")
 
 
 @pytest.mark.checklist("141d")
-def test_bound_after_placing_both_choose_and_differ():
-    """The binder must watch pods; it takes a disk that the scheduler did not, whose own choice is then held for nobody."""
-    controller = cluster(*disks()).world.processes["persistent-volume-binder"].component
-    assert ("Pod" in late_binder().watches, "Pod" in controller.watches) == (True, False)
-    c = placed_first(node("n1"), storage_class(provisioner=LOCAL), volume("d10", "10Gi", "late", {HOST: ["n1"]}),
-                     claim("small", "5Gi"), claim("large", "10Gi"))
+def test_bound_after_placing_wrong_decisions_follow():
+    """The binder took another disk; the scheduler holds its own choice for nobody, until it forgets everything."""
+    c = cluster(node("n1"), storage_class(provisioner=LOCAL), volume("d10", "10Gi", "late", {HOST: ["n1"]}),
+                claim("small", "5Gi"), claim("large", "10Gi"), revision="late_binder")
     c.apply(pod("one", "small"))
-    scheduled(c, "one")
+    while not where(c, "one")[0]:
+        assert c.step("scheduler")
     c.apply(volume("d6", "6Gi", "late", {HOST: ["n1"]}))
-    while c["pv/d6"].status.phase != "Available":
-        assert c.step("persistent-volume-binder")
     c.run("pod/one Running", seconds=60)
     assert ("d6", None) == (c["pvc/small"].spec.volume_name, c["pv/d10"].spec.claim_ref)
     c.apply(pod("two", "large"))
     c.run(seconds=120)
-    assert [""] == where(c, "two")  # d10 is free, and the scheduler believes that it has given it away
+    assert [""] == where(c, "two")
     c.crash("kube-scheduler")
     c.run("pod/two Running", seconds=600)
     assert "d10" == c["pvc/large"].spec.volume_name
 
 
-@pytest.mark.parametrize(("crash", "ends"), [(False, ["n1", "n2"]), (True, ["n1", "n1"])])
-@pytest.mark.checklist("141e")
-def test_bound_after_placing_a_restart_forgets_the_choices(crash, ends):
-    """The choice of a disk is in memory only: after a restart the same disk is counted on twice, and a pod is stuck."""
-    c = placed_first(*disks(claim("one"), claim("two")))
-    c.apply(pod("one", "one"))
-    scheduled(c, "one")
-    if crash:
-        c.crash("kube-scheduler")
-    c.apply(pod("two", "two"))
-    scheduled(c, "two")
-    assert ends == where(c, "one", "two")
-    c.run(seconds=600)
-    phases = sorted(c[f"pod/{name}"].status.phase for name in ("one", "two"))
-    assert (["Pending", "Running"] if crash else ["Running", "Running"]) == phases
-
-
 @pytest.mark.checklist("141f")
-def test_bound_after_placing_no_predicate_of_bound_claims_is_asked():
-    """A disk whose zone is only in its labels is bound to a pod elsewhere, and nobody notices; two passes do."""
-    objects = [*(node(f"{zone}1", zone, labels={ZONE_LABEL: zone}) for zone in "ab"), storage_class(provisioner=LOCAL),
-               volume("disk", "10Gi", "late", labels={ZONE_LABEL: "a"}), claim("data")]
-    late, design = placed_first(*objects), cluster(*objects)
+def test_bound_after_placing_a_predicate_of_bound_claims_is_not_asked_again():
+    """The predicate of zone labels would have refused the node; two passes ask it after the claim is bound."""
+    late, design = (scenario("zone-in-a-label", rules) for rules in ("bind_in_pv_controller", "design"))
     for c in (late, design):
-        c.apply(pod("app", "data", nodeSelector={ZONE: "b"}))
-        c.run(seconds=120)
-        assert "disk" == c["pvc/data"].spec.volume_name
-    assert (["b1"], "Running") == (where(late, "app"), late["pod/app"].status.phase)
-    assert [""] == where(design, "app")
-
-
-WITHOUT = {"persistent-volume-binder": {"absent": True}}
-
-
-@pytest.mark.parametrize("controller", [True, False])
-@pytest.mark.checklist("141b")
-def test_the_whole_binding_in_the_scheduler_has_no_pod_to_drive_the_rest(controller):
-    """Without a controller of volumes a lost volume is not told, a released one not reclaimed: no pod asks for it."""
-    dials = {} if controller else WITHOUT
-    c = placed_first(*disks(claim("one"), claim("two")), two_way=True, **dials)
-    c.apply(pod("one", "one"), pod("two", "two", nodeSelector={HOST: "n2"}))
-    c.run(seconds=60)
-    assert ["Running", "Running"] == [c[f"pod/{name}"].status.phase for name in ("one", "two")]
-    c.edit("pv/d1", lambda old: evolve_parts(old, metadata={"finalizers": ()}))
-    c.delete("pv/d1")
-    c.delete("pod/two")
-    c.run(seconds=60)
-    c.delete("pvc/two")
-    c.run(seconds=600)
-    told = c["pvc/one"].status.phase, c["pv/d2"].status.phase
-    assert (("Lost", "Released") if controller else ("Bound", "Bound")) == told
-    assert controller == bool(events(c, "one", "ClaimLost"))
-
-
-@pytest.mark.parametrize("controller", [True, False])
-@pytest.mark.checklist("141b")
-def test_the_whole_binding_in_the_scheduler_leaves_halves(controller):
-    """The pod goes between two of the four writes: without a controller the binding stays half done for ever."""
-    c = placed_first(*disks(claim("one")), two_way=True, **({} if controller else WITHOUT))
-    c.refuse(BINDER, 3, "InternalError")
-    c.apply(pod("one", "one"))
-    while c["pv/d1"].status.phase != "Bound":
-        assert c.step(BINDER) or c.step("kube-scheduler")
-    c.delete("pod/one")
-    c.run(seconds=600)
-    assert ("Bound" if controller else "Pending") == c["pvc/one"].status.phase
-    assert "Bound" == c["pv/d1"].status.phase
+        c.run()
+    assert (["node-b"], ["node-a"]) == (where(late, "app"), where(design, "app"))
+    assert (1, 2) <= (len(late.passes("app")), len(design.passes("app")))
 
 
 @pytest.mark.checklist("141g")
@@ -245,11 +162,109 @@ def test_binding_in_the_kubelet_shows_it_the_volumes_of_others():
     made += [volume(f"zonal-{zone}{n}", "10Gi", "late", {ZONE: [zone]}, bound="data" if zone + str(n) == "a0" else "")
              for zone in "ab" for n in range(10)]
     made += [claim("data", bound="zonal-a0")]
-    c = cluster(*made)
-    free = [each for each in c.objects("pv") if each.spec.claim_ref is None]
-    seen = {found.metadata.name: [each.metadata.name for each in free if volumes.volume_fits_node(each, found)]
-            for found in c.objects("nodes")}
-    assert {1} == {sum(name.startswith("local") for name in names) for names in seen.values()}
-    assert {"a": {9}, "b": {10}} == {zone: {sum(each.startswith("zonal") for each in names) for on, names in seen.items()
-                                            if on[0] == zone} for zone in "ab"}
-    assert 28 - 1 == len(free)
+    read = alternatives.readable_volumes(cluster(*made, revision="bind_in_kubelet"))
+    assert {f"{zone}{n}": {f"local-{zone}{n}"} for zone in "ab" for n in range(4)} == {
+        on: {name for name in names if name.startswith("local")} for on, names in read.items()}
+    assert {"a": {9}, "b": {10}} == {zone: {sum(each.startswith("zonal") for each in names)
+                                            for on, names in read.items() if on[0] == zone} for zone in "ab"}
+    assert {()} == set(alternatives.readable_volumes(cluster(*made)).values())
+
+
+# -- the whole binding in the scheduler --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("controller", [True, False])
+@pytest.mark.checklist("141b")
+def test_the_whole_binding_in_the_scheduler_has_no_pod_to_drive_the_rest(controller):
+    """Without a controller of volumes a lost volume is not told, a released one not reclaimed: no pod asks for it."""
+    c = cluster(*disks(claim("one"), claim("two")), revision=alternatives.bind_in_scheduler(controller=controller))
+    c.apply(pod("one", "one", nodeSelector={HOST: "n1"}), pod("two", "two", nodeSelector={HOST: "n2"}))
+    c.run(seconds=60)
+    assert ["Running", "Running"] == [c[f"pod/{name}"].status.phase for name in ("one", "two")]
+    c.delete("pv/d1", "pod/two")
+    c.run(seconds=60)
+    c.delete("pvc/two")
+    c.run(seconds=600)
+    told = c["pvc/one"].status.phase, c["pv/d2"].status.phase
+    assert (("Lost", "Released") if controller else ("Bound", "Bound")) == told
+    assert controller == bool(events(c, "one", "ClaimLost"))
+
+
+# -- the others --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.checklist("141a")
+def test_one_function_at_the_end_misleads_preemption():
+    """Volumes are no predicate, so a pod is evicted where the preemptor cannot run; with a predicate none is."""
+    ends = {}
+    for rules in ("single_function", alternatives.preempting("design"), "upstream"):
+        c = scenario("evicted-in-vain", rules)
+        c.run(seconds=300)
+        ends[c.revision.name] = "pod/victim" in c, where(c, "app")
+    assert {"single_function": (False, [""]), "design + DefaultPreemption": (True, [""]), "upstream": (True, [""])} == ends
+
+
+@pytest.mark.checklist("141a")
+def test_one_function_at_the_end_takes_the_best_node_with_volumes():
+    """It is no worse at choosing: the best node without a disk is passed over, and the pod runs where there is one."""
+    c = scenario("disk-on-the-small-node", "single_function")
+    c.run()
+    assert (["small"], "Running") == (where(c, "app"), c["pod/app"].status.phase)
+
+
+@pytest.mark.checklist("70")
+def test_a_quota_by_topology_knows_no_topology_yet():
+    """Asked on creation, when a delayed claim has no zone, it lets all pass; a claim whose volume is known it refuses."""
+    full = f"{ZONE}=a"
+    c = cluster(node("a1", "a"), storage_class(), volume("disk", zone="a"),
+                revision=alternatives.quota_by_topology(hard={full: 1}))
+    c.apply(*(claim(f"data-{n}") for n in range(3)), *(pod(f"app-{n}", f"data-{n}") for n in range(3)))
+    c.run(seconds=60)
+    assert ["a1"] * 3 == where(c, "app-0", "app-1", "app-2")
+    said = refusal(c.apply, claim("known", volumeName="disk"))
+    assert f"exceeded quota: topology, requested: volumes.{full}=1, used: volumes.{full}=3, limited: volumes.{full}=1" in said
+
+
+def group(knows_first, *running):
+    """Three zones, pods of the group in some of them, and a pod that belongs to it."""
+    made = [node(f"{zone}1", zone) for zone in "abc"]
+    made += [pod(f"old-{n}", labels={"app": "foo"}, running_on=f"{zone}1") for n, zone in enumerate(running)]
+    c = cluster(*made, revision=alternatives.spread_by_affinity_terms(knows_first=knows_first))
+    c.apply(pod("app", labels={"app": "foo"}, topologySpreadConstraints=[spread(app="foo")]))
+    c.run(seconds=30)
+    return where(c, "app")[0]
+
+
+@pytest.mark.checklist("221")
+def test_option_1_needs_a_pod_before_the_first():
+    """With an affinity term in the constraint no first pod fits anywhere, if none may be first; later ones stay together."""
+    assert "" == group(knows_first=False)
+    assert "" != group(knows_first=True)
+    assert "b1" == group(True, "a", "a", "b")
+    assert "a1" == group(True, "a")
+
+
+@pytest.mark.checklist("222")
+def test_spreading_inside_affinity_only_filters():
+    """Where even nodes are too full there is no next best: a soft constraint is as hard as any."""
+    inside, beside = (scenario("a-zone-is-closed", rules) for rules in ("spread_inside_affinity", "design"))
+    for c in (inside, beside):
+        c.run()
+    assert [""] == where(inside, "web-2")
+    assert [""] != where(beside, "web-2")
+    assert "node(s) didn't match pod topology spread constraints" in inside["pod/web-2"].status.condition("PodScheduled").message
+
+
+@pytest.mark.checklist("248", "241")
+def test_without_a_gate_update_and_scheduling_race():
+    """If ungated pods could be narrowed, some order places the pod elsewhere first; behind a gate no order does."""
+    change = {"spec": {"nodeSelector": {ZONE: "b"}, "schedulingGates": None}}
+    narrows = UserAct("a controller narrows and lifts the gate", (patch("pod/app", change),))
+    experiment = alternatives.experiment("lax_updates")
+    found = {}
+    for gates in ((), ("example.com/queue",)):
+        c = cluster(node("node-a", "a", cpu="32"), node("node-b", "b"), pod("app", gates=gates), revision="lax_updates")
+        result = explore(c, goal=lambda objects: not experiment.fails(objects), faults=[narrows], progress=False)
+        assert result.counterexample or result.exhausted
+        found[gates] = bool(result)
+    assert {(): True, ("example.com/queue",): False} == found

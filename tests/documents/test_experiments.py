@@ -9,15 +9,11 @@ from manifests import HOST, ZONE, apart, claim, node, pod, spread, storage_class
 
 import kvolsched
 from kvolsched import volumes
-from kvolsched.admission import AdmissionPlugin
-from kvolsched.admission.plugins import deny_forbidden
 from kvolsched.api.kinds.meta import evolve_parts
 from kvolsched.api.kinds.selector import NodeSelectorTerm
 from kvolsched.revision import revision_named
 from kvolsched.scheduler.columns.snapshot import Snapshot
 from kvolsched.scheduler.framework.judgement import judge
-from kvolsched.scheduler.framework.verdict import SKIP
-from kvolsched.scheduler.plugins.volume_binding import VolumeBinding
 from kvolsched.world.apiserver import key_of
 
 both = pytest.mark.parametrize("revision", ["design", "upstream"])
@@ -231,39 +227,6 @@ def test_pairs_grow_faster_than_values(count):
     assert len(ends) <= comb(count, 2)
 
 
-@pytest.mark.checklist("70")
-def test_a_quota_by_topology_knows_no_topology_yet():
-    """A quota is asked on creation, when a delayed claim has no zone: it lets all pass, and zone a ends above its limit."""
-    asked = []
-
-    def quota(_old, new, stored):
-        held = [pv for pv in stored.of_kind("PersistentVolume") if "a" in str(pv.spec.node_affinity)]
-        asked.append(len(held))
-        return new if not held else deny_forbidden(new, "exceeded quota: zone a holds its volume")
-
-    rules = revision_named("upstream")
-
-    class Quoted(type(rules)):
-        """Rules whose API server asks the quota."""
-
-        def server(self, denied=()):
-            """An API server with one admission plugin more."""
-            made = super().server(denied or {})
-            plugin = AdmissionPlugin("ResourceQuota", "PersistentVolumeClaim", ("create",), quota, refuses=True)
-            made.admit = attrs.evolve(made.admit, plugins=(*made.admit.plugins, plugin))
-            return made
-
-    rules = Quoted(**{field.name: getattr(rules, field.name) for field in attrs.fields(type(rules))})
-    c = cluster(node("a1", "a"), storage_class(), revision=rules)
-    for n in range(3):
-        c.apply(claim(f"data-{n}"))
-    for n in range(3):
-        c.apply(pod(f"app-{n}", f"data-{n}"))
-    c.run(seconds=60)
-    assert [0, 0, 0] == asked
-    assert 3 == len([pv for pv in c.objects("pv") if "a" in str(pv.spec.node_affinity)])
-
-
 @pytest.mark.checklist("63")
 def test_classes_that_say_zones_twice():
     """The plugin's own check refuses the class; without it the driver says the same and provisions nothing."""
@@ -280,38 +243,6 @@ def test_classes_that_say_zones_twice():
     unchecked.run(seconds=30)
     assert ("Pending", []) == (unchecked["pvc/data"].status.phase, unchecked.objects("pv"))
     assert words in events(unchecked, "data", "ProvisioningFailed")[0]
-
-
-@attrs.frozen
-class AtTheEnd(VolumeBinding):
-    """One function at the end: no node is filtered, the node that was chosen is asked."""
-
-    def prefilter(self, pod, seen):
-        """Nothing is asked before."""
-        return SKIP
-
-
-@pytest.mark.checklist("141a")
-def test_one_function_at_the_end_misleads_preemption():
-    """Asked at the end only, volumes are walked for one node; but a pod is evicted where the preemptor cannot run."""
-    low, high = ({"apiVersion": "scheduling.k8s.io/v1", "kind": "PriorityClass", "metadata": {"name": name}, "value": value}
-                 for name, value in (("low", 1), ("high", 100)))
-
-    def run(rules):
-        c = cluster(low, high, node("n1", cpu="1"), node("n2", cpu="1", unschedulable=True), storage_class(),
-                    volume("disk", "10Gi", "late", {HOST: ["n2"]}, bound="data"), claim("data", bound="disk"),
-                    pod("victim", running_on="n1", cpu="900m", priority=1, priorityClassName="low"), revision=rules)
-        c.apply(pod("app", "data", cpu="500m", priorityClassName="high"))
-        c.run(seconds=120)
-        return "pod/victim" in c, where(c, "app")
-
-    rules = revision_named("upstream")
-    late = AtTheEnd()
-    plugins = tuple(attrs.evolve(each, plugin=late) if each.name == "VolumeBinding" else each
-                    for each in rules.profile.plugins)
-    at_the_end = attrs.evolve(rules, profile=attrs.evolve(rules.profile, plugins=plugins))
-    assert (True, [""]) == run(rules)
-    assert not run(at_the_end)[0]
 
 
 # -- S2 and S3: gates --------------------------------------------------------------------------------------------------

@@ -316,50 +316,6 @@ def test_pod_affinity_still_says_what_spreading_cannot(revision):
                 assert fit != asked(cluster(*made, revision=revision), *wanted)
 
 
-def grouped(skew, key, **labels):
-    """Option 1 as a rule of one's own: a required affinity term, and evenness among the domains that it leaves."""
-    def rule(_pod, judged, seen):
-        held = {}
-        for each in seen.all_nodes():
-            value = each.metadata.labels.get(key)
-            held[value] = held.get(value, 0) + sum(
-                all(other.metadata.labels.get(k) == v for k, v in labels.items())
-                for other in seen.pods_on(each.metadata.name))
-        group = {value: count for value, count in held.items() if count}
-        value = judged.metadata.labels.get(key)
-        if value not in group:
-            return "no pod of the group in this domain"
-        return group[value] + 1 - min(group.values()) <= skew or "ahead of the other domains"
-    return rule
-
-
-@pytest.mark.checklist("221")
-def test_option_1_needs_a_pod_before_the_first():
-    """With a required affinity term inside the constraint no first pod fits anywhere; with a selector every node does."""
-    first = zonal(0, 0).with_plugin(grouped(1, ZONE, **FOO), name="Option1")
-    assert [] == asked(first)
-    assert "no pod of the group in this domain" in message(first, "app")
-    assert ["a1", "b1"] == asked(zonal(0, 0), spread(**FOO))
-    later = zonal(2, 1, 0).with_plugin(grouped(1, ZONE, **FOO), name="Option1")
-    assert ["b1"] == asked(later)
-
-
-@pytest.mark.checklist("222")
-def test_spreading_inside_affinity_would_only_filter():
-    """Spreading as a part of affinity is a predicate: where every node is too full it has no next best to say."""
-    def even(_pod, judged, seen):
-        held = {each.metadata.name: len(seen.pods_on(each.metadata.name)) for each in seen.all_nodes()
-                if not each.spec.taints}
-        return held[judged.metadata.name] + 1 - min(held.values()) <= 1 if judged.metadata.name in held else False
-
-    inside = zonal(2, 1, 0, closed="c").with_plugin(even, name="EvenInAffinity")
-    assert ["b1"] == asked(inside)
-    assert {} == scores(inside, "app", "EvenInAffinity")
-    beside = zonal(2, 1, 0, closed="c")
-    assert ["a1", "b1"] == asked(beside, spread(soft=True, **FOO))
-    assert ["b1"] == where(beside, "app")
-
-
 # -- with volumes ------------------------------------------------------------------------------------------------------
 
 

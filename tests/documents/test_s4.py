@@ -3,16 +3,10 @@
 from itertools import chain, combinations
 
 import pytest
-from documents.clusters import QUIET, cluster, fits, merged, patch, reach, refusal, where
+from documents.clusters import cluster, fits, patch, reach, refusal, where
 from hypothesis import given
 from hypothesis import strategies as st
 from manifests import ZONE, claim, node, node_selector, pod, required, storage_class
-
-from kvolsched import Cluster
-from kvolsched.api.text import manifest
-from kvolsched.explore import UserAct, explore
-from kvolsched.revision import revision_named
-from kvolsched.world.apiserver import ApiServer, Write, key_for
 
 VM = "example.com/vm"
 NODES = [node("a1", "a", labels={VM: "spot"}), node("a2", "a", labels={VM: "demand"}),
@@ -212,46 +206,6 @@ def test_no_accepted_update_ever_widens(changes, revision):
 
 
 # -- stories -----------------------------------------------------------------------------------------------------------
-
-
-class Lax(type(revision_named("upstream"))):
-    """The rejected rule: any pod's node selector may change at any time."""
-
-    def server(self, denied=()):
-        """An API server that looks at no update of a pod."""
-        real = super().server(denied or {})
-        return ApiServer(
-            lambda verb, old, new, objects: new if verb == "update" and new.kind == "Pod"
-            else real.admit(verb, old, new, objects), real.subresources, real.permit)
-
-
-def lax():
-    """Today's rules with that API server."""
-    made = revision_named("upstream")
-    return Lax(**{field: getattr(made, field) for field in
-                  ("name", "profile", "flow", "binder", "provisioning", "zone_labels", "pops_backoff", "fine")})
-
-
-@pytest.mark.checklist("248")
-def test_without_a_gate_update_and_scheduling_race():
-    """If ungated pods could be narrowed, some order binds the pod elsewhere first; behind a gate no order does."""
-    def narrowed(objects):
-        old = objects[key_for("pod/app")]
-        change = {"spec": {"nodeSelector": {ZONE: "b"}, "schedulingGates": None}}
-        return Write("update", key_for("pod/app"), manifest.from_plain(merged(manifest.to_plain(old), change)))
-
-    def misplaced(objects):
-        placed = objects[key_for("pod/app")]
-        wanted, on = placed.spec.node_selector.get(ZONE), placed.spec.node_name
-        return bool(wanted and on) and not on.startswith(wanted)
-
-    found = {}
-    for gates in ((), ("g",)):
-        c = Cluster.from_manifests([NODES[0], NODES[2], pod("app", gates=gates)], revision=lax(), components=QUIET)
-        result = explore(c, until=misplaced, faults=[UserAct("the controller narrows", (narrowed,))], progress=False)
-        assert result.counterexample or result.exhausted
-        found[gates] = bool(result.counterexample)
-    assert {(): True, ("g",): False} == found
 
 
 @both

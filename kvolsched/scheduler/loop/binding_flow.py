@@ -60,11 +60,11 @@ class TwoPasses:
 
     def reserve(self, ctx: TurnContext, name: str, pod: Pod, node: str, found: FoundVolumes) -> str:
         """Assume the volumes and queue the pod for volume binding; if all are bound, assume the pod."""
-        cache = _cache(ctx)
+        cache = assume_cache(ctx)
         if binder.all_bound(pod, cache):
             if self.judges_again and (found.static or found.provision):
                 return self._judge_again(ctx, name, pod)
-            return _assume_and_bind(ctx, name, pod, node)
+            return assume_and_bind(ctx, name, pod, node)
         try:
             writes = binder.assume_pod_volumes(ctx, cache, found, node, self.options, writes_all=False)
         except CannotAssume as why:
@@ -147,9 +147,9 @@ class WaitInPreBind:
 
     def reserve(self, ctx: TurnContext, name: str, pod: Pod, node: str, found: FoundVolumes) -> str:
         """Assume the volumes and the pod, and start its binding cycle."""
-        cache = _cache(ctx)
+        cache = assume_cache(ctx)
         if binder.all_bound(pod, cache):
-            return _assume_and_bind(ctx, name, pod, node)
+            return assume_and_bind(ctx, name, pod, node)
         try:
             writes = binder.assume_pod_volumes(ctx, cache, found, node, self.options, writes_all=True)
         except CannotAssume as why:
@@ -257,7 +257,8 @@ class BindWorker:
         return more
 
 
-def _cache(ctx: TurnContext) -> AssumeCache:
+def assume_cache(ctx: TurnContext) -> AssumeCache:
+    """Return the scheduler's assume cache."""
     cache = ctx.views["cache"]
     assert isinstance(cache, AssumeCache)
     return cache
@@ -286,7 +287,7 @@ def _assume_pod(ctx: TurnContext, pod: Pod, node: str) -> None:
     assume(ctx, evolve_parts(pod, spec={"node_name": node}), key_of(pod))
 
 
-def _assume_and_bind(ctx: TurnContext, name: str, pod: Pod, node: str) -> str:
+def assume_and_bind(ctx: TurnContext, name: str, pod: Pod, node: str) -> str:
     """Assume a pod whose claims are all bound, and start its binding cycle."""
     _assume_pod(ctx, pod, node)
     _start_binding(ctx, name, BindingInProgress(pod, node, stage="bind", order=ctx.place))
@@ -361,4 +362,7 @@ def _claim_of(obj: Any) -> Key | None:
     return Key("PersistentVolumeClaim", reference.namespace, reference.name) if reference is not None else None
 
 
-__all__ = ["BINDING", "WORKER", "BindWorker", "Strategy", "TwoPasses", "WaitInPreBind", "named_volume", "pod_claims"]
+__all__ = [
+    "BINDING", "WORKER", "BindWorker", "Strategy", "TwoPasses", "WaitInPreBind", "assume_and_bind", "assume_cache",
+    "named_volume", "pod_claims",
+]

@@ -151,7 +151,7 @@ class SchedulingPass:
         judgement = judge(pod, cache.snapshot, self.profile)
         last: PassNote | None = ctx.note("pass", name)
         number = last.number + 1 if last is not None else 1
-        node = select_host(ctx, name, judgement, number) if judgement.any_feasible else ""
+        node = self.choose(ctx, name, judgement, number)
         size, fit = cache.snapshot.size, len(judgement.rows)
         ctx.remember("pass", name, PassNote(number, ctx.place, node, judgement.fingerprint.hex(), fit, size))
         judged = f"Scheduler judges {pod.metadata.name}, pass {number}: "
@@ -170,6 +170,10 @@ class SchedulingPass:
             return True
         self._reserve(ctx, name, pod, node, found)
         return False
+
+    def choose(self, ctx: TurnContext, name: str, judgement: Judgement, number: int) -> str:
+        """Return the node for a pod, "" for none: the best of those that fit."""
+        return select_host(ctx, name, judgement, number) if judgement.any_feasible else ""
 
     def _reserve(self, ctx: TurnContext, name: str, pod: Pod, node: str, found: FoundVolumes) -> None:
         """Call Reserve of the flow and say what it has assumed."""
