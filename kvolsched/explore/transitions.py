@@ -6,7 +6,7 @@ and the replay execute transitions by one code, so a trace that was found can be
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import attrs
@@ -41,6 +41,13 @@ class Crash:
         return f"{self.component} crashes, {_times_text(self.times)}"
 
 
+ActWrite = Write | Callable[[Mapping[Key, Any]], Write | None]
+
+
+def _as_tuple(writes: Iterable[ActWrite]) -> tuple[ActWrite, ...]:
+    return tuple(writes)
+
+
 @attrs.frozen
 class UserAct:
     """A fault: a user makes these writes in their order, each at any moment or never.
@@ -50,7 +57,7 @@ class UserAct:
     """
 
     words: str
-    writes: tuple[Write | Callable[[Mapping[Key, Any]], Write | None], ...] = attrs.field(converter=tuple)
+    writes: tuple[ActWrite, ...] = attrs.field(converter=_as_tuple)
     component: str = "user"
 
     @property
