@@ -282,14 +282,18 @@ def spread_index(claim: str, among: int) -> int:
 
 
 def keys_in_use(allowed: Iterable[TopologySelectorTerm], nodes: Iterable[Node], keys: Sequence[str]) -> tuple[str, ...]:
-    """Return a driver's keys in the spelling that class or nodes use, and the keys that the class adds."""
+    """Return a driver's keys in the spelling that class or nodes use, and the keys that the class adds.
+
+    A key that neither uses is left out if the class names others: the driver's keys are only assumed.
+    """
     named = [part.key for term in allowed for part in term.match_label_expressions]
     labelled = {key for node in nodes for key in node.metadata.labels}
     found = []
     for key in keys:
         spellings = ZONE_LABELS if key in ZONE_LABELS else (key,)
         used = [text for text in spellings if text in named] or [text for text in spellings if text in labelled]
-        found.append(used[0] if used else key)
+        if used or not named:
+            found.append(used[0] if used else key)
     return tuple(dict.fromkeys(found + [key for key in named if key not in ZONE_LABELS or key in found]))
 
 
