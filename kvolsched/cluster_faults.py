@@ -8,7 +8,7 @@ from .results import Step
 
 
 class ClusterFaults(ClusterActs):
-    """The core with faults of nodes."""
+    """The core with faults of nodes and delays of components."""
 
     def stop_nodes(self, *which: str) -> Step:
         """Let the kubelets of nodes answer nobody, as after a power cut; `start_nodes` and `back` undo it.
@@ -49,4 +49,28 @@ class ClusterFaults(ClusterActs):
         ()
         """
         node_faults.start(self.world, which)
+        return self.last_step
+
+    def delay(self, component: str, seconds: float) -> Step:
+        """Delay a component: for some seconds it sees nothing and does nothing, as after a pause of its process.
+
+        Args:
+            component: its name, as people see it ("PV controller") or as Kubernetes identifies it.
+            seconds: how long.
+
+        Raises:
+            LookupError: there is no such component.
+            ValueError: the time is not positive.
+
+        >>> from kvolsched import scenario
+        >>> c = scenario("zonal-example")
+        >>> c.delay("scheduler", 5)
+        step 1, t=0 s: kube-scheduler is delayed by 5 s: it sees nothing and does nothing.
+        >>> c.run("pod/my-pod scheduled").steps[-1].time > 5
+        True
+        """
+        name = self._component(component)
+        if not seconds > 0:
+            raise ValueError(f"delay of {name}: seconds: {seconds:g}: must be greater than 0")
+        self.world.delay(name, seconds)
         return self.last_step

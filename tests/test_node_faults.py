@@ -198,3 +198,60 @@ def test_nodes_that_are_not_there_are_one_sentence(running, which, message):
     with pytest.raises((KeyError, ValueError), match=message):
         running.stop_nodes(*which)
     assert before == running.digest()
+
+
+# -- delays ---------------------------------------------------------------------------------------------------------
+
+
+def test_a_delayed_component_sees_and_does_nothing():
+    """Others act meanwhile; the component goes on when the delay is over, and its lag is part of the digest."""
+    c = scenario("zonal-example")
+    before = c.digest()
+    c.delay("PV controller", 5)
+    assert before != c.digest()
+    assert not c.step("PV controller")
+    assert {"persistent-volume-binder"}.isdisjoint(turn.component for turn in c.next)
+    steps = [step for step in c.run() if any(turn.component == "persistent-volume-binder" for turn in step.turns)]
+    assert 5.0 == steps[0].time
+    c.goto(0)
+    assert before == c.digest()
+
+
+def test_a_delay_that_is_over_leaves_no_trace():
+    """After its end a delayed cluster that did the same has the digest of one that was not delayed."""
+    delayed, plain = scenario("zonal-example"), scenario("zonal-example")
+    for c in (delayed, plain):
+        c.run()
+    delayed.delay("scheduler", 5)
+    delayed.run()
+    assert 7.0 == delayed.now
+    assert plain.digest() == delayed.digest()
+
+
+def test_a_delayed_component_with_work_to_wake_up_for_waits_on():
+    """A wake-up that is due while its component is delayed rings when the delay is over."""
+    c = scenario("zonal-example")
+    driver = c.objects("storageclasses")[0].provisioner
+    c.run(until=lambda c: c.world.processes[driver].wake_ups.items)
+    c.delay("provisioner", 30)
+    c.run("pvc/my-pvc Bound")
+    assert 30.0 <= c.now < 31.0
+
+
+def test_the_search_waits_for_a_delayed_component():
+    """The explorer lets time pass until the component is back, and finds the goal reachable."""
+    c = scenario("zonal-example")
+    c.delay("scheduler", 5)
+    assert c.explore(progress=False).exhausted
+
+
+@pytest.mark.parametrize(("component", "seconds", "message"), [
+    ("PV contoller", 5, "no component is called 'PV contoller'; there are: .*did you mean PV controller"),
+    ("scheduler", 0, "delay of kube-scheduler: seconds: 0: must be greater than 0"),
+])  # fmt: skip
+def test_a_delay_that_makes_no_sense_is_refused(component, seconds, message):
+    """An unknown component or no time is one sentence."""
+    c = scenario("zonal-example")
+    with pytest.raises((LookupError, ValueError), match=message):
+        c.delay(component, seconds)
+    assert 0 == c.world.known_steps

@@ -14,7 +14,7 @@ import attrs
 from kvolsched.world.apiserver import CLOCK, CommittedWrite, Write
 from kvolsched.world.component import Actor, Process, TurnContext
 from kvolsched.world.log import Key, Note
-from kvolsched.world.outage import API_SERVER, api_server_returns, is_out
+from kvolsched.world.outage import API_SERVER, first_return, is_out
 from kvolsched.world.simulation import Simulation
 
 
@@ -146,7 +146,7 @@ class TransitionSystem:
         found: list[Transition] = []
         sees = not is_out(self.sim.log.notes, API_SERVER)
         for process in self.processes:
-            if not process.watching:
+            if not process.watching or self.sim.is_delayed(process):
                 continue
             name = process.name
             if process.pending and sees and self.lag == "ordered":
@@ -168,7 +168,7 @@ class TransitionSystem:
             Transition("ring", process.name, cause=name)
             for process in self.processes
             for name, wake in sorted(process.wake_ups.items.items())
-            if wake.periodic
+            if wake.periodic and not self.sim.is_delayed(process)
         ]
 
     def possible_faults(self, fault_counts: FaultCounts) -> Iterator[Transition]:
@@ -193,9 +193,10 @@ class TransitionSystem:
 
     def _next_wake(self) -> float | None:
         """Return the time of the next wake-up that is not periodic, or of the API server's return, or None."""
-        wakes = (wake for process in self.processes for wake in process.wake_ups.items.values())
+        acting = (process for process in self.processes if not self.sim.is_delayed(process))
+        wakes = (wake for process in acting for wake in process.wake_ups.items.values())
         times = [wake.at for wake in wakes if not wake.periodic]
-        returns = api_server_returns(self.sim.log.notes)
+        returns = first_return(self.sim.log.notes, self.sim.processes)
         return min(times if returns is None else [*times, returns], default=None)
 
     def _wakes(self, process: Process) -> list[str]:
@@ -270,6 +271,8 @@ class TransitionSystem:
 
     def _reconcile_idly(self, process: Process) -> None:
         """Run the turns of a component that change only its work queue."""
+        if self.sim.is_delayed(process):
+            return
         for actor in process.component.actors:
             for _, cause in actor.ready_causes(TurnContext(self.sim, process, actor), every=True):
                 # Whether a turn is idle depends on its component's local state, so it is tried once per local state.

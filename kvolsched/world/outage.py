@@ -1,12 +1,13 @@
 """Outages: for some time the API server, or a webhook that it calls, answers nobody.
 
 One note of the world holds all of them; each ends when the clock reaches its end. While the API server is out, its
-clients' writes fail and their watches bring nothing.
+clients' writes fail and their watches bring nothing. A component can be out as well: it is delayed, sees nothing and
+does nothing.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 import attrs
@@ -38,14 +39,15 @@ class Outage:
 
 def is_out(notes: Mapping[Note, Any], server: str) -> bool:
     """Return whether a server is out."""
-    outages: tuple[Outage, ...] = notes.get(OUTAGES, ())
-    return any(outage.server == server for outage in outages)
+    outages: tuple[Outage, ...] | None = notes.get(OUTAGES)
+    return outages is not None and any(outage.server == server for outage in outages)
 
 
-def api_server_returns(notes: Mapping[Note, Any]) -> float | None:
-    """Return when the API server's outage ends; None if there is none."""
+def first_return(notes: Mapping[Note, Any], names: Collection[str]) -> float | None:
+    """Return when the API server or one of these components is back, the first of them; None if none is out."""
     outages: tuple[Outage, ...] = notes.get(OUTAGES, ())
-    return next((outage.until for outage in outages if outage.server == API_SERVER), None)
+    ends = (outage.until for outage in outages if outage.server == API_SERVER or outage.server in names)
+    return min(ends, default=None)
 
 
 def begin_outage(log: Log, server: str, until: float) -> None:

@@ -147,6 +147,10 @@ class Runtime:
                 return RefusedWrite(write, reason, message)
         return self.server.commit(self.log, write, component)
 
+    def is_delayed(self, process: Process) -> bool:
+        """Return whether a component is delayed: it sees nothing and does nothing."""
+        return is_out(self.log.notes, process.name)
+
     def request_time(self, write: Write) -> float:
         """Return how many seconds a write waits for its answer from the API server."""
         return 0.0 if is_out(self.log.notes, API_SERVER) else self.server.waiting_time(write, self.log)
@@ -176,7 +180,7 @@ class Runtime:
 
         While the API server is out, watches bring nothing.
         """
-        if not process.pending or is_out(self.log.notes, API_SERVER):
+        if not process.pending or is_out(self.log.notes, API_SERVER) or self.is_delayed(process):
             return False
         delivered = []
         for kind in process.cursors if kinds is None else kinds:
@@ -203,7 +207,7 @@ class Runtime:
     def due_wake_ups(self, process: Process) -> list[str]:
         """Return the names of a component's wake-ups whose time has come, in order."""
         wakes = process.wake_ups.items
-        if not wakes:
+        if not wakes or self.is_delayed(process):
             return []
         now = self.now
         return [name for _, _, name in sorted((w.at, w.order, n) for n, w in wakes.items() if w.at <= now)]

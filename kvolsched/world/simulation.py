@@ -18,7 +18,7 @@ from .checkpoint import Checkpoint
 from .component import Actor, Component, Process, TurnContext
 from .history import Branch, History, StepTransaction, Turn
 from .log import Log, Note
-from .outage import API_SERVER, api_server_returns, begin_outage, is_out
+from .outage import API_SERVER, begin_outage, first_return, is_out
 from .runtime import Runtime
 
 
@@ -85,8 +85,9 @@ class Simulation(Runtime):
 
         Without a limit, idle periodic wake-ups alone are none. With one, there is none after it.
         """
-        wake_ups = [wake_up for process in self.processes.values() for wake_up in process.wake_ups.items.values()]
-        ends = api_server_returns(self.log.notes)
+        acting = (process for process in self.processes.values() if not self.is_delayed(process))
+        wake_ups = [wake_up for process in acting for wake_up in process.wake_ups.items.values()]
+        ends = first_return(self.log.notes, self.processes)
         idle = ends is None and all(wake_up.periodic for wake_up in wake_ups)
         if limit is None and idle and not any(map(self._needs_poll, self.processes.values())):
             return False
@@ -124,7 +125,7 @@ class Simulation(Runtime):
         """Return the component whose oldest task lies furthest back in the log, or None."""
         found: tuple[int, Process] | None = None
         for process in self.processes.values():
-            if not process.watching:
+            if not process.watching or self.is_delayed(process):
                 continue
             oldest = self._oldest_task(process)
             if oldest is not None and (found is None or oldest < found[0]):
@@ -138,7 +139,7 @@ class Simulation(Runtime):
                 self.deliver(process)
                 self.fire_due_wake_ups(process)
             found = [NextTurn(process.name, actor.name, cause, order) for process in self.processes.values()
-                     for actor in process.component.actors
+                     for actor in (() if self.is_delayed(process) else process.component.actors)
                      for order, cause in actor.ready_causes(TurnContext(self, process, actor), every=True)]
             trial.drop()
         return found
@@ -156,7 +157,7 @@ class Simulation(Runtime):
                 self.deliver(process)
                 self.fire_due_wake_ups(process)
             for process in self.processes.values():
-                for actor in process.component.actors:
+                for actor in () if self.is_delayed(process) else process.component.actors:
                     for _, cause in actor.ready_causes(TurnContext(self, process, actor), every=True):
                         start = self.log.place
                         trials.append(self.turn(process, actor, cause, see=False))
@@ -180,7 +181,7 @@ class Simulation(Runtime):
         if see:
             self.deliver(process)
             self.fire_due_wake_ups(process)
-        chosen = self._choose(process, actor, cause)
+        chosen = None if self.is_delayed(process) else self._choose(process, actor, cause)
         if chosen is None:
             return self.actorless_turn(start, process.name, quiet=True)
         ctx, goes_on = self.act(process, *chosen)
@@ -368,6 +369,14 @@ class Simulation(Runtime):
             start = self.log.place
             begin_outage(self.log, server, self.now + seconds)
             step.add(self.actorless_turn(start, "world", f"{server} is out for {seconds:g} s", "outage"))
+
+    def delay(self, component: str, seconds: float) -> None:
+        """Delay a component: for some seconds it sees nothing and does nothing."""
+        with self.transaction() as step:
+            start = self.log.place
+            begin_outage(self.log, component, self.now + seconds)
+            words = f"{component} is delayed by {seconds:g} s: it sees nothing and does nothing"
+            step.add(self.actorless_turn(start, component, words, "delay"))
 
     # -- moving through history -------------------------------------------------------------------------------
 
