@@ -71,7 +71,7 @@ MAY_IMPORT = {  # room -> the other rooms it may import
     "scenario": FACE | {"templates"},
     "conform": FACE,
     "alternatives": FACE | {"scenario"},
-    "experiments": FACE | {"scenario"},
+    "experiments": FACE | {"make", "scenario"},
     "exercise": FACE,
     "queueing": FACE,
     "bench": FACE | {"scenario"},

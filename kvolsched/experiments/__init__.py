@@ -4,9 +4,18 @@ Each function makes its clusters by the public face, runs them, and returns rows
 """
 
 from .gates_by_process import GateOutcomes, GateRow, GateTable, gates
+from .pod_affinity import (
+    AffinityRow,
+    AffinityTable,
+    AntiAffinityRun,
+    AntiAffinityRuns,
+    affinity_as_spreading,
+    anti_affinity,
+)
 from .storage_capacity import CapacityRun, CapacityRuns, NodeCount, capacity, compare_capacity
 
 __all__ = [
-    "CapacityRun", "CapacityRuns", "GateOutcomes", "GateRow", "GateTable", "NodeCount", "capacity", "compare_capacity",
-    "gates"
-]
+    "AffinityRow", "AffinityTable", "AntiAffinityRun", "AntiAffinityRuns", "CapacityRun", "CapacityRuns",
+    "GateOutcomes", "GateRow", "GateTable", "NodeCount", "affinity_as_spreading", "anti_affinity", "capacity",
+    "compare_capacity", "gates",
+]  # fmt: skip

@@ -3,13 +3,11 @@
 import attrs
 import pytest
 from documents.clusters import QUIET, cluster, message, patch, reach, refusal, where
-from manifests import HOST, RACK, ZONE, apart, claim, csi_node, node, pod, spread, storage_class, volume
+from manifests import HOST, RACK, ZONE, claim, csi_node, node, pod, storage_class, volume
 
 from kvolsched.api.text import manifest
-from kvolsched.explain import judge_last_pass
 from kvolsched.explore import UserAct, explore
 from kvolsched.revision import revision_named
-from kvolsched.scheduler.columns.pod_counts import AffinityTerm
 from kvolsched.scheduler.framework.verdict import Code, Reject
 from kvolsched.scheduler.plugins.volume_binding import VolumeBinding
 from kvolsched.world.apiserver import Write, key_for
@@ -121,28 +119,6 @@ def test_the_documents_indicator_counts_nothing():
     assert {("PATCH", 200): 1, ("PATCH", 422): 2} == updates.count(by=("verb", "code"))
     assert 0 == len(c.requests(resource="pods", verb="UPDATE")) + len(c.requests(resource="pods", code=400))
     assert {"free", "gated"} == {row.name for row in c.requests(code=422)}
-
-
-@pytest.mark.checklist("226")
-def test_what_anti_affinity_in_any_domain_has_to_look_at(monkeypatch):
-    """Apart in zones asks the terms of all pods in each node's zone; apart on nodes, beside spreading, of one node's."""
-    made = [node(f"{zone}{n:02}", zone) for zone in "abcde" for n in range(20)]
-    asked = []
-    real = AffinityTerm.meets
-    monkeypatch.setattr(AffinityTerm, "meets", lambda term, *args: asked.append(term) or real(term, *args))
-    work = {}
-    for word, key, spec in (("zones", ZONE, {}), ("hosts", HOST, {"topologySpreadConstraints": [spread(**FOO)]})):
-        others = [pod(f"p{each['metadata']['name']}", running_on=each["metadata"]["name"], affinity=apart(key, app="bar"))
-                  for each in made]
-        c = cluster(*made, *others, revision="upstream")
-        c.apply(pod("app", labels=FOO, affinity=apart(key, **FOO), **spec))
-        c.run("pod/app scheduled", seconds=30)
-        plugin, seen = c.revision.profile.plugin("InterPodAffinity"), judge_last_pass(c, key_for("pod/app")).judgement.seen
-        asked.clear()
-        for each in seen.all_nodes():
-            assert plugin.rule(c["pod/app"], each, seen)
-        work[word] = len(asked)
-    assert 20 * work["hosts"] == work["zones"]
 
 
 # -- packaging ---------------------------------------------------------------------------------------------------------
