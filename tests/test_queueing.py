@@ -5,6 +5,7 @@ from documents.clusters import QUIET, cluster, events, refusal, where
 from manifests import ZONE, node, pod
 
 from kvolsched import Cluster
+from kvolsched.alternatives import lax_updates
 from kvolsched.explore import Crash
 from kvolsched.queueing import (
     GATE,
@@ -125,6 +126,17 @@ def test_kubernetes_refuses_to_narrow_a_pod_without_a_gate():
 
 
 @pytest.mark.checklist("248")
+def test_without_a_gate_update_and_scheduling_race():
+    """If ungated pods could be narrowed, some order places one elsewhere first; behind a gate no order does."""
+    race = racing(narrow({ZONE: "b"}), *work(0), rules=lax_updates(), gated=False)
+    found = race.explore(until=misplaced, progress=False)
+    assert found
+    assert "condition holds" in repr(found)
+    gated = racing(quota({"b": 1}, ZONE), *work(0), rules=lax_updates()).explore(until=misplaced, progress=False)
+    assert (False, True) == (bool(gated), gated.exhausted)
+
+
+@pytest.mark.checklist("248")
 def test_every_order_behind_a_gate_places_the_pod_where_it_was_told():
     """Narrowed in one call or in two, with crashes of the controller: no order misplaces a pod or exceeds the quota."""
     for calls in (1, 2):
@@ -175,6 +187,16 @@ def test_a_policy_that_looks_at_creation_alone_keeps_its_verdict(revision):
             assert {*row.after} <= {"a1", "b1"}
         else:
             assert row.witness.name in {"a2", "b2"}
+
+
+@pytest.mark.checklist("249")
+def test_lax_updates_would_void_the_policys_verdict():
+    """If any update were taken, a pod that was admitted for spot machines ends on another, and nobody asks the policy."""
+    c = under_policy(lax_updates())
+    assert c.may("pod/work-0", *CHANGES).allowed
+    c.patch("pod/work-0", {"spec": {"nodeSelector": {MACHINE: "demand"}, "schedulingGates": None}})
+    c.run("pod/work-0 Running")
+    assert where(c, "work-0")[0] in {"a2", "b2"}
 
 
 @both
