@@ -18,11 +18,16 @@ from .api.kinds.kind import KINDS, KINDS_BY_NAME, find_kind
 from .api.text import dump_checks, manifest
 from .api.text.python_gc import infrequent_gc
 from .component_names import COMPONENT_NAMES, find_component
+from .controllers import kubelet
 from .results import ApplyRefused, CommandResult, PossibleTurns, Run, Step
-from .revision import Revision, revision_named
+from .revision import NOT_DRIVERS, Revision, denied_by, revision_named
+from .rule_settings import IN_TREE, MANAGER
+from .scheduler.loop.scheduling_cycle import SCHEDULER
 from .world.apiserver import EPOCH, ORIGIN, RefusedWrite, Write, key_for, key_of, moment, ref, uid_of
+from .world.component import WORLD, Component
 from .world.history import Turn
 from .world.log import Key
+from .world.rules import EVERYBODY, RULES, RuleSet, running_rules, stopped
 from .world.simulation import Simulation
 
 USER = "user"
@@ -49,10 +54,12 @@ class ClusterCore:
         components: Mapping[str, Mapping[str, Any]] | None = None,
         name: str = "",
     ) -> None:
-        self.revision = revision_named(revision)
+        self.first_rules = revision_named(revision)
+        self.rule_sets: dict[str, Revision] = {}  # by name; what components run after an upgrade, shared by forks
         self.name = name
         self.components = dict(components or {})
-        self.world: Simulation = self.revision.simulation(seed=seed, components=self.components)
+        self.drivers: tuple[str, ...] = ()  # of the classes that were loaded or applied
+        self.world: Simulation = self.first_rules.simulation(seed=seed, components=self.components)
         self.loaded_manifests: manifest.Manifests | None = None
 
     @classmethod
@@ -91,10 +98,69 @@ class ClusterCore:
             log.write(key, attrs.evolve(filled, metadata=meta))
             if key.kind == "StorageClass":
                 classes[filled.provisioner] = {}
-        added = self.revision.provisioners(sorted(classes), self.components)
-        if added:
-            self.world.add_components(added)
+        self._add_provisioners(classes)
         self.world.reset_history()
+
+    def _add_provisioners(self, names: Iterable[str]) -> None:
+        """Add a component for each driver that has none yet, under every set of rules."""
+        wanted = sorted(set(names) - set(self.world.processes))
+        self.drivers = tuple(sorted({*self.drivers, *wanted}))
+        for label, rules in self.rule_sets.items():
+            for component in rules.provisioners(wanted, self.components):
+                self.world.rule_sets[label].components[component.name] = component
+        if added := self.first_rules.provisioners(wanted, self.components):
+            self.world.add_components(added)
+
+    # -- rules --------------------------------------------------------------------------------------------------
+
+    @property
+    def revision(self) -> Revision:
+        """The rules that the scheduler runs now (after an upgrade, other components may run others: `rules_of`)."""
+        return self.rules_of(SCHEDULER)
+
+    def rules_of(self, component: str) -> Revision:
+        """Return the rules that a component, or "kube-apiserver", runs now; of several masters those of the leader."""
+        running = running_rules(self.world.log.notes, component)
+        return self.first_rules if running is None else self.rule_sets[running.leading]
+
+    def keep_rules(self, label: str, rules: Revision) -> None:
+        """Keep rules under a name, with what they make of each component, so that components may run them."""
+        if label not in self.rule_sets:
+            first = self.first_rules.simulation(components=self.components).components
+            made: dict[str, Component | None] = dict.fromkeys(component.name for component in first)
+            made |= {each.name: each for each in rules.simulation(components=self.components).components}
+            made.pop(USER)
+            self.rule_sets[label] = rules
+            self.world.rule_sets[label] = RuleSet(made, rules.server(denied_by(self.components)))
+        made = self.world.rule_sets[label].components
+        missing = [name for name in self.drivers if name not in made]
+        made |= {each.name: each for each in rules.provisioners(missing, self.components)}
+        if new := sorted(name for name in made if name not in self.world.processes):
+            self.world.add_components([stopped(name) for name in new])
+
+    def controllers(self) -> list[str]:
+        """Return the components of kube-controller-manager, with the provisioners inside it."""
+        others = {USER, SCHEDULER, kubelet.NAME, *(name for name in self.all_drivers() if not name.startswith(IN_TREE))}
+        made = {name for rules in self.world.rule_sets.values() for name in rules.components}
+        return [name for name in self.world.processes if name in made and name not in others]
+
+    def all_drivers(self) -> set[str]:
+        """Return the names of the components that are drivers."""
+        return {*self.drivers, *(set(self.components) - NOT_DRIVERS)}
+
+    def rules_in_words(self) -> str:
+        """Return the names of all rules that components run: `upstream; kube-scheduler: design`."""
+        notes = {note.name: found for note, found in self.world.log.notes.items() if note[:2] == (WORLD, RULES)}
+        everybody = notes.pop(EVERYBODY, None)
+        controllers = self.controllers()
+        if controllers and len({notes.get(name) for name in controllers}) == 1 and controllers[0] in notes:
+            notes[MANAGER] = notes[controllers[0]]
+            notes = {name: running for name, running in notes.items() if name not in controllers}
+        words = [self.first_rules.name if everybody is None else everybody.leading]
+        for component, running in sorted(notes.items()):
+            leads = f" ({running.leading} leads)" if running.elects else ""
+            words.append(f"{component}: {' and '.join(running.names)}{leads}")
+        return "; ".join(words)
 
     # -- acts of the user ----------------------------------------------------------------------------------------
 
@@ -117,9 +183,7 @@ class ClusterCore:
             outcomes = self.world.perform(USER, writes, words, atomic=True)
         if refusals := [outcome for outcome in outcomes if isinstance(outcome, RefusedWrite)]:
             raise ApplyRefused(refusals)
-        known, classes = self.world.processes, [obj.provisioner for obj in read.objects if obj.kind == "StorageClass"]
-        if missing := [c for c in self.revision.provisioners(classes, self.components) if c.name not in known]:
-            self.world.add_components(missing)
+        self._add_provisioners(obj.provisioner for obj in read.objects if obj.kind == "StorageClass")
         lines = (f"{KINDS_BY_NAME[key.kind].singular}/{key.name} {word}" for key, word in results.items())
         return CommandResult((*lines, *user_commands.skipped_objects(read)))
 
@@ -341,7 +405,7 @@ class ClusterCore:
         plural = {kind: "es" if kind.name.endswith("s") else "s" for kind in count}
         counts = ", ".join(f"{n} {kind.name}{plural[kind] if n != 1 else ''}" for kind, n in count.items() if n)
         where = f"step {self.world.step_number} of {self.world.known_steps}, t={self.world.now:g} s"
-        return f"Cluster {self.name or '(unnamed)'}, rules {self.revision.name}: {counts or 'no objects'}; {where}"
+        return f"Cluster {self.name or '(unnamed)'}, rules {self.rules_in_words()}: {counts or 'no objects'}; {where}"
 
 
 def condition(until: str | Callable[[AnyCluster], bool] | None) -> Callable[[AnyCluster], bool] | None:

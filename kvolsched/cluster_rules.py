@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any, Self
 
+from . import upgrades
 from .admission import webhook
 from .cluster_faults import ClusterFaults
 from .component_names import COMPONENT_NAMES
@@ -16,6 +17,8 @@ from .pools import set_pool
 from .results import CommandResult, Step
 from .revision import denied_by
 from .scheduler.framework.custom_plugin import custom_plugin
+from .scheduler.loop.scheduling_cycle import SCHEDULER
+from .upgrades import Rules
 from .world.outage import API_SERVER
 
 Hook = Callable[[Any, Any], Any]  # (new, old) -> what a webhook answers
@@ -34,9 +37,13 @@ class ClusterRules(ClusterFaults):
             name: the plugin's name; by default the function's.
         """
         other = self.fork()
-        other.revision = self.revision.with_plugin(custom_plugin(rule, prefer, name), weight)
-        other.name = f"{self.name}, {other.revision.name}"
-        other.world.replace_components(other.revision.simulation(components=self.components).components)
+        rules = self.revision.with_plugin(custom_plugin(rule, prefer, name), weight)
+        other.name = f"{self.name}, {rules.name}"
+        if self.revision is not self.first_rules:
+            upgrades.upgrade(other, rules, SCHEDULER, beside=False)
+            return other
+        other.first_rules = rules
+        other.world.replace_components(rules.simulation(components=self.components).components)
         if self.world.step_number:
             other.crash(COMPONENT_NAMES["scheduler"])
         return other
@@ -131,8 +138,12 @@ class ClusterRules(ClusterFaults):
         """
         options = {"mutate": mutate, "validate": validate, "on_failure": on_failure, "timeout": timeout, "slow": slow}
         other = self.fork()
-        other.revision = self.revision.with_webhook(webhook(name, kinds, verbs, **options))
-        other.world.server = other.revision.server(denied_by(self.components))
+        hook = webhook(name, kinds, verbs, **options)
+        other.first_rules = self.first_rules.with_webhook(hook)
+        other.world.server = other.first_rules.server(denied_by(self.components))
+        other.rule_sets, other.world.rule_sets = {}, {}
+        for label, rules in self.rule_sets.items():
+            other.keep_rules(label, rules.with_webhook(hook))
         return other
 
     def with_autoscaler(self, groups: Any, **flags: Any) -> Self:
@@ -220,10 +231,59 @@ class ClusterRules(ClusterFaults):
         ...     print(refused.lines[0])
         The connection to the server 10.96.0.1:443 was refused - did you specify the right host or port?
         """
-        servers = (API_SERVER, *(each.name for each in self.revision.webhooks))
+        servers = (API_SERVER, *(each.name for each in self.first_rules.webhooks))
         if server not in servers:
             raise ValueError(f"no server is called {server!r}; there are: {', '.join(servers)}")
         if not seconds > 0:
             raise ValueError(f"outage of {server}: seconds: {seconds:g}: must be greater than 0")
         self.world.outage(server, seconds)
         return self.last_step
+
+    def upgrade(self, rules: Rules, component: str | None = None, *, beside: bool = False) -> Step:
+        """Restart components with other rules on the same world, as an upgrade or a roll-back does; return the step.
+
+        A restarted component loses its notes and lists every object again; the objects stay. An entry of the log (S0,
+        Upgrade and Downgrade; S3 and S4, Feature Enablement and Rollback).
+
+        Args:
+            rules: the name of a revision, a `Revision`, or feature gates of the component's present rules, such as
+                `{"EvenPodsSpread": False}`; gates by process (as in `Revision.with_gates`) need no component.
+            component: "kube-scheduler", "kube-apiserver", "kube-controller-manager" (all its controllers), one
+                controller, a driver, "kubelet", or one kubelet ("kubelet/node-a"); None: all.
+            beside: the component keeps its first master and gets a second one with these rules. One of them leads and
+                alone acts; which one is drawn now and whenever the component crashes.
+
+        Raises:
+            KeyError: there is no such revision.
+            ValueError: there is no such component or gate.
+
+        >>> from kvolsched import scenario
+        >>> c = scenario("zonal-example", "upstream")
+        >>> c.upgrade("design", component="kube-scheduler")
+        step 1, t=0 s: kube-scheduler restarts with the rules design: what it remembered is lost.
+        >>> print(repr(c).partition(":")[0])
+        Cluster zonal-example, rules upstream; kube-scheduler
+        """
+        return upgrades.upgrade(self, rules, component, beside=beside)
+
+    def api_servers(self, old: Rules, new: Rules | None = None, share: float = 0.5) -> Step:
+        """Let two API servers of different rules answer the requests, or one, and return the step (S4, Version Skew).
+
+        Which of the two answers a request is drawn anew for each; `requests()` tells. An entry of the log.
+
+        Args:
+            old: the first server's rules: a revision or gates of kube-apiserver, as in `upgrade`.
+            new: the second server's; None: there is one server, with the rules `old`.
+            share: the part of the requests that the second one answers.
+
+        Raises:
+            KeyError: there is no such revision.
+            ValueError: there is no such gate, or the share is not between 0 and 1.
+
+        >>> from kvolsched import Cluster
+        >>> c = Cluster()
+        >>> c.api_servers("upstream", {"PodSchedulingReadiness": False})
+        step 1, t=0 s: Two API servers answer, upstream and upstream (kube-apiserver: PodSchedulingReadiness=false):
+                       the second 50% of the requests.
+        """
+        return upgrades.api_servers(self, old, new, share)

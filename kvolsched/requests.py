@@ -34,7 +34,7 @@ CODES = {
     "ServiceUnavailable": 503, "Timeout": 504, "ConnectionRefused": 0,
 }  # fmt: skip
 PRINTED = ("time", "by", "verb", "resource", "subresource", "name", "code", "reason")
-COLUMNS = (*PRINTED, "message", "operation", "namespace")
+COLUMNS = (*PRINTED, "message", "operation", "namespace", "server")
 MAX_PRINTED = 40
 
 
@@ -54,6 +54,7 @@ class ApiRequest:
         message: the words of a refusal.
         operation: Kubernetes' verb: create, update, patch or delete.
         namespace: the object's namespace.
+        server: the API server that answered, if there are several.
     """
 
     time: float
@@ -67,6 +68,7 @@ class ApiRequest:
     message: str = ""
     operation: str = ""
     namespace: str = ""
+    server: str = ""
 
 
 @attrs.frozen(repr=False)
@@ -117,8 +119,9 @@ class ApiRequests:
         if not self.rows:
             return "no requests"
         shown = self.rows[-MAX_PRINTED:]
-        table = [tuple(name.upper() for name in PRINTED)]
-        table += [(f"{row.time:g}", *(str(getattr(row, name)) for name in PRINTED[1:])) for row in shown]
+        columns = PRINTED if not any(row.server for row in shown) else (*PRINTED, "server")
+        table = [tuple(name.upper() for name in columns)]
+        table += [(f"{row.time:g}", *(str(getattr(row, name)) for name in columns[1:])) for row in shown]
         widths = [max(map(len, column)) for column in zip(*table, strict=True)]
         padded = ([f"{cell:<{width}}" for cell, width in zip(row, widths, strict=True)] for row in table)
         lines = ["   ".join(row).rstrip() for row in padded]
@@ -181,6 +184,7 @@ def _row(turn: Turn, outcome: CommittedWrite | RefusedWrite) -> ApiRequest:
         message="" if refused is None else refused.message,
         operation=operation,
         namespace=write.key.namespace,
+        server=outcome.server,
     )
 
 

@@ -15,7 +15,7 @@ import attrs
 
 from . import admission, autoscaler, volumes
 from .api import defaults
-from .api.kinds.meta import EMPTY, freeze
+from .api.kinds.meta import EMPTY, Frozen, freeze
 from .api.kinds.node import HOSTNAME_LABEL, ZONE_LABEL
 from .api.kinds.storage_class import NO_PROVISIONER
 from .controllers import (
@@ -190,7 +190,8 @@ class Revision:
         'design (kube-scheduler: VolumeScheduling=false)'
 
         Args:
-            gates: process -> gate -> on, for example `{"kube-scheduler": {"VolumeScheduling": False}}`.
+            gates: process -> gate -> on, for example `{"kube-scheduler": {"VolumeScheduling": False}}`; one kubelet is
+                "kubelet/node-a".
 
         Raises:
             ValueError: there is no such process or gate.
@@ -315,7 +316,9 @@ class Revision:
 
     def _kubelet(self) -> kubelet.KubeletOptions:
         reaches = self.settings.is_on(kubelet.NAME, SCHEDULING_GATE)
-        return kubelet.KubeletOptions(reaches=reaches, marks_dirty=self.settings.rollback)
+        nodes = {process.partition("/")[2]: process for process in self.gates if process.startswith(f"{kubelet.NAME}/")}
+        own = Frozen({node: self.settings.is_on(process, SCHEDULING_GATE) for node, process in nodes.items()})
+        return kubelet.KubeletOptions(reaches=reaches, reaches_on=own, marks_dirty=self.settings.rollback)
 
     def found(self, obj: Any, stored: admission.StoredObjects) -> Any:
         """Return a loaded object with defaults; one without a uid also gets what admission adds."""

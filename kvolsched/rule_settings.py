@@ -54,7 +54,7 @@ class RuleSettings:
 
     Args:
         level: the level of S0's implementation plan; "": all that the documents say.
-        gates: process -> feature gate -> on; a gate that is not named is on.
+        gates: process -> feature gate -> on; a gate that is not named is on. `kubelet/node-a` is one kubelet.
         phase: the phase of the conversion of zonal volumes; None: none was chosen, as phase 0.
         rollback: bound volumes are released after a scheduling failure.
     """
@@ -78,17 +78,24 @@ class RuleSettings:
         if self.level:
             yield self.level
         for process, switches in self.gates.items():
-            off = ", ".join(f"{gate}=false" for gate, on in switches.items() if not on)
-            if off:
-                yield f"{process}: {off}"
+            said = ", ".join(f"{gate}={str(on).lower()}" for gate, on in switches.items())
+            yield f"{process}: {said}"
         if self.phase is not None:
             yield f"phase {self.phase}"
 
     def merged_gates(self, gates: Mapping[str, Mapping[str, bool]]) -> Frozen:
-        """Return the gates with these set beside the others."""
-        processes = sorted({*self.gates, *gates}, key=list(GATES_OF).index)
+        """Return the gates with these set beside the others; those that are on again are as if never named."""
+        processes = sorted({*self.gates, *gates}, key=lambda name: (list(GATES_OF).index(name.partition("/")[0]), name))
         merged = {name: {**self.gates.get(name, EMPTY), **gates.get(name, EMPTY)} for name in processes}
-        return Frozen({name: Frozen(switches) for name, switches in merged.items()})
+        off = {name: {gate: on for gate, on in switches.items() if not self._is_default(name, gate, on=on, of=merged)}
+               for name, switches in merged.items()}  # fmt: skip
+        return Frozen({name: Frozen(switches) for name, switches in off.items() if switches})
+
+    @staticmethod
+    def _is_default(process: str, gate: str, *, on: bool, of: Mapping[str, Mapping[str, bool]]) -> bool:
+        """Say whether a gate is as it would be unnamed: on, and for one kubelet as for the others."""
+        all_kubelets = of.get(kubelet.NAME, EMPTY) if process.startswith(f"{kubelet.NAME}/") else EMPTY
+        return on is all_kubelets.get(gate, True)
 
     # -- what they change -----------------------------------------------------------------------------------
 
@@ -156,8 +163,10 @@ def check_gates(gates: Mapping[str, Mapping[str, bool]], known: Mapping[str, tup
         ValueError: there is no such process or gate; the message lists those that there are.
     """
     for process, switches in gates.items():
-        unknown = [gate for gate in switches if gate not in known.get(process, ())]
-        if process not in known or unknown:
+        one_kubelet = process.startswith(f"{kubelet.NAME}/")
+        reads = known.get(kubelet.NAME if one_kubelet else process)
+        unknown = [gate for gate in switches if gate not in (reads or ())]
+        if reads is None or unknown:
             there = "; ".join(f"{name} has {', '.join(of_process)}" for name, of_process in known.items())
             raise ValueError(f"no gate {', '.join(unknown) or '...'} of {process}: {there}")
         values: Mapping[str, object] = switches

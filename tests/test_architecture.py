@@ -30,7 +30,7 @@ GROUND = API | {"volumes", "workloads", "world", "storage_pools", "inline_volume
 OWN = {"writes", "custom_controller"}
 ENGINE = GROUND | {"admission", "scheduler", "controllers", "autoscaler", "rule_settings", "revision"}
 CORE = ENGINE | OWN | {"component_names", "results", "user_commands", "node_faults", "cluster_core", "cluster_acts"}
-CORE |= {"cluster_faults", "pools", "cluster_rules"}
+CORE |= {"cluster_faults", "pools", "upgrades", "cluster_rules"}
 FACE = CORE | {"explain", "requests", "kubectl", "explore", "why", "fix", "may", "views", "cluster"}
 MAY_IMPORT = {  # room -> the other rooms it may import
     "api": set(),
@@ -56,6 +56,7 @@ MAY_IMPORT = {  # room -> the other rooms it may import
     "cluster_acts": ENGINE | {"component_names", "results", "user_commands", "cluster_core"},
     "cluster_faults": ENGINE | {"component_names", "results", "user_commands", "node_faults", "cluster_core", "cluster_acts"},
     "pools": ENGINE | {"component_names", "results", "user_commands", "cluster_core"},
+    "upgrades": ENGINE | {"component_names", "results", "user_commands", "cluster_core"},
     "cluster_rules": CORE - {"cluster_rules"},
     "explain": CORE,
     "requests": CORE,

@@ -64,6 +64,7 @@ class KubeletOptions:
         stop_delay: seconds from a pod's deletion to its end.
         admits: whether resources are counted before a pod starts.
         reaches: whether a pod waits whose volume cannot be reached from its node (a stand-in may mount nothing).
+        reaches_on: node -> `reaches` of its kubelet, where it differs.
         services: driver -> its node service, if it differs from the usual one.
         marks_dirty: whether claims are marked dirty before a pod gets their volumes, and pods are rejected whose claims
             are being rolled back (S0, Binding multiple PVCs in one transaction).
@@ -73,6 +74,7 @@ class KubeletOptions:
     stop_delay: float = 0.0
     admits: bool = True
     reaches: bool = True
+    reaches_on: Mapping[str, bool] = EMPTY
     services: Mapping[str, NodeService] = EMPTY
     marks_dirty: bool = False
 
@@ -273,7 +275,8 @@ class Kubelet:
             volume: PersistentVolume | None = ctx.seen.get("PersistentVolume", claim.spec.volume_name)
             if volume is None or not is_bound_to(volume, claim):
                 return f"PV {claim.spec.volume_name} is not bound to {name}"
-            if self.options.reaches and not volume_fits_node(volume, node):
+            reaches = self.options.reaches_on.get(node.metadata.name, self.options.reaches)
+            if reaches and not volume_fits_node(volume, node):
                 verb = "Map" if mode(volume) == "Block" else "Mount"
                 check = f'{verb}Volume.NodeAffinity check failed for volume "{volume.metadata.name}"'
                 message = f"{check} : no matching NodeSelectorTerms"

@@ -201,11 +201,14 @@ class Search:
         try:
             after = system.execute(transition, fault_counts)
         except NotEnabledError:
+            transitions += system.other_draws(transition) if transition.kind == "fault" else ()
             return
         if transition.kind == "act" and transition.fault < 0:
             transitions += system.other_draws(transition)
             if system.ctx is not None and system.ctx.outcomes:
                 transitions += system.refusals(transition, fault_counts)
+        elif transition.kind == "fault":
+            transitions += system.other_draws(transition)  # of a leader, or of the API server that answers
         if system.ctx is not None and system.ctx.failure:
             self._report(system.ctx.failure, (*self.graph.trace(state), transition))
             return

@@ -320,8 +320,8 @@ class TransitionSystem:
         fault = self.faults[transition.fault]
         place = self.sim.log.place
         if isinstance(fault, Crash):
-            self.sim.drop_notes(self.sim.processes[fault.component])
-            self.words = f"{fault.component} crashes and restarts: what it remembered is lost"
+            elected = self.sim.restart(self.sim.processes[fault.component])
+            self.words = f"{fault.component} crashes and restarts: what it remembered is lost{elected}"
         elif isinstance(fault, UserAct):
             write = fault.writes[fault_counts[transition.fault]]
             enabled = write(self.sim.log.objects) if callable(write) else write

@@ -60,24 +60,29 @@ class Write:
 
 @attrs.frozen
 class CommittedWrite:
-    """A committed write: the object as stored (None: removed), and whether anything changed."""
+    """A committed write: the object as stored (None: removed), and whether anything changed.
+
+    `server` is the API server that answered, if there are several.
+    """
 
     write: Write
     stored: Any
     changed: bool = True
+    server: str = ""
 
 
 @attrs.frozen
 class RefusedWrite:
     """A refused write. `reason` is Kubernetes' (Conflict, NotFound, AlreadyExists, ...).
 
-    `causes` are the single faults of an invalid object.
+    `causes` are the single faults of an invalid object; `server` is the API server that answered, if there are several.
     """
 
     write: Write
     reason: str
     message: str
     causes: tuple[Any, ...] = ()
+    server: str = ""
 
 
 @attrs.frozen

@@ -7,7 +7,7 @@ component that must list again, the position of its oldest pending change.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import attrs
@@ -55,12 +55,20 @@ def take_checkpoint(log: Log, processes: Processes, previous: Checkpoint | None 
     return Checkpoint(dict(log.objects), dict(log.notes), seen, pending, tail, log.place)
 
 
-def restore_checkpoint(log: Log, processes: Processes, digest: IncrementalDigest | None, saved: Checkpoint) -> None:
-    """Restore contents, what is seen, views and digest from a checkpoint by applying the net differences."""
+def restore_checkpoint(log: Log, processes: Processes, digest: IncrementalDigest | None, saved: Checkpoint,
+                       redefine: Callable[[], set[str]]) -> None:
+    """Restore contents, what is seen, views and digest from a checkpoint by applying the net differences.
+
+    `redefine` builds the processes anew whose rules differ, and returns their names.
+    """
     objects = _differences(log.objects, saved.objects)
     notes = _differences(log.notes, saved.notes)
     log.restore(saved.objects, saved.notes, saved.tail, saved.place)
+    built = redefine()
     for name, process in processes.items():
+        if name in built:
+            process.pending = dict(saved.pending[name])
+            continue
         if process.watching or saved.seen[name] is not NOTHING_SEEN:
             for kind, seen in process.seen.kinds.items():
                 for key, old, new in _differences(seen, saved.seen[name].get(kind, NOTHING_SEEN)):
@@ -71,7 +79,7 @@ def restore_checkpoint(log: Log, processes: Processes, digest: IncrementalDigest
         process.pending.update(saved.pending[name])
     for note, old, new in notes:
         owner = processes.get(note[0])
-        if owner is not None and note[1] != "cursor":
+        if owner is not None and note[1] != "cursor" and note[0] not in built:
             owner.on_note_change(note, old, new)
     if digest is not None:
         for key, _, _ in (*objects, *notes):

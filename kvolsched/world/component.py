@@ -78,13 +78,17 @@ class Process:
     """
 
     def __init__(self, component: Component, log: Log) -> None:
-        self.component = component
         self.name = component.name
         self.log = log
-        self.cursors = {kind: Note(component.name, "cursor", kind) for kind in component.watches}
-        self.pending: dict[str, int] = {}
         self.delivered: list[Delivery] = []
         self.tracking = False
+        self.define(component)
+
+    def define(self, component: Component) -> None:
+        """Run a definition of the component, with empty views."""
+        self.component = component
+        self.cursors = {kind: Note(component.name, "cursor", kind) for kind in component.watches}
+        self.pending: dict[str, int] = {}
         self.reads_clock = component.reads_clock
         self.activation = component.activation() if component.activation is not None else None
         self.watching = self.activation is None

@@ -22,7 +22,7 @@ from kvolsched.api.kinds.meta import ObjectMeta
 from .log import Key, Log, LogKey, Note
 from .view import InformerCache
 
-IGNORED_SORTS = frozenset({"cursor", "clock", "origin", "gone", "similar"})
+IGNORED_SORTS = frozenset({"cursor", "clock", "origin", "gone", "similar", "asked"})
 IGNORED_KINDS = frozenset({"Event"})
 MODULUS = 1 << 128
 CLOCK_SORT = "clock"

@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
+import attrs
+
 from .apiserver import CLOCK, ApiServer, CommittedWrite, RefusedWrite, Write
 from .checkpoint import Checkpoint, restore_checkpoint, take_checkpoint
 from .component import ANSWER, WORLD, Actor, Component, Process, TurnContext, seeded_draw
@@ -16,6 +18,9 @@ from .digest import IncrementalDigest
 from .events import record_event
 from .log import Key, Log, LogKey, Note
 from .outage import API_SERVER, end_outages, is_out, unreachable
+from .rules import RULES, NeverMet, RuleSet, RunningRules, rules_note, running_rules, stopped
+
+PARTS = 1_000_000  # a share is a part of this
 
 
 class Runtime:
@@ -33,16 +38,14 @@ class Runtime:
         self.seed = seed
         self.chooser: Callable[[str, str, int, int], int] | None = None  # replaces draws by the seed (the explorer's)
         self.records_events = True  # whether Events are written; the explorer needs none
+        self.rule_sets: dict[str, RuleSet] = {}  # by name, shared by forks
         self._run_over(Log())
 
     def _run_over(self, log: Log) -> None:
         """Run the components over a log, with new processes."""
         self.log = log
-        self.processes = {component.name: Process(component, log) for component in self.components}
-        self.watchers: dict[str, list[Process]] = {}
-        self.condition_watchers: dict[str, list[Process]] = {}
-        for process in self.processes.values():
-            self._register(process)
+        self.processes = {component.name: Process(self._definition(component), log) for component in self.components}
+        self._register_all()
         self.incremental_digest: IncrementalDigest | None = None
         self._read_only_contexts: dict[tuple[str, str], TurnContext] = {}
         log.listener = self._on_log_change
@@ -81,8 +84,8 @@ class Runtime:
         """Add components, which have seen nothing yet."""
         for component in components:
             self.components += (component,)
-            process = self.processes[component.name] = Process(component, self.log)
-            self._register(process)
+            self.processes[component.name] = Process(self._definition(component), self.log)
+        self._register_all()
         self.rebuild()
 
     def replace_components(self, components: Iterable[Component]) -> None:
@@ -92,11 +95,75 @@ class Runtime:
         self._run_over(self.log)
         self.rebuild()
 
+    def _register_all(self) -> None:
+        """Find out anew which processes follow which kinds and notes."""
+        self.watchers: dict[str, list[Process]] = {}
+        self.condition_watchers: dict[str, list[Process]] = {}
+        for process in self.processes.values():
+            self._register(process)
+
     def _register(self, process: Process) -> None:
         for kind in process.cursors:
             self.watchers.setdefault(kind, []).append(process)
         for kind_or_sort in process.activation.follows if process.activation is not None else ():
             self.condition_watchers.setdefault(kind_or_sort, []).append(process)
+
+    # -- rules --------------------------------------------------------------------------------------------------
+
+    def _definition(self, component: Component) -> Component:
+        """Return the definition of a component under the rules that it runs now."""
+        running = running_rules(self.log.notes, component.name)
+        if running is None:
+            return component
+        found = self.rule_sets[running.leading].components.get(component.name, component)
+        return found if found is not None else stopped(component.name)
+
+    def redefine(self) -> set[str]:
+        """Define anew the processes whose rules have changed, and return their names; their views are built anew."""
+        changed = set()
+        for component in self.components:
+            process, wanted = self.processes[component.name], self._definition(component)
+            if process.component is not wanted and not (wanted.activation is NeverMet is process.component.activation):
+                process.define(wanted)
+                process.rebuild()
+                changed.add(process.name)
+        if changed:
+            self._register_all()
+        return changed
+
+    def server_for(self, component: str, write: Write) -> tuple[str, ApiServer]:
+        """Return the API server that answers a request, with its name if there are two: one of them, by draw."""
+        running = running_rules(self.log.notes, API_SERVER)
+        if running is None:
+            return "", self.server
+        if len(running.names) == 1:
+            return "", self.rule_sets[running.leading].server
+        request = f"{component} {write.verb} {write.subject}"
+        asked = Note(WORLD, "asked", request)
+        attempt = self.log.notes.get(asked, 0)
+        self.log.write(asked, attempt + 1)
+        if self.chooser is not None:
+            chosen = self.chooser("API server", request, attempt, len(running.names))
+        else:
+            chosen = int(self.draw("API server", request, PARTS, attempt) < running.share * PARTS)
+        name = running.names[chosen]
+        return name, self.rule_sets[name].server
+
+    def present_server(self) -> ApiServer:
+        """Return the API server, the first if there are two."""
+        running = running_rules(self.log.notes, API_SERVER)
+        return self.server if running is None else self.rule_sets[running.names[0]].server
+
+    def restart(self, process: Process) -> str:
+        """Crash and restart a component; of several masters one is elected. Return what to say of it."""
+        self.drop_notes(process)
+        note = rules_note(process.name)
+        running: RunningRules | None = self.log.notes.get(note)
+        if running is None or not running.elects:
+            return ""
+        leader = self.draw("leader", process.name, len(running.names), running.elections + 1)
+        self.log.write(note, attrs.evolve(running, leader=leader, elections=running.elections + 1))
+        return f"; the master with the rules {running.names[leader]} leads"
 
     # -- views follow the log ---------------------------------------------------------------------------------
 
@@ -111,6 +178,8 @@ class Runtime:
             if owner is not None:
                 owner.on_note_change(key, old, new)  # type: ignore[arg-type]
             elif key[0] == WORLD:
+                if key[1] == RULES:
+                    self.redefine()
                 for process in self.condition_watchers.get(key[1], ()):
                     process.on_stored_change(key, old, new)
         if self.incremental_digest is not None:
@@ -118,6 +187,7 @@ class Runtime:
 
     def rebuild(self) -> None:
         """Build every view from the log (after an error, or to check that moved views equal built ones)."""
+        self.redefine()
         for process in self.processes.values():
             process.rebuild()
         if self.incremental_digest is not None:
@@ -145,7 +215,9 @@ class Runtime:
                 self.log.write(note, tuple(others) or None)
                 message = f"{reason}: injected fault, the write of {write.subject} was refused"
                 return RefusedWrite(write, reason, message)
-        return self.server.commit(self.log, write, component)
+        name, server = self.server_for(component, write)
+        outcome = server.commit(self.log, write, component)
+        return attrs.evolve(outcome, server=name) if name else outcome
 
     def is_delayed(self, process: Process) -> bool:
         """Return whether a component is delayed: it sees nothing and does nothing."""
@@ -153,7 +225,7 @@ class Runtime:
 
     def request_time(self, write: Write) -> float:
         """Return how many seconds a write waits for its answer from the API server."""
-        return 0.0 if is_out(self.log.notes, API_SERVER) else self.server.waiting_time(write, self.log)
+        return 0.0 if is_out(self.log.notes, API_SERVER) else self.present_server().waiting_time(write, self.log)
 
     def set_clock(self, now: float) -> None:
         """Move the clock, and end the outages that are over."""
@@ -163,7 +235,7 @@ class Runtime:
     def record_event(self, source: str, about: Any, type_: str, reason: str, message: str) -> None:
         """Write or count an Event about an object; it is lost while the API server is out."""
         if self.records_events and not is_out(self.log.notes, API_SERVER):
-            record_event(self.log, source, about, type_, reason, message, series=source in self.server.series)
+            record_event(self.log, source, about, type_, reason, message, series=source in self.present_server().series)
 
     def draw(self, purpose: str, key: str, bound: int, attempt: int) -> int:
         """Return a number below `bound`, determined by the chooser if there is one, else by the seed."""
@@ -242,7 +314,7 @@ class Runtime:
 
     def restore(self, checkpoint: Checkpoint) -> None:
         """Restore a checkpoint of this world; the past before it is lost."""
-        restore_checkpoint(self.log, self.processes, self.incremental_digest, checkpoint)
+        restore_checkpoint(self.log, self.processes, self.incremental_digest, checkpoint, self.redefine)
 
     def digest(self) -> str:
         """Return the digest of the present state (see `digest.py`)."""

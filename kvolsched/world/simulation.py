@@ -19,7 +19,10 @@ from .component import Actor, Component, Process, TurnContext
 from .history import Branch, History, StepTransaction, Turn
 from .log import Log, Note
 from .outage import API_SERVER, begin_outage, first_return, is_out
+from .rules import RunningRules, rules_note
 from .runtime import Runtime
+
+SPENT = frozenset({"refuse", "asked"})  # sorts of the world's notes that count what happened, even if it was refused
 
 
 @attrs.frozen
@@ -278,27 +281,33 @@ class Simulation(Runtime):
         If `atomic` and one of them is refused, none is made.
         """
         outcomes: list[CommittedWrite | RefusedWrite] = []
-        fault = Note("world", "refuse", component)
-        faults = self.log.notes.get(fault)
+        place, spent = self.log.place, {}
         with suppress(_RollBack), self.transaction() as step:
             for write in writes:
                 start = self.log.place
                 outcomes.append(self.commit(component, write))
                 step.add(self._request_turn(component, outcomes[-1], start, words))
-            faults = self.log.notes.get(fault)
             if atomic and any(isinstance(outcome, RefusedWrite) for outcome in outcomes):
+                changes = self.log.changes[place - self.log.base :]
+                spent = {key: new for key, _, new in changes if type(key) is Note and key[1] in SPENT}
                 raise _RollBack
         refused = [outcome for outcome in outcomes if isinstance(outcome, RefusedWrite)]
-        if refused and faults != self.log.notes.get(fault):
-            with self.transaction() as step:  # a fault that has struck is spent, even if nothing was written
-                start = self.log.place
-                self.log.write(fault, faults)
-                for outcome in refused:
-                    step.add(self._request_turn(component, outcome, start, words))
-        elif refused and (atomic or len(refused) == len(outcomes)):
+        if refused and self.log.place == place:
+            self._record_refused(component, refused, words, spent)
+        return outcomes
+
+    def _record_refused(self, component: str, refused: Sequence[RefusedWrite], words: str,
+                        spent: Mapping[Note, Any]) -> None:
+        """Record requests that changed nothing: as a step if they met a fault or a draw, else beside the steps."""
+        if not spent:
             place = self.log.place
             self.history.refused += [self._request_turn(component, outcome, place, words) for outcome in refused]
-        return outcomes
+            return
+        with self.transaction() as step:
+            for note, value in spent.items():
+                self.log.write(note, value)
+            for outcome in refused:
+                step.add(self._request_turn(component, outcome, self.log.place, words))
 
     def _request_turn(self, component: str, outcome: CommittedWrite | RefusedWrite, start: int, words: str) -> Turn:
         """Return the record of a turn that made one write in the name of a component."""
@@ -359,8 +368,8 @@ class Simulation(Runtime):
         """Crash and restart a component: its notes and cursors are removed."""
         with self.transaction() as step:
             start = self.log.place
-            self.drop_notes(self.processes[component])
-            words = f"{component} crashes and restarts: what it remembered is lost"
+            elected = self.restart(self.processes[component])
+            words = f"{component} crashes and restarts: what it remembered is lost{elected}"
             step.add(self.actorless_turn(start, component, words, "crash"))
 
     def outage(self, server: str, seconds: float) -> None:
@@ -377,6 +386,27 @@ class Simulation(Runtime):
             begin_outage(self.log, component, self.now + seconds)
             words = f"{component} is delayed by {seconds:g} s: it sees nothing and does nothing"
             step.add(self.actorless_turn(start, component, words, "delay"))
+
+    def run_rules(self, changes: Mapping[str, RunningRules | None], restarting: Sequence[str], words: str) -> None:
+        """Let components run other rules, as one step.
+
+        Args:
+            changes: component -> the rules that it runs (None: as everybody); `EVERYBODY`: those without a note.
+            restarting: the components that lose their notes.
+            words: the sentence of the step.
+        """
+        with self.transaction() as step:
+            start = self.log.place
+            for component in restarting:
+                self.drop_notes(self.processes[component])
+                if component in changes:
+                    self.log.write(rules_note(component), changes[component])
+                step.add(self.actorless_turn(start, component, words, "crash"))
+                start = self.log.place
+            for component in sorted(set(changes) - set(restarting)):
+                self.log.write(rules_note(component), changes[component])
+            if self.log.place > start or not restarting:
+                step.add(self.actorless_turn(start, "world", words, "upgrade"))
 
     # -- moving through history -------------------------------------------------------------------------------
 
@@ -409,6 +439,7 @@ class Simulation(Runtime):
     def fork(self) -> Simulation:
         """Return an independent simulation at this position with a copy of the past."""
         other = Simulation(self.components, self.server, self.seed)
+        other.rule_sets = self.rule_sets
         other._run_over(self.log.copy())
         other.history = self.history.copy(other.log)
         other.rebuild()

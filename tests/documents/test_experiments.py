@@ -263,6 +263,21 @@ def test_the_gate_of_spreading():
     assert (["a1", "b1"], 0) == run(**{"kube-apiserver": {"EvenPodsSpread": False}})
 
 
+@pytest.mark.checklist("194")
+def test_spreading_enabled_disabled_and_enabled_again():
+    """In a running cluster the gate takes effect at once; constraints of stored pods stay, and count again."""
+    c = cluster(node("a1", "a"), node("b1", "b"), pod("old", labels=FOO, running_on="a1"), revision="upstream")
+    placed = []
+    for number, on in enumerate((True, False, False, True)):
+        c.upgrade({"kube-scheduler": {"EvenPodsSpread": on}, "kube-apiserver": {"EvenPodsSpread": on}})
+        c.apply(pod(f"app-{number}", labels=FOO, topologySpreadConstraints=[spread(**FOO)]))
+        c.run(seconds=30)
+        placed.append((len(fits(c, f"app-{number}")), len(c[f"pod/app-{number}"].spec.topology_spread_constraints)))
+    assert [(1, 1), (2, 0), (2, 0)] == placed[:3]
+    assert 1 == placed[3][1]
+    assert 1 == len(c["pod/app-0"].spec.topology_spread_constraints)
+
+
 @pytest.mark.checklist("146")
 def test_the_gate_of_capacity_in_the_api_server():
     """Off, capacityTracking, the driver's status and fsSize are dropped from what is created."""
@@ -300,20 +315,38 @@ def test_the_gate_of_readiness_in_both_processes():
     assert (["a1"], 0, True) == run(**{"kube-apiserver": off})
 
 
+OFF = {"PodSchedulingReadiness": False}
+ON = {"PodSchedulingReadiness": True}
+
+
 @pytest.mark.checklist("252")
 def test_enabled_disabled_and_enabled_again():
-    """Off, such updates are refused, on they are accepted, and with two API servers it depends on which one is asked."""
+    """In a running cluster: off, such updates are refused, on they are accepted; without API server they are refused."""
     c = cluster(node("a1", "a"), node("b1", "b"), pod("app", gates=("g",)), revision=directives())
-    on, off = c.world.server, directives(**{"kube-apiserver": {"PodSchedulingReadiness": False}}).server()
     answers = []
-    for number, server in enumerate((on, off, on, off)):
-        c.world.server = server
+    for number, gate in enumerate((ON, OFF, ON, OFF)):
+        c.upgrade(gate, component="kube-apiserver")
         answers.append(refusal(patch, c, "pod/app", spec={"nodeSelector": {f"example.com/n{number}": "x"}}))
     assert ["", True, "", True] == [said and "pod updates may not change fields other than" in said for said in answers]
-    c.world.server = on
-    c.refuse("user", 1, "ServiceUnavailable")
-    assert refusal(patch, c, "pod/app", spec={"nodeSelector": {"example.com/last": "x"}})
+    c.upgrade(ON, component="kube-apiserver")
+    c.outage("kube-apiserver", 30)
+    assert "connection refused" in refusal(patch, c, "pod/app", spec={"nodeSelector": {"example.com/last": "x"}})
     assert {"example.com/n0", "example.com/n2"} == set(c["pod/app"].spec.node_selector)
+    assert {0: 1, 200: 2, 422: 2} == c.requests(verb="PATCH", resource="pods").count()
+
+
+@pytest.mark.checklist("252")
+def test_skewed_api_servers_accept_some_and_refuse_some():
+    """Of two API servers one has the feature: of the same updates some are accepted and some are refused."""
+    c = cluster(node("a1", "a"), pod("app", gates=("g",)), revision=directives())
+    c.api_servers(ON, OFF, share=0.5)
+    answers = [refusal(patch, c, "pod/app", spec={"nodeSelector": {f"example.com/n{n}": "x"}}) for n in range(12)]
+    accepted, refused = answers.count(""), len([said for said in answers if said])
+    assert min(accepted, refused) >= 3
+    assert {("design", 200): accepted, ("design (kube-apiserver: PodSchedulingReadiness=false)", 422): refused} == (
+        c.requests().count(by=("server", "code")))
+    c.api_servers(ON)
+    assert {""} == {refusal(patch, c, "pod/app", spec={"nodeSelector": {f"example.com/m{n}": "x"}}) for n in range(4)}
 
 
 @pytest.mark.checklist("252")
