@@ -64,7 +64,7 @@ MAY_IMPORT = {  # room -> the other rooms it may import
     "explore": CORE,
     "why": CORE,
     "fix": CORE | {"why"},
-    "may": CORE | {"why"},
+    "may": CORE | {"requests", "why"},
     "views": CORE | {"explain"},
     "cluster": FACE - {"cluster"},
     "make": set(),

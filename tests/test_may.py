@@ -122,6 +122,22 @@ def test_the_feature_gate_is_named():
     assert "feature gate PodSchedulingReadiness is off" in row.explanation
 
 
+@pytest.mark.checklist("252")
+def test_whoever_refuses_is_heard():
+    """A webhook's refusal and a server that is out are answers as well; nothing of them stays in the cluster."""
+    c = gated().with_webhook(validate=lambda new, _old: VM in new.spec.node_selector or "no machine", name="policy.example.com")
+    one, other = c.may("pod/app", {"spec": {"nodeSelector": {VM: "spot"}}}, {"spec": {"nodeSelector": {ZONE: "a"}}})
+    assert (True, 403) == (one.allowed, other.code)
+    assert 'admission webhook "policy.example.com" denied the request: no machine' == other.message
+    before = c.digest(), len(c.requests())
+    c.outage(seconds=60)
+    out, = c.may("pod/app", {"spec": {"nodeSelector": {VM: "spot"}}})
+    assert (False, "narrower") == (out.allowed, out.relation)
+    assert "refused" in out.message
+    c.back()
+    assert before == (c.digest(), len(c.requests()))
+
+
 def test_json_patches_and_bad_input():
     """JSON patches are lists of operations; unknown pods, kinds and texts of two documents are one clear error."""
     c = gated(nodeSelector={ZONE: "a"})

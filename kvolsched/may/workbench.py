@@ -15,6 +15,7 @@ from kvolsched.api.kinds.node import Node
 from kvolsched.api.kinds.pod import Pod
 from kvolsched.api.text import manifest
 from kvolsched.cluster_core import USER, ClusterCore
+from kvolsched.requests import CODES
 from kvolsched.rule_settings import API_SERVER, DIRECTIVES_GATE
 from kvolsched.scheduler.node_selection import matches_node_affinity, node_affinity
 from kvolsched.why.asking import pod_key
@@ -25,10 +26,6 @@ from kvolsched.world.manifest_patch import ManifestPatch
 from .answer import PatchAnswers, PatchRow
 from .witness import Witness, find_witness
 
-CODES = {
-    "BadRequest": 400, "Forbidden": 403, "NotFound": 404, "Conflict": 409, "AlreadyExists": 409, "Invalid": 422,
-    "TooManyRequests": 429, "InternalError": 500, "ServiceUnavailable": 503, "Timeout": 504,
-}  # fmt: skip
 NO_GATE = ("the pod has no scheduling gate, so its nodeSelector and node affinity are immutable, whether a change "
            "narrows them or not: the scheduler may be placing it")
 GATE_IS_OFF = f"the API server's feature gate {DIRECTIVES_GATE} is off, so directives are immutable, gated or not"

@@ -270,7 +270,7 @@ def test_there_is_no_maximum_in_a_domain(revision):
 @both
 @pytest.mark.checklist("224")
 def test_affinity_and_spreading_both_apply(revision):
-    """A node must please both; an affinity to one zone alone, said as selector and key, leaves the same nodes."""
+    """A node must please both; an affinity to pods of one zone leaves the nodes that an affinity to that zone leaves."""
     made = [node(f"{zone}{n}", zone) for zone in "ab" for n in (1, 2)]
     made += [pod("db", labels={"app": "db"}, running_on="a1"), pod("p", labels=FOO, running_on="a1")]
     hosts, near = spread(HOST, **FOO), together(ZONE, app="db")
