@@ -6,16 +6,18 @@ and the replay execute transitions by one code, so a trace that was found can be
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 import attrs
 
 from kvolsched.world.apiserver import CLOCK, CommittedWrite, Write
 from kvolsched.world.component import Actor, Process, TurnContext
-from kvolsched.world.log import Key, Note
+from kvolsched.world.log import Note
 from kvolsched.world.outage import API_SERVER, first_return, is_out
 from kvolsched.world.simulation import Simulation
+
+from .searched import SearchedObjects
 
 
 @attrs.frozen
@@ -41,7 +43,7 @@ class Crash:
         return f"{self.component} crashes, {_times_text(self.times)}"
 
 
-ActWrite = Write | Callable[[Mapping[Key, Any]], Write | None]
+ActWrite = Write | Callable[[SearchedObjects], Write | None]
 
 
 def _as_tuple(writes: Iterable[ActWrite]) -> tuple[ActWrite, ...]:
@@ -52,8 +54,8 @@ def _as_tuple(writes: Iterable[ActWrite]) -> tuple[ActWrite, ...]:
 class UserAct:
     """A fault: a user makes these writes in their order, each at any moment or never.
 
-    A write is one of `kvolsched.writes`, such as `delete("pod/web-0")`. It may be a function of the API objects that
-    returns it, or None while it is not possible.
+    A write is one of `kvolsched.writes`, such as `delete("pod/web-0")`. It may be a function that returns it, or None
+    while it is not possible; it is told the objects as a cluster has them (`c["pod/web-0"]`, `c.objects("pods")`).
     """
 
     words: str
@@ -324,7 +326,7 @@ class TransitionSystem:
             self.words = f"{fault.component} crashes and restarts: what it remembered is lost{elected}"
         elif isinstance(fault, UserAct):
             write = fault.writes[fault_counts[transition.fault]]
-            enabled = write(self.sim.log.objects) if callable(write) else write
+            enabled = write(SearchedObjects(self.sim)) if callable(write) else write
             if enabled is None or not isinstance(self.sim.commit(fault.component, enabled), CommittedWrite):
                 raise NotEnabledError
             self.words = enabled.words or f"{fault.words}: {enabled.verb} {enabled.subject}"
