@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from .views.panel.lab import Lab
     from .views.pictures.writes import Writes
     from .views.show import Text
+    from .visits import Visits
     from .why import Why, Whys
 
 
@@ -64,6 +65,20 @@ class Cluster(ClusterRules):
         from .explain import fits
 
         return fits(self, pod)
+
+    def visits(self) -> Visits:
+        """Say how many volumes scheduler and PV controller looked at to find one for a claim, turn by turn (S0).
+
+        >>> import kvolsched
+        >>> plain = kvolsched.design().with_volume_index("none")
+        >>> c = kvolsched.scenario("local-disks", plain)
+        >>> _ = c.run()
+        >>> c.visits().total > kvolsched.scenario("local-disks").visits().total
+        True
+        """
+        from .visits import visits
+
+        return visits(self)
 
     def requests(self, *, events: bool = False, **columns: Any) -> ApiRequests:
         """List every write request to the API server, refused ones too, with its code and reason (S4, Monitoring).

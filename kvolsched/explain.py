@@ -321,12 +321,13 @@ def _millicores_held(key: Key | Note, value: Any) -> int:
 
 
 class PassRow(NamedTuple):
-    """One scheduling pass: its step and time, how many nodes fit, and the chosen node ("" for none)."""
+    """One scheduling pass: its step and time, how many nodes fit, the chosen node ("" for none), visits of volumes."""
 
     step: int
     time: float
     fit: str
     node: str
+    visits: int = 0
 
 
 @attrs.frozen(repr=False)
@@ -350,7 +351,7 @@ class Passes:
         count = len(self.rows)
         table = [
             (f"pass {number}", f"step {step}", f"t={time:g} s", fit, f"chooses {node}" if node else "chooses none")
-            for number, (step, time, fit, node) in enumerate(self.rows, 1)
+            for number, (step, time, fit, node, _) in enumerate(self.rows, 1)
         ]
         title = f"{self.about}, rules {self.revision}: {count} pass{'es' if count != 1 else ''}"
         return f"{title}\n{_align_columns(table)}" if table else title
@@ -368,7 +369,7 @@ def passes(cluster: ClusterCore, pod: str) -> Passes:
         if turn.actor == PASS and turn.cause == f"{key.namespace}/{key.name}" and turn.end <= cluster.world.place:
             notes = (change.new for change in changes_of(cluster, turn) if isinstance(change.new, PassNote))
             fits = ((f"{note.fit} of {note.judged} nodes fit", note.node) for note in notes)
-            rows += [PassRow(turn.step, turn.time, fit, node) for fit, node in fits]
+            rows += [PassRow(turn.step, turn.time, fit, node, turn.visits) for fit, node in fits]
     return Passes(ref(key), cluster.revision.name, tuple(rows))
 
 

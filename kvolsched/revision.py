@@ -58,6 +58,7 @@ from .scheduler.loop.rollback_marker import RollbackMarker
 from .scheduler.loop.scheduling_cycle import SCHEDULER, SchedulingPass
 from .scheduler.loop.scheduling_queue import RECORDER, SchedulingQueue
 from .scheduler.plugins.volume_binding import VolumeBinding
+from .scheduler.plugins.volume_binding.search import SEARCHES
 from .storage_pools import DriverStorage, read_pools
 from .world.apiserver import ApiServer
 from .world.component import Component
@@ -112,7 +113,8 @@ class Revision:
         disabled: admission plugins of the API server that are off.
         gates_of: the feature gates that each process reads.
         webhooks: admission webhooks that the API server asks.
-        settings: level, gates, phase and rollback (see `matured`, `with_gates`, `in_phase`, `with_rollback`).
+        settings: level, gates, phase, rollback and index (see `matured`, `with_gates`, `in_phase`, `with_rollback`,
+            `with_volume_index`).
         plain: the rules to which the settings were applied; None: there are no settings.
         added: components beside those that every revision has.
         arrange: changes the components of a simulation: leaves some out, or gives them other actors.
@@ -171,8 +173,10 @@ class Revision:
         Args:
             level: "alpha": volumes are filtered, matched, bound and made, and a class must name a provisioner; nothing
                 is ranked, neither scheduler nor provisioner looks at allowedTopologies, the provisioner does not
-                know the node, and zonal volumes have labels, no node affinity. "beta": all of this is there; disks
-                are ranked by how close they are in size. "ga": limits of disks count what is yet to be bound.
+                know the node, zonal volumes have labels, no node affinity, and every node's search visits every
+                volume. "beta": all of this is there; disks are ranked by how close they are in size, and volumes
+                without node affinity are searched once. "ga": limits of disks count what is yet to be bound, and
+                each node has a map of its volumes.
 
         Raises:
             ValueError: there is no such level.
@@ -206,6 +210,26 @@ class Revision:
         'design + rollback'
         """
         return self._set(rollback=True)
+
+    def with_volume_index(self, index: str) -> Revision:
+        """Return these rules with a search for volumes as S0 writes it, and each of its optimisations on or off.
+
+        Decisions stay the same; how many volumes are visited does not (see `Cluster.visits`).
+
+        >>> design().with_volume_index("none").name
+        'design (volume index: none)'
+
+        Args:
+            index: "none": every volume for every node; "class": volumes by class, and one search for all nodes if
+                none of a class has a node affinity; "node": a map of volumes for each node; "class and node"; or
+                "columns", the engine's own, which judges all nodes at once.
+
+        Raises:
+            ValueError: there is no such index.
+        """
+        if index not in SEARCHES:
+            raise ValueError(f"no volume index {index!r}; there are: {', '.join(SEARCHES)}")
+        return self._set(volume_index=index)
 
     def with_plugin(self, plugin: Any, weight: int = 1) -> Revision:
         """Return these rules with a plugin added at the profile's end."""

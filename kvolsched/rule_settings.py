@@ -21,6 +21,7 @@ from .scheduler.loop.scheduling_cycle import SCHEDULER
 from .scheduler.plugins.node_volume_limits import all_volumes, bound_volumes
 from .scheduler.plugins.volume_binding import VolumeBinding
 from .scheduler.plugins.volume_binding.releases import provisioned_anywhere, with_gates_off
+from .scheduler.plugins.volume_binding.search import SEARCHES
 from .scheduler.plugins.volume_rollback import VolumeRollback
 
 MANAGER = "kube-controller-manager"
@@ -45,6 +46,8 @@ GATES_OF_DRAFT: Mapping[str, tuple[str, ...]] = Frozen({
 })
 ZONAL_PHASES = ("labels", "admitting", "converting")
 MATURITY_LEVELS = ("alpha", "beta", "ga")
+# S0, Performance and Optimizations: not required for alpha; one in beta, both for GA (Implementation Plan).
+INDEX_OF_LEVEL = {"alpha": "none", "beta": "class", "ga": "class and node"}
 IN_TREE = "kubernetes.io/"
 
 
@@ -57,12 +60,14 @@ class RuleSettings:
         gates: process -> feature gate -> on; a gate that is not named is on. `kubelet/node-a` is one kubelet.
         phase: the phase of the conversion of zonal volumes; None: none was chosen, as phase 0.
         rollback: bound volumes are released after a scheduling failure.
+        volume_index: how the scheduler searches volumes (see `SEARCHES`); "": as the level says.
     """
 
     level: str = ""
     gates: Frozen = EMPTY
     phase: int | None = None
     rollback: bool = False
+    volume_index: str = ""
 
     def is_on(self, process: str, gate: str) -> bool:
         """Say whether a gate is on in a process."""
@@ -82,6 +87,8 @@ class RuleSettings:
             yield f"{process}: {said}"
         if self.phase is not None:
             yield f"phase {self.phase}"
+        if self.volume_index:
+            yield f"volume index: {self.volume_index}"
 
     def merged_gates(self, gates: Mapping[str, Mapping[str, bool]]) -> Frozen:
         """Return the gates with these set beside the others; those that are on again are as if never named."""
@@ -103,6 +110,9 @@ class RuleSettings:
         """Return the plugin of volumes under these settings."""
         if self.level == "alpha":
             plugin = attrs.evolve(plugin, provisioning=provisioned_anywhere)
+        index = self.volume_index or INDEX_OF_LEVEL.get(self.level, "")
+        if index:
+            plugin = attrs.evolve(plugin, search=SEARCHES[index])
         return with_gates_off(plugin, [gate for gate in GATES_OF[SCHEDULER] if not self.is_on(SCHEDULER, gate)])
 
     def profile(self, profile: Profile, volume_binding: VolumeBinding) -> Profile:

@@ -31,7 +31,7 @@ OWN = {"writes", "custom_controller"}
 ENGINE = GROUND | {"admission", "scheduler", "controllers", "autoscaler", "rule_settings", "revision"}
 CORE = ENGINE | OWN | {"component_names", "results", "user_commands", "node_faults", "cluster_core", "cluster_acts"}
 CORE |= {"cluster_faults", "pools", "upgrades", "cluster_rules"}
-FACE = CORE | {"explain", "requests", "kubectl", "explore", "why", "fix", "may", "views", "cluster"}
+FACE = CORE | {"explain", "visits", "requests", "kubectl", "explore", "why", "fix", "may", "views", "cluster"}
 MAY_IMPORT = {  # room -> the other rooms it may import
     "api": set(),
     "volumes": API,
@@ -60,6 +60,7 @@ MAY_IMPORT = {  # room -> the other rooms it may import
     "cluster_rules": CORE - {"cluster_rules"},
     "explain": CORE,
     "requests": CORE,
+    "visits": CORE,
     "kubectl": CORE,
     "explore": CORE,
     "why": CORE,

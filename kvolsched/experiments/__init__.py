@@ -13,9 +13,10 @@ from .pod_affinity import (
     anti_affinity,
 )
 from .storage_capacity import CapacityRun, CapacityRuns, NodeCount, capacity, compare_capacity
+from .visits_by_index import VisitCount, VisitCounts, volume_visits
 
 __all__ = [
     "AffinityRow", "AffinityTable", "AntiAffinityRun", "AntiAffinityRuns", "CapacityRun", "CapacityRuns",
-    "GateOutcomes", "GateRow", "GateTable", "NodeCount", "affinity_as_spreading", "anti_affinity", "capacity",
-    "compare_capacity", "gates",
+    "GateOutcomes", "GateRow", "GateTable", "NodeCount", "VisitCount", "VisitCounts", "affinity_as_spreading",
+    "anti_affinity", "capacity", "compare_capacity", "gates", "volume_visits",
 ]  # fmt: skip

@@ -271,6 +271,7 @@ class TurnContext:
         self.outcomes: list[CommittedWrite | RefusedWrite] = []
         self.reads: list[Key] = []
         self.events = 0
+        self.visits = 0  # volumes that were looked at to find one for a claim
         self.words = ""
         self.failure = ""
         self.looked_beyond = False

@@ -26,6 +26,7 @@ class Turn:
 
     `goes_on`: the cause is not finished and goes on in another turn. `quiet` turns only deliver changes or advance the
     clock; they belong to the following step. `fault` names an injected fault.
+    `visits`: how many volumes were looked at to find one for a claim; they are in this record alone.
     """
 
     step: int
@@ -39,6 +40,7 @@ class Turn:
     outcomes: tuple[CommittedWrite | RefusedWrite, ...] = ()
     reads: tuple[Key, ...] = ()
     events: int = 0
+    visits: int = 0
     goes_on: bool = False
     quiet: bool = False
     fault: str = ""

@@ -196,7 +196,8 @@ class Simulation(Runtime):
         return Turn(
             step=len(self.history.ends), component=ctx.process.name, actor=ctx.actor.name, cause=cause, start=start,
             end=self.log.place, time=self.now, words=words, outcomes=tuple(ctx.outcomes), reads=tuple(ctx.reads),
-            events=ctx.events, goes_on=goes_on, quiet=not (goes_on or ctx.outcomes or ctx.events or words),
+            events=ctx.events, visits=ctx.visits, goes_on=goes_on,
+            quiet=not (goes_on or ctx.outcomes or ctx.events or words),
         )
 
     def actorless_turn(self, start: int, component: str, words: str = "", fault: str = "", *,

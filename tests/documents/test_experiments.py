@@ -80,33 +80,6 @@ def visits(monkeypatch, act):
     return count
 
 
-@pytest.mark.checklist("134")
-def test_visits_of_volumes_then_and_now(monkeypatch):
-    """Finding a claim's volume visits V; the predicate as written visits them for every node and claim: N·V·C."""
-    class Walked(list):
-        """Volumes that count how often one of them is looked at."""
-
-        visited = 0
-
-        def __iter__(self):
-            for each in super().__iter__():
-                Walked.visited += 1
-                yield each
-
-    real = Snapshot.volumes_of_class
-    monkeypatch.setattr(Snapshot, "volumes_of_class", lambda seen, name: Walked(real(seen, name)))
-    for nodes, disks, claims in ((4, 8, 1), (8, 8, 1), (8, 16, 1), (4, 8, 2), (4, 8, 4)):
-        c, seen = seen_by_scheduler(*world_of(nodes, disks, claims=claims))
-        Walked.visited = 0
-        volumes.find_matching_volume(c["pvc/c0"], Walked(c.objects("pv")))
-        today, Walked.visited = Walked.visited, 0
-        plugin = c.revision.profile.plugin("CheckVolumeBinding")
-        for each in seen.all_nodes():
-            plugin.rule(c["pod/app"], each, seen)
-        assert (disks, nodes * disks * claims) == (today, Walked.visited)
-
-
-@pytest.mark.checklist("135")
 def test_volumes_without_affinity_are_judged_once_for_all_nodes(monkeypatch):
     """The index by class answers for every node alike: ten times the nodes, the same visits; the walk's grow tenfold."""
     counts = {}
@@ -121,7 +94,6 @@ def test_volumes_without_affinity_are_judged_once_for_all_nodes(monkeypatch):
     assert counts[40][1] == 10 * counts[4][1]
 
 
-@pytest.mark.checklist("136")
 def test_affinity_is_evaluated_when_a_volume_comes(monkeypatch):
     """A volume's nodes are found out once, by class; later passes ask nothing again, and labels and volumes may change."""
     asked = 0

@@ -26,6 +26,7 @@ from kvolsched.scheduler.plugins.volume_binding.releases import (
     largest_first,
     stored_affinity,
 )
+from kvolsched.scheduler.plugins.volume_binding.search import SEARCHES
 from kvolsched.scheduler.plugins.volume_node import VolumeNode
 from kvolsched.scheduler.profiles import design_profile, draft_profile, upstream_profile
 from scheduler.strategies import clusters, company, pending, spread, stores, worlds
@@ -82,6 +83,21 @@ def test_the_index_decides_as_the_walk_does(world, plugin):
         walked = plugin.find_pod_volumes(pod, claims, node, seen, by_walk(node, seen, plugin.rules))
         found = plugin.find_pod_volumes(pod, claims, node, seen, by_index(node, seen, plugin.rules))
         assert found == walked
+
+
+@settings(max_examples=100)
+@given(stores() | st.tuples(clusters, pending), st.sampled_from(list(SEARCHES.values())))
+def test_every_search_decides_as_the_walk_does(world, search):
+    """S0's search without and with each of its optimisations finds the same volumes and scores, node by node."""
+    objects, pod = world
+    walk = attrs.evolve(CHECK_VOLUME_BINDING, search=SEARCHES["none"])
+    judged = []
+    for plugin in (walk, attrs.evolve(CHECK_VOLUME_BINDING, search=search)):
+        seen = snapshot(objects)
+        judgement = judge(pod, seen, Profile("one", (EnabledPlugin(plugin, 1),)))
+        decisions = [plugin.decide(pod, each.metadata.name, seen) for each in seen.all_nodes()]
+        judged.append((judgement.feasible, judgement.sentence(), rank(judgement).total(), decisions))
+    assert judged[0] == judged[1]
 
 
 @settings(max_examples=150)
@@ -170,7 +186,7 @@ def _reference(pod, node, seen):
     def balance(ask):
         parts = [
             min(
-                float(sum(other.asked.get(resource, 0) for other in on) + ask.get(resource, 0)) / total[resource],
+                float(sum(other.amounts.get(resource, 0) for other in on) + ask.get(resource, 0)) / total[resource],
                 1.0,
             )
             for resource in ("cpu", "memory")

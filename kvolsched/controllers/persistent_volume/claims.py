@@ -144,6 +144,7 @@ class ClaimSync:
             candidates = [volume for volume in prebound if modes_of(volume) == modes]
             if not delayed:
                 candidates += indexes["free_volumes"].get((class_name, *modes))
+            ctx.visits += len(candidates)
             found = find_matching_volume(claim, candidates, delayed=delayed, rules=self.options.rules)
             if found is not None:
                 return found

@@ -179,6 +179,12 @@ class FreeVolumes:
                     break
         return None if best is None else self._objects[best[1]]
 
+    def on(self, node: Node, storage_class: str) -> list[PersistentVolume]:
+        """Return the unclaimed volumes of a class that reach a node."""
+        class_index = self._classes.get(storage_class)
+        segments = class_index.reaching(node) if class_index is not None else ()
+        return [self._objects[name] for segment in segments for _, name in segment.free]
+
     def segments(self, storage_class: str) -> list[tuple[VolumeSegment, RowIndices]]:
         """Return the segments of a class, each with the rows of the nodes that it admits."""
         class_index = self._classes.get(storage_class)

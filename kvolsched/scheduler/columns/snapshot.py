@@ -32,6 +32,7 @@ from .node_table import NodeInfo, NodeTable
 from .owner_selectors import GROUPING_KINDS, OwnerSelectors
 from .pod_counts import PodCounts, PodMatcher, PodsPerRow
 from .storage_capacities import StorageCapacities
+from .volume_visits import VolumeVisits
 
 
 class Snapshot:
@@ -68,6 +69,7 @@ class Snapshot:
         self.attachments = Attachments(self.nodes, self._node_infos, self)
         self.storage_capacities = StorageCapacities(self.nodes)
         self.images = Images(self.nodes)
+        self.visits = VolumeVisits()
 
     # --- reading ----------------------------------------------------------------------------------------------------
 
@@ -143,6 +145,16 @@ class Snapshot:
         of_class = self._by_class.get(name, {})
         return [of_class[volume] for volume in sorted(of_class)]
 
+    def all_volumes(self) -> list[PersistentVolume]:
+        """Return every volume, sorted by name."""
+        return [self._volumes[name] for name in sorted(self._volumes)]
+
+    def volumes_on(self, node: Node, class_name: str, claim: Key) -> list[PersistentVolume]:
+        """Return the free volumes of a class that reach a node, and those reserved for a claim, sorted by name."""
+        free, reserved = self.free_volumes.on(node, class_name), self.free_volumes.claimed_for(claim)
+        reserved = [volume for volume in reserved if volumes.class_of_volume(volume) == class_name]
+        return sorted((*free, *reserved), key=lambda volume: volume.metadata.name)
+
     def namespaces(self) -> Mapping[str, Frozen]:
         """Return the labels of every namespace, by name."""
         return self._namespaces
@@ -174,6 +186,7 @@ class Snapshot:
     def apply(self, key: LogKey, old: Any, new: Any) -> None:
         """Apply a change of one object; None is absent."""
         assert type(key) is Key
+        self.visits.forget()
         match key.kind:
             case "Pod":
                 self._pod(key, old, new)

@@ -148,6 +148,7 @@ class SchedulingPass:
             return False
         cache: AssumeCache = ctx.views["cache"]
         cache.snapshot.moment = ctx.moment
+        cache.snapshot.visits.begin_pass()
         judgement = judge(pod, cache.snapshot, self.profile)
         last: PassNote | None = ctx.note("pass", name)
         number = last.number + 1 if last is not None else 1
@@ -155,14 +156,15 @@ class SchedulingPass:
         size, fit = cache.snapshot.size, len(judgement.rows)
         ctx.remember("pass", name, PassNote(number, ctx.place, node, judgement.fingerprint.hex(), fit, size))
         judged = f"Scheduler judges {pod.metadata.name}, pass {number}: "
-        if not node:
+        found = self.flow.find(pod, node, cache) if node else None
+        ctx.visits = cache.snapshot.visits.count
+        if found is None:
             preemption = post_filter(pod, judgement)
             sentence = f"{judged}{f'none of {size} nodes fits' if size else 'there are no nodes'}"
             ctx.describe(f"{sentence}{_preemption_words(preemption)}.")
             self._handle_no_fit(ctx, name, pod, judgement, preemption)
             return False
         ctx.describe(f"{judged}{fit} of {size} node{'s fit' if size != 1 else ' fits'}, it chooses {node}.")
-        found = self.flow.find(pod, node, cache)
         if self.fine:
             deciding = attrs.evolve(entry, part=DECIDING, until=None, error=False)
             move_entry(ctx, name, QueueEvent.NODE_CHOSEN, deciding)

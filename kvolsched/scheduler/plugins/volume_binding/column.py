@@ -68,6 +68,8 @@ class VolumeBinding(VolumeBindingRule):
 
     def column(self, pod: Pod, columns: ColumnContext) -> Any:
         """Return the reasons by row; None: no node is rejected; NotImplemented: judge each node by the rule."""
+        if self.search is not None:
+            return NotImplemented
         pod_claims = self.claims(pod, columns.seen)
         if self.claim_failures.node_error(pod_claims):
             return self.unbound_claims.where(columns.nodes.live.array)
@@ -100,12 +102,23 @@ class VolumeBinding(VolumeBindingRule):
         claims = [WaitingClaim.of(claim, self, columns.seen) for claim in self.claims(pod, columns.seen).delayed]
         if not claims:
             return None
+        if self.search is not None:
+            return self._score_found(pod, columns)
         if len(claims) == 1 and self._is_countable(claims, columns.seen):
             smallest = columns.seen.free_volumes.smallest_size(claims[0].shape, claims[0].request)
             return np.floor(100.0 * claims[0].request / np.maximum(smallest, 1.0)).astype(np.int64)
         groups, row_of_group = self._groups(claims, columns)
         scores = [self._decide_on_row(pod, claims, row, columns).score for row in row_of_group]
         return np.array(scores, np.int64)[groups]
+
+    def _score_found(self, pod: Pod, columns: ColumnContext) -> Integers:
+        """Return the scores of what the search has found on the nodes that fit: no volume is looked at again."""
+        scores = np.zeros(len(columns.nodes.names), np.int64)
+        for row, name in enumerate(columns.nodes.names):
+            fits = name is not None and (columns.candidates is None or bool(columns.candidates[row]))
+            if fits and name is not None:
+                scores[row] = self.decide(pod, name, columns.seen).score
+        return scores
 
     def normalise(self, raw: Integers) -> Integers:
         """Return the scores as they are: 0 to 100."""

@@ -14,10 +14,12 @@ from kvolsched.api.kinds.node import Node
 from kvolsched.api.kinds.selector import LabelSelector
 from kvolsched.api.kinds.volume import PersistentVolume, PersistentVolumeClaim
 from kvolsched.scheduler.columns.snapshot import Snapshot
+from kvolsched.scheduler.columns.volume_visits import VolumeVisits
 from kvolsched.world.apiserver import key_of
 
 FindVolume = Callable[[PersistentVolumeClaim, frozenset[str]], "PersistentVolume | None"]
 """Return the volume on a node for a claim; volumes of these names are taken."""
+FinderOnNode = Callable[[Node, Snapshot, volumes.VolumeRules], FindVolume]
 
 
 @attrs.define(frozen=True, cache_hash=True)
@@ -45,11 +47,29 @@ class ClaimShape:
         return volumes.suits(self.claim, volume, self.rules)
 
 
+@attrs.frozen
+class CountingMatcher:
+    """The shape of a claim, which counts the volumes that it is compared with."""
+
+    shape: ClaimShape
+    visits: VolumeVisits = attrs.field(eq=False)
+
+    @property
+    def storage_class(self) -> str:
+        """The class of the volumes that can suit."""
+        return self.shape.storage_class
+
+    def suits(self, volume: PersistentVolume) -> bool:
+        """Say whether an unclaimed volume suits."""
+        self.visits.count += 1
+        return self.shape.suits(volume)
+
+
 def by_walk(node: Node, seen: Snapshot, rules: volumes.VolumeRules) -> FindVolume:
     """Find volumes by a walk over all volumes of the claim's class: the readable truth."""
 
     def find(claim: PersistentVolumeClaim, taken: frozenset[str]) -> PersistentVolume | None:
-        of_class = seen.volumes_of_class(volumes.class_of_claim(claim))
+        of_class = seen.visits.counted(seen.volumes_of_class(volumes.class_of_claim(claim)))
         return volumes.find_matching_volume(claim, of_class, node=node, excluded=taken, rules=rules)
 
     return find
@@ -59,10 +79,11 @@ def by_index(node: Node, seen: Snapshot, rules: volumes.VolumeRules) -> FindVolu
     """Find volumes by the index: one that is prebound to the claim, else the smallest that the node reaches."""
 
     def find(claim: PersistentVolumeClaim, taken: frozenset[str]) -> PersistentVolume | None:
-        for volume in prebound_volumes(claim, seen, rules):
+        for volume in seen.visits.counted(prebound_volumes(claim, seen, rules)):
             if volume.metadata.name not in taken:
                 return volume if volumes.volume_fits_node(volume, node) else None
-        return seen.free_volumes.smallest_on(node, ClaimShape.of(claim, rules), volumes.requested(claim), taken)
+        matcher = CountingMatcher(ClaimShape.of(claim, rules), seen.visits)
+        return seen.free_volumes.smallest_on(node, matcher, volumes.requested(claim), taken)
 
     return find
 

@@ -39,8 +39,9 @@ from .claims import (
     unusable_claim,
     waits_for_consumer,
 )
-from .matching import FindVolume, by_index, by_walk, size_match_score
+from .matching import FinderOnNode, FindVolume, by_index, by_walk, size_match_score
 from .queueing_hints import EVENTS
+from .search import VolumeSearch
 
 
 @attrs.frozen
@@ -60,6 +61,7 @@ class VolumeBindingRule:
         node_affinity: the affinity by which a bound volume is judged on the node of a CSINode.
         provisioning: by which class a claim's volume is provisioned.
         capacity: how published capacity is compared with what is to be provisioned.
+        search: how volumes are found, node by node; None: over columns, and by a walk in the rule.
     """
 
     name: ClassVar[str] = "VolumeBinding"
@@ -79,6 +81,7 @@ class VolumeBindingRule:
     node_affinity: AffinityReading = effective_affinity
     provisioning: Provisioning = provisioned_where_allowed
     capacity: CapacityCheck = StorageCapacityCheck()
+    search: VolumeSearch | None = None
     document_name: str = ""
     document_score_name: str = ""
 
@@ -122,7 +125,7 @@ class VolumeBindingRule:
 
     def rule(self, pod: Pod, node: Node, seen: Snapshot) -> Ok | Reject:
         """Bound volumes reach the node; every other claim finds a volume there or can be provisioned."""
-        decision = self.find_pod_volumes(pod, self.claims(pod, seen), node, seen, by_walk(node, seen, self.rules))
+        decision = self._search_once(pod, node, seen, by_walk)
         if decision.error:
             return Reject((decision.error,), Code.ERROR)
         if decision.reasons:
@@ -139,7 +142,15 @@ class VolumeBindingRule:
             return VolumeDecision(error=f'node "{node_name}" not found')
         if isinstance(answer, Skip):
             return VolumeDecision()
-        return self.find_pod_volumes(pod, self.claims(pod, seen), node, seen, by_index(node, seen, self.rules))
+        return self._search_once(pod, node, seen, by_index)
+
+    def _search_once(self, pod: Pod, node: Node, seen: Snapshot, finder: FinderOnNode) -> VolumeDecision:
+        """Decide about a node; a search of its own remembers it for the rest of the pass (S0, Predicate, step 5)."""
+        if self.search is None:
+            return self.find_pod_volumes(pod, self.claims(pod, seen), node, seen, finder(node, seen, self.rules))
+        find, name = self.search.finder(node, seen, self.rules), node.metadata.name
+        key = ("decision", key_of(pod), pod.metadata.uid, name)
+        return seen.visits.once(key, lambda: self.find_pod_volumes(pod, self.claims(pod, seen), node, seen, find))
 
     def find_pod_volumes(self, pod: Pod, claims: PodClaims, node: Node, seen: Snapshot,
                          find: FindVolume) -> VolumeDecision:
