@@ -42,11 +42,10 @@ from .rule_settings import (
     DIRECTIVES_GATE,
     GATES_OF,
     GATES_OF_DRAFT,
-    MATURITY_LEVELS,
     SCHEDULING_GATE,
     ZONAL_PHASES,
     RuleSettings,
-    check_gates,
+    SettableRules,
 )
 from .scheduler import profiles
 from .scheduler.columns.snapshot import Snapshot
@@ -58,7 +57,6 @@ from .scheduler.loop.rollback_marker import RollbackMarker
 from .scheduler.loop.scheduling_cycle import SCHEDULER, SchedulingPass
 from .scheduler.loop.scheduling_queue import RECORDER, SchedulingQueue
 from .scheduler.plugins.volume_binding import VolumeBinding
-from .scheduler.plugins.volume_binding.search import SEARCHES
 from .storage_pools import DriverStorage, read_pools
 from .world.apiserver import ApiServer
 from .world.component import Component
@@ -91,7 +89,7 @@ def as_they_are(components: Iterable[Component]) -> Sequence[Component]:
 
 
 @attrs.frozen
-class Revision:
+class Revision(SettableRules):
     """One set of rules for the whole loop.
 
     Args:
@@ -145,92 +143,6 @@ class Revision:
     arrange: Arrangement = as_they_are
     permissions: admission.Permissions = attrs.field(default=admission.PERMISSIONS, hash=False)
 
-    # -- settings -------------------------------------------------------------------------------------------
-
-    def in_phase(self, phase: int) -> Revision:
-        """Return these rules in a phase of S0's zonal PV upgrade (checklist 28-34).
-
-        >>> design().in_phase(1).name
-        'design (phase 1)'
-
-        Args:
-            phase: 0: labels alone; 1: new volumes with zone labels get their node affinity on admission; 2: a
-                controller converts the volumes that there are; 3: VolumeZone and the controller are gone.
-
-        Raises:
-            ValueError: there is no such phase.
-        """
-        if phase not in range(4):
-            raise ValueError(f"no phase {phase!r} of the zonal upgrade; there are 0, 1, 2 and 3")
-        return self._set(phase=phase)
-
-    def matured(self, level: str) -> Revision:
-        """Return these rules at a level of S0's implementation plan (checklist 143n).
-
-        >>> design().matured("alpha").name
-        'design (alpha)'
-
-        Args:
-            level: "alpha": volumes are filtered, matched, bound and made, and a class must name a provisioner; nothing
-                is ranked, neither scheduler nor provisioner looks at allowedTopologies, the provisioner does not
-                know the node, zonal volumes have labels, no node affinity, and every node's search visits every
-                volume. "beta": all of this is there; disks are ranked by how close they are in size, and volumes
-                without node affinity are searched once. "ga": limits of disks count what is yet to be bound, and
-                each node has a map of its volumes.
-
-        Raises:
-            ValueError: there is no such level.
-        """
-        if level not in MATURITY_LEVELS:
-            raise ValueError(f"no maturity {level!r}; there are: {', '.join(MATURITY_LEVELS)}")
-        return self._set(level=level)
-
-    def with_gates(self, gates: Mapping[str, Mapping[str, bool]]) -> Revision:
-        """Return these rules with feature gates by process, as in clusters of mixed releases (checklist 71-73, 140).
-
-        Gates that were set before stay as they are unless they are named again.
-
-        >>> design().with_gates({"kube-scheduler": {"VolumeScheduling": False}}).name
-        'design (kube-scheduler: VolumeScheduling=false)'
-
-        Args:
-            gates: process -> gate -> on, for example `{"kube-scheduler": {"VolumeScheduling": False}}`; one kubelet is
-                "kubelet/node-a".
-
-        Raises:
-            ValueError: there is no such process or gate.
-        """
-        check_gates(gates, self.gates_of)
-        return self._set(gates=self.settings.merged_gates(gates))
-
-    def with_rollback(self) -> Revision:
-        """Return these rules with S0's sketch of a transaction: if no node fits a pod, its clean claims are unbound.
-
-        >>> design().with_rollback().name
-        'design + rollback'
-        """
-        return self._set(rollback=True)
-
-    def with_volume_index(self, index: str) -> Revision:
-        """Return these rules with a search for volumes as S0 writes it, and each of its optimisations on or off.
-
-        Decisions stay the same; how many volumes are visited does not (see `Cluster.visits`).
-
-        >>> design().with_volume_index("none").name
-        'design (volume index: none)'
-
-        Args:
-            index: "none": every volume for every node; "class": volumes by class, and one search for all nodes if
-                none of a class has a node affinity; "node": a map of volumes for each node; "class and node"; or
-                "columns", the engine's own, which judges all nodes at once.
-
-        Raises:
-            ValueError: there is no such index.
-        """
-        if index not in SEARCHES:
-            raise ValueError(f"no volume index {index!r}; there are: {', '.join(SEARCHES)}")
-        return self._set(volume_index=index)
-
     def with_plugin(self, plugin: Any, weight: int = 1) -> Revision:
         """Return these rules with a plugin added at the profile's end."""
         plain = self._plain()
@@ -248,11 +160,6 @@ class Revision:
             raise ValueError(f"webhook name: {webhook.name!r}: Duplicate value: give the second one another name")
         webhooks = tuple(sorted((*self.webhooks, webhook), key=lambda each: each.name))
         return _apply(attrs.evolve(self._plain(), webhooks=webhooks), self.settings)
-
-    @property
-    def gates(self) -> Mapping[str, Mapping[str, bool]]:
-        """The feature gates that were set, by process."""
-        return self.settings.gates
 
     def _set(self, **changes: Any) -> Revision:
         return _apply(self._plain(), attrs.evolve(self.settings, **changes))

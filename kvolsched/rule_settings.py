@@ -7,7 +7,7 @@ plain rules, so that their order does not matter and each can be taken back.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Any, Self
 
 import attrs
 
@@ -183,3 +183,108 @@ def check_gates(gates: Mapping[str, Mapping[str, bool]], known: Mapping[str, tup
         wrong = [f"{gate}={on!r}" for gate, on in values.items() if not isinstance(on, bool)]
         if wrong:
             raise ValueError(f"gates of {process} are True or False, not {', '.join(wrong)}")
+
+
+class SettableRules:
+    """Rules that can be set: each method returns others, whose name says what was set."""
+
+    settings: RuleSettings
+    gates_of: Mapping[str, tuple[str, ...]]
+
+    def _set(self, **changes: Any) -> Self:
+        """Return these rules with changed settings."""
+        raise NotImplementedError
+
+    @property
+    def gates(self) -> Mapping[str, Mapping[str, bool]]:
+        """The feature gates that were set, by process."""
+        return self.settings.gates
+
+    def in_phase(self, phase: int) -> Self:
+        """Return these rules in a phase of S0's zonal PV upgrade (checklist 28-34).
+
+        >>> import kvolsched
+        >>> kvolsched.design().in_phase(1).name
+        'design (phase 1)'
+
+        Args:
+            phase: 0: labels alone; 1: new volumes with zone labels get their node affinity on admission; 2: a
+                controller converts the volumes that there are; 3: VolumeZone and the controller are gone.
+
+        Raises:
+            ValueError: there is no such phase.
+        """
+        if phase not in range(4):
+            raise ValueError(f"no phase {phase!r} of the zonal upgrade; there are 0, 1, 2 and 3")
+        return self._set(phase=phase)
+
+    def matured(self, level: str) -> Self:
+        """Return these rules at a level of S0's implementation plan (checklist 143n).
+
+        >>> import kvolsched
+        >>> kvolsched.design().matured("alpha").name
+        'design (alpha)'
+
+        Args:
+            level: "alpha": volumes are filtered, matched, bound and made, and a class must name a provisioner; nothing
+                is ranked, neither scheduler nor provisioner looks at allowedTopologies, the provisioner does not
+                know the node, zonal volumes have labels, no node affinity, and every node's search visits every
+                volume. "beta": all of this is there; disks are ranked by how close they are in size, and volumes
+                without node affinity are searched once. "ga": limits of disks count what is yet to be bound, and
+                each node has a map of its volumes.
+
+        Raises:
+            ValueError: there is no such level.
+        """
+        if level not in MATURITY_LEVELS:
+            raise ValueError(f"no maturity {level!r}; there are: {', '.join(MATURITY_LEVELS)}")
+        return self._set(level=level)
+
+    def with_gates(self, gates: Mapping[str, Mapping[str, bool]]) -> Self:
+        """Return these rules with feature gates by process, as in clusters of mixed releases (checklist 71-73, 140).
+
+        Gates that were set before stay as they are unless they are named again.
+
+        >>> import kvolsched
+        >>> kvolsched.design().with_gates({"kube-scheduler": {"VolumeScheduling": False}}).name
+        'design (kube-scheduler: VolumeScheduling=false)'
+
+        Args:
+            gates: process -> gate -> on, for example `{"kube-scheduler": {"VolumeScheduling": False}}`; one kubelet is
+                "kubelet/node-a".
+
+        Raises:
+            ValueError: there is no such process or gate.
+        """
+        check_gates(gates, self.gates_of)
+        return self._set(gates=self.settings.merged_gates(gates))
+
+    def with_rollback(self) -> Self:
+        """Return these rules with S0's sketch of a transaction: if no node fits a pod, its clean claims are unbound.
+
+        >>> import kvolsched
+        >>> kvolsched.design().with_rollback().name
+        'design + rollback'
+        """
+        return self._set(rollback=True)
+
+    def with_volume_index(self, index: str) -> Self:
+        """Return these rules with a search for volumes as S0 writes it, and each of its optimisations on or off.
+
+        Decisions stay the same; how many volumes are visited does not (see `Cluster.visits`).
+
+        >>> import kvolsched
+        >>> kvolsched.design().with_volume_index("none").name
+        'design (volume index: none)'
+
+        Args:
+            index: "none": every volume for every node; "class": volumes by class, and one search for all nodes if
+                none of a class has a node affinity; "node": a map of volumes for each node; "class and node"; or
+                "columns", the engine's own, which judges all nodes at once.
+
+        Raises:
+            ValueError: there is no such index.
+        """
+        if index not in SEARCHES:
+            raise ValueError(f"no volume index {index!r}; there are: {', '.join(SEARCHES)}")
+        return self._set(volume_index=index)
