@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 from manifests import HOST, RACK, ZONE, apart, claim, node, pod, required, storage_class, together, volume
 
 from kvolsched import Cluster, example
-from kvolsched.api.text import manifest
 
 both = pytest.mark.parametrize("revision", ["design", "upstream"])
 CONFLICT = {"design": "node(s) had volume node affinity conflict",
@@ -64,7 +63,7 @@ def keyed(key, spots, disks, allowed, revision, seed):
     c = cluster(*made, revision=revision, seed=seed, **{"disks.example.com": {"topology_keys": [key]}})
     c.run(seconds=120)
     found = [(each.metadata.name, each.spec.volume_name) for each in c.objects("pvc")]
-    volumes = manifest.write(c.objects("pv")).replace(key, "KEY")
+    volumes = [c.manifests(f"pv/{each.metadata.name}").replace(key, "KEY") for each in c.objects("pv")]
     return where(c, "app-0", "app-1"), found, volumes
 
 
@@ -380,7 +379,7 @@ def test_the_end_to_end_example(revision):
                                           "topology.gke.io/zone": f"us-central1-{zone}"}) for zone in "ab"]
     c = Cluster.from_manifests(nodes, revision=revision)
     given = {obj.metadata.name: obj for obj in example("end-to-end").objects}
-    c.apply(manifest.write(list(given.values())))
+    c.apply(list(given.values()))
     c.run("pod/my-pod Running")
     (made,) = c.objects("pv")
     chosen = c[f"node/{where(c, 'my-pod')[0]}"].metadata.labels[ZONE]

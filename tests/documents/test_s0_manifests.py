@@ -4,7 +4,7 @@ import pytest
 from documents.clusters import cluster, events, fits, message, reach, refusal, where
 from manifests import HOST, LOCAL, claim, node, pod, storage_class, volume
 
-from kvolsched import Cluster, ManifestError, example
+from kvolsched import Cluster, ManifestError, design, example
 
 ZONE, REGION, RACK = "failure-domain.beta.kubernetes.io/zone", "failure-domain.beta.kubernetes.io/region", "foo.io/rack"
 A, B, C = "us-central1-a", "us-central1-b", "us-central1-c"
@@ -314,3 +314,57 @@ def refusal_of_manifest(manifest):
     except ManifestError as error:
         return str(error)
     return ""
+
+
+# -- provisioners: old parameters, permissions -------------------------------------------------------------------------
+
+
+@both
+@pytest.mark.checklist("62")
+@pytest.mark.parametrize(("parameters", "allowed"), [({"zone": C}, {C}), ({"zones": f"{A}, {B}"}, {A, B})])
+def test_the_zone_parameters_of_old_classes_still_choose(parameters, allowed, revision):
+    """`zone` and `zones` of a class of GCE PD decide where its disks are made."""
+    old = storage_class("old", GCE, waits=False, parameters=parameters)
+    asked = [claim(f"data-{number}", storage_class="old") for number in range(4)]
+    c = placed(old, *asked, spots=[{ZONE: zone, REGION: "us-central1"} for zone in (A, B, C)], revision=revision)
+    c.run(seconds=60)
+    assert allowed == {zone for each in asked for term in reach(c, each["metadata"]["name"]) for zone in term[ZONE]}
+
+
+@both
+@pytest.mark.checklist("62")
+def test_a_zone_parameter_contradicts_waiting_for_a_node(revision):
+    """A class that waits for the first consumer may not name a zone: the driver says so."""
+    c = with_class(storage_class("old", GCE, parameters={"zone": C}), [{ZONE: A, REGION: "r"}], revision)
+    c.run(seconds=60)
+    assert any("VolumeBindingMode is set to WaitForFirstConsumer" in text for text in events(c, "data", "ProvisioningFailed"))
+
+
+@both
+@pytest.mark.checklist("99")
+@pytest.mark.parametrize("resource", ["nodes", "storageclasses"])
+def test_a_provisioner_that_may_not_read_says_so(resource, revision):
+    """Without `get` on Node or StorageClass provisioning fails with a clear event, and no volume is made."""
+    c = with_class(storage_class(), [{ZONE: A}], revision, **{
+        "disks.example.com": {"topology_keys": [ZONE], "denied": [f"get {resource}"]}})
+    c.run(seconds=30)
+    told = events(c, "data", "ProvisioningFailed")
+    assert any("cannot get resource" in text and "is forbidden" in text for text in told), told
+    assert [] == c.objects("pv")
+
+
+@pytest.mark.checklist("92")
+@pytest.mark.parametrize("gate", ["VolumeScheduling", "DynamicProvisioningScheduling"])
+def test_the_gates_change_nothing_for_claims_that_do_not_wait(gate):
+    """Immediate, prebound and lost claims, and one whose volume is deleted, end alike with a gate of the manager on and off."""
+    now = storage_class("now", waits=False)
+    objects = [now, claim("made", storage_class="now"), volume("mine", "10Gi", "now", claim="bound"),
+               claim("bound", storage_class="now"), claim("lost", storage_class="now", bound="gone"), claim("none", storage_class="")]
+    ends = []
+    for on in (True, False):
+        c = placed(*objects, spots=[{ZONE: A}], revision=design().with_gates({"kube-controller-manager": {gate: on}}))
+        c.run(seconds=60)
+        c.delete("pvc/made")
+        c.run(seconds=60)
+        ends.append((c.manifests(), [str(request) for request in c.requests()]))
+    assert ends[0] == ends[1]

@@ -251,3 +251,32 @@ def test_one_order_of_plugins_decides_which_reason_is_told(revision):
     assert 1 == len({message(c, "app") for c in runs})
     assert 1 == len({tuple(c.fits("app").rejected["n1"]) for c in runs})
     assert [[""]] * 4 == [where(c, "app") for c in runs]
+
+
+@pytest.mark.checklist("143k", "143l")
+@pytest.mark.parametrize(("sizes", "changed"), [((10, 10), False), ((10, 40), True)])
+def test_the_priority_changes_the_order_only_if_the_sizes_differ(sizes, changed):
+    """Disks of one size score alike, so the rest decides; with a tighter disk on one node that node is ahead."""
+    disks = [volume(f"disk-{zone}", f"{size}Gi", zone=zone) for zone, size in zip("ab", sizes, strict=True)]
+    c = judged(node("n1", "a"), node("n2", "b"), LATE, *disks, claim(), pod("app", "data"))
+    first, second = (score[0] for _, score in sorted(scores(c, "app", "VolumeBinding").items()))
+    assert changed == (first > second)
+    assert first >= second
+
+
+@both
+@pytest.mark.checklist("259")
+def test_every_decision_can_be_explained_after_the_run(revision):
+    """After the run: for each node pass or fail and the reason, the volume it would take, and the parts of its score."""
+    objects = [node("n1", "a"), node("n2", "b"), node("n3", "b", taints=["x"]), LATE, volume("a10", zone="a"),
+               volume("b20", "20Gi", zone="b"), claim(), pod("app", "data")]
+    c = cluster(*objects, revision=revision)
+    c.run("pod/app Running")
+    c.goto(1)
+    found = c.fits("app")
+    assert (["n1", "n2"], ["n3"]) == (list(found), list(found.rejected))
+    assert "taint" in found.rejected["n3"][1]
+    assert {"data": "a10"} == taken(verdict(c, "n1"))
+    assert {"data": "b20"} == taken(verdict(c, "n2"))
+    assert {"n1", "n2"} == set(found.scores)
+    assert "TaintToleration" in c.scores("app").reading

@@ -8,7 +8,6 @@ from documents.clusters import cluster, events, fits, message, reach, refusal, w
 from manifests import HOST, RACK, ZONE, claim, csi_node, node, pod, required, storage_class, volume
 
 from kvolsched import example
-from kvolsched.api.text import manifest
 from kvolsched.revision import revision_named
 
 both = pytest.mark.parametrize("revision", ["design", "upstream"])
@@ -426,7 +425,7 @@ def test_conversion_changes_nothing_twice_and_no_affinity_that_is_there():
     before = [each.spec for each in again.objects("pv")]
     again.run(seconds=60)
     assert before == [each.spec for each in again.objects("pv")]
-    assert not [turn for turn in again.world.turns if turn.component == "zonal-pv-upgrade-controller" and not turn.quiet]
+    assert not [each for each in again.requests() if each.by == "zonal-pv-upgrade-controller"]
 
 
 @pytest.mark.checklist("29", "30")
@@ -452,18 +451,16 @@ def test_up_and_down_and_up_again():
     Once volumes are converted, a scheduler that is taken back further must ignore affinity altogether (its gate off).
     """
     nodes = [node(f"{zone}1", labels={BETA_ZONE: f"us-central1-{zone}", BETA_REGION: "us-central1"}) for zone in "ab"]
-    found = manifest.write([manifest.from_plain(each) for each in (*nodes, storage_class(provisioner=LOCAL),
-                                                                   labelled(bound="data"),
-                                                                   claim("data", bound="disk"))])
+    found = [*nodes, storage_class(provisioner=LOCAL), labelled(bound="data"), claim("data", bound="disk")]
     for number, converted in ((0, None), (1, None), (2, MEANT), (1, MEANT), (0, MEANT), (2, MEANT), (3, MEANT)):
-        c = cluster(found, revision=phase(number))
+        c = cluster(*found, revision=phase(number))
         c.run(seconds=60)
-        found = c.manifests()
+        found = [c.manifests()]
         assert converted == affinity(c), number
         c.apply(pod("app", "data"))
         c.run("pod/app Running", seconds=60)
         assert (["a1"], ["a1"]) == (fits(c, "app"), where(c, "app")), number
-    renamed = cluster(found, revision=phase(0).with_gates({SCHEDULER: {SCHEDULING: False}}))
+    renamed = cluster(*found, revision=phase(0).with_gates({SCHEDULER: {SCHEDULING: False}}))
     renamed.apply(node("a2", labels={BETA_ZONE: "us-central1-a"}), pod("app", "data"))
     renamed.run("pod/app scheduled", seconds=60)
     assert ["a1"] == fits(renamed, "app")
