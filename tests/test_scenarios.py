@@ -43,6 +43,7 @@ SETTINGS = {  # scenario -> values of its parameters for which its script is pla
     "retained-volumes": [{"disks": 1}, {"disks": 4}],
     "redis-pmem": [{"tracking": "off"}, {"interval": 60}, {"nodes": 1, "replicas": 2}],
     "two-volumes-one-pool": [{"nodes": 1}, {"free": "100Gi"}],
+    "third-pod": [{"machines": 2}, {"kept": "even"}, {"kept": "even", "machines": 2}],
     "exact-fit": [{"lag": 20}, {"nodes": 1, "each": 1}],
 }
 SCRIPTED = [name for name in LESSONS if load(name).script]
