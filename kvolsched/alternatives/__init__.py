@@ -12,6 +12,7 @@ from collections.abc import Callable
 from ..revision import REVISIONS, Revision
 from .binding_places import bind_in_kubelet, bind_in_pv_controller, late_binder, place_first, readable_volumes
 from .experiments import Comparison, Ending, Experiment, compare, experiment, experiments
+from .extender import extender
 from .one_function import preempting, single_function
 from .pod_updates import added_terms, lax_updates
 from .spreading import spread_by_affinity_terms, spread_inside_affinity
@@ -21,7 +22,7 @@ from .whole_binding import bind_in_scheduler
 ALTERNATIVES: dict[str, Callable[..., Revision]] = {
     each.__name__: each
     for each in (
-        place_first, late_binder, bind_in_pv_controller, bind_in_kubelet, bind_in_scheduler, single_function,
+        place_first, late_binder, bind_in_pv_controller, bind_in_kubelet, bind_in_scheduler, extender, single_function,
         quota_by_topology, spread_by_affinity_terms, spread_inside_affinity, lax_updates, added_terms,
     )
 }  # fmt: skip
@@ -39,7 +40,7 @@ def names() -> tuple[str, ...]:
 
 __all__ = [
     "Comparison", "Ending", "Experiment", "added_terms", "bind_in_kubelet", "bind_in_pv_controller",
-    "bind_in_scheduler", "compare", "experiment", "experiments", "late_binder", "lax_updates", "names", "place_first",
-    "preempting", "quota_by_topology", "readable_volumes", "single_function", "spread_by_affinity_terms",
-    "spread_inside_affinity",
+    "bind_in_scheduler", "compare", "experiment", "experiments", "extender", "late_binder", "lax_updates", "names",
+    "place_first", "preempting", "quota_by_topology", "readable_volumes", "single_function",
+    "spread_by_affinity_terms", "spread_inside_affinity",
 ]

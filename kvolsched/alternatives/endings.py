@@ -49,6 +49,15 @@ def pending_beside_a_free_volume(objects: Objects) -> str:
     return f"pending beside the free {', '.join(free)}: {', '.join(pending)}" if free and pending else ""
 
 
+def call_refused(objects: Objects) -> str:
+    """A pod has no node because the scheduler cannot reach its extender."""
+    for pod in _of(objects, "Pod"):
+        told = pod.status.condition("PodScheduled")
+        if not pod.spec.node_name and told is not None and told.message.startswith("Post "):
+            return f"{pod.metadata.name} pending: {told.message}"
+    return ""
+
+
 def volume_of_another_zone(objects: Objects) -> str:
     """A pod is in another zone than the label of its volume says."""
     for pod in _of(objects, "Pod"):

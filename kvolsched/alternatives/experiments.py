@@ -72,6 +72,7 @@ class Experiment:
         checklist: the items of the documents.
         acts: what may come at any moment, or never; then every order of turns is searched.
         seeds: how many seeds run in the natural order; 0: the scenario's own alone.
+        seconds: how long a run goes on, in simulated seconds.
     """
 
     alternative: str
@@ -81,6 +82,7 @@ class Experiment:
     checklist: tuple[str, ...] = ()
     acts: tuple[ChosenFault, ...] = ()
     seeds: int = 0
+    seconds: float = SECONDS
 
     @property
     def question(self) -> str:
@@ -130,7 +132,7 @@ class Experiment:
     def _natural_end(self, rules: str | Revision, seed: int | None) -> Objects:
         cluster = self.cluster(rules, seed=seed)
         load(self.scenario).play(cluster)
-        cluster.run(seconds=SECONDS)
+        cluster.run(seconds=self.seconds)
         return dict(cluster.world.log.objects)
 
 
@@ -173,6 +175,8 @@ EXPERIMENTS = (
     Experiment("bind_in_scheduler", "room-for-one-volume", endings.volume_of_a_gone_claim, IN_SCHEDULER, ("141b",)),
     Experiment("bind_in_scheduler", "disk-on-the-small-node", endings.half_a_binding, IN_SCHEDULER, ("141b",),
                POD_GOES),
+    Experiment("extender", "two-masters", endings.call_refused, "S0, Packaging, Extender cons", ("137",), seeds=20,
+               seconds=150.0),
     Experiment("single_function", "evicted-in-vain", endings.evicted_in_vain, "S0, One scheduler function", ("141a",)),
     Experiment("quota_by_topology", "a-zone-not-allowed", endings.volume_where_not_allowed,
                "S0, Restricting Topology, Alternatives", ("70",)),

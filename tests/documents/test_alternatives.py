@@ -5,8 +5,8 @@ from documents.clusters import cluster, events, refusal, where
 from manifests import HOST, ZONE, claim, node, pod, spread, storage_class, volume
 
 from kvolsched import Cluster, alternatives, scenario
-from kvolsched.explore import UserAct, explore
-from kvolsched.writes import bind, patch
+from kvolsched.explore import Crash, UserAct
+from kvolsched.writes import bind, create, patch
 
 LOCAL = "kubernetes.io/no-provisioner"
 ONCE = [pytest.param(each, id=f"{each.alternative} {each.scenario}", marks=pytest.mark.checklist(*each.checklist))
@@ -190,6 +190,61 @@ def test_the_whole_binding_in_the_scheduler_has_no_pod_to_drive_the_rest(control
     assert controller == bool(events(c, "one", "ClaimLost"))
 
 
+# -- an extender instead of a library ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("packaging", "stuck"), [
+    ({"masters": 1}, False), ({"stable_name": "extender.kube-system"}, False), ({}, True), ({"authorised": False}, True)])
+@pytest.mark.checklist("137")
+def test_an_extender_must_be_found_wherever_the_active_controller_is(packaging, stuck):
+    """One master, or a stable name: every order ends well. An address, or no token: the pod may never be placed."""
+    c = scenario("disk-on-the-small-node", alternatives.extender(loses=0, **packaging))
+    result = c.explore(lag="none", progress=False)
+    assert stuck == bool(result)
+    assert stuck or result.exhausted
+    if packaging == {}:
+        assert ("The controllers' lease goes to master-2.",) == tuple(
+            f"{words[:1].upper()}{words[1:]}." for words in result.counterexample.story)
+
+
+@pytest.mark.checklist("137")
+def test_the_active_controller_moves():
+    """A lease that is lost takes the extender's address with it: some seeds wait for it to come back, the design waits for none."""
+    ended = alternatives.experiment("extender").run()
+    assert "of 20 seeds, db-" in ended.failure
+    assert "connection refused" in ended.failure
+    c = scenario("two-masters", "extender", seed=2)
+    c.run(seconds=600)
+    assert {"Running"} == {each.status.phase for each in c.objects("pods")}
+    assert c.now > 100
+
+
+@pytest.mark.checklist("137")
+def test_a_call_whose_answer_is_lost_is_given_up():
+    """The extender's process may crash with the question: the scheduler waits for its time-out, and asks again."""
+    c = scenario("disk-on-the-small-node", alternatives.extender(masters=1, loses=0))
+    result = c.explore(lag="none", faults=[Crash("persistent-volume-binder on master-1")], progress=False)
+    assert (False, True) == (bool(result), result.exhausted)
+
+
+@pytest.mark.checklist("137")
+def test_two_caches_can_choose_one_disk_twice():
+    """The library's price: scheduler and controller, each with a cache, choose the same disk, and one write conflicts."""
+    c = cluster(node("n1"), storage_class(provisioner=LOCAL), claim("data"), volume("disk", "10Gi", "late", {HOST: ["n1"]}),
+                pod("app", "data"), kubelet={"absent": True})
+    asks = UserAct("a user asks for the disk", (create(claim("other", volumeName="disk")),))
+
+    def conflicts(objects):
+        told, = (each.status.condition("PodScheduled") for each in objects.values() if each.kind == "Pod")
+        return told is not None and told.reason == "VolumeBindingFailed"
+
+    result = c.explore(until=conflicts, faults=[asks], progress=False)
+    assert result, result
+    assert any("the object has been modified" in words for words in result.counterexample.story)
+    taken, = (each for key, each in result.counterexample.objects.items() if key.kind == "PersistentVolume")
+    assert "other" == taken.spec.claim_ref.name
+
+
 # -- the others --------------------------------------------------------------------------------------------------------
 
 
@@ -264,7 +319,7 @@ def test_without_a_gate_update_and_scheduling_race():
     found = {}
     for gates in ((), ("example.com/queue",)):
         c = cluster(node("node-a", "a", cpu="32"), node("node-b", "b"), pod("app", gates=gates), revision="lax_updates")
-        result = explore(c, goal=lambda objects: not experiment.fails(objects), faults=[narrows], progress=False)
+        result = c.explore(goal=lambda objects: not experiment.fails(objects), faults=[narrows], progress=False)
         assert result.counterexample or result.exhausted
         found[gates] = bool(result)
     assert {(): True, ("example.com/queue",): False} == found

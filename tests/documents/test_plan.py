@@ -1,16 +1,10 @@
 """The plan of S0 level by level, what the rejected packaging would have meant, and what S4's operator can watch."""
 
-import attrs
 import pytest
-from documents.clusters import QUIET, cluster, message, patch, reach, refusal, where
+from documents.clusters import cluster, message, patch, reach, refusal, where
 from manifests import HOST, RACK, ZONE, claim, csi_node, node, pod, storage_class, volume
 
-from kvolsched.api.text import manifest
-from kvolsched.explore import UserAct, explore
 from kvolsched.revision import revision_named
-from kvolsched.scheduler.framework.verdict import Code, Reject
-from kvolsched.scheduler.plugins.volume_binding import VolumeBinding
-from kvolsched.world.apiserver import Write, key_for
 
 LOCAL = "kubernetes.io/no-provisioner"
 FOO = {"app": "foo"}
@@ -119,96 +113,3 @@ def test_the_documents_indicator_counts_nothing():
     assert {("PATCH", 200): 1, ("PATCH", 422): 2} == updates.count(by=("verb", "code"))
     assert 0 == len(c.requests(resource="pods", verb="UPDATE")) + len(c.requests(resource="pods", code=400))
     assert {"free", "gated"} == {row.name for row in c.requests(code=422)}
-
-
-# -- packaging ---------------------------------------------------------------------------------------------------------
-
-
-class Endpoint:
-    """Where the extender is: the controller's active master answers, under its own address or a stable name."""
-
-    def __init__(self, *, name="", token=""):
-        self.leader, self.told = "master-1", name or "master-1"
-        self.name, self.token, self.asked = name, token, 0
-
-    def answer(self, address, token):
-        """What a call of this address says; "" if the extender answers."""
-        self.asked += 1
-        if address not in (self.leader, self.name):
-            return f"Post http://{address}/filter: connection refused"
-        return "" if token == self.token else f"Post http://{address}/filter: 401 Unauthorized"
-
-
-class Extended(VolumeBinding):
-    """The rejected packaging: the predicate is a call to the controller, wherever its active master is."""
-
-    endpoint, token = Endpoint(), ""
-
-    def prefilter(self, pod, seen):
-        """Every pod with claims is sent to the extender."""
-        return super().prefilter(pod, seen)
-
-    def rule(self, pod, node, seen):
-        """The extender's answer, if it can be reached."""
-        why = self.endpoint.answer(self.endpoint.told, self.token)
-        return Reject((why,), Code.ERROR) if why else super().rule(pod, node, seen)
-
-    def column(self, pod, at):
-        """A call has no column."""
-        return NotImplemented
-
-
-def extended(endpoint, token=""):
-    """Today's rules with the predicate behind an endpoint."""
-    rules = revision_named("upstream")
-    plugin = type("Extended", (Extended,), {"endpoint": endpoint, "token": token})()
-    plugins = tuple(attrs.evolve(each, plugin=plugin) if each.name == "VolumeBinding" else each
-                    for each in rules.profile.plugins)
-    return attrs.evolve(rules, profile=attrs.evolve(rules.profile, plugins=plugins))
-
-
-@pytest.mark.parametrize(("packaging", "runs"), [
-    ("library", [True, True]), ("address", [True, False]), ("stable name", [True, True]), ("no token", [False, False])])
-@pytest.mark.checklist("137")
-def test_an_extender_must_be_found_wherever_its_master_is(packaging, runs):
-    """When the controller's active master moves, calls of its old address fail; a stable name, a token, a library do not."""
-    endpoint = Endpoint(name="extender.kube-system" if packaging == "stable name" else "",
-                        token="secret" if packaging == "no token" else "")
-    rules = revision_named("upstream") if packaging == "library" else extended(endpoint)
-    c = cluster(node("n1"), storage_class(provisioner=LOCAL), claim("one"), claim("two"),
-                volume("d1", "10Gi", "late", {HOST: ["n1"]}), volume("d2", "10Gi", "late", {HOST: ["n1"]}),
-                revision=rules)
-    found = []
-    for name in ("one", "two"):
-        c.apply(pod(name, name))
-        c.run(f"pod/{name} Running", seconds=120)
-        found.append(c[f"pod/{name}"].status.phase == "Running")
-        endpoint.leader = "master-2"  # the controllers' lease is taken over there
-        c.crash("persistent-volume-binder")
-    assert runs == found
-    assert (packaging == "library") == (endpoint.asked == 0)
-    if packaging == "address":
-        assert "connection refused" in message(c, "two")
-        endpoint.told = endpoint.leader  # somebody has found out where it is now
-        c.run("pod/two Running", seconds=900)
-        assert "Running" == c["pod/two"].status.phase
-
-
-@pytest.mark.checklist("137")
-def test_two_caches_can_choose_one_disk_twice():
-    """The library's price: scheduler and controller, each with a cache, choose the same disk, and one write conflicts."""
-    c = cluster(node("n1"), storage_class(provisioner=LOCAL), claim("data"),
-                volume("disk", "10Gi", "late", {HOST: ["n1"]}), pod("app", "data"), **QUIET)
-    prebound = claim("other")
-    prebound["spec"]["volumeName"] = "disk"
-    asks = Write("create", key_for("pvc/other"), manifest.from_plain(prebound))
-
-    def conflicts(objects):
-        told = objects[key_for("pod/app")].status.condition("PodScheduled")
-        return told is not None and told.reason == "VolumeBindingFailed"
-
-    result = explore(c, until=conflicts, faults=[UserAct("a user asks for the disk", (asks,))], progress=False)
-    assert result.counterexample, result
-    (taken,) = (each for key, each in result.counterexample.objects.items() if key.kind == "PersistentVolume")
-    assert "other" == taken.spec.claim_ref.name
-    assert any("the object has been modified" in words for words in result.counterexample.story)
