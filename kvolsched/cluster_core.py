@@ -17,8 +17,9 @@ from . import user_commands
 from .api.kinds.kind import KINDS, KINDS_BY_NAME, find_kind
 from .api.text import dump_checks, manifest
 from .api.text.python_gc import infrequent_gc
-from .component_names import COMPONENT_NAMES, find_component
+from .component_names import COMPONENT_NAMES, dials_by_component, find_component
 from .controllers import kubelet
+from .driver_dials import refuse_misspelled_drivers, without_effect
 from .results import ApplyRefused, CommandResult, PossibleTurns, Run, Step
 from .revision import NOT_DRIVERS, Revision, denied_by, revision_named
 from .rule_settings import IN_TREE, MANAGER
@@ -57,7 +58,7 @@ class ClusterCore:
         self.first_rules = revision_named(revision)
         self.rule_sets: dict[str, Revision] = {}  # by name; what components run after an upgrade, shared by forks
         self.name = name
-        self.components = dict(components or {})
+        self.components = dials_by_component(components or {}, NOT_DRIVERS)
         self.drivers: tuple[str, ...] = ()  # of the classes that were loaded or applied
         self.world: Simulation = self.first_rules.simulation(seed=seed, components=self.components)
         self.loaded_manifests: manifest.Manifests | None = None
@@ -79,7 +80,11 @@ class ClusterCore:
         return cluster
 
     def load(self, objects: Iterable[Any]) -> None:
-        """Store objects as they are found, without an act, and set the clock to the newest time in them."""
+        """Store objects as they are found, without an act, and set the clock to the newest time in them.
+
+        Raises:
+            ValueError: dials name a driver that is misspelled.
+        """
         log, objects = self.world.log, sorted(objects, key=lambda obj: obj.kind != "PriorityClass")  # pods name them
         latest = dump_checks.newest_time(objects)
         if latest is not None and latest > self.moment:
@@ -99,7 +104,12 @@ class ClusterCore:
             if key.kind == "StorageClass":
                 classes[filled.provisioner] = {}
         self._add_provisioners(classes)
+        refuse_misspelled_drivers(self._dialed_drivers(), log.objects)
         self.world.reset_history()
+
+    def _dialed_drivers(self) -> Mapping[str, Mapping[str, Any]]:
+        """Return the drivers that have dials, with them."""
+        return {name: dials for name, dials in self.components.items() if name not in NOT_DRIVERS}
 
     def _add_provisioners(self, names: Iterable[str]) -> None:
         """Add a component for each driver that has none yet, under every set of rules."""
@@ -314,10 +324,15 @@ class ClusterCore:
                     return Run(tuple(taken), f"{seconds:g} s of simulated time are over")
                 step = self.step()
                 if not step:
-                    return Run(tuple(taken), "nothing is left to do")
+                    return Run(tuple(taken), f"nothing is left to do{self._useless_dials()}")
                 taken.append(step)
                 bar.update()
         return Run(tuple(taken), f"{steps} steps are over")
+
+    def _useless_dials(self) -> str:
+        """Return what to add to the end of a run about dials without effect; "" if there are none."""
+        useless = without_effect(self._dialed_drivers(), self.world.log.objects)
+        return f"; no class names {', '.join(useless)}, whose dials have no effect" if useless else ""
 
     def back(self, steps: int = 1) -> Step:
         """Go back some steps, at most to the start, and return the step that led there; later steps stay known."""

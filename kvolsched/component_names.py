@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
+from typing import TypeVar
+
+Dials = TypeVar("Dials")
 
 COMPONENT_NAMES = {  # display name -> name of the component
     "scheduler": "kube-scheduler", "PV controller": "persistent-volume-binder",
@@ -42,3 +45,25 @@ def find_component(name: str, actors: Mapping[str, Iterable[str]], what: str = "
     near = get_close_matches(name, [*names, *actors, *(n for each in actors.values() for n in each)], n=2)
     hint = f"; did you mean {' or '.join(near)}?" if near else ""
     raise LookupError(f"no {what} is called {name!r}; there are: {listed}{hint}")
+
+
+def dials_by_component(dials: Mapping[str, Dials], components: Iterable[str]) -> dict[str, Dials]:
+    """Return dials by the names of components, where people wrote the names that they see.
+
+    A name that is no component's is a driver's, unless it is nearly that of a component.
+
+    Raises:
+        ValueError: a name is nearly that of a component; the message lists the components.
+    """
+    meant = {display.lower(): component for display, component in COMPONENT_NAMES.items()}
+    known = set(components)
+    found: dict[str, Dials] = {}
+    for name, each in dials.items():
+        component = name if name in known else meant.get(name.lower(), name)
+        near = get_close_matches(name, [*COMPONENT_NAMES, *sorted(known)], n=2, cutoff=0.75)
+        if component not in known and near and "." not in name and "/" not in name:
+            listed = ", ".join(sorted(known))
+            hint = f"did you mean {' or '.join(near)}?"
+            raise ValueError(f"no component or driver is called {name!r}; components are: {listed}; {hint}")
+        found[component] = each
+    return found

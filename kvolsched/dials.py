@@ -10,6 +10,11 @@ import attrs
 from .api.kinds.meta import freeze
 
 
+@attrs.frozen
+class NoDials:
+    """The options of a component that has none."""
+
+
 def with_dials(name: str, options: Any, dials: Mapping[str, Any] | None) -> Any:
     """Return the options of a component, overridden by dials.
 

@@ -36,7 +36,7 @@ from .controllers import (
     user,
     zonal_upgrade,
 )
-from .dials import with_dials
+from .dials import NoDials, with_dials
 from .rule_settings import (
     API_SERVER,
     DIRECTIVES_GATE,
@@ -195,7 +195,7 @@ class Revision(SettableRules):
         not_drivers = NOT_DRIVERS | {component.name for component in self.added}
         ordered = [
             user.component(),
-            stateful_set.component(self.stateful_sets),
+            stateful_set.component(with_dials(stateful_set.NAME, self.stateful_sets, dials.get(stateful_set.NAME))),
             *self.others(dials),
             rules.scheduler(),
             persistent_volume.component(binder),
@@ -221,8 +221,8 @@ class Revision(SettableRules):
         }
         for module in self.controllers:
             name = module.NAME
-            yield module.component(with_dials(name, options[name], dials.get(name))) if name in options else \
-                module.component()  # fmt: skip
+            chosen = with_dials(name, options.get(name, NoDials()), dials.get(name))
+            yield module.component(chosen) if name in options else module.component()
 
     def server(self, denied: Mapping[str, Iterable[str]] = EMPTY) -> ApiServer:
         """Return an API server with this revision's admission and subresources."""
@@ -296,7 +296,7 @@ class Revision(SettableRules):
         if "kind" in values:
             values.setdefault("topology_keys", TOPOLOGY_KEYS[values.pop("kind")])
         if "fails" in values:
-            values["fails"] = tuple(provisioner.Failure(**failure) for failure in values["fails"])
+            values["fails"] = provisioner.read_failures(name, values["fails"])
         if "pools" in values:
             keys = values.get("topology_keys", self.provisioning.topology_keys)
             try:

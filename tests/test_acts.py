@@ -218,3 +218,41 @@ def test_an_unknown_component_lists_what_there_is(cluster):
         with pytest.raises(LookupError, match=r"no (component|actor) is called 'schedular'; there are: user.*did you mean .*scheduler"):
             act("schedular")
     assert 0 == cluster.world.known_steps
+
+
+# -- dials of nobody ------------------------------------------------------------------------------------------------
+
+
+def test_dials_take_the_names_that_people_see():
+    """Dials of the scheduler may be given by its display name; the component is absent."""
+    c = Cluster(components={"scheduler": {"absent": True}})
+    assert "kube-scheduler" not in c.world.processes
+
+
+def test_dials_of_a_misspelled_component_are_refused():
+    """A name that is nearly a component's is one sentence with the nearest names and the components."""
+    with pytest.raises(ValueError, match=r"no component or driver is called 'schedular'; .*did you mean scheduler"):
+        Cluster(components={"schedular": {"absent": True}})
+    with pytest.raises(ValueError, match="statefulset-controller has no dial delay; there are: absent, denied"):
+        Cluster(components={"StatefulSet controller": {"delay": 1}})
+    with pytest.raises(ValueError, match="garbage-collector has no dial delay; there are: absent, denied"):
+        Cluster(components={"garbage collector": {"delay": 1}})
+
+
+def test_dials_of_a_misspelled_driver_are_refused():
+    """A `fails` under a name that is nearly that of a loaded class's driver is one sentence, not silence."""
+    driver = kvolsched.scenario("zonal-example").objects("storageclasses")[0].provisioner
+    with pytest.raises(ValueError, match=f"{driver}: fails: a failure has no claim; there are: "):
+        Cluster(components={driver: {"fails": [{"claim": "default/my-pvc"}]}})
+    fails = {"fails": [{"times": 1}]}
+    with pytest.raises(ValueError, match=rf"names a driver '{driver}x', so its dials have no effect; .*did you mean {driver}"):
+        Cluster.from_manifests(kvolsched.scenario("zonal-example").manifests(), components={f"{driver}x": fails})
+
+
+def test_dials_of_a_driver_that_nobody_names_are_told():
+    """Dials may come before their class; a run that ends without it says that they had no effect."""
+    c = Cluster(components={"later.example.com": {"delay": 2.0}})
+    assert "nothing is left to do; no class names later.example.com, whose dials have no effect" == c.run().ended
+    c.apply({"apiVersion": "storage.k8s.io/v1", "kind": "StorageClass", "metadata": {"name": "later"},
+             "provisioner": "later.example.com"})  # fmt: skip
+    assert "nothing is left to do" == c.run().ended

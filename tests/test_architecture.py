@@ -29,8 +29,8 @@ API = {"api"}
 GROUND = API | {"volumes", "workloads", "world", "storage_pools", "inline_volumes"}
 OWN = {"writes", "custom_controller"}
 ENGINE = GROUND | {"admission", "scheduler", "controllers", "autoscaler", "rule_settings", "revision"}
-CORE = ENGINE | OWN | {"component_names", "results", "user_commands", "node_faults", "cluster_core", "cluster_acts"}
-CORE |= {"cluster_faults", "pools", "upgrades", "cluster_rules"}
+CORE = ENGINE | OWN | {"component_names", "results", "user_commands", "driver_dials", "node_faults", "cluster_core"}
+CORE |= {"cluster_acts", "cluster_faults", "pools", "upgrades", "cluster_rules"}
 FACE = CORE | {"explain", "visits", "requests", "kubectl", "explore", "why", "fix", "may", "views", "cluster"}
 MAY_IMPORT = {  # room -> the other rooms it may import
     "api": set(),
@@ -51,8 +51,9 @@ MAY_IMPORT = {  # room -> the other rooms it may import
     "component_names": set(),
     "results": GROUND,
     "user_commands": API,
+    "driver_dials": API | {"world"},
     "node_faults": GROUND | {"controllers", "user_commands"},
-    "cluster_core": ENGINE | {"component_names", "results", "user_commands"},
+    "cluster_core": ENGINE | {"component_names", "results", "user_commands", "driver_dials"},
     "cluster_acts": ENGINE | {"component_names", "results", "user_commands", "cluster_core"},
     "cluster_faults": ENGINE | {"component_names", "results", "user_commands", "node_faults", "cluster_core", "cluster_acts"},
     "pools": ENGINE | {"component_names", "results", "user_commands", "cluster_core"},

@@ -8,10 +8,10 @@ external-provisioner v6.3.0.
 
 from .controller import component
 from .in_tree_topology import allowed_segments, choose_topology
-from .options import DESIGN, UPSTREAM, Failure, ProvisionerOptions
+from .options import DESIGN, UPSTREAM, Failure, ProvisionerOptions, read_failures
 from .topology import NoTopology
 
 __all__ = [
     "DESIGN", "UPSTREAM", "Failure", "NoTopology", "ProvisionerOptions", "allowed_segments",
-    "choose_topology", "component"
+    "choose_topology", "component", "read_failures"
 ]

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from typing import Any
 
 import attrs
 
@@ -22,6 +23,20 @@ class Failure:
     topology: str = ""
     code: str = EXHAUSTED
     desc: str = ""
+
+
+def read_failures(driver: str, failures: Iterable[Any]) -> tuple[Failure, ...]:
+    """Return the failures of a driver from their dials.
+
+    Raises:
+        ValueError: a failure is no mapping, or has an unknown field.
+    """
+    there = [field.name for field in attrs.fields(Failure)]
+    for dials in failures:
+        unknown = [word for word in dials if word not in there] if isinstance(dials, Mapping) else [repr(dials)]
+        if unknown:
+            raise ValueError(f"{driver}: fails: a failure has no {', '.join(unknown)}; there are: {', '.join(there)}")
+    return tuple(Failure(**dials) for dials in failures)
 
 
 @attrs.frozen(kw_only=True)
