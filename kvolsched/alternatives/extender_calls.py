@@ -32,7 +32,7 @@ class Lease:
 
 
 @attrs.frozen
-class Question:
+class CallQuestion:
     """The note of a call in the callee's process; `keys` are the objects that it has assumed for it."""
 
     verb: str
@@ -42,7 +42,7 @@ class Question:
 
 
 @attrs.frozen
-class Answer:
+class CallAnswer:
     """The note of an answer in the scheduler's process: the nodes that fit, why others do not, or an error."""
 
     fits: tuple[str, ...] = ()
@@ -97,14 +97,14 @@ class Network:
         if not self.authorised:
             return f'Post "http://{host}/{verb}": 401 Unauthorized'
         callee = component_on(holder)
-        ctx.sim.log.write(Note(callee, QUESTION, name), Question(verb, pod, nodes))
+        ctx.sim.log.write(Note(callee, QUESTION, name), CallQuestion(verb, pod, nodes))
         ctx.sim.log.write(Note(callee, f"todo {ENDPOINT}", name), WorkItem(ctx.place))
         ctx.remember(asked_sort(verb), name, Asked(ctx.place))
         ctx.wake_after(f"{verb} {name}", TIMEOUT[verb], actor=PASS)
         return ""
 
 
-def answer(ctx: TurnContext, verb: str, name: str, given: Answer) -> None:
+def answer(ctx: TurnContext, verb: str, name: str, given: CallAnswer) -> None:
     """Answer a question in the callee's turn; a scheduler that waits no longer gets nothing."""
     ctx.remember(QUESTION, name, None)
     if Note(SCHEDULER, asked_sort(verb), name) in ctx.sim.log.notes:
@@ -115,12 +115,12 @@ def give_up(ctx: TurnContext, verb: str, name: str) -> None:
     """Note in the scheduler's turn that a call has taken too long."""
     if ctx.note(asked_sort(verb), name) is not None and ctx.note(answer_sort(verb), name) is None:
         message = f"the extender's {verb}: context deadline exceeded"
-        ctx.remember(answer_sort(verb), name, Answer(error=message, order=ctx.place))
+        ctx.remember(answer_sort(verb), name, CallAnswer(error=message, order=ctx.place))
 
 
-def take_answer(ctx: TurnContext, verb: str, name: str) -> Answer:
+def take_answer(ctx: TurnContext, verb: str, name: str) -> CallAnswer:
     """End a call in the scheduler's turn and return its answer."""
-    given: Answer = ctx.note(answer_sort(verb), name) or Answer()
+    given: CallAnswer = ctx.note(answer_sort(verb), name) or CallAnswer()
     ctx.remember(asked_sort(verb), name, None)
     ctx.remember(answer_sort(verb), name, None)
     ctx.cancel_wake_up(f"{verb} {name}", PASS)

@@ -32,9 +32,9 @@ from .extender_calls import (
     ENDPOINT,
     FILTER,
     QUESTION,
-    Answer,
+    CallAnswer,
+    CallQuestion,
     Network,
-    Question,
     answer,
     answer_sort,
     asked_sort,
@@ -92,7 +92,7 @@ class ExtenderPass(SchedulingPass):
         return False
 
     def _with_answer(self, ctx: TurnContext, name: str, pod: Pod | None) -> bool:
-        given: Answer | None = ctx.note(answer_sort(FILTER), name)
+        given: CallAnswer | None = ctx.note(answer_sort(FILTER), name)
         if pod is not None and given is not None and given.error and ctx.note(QUEUE, name) is not None:
             self._fail(ctx, name, pod, given.error)
         elif ctx.note(QUEUE, name) is not None:
@@ -107,7 +107,7 @@ class ExtenderPass(SchedulingPass):
 
     def choose(self, ctx: TurnContext, name: str, judgement: Judgement, number: int) -> str:
         """Return the best of the nodes that fit and that the extender has not rejected."""
-        given: Answer | None = ctx.note(answer_sort(FILTER), name)
+        given: CallAnswer | None = ctx.note(answer_sort(FILTER), name)
         if given is None:
             return super().choose(ctx, name, judgement, number)
         totals = {node: total for node, total in rank(judgement).total().items() if node in given.fits}
@@ -117,7 +117,7 @@ class ExtenderPass(SchedulingPass):
     def _handle_no_fit(self, ctx: TurnContext, name: str, pod: Pod, judgement: Judgement,
                        preemption: PostFilterResult) -> None:
         """Report the extender's reasons, or the plugins' if they reject every node."""
-        given: Answer | None = ctx.note(answer_sort(FILTER), name)
+        given: CallAnswer | None = ctx.note(answer_sort(FILTER), name)
         if given is None or not judgement.any_feasible:
             super()._handle_no_fit(ctx, name, pod, judgement, preemption)
             return
@@ -223,7 +223,7 @@ class Endpoint:
 
     def sync(self, ctx: TurnContext, cause: str) -> Sequence[Write]:
         """Answer which nodes fit; or assume the volumes of a pod and return the writes that bind them."""
-        question: Question | None = ctx.note(QUESTION, cause)
+        question: CallQuestion | None = ctx.note(QUESTION, cause)
         if question is None:
             return ()
         cache: AssumeCache = ctx.views[VOLUMES]
@@ -234,17 +234,17 @@ class Endpoint:
             fits = tuple(node for node, each in decisions.items() if each.fits)
             reasons = tuple(reason for each in decisions.values() for reason in (*each.reasons, each.error) if reason)
             ctx.describe(f"Extender finds volumes for {name} on {', '.join(fits) or 'no node'}.")
-            answer(ctx, FILTER, cause, Answer(fits, reasons))
+            answer(ctx, FILTER, cause, CallAnswer(fits, reasons))
             return ()
         (node, decision), = decisions.items()
         found = find_pod_volumes(decision, cache)
         try:
             writes = assume_pod_volumes(ctx, cache, found, node, self.options, writes_all=False)
         except CannotAssume as why:
-            answer(ctx, BIND, cause, Answer(error=f"AssumePodVolumes failed: {why}"))
+            answer(ctx, BIND, cause, CallAnswer(error=f"AssumePodVolumes failed: {why}"))
             return ()
         if not writes:
-            answer(ctx, BIND, cause, Answer(error=decision.error))
+            answer(ctx, BIND, cause, CallAnswer(error=decision.error))
         else:
             ctx.remember(QUESTION, cause, attrs.evolve(question, keys=tuple(write.key for write in writes)))
         return [attrs.evolve(write, words=write.words.replace("Scheduler", "Extender", 1)) for write in writes]
@@ -252,11 +252,11 @@ class Endpoint:
     @staticmethod
     def _on_committed(ctx: TurnContext, cause: str, _committed: CommittedWrite, *, last: bool) -> None:
         if last:
-            answer(ctx, BIND, cause, Answer())
+            answer(ctx, BIND, cause, CallAnswer())
 
     @staticmethod
     def _on_refused(ctx: TurnContext, cause: str, refused: RefusedWrite) -> None:
-        question: Question | None = ctx.note(QUESTION, cause)
+        question: CallQuestion | None = ctx.note(QUESTION, cause)
         for key in question.keys if question is not None else ():
             forget(ctx, key)
-        answer(ctx, BIND, cause, Answer(error=refused.message))
+        answer(ctx, BIND, cause, CallAnswer(error=refused.message))
