@@ -122,6 +122,28 @@ def test_an_expander_chooses_among_the_groups_that_help(expander, chosen):
     assert chosen == grown
 
 
+def test_a_cloud_without_machines_is_given_up_for_another_group():
+    """What the cloud does not have in stock never comes: its group is left alone, and the pod gets the other kind."""
+    groups = [{"name": "spot", "template": node("t", "a"), "stock": 1}, {"name": "demand", "template": node("t", "b")}]
+    c = scaled(pod("one", cpu="3"), pod("two", cpu="3"), groups=groups, expander="priority", max_node_provision_time=300.0)
+    c.run(lambda c: all(where(c, "one", "two")), seconds=3000)
+    assert ["demand-1", "spot-1"] == nodes(c)
+    assert 300 < c.now < 500
+    assert ["pod triggered scale-up: [{spot 0->2 (max: 10)}]", "pod triggered scale-up: [{demand 0->1 (max: 10)}]"] == sorted(
+        {*events(c, "one", "TriggeredScaleUp"), *events(c, "two", "TriggeredScaleUp")}, reverse=True)
+
+
+def test_a_group_is_tried_again_after_its_backoff():
+    """With no other group the pod is told so; the group is tried again when it is no longer left alone."""
+    c = scaled(pod("app"), groups=[{"name": "spot", "template": node("t", "a"), "stock": 0}], max_node_provision_time=100.0)
+    c.run(lambda c: "node/spot-9" in c, seconds=1000)
+    assert "pod didn't trigger scale-up: 1 in backoff after failed scale-up" in events(c, "app", "NotTriggerScaleUp")
+    told = [turn.words for turn in c.world.turns if "gives up" in turn.words]
+    assert ["cluster autoscaler gives up spot-1, and leaves spot alone for 300 s",
+            "cluster autoscaler gives up spot-2, and leaves spot alone for 600 s"] == told
+    assert [] == nodes(c)
+
+
 def test_daemons_take_room_on_a_machine():
     """The pods of DaemonSets are counted on the template, so two machines are asked for where one would be full."""
     container = {"name": "d", "image": "registry.k8s.io/pause:3.10", "resources": {"requests": {"cpu": "1"}}}
@@ -320,7 +342,7 @@ def test_every_order_of_turns_ends_with_the_pod_placed():
 @pytest.mark.parametrize(("groups", "words"), [
     ("spot", "groups are a list of mappings"),
     ([7], r"groups\[0\]: 7 is no group"),
-    ([{"name": "g", "template": MACHINE, "size": 3}], "a group has no size; there are: name, min, max, template, nodes"),
+    ([{"name": "g", "template": MACHINE, "size": 3}], "a group has no size; there are: name, min, max, template, nodes, stock"),
     ([{"template": MACHINE}], r"groups\[0\].name: None is no name"),
     ([{"name": "g", "template": MACHINE, "max": "many"}], r"groups\[0\].max: 'many' is no number of machines"),
     ([{"name": "g", "template": MACHINE, "min": 3, "max": 2}], "min 3 is more than max 2"),

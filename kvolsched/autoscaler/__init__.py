@@ -1,8 +1,8 @@
 """The cluster autoscaler: it alone adds nodes for pods that no node fits, and removes nodes that nothing needs.
 
 It sees a pod as unschedulable by its condition PodScheduled, so a gated pod never counts. `options` are its node groups
-and flags, `machines` what the cloud runs, `simulated_cluster` the nodes it imagines, `scale_up` and `scale_down` its
-decisions, `component` the two routines. Mirrors Cluster Autoscaler 1.3x.
+and flags, `machines` what the cloud runs, `cloud` how they register, `simulated_cluster` the nodes it imagines,
+`scale_up` and `scale_down` its decisions, `component` the loop that carries them out. Mirrors Cluster Autoscaler 1.3x.
 """
 
 from .component import NAME, component

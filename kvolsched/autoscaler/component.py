@@ -28,15 +28,17 @@ from kvolsched.world.reconciler import Reconciler
 from kvolsched.world.work_queue import WakeUp
 
 from . import machines
+from .cloud import CLOUD, registering
 from .options import AutoscalerOptions, NodeGroup
 from .scale_down import TO_BE_DELETED, is_tied_to_node, unneeded_nodes, why_not_movable
 from .scale_up import ScaleUp, decide, is_unschedulable
 from .simulated_cluster import SimulatedCluster
 
 NAME = "cluster-autoscaler"
-CLOUD = "node groups"  # the routine in which machines register
 SCAN = "scan"
 REMOVE = "remove "
+GIVE_UP = "give up "
+FIRST_BACKOFF, LAST_BACKOFF = 300.0, 1800.0  # seconds for which a group is left alone; doubled by each failure
 EVICTION_RETRY = 10.0  # seconds after which pods that a budget protects are looked at again
 KINDS = tuple(sorted({*Snapshot.follows, "DaemonSet"}))
 
@@ -48,59 +50,19 @@ class Unneeded:
     until: float = attrs.field(metadata=DIGEST_WAIT)
 
 
+@attrs.frozen
+class GroupBackoff:
+    """A note that machines of a group did not come: it is left alone until then, for so many seconds."""
+
+    until: float = attrs.field(metadata=DIGEST_WAIT)
+    seconds: float = FIRST_BACKOFF
+
+
 def component(options: AutoscalerOptions, profile: Profile) -> Component:
     """Return the cluster autoscaler, which judges with the plugins of a profile."""
     autoscaler = Autoscaler(options, profile)
     deciding = Reconciler(NAME, autoscaler.causes_of, autoscaler.sync, report_refused, autoscaler.on_committed)
-    registering = Reconciler(CLOUD, partial(_machines_to_wake, options), partial(_register, options), report_refused,
-                             partial(_on_registered, options))
-    return Component(NAME, KINDS, (deciding, registering))
-
-
-# -- the cloud --------------------------------------------------------------------------------------------------------
-
-
-def _group_of_machine(ctx: TurnContext, options: AutoscalerOptions, name: str) -> NodeGroup | None:
-    for group in options.groups:
-        if any(machine.name == name for machine in machines.machines_of(ctx.sim.log, group.name)):
-            return group
-    return None
-
-
-def _machines_to_wake(options: AutoscalerOptions, ctx: TurnContext, key: Key, _old: Any, new: Any) -> Iterator[str]:
-    """Let each machine that is being made register in time, also after a crash; drop one whose node was deleted."""
-    if key.kind == "Node" and new is None:
-        for group in options.groups:
-            machines.remove(ctx.sim.log, group.name, key.name)
-    busy = {*ctx.process.work_queues[CLOUD].items, *ctx.process.plans[CLOUD].items}
-    for group in options.groups:
-        for machine in machines.machines_of(ctx.sim.log, group.name):
-            asleep = ctx.note("wake", f"{CLOUD}|{machine.name}") is not None
-            if not machine.registered and machine.name not in busy and not asleep:
-                ctx.wake_after(machine.name, max(0.0, machine.ready_at - ctx.now))
-    yield from ()
-
-
-def _register(options: AutoscalerOptions, ctx: TurnContext, name: str) -> Sequence[Write]:
-    """Create the Node of a machine that is there, and its CSINode."""
-    group = _group_of_machine(ctx, options, name)
-    if group is None:
-        return ()
-    plan = PlanBuilder(ctx, CLOUD)
-    for obj in group.registered(name):
-        if ctx.seen.at(Key(obj.kind, "", name)) is None:
-            plan.create(obj, f"a new machine of group {group.name} registers {obj.kind} {name}")
-    if not plan.writes:
-        machines.register(ctx.sim.log, group.name, name)
-    return plan.writes
-
-
-def _on_registered(options: AutoscalerOptions, ctx: TurnContext, name: str, done: CommittedWrite, *,
-                   last: bool) -> None:
-    group = _group_of_machine(ctx, options, name)
-    if last and group is not None:
-        machines.register(ctx.sim.log, group.name, name)
-    report_done(ctx, name, done, last=last)
+    return Component(NAME, KINDS, (deciding, registering(options)))
 
 
 # -- the autoscaler ---------------------------------------------------------------------------------------------------
@@ -116,6 +78,8 @@ class Autoscaler:
     def causes_of(self, ctx: TurnContext, key: Key, old: Any, new: Any) -> Iterator[str]:
         """Have the cluster looked at after the scan interval; go on at once with a node that is being removed."""
         self._scan_soon(ctx)
+        for group in self.options.groups:
+            self._expect_machines(ctx, group)
         if key.kind == "Pod" and old is not None and old.spec.node_name:
             node: Node | None = ctx.seen.get("Node", old.spec.node_name)
             if node is not None and _is_tainted(node):
@@ -126,15 +90,49 @@ class Autoscaler:
 
     def _scan_soon(self, ctx: TurnContext) -> None:
         """Scan after the interval, unless a scan is due by then."""
+        if SCAN not in ctx.process.work_queues[NAME].items:
+            self._scan_within(ctx, self.options.scan_interval)
+
+    @staticmethod
+    def _scan_within(ctx: TurnContext, seconds: float) -> None:
+        """Scan after some seconds, unless a scan is due by then."""
         due: WakeUp | None = ctx.note("wake", f"{NAME}|{SCAN}")
-        interval = self.options.scan_interval
-        if SCAN not in ctx.process.work_queues[NAME].items and (due is None or due.at > ctx.now + interval):
-            ctx.wake_after(SCAN, interval)
+        if due is None or due.at > ctx.now + seconds:
+            ctx.wake_after(SCAN, seconds)
+
+    def _expect_machines(self, ctx: TurnContext, group: NodeGroup) -> None:
+        """Look at a group again when the first of its machines that has not come is to be given up."""
+        late = [each.given_up_at for each in machines.machines_of(ctx.sim.log, group.name) if not each.registered]
+        cause = f"{GIVE_UP}{group.name}"
+        asleep = ctx.note("wake", f"{NAME}|{cause}") is not None
+        if late and not asleep:
+            ctx.wake_after(cause, max(0.0, min(late) - ctx.now))
+        elif asleep and not late:
+            ctx.cancel_wake_up(cause)
+
+    def _give_up(self, ctx: TurnContext, name: str) -> None:
+        """Drop the machines of a group that did not come in time, and leave the group alone for a while."""
+        group = self.options.group(name)
+        there = machines.machines_of(ctx.sim.log, name)
+        late = [each.name for each in there if not each.registered and each.given_up_at <= ctx.now]
+        for machine in late:
+            machines.remove(ctx.sim.log, name, machine)
+        if late:
+            last: GroupBackoff | None = ctx.note("backoff", name)
+            seconds = FIRST_BACKOFF if last is None else min(2 * last.seconds, LAST_BACKOFF)
+            ctx.remember("backoff", name, GroupBackoff(ctx.now + seconds, seconds))
+            ctx.describe(f"cluster autoscaler gives up {' and '.join(late)}, and leaves {name} alone for {seconds:g} s")
+            ctx.enqueue(SCAN)
+        if group is not None:
+            self._expect_machines(ctx, group)
 
     def sync(self, ctx: TurnContext, cause: str) -> Sequence[Write]:
         """Scan the cluster, or take the next steps to remove a node."""
         if cause.startswith(REMOVE):
             return self._remove(ctx, cause.removeprefix(REMOVE))
+        if cause.startswith(GIVE_UP):
+            self._give_up(ctx, cause.removeprefix(GIVE_UP))
+            return ()
         return self._scan(ctx)
 
     def _scan(self, ctx: TurnContext) -> Sequence[Write]:
@@ -150,13 +148,22 @@ class Autoscaler:
             sizes = {group.name: self._size(ctx, group) for group in self.options.groups}
             made = sum(machines.made_so_far(ctx.sim.log, group.name) for group in self.options.groups)
             draw = partial(ctx.draw, "expander", NAME, attempt=made)
-            decision = decide(trial, waiting, sizes, self.options, draw)
+            decision = decide(trial, waiting, sizes, self._backing_off(ctx), self.options, draw)
             if decision.chosen is not None or decision.refused:
                 self._scale_up(ctx, decision)
                 if decision.chosen is not None:
                     return ()
         self._scale_down(ctx, trial, candidates)
         return ()
+
+    def _backing_off(self, ctx: TurnContext) -> list[str]:
+        """Return the groups that are left alone, and look again when the first of them is not any more."""
+        found: list[tuple[str, GroupBackoff | None]]
+        found = [(group.name, ctx.note("backoff", group.name)) for group in self.options.groups]
+        left = {name: note.until - ctx.now for name, note in found if note is not None and note.until > ctx.now}
+        if left:
+            self._scan_within(ctx, min(left.values()))
+        return list(left)
 
     def _simulated(self, ctx: TurnContext) -> SimulatedCluster:
         """Return the cluster as seen, without nodes that are being removed, and with the machines on their way."""
@@ -182,9 +189,11 @@ class Autoscaler:
             count = len(decision.refused)
             ctx.describe(f"cluster autoscaler finds no group that helps {count} pod{'s' if count != 1 else ''}")
             return
-        ready_at = ctx.now + self.options.provisioning_delay
-        for machine in machines.request(ctx.sim.log, chosen.group.name, chosen.count, ready_at):
-            ctx.wake_after(machine.name, self.options.provisioning_delay, actor=CLOUD)
+        delay, patience = self.options.provisioning_delay, self.options.max_node_provision_time
+        times = ctx.now + delay, ctx.now + patience
+        for machine in machines.request(ctx.sim.log, chosen.group.name, chosen.count, *times):
+            ctx.wake_after(machine.name, delay, actor=CLOUD)
+        self._expect_machines(ctx, chosen.group)
         for pod in chosen.pods:
             ctx.event(pod, "Normal", "TriggeredScaleUp", f"pod triggered scale-up: [{chosen.words}]")
         ctx.remember("cooldown", "", Unneeded(ctx.now + self.options.delay_after_add))
@@ -220,7 +229,7 @@ class Autoscaler:
                 return
             waits.append(left)
         if any(left > 0 for left in waits):
-            ctx.wake_after(SCAN, min(left for left in waits if left > 0))
+            self._scan_within(ctx, min(left for left in waits if left > 0))
 
     def _seconds_left(self, ctx: TurnContext, node: str) -> float:
         """Return how long a node must stay unneeded, and no group may have grown, until it may be removed."""

@@ -13,10 +13,11 @@ from kvolsched.world.log import Log, Note
 
 @attrs.frozen
 class Machine:
-    """A machine of a group: its name, when it registers its node, and whether it has."""
+    """A machine of a group: its name, when it registers its node or is given up, and whether it has registered."""
 
     name: str
     ready_at: float = attrs.field(metadata=DIGEST_WAIT)
+    given_up_at: float = attrs.field(metadata=DIGEST_WAIT)
     registered: bool = False
 
 
@@ -32,10 +33,10 @@ def made_so_far(log: Log, group: str) -> int:
     return count
 
 
-def request(log: Log, group: str, count: int, ready_at: float) -> tuple[Machine, ...]:
+def request(log: Log, group: str, count: int, ready_at: float, given_up_at: float) -> tuple[Machine, ...]:
     """Have the cloud make machines of a group; their numbers go on where earlier ones ended."""
     begun = made_so_far(log, group)
-    made = tuple(Machine(f"{group}-{begun + number}", ready_at) for number in range(1, count + 1))
+    made = tuple(Machine(f"{group}-{begun + number}", ready_at, given_up_at) for number in range(1, count + 1))
     log.write(Note("world", "machine count", group), begun + count)
     _write(log, group, (*machines_of(log, group), *made))
     return made

@@ -14,7 +14,7 @@ from kvolsched.api.kinds.node import HOSTNAME_LABEL, Node
 from kvolsched.api.text import manifest
 
 EXPANDERS = ("least-waste", "most-pods", "priority", "random")
-GROUP_FIELDS = ("name", "min", "max", "template", "nodes")
+GROUP_FIELDS = ("name", "min", "max", "template", "nodes", "stock")
 
 
 @attrs.frozen(kw_only=True)
@@ -27,6 +27,7 @@ class NodeGroup:
         csi_node: its CSINode, if drivers run on it.
         min, max: the bounds of the number of machines; as in the real one, a group below its minimum is not filled up.
         nodes: names of nodes that are in the group from the start.
+        stock: how many further machines the cloud has; None for any number. A request beyond it is never met.
     """
 
     name: str
@@ -35,6 +36,7 @@ class NodeGroup:
     min: int = 0
     max: int = 10
     nodes: tuple[str, ...] = ()
+    stock: int | None = None
 
     def node(self, name: str) -> Node:
         """Return the Node that a machine of this name registers."""
@@ -58,6 +60,7 @@ class AutoscalerOptions:
         groups: the node groups; for the expander `priority` those named first are preferred.
         scan_interval: how long after a change it looks at the cluster (the real one looks at these intervals).
         provisioning_delay: how long a machine takes from the request to its registration.
+        max_node_provision_time: how long after its request a machine is given up, and its group is left alone.
         expander: which group grows if several would help: `least-waste`, `most-pods`, `priority` or `random`.
         scale_down: whether it removes nodes.
         unneeded_time: how long a node must be unneeded before it is removed.
@@ -71,6 +74,7 @@ class AutoscalerOptions:
     groups: tuple[NodeGroup, ...] = ()
     scan_interval: float = 10.0
     provisioning_delay: float = 60.0
+    max_node_provision_time: float = 900.0
     expander: str = "least-waste"
     scale_down: bool = True
     unneeded_time: float = 600.0
@@ -112,14 +116,15 @@ def _group(number: int, dials: Any) -> NodeGroup:
     if not isinstance(name, str) or not name:
         raise ValueError(f"{path}.name: {name!r} is no name")
     least, most = dials.get("min", 0), dials.get("max", 10)
-    for word, bound in (("min", least), ("max", most)):
+    stock = dials.get("stock")
+    for word, bound in (("min", least), ("max", most), *((("stock", stock),) if stock is not None else ())):
         if not isinstance(bound, int) or isinstance(bound, bool) or bound < 0:
             raise ValueError(f"{path}.{word}: {bound!r} is no number of machines")
     if least > most:
         raise ValueError(f"{path}: min {least} is more than max {most}")
     node, csi_node = _template(path, dials.get("template"))
     members = tuple(dials.get("nodes", ()))
-    return NodeGroup(name=name, min=least, max=most, template=node, csi_node=csi_node, nodes=members)
+    return NodeGroup(name=name, min=least, max=most, template=node, csi_node=csi_node, nodes=members, stock=stock)
 
 
 def _template(path: str, template: Any) -> tuple[Node, CSINode | None]:

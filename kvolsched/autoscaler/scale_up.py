@@ -7,7 +7,7 @@ are put on new machines, large pods first (first fit decreasing); an expander ch
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 
 import attrs
 
@@ -20,6 +20,7 @@ from .options import AutoscalerOptions, NodeGroup
 from .simulated_cluster import SimulatedCluster
 
 AT_MAXIMUM = "max node group size reached"
+BACKING_OFF = "in backoff after failed scale-up"
 
 
 @attrs.frozen
@@ -57,14 +58,15 @@ def is_unschedulable(pod: Pod, options: AutoscalerOptions) -> bool:
     )  # fmt: skip
 
 
-def decide(trial: SimulatedCluster, pods: Sequence[Pod], sizes: Mapping[str, int], options: AutoscalerOptions,
-           draw: Callable[[int], int]) -> ScaleUp:
+def decide(trial: SimulatedCluster, pods: Sequence[Pod], sizes: Mapping[str, int], failed: Collection[str],
+           options: AutoscalerOptions, draw: Callable[[int], int]) -> ScaleUp:
     """Decide which group grows for unschedulable pods.
 
     Args:
         trial: the cluster with the machines that are on their way.
         pods: the unschedulable pods.
         sizes: the present number of machines of each group, those on their way included.
+        failed: the groups that are left alone for a while, since machines did not come.
         options: groups and expander.
         draw: a number below a bound, for the expander `random` and for ties.
     """
@@ -74,9 +76,9 @@ def decide(trial: SimulatedCluster, pods: Sequence[Pod], sizes: Mapping[str, int
     reasons: dict[Key, list[str]] = {key_of(pod): [] for pod in waiting}
     expansions = []
     for group in options.groups:
-        if sizes[group.name] >= group.max:
+        if skipped := AT_MAXIMUM if sizes[group.name] >= group.max else BACKING_OFF if group.name in failed else "":
             for found in reasons.values():
-                found.append(AT_MAXIMUM)
+                found.append(skipped)
             continue
         expansion, unmet = expand(trial, waiting, group, sizes[group.name])
         for key, reason in unmet.items():
