@@ -1,0 +1,196 @@
+"""Sentences of S0 and S1 about the controller, the provisioner and the priority, each run in a whole cluster."""
+
+import re
+from pathlib import Path
+
+import pytest
+from documents.clusters import cluster, events, fits, reach, refusal, where
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from manifests import HOST, ZONE, claim, csi_node, node, pod, spread, storage_class, volume
+
+from kvolsched import design
+
+LOCAL = "kubernetes.io/no-provisioner"
+DRIVER = "disks.example.com"
+NODES = [node(f"{zone}1", zone) for zone in "abc"]
+both = pytest.mark.parametrize("revision", ["design", "upstream"])
+
+
+# -- the controller ----------------------------------------------------------------------------------------------------
+
+
+def immediate(c):
+    """A claim takes a volume, a second one finds it taken."""
+    c.apply(storage_class(provisioner=LOCAL, waits=False), volume(), claim("one"), claim("two", volumeName="disk"))
+
+
+def prebound(c):
+    """A volume that is reserved for a claim of a waiting class."""
+    c.apply(storage_class(provisioner=LOCAL), volume(claim="one"), claim("one"))
+
+
+def lost(c):
+    """The volume of a bound claim goes."""
+    immediate(c)
+    c.run(seconds=60)
+    c.delete("pv/disk")
+
+
+def released(c):
+    """The claim of a bound volume goes."""
+    immediate(c)
+    c.run(seconds=60)
+    c.delete("pvc/one")
+
+
+def made(c):
+    """A volume is made for a class that binds at once, and goes with its claim."""
+    c.apply(storage_class(waits=False), claim("one"))
+    c.run(seconds=60)
+    c.delete("pvc/one")
+
+
+@pytest.mark.parametrize("play", [immediate, prebound, lost, released, made], ids=lambda play: play.__name__)
+@pytest.mark.checklist("92")
+def test_nothing_but_delayed_claims_changes_with_the_gate(play):
+    """The rest of the controller's state machine is the same with the gate on and off: objects, requests, events."""
+    ends = []
+    for on in (True, False):
+        gates = {"kube-controller-manager": {"VolumeScheduling": on, "DynamicProvisioningScheduling": on}}
+        c = cluster(*NODES, revision=design().with_gates(gates))
+        play(c)
+        c.run(seconds=120)
+        told = [(each.involved_object.name, each.reason, each.message, each.count) for each in c.objects("events")]
+        stored = re.sub(r"resourceVersion: '\d+'", "", c.manifests())  # it counts what components note, too
+        ends.append((stored, list(c.requests()), told))
+    assert ends[0] == ends[1]
+
+
+@settings(max_examples=30)
+@given(st.lists(st.integers(5, 12), min_size=1, max_size=5), st.lists(st.integers(4, 12), min_size=1, max_size=3),
+       st.sampled_from(["design", "upstream"]))
+@pytest.mark.checklist("93")
+def test_controller_and_scheduler_find_the_same_volume(sizes, requests, revision):
+    """One library finds and prebinds: what the controller binds at once, the scheduler chooses on a node for a pod."""
+    found = {}
+    for waits in (False, True):
+        c = cluster(node("n1"), storage_class(provisioner=LOCAL, waits=waits),
+                    *(volume(f"d{n}", f"{size}Gi", "late") for n, size in enumerate(sizes)), revision=revision)
+        for number, size in enumerate(requests):  # one after the other: each finds what the earlier ones have left
+            c.apply(claim(f"c{number}", f"{size}Gi"), *([pod(f"app-{number}", f"c{number}")] if waits else []))
+            c.run(seconds=30)
+        found[waits] = [c[f"pvc/c{number}"].spec.volume_name for number in range(len(requests))]
+    assert found[False] == found[True]
+
+
+# -- the provisioner ---------------------------------------------------------------------------------------------------
+
+
+@both
+@pytest.mark.parametrize("right", ["get nodes", "get storageclasses"])
+@pytest.mark.checklist("99")
+def test_a_provisioner_must_be_able_to_get_nodes_and_classes(revision, right):
+    """Without one of the new permissions nothing is made, and the claim's event says who may not do what."""
+    c = cluster(*NODES, storage_class(), claim("data"), pod("app", "data"), revision=revision,
+                **{DRIVER: {"denied": [right]}})
+    c.run(seconds=60)
+    assert ([], [""]) == (c.objects("pv"), where(c, "app"))
+    words = " ".join(events(c, "data", "ProvisioningFailed"))
+    assert f'is forbidden: User "system:{DRIVER}" cannot get resource "{right.removeprefix("get ")}"' in words
+
+
+@pytest.mark.parametrize("provisioner", ["kubernetes.io/gce-pd", DRIVER])
+@pytest.mark.checklist("62")
+def test_legacy_zone_parameters_of_classes(provisioner):
+    """`zone` names the volume's zone and `zones` several to choose from, as before; with late binding both are refused."""
+    def zone_of(name, *, waits=False, **parameters):
+        c = cluster(*NODES, storage_class(provisioner=provisioner, waits=waits, parameters=parameters), claim(name),
+                    *([pod("app", name)] if waits else []))
+        c.run(seconds=60)
+        return reach(c, name)[0][ZONE][0] if c[f"pvc/{name}"].spec.volume_name else events(c, name, "ProvisioningFailed")[0]
+
+    assert "c" == zone_of("data-0", zone="c")
+    assert {"a", "b"} == {zone_of(f"data-{n}", zones="a, b") for n in range(4)}
+    assert "VolumeBindingMode is set to WaitForFirstConsumer" in zone_of("data-0", waits=True, zone="c")
+
+
+@pytest.mark.checklist("68")
+def test_a_selector_means_whatever_nodes_there_are():
+    """Listed values name their domains without any node; what NotIn, Exists or Gt means changes when a node comes."""
+    listed = cluster(node("a1", "a"), storage_class(waits=False, allowed=[{ZONE: ["b"]}]), claim("data"))
+    listed.run(seconds=60)
+    assert [{ZONE: ["b"]}] == reach(listed, "data")  # no node of the zone is there yet
+    for expression in ({"key": ZONE, "operator": "NotIn", "values": ["c"]}, {"key": ZONE, "operator": "Exists"},
+                       {"key": "example.com/slots", "operator": "Gt", "values": ["3"]}):
+        disk = volume("disk", "10Gi", "late", bound="data")
+        disk["spec"]["nodeAffinity"] = {"required": {"nodeSelectorTerms": [{"matchExpressions": [expression]}]}}
+        c = cluster(node("a1", "a", labels={"example.com/slots": "4"}), storage_class(provisioner=LOCAL), disk,
+                    claim("data", bound="disk"), pod("app", "data", cpu="8"))
+        domains = []
+        for more in ([], [node("d1", "d", labels={"example.com/slots": "9"})]):
+            c.apply(*more) if more else None
+            c.apply(pod(f"app-{len(more)}", "data"))
+            c.run(f"pod/app-{len(more)} scheduled", seconds=60)
+            domains.append([c[f"node/{name}"].metadata.labels[ZONE] for name in fits(c, f"app-{len(more)}")])
+        assert [["a"], ["a", "d"]] == domains, expression
+    assert "operator" in refusal_of_a_selector_in_a_class()
+
+
+def refusal_of_a_selector_in_a_class():
+    """What is said of a class whose topologies have operators."""
+    wrong = storage_class(allowed=[])
+    wrong["allowedTopologies"] = [{"matchLabelExpressions": [{"key": ZONE, "operator": "NotIn", "values": ["c"]}]}]
+    c = cluster(node("a1", "a"))
+    try:
+        return refusal(c.apply, wrong)
+    except ValueError as fault:
+        return str(fault)
+
+
+# -- the priority ------------------------------------------------------------------------------------------------------
+
+
+def ranked(*sizes, seed=0):
+    """Where a pod with a claim of 10Gi goes, and each node's score, with a disk of one of the sizes on each node."""
+    disks = [volume(f"d{n}", size, "late", {HOST: [f"n{n}"]}) for n, size in enumerate(sizes)]
+    c = cluster(*(node(f"n{n}") for n in range(len(sizes))), storage_class(provisioner=LOCAL), *disks, claim("data"),
+                pod("app", "data"), seed=seed)
+    c.step("scheduler")
+    found = c.fits("app")
+    return found.chosen, [found.scores[f"n{n}"]["VolumeBinding"].normalised for n in range(len(sizes))]
+
+
+@pytest.mark.checklist("112", "143k", "143l")
+def test_the_priority_changes_the_order_where_sizes_differ():
+    """Equal disks leave the choice to the draw among all nodes; with a closer one its node comes first, for every seed."""
+    alike = [ranked("20Gi", "20Gi", "20Gi", seed=seed) for seed in range(12)]
+    assert {(50, 50, 50)} == {tuple(scores) for _, scores in alike}
+    assert {"n0", "n1", "n2"} == {chosen for chosen, _ in alike}
+    closer = [ranked("20Gi", "10Gi", "40Gi", seed=seed) for seed in range(12)]
+    assert {("n1", (50, 100, 25))} == {(chosen, tuple(scores)) for chosen, scores in closer}
+
+
+# -- functions and extension points ------------------------------------------------------------------------------------
+
+
+@pytest.mark.checklist("266")
+def test_the_documents_functions_show_in_what_a_pass_says():
+    """A node that a predicate refuses is shown with the document's name of it and today's plugin; so are assume and bind."""
+    page = (Path(__file__).parents[2] / "docs" / "documents.md").read_text(encoding="utf-8")
+    table = page.split("\n## Functions and extension points\n", 1)[1].split("\n## ", 1)[0]
+    names = re.findall(r"^\| (\w+)(?:, \w+)? \| (\w+) \|", table, re.MULTILINE)
+    assert ("CheckVolumeBinding", "VolumeBinding") in names
+    disk = volume("disk", "10Gi", "late", {HOST: ["n1", "n3", "n4"]}, labels={ZONE: "a"}, bound="data")
+    refused = cluster(*(node(f"n{n}", "b" if n == 3 else "a") for n in (1, 2, 3, 4)), csi_node("n1", 0), disk,
+                      storage_class(provisioner=LOCAL), claim("data", bound="disk"),
+                      pod("there", labels={"app": "x"}, running_on="n4"),
+                      pod("app", "data", labels={"app": "x"}, topologySpreadConstraints=[spread(HOST, app="x")]))
+    refused.run(seconds=10)
+    shown = repr(refused.verdicts("app"))
+    for function, plugin in names:
+        assert f"{plugin} ({function})" in shown
+    c = cluster(node("a1", "a"), storage_class(), claim("data"), pod("app", "data"))
+    c.run("pod/app Running")
+    told = " ".join(row.words for row in c.story("pod/app"))
+    assert told.index("It assumes pvc/data") < told.index("volume binding started") < told.index("binds app")
