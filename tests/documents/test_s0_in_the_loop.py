@@ -1,10 +1,10 @@
-"""Sentences of S0 and S1 about the controller, the provisioner and the priority, each run in a whole cluster."""
+"""Sentences of S0 and S1 about what controller, provisioner and scheduler share, each run in a whole cluster."""
 
 import re
 from pathlib import Path
 
 import pytest
-from documents.clusters import cluster, events, fits, reach, refusal, where
+from documents.clusters import cluster, fits, reach, refusal
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from manifests import HOST, ZONE, claim, csi_node, node, pod, spread, storage_class, volume
@@ -12,9 +12,7 @@ from manifests import HOST, ZONE, claim, csi_node, node, pod, spread, storage_cl
 from kvolsched import design
 
 LOCAL = "kubernetes.io/no-provisioner"
-DRIVER = "disks.example.com"
 NODES = [node(f"{zone}1", zone) for zone in "abc"]
-both = pytest.mark.parametrize("revision", ["design", "upstream"])
 
 
 # -- the controller ----------------------------------------------------------------------------------------------------
@@ -87,34 +85,6 @@ def test_controller_and_scheduler_find_the_same_volume(sizes, requests, revision
 # -- the provisioner ---------------------------------------------------------------------------------------------------
 
 
-@both
-@pytest.mark.parametrize("right", ["get nodes", "get storageclasses"])
-@pytest.mark.checklist("99")
-def test_a_provisioner_must_be_able_to_get_nodes_and_classes(revision, right):
-    """Without one of the new permissions nothing is made, and the claim's event says who may not do what."""
-    c = cluster(*NODES, storage_class(), claim("data"), pod("app", "data"), revision=revision,
-                **{DRIVER: {"denied": [right]}})
-    c.run(seconds=60)
-    assert ([], [""]) == (c.objects("pv"), where(c, "app"))
-    words = " ".join(events(c, "data", "ProvisioningFailed"))
-    assert f'is forbidden: User "system:{DRIVER}" cannot get resource "{right.removeprefix("get ")}"' in words
-
-
-@pytest.mark.parametrize("provisioner", ["kubernetes.io/gce-pd", DRIVER])
-@pytest.mark.checklist("62")
-def test_legacy_zone_parameters_of_classes(provisioner):
-    """`zone` names the volume's zone and `zones` several to choose from, as before; with late binding both are refused."""
-    def zone_of(name, *, waits=False, **parameters):
-        c = cluster(*NODES, storage_class(provisioner=provisioner, waits=waits, parameters=parameters), claim(name),
-                    *([pod("app", name)] if waits else []))
-        c.run(seconds=60)
-        return reach(c, name)[0][ZONE][0] if c[f"pvc/{name}"].spec.volume_name else events(c, name, "ProvisioningFailed")[0]
-
-    assert "c" == zone_of("data-0", zone="c")
-    assert {"a", "b"} == {zone_of(f"data-{n}", zones="a, b") for n in range(4)}
-    assert "VolumeBindingMode is set to WaitForFirstConsumer" in zone_of("data-0", waits=True, zone="c")
-
-
 @pytest.mark.checklist("68")
 def test_a_selector_means_whatever_nodes_there_are():
     """Listed values name their domains without any node; what NotIn, Exists or Gt means changes when a node comes."""
@@ -146,29 +116,6 @@ def refusal_of_a_selector_in_a_class():
         return refusal(c.apply, wrong)
     except ValueError as fault:
         return str(fault)
-
-
-# -- the priority ------------------------------------------------------------------------------------------------------
-
-
-def ranked(*sizes, seed=0):
-    """Where a pod with a claim of 10Gi goes, and each node's score, with a disk of one of the sizes on each node."""
-    disks = [volume(f"d{n}", size, "late", {HOST: [f"n{n}"]}) for n, size in enumerate(sizes)]
-    c = cluster(*(node(f"n{n}") for n in range(len(sizes))), storage_class(provisioner=LOCAL), *disks, claim("data"),
-                pod("app", "data"), seed=seed)
-    c.step("scheduler")
-    found = c.fits("app")
-    return found.chosen, [found.scores[f"n{n}"]["VolumeBinding"].normalised for n in range(len(sizes))]
-
-
-@pytest.mark.checklist("112", "143k", "143l")
-def test_the_priority_changes_the_order_where_sizes_differ():
-    """Equal disks leave the choice to the draw among all nodes; with a closer one its node comes first, for every seed."""
-    alike = [ranked("20Gi", "20Gi", "20Gi", seed=seed) for seed in range(12)]
-    assert {(50, 50, 50)} == {tuple(scores) for _, scores in alike}
-    assert {"n0", "n1", "n2"} == {chosen for chosen, _ in alike}
-    closer = [ranked("20Gi", "10Gi", "40Gi", seed=seed) for seed in range(12)]
-    assert {("n1", (50, 100, 25))} == {(chosen, tuple(scores)) for chosen, scores in closer}
 
 
 # -- functions and extension points ------------------------------------------------------------------------------------
