@@ -10,8 +10,9 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 __all__ = [
-    "DRIVER", "HOST", "LOCAL", "RACK", "SELECTED_NODE", "ZONE", "apart", "claim", "csi_node", "deployment", "disk",
-    "node", "node_selector", "pod", "required", "spread", "stateful_set", "storage_class", "together", "volume",
+    "DRIVER", "HOST", "LOCAL", "RACK", "SELECTED_NODE", "ZONE", "apart", "claim", "csi_driver", "csi_node",
+    "deployment", "disk", "inline", "node", "node_selector", "pod", "pool", "required", "spread", "stateful_set",
+    "storage_class", "together", "volume",
 ]
 
 ZONE, HOST, RACK = "topology.kubernetes.io/zone", "kubernetes.io/hostname", "example.com/rack"
@@ -160,6 +161,44 @@ def _pod_spec(*claims: str, cpu: str, requests: Texts | None = None) -> Plain:
     container = {"name": "app", "image": "registry.k8s.io/pause:3.10", "resources": {"requests": requests}}
     volumes = [{"name": f"v{n}", "persistentVolumeClaim": {"claimName": each}} for n, each in enumerate(claims)]
     return {"containers": [container], "volumes": volumes}
+
+
+def inline(name: str = "app", size: str | None = "1Gi", driver: str = DRIVER, **spec: Any) -> Plain:
+    """Return a pod with an ephemeral inline volume of a size (S2's `fsSize`; None leaves it out).
+
+    >>> inline("redis", "8Gi")["spec"]["volumes"]
+    [{'name': 'scratch', 'csi': {'driver': 'disks.example.com', 'fsSize': '8Gi'}}]
+    """
+    source = {"driver": driver, **({"fsSize": size} if size is not None else {})}
+    return pod(name, **{"volumes": [{"name": "scratch", "csi": source}], **spec})
+
+
+def csi_driver(
+    name: str = DRIVER, *, tracks: bool | None = True, told: Mapping[str, Iterable[Mapping[str, Any]]] | None = None,
+    **spec: Any,
+) -> Plain:  # fmt: skip
+    """Return a CSIDriver; `told` is what it says of capacity (S2): class, `<ephemeral>` or `<fallback>` -> pools."""
+    tracking = {} if tracks is None else {"capacityTracking": tracks}
+    made = {"apiVersion": "storage.k8s.io/v1", "kind": "CSIDriver", "metadata": metadata(name),
+            "spec": {**tracking, **spec}}  # fmt: skip
+    if told is not None:
+        entries = [{"storageClassName": each, "pools": [dict(p) for p in pools]} for each, pools in told.items()]
+        made["status"] = {"storage": entries}
+    return made
+
+
+def pool(
+    name: str = "pool", capacity: str | None = None, *, nodes: Iterable[str] = (),
+    topology: Mapping[str, Iterable[str]] | None = None, expires: str = "",
+) -> Plain:  # fmt: skip
+    """Return a pool of a driver's status: reached by named nodes, by those of terms {key: values}, or by all.
+
+    >>> pool("vg", "10Gi", nodes=["n1"])
+    {'name': 'vg', 'capacity': '10Gi', 'nodeList': ['n1']}
+    """
+    fields = {"capacity": capacity, "nodeList": list(nodes) or None, "expiryTime": expires or None}
+    made = {"name": name, **{field: value for field, value in fields.items() if value is not None}}
+    return made if topology is None else {**made, "nodeTopology": node_selector(topology)}
 
 
 def deployment(name: str = "web", replicas: int = 1, *, cpu: str = "100m", strategy: str = "", **spec: Any) -> Plain:

@@ -124,7 +124,7 @@ def test_the_custom_scheduler_of_the_page(revision):
     assert ["Running", "Running"] == [c[f"pod/{name}"].status.phase for name in ("one", "two")]
 
 
-@pytest.mark.checklist("143o")
+@pytest.mark.answered("143o")
 def test_the_drafts_three_todos():
     """Each of them names the items that closed it, and these are items."""
     import checklist
