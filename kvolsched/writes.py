@@ -72,15 +72,16 @@ def create(manifest_or_object: Any, *, owner: Any = None) -> Write:
     return Write("create", key_of(obj), obj)
 
 
-def patch(ref: Any, changes: Any, *, kind: str = "merge", version: Any = None) -> Write:
+def patch(ref: Any, changes: Any, *, kind: str = "merge", version: Any = None, subresource: str = "") -> Write:
     """Patch an object; admission treats the result as an update, and the status stays.
 
     Args:
         ref: a reference, or an object that was seen: then the write is refused if it has changed since.
         changes: a mapping or YAML text; a list of operations for a JSON patch.
-        kind: "merge" (RFC 7386: mappings merge, lists are replaced, None removes), "json" (RFC 6902), or another kind
-            that the API server knows.
+        kind: "merge" (RFC 7386: mappings merge, lists are replaced, None removes), "strategic" (lists merge by their
+            keys) or "json" (RFC 6902).
         version: the object, or its resourceVersion, that this write builds on.
+        subresource: "status" to patch the status, and nothing else.
 
     Raises:
         KeyError: the reference names no known kind.
@@ -95,7 +96,7 @@ def patch(ref: Any, changes: Any, *, kind: str = "merge", version: Any = None) -
         form = "a list of operations" if kind == "json" else "a mapping of fields"
         raise ValueError(f"patch: a {kind} patch is {form}, not {data!r}")  # noqa: TRY004 - as of any bad value
     base = version if version is not None else ref if _is_object(ref) else 0
-    return Write("patch", _key(ref, "patch"), ManifestPatch(data, kind), version=_version(base))
+    return Write("patch", _key(ref, "patch"), ManifestPatch(data, kind, subresource), version=_version(base))
 
 
 def delete(ref: Any, grace: int | None = None) -> Write:

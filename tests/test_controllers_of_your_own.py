@@ -385,6 +385,21 @@ def test_json_patches_and_generators_are_accepted():
     assert {"mark": "yes"} == dict(c["pod/a"].metadata.labels)
 
 
+def test_a_status_is_patched_by_itself():
+    """A patch of the status changes nothing else, and one of the object leaves the status as it is."""
+    def ready(seen, ref):
+        if seen.get(ref).status.phase != "Failed":
+            changes = {"status": {"phase": "Failed"}, "metadata": {"labels": {"mark": "yes"}}}
+            return patch(ref, changes, subresource="status")
+        return patch(ref, {"status": {"phase": "Running"}}) if not seen.note("said") and seen.note("said", "once") else ()
+
+    c = with_function(ready, pod("a"))
+    c.run()
+
+    assert ("Failed", {}) == (c["pod/a"].status.phase, dict(c["pod/a"].metadata.labels))
+    assert [("queue", "status"), ("queue", "")] == [(row.by, row.subresource) for row in c.requests()]
+
+
 def test_a_bad_patch_is_refused_by_the_server():
     """A patch with an unknown field is refused like any other bad request, and the turn says so."""
     c = with_function(lambda _seen, ref: patch(ref, {"spec": {"schedulingGate": []}}), pod("a"))
@@ -422,6 +437,8 @@ def test_seen_lists_by_namespace_and_selector():
     ({"name": "user"}, "'user' is taken"),
     ({"name": "world"}, "'world' is taken"),
     ({"name": "bind worker"}, "'bind worker' is taken"),
+    ({"name": "worker"}, "'worker' is taken: 'bind worker' is there"),
+    ({"name": "my scheduler"}, "'my scheduler' is taken: 'scheduler' is there"),
     ({"name": "a|b"}, "a controller's name has letters"),
     ({"name": ""}, "a controller's name has letters"),
     ({"watches": []}, "queue watches nothing"),
@@ -477,5 +494,7 @@ def test_pictures_show_it_under_its_own_name():
     assert "1:patch pod/a" in next(line for line in str(c.timeline()).split("\n") if line.startswith("queue"))
     assert "queue" in str(c.writes()).split("\n")[1]
     assert "provisioner" not in str(c.writes())
+    assert "nodeSelector zone a" in str(c.writes())
+    assert "schedulingGates queue removed" in str(c.writes())
     assert "queue" in str(c.next)
     assert "queue" in str(c.lab(text=True))

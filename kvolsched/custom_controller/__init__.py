@@ -30,7 +30,7 @@ def custom_controller(name: str, watches: str | Iterable[str], reconcile: Reconc
         name: its name, in lanes and for `crash` and `refuse`.
         watches: the kinds that it watches: `Pod`, `pods`, `po`.
         reconcile: `f(seen, ref)`, which returns writes.
-        taken: names of components and actors that it cannot have.
+        taken: names of components and actors; its own can be mistaken for none of them.
 
     Raises:
         ValueError: the name is taken or has other characters, or there is no kind to watch.
@@ -39,8 +39,8 @@ def custom_controller(name: str, watches: str | Iterable[str], reconcile: Reconc
     """
     if not _NAME.fullmatch(str(name)):
         raise ValueError(f"a controller's name has letters, digits, spaces, '.', '_' and '-', not {name!r}")
-    if name in taken:
-        raise ValueError(f"{name!r} is taken; name it otherwise than: {', '.join(sorted(taken))}")
+    if mistaken := sorted(other for other in taken if f" {other}".endswith(f" {name}") or name.endswith(f" {other}")):
+        raise ValueError(f"{name!r} is taken: {mistaken[0]!r} is there; others are: {', '.join(sorted(taken))}")
     kinds = _kinds(name, watches)
     check_function(reconcile)
     sync = CustomSync(name, reconcile)

@@ -28,7 +28,10 @@ from .user_function import function_name
 MAX_FAILURES = 19  # from there on the back-off does not grow
 SHOWN_FIELDS = 3
 EVENT_REASON = "ReconcileFailed"
-VERB_WORDS = {"create": "creates", "patch": "patches", "delete": "deletes", "bind": "binds"}
+VERB_WORDS = {
+    "create": "creates", "update": "updates", "update_status": "updates the status of", "patch": "patches",
+    "delete": "deletes", "bind": "binds",
+}  # fmt: skip
 ReconcileFunction = Callable[[Seen, str], Any]
 
 
@@ -174,7 +177,7 @@ def _as_actions(answer: Any, function: str) -> tuple[Action, ...]:
         raise ReconcileError(f"{function} returned {_short(answer)}, which is no list of writes: {_HELP}")
     actions = tuple(given)
     for number, action in enumerate(actions):
-        if not isinstance(action, Action):
+        if not isinstance(action, Action) or (isinstance(action, Write) and action.verb not in VERB_WORDS):
             raise ReconcileError(f"{function} returned {_short(action)} at [{number}], which is no write: {_HELP}")
     return actions
 

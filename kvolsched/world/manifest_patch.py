@@ -31,16 +31,24 @@ class ManifestPatch:
     Args:
         data: a mapping, or for a JSON patch a list of operations.
         kind: one of `PATCH_KINDS`.
+        subresource: "status" patches the status alone; by default the status stays as it is.
     """
 
     data: Any = attrs.field(converter=freeze)
     kind: str = "merge"
-    admitted = True  # its result goes through admission, and leaves the status as it is
+    subresource: str = ""
+
+    @property
+    def admitted(self) -> bool:
+        """Whether its result goes through admission."""
+        return not self.subresource
 
     def __attrs_post_init__(self) -> None:
         """Refuse a kind of patch that is not known."""
         if self.kind not in PATCH_KINDS:
             raise ValueError(f"no kind of patch is called {self.kind!r}; there are: {', '.join(PATCH_KINDS)}")
+        if self.subresource not in ("", "status"):
+            raise ValueError(f"no subresource {self.subresource!r} can be patched; there is: status")
 
     def apply(self, old: Any) -> Any:
         """Return the object with the patch applied, or why it cannot be."""
@@ -62,4 +70,6 @@ class ManifestPatch:
         if new.kind != old.kind or new.metadata.name != old.metadata.name:
             theirs, ours = f"{new.kind} {new.metadata.name}", f"{old.kind} {old.metadata.name}"
             return Denial("BadRequest", f"the patch names another object ({theirs}) than the request ({ours})")
-        return attrs.evolve(new, status=old.status) if hasattr(old, "status") else new
+        if not hasattr(old, "status"):
+            return Denial("NotFound", "the server could not find the requested resource") if self.subresource else new
+        return attrs.evolve(old, status=new.status) if self.subresource else attrs.evolve(new, status=old.status)

@@ -35,6 +35,7 @@ SILENT = ("metadata.finalizers", "metadata.generation", "status.capacity", "stat
           "status.conditions[Initialized", "status.conditions[PodReadyToStart")  # fmt: skip
 ANNOTATION = "annotation "
 _PROVISIONED = re.compile(r"(pvc-[0-9a-f]{8})(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+_ENTRY = re.compile(r"spec\.(nodeSelector|schedulingGates)\[([^\]]*)\](?:\.name)?")  # one item is told by its name
 _LINE = re.compile(r"([\d.]+) (?:kcm/)?(\S+) (\S+) ([^\s:]+)(?:: (.*)| (\w+))?$")
 
 
@@ -120,6 +121,8 @@ def _field_name(path: str) -> str:
     """Return a field's name as the lines show it: the last part of its path."""
     if path.startswith("metadata.ownerReferences"):
         return "ownerReferences"
+    if entry := _ENTRY.fullmatch(path):
+        return f"{entry[1]} {entry[2].rpartition('/')[2]}"
     key = re.search(r"\[([^\]]*)\]", path)
     kind = ANNOTATION if "annotations[" in path else ""
     return kind + (key[1].rpartition("/")[2] if key and "spec." not in path else path.rpartition(".")[2])
@@ -158,6 +161,8 @@ def _value(field: FieldChange) -> str:
         return "terminating"
     condition = field.path.startswith("status.conditions")
     value = field.new.partition(": ")[0] if condition else field.new  # without its message
+    if name.endswith(f" {value}"):
+        return f"{name} added"
     return f"{name} {short(value) or 'removed'}"
 
 
