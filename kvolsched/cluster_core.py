@@ -6,7 +6,7 @@ are acts of the user, in the log like every other act.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any, Self, TypeVar
 
@@ -19,6 +19,7 @@ from .api.text import dump_checks, manifest
 from .api.text.python_gc import infrequent_gc
 from .component_names import COMPONENT_NAMES, dials_by_component, find_component
 from .controllers import kubelet
+from .controllers.provisioner import INSTANCE
 from .driver_dials import refuse_misspelled_drivers, without_effect
 from .results import ApplyRefused, CommandResult, PossibleTurns, Run, Step
 from .revision import NOT_DRIVERS, Revision, denied_by, revision_named
@@ -109,17 +110,30 @@ class ClusterCore:
 
     def _dialed_drivers(self) -> Mapping[str, Mapping[str, Any]]:
         """Return the drivers that have dials, with them."""
-        return {name: dials for name, dials in self.components.items() if name not in NOT_DRIVERS}
+        drivers = ((name, dials) for name, dials in self.components.items() if INSTANCE not in name)
+        return {name: dials for name, dials in drivers if name not in NOT_DRIVERS}
 
-    def _add_provisioners(self, names: Iterable[str]) -> None:
-        """Add a component for each driver that has none yet, under every set of rules."""
-        wanted = sorted(set(names) - set(self.world.processes))
-        self.drivers = tuple(sorted({*self.drivers, *wanted}))
+    def _add_provisioners(self, names: Iterable[str] = ()) -> None:
+        """Add a component for each driver, and on each node that its provisioner runs on, that has none yet.
+
+        They are added under every set of rules.
+        """
+        self.drivers = tuple(sorted({*self.drivers, *names}))
         for label, rules in self.rule_sets.items():
-            for component in rules.provisioners(wanted, self.components):
-                self.world.rule_sets[label].components[component.name] = component
-        if added := self.first_rules.provisioners(wanted, self.components):
+            made = self.world.rule_sets[label].components
+            made |= {each.name: each for each in self._provisioners(rules) if each.name not in self.world.processes}
+        known = self.world.processes
+        if added := [each for each in self._provisioners(self.first_rules) if each.name not in known]:
             self.world.add_components(added)
+
+    def _provisioners(self, rules: Revision) -> list[Component]:
+        """Return the provisioners that rules make: of the drivers of classes, and of those that run on each node."""
+        drivers = rules.drivers(self.components)
+        made = drivers.provisioners(self.drivers)
+        if drivers.run_on_nodes:
+            nodes = [key.name for key in self.world.log.objects if key.kind == "Node"]
+            made += drivers.node_provisioners(self.drivers, nodes)
+        return [each for each in made if not self.components.get(each.name, {}).get("absent")]
 
     # -- rules --------------------------------------------------------------------------------------------------
 
@@ -143,8 +157,7 @@ class ClusterCore:
             self.rule_sets[label] = rules
             self.world.rule_sets[label] = RuleSet(made, rules.server(denied_by(self.components)))
         made = self.world.rule_sets[label].components
-        missing = [name for name in self.drivers if name not in made]
-        made |= {each.name: each for each in rules.provisioners(missing, self.components)}
+        made |= {each.name: each for each in self._provisioners(rules) if each.name not in made}
         if new := sorted(name for name in made if name not in self.world.processes):
             self.world.add_components([stopped(name) for name in new])
 
@@ -156,7 +169,8 @@ class ClusterCore:
 
     def all_drivers(self) -> set[str]:
         """Return the names of the components that are drivers."""
-        return {*self.drivers, *(set(self.components) - NOT_DRIVERS)}
+        instances = {name for name in self.world.processes if INSTANCE in name}
+        return {*self.drivers, *instances, *(set(self.components) - NOT_DRIVERS)}
 
     def rules_in_words(self) -> str:
         """Return the names of all rules that components run: `upstream; kube-scheduler: design`."""
@@ -277,6 +291,8 @@ class ClusterCore:
             taken = self.world.step(name, cause, turns=turns)
             if taken:
                 break
+        if any(write.verb == "create" and write.key.kind == "Node" for write in _writes(taken)):
+            self._add_provisioners()  # an autoscaler's node
         return Step(self.world.step_number, self.world.now, tuple(taken)) if taken else Step(-1, self.world.now, ())
 
     def _actors_named(self, name: str) -> list[str]:
@@ -421,6 +437,10 @@ class ClusterCore:
         counts = ", ".join(f"{n} {kind.name}{plural[kind] if n != 1 else ''}" for kind, n in count.items() if n)
         where = f"step {self.world.step_number} of {self.world.known_steps}, t={self.world.now:g} s"
         return f"Cluster {self.name or '(unnamed)'}, rules {self.rules_in_words()}: {counts or 'no objects'}; {where}"
+
+
+def _writes(turns: Sequence[Turn]) -> Iterator[Write]:
+    return (outcome.write for turn in turns for outcome in turn.outcomes)
 
 
 def condition(until: str | Callable[[AnyCluster], bool] | None) -> Callable[[AnyCluster], bool] | None:

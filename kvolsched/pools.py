@@ -64,7 +64,7 @@ class PoolTable:
 
 def pools(cluster: ClusterCore, driver: str = "") -> PoolTable:
     """Return the pools of a driver, by default of all, as they truly are now."""
-    storages = cluster.revision.storages(cluster.components)
+    storages = cluster.revision.drivers(cluster.components).storages
     wanted = {driver: storage_of(cluster, driver)} if driver else storages
     return PoolTable(tuple(row for storage in wanted.values() for row in _rows(cluster, storage)))
 
@@ -92,7 +92,7 @@ def storage_of(cluster: ClusterCore, driver: str) -> DriverStorage:
     Raises:
         KeyError: there is no such driver; the message lists those that there are.
     """
-    storages = cluster.revision.storages(cluster.components)
+    storages = cluster.revision.drivers(cluster.components).storages
     if driver not in storages:
         there = ", ".join(storages) or "none; give a driver pools as a dial: components={driver: {'pools': ...}}"
         raise KeyError(f"no driver {driver!r} with pools; there are: {there}")

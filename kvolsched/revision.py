@@ -16,8 +16,6 @@ import attrs
 from . import admission, autoscaler, volumes
 from .api import defaults
 from .api.kinds.meta import EMPTY, Frozen, freeze
-from .api.kinds.node import HOSTNAME_LABEL, ZONE_LABEL
-from .api.kinds.storage_class import NO_PROVISIONER
 from .controllers import (
     daemon_set,
     deployment,
@@ -37,6 +35,7 @@ from .controllers import (
     zonal_upgrade,
 )
 from .dials import NoDials, with_dials
+from .drivers import Drivers
 from .rule_settings import (
     API_SERVER,
     DIRECTIVES_GATE,
@@ -57,7 +56,6 @@ from .scheduler.loop.rollback_marker import RollbackMarker
 from .scheduler.loop.scheduling_cycle import SCHEDULER, SchedulingPass
 from .scheduler.loop.scheduling_queue import RECORDER, SchedulingQueue
 from .scheduler.plugins.volume_binding import VolumeBinding
-from .storage_pools import DriverStorage, read_pools
 from .world.apiserver import ApiServer
 from .world.component import Component
 from .world.simulation import Simulation
@@ -192,17 +190,18 @@ class Revision(SettableRules):
         fine = {"fine": scheduler.pop("fine", self.fine)}
         rules = attrs.evolve(self, flow=with_dials(SCHEDULER, self.flow, scheduler), **fine)
         binder = with_dials(persistent_volume.NAME, self.binder, dials.get(persistent_volume.NAME))
-        not_drivers = NOT_DRIVERS | {component.name for component in self.added}
+        drivers = self.drivers(dials)
+        drivers.check_instances()
         ordered = [
             user.component(),
             stateful_set.component(with_dials(stateful_set.NAME, self.stateful_sets, dials.get(stateful_set.NAME))),
             *self.others(dials),
             rules.scheduler(),
             persistent_volume.component(binder),
-            *self.provisioners([name for name in dials if name not in not_drivers], dials),
+            *drivers.provisioners(drivers.names),
             kubelet.component(
                 with_dials(kubelet.NAME, self._kubelet(), _with_node_services(dials.get(kubelet.NAME))),
-                self.storages(dials),
+                drivers.storages,
             ),
             *([zonal_upgrade.component()] if self.settings.phase == ZONAL_PHASES.index("converting") else []),
             *([self.autoscaler(dials[autoscaler.NAME])] if autoscaler.NAME in dials else []),
@@ -280,35 +279,10 @@ class Revision(SettableRules):
         options = with_dials(autoscaler.NAME, autoscaler.AutoscalerOptions(), autoscaler.flags(dials))
         return autoscaler.component(options, self.profile)
 
-    def provisioners(self, names: Iterable[str], dials: Mapping[str, Mapping[str, Any]]) -> Sequence[Component]:
-        """Return a provisioner component for each driver, with its dials."""
-        wanted = sorted(set(names) - {NO_PROVISIONER, ""})
-        return [provisioner.component(name, self._driver(name, dials.get(name, {}))) for name in wanted]
-
-    def storages(self, dials: Mapping[str, Mapping[str, Any]]) -> dict[str, DriverStorage]:
-        """Return the pools of each driver that has some by these dials; the capacity of others is unlimited."""
-        drivers = {name: self._driver(name, dial) for name, dial in dials.items() if name not in NOT_DRIVERS}
-        return {name: DriverStorage(name, options.pools) for name, options in sorted(drivers.items()) if options.pools}
-
-    def _driver(self, name: str, dials: Mapping[str, Any]) -> provisioner.ProvisionerOptions:
-        """Return a driver's options: the revision's, overridden by dials."""
-        values = dict(dials)
-        if "kind" in values:
-            values.setdefault("topology_keys", TOPOLOGY_KEYS[values.pop("kind")])
-        if "fails" in values:
-            values["fails"] = provisioner.read_failures(name, values["fails"])
-        if "pools" in values:
-            keys = values.get("topology_keys", self.provisioning.topology_keys)
-            try:
-                values["pools"] = read_pools(values["pools"], keys[0] if keys else "")
-            except ValueError as why:
-                raise ValueError(f"{name}: {why}") from None
-        if "publishing" in values:
-            publishing = self.provisioning.publishing
-            values["publishing"] = with_dials(f"{name}: publishing", publishing, values["publishing"])
-        told = self.settings.driver(name, self.provisioning)
-        options: provisioner.ProvisionerOptions = with_dials(name, told, values)
-        return options
+    def drivers(self, dials: Mapping[str, Mapping[str, Any]]) -> Drivers:
+        """Return the drivers of a cluster with these dials of components."""
+        others = NOT_DRIVERS | {component.name for component in self.added}
+        return Drivers(dials, self.provisioning, self.settings.driver, others)
 
 
 def _apply(plain: Revision, settings: RuleSettings) -> Revision:
@@ -342,7 +316,6 @@ def _with_node_services(dials: Mapping[str, Any] | None) -> Mapping[str, Any]:
     return values
 
 
-TOPOLOGY_KEYS = {"zonal": (ZONE_LABEL,), "local": (HOSTNAME_LABEL,)}
 NOT_DRIVERS = frozenset({
     "user",
     autoscaler.NAME,

@@ -28,7 +28,7 @@ HOUSE = ROOT / "kvolsched"
 API = {"api"}
 GROUND = API | {"volumes", "workloads", "world", "storage_pools", "inline_volumes"}
 OWN = {"writes", "custom_controller"}
-ENGINE = GROUND | {"admission", "scheduler", "controllers", "autoscaler", "rule_settings", "revision"}
+ENGINE = GROUND | {"admission", "scheduler", "controllers", "autoscaler", "drivers", "rule_settings", "revision"}
 CORE = ENGINE | OWN | {"component_names", "results", "user_commands", "driver_dials", "node_faults", "cluster_core"}
 CORE |= {"cluster_acts", "cluster_faults", "pools", "upgrades", "cluster_rules"}
 FACE = CORE | {"explain", "visits", "requests", "kubectl", "explore", "why", "fix", "may", "views", "cluster"}
@@ -46,8 +46,9 @@ MAY_IMPORT = {  # room -> the other rooms it may import
     "controllers": GROUND,
     "autoscaler": GROUND | {"scheduler"},
     "dials": API,
+    "drivers": GROUND | {"controllers", "dials"},
     "rule_settings": GROUND | {"scheduler", "controllers"},
-    "revision": GROUND | {"admission", "scheduler", "controllers", "autoscaler", "dials", "rule_settings"},
+    "revision": GROUND | {"admission", "scheduler", "controllers", "autoscaler", "dials", "drivers", "rule_settings"},
     "component_names": set(),
     "results": GROUND,
     "user_commands": API,

@@ -93,7 +93,7 @@ class TracePlayer:
         for name in self.drivers:
             ran = self.dials[name].get("running", True)
             self.dials[name] |= told
-            (component,) = self.cluster.revision.provisioners([name], self.dials)
+            (component,) = self.cluster.revision.drivers(self.dials).provisioners([name])
             self.world.components = tuple(component if c.name == name else c for c in self.world.components)
             process = self.world.processes[name]
             process.component = component

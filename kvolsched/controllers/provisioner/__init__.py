@@ -6,12 +6,13 @@ fails where no room is left (`storage_pools`) and publishes its capacity (`capac
 external-provisioner v6.3.0.
 """
 
+from .capacity import INSTANCE, component_name
 from .controller import component
 from .in_tree_topology import allowed_segments, choose_topology
 from .options import DESIGN, UPSTREAM, Failure, ProvisionerOptions, read_failures
 from .topology import NoTopology
 
 __all__ = [
-    "DESIGN", "UPSTREAM", "Failure", "NoTopology", "ProvisionerOptions", "allowed_segments",
-    "choose_topology", "component", "read_failures"
+    "DESIGN", "INSTANCE", "UPSTREAM", "Failure", "NoTopology", "ProvisionerOptions", "allowed_segments",
+    "choose_topology", "component", "component_name", "read_failures"
 ]

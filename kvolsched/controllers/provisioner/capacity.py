@@ -31,11 +31,18 @@ DRIVER_LABEL = "csi.storage.k8s.io/drivername"
 MANAGER_LABEL = "csi.storage.k8s.io/managed-by"
 WATCHES = ("Node", "CSINode", "StorageClass", "CSIStorageCapacity")
 ARRANGE, POLL = "arrange", "poll"  # causes beside the capacities: classes or topologies have changed; a period is over
+NODE = "node"  # the form of publishing with a provisioner on each node (S2)
+INSTANCE = " on "  # between driver and node in the name of a provisioner that runs on a node
 ITEM = "item"  # sort of the notes and name of the view: one for each capacity, with the object that publishes it
 LETTERS = "bcdfghjklmnpqrstvwxz2456789"  # letters of generated names
 MAX_FAILURES = 9  # the back-off grows no more after that
 
 GetCapacity = Callable[[TurnContext, Mapping[str, str], Topology], CapacityResponse]
+
+
+def component_name(driver: str, node: str) -> str:
+    """Return the name of a driver's provisioner: the driver's, with the node that it runs on."""
+    return f"{driver}{INSTANCE}{node}" if node else driver
 
 
 def backoff(failures: int) -> float:
@@ -111,11 +118,22 @@ class CapacityPublisher:
     assumed: tuple[str, ...]
     get_capacity: GetCapacity
     options: PublishingOptions = PublishingOptions()
+    node: str = ""  # the node that it runs on, whose capacity alone it publishes; "": it is central
 
     @property
     def name(self) -> str:
         """The name of the routine."""
-        return f"{self.driver} capacity"
+        return f"{component_name(self.driver, self.node)} capacity"
+
+    @property
+    def label(self) -> str:
+        """The provisioner as sentences name it."""
+        return f"provisioner {component_name(self.driver, self.node)}"
+
+    @property
+    def manager(self) -> str:
+        """The manager of the objects, in their label."""
+        return f"{self.options.managed_by}-{self.node}" if self.node else self.options.managed_by
 
     def routine(self) -> Reconciler:
         """Return the routine."""
@@ -165,14 +183,14 @@ class CapacityPublisher:
     def manages(self, obj: CSIStorageCapacity) -> bool:
         """Say whether an object is this controller's to change, by its labels."""
         labels = obj.metadata.labels
-        return labels.get(DRIVER_LABEL) == self.driver and labels.get(MANAGER_LABEL) == self.options.managed_by
+        return labels.get(DRIVER_LABEL) == self.driver and labels.get(MANAGER_LABEL) == self.manager
 
     def wanted(self, ctx: TurnContext) -> list[PublishedCapacity]:
         """Return what is to be published: each class of the driver in each topology where it runs."""
         classes = [found for found in ctx.seen.all("StorageClass") if found.provisioner == self.driver]
         names = [found.metadata.name for found in classes if found.delayed or self.options.immediate]
         assumed = keys_in_use((), ctx.seen.all("Node"), self.assumed)
-        segments = DriverTopology(self.driver, ctx.seen, assumed).segments()
+        segments = DriverTopology(self.driver, ctx.seen, assumed).segments(self.node)
         return [PublishedCapacity(name, segment) for name in names for segment in segments]
 
     def items(self, ctx: TurnContext) -> dict[str, PublishedCapacity]:
@@ -253,7 +271,7 @@ class CapacityPublisher:
             ctx.remember("unanswered", cause, failures)
             ctx.wake_after(cause, backoff(failures))
             subject = f"the capacity for class {item.storage_class}"
-            ctx.describe(f"provisioner {self.driver} cannot publish {subject}: GetCapacity: {why}")
+            ctx.describe(f"{self.label} cannot publish {subject}: GetCapacity: {why}")
             return ()
         ctx.remember("unanswered", cause, None)
         return self._publish(ctx, item, response) if response is not None else ()
@@ -278,7 +296,7 @@ class CapacityPublisher:
         capacity = of_bytes(response.available)
         largest = None if response.largest is None else of_bytes(response.largest)
         where = f"class {item.storage_class} at {go_segment(item.segment)}"
-        words = f"provisioner {self.driver} publishes its capacity: {capacity} for {where}"
+        words = f"{self.label} publishes its capacity: {capacity} for {where}"
         old: CSIStorageCapacity | None = ctx.seen.at(item.published[0]) if item.published is not None else None
         if old is None:
             created = self._new_object(ctx, item, capacity, largest)
@@ -300,7 +318,7 @@ class CapacityPublisher:
         return CSIStorageCapacity(
             metadata=ObjectMeta(
                 name=self._new_name(ctx, item), namespace=self.options.namespace, generate_name="csisc-",
-                labels=Frozen({DRIVER_LABEL: self.driver, MANAGER_LABEL: self.options.managed_by}),
+                labels=Frozen({DRIVER_LABEL: self.driver, MANAGER_LABEL: self.manager}),
                 owner_references=(owner,) if owner is not None else ()
             ),
             storage_class_name=item.storage_class,
@@ -312,7 +330,7 @@ class CapacityPublisher:
     def _new_name(self, ctx: TurnContext, item: PublishedCapacity) -> str:
         """Return a free name, spelled as the API server generates names; it depends on the capacity alone."""
         for attempt in range(1000):
-            text = f"{self.driver}|{self.options.managed_by}|{item.name}|{attempt}"
+            text = f"{self.driver}|{self.manager}|{item.name}|{attempt}"
             number = int.from_bytes(hashlib.blake2b(text.encode(), digest_size=8).digest())
             letters = ""
             for _ in range(5):
@@ -330,7 +348,7 @@ class CapacityPublisher:
         item = _known(ctx).get(_name_of(obj)) if obj is not None else None
         if item is not None and item.published == (key, uid):
             return ()
-        words = f"provisioner {self.driver} deletes csistoragecapacity/{name}: no class and topology needs it"
+        words = f"{self.label} deletes csistoragecapacity/{name}: no class and topology needs it"
         return (Write("delete", key, uid=uid, words=words),)
 
     def done(self, ctx: TurnContext, _cause: str, outcome: CommittedWrite, *, last: bool) -> None:

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from functools import partial
 
+from ...api.kinds.node import Node
 from ...volumes import MIGRATED
+from ...world.activation import Exists
 from ...world.component import Component
 from ...world.plan import report_done, report_refused
 from ...world.reconciler import Reconciler
@@ -21,29 +23,40 @@ from .topology import NodeTopologies
 WATCHES = ("PersistentVolumeClaim", "PersistentVolume", "StorageClass", "Node", "CSINode")
 
 
-def component(name: str, options: ProvisionerOptions = UPSTREAM) -> Component:
-    """Return the provisioner of a driver: a component of the driver's name.
+def component(name: str, options: ProvisionerOptions = UPSTREAM, node: str = "") -> Component:
+    """Return the provisioner of a driver: a component of the driver's name, or its instance on a node, `NAME on NODE`.
 
     A name of an in-tree plugin (`kubernetes.io/gce-pd`) stands for the plugin, or for the CSI driver that acts for it.
+    An instance watches while its node exists; one that publishes for inline volumes alone makes no volumes.
     """
+    instance = capacity.component_name(name, node)
+    activation = partial(Exists, "Node", partial(_is_named, node)) if node else None
     if not options.running:
-        return Component(name, WATCHES, ())
+        return Component(instance, WATCHES, ())
     in_tree = options.plays_in_tree and name.startswith("kubernetes.io/")
-    driver = StorageDriver(name, name if in_tree else MIGRATED.get(name, name), in_tree, options)
+    driver = StorageDriver(instance, name if in_tree else MIGRATED.get(name, name), in_tree, options, node)
     provisioning, deletion = VolumeProvisioning(driver), VolumeDeletion(driver)
     routines = [
         Reconciler(label, routine.enqueue, routine.sync, report_refused, report_done, capacity.backoff)
-        for label, routine in ((f"{name} provisioner", provisioning), (f"{name} deleter", deletion))
+        for label, routine in ((f"{instance} provisioner", provisioning), (f"{instance} deleter", deletion))
     ]
+    publishes = bool(options.pools) and bool(node) == options.per_node
+    if node and options.publishing.form == capacity.NODE:
+        routines = []
     watches: tuple[str, ...] = WATCHES
     views: dict[str, Callable[[], View]] = {TOPOLOGIES: NodeTopologies}
-    if options.pools:
+    if publishes:
         publishing = capacity if options.publishing.form == "objects" else driver_status
         watches = tuple(dict.fromkeys((*watches, *publishing.WATCHES)))
         views |= {sort: partial(NotesByName, sort) for sort in (capacity.ITEM, ANSWER)}
         routines.append(driver.publisher.routine())
-    needs_poll = driver.publisher.needs_poll if options.pools else None
-    return Component(name, watches, tuple(routines), partial(_views, views), needs_poll=needs_poll)
+    needs_poll = driver.publisher.needs_poll if publishes else None
+    made = partial(_views, views)
+    return Component(instance, watches, tuple(routines), made, activation=activation, needs_poll=needs_poll)
+
+
+def _is_named(name: str, node: Node) -> bool:
+    return node.metadata.name == name
 
 
 def _views(kinds: Mapping[str, Callable[[], View]], _seen: InformerCache) -> Mapping[str, View]:

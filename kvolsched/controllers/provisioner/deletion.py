@@ -27,6 +27,8 @@ class VolumeDeletion:
         """Yield a volume of this driver that was released or is being deleted."""
         if key.kind != "PersistentVolume" or new is None:
             return
+        if not self.driver.serves_volume(ctx, new):
+            return
         if self._is_released(new) and self.driver.options.delay > 0:
             ctx.wake_after(key.name, self.driver.options.delay)
         elif self._is_released(new) or self._is_going(new):

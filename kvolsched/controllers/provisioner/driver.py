@@ -7,30 +7,36 @@ from collections.abc import Mapping
 import attrs
 
 from ...api.kinds.meta import EMPTY
+from ...api.kinds.node import Node
 from ...api.kinds.storage_class import StorageClass
-from ...api.kinds.volume import PersistentVolume
-from ...storage_pools import CapacityResponse, DriverStorage, segments_of
-from ...volumes import Topology
+from ...api.kinds.volume import PersistentVolume, PersistentVolumeClaim
+from ...storage_pools import CapacityResponse, DriverStorage, segment_of_node, segments_of
+from ...volumes import Topology, class_of_claim, requested, selected_node, volume_fits_node
 from ...world.component import TurnContext
 from ...world.plan import enqueue
-from .capacity import CapacityPublisher
+from .capacity import CapacityPublisher, component_name
 from .driver_status import StatusPublisher
 from .options import ProvisionerOptions
 
 
 @attrs.frozen
 class StorageDriver:
-    """A driver with its options; `in_tree`: it plays a plugin inside the PV controller."""
+    """A driver with its options.
+
+    `in_tree`: it plays a plugin inside the PV controller. `node`: the node on which this instance of its provisioner
+    runs; "": there is one for all nodes.
+    """
 
     component: str
     name: str
     in_tree: bool
     options: ProvisionerOptions
+    node: str = ""
 
     @property
     def label(self) -> str:
         """The driver's provisioner as sentences name it."""
-        return f"provisioner {self.name.removeprefix('kubernetes.io/')}"
+        return f"provisioner {component_name(self.name.removeprefix('kubernetes.io/'), self.node)}"
 
     @property
     def source(self) -> str:
@@ -48,8 +54,9 @@ class StorageDriver:
     def publisher(self) -> CapacityPublisher | StatusPublisher:
         """The controller that publishes the capacity."""
         if self.options.publishing.form != "objects":
-            return StatusPublisher(self.name, self.get_capacity, self.options.publishing)
-        return CapacityPublisher(self.name, self.options.topology_keys, self.get_capacity, self.options.publishing)
+            return StatusPublisher(self.name, self.get_capacity, self.options.publishing, self.node)
+        keys = self.options.topology_keys
+        return CapacityPublisher(self.name, keys, self.get_capacity, self.options.publishing, self.node)
 
     def get_capacity(self, ctx: TurnContext, parameters: Mapping[str, str], segment: Topology) -> CapacityResponse:
         """Answer GetCapacity."""
@@ -58,6 +65,24 @@ class StorageDriver:
     def acts_for(self, provisioner: str) -> bool:
         """Say whether classes and annotations with this provisioner mean the driver."""
         return provisioner == self.name or provisioner in self.options.serves
+
+    def serves_claim(self, ctx: TurnContext, claim: PersistentVolumeClaim) -> bool:
+        """Say whether a claim is this instance's: its node is selected, or none and it is the first node with room."""
+        chosen = selected_node(claim)
+        if not self.node or chosen:
+            return self.node in ("", chosen)
+        storage_class: StorageClass | None = ctx.seen.get("StorageClass", class_of_claim(claim))
+        parameters = storage_class.parameters if storage_class is not None else EMPTY
+        nodes: list[Node] = ctx.seen.all("Node")
+        room = (node for node in nodes if not self.options.pools or self.storage.has_room(
+            ctx.sim.log, parameters, segment_of_node(node), requested(claim)))
+        first = next(room, nodes[0] if nodes else None)
+        return first is not None and first.metadata.name == self.node
+
+    def serves_volume(self, ctx: TurnContext, volume: PersistentVolume) -> bool:
+        """Say whether a volume is this instance's: it can be reached from its node."""
+        node: Node | None = ctx.seen.get("Node", self.node) if self.node else None
+        return not self.node or (node is not None and volume_fits_node(volume, node))
 
     @staticmethod
     def parameters(ctx: TurnContext, volume: PersistentVolume) -> Mapping[str, str]:

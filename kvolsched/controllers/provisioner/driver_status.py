@@ -1,8 +1,9 @@
 """Publishes a driver's capacity as S2 has it: in the status of its CSIDriver, each pool by its own patch.
 
 The provisioner runs in one of two ways: `central`, beside the controller service, it asks about every class in every
-segment of nodes; `node`, as an instance on each node, it owns the one pool of that node, for inline volumes alone. No
-patch removes what another wrote. Source: S2, Updating capacity information with external-provisioner.
+segment of nodes; `node`, as an instance on each node (a component of its own), it owns the one pool of that node, for
+inline volumes alone, and takes it with it when the node goes. No patch removes what another wrote.
+Source: S2, Updating capacity information with external-provisioner.
 """
 
 from __future__ import annotations
@@ -23,9 +24,8 @@ from ...world.apiserver import Write, moment
 from ...world.component import TurnContext
 from ...world.log import Key
 from ...world.reconciler import Reconciler
-from .capacity import ARRANGE, POLL, GetCapacity, PublishingOptions, backoff
+from .capacity import ARRANGE, NODE, POLL, GetCapacity, PublishingOptions, backoff, component_name
 
-CENTRAL, NODE = "central", "node"
 WATCHES = ("Node", "StorageClass", "CSIDriver")
 
 
@@ -74,11 +74,17 @@ class StatusPublisher:
     driver: str
     get_capacity: GetCapacity
     options: PublishingOptions
+    node: str = ""  # the node that it runs on, whose pool alone it owns; "": it is central
+
+    @property
+    def label(self) -> str:
+        """The provisioner as sentences name it."""
+        return f"provisioner {component_name(self.driver, self.node)}"
 
     @property
     def name(self) -> str:
         """The name of the routine."""
-        return f"{self.driver} capacity"
+        return f"{component_name(self.driver, self.node)} capacity"
 
     def routine(self) -> Reconciler:
         """Return the routine."""
@@ -106,7 +112,8 @@ class StatusPublisher:
             return {}
         nodes: list[Node] = ctx.seen.all("Node")
         if self.options.form == NODE:
-            pools = [PublishedPool(EPHEMERAL_STORAGE, node=node.metadata.name) for node in nodes]
+            here = (node.metadata.name for node in nodes if node.metadata.name == self.node)
+            pools = [PublishedPool(EPHEMERAL_STORAGE, node=name) for name in here]
         elif not self.options.prefix:
             pools = []
         else:
@@ -139,7 +146,7 @@ class StatusPublisher:
             if wanted and self.options.interval and (cause == POLL or ctx.note("wake", f"{self.name}|{POLL}") is None):
                 ctx.wake_after(POLL, self.options.interval, periodic=True)
             published = self._published(ctx)
-            managed = {name for name, (storage_class, _) in published.items() if self._manages(ctx, storage_class)}
+            managed = {name for name, (entry, pool) in published.items() if self._manages(ctx, entry, pool)}
             for name in (*wanted, *sorted(managed - wanted.keys())):
                 ctx.enqueue(name)
             return ()
@@ -153,7 +160,7 @@ class StatusPublisher:
             )
         except DriverFailed as why:
             ctx.wake_after(cause, backoff(1))
-            ctx.describe(f"provisioner {self.driver} cannot publish the capacity for {cause}: GetCapacity: {why}")
+            ctx.describe(f"{self.label} cannot publish the capacity for {cause}: GetCapacity: {why}")
             return ()
         if response is None or not self._is_news(ctx, item, response):
             return ()
@@ -180,10 +187,10 @@ class StatusPublisher:
                 return True
         return False
 
-    def _manages(self, ctx: TurnContext, storage_class: str) -> bool:
-        """Say whether a class's pools are this provisioner's to remove; an instance on a node removes none."""
+    def _manages(self, ctx: TurnContext, storage_class: str, pool: CSIStoragePool) -> bool:
+        """Say whether a class's pool is this provisioner's to remove; on a node, whether it is that node's."""
         if self.options.form == NODE:
-            return False
+            return storage_class == EPHEMERAL_STORAGE and pool.node_list == (self.node,)
         found = ctx.seen.get("StorageClass", storage_class)
         return storage_class == EPHEMERAL_STORAGE or found is None or found.provisioner == self.driver
 
@@ -215,7 +222,7 @@ class StatusPublisher:
 
     def _patch(self, patch: PoolPatch) -> Write:
         verb = "removes" if patch.pool is None else f"publishes {patch.pool.capacity} for"
-        words = f"provisioner {self.driver} {verb} pool {patch.name} of class {patch.storage_class}"
+        words = f"{self.label} {verb} pool {patch.name} of class {patch.storage_class}"
         return Write("patch", Key("CSIDriver", "", self.driver), patch, words=words)
 
     def causes_to_refresh(self, ctx: TurnContext, segments: Sequence[Topology] | None, storage_class: str) -> list[str]:

@@ -9,7 +9,7 @@ import attrs
 
 from ...api.kinds.node import ZONE_LABEL
 from ...storage_pools import Pool
-from .capacity import PublishingOptions
+from .capacity import NODE, PublishingOptions
 
 EXHAUSTED = "ResourceExhausted"
 UNFINISHED = frozenset({"Canceled", "DeadlineExceeded", "Unavailable", "Aborted"})  # the driver may still be at work
@@ -67,6 +67,8 @@ class ProvisionerOptions:
         zonal_affinity: volumes with zones have them in their node affinity, else in labels alone (S0, alpha).
         adds_finalizer: its volumes carry its finalizer, which it removes once the storage is deleted.
         running: whether the driver runs at all.
+        node_deployment: a provisioner runs on each node, for volumes and capacity of that node alone; so it does if
+            pools are published in the form "node", then for inline volumes alone.
     """
 
     serves: tuple[str, ...] = ()
@@ -89,6 +91,12 @@ class ProvisionerOptions:
     zonal_affinity: bool = True
     adds_finalizer: bool = True
     running: bool = True
+    node_deployment: bool = False
+
+    @property
+    def per_node(self) -> bool:
+        """Whether a provisioner runs on each node."""
+        return self.node_deployment or self.publishing.form == NODE
 
 
 UPSTREAM = ProvisionerOptions()

@@ -70,7 +70,8 @@ class VolumeProvisioning:
             return False
         provisioner = annotations.get(STORAGE_PROVISIONER) or annotations.get(BETA_STORAGE_PROVISIONER, "")
         provisioner = storage_class.provisioner if self.driver.in_tree else provisioner
-        return self.driver.acts_for(provisioner) and self._is_ready(claim, storage_class)
+        ready = self.driver.acts_for(provisioner) and self._is_ready(claim, storage_class)
+        return ready and self.driver.serves_claim(ctx, claim)
 
     def _is_ready(self, claim: PersistentVolumeClaim, storage_class: StorageClass) -> bool:
         """Say whether a claim may have its volume now: its class does not wait, or the wait is over."""
@@ -83,7 +84,7 @@ class VolumeProvisioning:
     def _node_of(self, ctx: TurnContext, claim: PersistentVolumeClaim) -> str:
         """Return the selected node that counts for a claim, or ""."""
         if not self.driver.options.node_needs_delay:
-            return selected_node(claim)
+            return selected_node(claim) or self.driver.node
         storage_class: StorageClass | None = ctx.seen.get("StorageClass", class_of_claim(claim))
         return selected_node(claim) if storage_class is not None and storage_class.delayed else ""
 

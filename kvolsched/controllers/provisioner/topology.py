@@ -153,12 +153,17 @@ class DriverTopology:
         nodes: dict[LogKey, Any] = dict(self.seen.kinds["Node"].items()) if self.counts is None else {}
         return (self.counts or build(NodeTopologies(), nodes)).of(keys)
 
-    def segments(self) -> tuple[Topology, ...]:
-        """Return the distinct topologies in which the driver runs, sorted; a node that lacks a label has none."""
+    def segments(self, only: str = "") -> tuple[Topology, ...]:
+        """Return the distinct topologies in which the driver runs, of all nodes or `only` one, sorted.
+
+        A node that lacks a label has none.
+        """
         if self.assumes:
-            found = {segment_of(node.metadata.labels, self.assumed) for node in self.seen.all("Node")}
+            nodes = [node for node in self.seen.all("Node") if only in ("", node.metadata.name)]
+            found = {segment_of(node.metadata.labels, self.assumed) for node in nodes}
         else:
-            pairs = ((csi.driver(self.driver), self.node(csi.metadata.name)) for csi in self.seen.all("CSINode"))
+            names = (csi for csi in self.seen.all("CSINode") if only in ("", csi.metadata.name))
+            pairs = ((csi.driver(self.driver), self.node(csi.metadata.name)) for csi in names)
             found = {segment_of(node.metadata.labels, csi.topology_keys) for csi, node in pairs if csi and node}
         return tuple(sorted(segment for segment in found if segment is not None))
 

@@ -58,7 +58,7 @@ def capacity(context: FrameContext) -> tuple[f.CapacityLedger, ...]:
     judgement = _judgement(context)
     if judgement is None:
         return ()
-    storages = context.cluster.revision.storages(context.cluster.components)
+    storages = context.cluster.revision.drivers(context.cluster.components).storages
     return tuple(capacity_ledgers(judgement, partial(_age, context), partial(_driver_now, storages, context.world.log)))
 
 
