@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from . import user_commands
 from .api.kinds.kind import find_kind
 from .api.text import manifest
 from .cluster_core import USER, ClusterCore
+from .controllers import user
 from .results import ApplyRefused, CommandResult
 from .user_commands import reference_to
-from .world.apiserver import RefusedWrite, Write, key_of, moment
+from .world.apiserver import CommittedWrite, RefusedWrite, Write, key_of, moment, ref
 from .world.manifest_patch import ManifestPatch
 
 
@@ -212,13 +213,80 @@ class ClusterActs(ClusterCore):
         changed = self._patched(reference, data, f"user removes {what} of {reference}")
         return self._line(reference, "ungated" if changed else "unchanged")
 
+    # -- evictions ---------------------------------------------------------------------------------------------
+
+    def evict(self, pod: str) -> CommandResult:
+        """Evict a pod through the API: it is deleted if the PodDisruptionBudget that protects it allows that.
+
+        Raises:
+            KeyError: there is no such pod.
+            ApplyRefused: the budget forbids it (429 TooManyRequests), or two budgets protect the pod.
+
+        >>> from kvolsched import scenario
+        >>> c = scenario("zonal-example")
+        >>> _ = c.run()
+        >>> c.evict("my-pod")
+        pod/my-pod evicted
+        """
+        obj = self[reference_to("pod", pod)]
+        self._send(_eviction(obj))
+        return CommandResult((f"pod/{obj.metadata.name} evicted",))
+
+    def drain(
+        self, node: str, *, ignore_daemonsets: bool = False, delete_emptydir_data: bool = False, force: bool = False
+    ) -> CommandResult:
+        """Cordon a node and evict its pods, as `kubectl drain` does; nothing happens if a pod needs another option.
+
+        Evictions that a budget forbids are tried again every 5 seconds while the cluster runs.
+
+        Args:
+            node: the node.
+            ignore_daemonsets: leave the pods of DaemonSets.
+            delete_emptydir_data: evict pods with emptyDir volumes too, whose contents are lost.
+            force: evict pods without controller too, which nobody creates again.
+
+        Raises:
+            KeyError: there is no such node.
+            ValueError: a pod needs an option that was not given; in kubectl's words.
+            ApplyRefused: the API server refuses an eviction for another reason than a budget.
+
+        >>> from kvolsched import scenario
+        >>> c = scenario("zonal-example")
+        >>> _ = c.run()
+        >>> c.drain(c["pod/my-pod"].spec.node_name, force=True)
+        node/node-a cordoned
+        Warning: deleting Pods that declare no controller: default/my-pod
+        evicting pod default/my-pod
+        pod/my-pod evicted
+        node/node-a drained
+        """
+        old = self[reference_to("node", node)]
+        name = old.metadata.name
+        pods = [pod for pod in self.objects("pods") if pod.spec.node_name == name]
+        chosen = user_commands.choose_pods(
+            name, pods, ignore_daemonsets=ignore_daemonsets, delete_emptydir_data=delete_emptydir_data, force=force
+        )
+        cordoned = Write("update", key_of(old), user_commands.cordon(old), words=f"user cordons {name}", method="PATCH")
+        outcomes = self.world.perform(USER, [cordoned, *map(_eviction, chosen.evicted)], f"user drains {name}")
+        blocked = [each for each in outcomes if isinstance(each, RefusedWrite) and each.reason == "TooManyRequests"]
+        refused = [each for each in outcomes if isinstance(each, RefusedWrite) and each not in blocked]
+        for each in blocked:
+            notes = user.retried_eviction(each.write, self.now, self.world.place)
+            self.world.inject(USER, f"user will try again to evict {each.write.subject}", "", notes)
+        if refused:
+            raise ApplyRefused(refused)
+        return CommandResult(tuple(_drain_lines(name, chosen, outcomes, cordoned=old.spec.unschedulable)))
+
     # -- the write ---------------------------------------------------------------------------------------------
 
     def _patched(self, reference: str, data: Any, words: str, kind: str = "merge") -> bool:
         """Send a patch as the user, and say whether it changed anything."""
-        write = Write("patch", key_of(self[reference]), ManifestPatch(data, kind), words=words)
+        return self._send(Write("patch", key_of(self[reference]), ManifestPatch(data, kind), words=words))
+
+    def _send(self, write: Write) -> bool:
+        """Send one write as the user, and say whether it changed anything."""
         self._wait_for_answers([write])
-        outcome = self.world.perform(USER, [write], words)[0]
+        outcome = self.world.perform(USER, [write], write.words)[0]
         if isinstance(outcome, RefusedWrite):
             raise ApplyRefused([outcome])
         return outcome.changed
@@ -230,3 +298,22 @@ class ClusterActs(ClusterCore):
 
 def _changes(changes: Mapping[str, str | None]) -> str:
     return " ".join(f"{key}-" if value is None else f"{key}={value}" for key, value in changes.items())
+
+
+def _eviction(pod: Any) -> Write:
+    return Write("evict", key_of(pod), uid=pod.metadata.uid, words=f"user evicts {ref(key_of(pod))}")
+
+
+def _drain_lines(
+    node: str, chosen: user_commands.DrainedPods, outcomes: Sequence[CommittedWrite | RefusedWrite], *, cordoned: bool
+) -> Iterator[str]:
+    """Yield what kubectl prints of a drain."""
+    yield f"node/{node} {'already ' if cordoned else ''}cordoned"
+    if chosen.warning:
+        yield f"Warning: {chosen.warning}"
+    for outcome in outcomes[1:]:
+        key = outcome.write.key
+        yield f"evicting pod {key.namespace}/{key.name}"
+        yield user.blocked_words(outcome) if isinstance(outcome, RefusedWrite) else f"pod/{key.name} evicted"
+    if not any(isinstance(outcome, RefusedWrite) for outcome in outcomes):
+        yield f"node/{node} drained"

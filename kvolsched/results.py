@@ -95,6 +95,9 @@ def _printed(refused: RefusedWrite) -> str:
     """Return what kubectl prints of a refusal: each fault of an invalid object, else the reason and the message."""
     if refused.reason == UNREACHABLE:
         return f"The connection to the server {ADDRESS} was refused - did you specify the right host or port?"
+    if refused.reason == "TooManyRequests":  # the budget that forbids an eviction, which kubectl leaves out
+        said = [f"Error from server ({refused.reason}): {refused.message}", *map(str, refused.causes)]
+        return "\n".join(said)
     if refused.reason != "Invalid" or not refused.causes:
         return f"Error from server ({refused.reason}): {refused.message}"
     head = f'The {refused.write.key.kind} "{refused.write.key.name}" is invalid: '

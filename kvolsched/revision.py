@@ -242,7 +242,8 @@ class Revision(SettableRules):
         admit = attrs.evolve(admit, relax=admission.chain_relaxations(*relaxations)) if relaxations else admit
         admit = attrs.evolve(admit, webhooks=self.webhooks)
         permit = admission.permissions_without(denied, self.permissions)
-        return ApiServer(admit, subresources, permit, WORKLOADS, self.event_series, admit.waiting_time)
+        compounds = {"evict": admission.evict}
+        return ApiServer(admit, subresources, permit, WORKLOADS, self.event_series, admit.waiting_time, compounds)
 
     def _kubelet(self) -> kubelet.KubeletOptions:
         reaches = self.settings.is_on(kubelet.NAME, SCHEDULING_GATE)

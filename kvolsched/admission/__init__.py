@@ -18,6 +18,7 @@ from .documents import (
     chain_relaxations,
     drop_disabled_fields,
 )
+from .eviction import evict
 from .plugins import (
     PROTECTION_FINALIZERS,
     AdmissionPlugin,
@@ -44,7 +45,7 @@ __all__ = [
     "allow_volume_rollback",
     "binding_subresource",
     "chain_relaxations",
-    "drop_disabled_fields",
+    "drop_disabled_fields", "evict",
     "permissions_without",
     "webhook",
     "with_priority_of_class",

@@ -1,14 +1,15 @@
 """The disruption controller: it alone counts, for each PodDisruptionBudget, how many disruptions are allowed.
 
 A healthy pod is ready and not being deleted. The expected number of pods is the sum of their controllers' replicas; a
-pod without controller counts only for a budget that asks for a number of pods. Evictions are not modelled, so the
-status lists no disrupted pods.
+pod without controller counts only for a budget that asks for a number of pods. A pod that the API server evicts is not
+healthy any more, until two minutes later it turns out that it was not deleted.
 Mirrors `pkg/controller/disruption` (v1.36.2).
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from datetime import datetime
 from functools import partial
 from typing import Any
 
@@ -30,6 +31,7 @@ from ..world.reconciler import Reconciler
 NAME = "disruption-controller"
 SOURCE = "controllermanager"  # of its Events
 KIND = "PodDisruptionBudget"
+DELETION_TIMEOUT = 120.0  # seconds after which an evicted pod that is still there counts again
 FAILED = "Failed to calculate the number of expected pods"
 SCALABLE = ("ReplicaSet", "Deployment", "StatefulSet", "ReplicationController")  # have the scale subresource
 
@@ -83,17 +85,33 @@ def sync(ctx: TurnContext, cause: str) -> Sequence[Write]:
         words = f"disruption controller allows no disruption of {reference_of(budget)}: the expected count is unknown"
         plan.update_status(budget, attrs.evolve(budget, status=status), words)
         return plan.writes
-    healthy = sum(is_ready(pod) and pod.metadata.deletion_timestamp is None for pod in pods)
+    disrupted = _still_disrupted(ctx, cause, budget, pods)
+    remaining = [pod for pod in pods if pod.metadata.deletion_timestamp is None]
+    healthy = sum(is_ready(pod) and pod.metadata.name not in disrupted for pod in remaining)
     allowed = max(0, healthy - desired) if expected > 0 else 0
     reason = "SufficientPods" if allowed else "InsufficientPods"
     status = attrs.evolve(
         budget.status, observed_generation=generation(budget), disruptions_allowed=allowed, current_healthy=healthy,
-        desired_healthy=desired, expected_pods=expected,
+        desired_healthy=desired, expected_pods=expected, disrupted_pods=disrupted,
         conditions=_conditions(budget, "True" if allowed else "False", reason, "", ctx.moment)
     )
     words = f"disruption controller allows {allowed} disruption{'' if allowed == 1 else 's'} of {reference_of(budget)}"
     plan.update_status(budget, attrs.evolve(budget, status=status), words)
     return plan.writes
+
+
+def _still_disrupted(ctx: TurnContext, cause: str, budget: PodDisruptionBudget, pods: Sequence[Pod]) -> Frozen:
+    """Return the pods that the API server said it evicts and that are not yet seen as deleted, with the time."""
+    left: dict[str, str] = {}
+    for pod in pods:
+        since = budget.status.disrupted_pods.get(pod.metadata.name)
+        if since is None or pod.metadata.deletion_timestamp is not None:
+            continue
+        passed = (datetime.fromisoformat(ctx.moment) - datetime.fromisoformat(since)).total_seconds()
+        if passed < DELETION_TIMEOUT:
+            left[pod.metadata.name] = since
+            ctx.wake_after(cause, DELETION_TIMEOUT - passed)
+    return Frozen(left)
 
 
 def _expected_and_desired(plan: PlanBuilder, budget: PodDisruptionBudget, pods: Sequence[Pod]) -> tuple[int, int]:

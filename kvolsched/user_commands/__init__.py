@@ -8,6 +8,7 @@ may write for an object.
 from __future__ import annotations
 
 from .apply import LAST_APPLIED, apply_manifest, read_for_apply, skipped_objects, with_last_applied
+from .drain import DrainedPods, choose_pods
 from .fields import (
     annotation_patch,
     cordon,
@@ -22,7 +23,8 @@ from .references import reference_to, unknown_reference
 from .taints import change_taints
 
 __all__ = [
-    "LAST_APPLIED", "annotation_patch", "apply_manifest", "change_taints", "cordon", "label_changes", "label_patch",
+    "LAST_APPLIED", "DrainedPods", "annotation_patch", "apply_manifest", "change_taints", "choose_pods", "cordon",
+    "label_changes", "label_patch",
     "read_for_apply", "reference_to", "restart_patch", "scale_patch", "skipped_objects", "uncordon",
     "unknown_reference", "with_last_applied", "without_gates",
 ]  # fmt: skip

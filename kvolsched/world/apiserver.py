@@ -96,6 +96,7 @@ class Denial:
 
 Admit = Callable[[str, Any, Any, Log], Any]
 Subresource = Callable[[Any, Any, Mapping[Key, Any]], Any]
+Compound = Callable[[Any, Any, Log], "Denial | tuple[Write, ...]"]
 Permit = Callable[[str, str, str], bool]
 WaitingTime = Callable[[Write, Log], float]
 
@@ -159,6 +160,8 @@ class ApiServer:
         permit: (component, verb, kind) -> whether the component is allowed to.
         generations: kinds with metadata.generation, which counts the changes of their specs.
         series: sources that record Events by the events.k8s.io API: by object version, not by message (see `events`).
+        compounds: name of a subresource -> (old, payload, log) -> the writes that one request stands for, or `Denial`;
+            the server makes them itself.
         waiting_time: (write, log) -> how many seconds a write waits for its answer (slow webhooks).
     """
 
@@ -166,18 +169,24 @@ class ApiServer:
                  subresources: Mapping[str, Subresource] | None = None,
                  permit: Permit = lambda _component, _verb, _kind: True,
                  generations: Iterable[str] = (), series: Iterable[str] = (),
-                 waiting_time: WaitingTime = lambda _write, _log: 0.0) -> None:
+                 waiting_time: WaitingTime = lambda _write, _log: 0.0,
+                 compounds: Mapping[str, Compound] | None = None) -> None:
         self.admit = admit
         self.subresources = dict(subresources or {})
         self.permit = permit
         self.generations = frozenset(generations)
         self.series = frozenset(series)
         self.waiting_time = waiting_time
+        self.compounds = dict(compounds or {})
 
     def commit(self, log: Log, write: Write, by: str) -> CommittedWrite | RefusedWrite:
         """Commit or refuse a write in the name of a component."""
         if not self.permit(by, write.verb, write.key.kind):
             return self._refuse(write, Denial("Forbidden", _forbidden(by, write)))
+        return self._commit(log, write)
+
+    def _commit(self, log: Log, write: Write) -> CommittedWrite | RefusedWrite:
+        """Commit or refuse a write that is permitted."""
         old = log.objects.get(write.key)
         match write.verb:
             case "create":
@@ -188,6 +197,8 @@ class ApiServer:
             return self._refuse(write, Denial("NotFound", f'{_resource(write.key)} "{write.key.name}" not found'))
         if write.version and old.metadata.resource_version != write.version:
             return self._refuse(write, Denial("Conflict", conflict_message(write.key)))
+        if write.verb in self.compounds:
+            return self._commit_parts(log, write, old)
         match write.verb:
             case "update":
                 new, status = write.new, getattr(old, "status", None)
@@ -204,6 +215,18 @@ class ApiServer:
         if isinstance(new, Denial):
             return self._refuse(write, new)
         return self._store(log, write, old, new)
+
+    def _commit_parts(self, log: Log, write: Write, old: Any) -> CommittedWrite | RefusedWrite:
+        """Make the writes that one request stands for; the first refusal is its answer."""
+        parts = self.compounds[write.verb](old, write.new, log)
+        if isinstance(parts, Denial):
+            return self._refuse(write, parts)
+        outcome: CommittedWrite | RefusedWrite = CommittedWrite(write, old, changed=False)
+        for part in parts:
+            outcome = attrs.evolve(self._commit(log, part), write=write)
+            if isinstance(outcome, RefusedWrite):
+                break
+        return outcome
 
     def _create(self, log: Log, write: Write, old: Any) -> CommittedWrite | RefusedWrite:
         new = self.admit("create", None, write.new, log)
@@ -328,7 +351,7 @@ def _forbidden(by: str, write: Write) -> str:
     kind = KINDS_BY_NAME.get(write.key.kind)
     resource, _, group = _resource(write.key).partition(".")
     where = f'in the namespace "{write.key.namespace}"' if kind and kind.namespaced else "at the cluster scope"
-    verb = {"update_status": "update", "bind": "create"}.get(write.verb, write.verb)
+    verb = {"update_status": "update", "bind": "create", "evict": "create"}.get(write.verb, write.verb)
     return (
         f'{resource} "{write.key.name}" is forbidden: User "system:{by}" cannot {verb} resource "{resource}" '
         f'in API group "{group}" {where}'
