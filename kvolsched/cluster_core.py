@@ -13,7 +13,7 @@ from typing import Any, Self, TypeVar
 import attrs
 from tqdm.auto import tqdm
 
-from . import user_commands
+from . import autoscaler, user_commands
 from .api.kinds.kind import KINDS, KINDS_BY_NAME, find_kind
 from .api.text import dump_checks, manifest
 from .api.text.python_gc import infrequent_gc
@@ -163,7 +163,8 @@ class ClusterCore:
 
     def controllers(self) -> list[str]:
         """Return the components of kube-controller-manager, with the provisioners inside it."""
-        others = {USER, SCHEDULER, kubelet.NAME, *(name for name in self.all_drivers() if not name.startswith(IN_TREE))}
+        drivers = (name for name in self.all_drivers() if not name.startswith(IN_TREE))
+        others = {USER, SCHEDULER, kubelet.NAME, autoscaler.NAME, *drivers}
         made = {name for rules in self.world.rule_sets.values() for name in rules.components}
         return [name for name in self.world.processes if name in made and name not in others]
 

@@ -366,3 +366,28 @@ def test_wrong_flags_list_what_there_is():
         Cluster().with_autoscaler([], scaledown=False)
     with pytest.raises(ValueError, match="no expander 'price'; there are: least-waste, most-pods, priority, random"):
         Cluster().with_autoscaler([], expander="price")
+
+
+# -- upgrades ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("earlier", [True, False])
+def test_an_upgrade_keeps_the_autoscaler(earlier):
+    """Other components restart with other rules and the autoscaler goes on, whichever came first; it is no controller."""
+    groups = [{"name": "g", "template": MACHINE}]
+    c = cluster(revision="upstream")
+    c = c.with_autoscaler(groups) if earlier else c
+    c.upgrade("design", "kube-controller-manager")
+    c = c if earlier else c.with_autoscaler(groups)
+    c.apply(pod("one", cpu="3"))
+    c.run("pod/one Running")
+    assert ["g-1"] == nodes(c)
+    assert "kube-controller-manager: design" in c.rules_in_words()
+    c.upgrade("design")
+    c.apply(pod("two", cpu="3"))
+    c.run("pod/two Running")
+    assert ["g-1", "g-2"] == nodes(c)
+    c.upgrade("upstream", "cluster-autoscaler")
+    c.apply(pod("three", cpu="3"))
+    c.run("pod/three Running")
+    assert ["g-1", "g-2", "g-3"] == nodes(c)

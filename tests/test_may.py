@@ -15,6 +15,7 @@ from kvolsched.api.kinds.meta import Frozen, ObjectMeta
 from kvolsched.api.kinds.node import Node
 from kvolsched.api.text import manifest
 from kvolsched.may import find_witness
+from kvolsched.revision import revision_named
 from kvolsched.scheduler.node_selection import matches_node_affinity
 
 VM = "example.com/vm"
@@ -114,12 +115,17 @@ def test_other_rules_are_named():
 @pytest.mark.checklist("229", "252")
 def test_the_feature_gate_is_named():
     """With PodSchedulingReadiness off in the API server the narrowing of a gated pod is refused for that reason."""
-    from kvolsched.revision import revision_named
-
     off = revision_named("upstream").with_gates({"kube-apiserver": {"PodSchedulingReadiness": False}})
     row, = gated(off).may("pod/app", {"spec": {"nodeSelector": {ZONE: "a"}}})
     assert (False, 422) == (row.allowed, row.code)
     assert "feature gate PodSchedulingReadiness is off" in row.explanation
+    c = gated()
+    assert c.may("pod/app", {"spec": {"nodeSelector": {ZONE: "a"}}}).allowed
+    c.upgrade({"PodSchedulingReadiness": False}, "kube-apiserver")
+    row, = c.may("pod/app", {"spec": {"nodeSelector": {ZONE: "a"}}})
+    assert (False, True) == (row.allowed, "PodSchedulingReadiness is off" in row.explanation)
+    c.upgrade({"PodSchedulingReadiness": True}, "kube-apiserver")
+    assert c.may("pod/app", {"spec": {"nodeSelector": {ZONE: "a"}}}).allowed
 
 
 @pytest.mark.checklist("252")

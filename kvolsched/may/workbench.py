@@ -10,13 +10,15 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-from kvolsched.api.kinds.meta import thaw
+import attrs
+
+from kvolsched.api.kinds.meta import EMPTY, thaw
 from kvolsched.api.kinds.node import Node
-from kvolsched.api.kinds.pod import Pod
+from kvolsched.api.kinds.pod import Affinity, Pod, PodSpec
 from kvolsched.api.text import manifest
 from kvolsched.cluster_core import USER, ClusterCore
 from kvolsched.requests import CODES
-from kvolsched.rule_settings import API_SERVER, DIRECTIVES_GATE
+from kvolsched.rule_settings import DIRECTIVES_GATE
 from kvolsched.scheduler.node_selection import matches_node_affinity, node_affinity
 from kvolsched.why.asking import pod_key
 from kvolsched.world.apiserver import Denial, RefusedWrite, Write
@@ -99,7 +101,7 @@ def _try(cluster: ClusterCore, key: Key, before: Pod, nodes: Sequence[Node], pat
         after=() if after is None else _matching(after, nodes),
         relation="unknown" if after is None else _relation(before, after, witness),
         witness=witness,
-        explanation="" if refused is None else _explain(cluster, before, after, refused, witness),
+        explanation="" if refused is None else _explain(before, after, refused, witness),
     )
 
 
@@ -118,14 +120,13 @@ def _one_line(patch: ManifestPatch) -> str:
     return json.dumps(thaw(patch.data), ensure_ascii=False, default=str)
 
 
-def _explain(cluster: ClusterCore, before: Pod, after: Pod | None, refused: RefusedWrite,
-             witness: Witness | None) -> str:
+def _explain(before: Pod, after: Pod | None, refused: RefusedWrite, witness: Witness | None) -> str:
     """Say why a patch is refused: a node that would newly match, or the rule that it breaks all the same."""
     if after is None:
         return "the patch leaves nothing that the API server can read as this pod"
     if refused.reason != "Invalid":
         return ""
-    rules = _broken_rules(cluster, before, after, refused)
+    rules = _broken_rules(before, after, refused)
     words = "; ".join(rules)
     if not before.spec.scheduling_gates or GATE_IS_OFF in rules or SPEC_RULE in rules:
         return f"rule: {words}" if words else ""
@@ -136,23 +137,32 @@ def _explain(cluster: ClusterCore, before: Pod, after: Pod | None, refused: Refu
     return f"{PROVED}; it is refused all the same, since the rule compares requirements as written, not nodes: {words}"
 
 
-def _broken_rules(cluster: ClusterCore, before: Pod, after: Pod, refused: RefusedWrite) -> tuple[str, ...]:
+def _broken_rules(before: Pod, after: Pod, refused: RefusedWrite) -> tuple[str, ...]:
     found: list[str] = []
     for cause in refused.causes:
         path, detail = str(getattr(cause, "path", "")), str(getattr(cause, "detail", ""))
         if path == "spec" and detail.startswith("pod updates may not change"):
-            found.append(_immutable_rule(cluster, before, after))
+            found.append(_immutable_rule(before, after))
         found += [rule for place, words, rule in RULES if place in path and words in detail]
     return tuple(dict.fromkeys(found))
 
 
-def _immutable_rule(cluster: ClusterCore, before: Pod, after: Pod) -> str:
+def _immutable_rule(before: Pod, after: Pod) -> str:
+    """Return why a change of the spec is refused as a whole: no gate, the feature is off, or another field changes."""
     if _changes_directives(before, after):
         if not before.spec.scheduling_gates:
             return NO_GATE
-        if not cluster.revision.settings.is_on(API_SERVER, DIRECTIVES_GATE):
+        if _without_directives(before) == _without_directives(after):
             return GATE_IS_OFF
     return SPEC_RULE
+
+
+def _without_directives(pod: Pod) -> PodSpec:
+    """Return a pod's spec without what a gated pod may change: directives, tolerations and gates."""
+    affinity = pod.spec.affinity
+    others = attrs.evolve(affinity, node_affinity=None) if affinity is not None else None
+    return attrs.evolve(pod.spec, node_selector=EMPTY, affinity=None if others == Affinity() else others,
+                        tolerations=(), scheduling_gates=())
 
 
 def _changes_directives(before: Pod, after: Pod) -> bool:
