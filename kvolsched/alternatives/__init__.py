@@ -17,6 +17,7 @@ from .one_function import preempting, single_function
 from .pod_updates import added_terms, lax_updates
 from .spreading import spread_by_affinity_terms, spread_inside_affinity
 from .topology_quota import quota_by_topology
+from .webhook_affinity import affinity_at_creation
 from .whole_binding import bind_in_scheduler
 
 ALTERNATIVES: dict[str, Callable[..., Revision]] = {
@@ -24,6 +25,7 @@ ALTERNATIVES: dict[str, Callable[..., Revision]] = {
     for each in (
         place_first, late_binder, bind_in_pv_controller, bind_in_kubelet, bind_in_scheduler, extender, single_function,
         quota_by_topology, spread_by_affinity_terms, spread_inside_affinity, lax_updates, added_terms,
+        affinity_at_creation,
     )
 }  # fmt: skip
 REVISIONS.update(ALTERNATIVES)
@@ -39,8 +41,8 @@ def names() -> tuple[str, ...]:
 
 
 __all__ = [
-    "Comparison", "Ending", "Experiment", "added_terms", "bind_in_kubelet", "bind_in_pv_controller",
-    "bind_in_scheduler", "compare", "experiment", "experiments", "extender", "late_binder", "lax_updates", "names",
-    "place_first", "preempting", "quota_by_topology", "readable_volumes", "single_function",
+    "Comparison", "Ending", "Experiment", "added_terms", "affinity_at_creation", "bind_in_kubelet",
+    "bind_in_pv_controller", "bind_in_scheduler", "compare", "experiment", "experiments", "extender", "late_binder",
+    "lax_updates", "names", "place_first", "preempting", "quota_by_topology", "readable_volumes", "single_function",
     "spread_by_affinity_terms", "spread_inside_affinity",
 ]

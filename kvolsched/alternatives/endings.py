@@ -58,6 +58,18 @@ def call_refused(objects: Objects) -> str:
     return ""
 
 
+def guessed_wrong(objects: Objects) -> str:
+    """A pod without gates has no node, since none of its machine type has room, and one of another type stands by."""
+    nodes = {node.metadata.name: node.metadata.labels.get("example.com/vm") for node in _of(objects, "Node")}
+    used = {pod.spec.node_name for pod in _of(objects, "Pod")}
+    for pod in _of(objects, "Pod"):
+        wanted = pod.spec.node_selector.get("example.com/vm")
+        free = [name for name, kind in nodes.items() if name not in used and kind != wanted]
+        if wanted and free and not pod.spec.node_name and not pod.spec.scheduling_gates:
+            return f"{pod.metadata.name} waits for {wanted} machines, and {', '.join(free)} stands by"
+    return ""
+
+
 def volume_of_another_zone(objects: Objects) -> str:
     """A pod is in another zone than the label of its volume says."""
     for pod in _of(objects, "Pod"):

@@ -158,6 +158,14 @@ WIDENS = (
     UserAct("a controller adds a term", (writes.patch("pod/app", WIDER),)),
     UserAct("a controller lifts the gate", (writes.patch("pod/app", {"spec": {"schedulingGates": None}}),)),
 )
+ON_DEMAND = {
+    "apiVersion": "v1", "kind": "Node", "metadata": {"name": "demand-1", "labels": {"example.com/vm": "on-demand"}},
+    "status": {kind: {"cpu": "4", "memory": "8Gi", "pods": "110"} for kind in ("capacity", "allocatable")},
+}  # fmt: skip
+QUOTA_COMES = (UserAct("quota for on-demand machines comes", (
+    writes.create(ON_DEMAND),
+    writes.patch("pod/job-0", {"spec": {"nodeSelector": {"example.com/vm": "on-demand"}, "schedulingGates": None}}),
+)),)  # fmt: skip
 IN_CONTROLLER = "S0, Keep all PVC binding in the PV controller"
 IN_SCHEDULER = "S0, Pull entire PVC binding into the scheduler"
 S4_UPDATES = "S4, Design Details"
@@ -183,6 +191,8 @@ EXPERIMENTS = (
     Experiment("spread_by_affinity_terms", "six-in-three-zones", endings.stacked_in_one_zone, "S3, Option 1", ("221",)),
     Experiment("spread_inside_affinity", "a-zone-is-closed", endings.pending_though_soft, "S3, Alternatives", ("222",)),
     Experiment("lax_updates", "narrowed-too-late", endings.beside_its_selector, S4_UPDATES, ("248",), NARROWS),
+    Experiment("affinity_at_creation", "spot-or-on-demand", endings.guessed_wrong, "S4, Alternatives", ("251",),
+               QUOTA_COMES),
     Experiment("added_terms", "one-more-term", endings.beyond_the_policy, S4_UPDATES, ("236", "249"), WIDENS),
 )  # fmt: skip
 

@@ -13,6 +13,7 @@ import attrs
 from ..api.kinds.meta import evolve_parts
 from ..api.kinds.node import Node
 from ..api.kinds.pod import DO_NOT_SCHEDULE, Pod
+from ..api.kinds.selector import LabelSelector
 from ..revision import Revision, revision_named
 from ..scheduler.columns.snapshot import Snapshot
 from ..scheduler.framework.extension_points import ColumnContext
@@ -22,6 +23,7 @@ from ..scheduler.plugins.pod_topology_spread.constraint import SpreadConstraint
 from ..scheduler.plugins.pod_topology_spread.skew import match_domains
 from .building import based_on, with_plugin_replaced
 
+COUNTED = ("selected", "every", "alike")
 OUTSIDE = Reason(2, "node(s) didn't match the affinity terms of a topology spread constraint", Code.UNSCHEDULABLE)
 
 
@@ -71,12 +73,23 @@ class SpreadByAffinityTerms(PodTopologySpread):
 
 @attrs.frozen
 class SpreadInsideAffinity(PodTopologySpread):
-    """Spreads as a part of pod affinity: every constraint rejects nodes, and none ranks them."""
+    """Spreads as a part of affinity: every constraint rejects nodes, and none ranks them.
+
+    Args:
+        counted: which pods are counted: those that the constraint's selector matches, "every" pod, or those "alike".
+    """
+
+    counted: str = "selected"
 
     def hard_constraints(self, pod: Pod) -> tuple[SpreadConstraint, ...]:
         """Return all constraints: a part of affinity has no word for what to do if none is met."""
         stated = pod.spec.topology_spread_constraints
-        hard = tuple(attrs.evolve(each, when_unsatisfiable=DO_NOT_SCHEDULE) for each in stated)
+        alike = LabelSelector(match_labels=pod.metadata.labels)
+        selector = {"every": LabelSelector(), "alike": alike}.get(self.counted)
+        hard = tuple(
+            attrs.evolve(each, when_unsatisfiable=DO_NOT_SCHEDULE, label_selector=selector or each.label_selector)
+            for each in stated
+        )
         return super().hard_constraints(evolve_parts(pod, spec={"topology_spread_constraints": hard}))
 
     def soft_constraints(self, pod: Pod, seen: Snapshot) -> tuple[SpreadConstraint, ...]:
@@ -106,14 +119,20 @@ def spread_by_affinity_terms(base: str | Revision = "design", *, knows_first: bo
     return based_on(made, "spread_by_affinity_terms" if knows_first else "spread_by_affinity_terms, none is first")
 
 
-def spread_inside_affinity(base: str | Revision = "design") -> Revision:
-    """Return rules in which spreading is a field of pod affinity, beside its terms.
+def spread_inside_affinity(base: str | Revision = "design", *, counted: str = "selected") -> Revision:
+    """Return rules in which spreading is a field of affinity, beside its terms: S3's mix-in.
 
     Less API and less code. S3 (Alternatives) rejects it: it supports only a predicate, so a pod that would rather be
-    uneven than pending has no way to say so; and which pods it should count inside node affinity is vague.
+    uneven than pending has no way to say so; and which pods it should count inside node affinity, which selects no
+    pods, is vague: every reading places other pods.
 
     Args:
         base: the revision whose other rules hold.
+        counted: "selected" (inside pod affinity: by its selector); inside node affinity "every" pod, or those "alike",
+            with the labels of the pod itself.
+
+    Raises:
+        ValueError: `counted` is no reading.
 
     >>> from kvolsched import scenario
     >>> c = scenario("a-zone-is-closed", "spread_inside_affinity")
@@ -122,7 +141,10 @@ def spread_inside_affinity(base: str | Revision = "design") -> Revision:
     >>> c["pod/web-2"].spec.node_name
     ''
     """
-    return based_on(_remade(base, SpreadInsideAffinity), "spread_inside_affinity")
+    if counted not in COUNTED:
+        raise ValueError(f"{counted!r} is no reading of which pods are counted; there are: {', '.join(COUNTED)}")
+    name = "spread_inside_affinity" + (f", counting {counted}" if counted != COUNTED[0] else "")
+    return based_on(_remade(base, SpreadInsideAffinity, counted=counted), name)
 
 
 def _remade(base: str | Revision, kind: type[PodTopologySpread], **changes: Any) -> Revision:

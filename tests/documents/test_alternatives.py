@@ -310,6 +310,22 @@ def test_spreading_inside_affinity_only_filters():
     assert "node(s) didn't match pod topology spread constraints" in inside["pod/web-2"].status.condition("PodScheduled").message
 
 
+@pytest.mark.checklist("222")
+def test_spreading_inside_node_affinity_is_vague():
+    """Node affinity selects no pods: whether every pod counts or those alike, the same pod goes to different zones."""
+    made = [*(node(f"{zone}1", zone) for zone in "ab"), pod("own", labels={"app": "foo"}, running_on="a1"),
+            *(pod(f"other-{n}", labels={"app": "bar"}, running_on="b1") for n in range(2))]
+    ends = {}
+    for counted in ("every", "alike"):
+        c = cluster(*made, revision=alternatives.spread_inside_affinity(counted=counted))
+        c.apply(pod("app", labels={"app": "foo"}, topologySpreadConstraints=[spread(app="foo")]))
+        c.run(seconds=30)
+        ends[counted] = where(c, "app")
+    assert {"every": ["a1"], "alike": ["b1"]} == ends
+    with pytest.raises(ValueError, match="'none' is no reading of which pods are counted; there are: selected, every"):
+        alternatives.spread_inside_affinity(counted="none")
+
+
 @pytest.mark.checklist("248", "241")
 def test_without_a_gate_update_and_scheduling_race():
     """If ungated pods could be narrowed, some order places the pod elsewhere first; behind a gate no order does."""
