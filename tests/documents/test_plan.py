@@ -86,6 +86,21 @@ def test_zonal_plugins_are_converted_in_beta(provisioner):
     assert {"alpha": ({ZONE: "b", REGION: "r"}, False, [""]), "beta": ({}, True, ["a1"])} == ends
 
 
+@pytest.mark.checklist("143n", "135", "136")
+def test_optimisations_come_with_the_levels():
+    """Alpha visits every volume for every node; beta those without affinity once; GA a node's own volumes only."""
+    visited = {}
+    for affine in (True, False):
+        for level in ("alpha", "beta", "ga"):
+            disks = [volume(f"d{n}", "10Gi", "late", *([{HOST: [f"n{n}"]}] if affine else [])) for n in range(4)]
+            c = at(level, *(node(f"n{n}") for n in range(4)), storage_class(provisioner=LOCAL), *disks, claim("data"),
+                   pod("app", "data"))
+            c.run("pod/app Running", seconds=60)
+            visited[level, affine] = c.passes("app")[0].visits
+    assert {("alpha", True): 16, ("beta", True): 16, ("ga", True): 4,
+            ("alpha", False): 16, ("beta", False): 4, ("ga", False): 4} == visited
+
+
 @pytest.mark.checklist("143n")
 def test_alpha_knows_no_allowed_topologies():
     """At alpha a class must name a provisioner, that is all; beta looks at allowedTopologies, and so does its driver."""

@@ -118,6 +118,28 @@ def refusal_of_a_selector_in_a_class():
         return str(fault)
 
 
+@pytest.mark.parametrize("revision", ["design", "upstream"])
+@pytest.mark.checklist("272")
+def test_the_schedulers_cache_points_at_the_informers_objects(revision):
+    """What a plugin reads from the cache is the stored object itself, no copy; what is assumed takes its place."""
+    looked = []
+
+    def look(_pod, _node, seen):
+        looked.append((seen.volume("disk"), seen.claim("default", "data")))
+        return True
+
+    c = cluster(node("n1"), storage_class(provisioner=LOCAL), volume(), claim("data"), pod("app", "data"),
+                pod("later", cpu="1"), revision=revision).with_plugin(look, name="look")
+    stored = c["pv/disk"], c["pvc/data"]
+    c.step("scheduler")
+    assert all(seen is there for seen, there in zip(looked[-1], stored, strict=True))
+    c.step("scheduling pass")
+    assert looked[-1][0] is not c["pv/disk"]
+    assert "data" == looked[-1][0].spec.claim_ref.name  # assumed: the API server does not have it yet
+    assert c["pv/disk"].spec.claim_ref is None
+    assert looked[-1][1] is c["pvc/data"]
+
+
 # -- functions and extension points ------------------------------------------------------------------------------------
 
 

@@ -466,6 +466,24 @@ def test_up_and_down_and_up_again():
     assert ["a1"] == fits(renamed, "app")
 
 
+@pytest.mark.checklist("29", "34")
+def test_a_downgrade_after_conversion_needs_the_gate_off_too():
+    """Back in phase 0 a converted volume is still judged by its affinity, until VolumeScheduling is off as well."""
+    there = node("a1", labels={BETA_ZONE: "us-central1-a", BETA_REGION: "us-central1"})
+    c = cluster(there, storage_class(provisioner=LOCAL), labelled(bound="data"), claim("data", bound="disk"),
+                revision=phase(2))
+    c.run(seconds=60)
+    assert MEANT == affinity(c)
+    reached = {}
+    for on in (True, False):
+        back = cluster(c.manifests(), revision=phase(0).with_gates({SCHEDULER: {SCHEDULING: on}}))
+        relabelled = {ZONE: "us-central1-a", "topology.kubernetes.io/region": "us-central1"}  # the affinity names others
+        back.apply(node("a2", labels=relabelled), pod("app", "data"))
+        back.run("pod/app scheduled", seconds=60)
+        reached[on] = fits(back, "app")
+    assert {True: ["a1"], False: ["a1", "a2"]} == reached
+
+
 @pytest.mark.checklist("1")
 def test_racks_within_zones():
     """A domain within a larger one: a volume of the rack is reached from its nodes, which all lie in the rack's zone."""
