@@ -3,8 +3,8 @@
 A scenario file is YAML: `name`, `question`, `parameters` (name -> default, says, least, most, one of; `$(name)` and
 `for`, `when` in what follows: see `templates`), `checklist` (items of the documents that its script proves),
 `revision`, `seed`, `gates` (by process), `components` (dials by name), `manifests` (names of shipped examples),
-`objects` and `script`, a list of `apply | refused | patch | delete | step | run | crash | refuse | cordon | uncordon |
-taint | untaint | ungate | scale | back | expect`.
+`objects` and `script`, a list of `apply | refused | delete | step | run | set_pool | back | expect` and the acts and
+faults of `script_acts`.
 """
 
 from __future__ import annotations
@@ -33,6 +33,7 @@ from .cluster_core import condition
 from .results import ApplyRefused, hanging_indent
 from .revision import NOT_DRIVERS, Revision, revision_named
 from .scheduler.loop.scheduling_cycle import SCHEDULER
+from .script_acts import ACT_WORDS
 from .templates import Parameter, ParameterError, Value, declared, fill
 from .world.apiserver import key_of
 from .world.log import Note
@@ -288,19 +289,15 @@ def _apply(cluster: Cluster, value: Any) -> None:
 
 
 def _refused(cluster: Cluster, value: Mapping[str, Any]) -> None:
-    """Apply manifests and expect that the API server refuses one with this message."""
+    """Do an act of the script and expect that it is refused with this message: `{apply: ..., message: ...}`."""
     try:
-        _apply(cluster, value["apply"])
-    except ApplyRefused as refused:
+        for word, act in value.items():
+            if word != "message":
+                SCRIPT_WORDS[word](cluster, act)
+    except (ApplyRefused, ValueError) as refused:
         _expect_equal("the refusal", value["message"], str(refused))
     else:
         raise ExpectationFailed(f"expected the refusal {value['message']!r}, nothing was refused")
-
-
-def _patch(cluster: Cluster, value: Mapping[str, Any]) -> None:
-    """Change objects as the user, by merge patches: `{pv/disk: {spec: {claimRef: null}}}`."""
-    for reference, change in value.items():
-        cluster.patch(reference, change)
 
 
 def _step(cluster: Cluster, value: Any) -> None:
@@ -411,21 +408,13 @@ EXPECTATIONS: Mapping[str, Callable[[Cluster, Any], None]] = {
     "skew": _expect_skews,
 }
 SCRIPT_WORDS: Mapping[str, Callable[[Cluster, Any], Any]] = {
+    **ACT_WORDS,
     "apply": _apply,
     "refused": _refused,
     "delete": lambda cluster, value: cluster.delete(*(value if isinstance(value, list) else [value])),
     "step": _step,
     "run": _run,
-    "crash": lambda cluster, value: cluster.crash(value),
-    "refuse": lambda cluster, value: cluster.refuse(**value),
-    "patch": _patch,
     "set_pool": lambda cluster, value: cluster.set_pool(**value),
-    "cordon": lambda cluster, value: cluster.cordon(value),
-    "uncordon": lambda cluster, value: cluster.uncordon(value),
-    "taint": lambda cluster, value: cluster.taint(value["node"], value["taint"]),
-    "untaint": lambda cluster, value: cluster.untaint(value["node"], value["taint"]),
-    "ungate": lambda cluster, value: cluster.ungate(value),
-    "scale": lambda cluster, value: [cluster.scale(reference, number) for reference, number in value.items()],
     "back": lambda cluster, value: cluster.back(int(value)),
     "expect": _expect,
 }
