@@ -256,6 +256,25 @@ def test_what_keeps_a_node(objects, flags, stays):
     assert stays == ("g1" in nodes(c))
 
 
+def test_a_budget_that_closes_meanwhile_stops_the_removal():
+    """An eviction that a budget forbids is refused (429) and tried every 10 s; after two minutes the node is kept."""
+    rs = {**replica_set(1), "metadata": {"name": "foo", "uid": "u"}}
+    c = scaled(node("other", "a"), node("g1", "a"), rs, owned("app", "g1"),
+               groups=[{"name": "g", "template": MACHINE, "nodes": ["g1"]}])
+    c.run(lambda c: c["node/g1"].spec.taints, seconds=2000)
+    c.back()
+    c.step("cluster autoscaler", turns=True)
+    assert c["node/g1"].spec.taints
+    c.apply(BUDGET)
+    began = c.now
+    c.run(lambda c: events(c, "g1", "ScaleDownFailed"), seconds=600)
+    assert ["failed to drain the node, aborting ScaleDown"] == events(c, "g1", "ScaleDownFailed")
+    assert 120 <= c.now - began < 140
+    assert ("g1", ()) == (c["pod/app"].spec.node_name, c["node/g1"].spec.taints)
+    refused = c.requests(by="cluster-autoscaler", subresource="eviction").count()
+    assert ([429], True) == (list(refused), refused[429] > 10)
+
+
 def test_it_does_not_shrink_soon_after_it_grew():
     """No node is removed before the delay after a scale-up is over, however short the unneeded time."""
     c = scaled(pod("app", cpu="3"), unneeded_time=1.0, delay_after_add=500.0)

@@ -19,18 +19,18 @@ from kvolsched.api.kinds.pod import Pod
 from kvolsched.api.kinds.selector import Taint
 from kvolsched.scheduler.columns.snapshot import Snapshot
 from kvolsched.scheduler.framework.profile import Profile
-from kvolsched.world.apiserver import CommittedWrite, Write
+from kvolsched.world.apiserver import CommittedWrite, Write, key_of
 from kvolsched.world.component import Component, TurnContext
 from kvolsched.world.digest import DIGEST_WAIT
 from kvolsched.world.log import Key
-from kvolsched.world.plan import PlanBuilder, report_done, report_refused
+from kvolsched.world.plan import PlanBuilder, PlannedWrite, report_done, report_refused
 from kvolsched.world.reconciler import Reconciler
 from kvolsched.world.work_queue import WakeUp
 
 from . import machines
 from .cloud import CLOUD, registering
 from .options import AutoscalerOptions, NodeGroup
-from .scale_down import TO_BE_DELETED, is_tied_to_node, unneeded_nodes, why_not_movable
+from .scale_down import TO_BE_DELETED, is_tied_to_node, unneeded_nodes
 from .scale_up import ScaleUp, decide, is_unschedulable
 from .simulated_cluster import SimulatedCluster
 
@@ -39,7 +39,8 @@ SCAN = "scan"
 REMOVE = "remove "
 GIVE_UP = "give up "
 FIRST_BACKOFF, LAST_BACKOFF = 300.0, 1800.0  # seconds for which a group is left alone; doubled by each failure
-EVICTION_RETRY = 10.0  # seconds after which pods that a budget protects are looked at again
+EVICTION_RETRY = 10.0  # seconds after which a refused eviction is tried again
+MAX_EVICTION_TIME = 120.0  # seconds after which a node is kept whose pods cannot be evicted
 KINDS = tuple(sorted({*Snapshot.follows, "DaemonSet"}))
 
 
@@ -61,7 +62,8 @@ class GroupBackoff:
 def component(options: AutoscalerOptions, profile: Profile) -> Component:
     """Return the cluster autoscaler, which judges with the plugins of a profile."""
     autoscaler = Autoscaler(options, profile)
-    deciding = Reconciler(NAME, autoscaler.causes_of, autoscaler.sync, report_refused, autoscaler.on_committed)
+    deciding = Reconciler(NAME, autoscaler.causes_of, autoscaler.sync, report_refused, autoscaler.on_committed,
+                          backoff=lambda _failures: EVICTION_RETRY)
     return Component(NAME, KINDS, (deciding, registering(options)))
 
 
@@ -223,7 +225,7 @@ class Autoscaler:
                 ctx.remember("unneeded", name, Unneeded(ctx.now + self.options.unneeded_time))
             left = self._seconds_left(ctx, name)
             if left <= 0 and self._may_shrink(ctx, name):
-                ctx.remember("removing", name, True)
+                ctx.remember("removing", name, Unneeded(ctx.now + MAX_EVICTION_TIME))
                 ctx.enqueue(f"{REMOVE}{name}")
                 ctx.describe(f"cluster autoscaler removes {name}: unneeded for {self.options.unneeded_time:g} s")
                 return
@@ -250,15 +252,15 @@ class Autoscaler:
         plan = PlanBuilder(ctx, NAME)
         for node in ctx.seen.all("Node"):
             if _is_tainted(node) and not ctx.note("removing", node.metadata.name):
-                left = tuple(taint for taint in node.spec.taints if taint.key != TO_BE_DELETED)
                 words = f"cluster autoscaler, restarted, keeps {node.metadata.name} after all"
-                plan.update(node, evolve_parts(node, spec={"taints": left}), words)
+                plan.update(node, _untainted(node), words)
         return plan.writes
 
     def _remove(self, ctx: TurnContext, name: str) -> Sequence[Write]:
         """Taint a node, then delete its pods, then the Node itself."""
         node: Node | None = ctx.seen.get("Node", name)
-        if node is None or not ctx.note("removing", name):
+        removing: Unneeded | None = ctx.note("removing", name)
+        if node is None or removing is None:
             return ()
         plan = PlanBuilder(ctx, NAME)
         if not _is_tainted(node):
@@ -267,22 +269,28 @@ class Autoscaler:
             plan.update(node, marked, f"cluster autoscaler marks {name} to be deleted")
             plan.event(node, "Normal", "ScaleDown", "marked the node as toBeDeleted/unschedulable")
         on_node = [pod for pod in ctx.seen.all("Pod") if pod.spec.node_name == name and not is_tied_to_node(pod)]
-        for pod in on_node:
-            self._evict(ctx, plan, pod)
+        staying = [pod for pod in on_node if pod.metadata.deletion_timestamp is None]
+        if staying and removing.until <= ctx.now:
+            return self._abort(ctx, node)
+        for pod in staying:
+            evicted = f"cluster autoscaler evicts {pod.metadata.name} from {name}"
+            plan.writes.append(PlannedWrite("evict", key_of(pod), uid=pod.metadata.uid, words=evicted))
+            plan.event(pod, "Normal", "ScaleDown", "deleting pod for node scale down")
         if not on_node:
             plan.delete(node, f"cluster autoscaler deletes {name}: its machine is gone")
         elif not plan.writes:
             ctx.wake_after(f"{REMOVE}{name}", EVICTION_RETRY)
         return plan.writes
 
-    def _evict(self, ctx: TurnContext, plan: PlanBuilder, pod: Pod) -> None:
-        """Plan to delete a pod, unless it is being deleted or its disruption budget forbids it for now."""
-        if pod.metadata.deletion_timestamp is not None:
-            return
-        if why_not_movable(pod, ctx.seen.all("PodDisruptionBudget"), self.options):
-            return
-        plan.delete(pod, f"cluster autoscaler evicts {pod.metadata.name} from {pod.spec.node_name}")
-        plan.event(pod, "Normal", "ScaleDown", "deleting pod for node scale down")
+    def _abort(self, ctx: TurnContext, node: Node) -> Sequence[Write]:
+        """Keep a node whose pods could not be evicted in time."""
+        ctx.remember("removing", node.metadata.name, None)
+        ctx.remember("unneeded", node.metadata.name, None)
+        plan = PlanBuilder(ctx, NAME)
+        words = f"cluster autoscaler keeps {node.metadata.name}: its pods could not be evicted"
+        plan.update(node, _untainted(node), words)
+        plan.event(node, "Warning", "ScaleDownFailed", "failed to drain the node, aborting ScaleDown")
+        return plan.writes
 
     def on_committed(self, ctx: TurnContext, cause: str, done: CommittedWrite, *, last: bool) -> None:
         """Report a write; once a Node is deleted the cloud drops its machine."""
@@ -292,6 +300,11 @@ class Autoscaler:
         if last and cause.startswith(REMOVE) and done.write.key.kind != "Node":
             ctx.wake_after(cause, EVICTION_RETRY)
         report_done(ctx, cause, done, last=last)
+
+
+def _untainted(node: Node) -> Node:
+    taints = tuple(taint for taint in node.spec.taints if taint.key != TO_BE_DELETED)
+    return evolve_parts(node, spec={"taints": taints})
 
 
 def _is_tainted(node: Node) -> bool:
