@@ -70,7 +70,7 @@ def test_workloads_and_pods():
 
 def test_faults():
     """Crashes, refusals, delays, outages, and nodes that stop and start."""
-    c = play("step: scheduler", "crash: scheduler", "refuse: {component: scheduler}", "delay: {PV controller: 5}", "outage: 2",
+    c = play("run: 1", "crash: scheduler", "refuse: {component: scheduler}", "delay: {PV controller: 5}", "outage: 2",
              "stop nodes: zone=a", "run: 1", "start nodes: a", "stop nodes: [b]", "start nodes:")  # fmt: skip
     words = [turn.words for turn in c.world.turns if turn.fault]
     assert 8 == len(words)
