@@ -498,3 +498,38 @@ def test_pictures_show_it_under_its_own_name():
     assert "schedulingGates queue removed" in str(c.writes())
     assert "queue" in str(c.next)
     assert "queue" in str(c.lab(text=True))
+
+
+def test_it_composes_with_upgrades_outages_and_delays():
+    """A controller of your own goes on through an upgrade, an outage and a delay, and back and forward over each."""
+    c = with_function(admit)
+    c.step("queue", turns=True)
+    c.upgrade("design")
+    c.outage("kube-apiserver", 30)
+    c.delay("queue", 60)
+    c.run()
+    end = c.digest()
+
+    assert ["Running", "Running"] == [c[f"pod/{name}"].status.phase for name in "ab"]
+    assert c.now >= 60
+    c.goto(1)
+    assert "queue" in c.world.processes
+    assert c["pod/a"].spec.scheduling_gates
+    c.goto(-1)
+    assert end == c.digest()
+    later = c.with_controller("second", ["Node"], lambda _seen, ref: event(ref, "Looked", "It is there."))
+    later.goto(0)
+    assert "second" in str(later.next)
+
+
+def test_a_webhook_refuses_its_writes():
+    """Admission webhooks are asked about a controller's patches, and its turn tells their refusal."""
+    def needs_team(new, _old):
+        return True if "team" in new.metadata.labels or new.spec.scheduling_gates else "no team"
+
+    c = with_function(admit, pod("a", queue="batch")).with_webhook(validate=needs_team, kinds=["Pod"])
+
+    assert 'denied the request: no team.' in c.step("queue").words
+    c.label("pod/a", team="x")
+    c.run()
+    assert "Running" == c["pod/a"].status.phase

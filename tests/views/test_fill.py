@@ -46,11 +46,15 @@ STORY = {
 }
 
 
+MOST_STEPS = 150
+HAS_NO_SUCH_DIAL = {("upstream", "resync-of-waiting-pods")}
+
+
 def played(rules, name="zonal-example"):
-    """Run a scenario to its end, and give the cluster and the frame of every step."""
+    """Run a scenario to its end (some have none), and give the cluster and the frame of every step."""
     cluster = kvolsched.scenario(name, rules)
     frames = [frame_of(cluster)]
-    while cluster.step():
+    while cluster.world.step_number < MOST_STEPS and cluster.step():
         frames.append(frame_of(cluster))
     frames[-1] = frame_of(cluster)  # what was only seen after the last step belongs to it
     return cluster, frames
@@ -73,8 +77,9 @@ def test_states_tell_the_story(run):
     assert told == STORY[rules]
 
 
-@pytest.mark.parametrize("name", kvolsched.scenarios())
-@pytest.mark.parametrize("rules", RULES)
+@pytest.mark.parametrize(("rules", "name"), [
+    (rules, name) for rules in RULES for name in kvolsched.scenarios() if (rules, name) not in HAS_NO_SUCH_DIAL
+])
 def test_every_word_is_in_the_tables(rules, name):
     """Every state, verdict, sign and mark of every shipped scenario is one that the frame lists; rows are sorted."""
     _, frames = played(rules, name)
