@@ -15,8 +15,8 @@ PUBLIC = sorted({"kvolsched", "kvolsched.writes",
                  *(getattr(each, "__module__", "kvolsched.alternatives") for name in kvolsched.alternatives.__all__
                    for each in [getattr(kvolsched.alternatives, name)]),
                  *(cls.__module__ for cls in Cluster.__mro__ if cls.__module__.startswith("kvolsched"))})  # fmt: skip
-ACTS = sorted(name for name, _ in inspect.getmembers(kvolsched.cluster_acts.ClusterActs, inspect.isfunction)
-              if name in vars(kvolsched.cluster_acts.ClusterActs) and not name.startswith("_"))  # fmt: skip
+ACTS = sorted(name for owner in (kvolsched.cluster_acts.ClusterActs, kvolsched.cluster_faults.ClusterFaults)
+              for name in vars(owner) if not name.startswith("_"))  # fmt: skip
 
 
 @pytest.mark.parametrize("module", PUBLIC)

@@ -3,6 +3,7 @@
 import pytest
 
 from kvolsched import Cluster, scenario
+from kvolsched.explore import StopNodes
 
 NODES = """
 {{apiVersion: v1, kind: Node, metadata: {{name: {name}, labels: {{topology.kubernetes.io/zone: {zone}}}}},
@@ -255,3 +256,18 @@ def test_a_delay_that_makes_no_sense_is_refused(component, seconds, message):
     with pytest.raises((LookupError, ValueError), match=message):
         c.delay(component, seconds)
     assert 0 == c.world.known_steps
+
+
+def test_the_search_finds_what_a_stopped_zone_does():
+    """With the fault the search finds a run in which the claim's pod cannot run again; without it there is none."""
+    c = scenario("zonal-example", "upstream")
+    c.run()
+    lost = [StopNodes(c["pod/my-pod"].spec.node_name)]
+
+    def is_lost(objects):
+        return any(key.kind == "Pod" and obj.metadata.deletion_timestamp for key, obj in objects.items())
+
+    assert c.explore(until=is_lost, progress=False).counterexample is None
+    found = c.explore(until=is_lost, faults=lost, progress=False)
+    assert any("node-a stop" in line for line in found.counterexample.story)
+    assert "the nodes node-a stop" in " ".join(found.assumptions)

@@ -29,7 +29,7 @@ from .report import Counterexample, EndState, Exploration, replay_trace
 from .sample import Sample, sample
 from .search import Goal, Invariant, Search, Summary
 from .searched import Property, SearchedObjects, property_named
-from .transitions import ChosenFault, Crash, Refuse, Transition, UserAct
+from .transitions import ChosenFault, Crash, Refuse, StopNodes, Transition, UserAct
 
 REDUCTIONS = ("eager", "idle")
 
@@ -64,7 +64,7 @@ def explore(  # noqa: PLR0913 - named options, each with its default
         goal: what every run should be able to reach, as a function or in words; by default every pod runs
             (`everybody_runs`). The functions `goal`, `never` and `until` are told the objects as a cluster has them:
             `c.objects("pods")`, `c["pod/web-0"]`, `"pod/web-0" in c`; they are mappings by key, too.
-        faults: the faults that may strike: `Refuse`, `Crash`, `UserAct`.
+        faults: the faults that may strike: `Refuse`, `Crash`, `UserAct`, `StopNodes`.
         lag: how watches may lag: "ordered", "per kind" or "none".
         clock: "idle" (time passes only when nothing else is enabled) or "free" (any wake-up may ring at any moment).
         components: names of the components that act; None for all.
@@ -159,6 +159,7 @@ __all__ = [
     "Refuse",
     "Sample",
     "SearchedObjects",
+    "StopNodes",
     "Transition",
     "UserAct",
     "claims_and_volumes_match",

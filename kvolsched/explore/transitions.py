@@ -11,8 +11,10 @@ from typing import Any
 
 import attrs
 
+from kvolsched.controllers import kubelet
+from kvolsched.node_faults import chosen_nodes, stopping
 from kvolsched.world.apiserver import CLOCK, CommittedWrite, Write
-from kvolsched.world.component import Actor, Process, TurnContext
+from kvolsched.world.component import WORLD, Actor, Process, TurnContext
 from kvolsched.world.log import Note
 from kvolsched.world.outage import API_SERVER, first_return, is_out
 from kvolsched.world.simulation import Simulation
@@ -71,7 +73,19 @@ class UserAct:
         return self.words
 
 
-ChosenFault = Refuse | Crash | UserAct
+@attrs.frozen
+class StopNodes:
+    """A fault: the kubelets of these nodes, by name or label selector, answer nobody from some moment on."""
+
+    which: str
+    component: str = kubelet.NAME
+    times: int = 1
+
+    def __str__(self) -> str:
+        return f"the nodes {self.which} stop"
+
+
+ChosenFault = Refuse | Crash | UserAct | StopNodes
 FaultCounts = tuple[int, ...]
 
 
@@ -330,6 +344,12 @@ class TransitionSystem:
             if enabled is None or not isinstance(self.sim.commit(fault.component, enabled), CommittedWrite):
                 raise NotEnabledError
             self.words = enabled.words or f"{fault.words}: {enabled.verb} {enabled.subject}"
+        elif isinstance(fault, StopNodes):
+            nodes = chosen_nodes(self.sim.log, [fault.which])
+            for note, value in stopping(self.sim.log, nodes).items():
+                if note.component == WORLD or note.component in self.sim.processes:
+                    self.sim.log.write(note, value)
+            self.words = f"{', '.join(nodes)} stop"
         if self.sim.log.place == place:
             raise NotEnabledError
 
