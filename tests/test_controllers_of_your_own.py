@@ -529,7 +529,7 @@ def test_a_webhook_refuses_its_writes():
 
     c = with_function(admit, pod("a", queue="batch")).with_webhook(validate=needs_team, kinds=["Pod"])
 
-    assert 'denied the request: no team.' in c.step("queue").words
+    assert "denied the request: no team." in c.step("queue").words
     c.label("pod/a", team="x")
     c.run()
     assert "Running" == c["pod/a"].status.phase
