@@ -25,10 +25,12 @@ from .scheduler.loop.scheduling_cycle import PASS, SCHEDULER, PassNote
 from .world.apiserver import key_for, key_of, moment, ref
 from .world.history import Turn
 from .world.log import Change, Key, Note
+from .world.outage import OUTAGES
+from .world.rules import RunningRules
 
 # Notes that no story shows; the queue tells of bindings.
 BOOKKEEPING = frozenset({"cursor", "clock", "gone", "pass", "wake", "config", "failures", "own", "unsaved", "binding"})
-BOOKKEEPING |= {"request"}  # of a write that waits for its answer
+BOOKKEEPING |= {"request", "asked"}  # of a write that waits for its answer; of draws of the API server
 BOOKKEEPING |= {"similar"}  # of event recorders
 BOOKKEEPING |= {"made", "awaits", "template"}  # of workload controllers
 SERVER_FIELDS = (
@@ -197,6 +199,10 @@ def describe_note(value: Any, sort: str = "") -> str:
         return ""
     if sort == MEMORY:
         return str(thaw(sorted(value) if isinstance(value, frozenset) else value))
+    if isinstance(value, RunningRules):
+        return f"{' and '.join(value.names)}{f', {value.leading} leads' if value.elects else ''}"
+    if sort == OUTAGES.sort:
+        return ", ".join(f"{outage.server} until t={outage.until:g} s" for outage in value)
     part = getattr(value, "part", None)
     if part:
         return QUEUE_PART_WORDS.get(part, str(part))

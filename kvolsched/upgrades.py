@@ -9,8 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import cast
 
-import attrs
-
 from .api.text.fault import suggest_nearest
 from .cluster_core import USER, ClusterCore
 from .component_names import COMPONENT_NAMES
@@ -109,7 +107,10 @@ def _rules_for(cluster: ClusterCore, rules: Rules, process: str) -> Revision:
     """Return the rules that a process is to run: those by name, or its present ones with these gates."""
     if isinstance(rules, str | Revision):
         found = revision_named(rules)
-        return found if found.webhooks else attrs.evolve(found, webhooks=cluster.first_rules.webhooks)
+        asked = {webhook.name for webhook in found.webhooks}
+        for webhook in cluster.first_rules.webhooks:  # they belong to the cluster, not to its release
+            found = found if webhook.name in asked else found.with_webhook(webhook)
+        return found
     present = cluster.rules_of(_components(cluster, process, gates=False)[0])
     of_itself = process in (API_SERVER, SCHEDULER, MANAGER) or process.partition("/")[0] == KUBELET
     nested = rules if any(isinstance(value, Mapping) for value in rules.values()) else {

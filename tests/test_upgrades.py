@@ -266,3 +266,14 @@ def test_patches_through_two_servers_are_drawn_alike():
 
     assert run(1) == run(1)
     assert run(1) != run(2)
+
+
+def test_what_an_upgrade_changed_is_told():
+    """The last step's changes name the rules, who leads, and until when a server is out."""
+    c = small()
+    c.upgrade("design")
+    assert "+ note world every component rules: none → design" in repr(c.changes())
+    c.upgrade("upstream", component="kube-scheduler", beside=True)
+    assert "rules: none → design and upstream, " in repr(c.changes())
+    c.outage(seconds=3)
+    assert "outages: none → kube-apiserver until t=3 s" in repr(c.changes())

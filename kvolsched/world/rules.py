@@ -18,7 +18,7 @@ from .digest import DIGEST_IGNORES
 from .log import LogKey, Note
 
 RULES = "rules"
-EVERYBODY = "*"  # the note of components without a note of their own
+EVERYBODY = "every component"  # the note of components without a note of their own
 MASTERS = 2
 
 
