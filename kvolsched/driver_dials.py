@@ -32,6 +32,8 @@ def drivers_named(objects: Mapping[Key, Any]) -> set[str]:
 
 def without_effect(dialed: Mapping[str, Mapping[str, Any]], objects: Mapping[Key, Any]) -> list[str]:
     """Return the drivers with dials that no object names, nor any name that they serve, sorted."""
+    if not dialed:
+        return []
     named = drivers_named(objects)
     return sorted(name for name, dials in dialed.items() if named.isdisjoint((name, *dials.get("serves", ()))))
 
