@@ -372,7 +372,7 @@ class ClusterCore:
         """Return an independent copy of this cluster at its present place, with its past."""
         other = type(self).__new__(type(self))
         other.__dict__.update(self.__dict__)
-        other.name = name or f"{self.name}, fork"
+        other.name = name or (f"{self.name}, fork" if self.name else "a fork")
         other.world = self.world.fork()
         return other
 
