@@ -28,6 +28,7 @@ from .endings import Failure, Objects
 
 RESYNC = 15.0  # the design's scheduler looks again: S0 asks in a TODO whether it should
 SECONDS = 600.0
+MOST_STATES = 10_000
 
 
 @attrs.frozen(repr=False)
@@ -100,7 +101,7 @@ class Experiment:
         """Search every order of turns and acts for an end that fails; options: see `Cluster.explore`."""
         cluster = self.cluster(rules)
         goal: Goal = lambda objects: not self.fails(objects)  # noqa: E731
-        chosen = {"goal": goal, "faults": self.acts, "lag": "none", "progress": False, **options}
+        chosen = {"goal": goal, "faults": self.acts, "lag": "none", "progress": False, "max_states": MOST_STATES, **options}
         return explore(cluster, **chosen)
 
     def run(self, rules: str | Revision = "") -> Ending:
