@@ -16,6 +16,7 @@ from .extender import extender
 from .one_function import preempting, single_function
 from .pod_updates import added_terms, lax_updates
 from .spreading import spread_by_affinity_terms, spread_inside_affinity
+from .topology_list import list_of_topologies
 from .topology_quota import quota_by_topology
 from .webhook_affinity import affinity_at_creation
 from .whole_binding import bind_in_scheduler
@@ -25,7 +26,7 @@ ALTERNATIVES: dict[str, Callable[..., Revision]] = {
     for each in (
         place_first, late_binder, bind_in_pv_controller, bind_in_kubelet, bind_in_scheduler, extender, single_function,
         quota_by_topology, spread_by_affinity_terms, spread_inside_affinity, lax_updates, added_terms,
-        affinity_at_creation,
+        affinity_at_creation, list_of_topologies,
     )
 }  # fmt: skip
 REVISIONS.update(ALTERNATIVES)
@@ -43,6 +44,6 @@ def names() -> tuple[str, ...]:
 __all__ = [
     "Comparison", "Ending", "Experiment", "added_terms", "affinity_at_creation", "bind_in_kubelet",
     "bind_in_pv_controller", "bind_in_scheduler", "compare", "experiment", "experiments", "extender", "late_binder",
-    "lax_updates", "names", "place_first", "preempting", "quota_by_topology", "readable_volumes", "single_function",
-    "spread_by_affinity_terms", "spread_inside_affinity",
+    "lax_updates", "list_of_topologies", "names", "place_first", "preempting", "quota_by_topology",
+    "readable_volumes", "single_function", "spread_by_affinity_terms", "spread_inside_affinity",
 ]

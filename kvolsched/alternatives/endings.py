@@ -70,6 +70,14 @@ def guessed_wrong(objects: Objects) -> str:
     return ""
 
 
+def volume_never_made(objects: Objects) -> str:
+    """A pod is pending, and the claim that it uses has no volume."""
+    for pod in _of(objects, "Pod"):
+        if not pod.spec.node_name and any(pod.claim_names()) and not any(_volumes_of(objects, pod)):
+            return f"{pod.metadata.name} pending, and no volume is made for {', '.join(pod.claim_names())}"
+    return ""
+
+
 def volume_of_another_zone(objects: Objects) -> str:
     """A pod is in another zone than the label of its volume says."""
     for pod in _of(objects, "Pod"):

@@ -101,8 +101,8 @@ class Experiment:
         """Search every order of turns and acts for an end that fails; options: see `Cluster.explore`."""
         cluster = self.cluster(rules)
         goal: Goal = lambda objects: not self.fails(objects)  # noqa: E731
-        chosen = {"goal": goal, "faults": self.acts, "lag": "none", "progress": False, "max_states": MOST_STATES, **options}
-        return explore(cluster, **chosen)
+        usual = {"goal": goal, "faults": self.acts, "lag": "none", "progress": False, "max_states": MOST_STATES}
+        return explore(cluster, **{**usual, **options})
 
     def run(self, rules: str | Revision = "") -> Ending:
         """Run or search the scenario under these rules, by default those of the rejected design.
@@ -189,6 +189,8 @@ EXPERIMENTS = (
     Experiment("single_function", "evicted-in-vain", endings.evicted_in_vain, "S0, One scheduler function", ("141a",)),
     Experiment("quota_by_topology", "a-zone-not-allowed", endings.volume_where_not_allowed,
                "S0, Restricting Topology, Alternatives", ("70",)),
+    Experiment("list_of_topologies", "two-zones-of-four", endings.volume_never_made,
+               "S0, Restricting Topology, Alternatives", ("69",), seconds=60.0),
     Experiment("spread_by_affinity_terms", "six-in-three-zones", endings.stacked_in_one_zone, "S3, Option 1", ("221",)),
     Experiment("spread_inside_affinity", "a-zone-is-closed", endings.pending_though_soft, "S3, Alternatives", ("222",)),
     Experiment("lax_updates", "narrowed-too-late", endings.beside_its_selector, S4_UPDATES, ("248",), NARROWS),

@@ -1,5 +1,7 @@
 """What the documents reject: each design runs by its name, fails by itself for the document's reason, and `design` does not."""
 
+from itertools import combinations
+
 import pytest
 from documents.clusters import cluster, events, refusal, where
 from manifests import HOST, ZONE, claim, node, pod, spread, storage_class, volume
@@ -278,6 +280,25 @@ def test_a_quota_by_topology_knows_no_topology_yet():
     assert ["a1"] * 3 == where(c, "app-0", "app-1", "app-2")
     said = refusal(c.apply, claim("known", volumeName="disk"))
     assert f"exceeded quota: topology, requested: volumes.{full}=1, used: volumes.{full}=3, limited: volumes.{full}=1" in said
+
+
+@pytest.mark.checklist("69")
+def test_a_list_of_topologies_needs_every_pair():
+    """With all six pairs listed each node gets its volume; with one of them missing, or values to choose from, some do not."""
+    pairs = [{ZONE: list(pair)} for pair in combinations("abcd", 2)]
+
+    def made(allowed):
+        c = cluster(*(node(f"{zone}1", zone) for zone in "abcd"), revision="list_of_topologies")
+        c.apply(storage_class(parameters={"replication-type": "regional-pd"}, allowed=allowed),
+                *(claim(f"data-{zone}") for zone in "abcd"),
+                *(pod(f"app-{zone}", f"data-{zone}", nodeSelector={ZONE: zone}) for zone in "abcd"))
+        c.run(seconds=60)
+        return [zone for zone in "abcd" if c[f"pvc/data-{zone}"].status.phase == "Bound"]
+
+    assert 6 == len(pairs)
+    assert list("abcd") == made(pairs)
+    assert ["a", "b"] == made(pairs[:1])
+    assert [] == made([{ZONE: list("abcd")}])
 
 
 def group(knows_first, *running):

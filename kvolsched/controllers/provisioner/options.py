@@ -62,6 +62,7 @@ class ProvisionerOptions:
         node_needs_delay: a selected node counts for claims of a class that waits only (S0, Dynamic Provisioning
             interface changes); else for any claim that has the annotation (external-provisioner).
         uses_allowed_topologies: it is told what topologies the class allows.
+        whole_topologies: each term of allowedTopologies is the topology of one volume, all its values (S0, rejected).
         serves_delayed: when it serves claims of a class that waits: once a node is "selected", "at once" when they are
             handed over, or "never".
         zonal_affinity: volumes with zones have them in their node affinity, else in labels alone (S0, alpha).
@@ -87,6 +88,7 @@ class ProvisionerOptions:
     uses_selected_node: bool = True
     node_needs_delay: bool = False
     uses_allowed_topologies: bool = True
+    whole_topologies: bool = False
     serves_delayed: str = "selected"
     zonal_affinity: bool = True
     adds_finalizer: bool = True

@@ -22,7 +22,7 @@ from ...world.plan import PlanBuilder, reference_of
 from . import topology
 from .capacity import MAX_FAILURES, backoff
 from .driver import StorageDriver
-from .in_tree_topology import choose_topology
+from .in_tree_topology import choose_topology, whole_topology
 from .new_volume import chooses_zones, domain_of, volume_for, volume_name, with_zone_labels
 from .options import UNFINISHED, Failure
 from .topology import DriverTopology, FirstAttempt, NoTopology, NoTopologyYet, TopologyRequest
@@ -141,6 +141,8 @@ class VolumeProvisioning:
     ) -> tuple[Sequence[Mapping[str, tuple[str, ...]]], FirstAttempt]:
         """Return where a volume for a claim is made: terms (ORed) of label key -> values; and what to remember."""
         driver, options, name = self.driver, self.driver.options, claim.metadata.name
+        if options.whole_topologies and storage_class.allowed_topologies:
+            return whole_topology(storage_class, node), remembered
         keys, zones = options.topology_keys, options.immediate_zone
         zone = zones if isinstance(zones, str) else zones.get(name, "")
         if zone and node is None:
