@@ -11,8 +11,8 @@ from .building import based_on
 def list_of_topologies(base: str | Revision = "design") -> Revision:
     """Return rules in which a class lists whole topologies: each term is that of one volume, all its values together.
 
-    S0 (Restricting Topology, Alternatives) rejects it as verbose: for a volume with two of four zones all six pairs must
-    be listed. A list of four values, which says the same in the design, is no topology that such a volume can have.
+    S0 (Restricting Topology, Alternatives) rejects it as verbose: for a volume with two of four zones all six pairs
+    must be listed. A list of four values, which says the same in the design, is no topology that such a volume has.
 
     Args:
         base: the revision whose other rules hold.

@@ -88,7 +88,7 @@ def test_bound_after_placing_pods_that_bypass_the_scheduler_run(rules):
     objects = disks(claim("by-hand"), claim("custom"), claim("daemon"), volume("d3", "10Gi", "late", {HOST: ["n2"]}))
 
     def phases(revision):
-        c = cluster(*objects, revision=revision).with_controller("own scheduler", watches=["Pod"], reconcile=own_scheduler)
+        c = cluster(*objects, revision=revision).with_controller("own-scheduler", watches=["Pod"], reconcile=own_scheduler)
         c.apply(pod("by-hand", "by-hand", nodeName="n1"), pod("custom", "custom", schedulerName="mine"), daemons)
         c.run(seconds=120)
         placed = [each for each in c.objects("pods") if each.spec.node_name]
