@@ -15,6 +15,8 @@
 | `refuse` | `{component: scheduler, nth: 1, reason: Conflict}` |
 | `delay` | `{PV controller: 5}` in seconds |
 | `outage` | `30` in seconds, or `{server: quota.example.com, seconds: 30}` |
+| `upgrade` | `design`, or `{rules: design, component: kube-scheduler, beside: true}`; rules may be gates |
+| `api servers` | `upstream`, or `{old: upstream, new: {PodSchedulingReadiness: false}, share: 0.5}` |
 | `stop nodes` | `node-a`, a label selector, or a list of them |
 | `start nodes` | the same, or nothing for all |
 """
@@ -94,6 +96,14 @@ def _outage(cluster: Cluster, value: Any) -> None:
     cluster.outage(**(value if isinstance(value, Mapping) else {"seconds": value}))
 
 
+def _upgrade(cluster: Cluster, value: Any) -> None:
+    cluster.upgrade(**(value if isinstance(value, Mapping) else {"rules": value}))
+
+
+def _api_servers(cluster: Cluster, value: Any) -> None:
+    cluster.api_servers(**(value if isinstance(value, Mapping) else {"old": value}))
+
+
 ACT_WORDS: Mapping[str, Callable[[Cluster, Any], Any]] = {
     "patch": _patch,
     "label": _label,
@@ -111,6 +121,8 @@ ACT_WORDS: Mapping[str, Callable[[Cluster, Any], Any]] = {
     "refuse": lambda cluster, value: cluster.refuse(**value),
     "delay": _delay,
     "outage": _outage,
+    "upgrade": _upgrade,
+    "api servers": _api_servers,
     "stop nodes": lambda cluster, value: cluster.stop_nodes(*_listed(value)),
     "start nodes": lambda cluster, value: cluster.start_nodes(*(_listed(value) if value else ())),
 }

@@ -95,3 +95,15 @@ def test_an_unknown_word_lists_those_that_there_are():
     """A word that is no act is refused with the known ones."""
     with pytest.raises(ScenarioError, match=r"unknown word 'stop_node'; known: .*stop nodes"):
         play("stop_node: a")
+
+
+def test_a_script_upgrades_components_and_skews_api_servers():
+    """Upgrades take rules or gates, of one component or all; API servers one set of rules or two."""
+    text = """
+revision: upstream
+script:
+  - upgrade: {rules: design, component: kube-scheduler}
+  - api servers: {old: upstream, new: {PodSchedulingReadiness: false}, share: 0.5}
+"""
+    assert "rules upstream; kube-apiserver: upstream and upstream (" in repr(read(text, "roll").play())
+    assert "rules design:" in repr(read(text + "  - upgrade: design\n  - api servers: design\n", "roll").play())
