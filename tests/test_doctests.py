@@ -10,7 +10,7 @@ import kvolsched
 from kvolsched import Cluster
 
 EXPORTED = [getattr(kvolsched, name) for name in kvolsched.__all__]
-PUBLIC = sorted({"kvolsched", "kvolsched.writes",
+PUBLIC = sorted({"kvolsched", "kvolsched.make", "kvolsched.writes",
                  *(each.__name__ if inspect.ismodule(each) else each.__module__ for each in EXPORTED),
                  *(getattr(each, "__module__", "kvolsched.alternatives") for name in kvolsched.alternatives.__all__
                    for each in [getattr(kvolsched.alternatives, name)]),
