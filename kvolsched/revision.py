@@ -370,7 +370,7 @@ def draft() -> Revision:
         name="draft",
         gates_of=GATES_OF_DRAFT,
         profile=profile,
-        flow=TwoPasses(_volume_binding_of(profile), volumes.DRAFT),
+        flow=TwoPasses(_volume_binding_of(profile), volumes.DRAFT, concurrent=True),
         binder=attrs.evolve(rules.binder, rules=volumes.DRAFT),
         provisioning=attrs.evolve(rules.provisioning, uses_selected_node=False, on_failure="retry"),
     )

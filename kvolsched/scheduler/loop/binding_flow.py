@@ -45,12 +45,14 @@ class TwoPasses:
         resync: seconds after which a pod that waits for its volumes is retried without any change (S0, Bind: a TODO);
             None: only when one of its claims or volumes changes.
         judges_again: a pod whose claims were bound in mid-pass is judged again (S0, Caching); 1.11 assumes it.
+        concurrent: each pod's volumes are bound by a goroutine of its own (S1, Bind); else one worker serves a queue.
     """
 
     volume_binding: VolumeBinding
     options: volumes.VolumeRules = volumes.DESIGN
     resync: float | None = None
     judges_again: bool = False
+    concurrent: bool = False
     volume_rule: AssumeRule = NewerWins()
     errors_are_verdicts: bool = True
 
@@ -215,8 +217,8 @@ Strategy = TwoPasses | WaitInPreBind
 class BindWorker:
     """The actor that runs binding cycles: it makes their writes, waits for claims, and binds pods.
 
-    Under `TwoPasses` volume binding is one worker that serves its queue in order (S0, Bind); pods without writes, and
-    all binding cycles of `WaitInPreBind`, run concurrently.
+    Under `TwoPasses` volume binding is one worker that serves its queue in order (S0, Bind), unless it is concurrent;
+    pods without writes, and all binding cycles of `WaitInPreBind`, run concurrently.
     """
 
     flow: Strategy
@@ -229,7 +231,7 @@ class BindWorker:
         first = todo.first()
         if not every or first is None:
             return (first,) if first else ()  # the first of all is the first of the worker's queue, or not queued
-        if not isinstance(self.flow, TwoPasses):
+        if not isinstance(self.flow, TwoPasses) or self.flow.concurrent:
             return todo.all()
         items = [(self._is_assumed(ctx, name), order, name) for order, name in todo.all()]
         head = [(order, name) for assumed, order, name in items if not assumed][:1]
