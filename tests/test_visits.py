@@ -74,6 +74,23 @@ def test_a_pod_without_claims_visits_no_volume(revision):
         assert 0 == c.passes("app")[0].visits
 
 
+@pytest.mark.checklist("5")
+def test_pods_without_topology_are_placed_as_fast_with_the_feature_as_without():
+    """A pod without a volume, and one whose volume has no topology: same passes, times, nodes and visits, gates on or off."""
+    told = []
+    for on in (True, False):
+        gates = {process: {"VolumeScheduling": on} for process in ("kube-scheduler", "kube-controller-manager", "kubelet")}
+        c = cluster(*(node(f"n{n}") for n in range(3)), storage_class("now", waits=False), volume("plain", "10Gi", "now"),
+                    claim("data", storage_class="now"), *(volume(f"d{n}", "10Gi", "late", zone="z") for n in range(5)),
+                    revision=design().with_gates(gates))
+        c.run()
+        c.apply(pod("bare"), pod("app", "data"))
+        c.run()
+        told.append([[(row.time, row.fit, row.node, row.visits) for row in c.passes(name)] for name in ("bare", "app")])
+    assert told[0] == told[1]
+    assert [[0], [0]] == [[visits for *_, visits in rows] for rows in told[0]]
+
+
 @pytest.mark.parametrize("index", INDEXES)
 def test_an_index_changes_no_decision(index):
     """The same scenario with any index ends in the same cluster: same nodes, volumes, steps, words."""

@@ -50,6 +50,32 @@ def test_the_five_words_and_hierarchical_domains():
     assert not all(len(zones) == 1 for zones in around.values())
 
 
+@pytest.mark.checklist("1")
+def test_the_five_words_in_one_cluster():
+    """A disk's topology is a domain of some key; zones lie in regions; a failover domain is where the pod runs after a loss."""
+    made = [node(name, zone, labels={"region": region}) for name, zone, region in (
+        ("a1", "a", "r1"), ("a2", "a", "r1"), ("b1", "b", "r1"), ("c1", "c", "r2"))]
+
+    def domain(key, *values):
+        c = cluster(*made, volume("disk", "10Gi", "late", {key: list(values)}, bound="data"), claim("data", bound="disk"),
+                    pod("app", "data"))
+        return set(c.fits("app"))
+
+    zones = {zone: domain(ZONE, zone) for zone in "abc"}
+    regions = {region: domain("region", region) for region in ("r1", "r2")}
+    assert ({"a": {"a1", "a2"}, "b": {"b1"}, "c": {"c1"}}, {"r1": {"a1", "a2", "b1"}, "r2": {"c1"}}) == (zones, regions)
+    assert {"a": ["r1"], "b": ["r1"], "c": ["r2"]} == {
+        zone: [region for region, around in regions.items() if within <= around] for zone, within in zones.items()}
+    c = cluster(*made, volume("disk", "10Gi", "late", {ZONE: ["a", "b"]}, bound="data"), claim("data", bound="disk"),
+                pod("app", "data", nodeSelector={ZONE: "a"}))
+    c.run("pod/app Running")
+    c.stop_nodes(f"{ZONE}=a")
+    c.run(seconds=400)
+    c.apply(pod("later", "data"))
+    c.run("pod/later Running", seconds=60)
+    assert ["b1"] == where(c, "later")
+
+
 @pytest.mark.checklist("266")
 def test_functions_and_extension_points_are_those_of_the_code():
     """The map from the document's functions to today's extension points is what the profile's plugins implement."""

@@ -50,6 +50,19 @@ def test_topology_of_disks_that_exist_and_of_disks_to_come(revision):
     assert ["c1"] == fits(bound, "app")
 
 
+@both
+@pytest.mark.checklist("16")
+def test_affinity_of_a_bound_disk_counted_before_and_only_the_first_choice_is_new(revision):
+    """The pod must be in zone a, the smallest disk is in b: bound at once it is taken and honoured; delayed it is not taken."""
+    made = [node("a1", "a"), node("b1", "b"), volume("in-a", "20Gi", "late", zone="a"), volume("in-b", "10Gi", "late", zone="b"),
+            claim("data"), pod("app", "data", nodeSelector={ZONE: "a"})]
+    before, now = (cluster(*made, storage_class(provisioner=LOCAL, waits=waits), revision=revision) for waits in (False, True))
+    for c in (before, now):
+        c.run(seconds=60)
+    assert [("in-b", [""]), ("in-a", ["a1"])] == [(c["pvc/data"].spec.volume_name, where(c, "app")) for c in (before, now)]
+    assert f"1 {CONFLICT[revision]}" in message(before, "app")
+
+
 KEYS = ["kubernetes.io/hostname", "topology.kubernetes.io/zone", "example.com/rack", "foo", "bar.io/x"]
 
 
@@ -75,9 +88,9 @@ SPOTS = st.lists(st.sampled_from("xyz"), min_size=1, max_size=3)
 @pytest.mark.checklist("3")
 def test_no_key_is_special(spots, disks, allowed, other, revision, seed):
     """A label key renamed on nodes, volumes and classes alike leaves every decision as it was."""
-    first = "failure-domain.example.com/spot"
-    renamed = "zz" + other.replace("/", "-")
-    assert keyed(first, spots, disks, allowed, revision, seed) == keyed(renamed, spots, disks, allowed, revision, seed)
+    first = keyed("failure-domain.example.com/spot", spots, disks, allowed, revision, seed)
+    for renamed in (other, "zz" + other.replace("/", "-")):
+        assert first == keyed(renamed, spots, disks, allowed, revision, seed)
 
 
 @both
@@ -122,7 +135,7 @@ PRIORITIES = [{"apiVersion": "scheduling.k8s.io/v1", "kind": "PriorityClass", "m
               for name, value in (("high", 1000), ("low", 1))]
 
 
-@pytest.mark.checklist("7", "8")
+@pytest.mark.checklist("7")
 def test_the_advice_is_a_higher_priority():
     """The same pod with a higher priority evicts whoever fills the only node that reaches its disk."""
     full = pod("full", running_on="a1", cpu="900m", priority=1, priorityClassName="low")
@@ -155,6 +168,38 @@ def test_two_pods_that_share_a_claim(revision):
     operator.apply(*(pod(name, "data", cpu="500m", **wants_b) for name in ("one", "two")))
     operator.run(seconds=60)
     assert ["b1", "b1", "b1"] == [*where(merged, "both"), *where(operator, "one", "two")]
+
+
+@pytest.mark.checklist("8")
+def test_pods_that_share_a_claim_one_after_the_other_by_priority():
+    """Two pods share a claim whose node has room for one: the second waits, unless its priority is higher; then it takes over."""
+    c = cluster(*PRIORITIES, node("a1", cpu="1"), node("b1"), storage_class(provisioner=LOCAL),
+                volume("disk", "10Gi", "late", {HOST: ["a1"]}), claim("data"), revision="upstream")
+    c.apply(pod("day", "data", cpu="800m", priorityClassName="low"))
+    c.run("pod/day Running")
+    c.apply(pod("equal", "data", cpu="800m", priorityClassName="low"))
+    c.run(seconds=60)
+    assert ["a1", ""] == where(c, "day", "equal")
+    c.apply(pod("night", "data", cpu="800m", priorityClassName="high"))
+    c.run("pod/night Running", seconds=120)
+    assert (["a1"], False) == (where(c, "night"), "pod/day" in c)
+
+
+@pytest.mark.parametrize(("advice", "expected"), [("none", ""), ("autoscaler", "b"), ("room to spare", "b")])
+@pytest.mark.checklist("9")
+def test_the_advice_is_an_autoscaler_or_room_to_spare(advice, expected):
+    """Zone a loses its power: in the failover zone b there is room only if somebody saw to it."""
+    groups = {"cluster-autoscaler": {"groups": [{"name": "in-b", "template": node("in-b", "b")}]}}
+    c = cluster(node("a1", "a"), node("b1", "b", cpu="4" if advice == "room to spare" else "1"), storage_class(provisioner=LOCAL),
+                volume("disk", "10Gi", "late", {ZONE: ["a", "b"]}), claim("data"), pod("full", running_on="b1", cpu="800m"),
+                revision="upstream", **(groups if advice == "autoscaler" else {}))
+    c.apply(pod("app", "data", cpu="500m", nodeSelector={HOST: "a1"}))
+    c.run("pod/app Running")
+    c.stop_nodes(f"{ZONE}=a")
+    c.run(seconds=400)
+    c.apply(pod("again", "data", cpu="500m"))
+    c.run("pod/again Running", seconds=300)
+    assert [expected] == zones(c, "again")
 
 
 @both
@@ -374,14 +419,21 @@ BETA = "failure-domain.beta.kubernetes.io/zone"
 @both
 @pytest.mark.checklist("50")
 def test_the_end_to_end_example(revision):
-    """The printed class, claim and pod, unchanged: the volume is made in the node's zone and the pod lands there."""
+    """The printed class, claim and pod, unchanged, in the seven steps: the volume is made in the node's zone, the pod lands there."""
     nodes = [node(f"node-{zone}", labels={BETA: f"us-central1-{zone}", ZONE: f"us-central1-{zone}",
                                           "topology.gke.io/zone": f"us-central1-{zone}"}) for zone in "ab"]
     c = Cluster.from_manifests(nodes, revision=revision)
     given = {obj.metadata.name: obj for obj in example("end-to-end").objects}
-    c.apply(list(given.values()))
-    c.run("pod/my-pod Running")
+    c.apply(given["standard"], given["my-pvc"])
+    c.run(seconds=60)
+    assert ("Pending", []) == (c["pvc/my-pvc"].status.phase, c.objects("pv"))  # 3: it is not bound at once
+    c.apply(given["my-pod"])
+    c.run(lambda c: c.objects("pv"), seconds=60)
     (made,) = c.objects("pv")
+    assert [""] == where(c, "my-pod")  # 5 and 6: a node was passed to the provisioner, 7: and then comes the pod
+    (passed,) = {value for key, value in c["pvc/my-pvc"].metadata.annotations.items() if "selected" in key}
+    c.run("pod/my-pod Running")
+    assert [passed] == where(c, "my-pod")
     chosen = c[f"node/{where(c, 'my-pod')[0]}"].metadata.labels[ZONE]
     assert [[chosen]] == [list(part.values) for term in made.spec.node_affinity.required.node_selector_terms
                           for part in term.match_expressions]
@@ -409,3 +461,20 @@ def test_whatever_restricts_the_pod_restricts_the_volume(revision, spec, zone):
     c.apply(pod("app", "data", **spec))
     c.run("pod/app Running")
     assert ([zone], [{ZONE: [zone]}]) == (zones(c, "app"), reach(c, "data"))
+
+
+@both
+@pytest.mark.parametrize(("spec", "zone"), [
+    ({"nodeSelector": {RACK: "r2"}}, "b"), ({"affinity": required({ZONE: ["b"]})}, "b"),
+    ({"affinity": together(ZONE, **NEAR)}, "a"), ({"affinity": apart(ZONE, **NEAR)}, "b"), ({"cpu": "3"}, "a"),
+])
+@pytest.mark.checklist("4")
+def test_whatever_restricts_the_pod_chooses_among_disks_that_exist(revision, spec, zone):
+    """The same restrictions decide which disk is bound, though the other one is closer in size."""
+    sizes = {each: "99Gi" if each == zone else "10Gi" for each in "ab"}
+    c = cluster(node("a1", "a", labels={RACK: "r1"}), node("b1", "b", cpu="2", labels={RACK: "r2"}), storage_class(provisioner=LOCAL),
+                *(volume(f"in-{each}", size, "late", zone=each) for each, size in sizes.items()), claim("data"),
+                pod("other", labels=NEAR, running_on="a1"), revision=revision)
+    c.apply(pod("app", "data", **spec))
+    c.run("pod/app Running", seconds=60)
+    assert ([zone], f"in-{zone}") == (zones(c, "app"), c["pvc/data"].spec.volume_name)

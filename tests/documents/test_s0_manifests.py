@@ -104,6 +104,16 @@ def test_a_selector_says_more_than_a_driver_can_be_told():
     assert {"In"} == operators
 
 
+@pytest.mark.checklist("27")
+def test_every_driver_brings_its_own_label_to_the_nodes():
+    """Each of N drivers with a labelling scheme of its own labels every node that it runs on: N labels more."""
+    for number in (1, 4):
+        services = {f"d{n}.example.com": {"segments": {"n0": {f"d{n}.example.com/san": "left"}}} for n in range(number)}
+        c = placed(spots=[{}, {}], kubelet={"services": services})
+        c.run()
+        assert number == len(c["node/n0"].metadata.labels) - len(c["node/n1"].metadata.labels)
+
+
 @both
 @pytest.mark.checklist("23")
 def test_the_local_volume_fits_its_node_alone(revision):
@@ -181,12 +191,12 @@ def test_a_disk_is_made_in_a_domain_with_the_selected_node(kind, expected, revis
     assert ["n1"] == where(c, "app")
 
 
-def with_class(printed, spots, revision, **components):
-    """Return a cluster with a class and a pod that needs a disk of it, on nodes at these spots."""
+def with_class(printed, spots, revision, *, only=None, **components):
+    """Return a cluster with a class and a pod that needs a disk of it, on nodes at these spots, or `only` on some of them."""
     name = printed["metadata"]["name"] if isinstance(printed, dict) else printed.objects[0].metadata.name
     made = [node(f"n{number}", labels=spot) for number, spot in enumerate(spots)]
     c = Cluster.from_manifests(printed, made, revision=revision, components=components)
-    c.apply(claim("data", "10Gi", name), pod("app", "data"))
+    c.apply(claim("data", "10Gi", name), pod("app", "data", **({"nodeSelector": only} if only else {})))
     return c
 
 
@@ -209,40 +219,60 @@ def test_a_class_without_topologies_restricts_nothing(revision):
 @both
 @pytest.mark.checklist("57", "98")
 def test_the_list_reaches_the_provisioner(revision):
-    """With Immediate binding no scheduler decides: the provisioner alone makes the disk within the class' list."""
+    """With Immediate binding no scheduler decides: the provisioner alone makes the disks within the class' list."""
     now = storage_class("now", waits=False, allowed=[{ZONE: [B]}])
-    c = placed(now, claim("data", storage_class="now"), spots=[{ZONE: A}, {ZONE: B}, {ZONE: C}], revision=revision,
-               **{"disks.example.com": {"topology_keys": [ZONE]}})
-    c.run("pvc/data Bound")
-    assert [{ZONE: [B]}] == reach(c, "data")
+    c = placed(now, *(claim(f"data-{n}", storage_class="now") for n in range(3)), spots=[{ZONE: A}, {ZONE: B}, {ZONE: C}],
+               revision=revision, **{"disks.example.com": {"topology_keys": [ZONE]}})
+    c.run(seconds=60)
+    assert [[{ZONE: [B]}]] * 3 == [reach(c, f"data-{n}") for n in range(3)]
+
+
+@both
+@pytest.mark.checklist("57", "96")
+@pytest.mark.parametrize(("allowed", "expected"), [(None, [A, B]), ([{ZONE: [A, C]}], [A, C])])
+def test_the_list_restricts_the_further_domains_of_a_volume(allowed, expected, revision):
+    """A regional disk for a node in a takes its second zone from the class' list, if there is one."""
+    c = with_class(storage_class("now", GCE, allowed=allowed, parameters={"replication-type": "regional-pd"}),
+                   [{ZONE: zone, REGION: "us-central1"} for zone in (A, B, C)], revision, only={ZONE: A})
+    c.run("pod/app Running", seconds=60)
+    assert [{ZONE: expected}] == reach(c, "data")
 
 
 @both
 @pytest.mark.checklist("60", "96")
-def test_with_a_node_the_list_changes_nothing_for_a_disk_of_one_zone(revision):
-    """A disk of one zone for a selected node is the same with the list as without it."""
-    spots, dials = [{ZONE: A}, {ZONE: B}], {"disks.example.com": {"topology_keys": [ZONE]}}
-    found = []
-    for allowed in (None, [{ZONE: [A, B]}]):
-        c = with_class(storage_class(allowed=allowed), spots, revision, **dials)
-        c.run("pod/app Running")
-        found.append((where(c, "app"), reach(c, "data")))
-    assert found[0] == found[1]
+@pytest.mark.parametrize("zone", [A, B])
+def test_with_a_node_the_list_changes_nothing_for_a_disk_of_one_zone(zone, revision):
+    """A disk of one zone for a selected node is the same without a list as with any that allows the node."""
+    spots, dials = [{ZONE: A}, {ZONE: B}, {ZONE: C}], {"disks.example.com": {"topology_keys": [ZONE]}}
+    for allowed in (None, [{ZONE: [A, B, C]}], [{ZONE: [C, B, A]}], [{ZONE: [C]}, {ZONE: [zone]}]):
+        c = with_class(storage_class(allowed=allowed), spots, revision, only={ZONE: zone}, **dials)
+        c.run("pod/app Running", seconds=60)
+        assert [{ZONE: [zone]}] == reach(c, "data"), allowed
 
 
 @both
 @pytest.mark.checklist("64")
 def test_the_zonal_class_provisions_for_its_two_zones(revision):
-    """`zonal-class`, waiting for the first consumer: only nodes in a or b can be provisioned for."""
-    spots = [{ZONE: A, REGION: "r"}, {ZONE: B, REGION: "r"}, {ZONE: C, REGION: "r"}]
+    """`zonal-class`: as printed its disks lie in a and b alone; waiting for a pod, only nodes there can be provisioned for."""
+    spots = [{ZONE: zone, REGION: "us-central1"} for zone in (A, B, C)]
+    assert {(A,), (B,)} == {zones for zones, _ in made_of("zonal-class", spots, revision)}
     assert ["n0", "n1"] == fits(with_class(example("zonal-class-wffc"), spots, revision), "app")
+
+
+def made_of(name, spots, revision):
+    """Return where disks of a printed class are made for eight claims without pods: [(zones, claim), ...]."""
+    c = Cluster.from_manifests(example(name), [node(f"n{n}", labels=spot) for n, spot in enumerate(spots)], revision=revision)
+    c.apply([claim(f"data-{n}", storage_class=name) for n in range(8)])
+    c.run(seconds=60)
+    return [(tuple(reach(c, f"data-{n}")[0][ZONE]), f"data-{n}") for n in range(8)]
 
 
 @both
 @pytest.mark.checklist("65")
 def test_a_regional_disk_takes_two_zones_with_that_of_the_node(revision):
-    """`multi-zonal-class`: the provisioner picks two of the three zones, and the node's is one of them."""
-    spots = [{ZONE: zone, REGION: "us-central1"} for zone in (A, B, C)]
+    """`multi-zonal-class`: the provisioner picks two of the three zones, and the node's is one of them if there is a node."""
+    spots = [{ZONE: zone, REGION: "us-central1"} for zone in (A, B, C, "us-central1-d")]
+    assert {(A, B), (A, C), (B, C)} == {zones for zones, _ in made_of("multi-zonal-class", spots, revision)}
     c = with_class(example("multi-zonal-class-wffc"), spots, revision)
     c.run("pod/app Running")
     [node_name], [zone] = where(c, "app"), [set(reach(c, "data")[0][ZONE])]
@@ -251,14 +281,21 @@ def test_a_regional_disk_takes_two_zones_with_that_of_the_node(revision):
 
 
 @both
+@pytest.mark.parametrize("region", ["us-central1", "eu-west1"])
 @pytest.mark.checklist("66")
-def test_a_regional_disk_within_one_zone_cannot_be_made(revision):
-    """`multi-zonal-class` restricted to one zone: provisioning fails for lack of a second zone, and says so."""
-    spots = [{ZONE: zone, REGION: "us-central1"} for zone in (A, B, C)]
-    c = with_class(example("multi-zonal-class-one-zone"), spots, revision)
+def test_a_regional_disk_within_one_zone_cannot_be_made(region, revision):
+    """Restricted to one zone, or to one in each of two regions: provisioning fails for lack of a second zone, and says so."""
+    spots = [{ZONE: A, REGION: "us-central1"}, {ZONE: f"{region}-b", REGION: region}]
+    printed = example("multi-zonal-class-one-zone")
+    if region != "us-central1":
+        printed = storage_class("multi-zonal-class", GCE, waits=False, parameters={"replication-type": "regional-pd"},
+                                allowed=[{ZONE: [A, f"{region}-b"]}])
+    c = with_class(printed, spots, revision)
     c.run(seconds=60)
-    assert "Pending" == c["pvc/data"].status.phase
-    assert any("zone" in text for text in events(c, "data", "ProvisioningFailed"))
+    assert ("Pending", []) == (c["pvc/data"].status.phase, c.objects("pv"))
+    why = "Need at least 2 distinct zones for a volume with 2 replicas"
+    assert all(text.endswith(why) for text in events(c, "data", "ProvisioningFailed"))
+    assert events(c, "data", "ProvisioningFailed")
 
 
 @both

@@ -40,20 +40,21 @@ def test_a_restricted_class_alone_does_not_help_the_pod(revision):
 @both
 @pytest.mark.checklist("59")
 def test_a_restriction_that_the_pod_does_not_share(revision):
-    """Allowed zones 1 and 2, the pod restricted to 1 and 3: in zone 1 it starts, and when that fails there is no way."""
-    c = cluster(*(node(f"z{n}", f"zone{n}") for n in (1, 2, 3)), storage_class(allowed=[{ZONE: ["zone1", "zone2"]}]),
-                claim("data"), revision=revision)
+    """A disk of the allowed zones 1 and 2, a pod of 1 and 3: when zone 1 fails, zone 3 lacks the disk and 2 is not the pod's."""
+    c = cluster(*(node(f"z{n}", f"zone{n}") for n in (1, 2, 3)), claim("data"), revision=revision)
+    c.apply(storage_class("late", "kubernetes.io/gce-pd", allowed=[{ZONE: ["zone1", "zone2"]}],
+                          parameters={"replication-type": "regional-pd"}))
     only = {"affinity": required({ZONE: ["zone1", "zone3"]})}
     c.apply(pod("app", "data", **only))
     c.run("pod/app Running")
-    assert ["z1"] == where(c, "app")
-    c.cordon("z1")
-    c.delete("pod/app", "pvc/data")
-    c.run()
-    c.apply(claim("data"), pod("app", "data", **only))
-    c.run(seconds=900)
-    assert [""] == where(c, "app")
-    assert f"1 {NOTHING}" in message(c, "app")
+    assert (["z1"], [{ZONE: ["zone1", "zone2"]}]) == (where(c, "app"), reach(c, "data"))
+    c.stop_nodes(f"{ZONE}=zone1")
+    c.run(seconds=400)
+    c.apply(pod("again", "data", **only), pod("free", "data"))
+    c.run(seconds=300)
+    assert ["", "z2"] == where(c, "again", "free")
+    rejected = {name: why[0] for name, why in c.fits("again").rejected.items()}
+    assert {"z1": "TaintToleration", "z2": "NodeAffinity", "z3": "VolumeBinding"} == rejected
 
 
 @both
@@ -223,7 +224,7 @@ def test_rollback_deletes_and_recreates_claims():
 
 
 @pytest.mark.parametrize("provisioner", ["kubernetes.io/gce-pd", "disks.example.com"])
-@pytest.mark.checklist("94")
+@pytest.mark.checklist("48", "94")
 def test_a_selected_node_counts_with_late_binding_only(provisioner):
     """The annotation on a claim of an Immediate class tells the provisioner nothing; of a waiting one it decides."""
     zones_of = {}
