@@ -109,8 +109,8 @@ class Revision(SettableRules):
         disabled: admission plugins of the API server that are off.
         gates_of: the feature gates that each process reads.
         webhooks: admission webhooks that the API server asks.
-        settings: level, gates, phase, rollback and index (see `matured`, `with_gates`, `in_phase`, `with_rollback`,
-            `with_volume_index`).
+        settings: level, gates, phase, rollback, index and weights (see `matured`, `with_gates`, `in_phase`,
+            `with_rollback`, `with_volume_index`, `with_weights`).
         plain: the rules to which the settings were applied; None: there are no settings.
         added: components beside those that every revision has.
         arrange: changes the components of a simulation: leaves some out, or gives them other actors.

@@ -15,7 +15,7 @@ from .api.kinds.meta import EMPTY, Frozen
 from .controllers import kubelet
 from .controllers.persistent_volume import PVControllerOptions
 from .controllers.provisioner import ProvisionerOptions
-from .scheduler.framework.extension_points import EnabledPlugin
+from .scheduler.framework.extension_points import EnabledPlugin, Score
 from .scheduler.framework.profile import Profile
 from .scheduler.loop.scheduling_cycle import SCHEDULER
 from .scheduler.plugins.node_volume_limits import all_volumes, bound_volumes
@@ -60,6 +60,8 @@ class RuleSettings:
         gates: process -> feature gate -> on; a gate that is not named is on. `kubelet/node-a` is one kubelet.
         phase: the phase of the conversion of zonal volumes; None: none was chosen, as phase 0.
         rollback: bound volumes are released after a scheduling failure.
+        blind: so are those that may hold data.
+        weights: score plugin -> weight; those that are not named keep theirs.
         volume_index: how the scheduler searches volumes (see `SEARCHES`); "": as the level says.
     """
 
@@ -67,7 +69,9 @@ class RuleSettings:
     gates: Frozen = EMPTY
     phase: int | None = None
     rollback: bool = False
+    blind: bool = False
     volume_index: str = ""
+    weights: Frozen = EMPTY
 
     def is_on(self, process: str, gate: str) -> bool:
         """Say whether a gate is on in a process."""
@@ -77,7 +81,8 @@ class RuleSettings:
         """Return the name of rules with these settings: `design (alpha; kubelet: VolumeScheduling=false; phase 1)`."""
         rules, plus, added = plain.partition(" + ")
         words = "; ".join(self._words())
-        return f"{rules}{f' ({words})' if words else ''}{' + rollback' if self.rollback else ''}{plus}{added}"
+        rollback = f" + {'blind ' if self.blind else ''}rollback" if self.rollback else ""
+        return f"{rules}{f' ({words})' if words else ''}{rollback}{plus}{added}"
 
     def _words(self) -> Iterator[str]:
         if self.level:
@@ -89,6 +94,8 @@ class RuleSettings:
             yield f"phase {self.phase}"
         if self.volume_index:
             yield f"volume index: {self.volume_index}"
+        if self.weights:
+            yield f"weights: {', '.join(f'{name}={weight}' for name, weight in self.weights.items())}"
 
     def merged_gates(self, gates: Mapping[str, Mapping[str, bool]]) -> Frozen:
         """Return the gates with these set beside the others; those that are on again are as if never named."""
@@ -120,7 +127,8 @@ class RuleSettings:
         off = {"VolumeZone"} if self.phase is not None and self.phase >= len(ZONAL_PHASES) else set()
         off |= set() if self.is_on(SCHEDULER, SPREADING_GATE) else {"PodTopologySpread"}
         off |= set() if self.is_on(SCHEDULER, SCHEDULING_GATE) else {"VolumeNode"}
-        kept = tuple(self._enabled(each, volume_binding) for each in profile.plugins if each.name not in off)
+        enabled = [self._enabled(each, volume_binding) for each in profile.plugins if each.name not in off]
+        kept = tuple(attrs.evolve(each, weight=self.weights.get(each.name, each.weight)) for each in enabled)
         profile = attrs.evolve(profile, plugins=kept)
         return profile.with_plugin(VolumeRollback(volume_binding.events_to_register)) if self.rollback else profile
 
@@ -140,7 +148,8 @@ class RuleSettings:
         delays, provisioning = (self.is_on(MANAGER, gate) for gate in VOLUME_GATES)
         return attrs.evolve(
             options, delays=options.delays and delays, rolls_back=options.rolls_back or self.rollback,
-            delayed_provisioning=options.delayed_provisioning and provisioning
+            delayed_provisioning=options.delayed_provisioning and provisioning,
+            rolls_back_dirty=options.rolls_back_dirty or self.blind,
         )
 
     def provisioning(self, options: ProvisionerOptions) -> ProvisionerOptions:
@@ -190,6 +199,7 @@ class SettableRules:
 
     settings: RuleSettings
     gates_of: Mapping[str, tuple[str, ...]]
+    profile: Profile
 
     def _set(self, **changes: Any) -> Self:
         """Return these rules with changed settings."""
@@ -259,14 +269,41 @@ class SettableRules:
         check_gates(gates, self.gates_of)
         return self._set(gates=self.settings.merged_gates(gates))
 
-    def with_rollback(self) -> Self:
+    def with_rollback(self, *, blind: bool = False) -> Self:
         """Return these rules with S0's sketch of a transaction: if no node fits a pod, its clean claims are unbound.
 
         >>> import kvolsched
         >>> kvolsched.design().with_rollback().name
         'design + rollback'
+
+        Args:
+            blind: unbind claims that are not clean, too: S0 warns of it, for their volumes may hold a user's data.
         """
-        return self._set(rollback=True)
+        return self._set(rollback=True, blind=blind)
+
+    def with_weights(self, weights: Mapping[str, int]) -> Self:
+        """Return these rules with weights of score plugins, as in the scheduler's configuration (S0, Priority: a TODO).
+
+        Weights that were set before stay as they are unless they are named again. A weight removes no node.
+
+        >>> import kvolsched
+        >>> kvolsched.design().with_weights({"VolumeBinding": 10}).name
+        'design (weights: VolumeBinding=10)'
+
+        Args:
+            weights: plugin -> weight; 0 leaves its score out.
+
+        Raises:
+            ValueError: there is no such score plugin, or the weight is no whole number from 0.
+        """
+        known = sorted(each.name for each in self.profile.plugins if isinstance(each.plugin, Score))
+        given: Mapping[str, object] = weights
+        for name, weight in given.items():
+            if name not in known:
+                raise ValueError(f"no score plugin {name!r}; there are: {', '.join(known)}")
+            if isinstance(weight, bool) or not isinstance(weight, int) or weight < 0:
+                raise ValueError(f"weight of {name}: {weight!r}: must be a whole number from 0")
+        return self._set(weights=Frozen({**self.settings.weights, **weights}))
 
     def with_volume_index(self, index: str) -> Self:
         """Return these rules with a search for volumes as S0 writes it, and each of its optimisations on or off.

@@ -1,7 +1,7 @@
 """S0's sketch of a transaction: claims of a pod that fits no node are given back, if nobody can have written to them."""
 
 import pytest
-from manifests import claim, pod
+from manifests import HOST, claim, pod
 
 from kvolsched.cluster import Cluster
 from kvolsched.explore.invariants import claims_and_volumes_match, pods_reach_their_volumes, pods_stay
@@ -85,6 +85,27 @@ def test_a_dirty_claim_stays_bound(said):
     assert "" == made["pod/app"].spec.node_name
     assert ['volume "disk-a" may hold data: the claim is not clean'] == told
     assert "pv.kubernetes.io/rollback" not in made["pvc/data"].metadata.annotations
+
+
+@pytest.mark.checklist("142a")
+def test_a_blind_rollback_parts_a_pod_from_its_data():
+    """A pod has run on its disk; its successor, which finds no room there, gets another disk, and a stranger the old one."""
+    ends = {}
+    for blind in (True, False):
+        made = Cluster.from_manifests(DISKS + CLASS, revision=design().with_rollback(blind=blind))
+        made.run()
+        made.apply([CLAIM, pod("app", "data", cpu="2", nodeSelector={HOST: "node-a"})])
+        made.run("pod/app Running")  # it writes to disk-a
+        assert ("disk-a", "dirty") == (made["pvc/data"].spec.volume_name, content(made))
+        made.delete("pod/app")
+        made.run()
+        made.apply(pod("other", cpu="3", node_name="node-a"))
+        made.apply(pod("app", "data", cpu="2"))
+        made.run(seconds=600)
+        made.apply(CLAIM.replace("name: data", "name: stranger"), pod("reader", "stranger"))
+        made.run(seconds=60)
+        ends[blind] = made["pvc/data"].spec.volume_name, made["pod/app"].status.phase, made["pvc/stranger"].spec.volume_name
+    assert {True: ("disk-b", "Running", "disk-a"), False: ("disk-a", "Pending", "disk-b")} == ends
 
 
 @pytest.mark.checklist("142c", "142d")

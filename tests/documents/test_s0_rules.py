@@ -2,7 +2,6 @@
 
 from itertools import combinations
 
-import attrs
 import pytest
 from documents.clusters import cluster, events, fits, message, reach, refusal, where, zones
 from manifests import HOST, RACK, ZONE, claim, csi_node, node, pod, required, storage_class, volume
@@ -354,10 +353,7 @@ def test_the_limit_of_disks_before_and_after_it_is_part_of_the_decision():
 def test_weights_are_configuration_and_remove_no_node():
     """The volumes' weight decides between a close disk on a busy node and a far one on an idle node; all fit always."""
     def run(weight):
-        rules = revision_named("design")
-        plugins = tuple(attrs.evolve(each, weight=weight) if each.name == "VolumeBinding" else each
-                        for each in rules.profile.plugins)
-        rules = attrs.evolve(rules, profile=attrs.evolve(rules.profile, plugins=plugins))
+        rules = revision_named("design").with_weights({"VolumeBinding": weight})
         c = cluster(node("n1"), node("n2"), storage_class(provisioner=LOCAL), pod("busy", running_on="n1", cpu="3500m"),
                     volume("close", "10Gi", "late", {HOST: ["n1"]}), volume("far", "200Gi", "late", {HOST: ["n2"]}),
                     claim("data"), pod("app", "data"), revision=rules)
@@ -366,6 +362,17 @@ def test_weights_are_configuration_and_remove_no_node():
 
     assert (["n1", "n2"], ["n2"]) == run(0)
     assert (["n1", "n2"], ["n1"]) == run(10)
+
+
+def test_weights_that_cannot_be_set_are_named():
+    """A plugin without a score is named with those that have one, a wrong weight with what it must be."""
+    with pytest.raises(ValueError, match=r"no score plugin 'Volumes'; there are: .*VolumeBinding"):
+        revision_named("design").with_weights({"Volumes": 1})
+    for weight in (-1, 1.5, True):
+        with pytest.raises(ValueError, match=f"weight of VolumeBinding: {weight}: must be a whole number from 0"):
+            revision_named("design").with_weights({"VolumeBinding": weight})
+    rules = revision_named("design").with_weights({"VolumeBinding": 3}).matured("alpha")
+    assert "design (alpha; weights: VolumeBinding=3)" == rules.name
 
 
 # -- zonal volumes -----------------------------------------------------------------------------------------------------

@@ -93,7 +93,7 @@ class ClaimSync:
         claim = self.options.migration.mark_claim(plan, claim)
         if self.options.rolls_back and under_rollback(claim):
             volumes = cache_of(ctx).indexes["claimed_volumes"].get(claim_key(claim))
-            roll_back(plan, self.options.writes, claim, volumes)
+            roll_back(plan, self.options.writes, claim, volumes, dirty=self.options.rolls_back_dirty)
         elif BIND_COMPLETED in claim.metadata.annotations:
             self._sync_bound(plan, claim)
         elif claim.spec.volume_name:

@@ -77,6 +77,7 @@ class PVControllerOptions:
         ticks: look at every Pending claim at every tick of the resync, as Kubernetes does: its Events are counted up,
             and say so if a pod has come. Without it only at those for which something has changed.
         rolls_back: claims are marked clean when they are bound, and unbound again where the scheduler asks (S0).
+        rolls_back_dirty: claims that are not clean are unbound too, which S0 warns of.
     """
 
     rules: VolumeRules = UPSTREAM_RULES
@@ -99,6 +100,7 @@ class PVControllerOptions:
     resync: float = 15.0
     ticks: bool = False
     rolls_back: bool = False
+    rolls_back_dirty: bool = False
 
     @property
     def writes(self) -> BindingWrites:

@@ -22,11 +22,12 @@ BINDING_ANNOTATIONS = (BIND_COMPLETED, BOUND_BY_CONTROLLER, *SELECTED_NODE_KEYS)
 
 
 def roll_back(
-    plan: PlanBuilder, writes: BindingWrites, claim: PersistentVolumeClaim, volumes: list[PersistentVolume]
+    plan: PlanBuilder, writes: BindingWrites, claim: PersistentVolumeClaim, volumes: list[PersistentVolume], *,
+    dirty: bool = False,
 ) -> None:
-    """Unbind a marked claim and `volumes`, whose claimRefs name it, or refuse."""
+    """Unbind a marked claim and `volumes`, whose claimRefs name it, or refuse; `dirty`: also one that is not clean."""
     name = reference_of(claim)
-    if claim.spec.volume_name and not is_clean(claim):
+    if claim.spec.volume_name and not is_clean(claim) and not dirty:
         message = f'volume "{claim.spec.volume_name}" may hold data: the claim is not clean'
         _remove_annotations(plan, claim, claim, (ROLLBACK,), f"PV controller refuses to roll {name} back: {message}")
         plan.event(claim, "Warning", "RollbackRefused", message)
