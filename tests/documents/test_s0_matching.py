@@ -132,7 +132,7 @@ def test_the_weight_of_the_volume_score_is_said_and_removes_no_node():
 
 
 @both
-@pytest.mark.checklist("115", "117")
+@pytest.mark.checklist("78", "115", "117")
 def test_a_match_is_assumed_before_it_is_written(revision):
     """After the pass the scheduler remembers the volume as reserved; the API server has heard nothing of it yet."""
     c = judged(node("n1"), LATE, volume(), claim(), pod("app", "data"), revision=revision)

@@ -5,8 +5,6 @@ from documents.clusters import cluster, events, fits, message, reach, where
 from manifests import HOST, ZONE, claim, node, pod, storage_class, volume
 
 from kvolsched import draft, scenario
-from kvolsched.explain import judge_last_pass
-from kvolsched.world.apiserver import key_of
 
 LOCAL = "kubernetes.io/no-provisioner"
 HANDED = "volume.beta.kubernetes.io/storage-provisioner"
@@ -53,16 +51,18 @@ def test_it_is_enough_that_a_class_names_a_provisioner():
 def test_bound_volumes_have_a_predicate_of_their_own():
     """In the draft VolumeNode judges bound volumes and MatchUnboundPVCs unbound claims; S0 has one predicate for both."""
     bound = [volume("disk", "10Gi", "late", {ZONE: ["a"]}, bound="data"), claim("data", bound="disk")]
+    conflict, names = "node(s) had volume node affinity conflict", {"draft": ("VolumeBinding", "VolumeNode"), "design": ("VolumeBinding",)}
     cells = {}
     for revision in ("draft", "design"):
         c = cluster(*NODES, storage_class(), *bound, pod("app", "data"), revision=revision)
         c.run("pod/app Running", seconds=60)
         assert ["a1"] == where(c, "app") == first_fits(c)
-        verdicts = judge_last_pass(c, key_of(c["pod/app"])).judgement
-        cells[revision] = {name: verdicts.cell("b1", name).reason for name in ("VolumeBinding", "VolumeNode")
-                           if name in verdicts.plugins}
-    conflict = "node(s) had volume node affinity conflict"
-    assert {"draft": {"VolumeBinding": "", "VolumeNode": conflict}, "design": {"VolumeBinding": conflict}} == cells
+        back = c.fork()
+        back.goto(c.passes("app")[0].step)
+        cells[revision] = {each: conflict in str(back.verdict("app", "b1", each)) for each in names[revision]}
+    assert {"draft": {"VolumeBinding": False, "VolumeNode": True}, "design": {"VolumeBinding": True}} == cells
+    with pytest.raises(LookupError, match="nothing is known of VolumeNode on b1"):
+        back.verdict("app", "b1", "VolumeNode")
     assert conflict in repr(cluster_at_a_dead_end("draft").why("pod/app"))
 
 

@@ -302,7 +302,6 @@ def labelled(label, zone):
         ("topology.kubernetes.io/region", "r", ("bare",)),
     ],
 )
-@pytest.mark.checklist("110")
 def test_a_zone_in_a_volumes_labels(label, zone, fits):
     """`a__b` means either, the beta label is compared with the GA label, a node without such labels fits always."""
     nodes = [node(f"z{name}", labels={"topology.kubernetes.io/zone": name}) for name in "ab"]
