@@ -19,6 +19,7 @@ from .scheduler.framework.extension_points import EnabledPlugin, Score
 from .scheduler.framework.profile import Profile
 from .scheduler.loop.scheduling_cycle import SCHEDULER
 from .scheduler.plugins.node_volume_limits import all_volumes, bound_volumes
+from .scheduler.plugins.pod_topology_spread.releases import PseudoCode
 from .scheduler.plugins.volume_binding import VolumeBinding
 from .scheduler.plugins.volume_binding.releases import provisioned_anywhere, with_gates_off
 from .scheduler.plugins.volume_binding.search import SEARCHES
@@ -63,6 +64,7 @@ class RuleSettings:
         blind: so are those that may hold data.
         weights: score plugin -> weight; those that are not named keep theirs.
         volume_index: how the scheduler searches volumes (see `SEARCHES`); "": as the level says.
+        pseudo_code: hard spreading is judged as S3's pseudo code has it.
     """
 
     level: str = ""
@@ -72,6 +74,7 @@ class RuleSettings:
     blind: bool = False
     volume_index: str = ""
     weights: Frozen = EMPTY
+    pseudo_code: bool = False
 
     def is_on(self, process: str, gate: str) -> bool:
         """Say whether a gate is on in a process."""
@@ -96,6 +99,8 @@ class RuleSettings:
             yield f"volume index: {self.volume_index}"
         if self.weights:
             yield f"weights: {', '.join(f'{name}={weight}' for name, weight in self.weights.items())}"
+        if self.pseudo_code:
+            yield "spreading: pseudo code"
 
     def merged_gates(self, gates: Mapping[str, Mapping[str, bool]]) -> Frozen:
         """Return the gates with these set beside the others; those that are on again are as if never named."""
@@ -141,6 +146,9 @@ class RuleSettings:
         if enabled.name == "NodeVolumeLimits" and reached is not None:
             counted = all_volumes if reached > 1 else bound_volumes
             return attrs.evolve(enabled, plugin=attrs.evolve(enabled.plugin, counted=counted))
+        if enabled.name == "PodTopologySpread" and self.pseudo_code:
+            literal = PseudoCode(enabled.plugin.prepare_hard)
+            return attrs.evolve(enabled, plugin=attrs.evolve(enabled.plugin, prepare_hard=literal))
         return enabled
 
     def binder(self, options: PVControllerOptions) -> PVControllerOptions:
@@ -325,3 +333,14 @@ class SettableRules:
         if index not in SEARCHES:
             raise ValueError(f"no volume index {index!r}; there are: {', '.join(SEARCHES)}")
         return self._set(volume_index=index)
+
+    def with_pseudo_code(self) -> Self:
+        """Return these rules with S3's predicate as its pseudo code has it: matching − minimum < maxSkew for any pod.
+
+        For a pod that matches its own selector this is the skew after placement; for another it is stricter by one.
+
+        >>> import kvolsched
+        >>> kvolsched.design().with_pseudo_code().name
+        'design (spreading: pseudo code)'
+        """
+        return self._set(pseudo_code=True)

@@ -14,6 +14,8 @@ PUBLIC = sorted({"kvolsched", "kvolsched.make", "kvolsched.writes",
                  *(each.__name__ if inspect.ismodule(each) else each.__module__ for each in EXPORTED),
                  *(getattr(each, "__module__", "kvolsched.alternatives") for name in kvolsched.alternatives.__all__
                    for each in [getattr(kvolsched.alternatives, name)]),
+                 *(getattr(kvolsched.experiments, name).__module__ for name in kvolsched.experiments.__all__),
+                 *(cls.__module__ for cls in kvolsched.Revision.__mro__ if cls.__module__.startswith("kvolsched")),
                  *(cls.__module__ for cls in Cluster.__mro__ if cls.__module__.startswith("kvolsched"))})  # fmt: skip
 ACTS = sorted(name for owner in (kvolsched.cluster_acts.ClusterActs, kvolsched.cluster_faults.ClusterFaults)
               for name in vars(owner) if not name.startswith("_"))  # fmt: skip

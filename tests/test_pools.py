@@ -48,6 +48,27 @@ def test_a_pool_that_was_extended_is_published_at_the_next_poll_and_the_pod_runs
 
 
 @pytest.mark.parametrize("revision", ["upstream", "design"])
+@pytest.mark.checklist("268")
+def test_a_retried_creation_succeeds_when_its_pool_is_extended(revision):
+    """Nothing is tracked: creation fails and is retried; room elsewhere helps nobody, room in the pool itself does."""
+    pools = {"a": "10Gi", "b": "10Gi"}
+    made = cluster(*NODES, storage_class(), claim("data", "50Gi"), pod("app", "data"), revision=revision,
+                   **{DRIVER: {"pools": pools, "on_failure": "retry"}})
+    made.run(seconds=60)
+    (row,) = {row.node for row in made.passes("app") if row.node}
+    own = row[0]
+    other, = {*pools} - {own}
+    assert "code = ResourceExhausted" in events(made, "data", "ProvisioningFailed")[0]
+    made.set_pool(DRIVER, other, capacity="1Ti")
+    made.run(seconds=900)
+    assert ("Pending", {row}) == (made["pvc/data"].status.phase, {each.node for each in made.passes("app") if each.node})
+    made.set_pool(DRIVER, own, capacity="100Gi")
+    made.run("pod/app Running", seconds=900)
+    assert [row] == where(made, "app")
+    assert (50 * 2**30, 2**40) == (made.pools()[own].free, made.pools()[other].free)
+
+
+@pytest.mark.parametrize("revision", ["upstream", "design"])
 @pytest.mark.checklist("180")
 def test_room_that_others_took_makes_an_approved_creation_fail(revision):
     """The pool shrinks behind Kubernetes' back: the old news approves the node, creation fails, what was made stays."""

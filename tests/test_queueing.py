@@ -227,5 +227,30 @@ def test_the_probe_of_the_feature(revision):
     before = len(c.requests())
     c.run(seconds=600)
     assert before == len(c.requests())
-    assert {"user": 2} == {by: count for by, count in c.requests().count("by").items() if by == "user"}
+    assert [("POST", 201), ("PATCH", 200)] == [(row.verb, row.code) for row in c.requests(by="user")]
+    others = {row.by for row in c.requests() if row.by != "user"}
+    assert others <= {"kube-scheduler"}  # it writes the pod's condition SchedulingGated, update or no update
     assert {ZONE: "a"} == dict(c["pod/probe"].spec.node_selector)
+
+
+@both
+@pytest.mark.checklist("271", "252")
+def test_what_informs_a_rollback_and_what_it_touches(revision):
+    """Crashes of the API server count as requests without an answer; neither they nor a rollback touch pods that run."""
+    c = cluster(*NODES, *work(0, gates=[GATE]), pod("web"), revision=revision)
+    c.run()
+    before = where(c, "web")
+    assert before != [""]
+    assert 0 == len(c.requests(code=0))
+    narrower = {"spec": {"nodeSelector": {ZONE: "a"}}}
+    for crashed in (1, 2):
+        c.outage("kube-apiserver", 10)
+        assert "connection refused" in refusal(c.patch, "pod/work-0", narrower)
+        assert crashed == len(c.requests(code=0, verb="PATCH"))
+        c.run(seconds=20)
+    c.upgrade({"PodSchedulingReadiness": False}, component="kube-apiserver")
+    assert "pod updates may not change fields" in refusal(c.patch, "pod/work-0", narrower)
+    c.run(seconds=60)
+    assert (before, "Running") == (where(c, "web"), c["pod/web"].status.phase)
+    c.upgrade({"PodSchedulingReadiness": True}, component="kube-apiserver")
+    assert "" == refusal(c.patch, "pod/work-0", narrower)

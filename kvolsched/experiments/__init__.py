@@ -12,11 +12,13 @@ from .pod_affinity import (
     affinity_as_spreading,
     anti_affinity,
 )
+from .spreading_cost import SpreadingCost, SpreadingCosts, spreading_cost
 from .storage_capacity import CapacityRun, CapacityRuns, NodeCount, capacity, compare_capacity
 from .visits_by_index import VisitCount, VisitCounts, volume_visits
 
 __all__ = [
     "AffinityRow", "AffinityTable", "AntiAffinityRun", "AntiAffinityRuns", "CapacityRun", "CapacityRuns",
-    "GateOutcomes", "GateRow", "GateTable", "NodeCount", "VisitCount", "VisitCounts", "affinity_as_spreading",
-    "anti_affinity", "capacity", "compare_capacity", "gates", "volume_visits",
+    "GateOutcomes", "GateRow", "GateTable", "NodeCount", "SpreadingCost", "SpreadingCosts", "VisitCount", "VisitCounts",
+    "affinity_as_spreading", "anti_affinity", "capacity", "compare_capacity", "gates", "spreading_cost",
+    "volume_visits",
 ]  # fmt: skip

@@ -112,7 +112,8 @@ def test_gates_of_pods_enabled_disabled_and_enabled_again(revision):
 @pytest.mark.checklist("194")
 def test_api_servers_of_two_releases_and_spreading():
     """While one of two API servers is older, some pods keep their constraint and some lose it; afterwards all keep it."""
-    c = cluster(node("a1", "a"), node("b1", "b"), revision="upstream")
+    old = [pod(f"old-{n}", labels=FOO, running_on="a1") for n in range(12)]
+    c = cluster(node("a1", "a"), node("b1", "b"), *old, revision="upstream")
     c.api_servers({"EvenPodsSpread": False}, "upstream", share=0.5)
     for number in range(10):
         c.apply(pod(f"app-{number}", labels=FOO, topologySpreadConstraints=[spread(**FOO)]))
@@ -122,7 +123,10 @@ def test_api_servers_of_two_releases_and_spreading():
     c.apply(pod("late", labels=FOO, topologySpreadConstraints=[spread(**FOO)]))
     assert 1 == len(c["pod/late"].spec.topology_spread_constraints)
     c.run(seconds=60)
-    assert len(fits(c, "late")) >= 1
+    assert ["b1"] == fits(c, "late")
+    for number in range(10):
+        fit = fits(c, f"app-{number}")
+        assert (["b1"] if kept[number] else ["a1", "b1"]) == fit
 
 
 @pytest.mark.checklist("252", "253")

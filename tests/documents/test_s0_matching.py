@@ -249,6 +249,8 @@ def test_one_order_of_plugins_decides_which_reason_is_told(revision):
     wanted = pod("app", "data", nodeSelector={"keep": "in"}, affinity=apart(HOST, app="x"))
     runs = [judged(*made, LATE, claim(), wanted, revision=revision, seed=seed) for seed in range(4)]
     assert 1 == len({message(c, "app") for c in runs})
+    first = {"design": "NodeAffinity", "upstream": "TaintToleration"}[revision]  # as docs/documents.md lists them
+    assert {first} == {c.fits("app").rejected["n1"][0] for c in runs}
     assert 1 == len({tuple(c.fits("app").rejected["n1"]) for c in runs})
     assert [[""]] * 4 == [where(c, "app") for c in runs]
 

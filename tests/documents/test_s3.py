@@ -6,7 +6,22 @@ import pytest
 from documents.clusters import cluster, fits, message, refusal, scores, where, zones
 from hypothesis import given
 from hypothesis import strategies as st
-from manifests import HOST, RACK, ZONE, apart, claim, node, pod, required, spread, storage_class, together
+from manifests import (
+    HOST,
+    RACK,
+    ZONE,
+    apart,
+    claim,
+    csi_driver,
+    deployment,
+    node,
+    pod,
+    pool,
+    required,
+    spread,
+    storage_class,
+    together,
+)
 
 from kvolsched.api.text import manifest
 
@@ -172,7 +187,7 @@ def test_a_soft_constraint_ranks_and_several_add_up():
 @both
 @pytest.mark.checklist("209", "219")
 def test_later_imbalance_stays(revision):
-    """Pods that go, a taint, a lost node: nobody moves, not even when a pod's turn would now go elsewhere."""
+    """Pods that go, a taint: nobody moves, not even when a pod's turn would now go elsewhere."""
     c = zonal(0, 0, 0, revision=revision)
     for n in range(6):
         asked(c, spread(**FOO), name=f"app-{n}")
@@ -184,6 +199,55 @@ def test_later_imbalance_stays(revision):
     rest = [name for n in range(6) if (name := f"app-{n}") not in gone]
     assert ["b", "b", "c", "c"] == sorted(zones(c, *rest))
     assert ["a1"] == asked(c, spread(**FOO), name="next")
+
+
+@both
+@pytest.mark.checklist("209")
+@pytest.mark.parametrize("effect", ["taint", "lost"])
+def test_nobody_is_moved_when_a_zone_is_emptied(revision, effect):
+    """A zone is lost, or its pods are evicted by a taint: the other pods stay; what comes back is not rebalanced."""
+    template = {"topologySpreadConstraints": [spread(ZONE, 2, **FOO)]}
+    made = deployment("foo", 6, **template)
+    c = cluster(*(node(f"{zone}1", zone) for zone in "abc"), made, revision=revision)
+    c.run(seconds=60)
+
+    def held():
+        """Where pods are that are not being deleted, and who they are."""
+        alive = [each for each in c.objects("pods") if each.metadata.deletion_timestamp is None]
+        return {each.metadata.name: each.spec.node_name for each in alive}
+
+    before = held()
+    assert [2, 2, 2] == [[*before.values()].count(f"{zone}1") for zone in "abc"]
+    if effect == "lost":
+        c.stop_nodes(f"{ZONE}=c")
+    else:
+        c.taint("c1", "closed=x:NoExecute")
+    c.run(seconds=900)
+    kept = {name: on for name, on in held().items() if name in before}
+    assert {name: on for name, on in before.items() if on != "c1"} == kept
+    assert 2 == [*held().values()].count("")  # a hard constraint counts the emptied zone as 0: 3/2/0 is too skewed
+    if effect == "lost":
+        c.start_nodes("c1")
+    else:
+        c.untaint("c1", "closed")
+    c.run(seconds=900)
+    assert kept.items() <= held().items()
+
+
+@both
+@pytest.mark.checklist("219")
+def test_scaling_down_is_not_even(revision):
+    """Four replicas, two in each zone; scaled down to two, some runs keep both in one zone, and nobody moves them."""
+    ends = set()
+    for seed in range(8):
+        made = deployment("foo", 4, topologySpreadConstraints=[spread(**FOO)])
+        c = cluster(*(node(f"{zone}{n}", zone) for zone in "ab" for n in (1, 2)), made, revision=revision, seed=seed)
+        c.run(seconds=60)
+        assert ["a", "a", "b", "b"] == sorted(each.spec.node_name[0] for each in c.objects("pods"))
+        c.scale("deploy/foo", 2)
+        c.run(seconds=600)
+        ends.add("".join(sorted(each.spec.node_name[0] for each in c.objects("pods"))))
+    assert {"ab"} < ends
 
 
 @both
@@ -362,3 +426,16 @@ def test_a_zone_without_capacity_is_an_infeasible_zone():
     assert ("0/3 nodes are available: 1 node(s) did not have enough free storage, "
             "2 node(s) didn't match pod topology spread constraints.") in message(hard, "app")
     assert zones(soft, "app")[0] in {"a", "b"}
+
+
+@pytest.mark.checklist("257")
+@pytest.mark.parametrize(("size", "hard", "soft"), [("1Ti", ["c1"], ["a1", "b1", "c1"]), ("10Gi", [], ["a1", "b1"])])
+def test_a_pool_without_room_is_an_infeasible_zone(size, hard, soft):
+    """The same by S2's own pools: with room in the third zone hard goes there alone; without it 3/3/0 is infeasible."""
+    pools = [pool(zone, room, topology={ZONE: [zone]}) for zone, room in zip("abc", ("1Ti", "1Ti", size), strict=True)]
+    for is_soft, fit in ((False, hard), (True, soft)):
+        c = zonal(3, 3, 0)
+        c.apply(storage_class(), claim("data", "50Gi"), csi_driver(told={"late": pools}),
+                pod("app", "data", labels=FOO, topologySpreadConstraints=[spread(soft=is_soft, **FOO)]))
+        c.step("scheduling pass")
+        assert fit == fits(c, "app")

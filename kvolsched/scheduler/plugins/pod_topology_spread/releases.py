@@ -19,7 +19,7 @@ from kvolsched.scheduler.framework.extension_points import ColumnContext
 from kvolsched.scheduler.framework.verdict import Code, Reason
 
 from .column import domain_rows, matches_by_row, rows_with
-from .constraint import SpreadConstraint, prepare_constraint
+from .constraint import Preparation, SpreadConstraint, prepare_constraint
 from .rule import PodTopologySpread
 
 NOT_RANKED = 2**31
@@ -55,10 +55,20 @@ def prepare_soft_as_1_16(stated: TopologySpreadConstraint, namespace: str, label
     return attrs.evolve(constraint, matcher=None if every is None else attrs.evolve(every, namespaces=None))
 
 
-def prepare_literally(stated: TopologySpreadConstraint, namespace: str, labels: Frozen,
-                      selectors: Selectors) -> SpreadConstraint:
-    """Follow S3's pseudo code, matching − minimum < maxSkew: selfMatch is 1 whether or not the pod matches."""
-    return attrs.evolve(prepare_as_1_18(stated, namespace, labels, selectors), self_match=1)
+@attrs.frozen
+class PseudoCode:
+    """S3's pseudo code: matching − minimum < maxSkew for every pod, as if each matched its own selector.
+
+    Args:
+        prepare: how the constraint is read otherwise.
+    """
+
+    prepare: Preparation
+
+    def __call__(self, stated: TopologySpreadConstraint, namespace: str, labels: Frozen,
+                 selectors: Selectors = ()) -> SpreadConstraint:
+        """Prepare a constraint, and count the pod itself whether or not it matches."""
+        return attrs.evolve(self.prepare(stated, namespace, labels, selectors), self_match=1)
 
 
 @attrs.frozen
@@ -131,7 +141,7 @@ EVEN_PODS_SPREAD = PodTopologySpread(
     prepare_hard=prepare_as_1_18, prepare_soft=prepare_as_1_18,
     spread_score=SkewScore(), defaults=(), document_name="EvenPodsSpread",
 )
-EVEN_PODS_SPREAD_LITERALLY = attrs.evolve(EVEN_PODS_SPREAD, prepare_hard=prepare_literally)
+EVEN_PODS_SPREAD_LITERALLY = attrs.evolve(EVEN_PODS_SPREAD, prepare_hard=PseudoCode(prepare_as_1_18))
 EVEN_PODS_SPREAD_1_16 = attrs.evolve(EVEN_PODS_SPREAD, prepare_hard=prepare_as_1_16, prepare_soft=prepare_soft_as_1_16,
                                      spread_score=ShareScore(10))
 EVEN_PODS_SPREAD_1_18 = attrs.evolve(EVEN_PODS_SPREAD, spread_score=ShareScore(100, not_ranked_points=100))
