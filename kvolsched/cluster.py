@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from .fix import Fixes
     from .kubectl import Description, Listing, Listings
     from .may import PatchAnswers
+    from .mounts import MountTable
     from .pools import PoolTable
     from .requests import ApiRequests
     from .views.drawing.figure import ChartFigure, Figure
@@ -177,6 +178,26 @@ class Cluster(ClusterRules):
         from .pools import pools
 
         return pools(self, driver)
+
+    def mounts(self, pod: str = "") -> MountTable:
+        """List what kubelets tell CSI drivers when they mount inline volumes: the entries of publish_context (S2).
+
+        Args:
+            pod: a pod on a node; by default all.
+
+        Raises:
+            KeyError: there is no such pod.
+
+        >>> from kvolsched.make import csi_driver, inline, node
+        >>> driver = csi_driver(tracks=False, podInfoOnMount=True)
+        >>> c = Cluster.from_manifests([node("a1"), driver, inline("app", "8Gi")], revision="design")
+        >>> _ = c.run(seconds=60)
+        >>> c.mounts("app")[0].context["csi.storage.k8s.io/size"]
+        '8Gi'
+        """
+        from .mounts import mounts
+
+        return mounts(self, pod)
 
     # -- every order ------------------------------------------------------------------------------------------
 

@@ -21,17 +21,18 @@ class ClusterActs(ClusterCore):
 
     # -- any object --------------------------------------------------------------------------------------------
 
-    def patch(self, reference: str, change: Any, kind: str = "merge") -> CommandResult:
+    def patch(self, reference: str, change: Any, kind: str = "merge", subresource: str = "") -> CommandResult:
         """Patch one object, as `kubectl patch` does.
 
         Args:
             reference: the object, such as `pod/web-0` or `deployment/shop/web`.
             change: a mapping or its YAML; for a JSON patch a list of operations.
             kind: "merge" (RFC 7386), "strategic" (lists merge by their keys, with directives) or "json" (RFC 6902).
+            subresource: "status" to patch the status, and nothing else; by default the status stays.
 
         Raises:
             KeyError: the reference names no object.
-            ValueError: there is no such kind of patch.
+            ValueError: there is no such kind of patch, or no such subresource.
             ApplyRefused: the API server refuses.
 
         >>> from kvolsched import scenario
@@ -40,9 +41,12 @@ class ClusterActs(ClusterCore):
         node/node-a patched
         >>> c.patch("node/node-a", [{"op": "remove", "path": "/metadata/labels/disk"}], kind="json")
         node/node-a patched
+        >>> c.patch("node/node-a", {"status": {"allocatable": {"cpu": "2"}}}, subresource="status")
+        node/node-a patched
         """
         data = manifest.read_plain(change, "patch")[0] if isinstance(change, str) else change
-        changed = self._patched(reference, data, f"user patches {reference}", kind=kind)
+        words = f"user patches {f'the {subresource} of ' if subresource else ''}{reference}"
+        changed = self._patched(reference, data, words, kind, subresource)
         return self._line(reference, "patched" if changed else "patched (no change)")
 
     def label(
@@ -279,9 +283,9 @@ class ClusterActs(ClusterCore):
 
     # -- the write ---------------------------------------------------------------------------------------------
 
-    def _patched(self, reference: str, data: Any, words: str, kind: str = "merge") -> bool:
+    def _patched(self, reference: str, data: Any, words: str, kind: str = "merge", subresource: str = "") -> bool:
         """Send a patch as the user, and say whether it changed anything."""
-        return self._send(Write("patch", key_of(self[reference]), ManifestPatch(data, kind), words=words))
+        return self._send(Write("patch", key_of(self[reference]), ManifestPatch(data, kind, subresource), words=words))
 
     def _send(self, write: Write) -> bool:
         """Send one write as the user, and say whether it changed anything."""

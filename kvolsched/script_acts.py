@@ -2,7 +2,7 @@
 
 | word | value |
 |---|---|
-| `patch` | `{pv/disk: {spec: {claimRef: null}}}`; with `kind: strategic` or `kind: json` beside the reference |
+| `patch` | `{pv/disk: {spec: {claimRef: null}}}`; with `kind: json`, `subresource: status` beside it |
 | `label`, `annotate` | `{node/a: {disk: ssd, rack: null}}`, `{node/a: disk=ssd}`; with `overwrite: true` |
 | `taint`, `untaint` | `{node-a: dedicated=db:NoSchedule}`, or a list of taints, or `{node: node-a, taint: ...}` |
 | `cordon`, `uncordon` | `node-a` |
@@ -34,10 +34,10 @@ def _listed(value: Any) -> list[Any]:
 
 
 def _patch(cluster: Cluster, value: Mapping[str, Any]) -> None:
-    kind = value.get("kind", "merge")
+    how = {word: value[word] for word in ("kind", "subresource") if word in value}
     for reference, change in value.items():
-        if reference != "kind":
-            cluster.patch(reference, change, kind)
+        if reference not in how:
+            cluster.patch(reference, change, **how)
 
 
 def _label(cluster: Cluster, value: Mapping[str, Any]) -> None:

@@ -31,7 +31,7 @@ OWN = {"writes", "custom_controller"}
 ENGINE = GROUND | {"admission", "scheduler", "controllers", "autoscaler", "drivers", "rule_settings", "revision"}
 CORE = ENGINE | OWN | {"component_names", "results", "user_commands", "driver_dials", "node_faults", "cluster_core"}
 CORE |= {"cluster_acts", "cluster_faults", "pools", "upgrades", "cluster_rules"}
-FACE = CORE | {"explain", "visits", "requests", "kubectl", "explore", "why", "fix", "may", "views", "cluster"}
+FACE = CORE | {"explain", "visits", "requests", "mounts", "kubectl", "explore", "why", "fix", "may", "views", "cluster"}
 MAY_IMPORT = {  # room -> the other rooms it may import
     "api": set(),
     "volumes": API,
@@ -62,6 +62,7 @@ MAY_IMPORT = {  # room -> the other rooms it may import
     "cluster_rules": CORE - {"cluster_rules"},
     "explain": CORE,
     "requests": CORE,
+    "mounts": CORE,
     "visits": CORE,
     "kubectl": CORE,
     "explore": CORE,

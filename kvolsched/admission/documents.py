@@ -73,7 +73,7 @@ def drop_disabled_fields(gates: Iterable[str]) -> tuple[AdmissionPlugin, ...]:
         return _without_disabled_fields(new, off)
 
     pods = AdmissionPlugin("DisabledFields", "Pod", ("create",), disabled_fields)
-    drivers = AdmissionPlugin("DisabledFields", "CSIDriver", CREATE_AND_UPDATE, _without_capacity)
+    drivers = AdmissionPlugin("DisabledFields", "CSIDriver", (*CREATE_AND_UPDATE, "patch"), _without_capacity)
     return (*((pods,) if off else ()), *((drivers,) if "CSIStorageCapacity" in off else ()))
 
 

@@ -60,9 +60,11 @@ class Admission:
         return found
 
     def __call__(self, verb: str, old: Any, new: Any, stored: StoredObjects) -> Any:
-        """Return the object to store, or a `Denial`; of other verbs than create and update only webhooks are asked."""
+        """Return the object to store, or a `Denial`; a patch is of a status, a delete asks only webhooks."""
         if verb == "delete":
             return self._call_webhooks(verb, old, new, stored)
+        if verb == "patch":
+            return self._admit_status(old, new, stored)
         if verb not in ("create", "update") or new.kind not in KINDS_BY_NAME:
             return new
         if verb == "create" and new.kind in _CREATED_WITHOUT_STATUS and new.status != (empty := type(new.status)()):
@@ -84,6 +86,14 @@ class Admission:
         if not self.webhooks or isinstance(new, Denial):
             return new
         return call_validating(self.webhooks, verb, old, new, _notes(stored))
+
+    def _admit_status(self, old: Any, new: Any, stored: StoredObjects) -> Any:
+        """Return the object with the status to store, or a `Denial`: no status may have faults that users can write."""
+        new = self._call_plugins("patch", old, new, stored, refuses=False)
+        if isinstance(new, Denial):
+            return new
+        faults = validation.validate_status(new)
+        return deny_invalid(new, faults) if faults else new
 
     def waiting_time(self, write: Write, stored: StoredObjects) -> float:
         """Return how many seconds a write waits for the answers of slow webhooks."""

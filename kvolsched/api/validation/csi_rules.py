@@ -104,7 +104,7 @@ def validate_csi_driver(driver: CSIDriver) -> FieldErrors:
         yield from validate_supported("spec.fsGroupPolicy", rest["fsGroupPolicy"], policies)
     for mode in spec.volume_lifecycle_modes:
         yield from validate_supported("spec.volumeLifecycleModes", mode, ("Persistent", "Ephemeral"))
-    yield from _validate_driver_storage(driver)
+    yield from validate_csi_driver_status(driver)
     audiences: set[str] = set()
     for index, request in enumerate(rest.get("tokenRequests", ())):
         path, audience = f"spec.tokenRequests[{index}]", request.get("audience", "")
@@ -115,7 +115,7 @@ def validate_csi_driver(driver: CSIDriver) -> FieldErrors:
             yield FieldError(f"{path}.expirationSeconds", "Invalid", seconds, detail)
 
 
-def _validate_driver_storage(driver: CSIDriver) -> FieldErrors:
+def validate_csi_driver_status(driver: CSIDriver) -> FieldErrors:
     """Validate the storage that a driver reports (S2): each class once, by its name or a special one."""
     class_names: set[str] = set()
     for index, storage in enumerate(driver.status.storage):

@@ -12,6 +12,7 @@ from typing import Any
 from ..kinds.workload import Namespace
 from .csi_rules import (
     validate_csi_driver,
+    validate_csi_driver_status,
     validate_csi_node,
     validate_csi_storage_capacity,
     validate_volume_attachment,
@@ -33,6 +34,11 @@ def validate(obj: Any) -> list[FieldError]:
         return []
     early_errors = list(_EARLY_RULES[kind](obj)) if kind in _EARLY_RULES else []
     return early_errors or [*validate_metadata(obj), *rules(obj)]
+
+
+def validate_status(obj: Any) -> list[FieldError]:
+    """Return the errors of a status that is written alone; only that of a CSIDriver is judged (S2)."""
+    return list(validate_csi_driver_status(obj)) if obj.kind == "CSIDriver" else []
 
 
 def _validate_namespace(namespace: Namespace) -> FieldErrors:

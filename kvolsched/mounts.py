@@ -1,0 +1,74 @@
+"""What kubelets tell CSI drivers when they mount inline volumes: the publish_context of NodePublishVolume.
+
+A driver is told about the pod, and the size of the volume, if and only if its CSIDriver has podInfoOnMount.
+Source: S2, Size of ephemeral inline volumes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+import attrs
+
+from .api.kinds.pod import Pod
+from .cluster_core import ClusterCore
+from .user_commands import reference_to
+from .volumes import publish_context
+from .world.log import Key
+
+HEAD = ("POD", "VOLUME", "DRIVER", "NODE", "ENTRY", "VALUE")
+
+
+@attrs.frozen
+class Mount:
+    """An inline volume of a pod on a node, and the entries of publish_context that its driver is handed."""
+
+    pod: str
+    volume: str
+    driver: str
+    node: str
+    context: Mapping[str, str]
+
+
+@attrs.frozen(repr=False)
+class MountTable:
+    """The inline volumes of pods as rows; printed as a table with a line for each entry of their contexts."""
+
+    rows: tuple[Mount, ...]
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __iter__(self) -> Iterator[Mount]:
+        return iter(self.rows)
+
+    def __getitem__(self, number: int) -> Mount:
+        return self.rows[number]
+
+    def __repr__(self) -> str:
+        if not self.rows:
+            return "no pod with an inline volume is on a node"
+        lines = [HEAD]
+        for row in self.rows:
+            first = (row.pod, row.volume, row.driver, row.node)
+            for entry, value in sorted(row.context.items()) or [("<none>", "")]:
+                lines.append((*first, entry, f'"{value}"' if row.context else ""))
+                first = ("", "", "", "")
+        widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+        return "\n".join("   ".join(map(str.ljust, line, widths)).rstrip() for line in lines)
+
+
+def mounts(cluster: ClusterCore, pod: str = "") -> MountTable:
+    """Return what drivers are told about the inline volumes of a pod on a node, by default of all, as of now."""
+    pods = [cluster[reference_to("pod", pod)]] if pod else cluster.objects("pods")
+    return MountTable(tuple(row for each in pods for row in _rows(cluster, each)))
+
+
+def _rows(cluster: ClusterCore, pod: Pod) -> Iterator[Mount]:
+    if not pod.spec.node_name:
+        return
+    for volume in pod.spec.volumes:
+        if volume.csi is not None:
+            driver = cluster.world.log.objects.get(Key("CSIDriver", "", volume.csi.driver))
+            context = publish_context(pod, volume.csi, driver)
+            yield Mount(pod.metadata.name, volume.name, volume.csi.driver, pod.spec.node_name, context)
