@@ -45,6 +45,23 @@ def test_a_patch_is_one_step_with_a_sentence_that_back_undoes(cluster):
     assert before == cluster.digest()
 
 
+def test_a_patch_of_the_status_changes_nothing_else(cluster):
+    """Of one patch the subresource takes the status, the object itself the rest; requests and sentence name it."""
+    change = {"metadata": {"labels": {"disk": "ssd"}}, "status": {"allocatable": {"cpu": "123"}}}
+    cluster.patch("node/node-a", change, subresource="status")
+    node = cluster["node/node-a"]
+    assert ("123", None) == (node.status.allocatable["cpu"], node.metadata.labels.get("disk"))
+    assert "User patches the status of node/node-a." == cluster.last_step.words
+    assert "status" == cluster.requests()[-1].subresource
+    cluster.patch("node/node-a", {**change, "status": {"allocatable": {"cpu": "7"}}})
+    node = cluster["node/node-a"]
+    assert ("123", "ssd") == (node.status.allocatable["cpu"], node.metadata.labels.get("disk"))
+    with pytest.raises(ValueError, match="no subresource 'scale' can be patched; there is: status"):
+        cluster.patch("node/node-a", change, subresource="scale")
+    with pytest.raises(ApplyRefused, match="could not find the requested resource"):
+        cluster.patch(f"storageclass/{cluster.objects('storageclasses')[0].metadata.name}", {}, subresource="status")
+
+
 def test_a_patch_that_changes_nothing_says_so(cluster):
     """A patch with the present values prints kubectl's `no change`."""
     zone = cluster["node/node-a"].metadata.labels["topology.kubernetes.io/zone"]

@@ -63,7 +63,7 @@ def test_without_tracking_the_pod_stays_on_its_node_and_is_retried(revision):
     assert ["n0"] == where(made, "app")
     assert "ContainerCreating" in repr(made.get("pods"))
     assert [FULL.format("n0", "50Gi")] == events(made, "app", "FailedMount")
-    tries = [turn.time for turn in made.world.turns if "MountVolume.SetUp failed" in turn.words]
+    tries = [row.time for row in made.story("pod/app") if "MountVolume.SetUp failed" in row.words]
     assert [0.0, 0.5, 1.5, 3.5, 7.5, 15.5, 31.5, 63.5] == tries[:8]
 
 

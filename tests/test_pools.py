@@ -154,7 +154,7 @@ def test_pools_may_have_names():
 
 def writes_at(made):
     """The seconds at which capacities were published."""
-    return [turn.time for turn in made.world.turns if " publishes " in turn.words and turn.outcomes]
+    return [row.time for row in made.requests(by=DRIVER) if row.resource.startswith(("csidrivers", "csistoragecap"))]
 
 
 @pytest.mark.parametrize("revision", ["upstream", "design"])

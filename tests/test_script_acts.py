@@ -38,12 +38,14 @@ def test_objects_are_patched_labelled_and_annotated():
     """Merge, strategic and JSON patches, labels with overwrite, annotations."""
     c = play(
         "patch: {node/a: {metadata: {labels: {disk: ssd}}}}",
+        "patch: {subresource: status, node/a: {status: {allocatable: {cpu: '9'}}}}",
         "patch: {kind: json, node/a: [{op: add, path: /metadata/labels/rack, value: r1}]}",
         "patch: {kind: strategic, deployment/web: {spec: {template: {spec: {containers: [{name: app, image: b}]}}}}}",
         "label: {node/a: {zone: c}, overwrite: true}",
         "annotate: {node/b: note=1}",
     )
     assert {"zone": "c", "disk": "ssd", "rack": "r1"} == labels(c, "a")
+    assert "9" == c["node/a"].status.allocatable["cpu"]
     assert "b" == c["deployment/web"].spec.template.spec.containers[0].image
     assert "1" == c["node/b"].metadata.annotations["note"]
 

@@ -2,23 +2,19 @@
 
 import pytest
 from controllers.test_pools import BASE, EBS, MIRROR, claim, later, objects, on, said
-from manifests import ZONE, pod
+from manifests import pod
 
-from kvolsched.api.kinds.csi import CSIStoragePool
-from kvolsched.api.kinds.meta import Frozen, evolve_parts
-from kvolsched.cluster import Cluster
-from kvolsched.controllers.provisioner.driver_status import PoolPatch
-from kvolsched.world.apiserver import RefusedWrite, Write
-from kvolsched.world.log import Key
+from kvolsched import ApplyRefused, Cluster
 
 PREFIX = "topology.kubernetes.io"
 TRACKED = BASE.replace("storageCapacity: true", "capacityTracking: true")
+NODE_C = BASE.split("---")[1].replace("node-b", "node-c").replace("zone-b", "zone-c")
 ZONES = {"zone-a": "100Gi", "zone-b": "59Gi"}
 
 
-def cluster(*sources, base=TRACKED, pools=ZONES, **publishing):
+def cluster(*sources, base=TRACKED, pools=ZONES, start_delay=0.0, **publishing):
     """A cluster under `design` whose driver has these pools and publishes so, run until all is quiet."""
-    dials = {EBS: {"pools": pools, "publishing": publishing}}
+    dials = {EBS: {"pools": pools, "publishing": publishing}, "kubelet": {"start_delay": start_delay}}
     made = Cluster.from_manifests([base, *sources], revision="design", components=dials)
     made.run()
     return made
@@ -26,7 +22,23 @@ def cluster(*sources, base=TRACKED, pools=ZONES, **publishing):
 
 def driver(made):
     """The driver's object."""
-    return next(iter(objects(made, "CSIDriver")), None)
+    return next(iter(objects(made, "csidrivers")), None)
+
+
+def say(made, of, name, capacity, version=""):
+    """Patch one pool of the driver's status by its keys, as the user; with a version all pools are sent back."""
+    pools = [{"name": name, "capacity": capacity}]
+    change = {"status": {"storage": [{"storageClassName": of, "pools": pools}]}}
+    if version:
+        return made.patch(f"csidriver/{EBS}", {"metadata": {"resourceVersion": version}, **change}, subresource="status")
+    return made.patch(f"csidriver/{EBS}", change, "strategic", "status")
+
+
+def wait_for(made, seconds):
+    """Let simulated time pass: a pod takes so long to start."""
+    made.apply(pod("slow"))
+    made.run("pod/slow Running")
+    assert seconds == made.now
 
 
 def told(made):
@@ -91,19 +103,21 @@ def test_what_is_told_follows_volumes_nodes_and_the_clock():
     made.delete("node/node-b")
     made.run()
     assert {("ebs", "zone=zone-a"): "40Gi"} == told(made)
-    nonsense = PoolPatch("ebs", "zone=zone-a", CSIStoragePool(name="zone=zone-a", capacity="900Gi"))
-    made.world.perform("user", [Write("patch", Key("CSIDriver", "", EBS), nonsense)])
-    later(made, claim("late", size="30Gi"), pod("more", "late", nodeSelector={ZONE: "zone-b"}))
-    made.world.log.write(*_later(made, 61.0))
+    made.apply(NODE_C)
     made.run()
+    assert {("ebs", "zone=zone-a"): "40Gi", ("ebs", "zone=zone-c"): "0"} == told(made)
+    made.delete("node/node-c")
+    made.run()
+    say(made, "ebs", "zone=zone-a", "900Gi")
+    assert {("ebs", "zone=zone-a"): "900Gi"} == told(made)
+    made.run(seconds=100)
+    assert made.now >= 60
     assert {("ebs", "zone=zone-a"): "40Gi"} == told(made)
-
-
-def _later(made, seconds):
-    """The clock, so many seconds later."""
-    from kvolsched.world.apiserver import CLOCK
-
-    return CLOCK, made.now + seconds
+    made.delete("pod/app")
+    made.run(seconds=10)
+    made.delete("pvc/data")
+    made.run(seconds=10)
+    assert {("ebs", "zone=zone-a"): "100Gi"} == told(made)
 
 
 @pytest.mark.checklist("165", "166")
@@ -131,25 +145,24 @@ def test_with_an_instance_a_node_the_object_grows_with_the_nodes():
 def test_two_writers_of_different_pools_never_conflict():
     """Each patches its own pool and the other's stays; two who put back the whole object do conflict."""
     made = cluster(form="node")
-    before, key = driver(made), Key("CSIDriver", "", EBS)
-    patches = [Write("patch", key, PoolPatch("<ephemeral>", n, CSIStoragePool(name=n, capacity=s)))
-               for n, s in (("node-a", "1Gi"), ("node-b", "2Gi"))]  # fmt: skip
-    outcomes = made.world.perform("user", patches)
-    assert not any(isinstance(each, RefusedWrite) for each in outcomes)
+    say(made, "<ephemeral>", "node-a", "1Gi")
+    say(made, "<ephemeral>", "node-b", "2Gi")
     assert {("<ephemeral>", "node-a"): "1Gi", ("<ephemeral>", "node-b"): "2Gi"} == told(made)
+    assert {200: 4} == made.requests(resource="csidrivers.storage.k8s.io").count(by="code")
 
-    version = driver(made).metadata.resource_version
-    whole = [Write("update", key, evolve_parts(before, metadata={"labels": Frozen(by=name)}), version)
-             for name in ("one", "other")]  # fmt: skip
-    assert "Conflict" in [getattr(each, "reason", "") for each in made.world.perform("user", whole)]
+    version = str(driver(made).metadata.resource_version)
+    say(made, "<ephemeral>", "node-a", "3Gi", version)
+    with pytest.raises(ApplyRefused, match="the object has been modified"):
+        say(made, "<ephemeral>", "node-b", "4Gi", version)
+    assert {("<ephemeral>", "node-a"): "3Gi"} == told(made)  # and who sends back the whole removes what it leaves out
 
 
 @pytest.mark.checklist("157")
 def test_what_was_told_becomes_obsolete_unless_it_is_told_again():
     """The provisioner says until when its answer holds; when it is gone, so is the room, for the scheduler."""
-    made = cluster(prefix=PREFIX, expires=90.0, interval=0.0)
+    made = cluster(prefix=PREFIX, expires=90.0, interval=0.0, start_delay=91.0)
     assert {"2026-01-01T00:01:30Z"} == {p.expiry_time for entry in driver(made).status.storage for p in entry.pools}
-    made.world.log.write(*_later(made, 91.0))
+    wait_for(made, 91.0)
     later(made, claim("data"), pod("app", "data"))
 
     assert "" == on(made, "app")
@@ -169,10 +182,10 @@ def test_with_the_driver_all_it_told_is_gone():
 
 def test_the_ledger_shows_what_is_told_beside_what_there_is():
     """The pools of the class, whether they reach, fit and still hold, and what the driver has in truth."""
-    made = cluster(prefix=PREFIX, expires=90.0, interval=0.0)
-    nonsense = PoolPatch("ebs", "zone=zone-a", CSIStoragePool(name="zone=zone-a", capacity="900Gi", node_list=("node-a",)))
-    made.world.perform("user", [Write("patch", Key("CSIDriver", "", EBS), nonsense)])
-    made.world.log.write(*_later(made, 91.0))
+    made = cluster(prefix=PREFIX, expires=90.0, interval=0.0, start_delay=91.0)
+    reached = {"name": "zone=zone-a", "capacity": "900Gi", "nodeList": ["node-a"], "nodeTopology": None, "expiryTime": None}
+    made.patch(f"csidriver/{EBS}", {"status": {"storage": [{"storageClassName": "ebs", "pools": [reached]}]}}, "strategic", "status")
+    wait_for(made, 91.0)
     made.apply([claim("data"), pod("app", "data")])
     said = repr(made.capacity("app"))
 

@@ -67,7 +67,7 @@ def later(made, *sources):
 
 def objects(made, kind):
     """All objects of a kind, by key."""
-    return [obj for key, obj in sorted(made.world.log.objects.items()) if key.kind == kind]
+    return made.objects(kind)
 
 
 def published(made):

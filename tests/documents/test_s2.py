@@ -1,14 +1,12 @@
 """Storage capacity (S2): what drivers tell in their status, how the scheduler looks it up, and what it cannot know."""
 
 import pytest
-from documents.clusters import QUIET, cluster, events, fits, message, refusal, where
+import yaml
+from documents.clusters import QUIET, cluster, events, fits, message, reach, refusal, where
 from manifests import HOST, RACK, ZONE, claim, node, node_selector, pod, storage_class, volume
 
 from kvolsched import ManifestError
-from kvolsched.api.text import manifest
 from kvolsched.revision import revision_named
-from kvolsched.volumes import publish_context
-from kvolsched.world.apiserver import RefusedWrite, Write, key_for
 
 DRIVER = "disks.example.com"
 NO_ROOM = "node(s) did not have enough free storage"
@@ -64,14 +62,6 @@ def first_fits(c, name="app"):
     return fits(back, name)
 
 
-def tell(c, **entries):
-    """Have a driver tell something else."""
-    key = key_for(f"csidriver/{DRIVER}")
-    new = manifest.from_plain(driver(**entries))
-    (outcome,) = c.world.perform("user", [Write("update_status", key, new)], "driver tells its room")
-    assert not isinstance(outcome, RefusedWrite), outcome
-
-
 # -- fields ------------------------------------------------------------------------------------------------------------
 
 
@@ -108,7 +98,33 @@ def test_what_may_stand_in_a_drivers_status():
         c.apply(driver(late=[{**pool("p"), "colour": "red"}]))
     whole = [pool("p", "1Gi", nodes=["a1"], expires="2030-01-01T00:00:00Z"), pool("q", topology={ZONE: ["a"]})]
     assert "" == said(ephemeral=[pool("p")], fallback=[pool("p")], late=whole)
-    assert whole == manifest.to_plain(c[f"csidriver/{DRIVER}"])["status"]["storage"][2]["pools"]
+    assert whole == yaml.safe_load(c.manifests(f"csidriver/{DRIVER}"))["status"]["storage"][2]["pools"]
+
+
+@pytest.mark.checklist("146", "186")
+def test_the_gate_is_switched_on_and_off_in_a_running_cluster():
+    """API server first, then scheduler: in between nothing is checked; off again, what is stored keeps nobody waiting."""
+    def tried(name):
+        c.apply(claim(name), pod(name, name))
+        c.run(f"pvc/{name} Bound", seconds=20)
+        return len(first_fits(c, name)), capacities(c)
+
+    def gates(server, scheduler):
+        return {"kube-apiserver": {"CSIStorageCapacity": server}, "kube-scheduler": {"CSIStorageCapacity": scheduler}}
+
+    told = driver(late=[pool("p", "1Gi")])
+    c = cluster(*NODES, storage_class(), revision=revision_named("design").with_gates(gates(False, False)), **QUIET)
+    c.apply(told)
+    assert (3, {}) == tried("before")
+    assert c[f"csidriver/{DRIVER}"].spec.capacity_tracking is None
+    c.upgrade(gates(True, False))
+    c.apply(told)
+    patch_pool(c, "p", "1Gi")
+    assert (3, {"p": "1Gi"}) == tried("skewed")
+    c.upgrade(gates(True, True))
+    assert (0, {"p": "1Gi"}) == tried("tracked")
+    c.upgrade(gates(True, False))
+    assert (3, {"p": "1Gi"}) == tried("after")
 
 
 # -- the lookup --------------------------------------------------------------------------------------------------------
@@ -153,6 +169,21 @@ def test_zero_one_and_several_suitable_nodes():
                        ([pool("p", "1Ti", topology={ZONE: ["a"]})], ["a1", "a2"]), ([pool("p", "1Ti")], ["a1", "a2", "b1"]),
                        ([pool("p", "1Ti", nodes=["b1"]), pool("q", "1Ti", topology={RACK: ["r2"]})], ["a2", "b1"])):
         assert fit == first_fits(asked(driver(late=pools)))
+
+
+@pytest.mark.checklist("155")
+def test_the_topology_of_a_pool_is_a_node_selector():
+    """All of its operators over labels of nodes; the expressions of a term are ANDed, the terms ORed."""
+    def terms(*terms):
+        return {"name": "p", "capacity": "1Ti", "nodeTopology": {"nodeSelectorTerms": [
+            {"matchExpressions": [{"key": key, "operator": how, **({"values": values} if values else {})}
+                                  for key, how, values in term]} for term in terms]}}
+
+    for topology, fit in ((terms([(ZONE, "NotIn", ["a"])]), "b1"), (terms([(RACK, "Exists", [])]), "a1 a2 b1"),
+                          (terms([(RACK, "DoesNotExist", [])]), ""),
+                          (terms([(ZONE, "In", ["a"]), (RACK, "NotIn", ["r1"])]), "a2"),
+                          (terms([(ZONE, "In", ["b"])], [(RACK, "In", ["r2"])]), "a2 b1")):
+        assert fit.split() == first_fits(asked(driver(late=[topology])))
 
 
 @pytest.mark.checklist("157", "186")
@@ -275,25 +306,61 @@ def test_redis_on_persistent_memory():
 # -- what it cannot know -----------------------------------------------------------------------------------------------
 
 
-@pytest.mark.checklist("144", "187")
-def test_a_failed_creation_without_room_retried_or_sent_elsewhere():
-    """Nobody tells the room: the chosen node's creation fails. Retried it is stuck; with the annotation off it moves."""
-    def run(on_failure, told):
-        fails = [{"times": None, "topology": "a"}]
-        c = cluster(node("a1", "a", cpu="8"), node("b1", "b", cpu="2"), storage_class(), *told, claim("data"),
-                    pod("app", "data", cpu="1"), pod("busy", running_on="b1", cpu="500m"),
-                    **{DRIVER: {"on_failure": on_failure, "fails": fails}}, **QUIET)
-        c.run("pod/app scheduled", seconds=1200)
-        return c
+def failing(on_failure):
+    """A driver of two zones whose room in a was taken by others since it was told; node a1 is preferred."""
+    dials = {"kind": "zonal", "pools": {"a": "100Gi", "b": "100Gi"}, "on_failure": on_failure,
+             "publishing": {"form": "central", "prefix": "topology.kubernetes.io", "interval": 3600.0}}
+    c = cluster(node("a1", "a", cpu="8"), node("b1", "b", cpu="2"), storage_class(), driver(late=[]), claim("data", "40Gi"),
+                **{DRIVER: dials})
+    c.run(seconds=5)
+    assert {"zone=a": "100Gi", "zone=b": "100Gi"} == capacities(c)
+    c.set_pool(DRIVER, "a", capacity="10Gi")
+    c.apply(pod("app", "data", cpu="1"))
+    return c
 
-    stuck = run("retry", [])
-    assert [""] == where(stuck, "app")
-    assert len(events(stuck, "data", "ProvisioningFailed")) >= 1
-    assert {"a1"} == {row.node for row in stuck.passes("app") if row.node}
-    approved = driver(late=[pool("a", "1Ti", nodes=["a1"]), pool("b", "1Ti", nodes=["b1"])])
-    moved = run("reschedule", [approved])
-    assert events(moved, "data", "ProvisioningFailed")
-    assert "a1" in {row.node for row in moved.passes("app")}
+
+def selected(c):
+    """The node for which the claim's volume is to be made."""
+    return c["pvc/data"].metadata.annotations.get("volume.alpha.kubernetes.io/selectedNode", "")
+
+
+@pytest.mark.checklist("187")
+def test_a_creation_that_fails_on_an_approved_node_is_sent_elsewhere():
+    """Both zones are told to have room; a's creation fails, its node is taken off the claim, a is told anew, b serves."""
+    c = failing("reschedule")
+    c.run(lambda it: bool(selected(it)))
+    assert (["a1", "b1"], "a1") == (first_fits(c), selected(c))
+    c.run(lambda it: bool(events(it, "data", "ProvisioningFailed")))
+    assert "code = ResourceExhausted desc = not enough capacity in a" in events(c, "data", "ProvisioningFailed")[0]
+    assert "" == selected(c)
+    c.run("pod/app Running", seconds=300)
+    assert (["b1"], "b1", "10Gi") == (where(c, "app"), selected(c), capacities(c)["zone=a"])
+    assert [{ZONE: ["b"]}] == reach(c, "data")
+
+
+@pytest.mark.checklist("144")
+def test_a_creation_that_is_retried_keeps_its_pod_where_it_is():
+    """The same failure retried, as before S2: again and again for a1, the claim keeps it, and b, which has room, is not tried."""
+    c = failing("retry")
+    c.run("pod/app Running", seconds=1200)
+    assert ([""], "a1", {"a1"}) == (where(c, "app"), selected(c), {row.node for row in c.passes("app") if row.node})
+    tries = [line for line in repr(c.story("pvc/data")).splitlines() if "starts to provision" in line]
+    assert len(tries) > 5
+    assert all("on node a1" in line for line in tries)
+    assert ("Pending", 100 << 30) == (c["pvc/data"].status.phase, c.pools()["b"].free)
+
+
+@pytest.mark.checklist("144")
+def test_nobody_tells_and_nobody_moves_the_pod():
+    """Without capacity information a node is chosen in whose zone no volume can be made; the pod stays there for ever."""
+    c = cluster(node("a1", "a", cpu="8"), node("b1", "b", cpu="2"), storage_class(), claim("data"), pod("app", "data", cpu="1"),
+                **{DRIVER: {"on_failure": "retry", "pools": {"a": "1Gi", "b": "1Ti"}}})
+    c.run("pod/app Running", seconds=1200)
+    assert ([""], "a1", {"a1"}) == (where(c, "app"), selected(c), {row.node for row in c.passes("app") if row.node})
+    assert events(c, "data", "ProvisioningFailed")
+    c.set_pool(DRIVER, "a", capacity="1Ti")  # retried, it may succeed in the end
+    c.run("pod/app Running", seconds=1200)
+    assert ["a1"] == where(c, "app")
 
 
 @pytest.mark.checklist("268")
@@ -301,7 +368,7 @@ def test_room_that_comes_later_helps_who_waits():
     """A pod for whose volume there is no room waits; when the driver tells of more it runs, beside one that is not told."""
     c, stuck = (asked(driver(late=[pool("p", "1Gi")])) for _ in range(2))
     assert ["", ""] == [*where(c, "app"), *where(stuck, "app")]
-    tell(c, late=[pool("p", "100Gi")])
+    patch_pool(c, "p", "100Gi")
     for each in (c, stuck):
         each.run("pod/app scheduled", seconds=120)
     assert (True, False) == (bool(where(c, "app")[0]), bool(where(stuck, "app")[0]))
@@ -336,37 +403,59 @@ def test_room_that_goes_unseen_and_a_volume_that_stays():
 # -- the object --------------------------------------------------------------------------------------------------------
 
 
-class PoolPatch:
-    """A patch of one pool by its key, as S2's writers send it."""
+def patch_pool(c, name, capacity, **metadata):
+    """Patch one pool of the class `late` by its keys, as S2's writers do."""
+    change = {"status": {"storage": [{"storageClassName": "late", "pools": [{"name": name, "capacity": capacity}]}]}}
+    return c.patch(f"csidriver/{DRIVER}", {**change, **({"metadata": metadata} if metadata else {})}, "strategic", "status")
 
-    def __init__(self, of, new):
-        self.of, self.new = of, new
 
-    def apply(self, old):
-        """The driver with this pool in place of its older self."""
-        plain = manifest.to_plain(old)
-        for entry in plain["status"]["storage"]:
-            if entry["storageClassName"] == self.of:
-                entry["pools"] = [self.new if each["name"] == self.new["name"] else each for each in entry["pools"]]
-        return manifest.from_plain(plain)
+def capacities(c):
+    """What the driver tells of the class `late`: {pool: capacity}."""
+    return {each.name: each.capacity for entry in c[f"csidriver/{DRIVER}"].status.storage for each in entry.pools
+            if entry.storage_class_name == "late"}
+
+
+@pytest.mark.checklist("158", "148", "149")
+def test_writers_of_different_pools_do_not_meet():
+    """Two writers that have read nothing patch a pool each, and both are stored; nothing else of the object changes."""
+    told = [pool("x", "1Gi", nodes=["a1"]), pool("y", "1Gi", topology={ZONE: ["b"]}, expires="2030-01-01T00:00:00Z")]
+    c = cluster(driver(late=told, fallback=[pool("x", "3Gi")]))
+    patch_pool(c, "x", "5Gi")
+    patch_pool(c, "y", "6Gi")
+    assert {"x": "5Gi", "y": "6Gi"} == capacities(c)
+    late, fallback = c[f"csidriver/{DRIVER}"].status.storage
+    assert ("<fallback>", "3Gi") == (fallback.storage_class_name, fallback.pools[0].capacity)
+    assert [("a1",), ()] == [each.node_list for each in late.pools]
+    assert "2030-01-01T00:00:00Z" == late.pools[1].expiry_time
+    assert {200: 2} == c.requests(verb="PATCH", subresource="status").count(by="code")
 
 
 @pytest.mark.checklist("158")
-def test_writers_of_different_pools_do_not_meet():
-    """Two writers patch a pool each and both are stored; two that put the whole object conflict."""
-    both = [pool("x", "1Gi", nodes=["a1"]), pool("y", "1Gi", nodes=["b1"])]
-    c = cluster(driver(late=both))
-    key = key_for(f"csidriver/{DRIVER}")
-    read = c[f"csidriver/{DRIVER}"]
-    patches = [Write("patch", key, PoolPatch("late", {**each, "capacity": "5Gi"})) for each in both]
-    assert not any(isinstance(one, RefusedWrite) for one in c.world.perform("user", patches, "two writers"))
-    assert ["5Gi", "5Gi"] == [each.capacity for each in c[f"csidriver/{DRIVER}"].status.storage[0].pools]
-    puts = [Write("update_status", key, manifest.from_plain(driver(late=[{**both[0], "capacity": size}, both[1]])),
-                  version=c[f"csidriver/{DRIVER}"].metadata.resource_version) for size in ("6Gi", "7Gi")]
-    outcomes = c.world.perform("user", puts, "two writers")
-    assert [False, True] == [isinstance(one, RefusedWrite) for one in outcomes]
-    assert "the object has been modified" in outcomes[1].message
-    assert read.status != c[f"csidriver/{DRIVER}"].status
+def test_writers_of_the_whole_object_conflict():
+    """Two writers that have read the same object send back all of its pools: the second conflicts, and has to read again."""
+    told = {name: pool(name, "1Gi", nodes=[node_]) for name, node_ in (("x", "a1"), ("y", "b1"))}
+    c = cluster(driver(late=[*told.values()]))
+
+    def put(read, version):
+        whole = {"storage": [{"storageClassName": "late", "pools": [*read.values()]}]}
+        return refusal(c.patch, f"csidriver/{DRIVER}", {"metadata": {"resourceVersion": version}, "status": whole},
+                       subresource="status")
+
+    version = str(c[f"csidriver/{DRIVER}"].metadata.resource_version)
+    assert "" == put({**told, "x": {**told["x"], "capacity": "5Gi"}}, version)
+    assert "the object has been modified" in put({**told, "y": {**told["y"], "capacity": "6Gi"}}, version)
+    assert ({"x": "5Gi", "y": "1Gi"}, "Conflict") == (capacities(c), c.requests()[-1].reason)
+
+
+@pytest.mark.checklist("153")
+def test_a_patch_of_a_pool_is_validated():
+    """What a creation may not say, a patch of the status may not say either; a refused one changes nothing."""
+    c = cluster(driver(late=[pool("x", "1Gi", nodes=["a1"])]))
+    assert 'capacity: Invalid value: "-1"' in refusal(patch_pool, c, "x", "-1")
+    both = {"storageClassName": "late", "pools": [{"name": "x", "nodeTopology": node_selector({ZONE: ["a"]})}]}
+    assert "pools[0].nodeList: Forbidden: may not be set beside nodeTopology" in refusal(
+        c.patch, f"csidriver/{DRIVER}", {"status": {"storage": [both]}}, "strategic", "status")
+    assert {"x": "1Gi"} == capacities(c)
 
 
 @pytest.mark.checklist("159")
@@ -404,14 +493,22 @@ def test_one_object_or_many():
     assert ([], 20) == (single.objects("csidrivers"), len(left))  # naming a driver in a label removes nothing
 
 
-@pytest.mark.checklist("167")
+@pytest.mark.checklist("165", "167")
 def test_the_status_grows_with_the_nodes():
-    """With a pool a node the object grows by the same amount for every node."""
+    """With an instance on each node the object grows by the same amount for every node, whose name and pool it gets."""
     def size(count):
-        return len(manifest.write([manifest.from_plain(
-            driver(ephemeral=[pool(f"node-{n:04}", "10Gi", nodes=[f"node-{n:04}"]) for n in range(count)]))]))
+        names = [f"n{n}" for n in range(count)]
+        c = cluster(*map(node, names), driver(), **{DRIVER: {
+            "kind": "local", "pools": dict.fromkeys(names, "10Gi"), "publishing": {"form": "node"}}})
+        c.run(seconds=30)
+        (entry,) = c[f"csidriver/{DRIVER}"].status.storage
+        assert "<ephemeral>" == entry.storage_class_name
+        assert [(name, (name,), "10Gi") for name in names] == [(each.name, each.node_list, each.capacity) for each in entry.pools]
+        return len(c.manifests(f"csidriver/{DRIVER}"))
 
-    assert size(200) - size(100) == size(300) - size(200) == 100 * (size(101) - size(100))
+    each = size(3) - size(2)
+    assert each > len("{name: n0, nodeList: [n0], capacity: 10Gi}") / 2
+    assert size(9) - size(3) == 6 * each
 
 
 # -- the node ----------------------------------------------------------------------------------------------------------
@@ -436,9 +533,11 @@ def published(*, pod_info, size="1Gi", attributes=None, driver_=DRIVER, **servic
 def test_the_size_travels_if_pod_information_was_asked_for(pod_info, size, told):
     """The context has the size as text, empty if none was given; and no such entry without pod information."""
     c = published(pod_info=pod_info, size=size)
-    context = publish_context(c["pod/app"], c["pod/app"].spec.volumes[0].csi, c[f"csidriver/{DRIVER}"])
-    assert told == context.get("csi.storage.k8s.io/size")
-    assert bool(context) == bool(pod_info)
+    (mount,) = c.mounts("app")
+    assert ("a1", "scratch", DRIVER) == (mount.node, mount.volume, mount.driver)
+    assert told == mount.context.get("csi.storage.k8s.io/size")
+    assert bool(mount.context) == bool(pod_info)
+    assert (f'"{told}"' if pod_info else "<none>") in repr(c.mounts())
     assert "Running" == c["pod/app"].status.phase
 
 
