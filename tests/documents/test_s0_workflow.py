@@ -119,9 +119,13 @@ def test_a_volume_chosen_for_one_claim_is_not_offered_to_the_next(revision):
     few = local(*made, revision=revision)
     few.run(seconds=60)
     assert (f"1 {NO_VOLUME}" in message(few, "app"), None) == (True, few["pv/d"].spec.claim_ref)
-    few.apply(disk("e", "n1", "12Gi"))
-    few.run("pod/app Running")
-    assert {"d", "e"} == {few[f"pvc/{name}"].spec.volume_name for name in ("one", "two")}
+    many = local(*made, disk("e", "n1", "12Gi"), revision=revision)
+    many.step("scheduling pass")
+    assumed = " ".join(many.changes().reading.split())
+    assert all(f"pv/{name} assumed: none → reserved for " in assumed for name in "de")
+    many.run("pod/app Running")
+    assert {"d", "e"} == {many[f"pvc/{name}"].spec.volume_name for name in ("one", "two")}
+    assert {200, 201} == {request.code for request in many.requests()}  # no write was refused on the way
 
 
 @pytest.mark.checklist("135")
@@ -141,7 +145,7 @@ def test_a_search_that_found_nothing_is_not_repeated():
 
 
 @both
-@pytest.mark.checklist("121")
+@pytest.mark.checklist("121", "132")
 def test_a_failed_prebind_frees_the_volume_for_others(revision):
     """The assumed reservation is taken back when its write fails: another pod takes the volume though the first is there."""
     c = local(node("n1"), disk("d", "n1"), wants(), pod("app", "data"), revision=revision)
