@@ -75,6 +75,28 @@ def test_masters_of_two_releases():
     assert ("Pending", "Pending", "Running") == run(SCHEDULER)
 
 
+@pytest.mark.parametrize(("gated", "phases"), [(False, ["Running", "Pending", "Running"]), (True, ["Running"] * 3)])
+@pytest.mark.checklist("140")
+def test_a_feature_that_waits_for_all_its_versions(gated, phases):
+    """S0's sketch: turned on only when controller and scheduler are both new, no pod is stuck on the way; else one is."""
+    c = cluster(node("a1", "a"), storage_class(provisioner=LOCAL),
+                *(volume(f"disk-{n}", "10Gi", "late", {ZONE: ["a"]}) for n in range(3)),
+                revision=revision_named("design").with_gates({SCHEDULER: SCHEDULING, MANAGER: SCHEDULING}))
+    seen = []
+    for number, newer in enumerate((None, MANAGER, SCHEDULER)):
+        if newer is not None and not gated:
+            c.upgrade({"VolumeScheduling": True}, component=newer)  # the new release has its feature on at once
+        elif newer == SCHEDULER:
+            for each in (SCHEDULER, MANAGER):  # the last dependency is new: now it is turned on
+                c.upgrade({"VolumeScheduling": True}, component=each)
+        c.apply(claim(f"data-{number}"), pod(f"app-{number}", f"data-{number}"))
+        c.run(seconds=60)
+        seen.append(c[f"pod/app-{number}"].status.phase)
+    assert phases == seen
+    assert "rules design" in repr(c)
+    assert "kube-scheduler" in {each.by for each in c.requests(resource="persistentvolumes")}  # in the end it prebinds
+
+
 @pytest.mark.checklist("140")
 def test_while_an_old_and_a_new_master_take_turns():
     """Of two schedulers the leader decides: while the old one leads the pod is stuck, once the new one leads it runs."""
