@@ -3,7 +3,7 @@
 from itertools import combinations
 
 import pytest
-from documents.clusters import cluster, events, refusal, where
+from documents.clusters import cluster, events, reach, refusal, where
 from manifests import HOST, ZONE, claim, node, pod, spread, storage_class, volume
 
 from kvolsched import Cluster, alternatives, scenario
@@ -282,23 +282,27 @@ def test_a_quota_by_topology_knows_no_topology_yet():
     assert f"exceeded quota: topology, requested: volumes.{full}=1, used: volumes.{full}=3, limited: volumes.{full}=1" in said
 
 
+@pytest.mark.parametrize(("zones", "entries"), [(list("abc"), 3), (list("abcd"), 6), (list("abcde"), 10)])
 @pytest.mark.checklist("69")
-def test_a_list_of_topologies_needs_every_pair():
-    """With all six pairs listed each node gets its volume; with one of them missing, or values to choose from, some do not."""
-    pairs = [{ZONE: list(pair)} for pair in combinations("abcd", 2)]
+def test_a_list_of_topologies_needs_every_pair(zones, entries):
+    """Volumes lie in the listed pairs alone: for any two of four zones all six are needed, where the design has four values."""
+    pairs = [{ZONE: list(pair)} for pair in combinations(zones, 2)]
 
-    def made(allowed):
-        c = cluster(*(node(f"{zone}1", zone) for zone in "abcd"), revision="list_of_topologies")
-        c.apply(storage_class(parameters={"replication-type": "regional-pd"}, allowed=allowed),
-                *(claim(f"data-{zone}") for zone in "abcd"),
-                *(pod(f"app-{zone}", f"data-{zone}", nodeSelector={ZONE: zone}) for zone in "abcd"))
+    def made(allowed, revision="list_of_topologies"):
+        c = cluster(*(node(f"{zone}1", zone) for zone in zones), revision=revision)
+        c.apply(storage_class(parameters={"replication-type": "regional-pd"}, allowed=allowed))
+        for name in (f"{zone}-{number}" for number in range(8) for zone in zones):
+            c.apply(claim(name), pod(name, name, nodeSelector={ZONE: name[0]}))
         c.run(seconds=60)
-        return [zone for zone in "abcd" if c[f"pvc/data-{zone}"].status.phase == "Bound"]
+        return [reach(c, each.metadata.name)[0] for each in c.objects("pvc") if each.spec.volume_name]
 
-    assert 6 == len(pairs)
-    assert list("abcd") == made(pairs)
-    assert ["a", "b"] == made(pairs[:1])
-    assert [] == made([{ZONE: list("abcd")}])
+    assert entries == len(pairs)
+    all_listed = made(pairs)
+    assert all(pair in all_listed for pair in pairs)
+    for missing in pairs[:3]:
+        assert missing not in made([pair for pair in pairs if pair != missing])
+    assert [] == made([{ZONE: zones}])  # it is no topology of a volume with two zones
+    assert 8 * len(zones) == len(made([{ZONE: zones}], "design"))
 
 
 def group(knows_first, *running):

@@ -1,10 +1,9 @@
 """What the documents rejected, measured and warned of: each an experiment on the same engine under other rules."""
 
-from math import comb
 
 import attrs
 import pytest
-from documents.clusters import cluster, events, fits, patch, reach, refusal, where
+from documents.clusters import cluster, events, fits, patch, refusal, where
 from manifests import HOST, ZONE, apart, claim, node, pod, spread, storage_class, volume
 
 import kvolsched
@@ -179,24 +178,6 @@ def test_a_selector_in_the_class_cannot_be_read_without_all_nodes():
         more = [*few, node("d1", "d", labels={"example.com/slots": "9"})]
         assert {"a"} == domains(few) != domains(more) == {"a", "d"}
         assert told == volumes.flattened(listed.allowed_topologies)
-
-
-@pytest.mark.parametrize("count", [3, 4, 6])
-@pytest.mark.checklist("69")
-def test_pairs_grow_faster_than_values(count):
-    """A list of n values stands for every pair; written as whole topologies it takes n over 2 entries."""
-    zones_ = [f"r-{n}" for n in range(count)]
-    by_value = [{ZONE: zones_}]
-    whole = [{ZONE: [first, second]} for n, first in enumerate(zones_) for second in zones_[n + 1:]]
-    assert (1, comb(count, 2)) == (len(by_value), len(whole))
-    ends = set()
-    for number in range(40):
-        c = cluster(*(node(f"n{zone}", zone) for zone in zones_),
-                    storage_class(waits=False, parameters={"replication-type": "regional-pd"}, allowed=by_value),
-                    claim(f"data-{number}-{number * 7}"))
-        c.run(seconds=5)
-        ends.add(tuple(reach(c, f"data-{number}-{number * 7}")[0][ZONE]))
-    assert len(ends) <= comb(count, 2)
 
 
 @pytest.mark.checklist("63")

@@ -65,8 +65,10 @@ def choose_topology(
     return ({key: (value,) for key, value in chosen.items()},) if segments else ()
 
 
-def whole_topology(storage_class: StorageClass, node: Node | None) -> tuple[Mapping[str, tuple[str, ...]], ...]:
-    """Return the listed topology of a volume that has the node, each term being the topology of one volume.
+def whole_topology(
+    claim: str, storage_class: StorageClass, node: Node | None
+) -> tuple[Mapping[str, tuple[str, ...]], ...]:
+    """Return a listed topology that has the node, each term being the topology of one volume; the claim's name decides.
 
     S0 (Restricting Topology, Alternatives) rejects such lists: every combination has to be listed.
 
@@ -74,11 +76,14 @@ def whole_topology(storage_class: StorageClass, node: Node | None) -> tuple[Mapp
         NoTopology: no term has as many values as the volume has domains, and the node among them.
     """
     replicas = 2 if storage_class.parameters.get("replication-type") == REGIONAL else 1
+    found = []
     for term in storage_class.allowed_topologies:
         values = {part.key: tuple(part.values) for part in term.match_label_expressions}
         reached = node is None or all(node.metadata.labels.get(key) in listed for key, listed in values.items())
         if reached and all(len(listed) == replicas for listed in values.values()):
-            return (values,)
+            found.append(values)
+    if found:
+        return (found[spread_index(claim, len(found))],)
     on = f" with node {node.metadata.name}" if node is not None else ""
     raise NoTopology(f"class {storage_class.metadata.name} lists no topology of {replicas} domains{on}")
 

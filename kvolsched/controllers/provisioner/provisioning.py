@@ -142,7 +142,7 @@ class VolumeProvisioning:
         """Return where a volume for a claim is made: terms (ORed) of label key -> values; and what to remember."""
         driver, options, name = self.driver, self.driver.options, claim.metadata.name
         if options.whole_topologies and storage_class.allowed_topologies:
-            return whole_topology(storage_class, node), remembered
+            return whole_topology(name, storage_class, node), remembered
         keys, zones = options.topology_keys, options.immediate_zone
         zone = zones if isinstance(zones, str) else zones.get(name, "")
         if zone and node is None:
