@@ -56,6 +56,8 @@ def test_a_node_affinity_without_required_is_no_constraint(revision):
     disk = volume("disk", bound="data", nodeAffinity={})
     c = placed(disk, claim("data", bound="disk"), pod("app", "data"), spots=[{}, {"x": "1"}], revision=revision)
     assert ["n0", "n1"] == fits(c, "app")
+    c.run("pod/app Running", seconds=30)
+    assert "Running" == c["pod/app"].status.phase
 
 
 @both
@@ -248,6 +250,17 @@ def test_with_a_node_the_list_changes_nothing_for_a_disk_of_one_zone(zone, revis
         c = with_class(storage_class(allowed=allowed), spots, revision, only={ZONE: zone}, **dials)
         c.run("pod/app Running", seconds=60)
         assert [{ZONE: [zone]}] == reach(c, "data"), allowed
+
+
+@pytest.mark.checklist("49", "60", "96")
+@pytest.mark.parametrize("provisioner", [GCE, "disks.example.com"])
+@pytest.mark.parametrize("allowed", [None, {ZONE: [A]}, {HOST: ["n0", "n1"]}, {ZONE: [A, B], HOST: ["n1"]}])
+def test_a_disk_of_one_node_needs_no_list(provisioner, allowed):
+    """The scheduler has looked at the list: a local plugin makes the disk on the node, whatever keys the list has."""
+    c = placed(storage_class(provisioner=provisioner, allowed=[allowed] if allowed else None), claim(),
+               pod("app", "data", nodeSelector={HOST: "n1"}), spots=[{ZONE: A}, {ZONE: A}, {ZONE: B}], **{provisioner: {"kind": "local"}})
+    c.run("pod/app Running", seconds=60)
+    assert [{HOST: ["n1"]}] == reach(c, "data")
 
 
 @both

@@ -62,6 +62,8 @@ class ProvisionerOptions:
         node_needs_delay: a selected node counts for claims of a class that waits only (S0, Dynamic Provisioning
             interface changes); else for any claim that has the annotation (external-provisioner).
         uses_allowed_topologies: it is told what topologies the class allows.
+        list_for_node: with a selected node it is told what topologies the class allows, too; else the node alone counts
+            for a volume of one domain, since the scheduler has looked at the list (S0, Restricting Topology).
         whole_topologies: each term of allowedTopologies is the topology of one volume, all its values (S0, rejected).
         serves_delayed: when it serves claims of a class that waits: once a node is "selected", "at once" when they are
             handed over, or "never".
@@ -88,6 +90,7 @@ class ProvisionerOptions:
     uses_selected_node: bool = True
     node_needs_delay: bool = False
     uses_allowed_topologies: bool = True
+    list_for_node: bool = True
     whole_topologies: bool = False
     serves_delayed: str = "selected"
     zonal_affinity: bool = True
@@ -106,6 +109,7 @@ DESIGN = ProvisionerOptions(
     reschedule_codes=(),  # S0: every failure removes the annotation
     plays_in_tree=True,
     node_needs_delay=True,
+    list_for_node=False,
     adds_finalizer=False,
     publishing=PublishingOptions(form="central"),
 )

@@ -157,6 +157,8 @@ class VolumeProvisioning:
         allowed = storage_class.allowed_topologies
         nodes = [node] if node is not None else _nodes(ctx)
         assumed = topology.keys_in_use(allowed, nodes, keys)
+        if node is not None and not options.list_for_node:
+            allowed = ()
         request = TopologyRequest(
             claim=name,
             allowed=allowed,
