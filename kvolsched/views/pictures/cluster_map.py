@@ -13,7 +13,15 @@ from kvolsched.views.pictures.map_cards import draw_cards, volume_places
 from kvolsched.views.pictures.map_cells import draw_cells, tally_words
 from kvolsched.views.pictures.map_domains import group_by, key_word, title
 from kvolsched.views.pictures.map_tray import about_words
-from kvolsched.views.pictures.states import claim_words, plugin, pod_words, reason, verdict_glyph, volume_words
+from kvolsched.views.pictures.states import (
+    claim_words,
+    node_facts,
+    plugin,
+    pod_words,
+    reason,
+    verdict_glyph,
+    volume_words,
+)
 
 MOST_CARDS, MOST_IN_DOMAIN = 24, 8
 EMPTY = "No nodes. Apply some, or load a scenario."
@@ -84,6 +92,8 @@ def _node_line(frame: Frame, node: NodeRow) -> str:
         parts.append(f"{verdict_glyph(node)} {plugin(node, frame.verdicts.plugins).name}: {reason(node)}")
     else:
         parts.append(words[node.verdict])
+    if facts := node_facts(node):
+        parts.append(f"({facts})")
     return "  ".join(parts)
 
 

@@ -154,7 +154,7 @@ def _card(scene: Scene, frame: Frame, node: NodeRow, box: Box, plan: CardLayout,
     right = f"{box.w - edge - 5.5:.1f}"
     body += path(f"M{edge} {BAND}V7a5.5 5.5 0 0 1 5.5-5.5H{right}a5.5 5.5 0 0 1 5.5 5.5V{BAND}z", f"k-p-{role}")
     body += _head(frame, node, box.w, role) + _bars(frame, node, box.w)
-    spoken = [f"node {node.name}", f"{key} {domain}", spoken_verdict(frame, node)]
+    spoken = filter(None, [f"node {node.name}", f"{key} {domain}", spoken_verdict(frame, node), node_facts(node)])
     scene.put(f"2:{node.ref}", box, body, ref=node.ref, label=", ".join(spoken))
     y = BAND + 31.0
     for row in _chip_rows(frame, node, box.w):
@@ -213,11 +213,13 @@ def _head(frame: Frame, node: NodeRow, wide: float, role: str) -> str:
 
 
 def _band_words(node: NodeRow, first: str, wide: float) -> tuple[str, ...]:
+    facts = (node_facts(node),)  # the verdict may be older than what the API says of the node now
     if node.verdict == "rejected":
-        return (reason(node) if wide < 180 or not first else f"{first}: {reason(node)}",)
-    if node.verdict == "chosen":
-        return ("passes every filter", "best score") if node.score >= 0 else ("passes every filter",)
-    return ("passes every filter",) if node.verdict == "fits" else (node_facts(node),)
+        return (reason(node) if wide < 180 or not first else f"{first}: {reason(node)}", *facts)
+    if node.verdict not in ("chosen", "fits"):
+        return facts
+    best = ("best score",) if node.verdict == "chosen" and node.score >= 0 and not any(facts) else ()
+    return ("passes every filter", *best, *facts)
 
 
 def _bars(frame: Frame, node: NodeRow, wide: float) -> str:
