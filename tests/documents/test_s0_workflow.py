@@ -97,6 +97,23 @@ def test_who_takes_the_selected_node_back(provisioner, source):
 
 
 @pytest.mark.parametrize("provisioner", [IN_TREE, DRIVER])
+@pytest.mark.checklist("60", "96")
+def test_a_driver_of_one_zone_goes_by_the_node_alone(provisioner):
+    """With a selected node a disk of one zone lies there, whatever the claim's name and the rest of the list say."""
+    nodes = [node("a1", "a"), node("b1", "b")]
+    for name in ("x-0", "x-1", "x-2", "x-3"):
+        c = cluster(*nodes, storage_class(provisioner=provisioner, allowed=[{ZONE: ["a", "b"]}]), claim(name),
+                    pod("app", name, nodeSelector={ZONE: "b"}))
+        c.run("pod/app Running")
+        assert [{ZONE: ["b"]}] == reach(c, name)
+    if provisioner == IN_TREE:  # even a node that the class does not allow, selected by hand, decides
+        c = cluster(*nodes, storage_class(provisioner=provisioner, allowed=[{ZONE: ["b"]}]),
+                    claim(annotations={SELECTED: "a1"}))
+        c.run("pvc/data Bound", seconds=60)
+        assert [{ZONE: ["a"]}] == reach(c, "data")
+
+
+@pytest.mark.parametrize("provisioner", [IN_TREE, DRIVER])
 @pytest.mark.checklist("96")
 def test_a_driver_of_two_zones_takes_the_other_from_the_list(provisioner):
     """A regional disk for a selected node: its zone and, of the remaining domains, one that the class allows."""
