@@ -123,6 +123,20 @@ def test_clean_when_bound_to_an_available_volume_and_dirty_before_the_pod_runs()
     assert ("dirty", "Running") == (content(made), made["pod/app"].status.phase)
 
 
+@pytest.mark.checklist("142b", "142c")
+def test_a_volume_that_was_not_available_is_not_called_clean():
+    """Who bound a volume before the PV controller had said Available does not know what is on it: nothing is said."""
+    for available in (True, False):
+        made = Cluster.from_manifests(DISKS + CLASS, revision=design().with_rollback())
+        if available:
+            made.run()
+        assert available == (made["pv/disk-a"].status.phase == "Available")
+        made.apply([CLAIM, pod("app", "data", cpu="2")])
+        while made["pvc/data"].status.phase != "Bound":
+            made.step("PV controller" if available else "scheduler") or made.step()
+        assert ("clean" if available else None) == content(made)
+
+
 @pytest.mark.checklist("142g", "142h")
 def test_nobody_takes_a_claim_that_is_being_rolled_back():
     """While the mark is there the scheduler rejects pods that use the claim, and so does a kubelet."""
