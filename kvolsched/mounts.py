@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping
 
 import attrs
 
+from .api.kinds.meta import EMPTY, Frozen
 from .api.kinds.pod import Pod
 from .cluster_core import ClusterCore
 from .user_commands import reference_to
@@ -21,13 +22,20 @@ HEAD = ("POD", "VOLUME", "DRIVER", "NODE", "ENTRY", "VALUE")
 
 @attrs.frozen
 class Mount:
-    """An inline volume of a pod on a node, and the entries of publish_context that its driver is handed."""
+    """An inline volume of a pod on a node, and what its driver is handed in NodePublishVolumeRequest.
+
+    Args:
+        pod, volume, driver, node: which volume it is.
+        context: the entries of publish_context.
+        capability: what volume_capability says: the file system, if one is given; it has no field for a size.
+    """
 
     pod: str
     volume: str
     driver: str
     node: str
     context: Mapping[str, str]
+    capability: Mapping[str, str] = EMPTY
 
 
 @attrs.frozen(repr=False)
@@ -71,4 +79,6 @@ def _rows(cluster: ClusterCore, pod: Pod) -> Iterator[Mount]:
         if volume.csi is not None:
             driver = cluster.world.log.objects.get(Key("CSIDriver", "", volume.csi.driver))
             context = publish_context(pod, volume.csi, driver)
-            yield Mount(pod.metadata.name, volume.name, volume.csi.driver, pod.spec.node_name, context)
+            file_system = volume.csi.rest.get("fsType")
+            capability = Frozen(fsType=file_system) if file_system else EMPTY
+            yield Mount(pod.metadata.name, volume.name, volume.csi.driver, pod.spec.node_name, context, capability)

@@ -4,7 +4,7 @@ import pytest
 from documents.clusters import cluster, fits, message, patch, refusal, where
 from manifests import LOCAL, ZONE, claim, node, pod, spread, storage_class, volume
 
-from kvolsched.revision import revision_named
+from kvolsched.revision import design, revision_named
 
 BETA_ZONE, BETA_REGION = "failure-domain.beta.kubernetes.io/zone", "failure-domain.beta.kubernetes.io/region"
 SCHEDULER, MANAGER, SERVER = "kube-scheduler", "kube-controller-manager", "kube-apiserver"
@@ -36,6 +36,36 @@ def test_the_zonal_upgrade_up_and_down_in_a_running_cluster():
     assert "rules design (phase 3)" in repr(c)
     c.goto(0)
     assert start == c.digest()
+
+
+@pytest.mark.checklist("28", "264")
+def test_rolled_back_phase_1_leaves_old_volumes_alone_and_new_claims_are_made_anew():
+    """Volumes made in phase 1 have node affinity; after the roll-back they keep it until their claims are made anew."""
+    def rules(phase):
+        return design().matured("alpha").in_phase(phase)
+
+    def affine(name):
+        return c[f"pv/{c[f'pvc/{name}'].spec.volume_name}"].spec.node_affinity is not None
+
+    c = cluster(*zonal_nodes(), storage_class(provisioner="kubernetes.io/gce-pd"), revision=rules(0))
+    for name, phase in (("old", 0), ("new", 1)):
+        c.upgrade(rules(phase))
+        c.apply(claim(name), pod(f"app-{name}", name))
+        c.run(f"pod/app-{name} Running", seconds=60)
+    old, new = c["pvc/old"].spec.volume_name, c["pvc/new"].spec.volume_name
+    before, at = c[f"pv/{old}"], where(c, "app-old")
+    assert (False, True) == (affine("old"), affine("new"))
+    c.upgrade(rules(0))
+    c.run(seconds=60)
+    assert (before, at, "Running") == (c[f"pv/{old}"], where(c, "app-old"), c["pod/app-old"].status.phase)
+    assert affine("new")
+    c.delete("pod/app-new", "pvc/new")
+    c.run(seconds=60)
+    assert [old] == [each.metadata.name for each in c.objects("pv")]
+    c.apply(claim("new"), pod("app-new", "new"))
+    c.run("pod/app-new Running", seconds=60)
+    assert (False, False) == (affine("old"), affine("new"))
+    assert new != c["pvc/new"].spec.volume_name
 
 
 @pytest.mark.checklist("264")

@@ -121,7 +121,7 @@ def test_a_failure_gives_nothing_back():
     assert len(design.passes("app")) > len(draft.passes("app"))
 
 
-@pytest.mark.checklist("262")
+@pytest.mark.checklist("262", "267")
 def test_disks_that_exist_are_bound_alike():
     """The draft served pre-provisioned local storage first: there it decides as S0 does, pass by pass."""
     ends = []

@@ -541,6 +541,23 @@ def test_the_size_travels_if_pod_information_was_asked_for(pod_info, size, told)
     assert "Running" == c["pod/app"].status.phase
 
 
+@pytest.mark.parametrize("pod_info", [True, False])
+@pytest.mark.checklist("269")
+def test_the_file_system_has_a_field_and_the_size_has_none(pod_info):
+    """FsType arrives in volume_capability whatever the driver asked for; the size only in publish_context, if it asked."""
+    csi = {"apiVersion": "storage.k8s.io/v1", "kind": "CSIDriver", "metadata": {"name": DRIVER},
+           "spec": {"podInfoOnMount": pod_info, "volumeLifecycleModes": ["Ephemeral"]}}
+    sources = {"both": {"fsType": "xfs", "fsSize": "1Gi"}, "neither": {}}
+    volumes = [{"name": name, "csi": {"driver": DRIVER, **source}} for name, source in sources.items()]
+    c = cluster(node("a1", "a"), csi, pod("app", volumes=volumes))
+    c.run("pod/app Running", seconds=30)
+    both, neither = c.mounts("app")
+    assert ({"fsType": "xfs"}, {}) == (dict(both.capability), dict(neither.capability))
+    size = "csi.storage.k8s.io/size"
+    assert (("1Gi", "") if pod_info else (None, None)) == (both.context.get(size), neither.context.get(size))
+    assert "1Gi" not in both.capability.values()
+
+
 @pytest.mark.checklist("163")
 def test_a_strict_driver_of_old_keeps_working():
     """It rejects entries that it does not know, and is handed none, as it has not asked for pod information."""
