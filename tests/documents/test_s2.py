@@ -1,5 +1,7 @@
 """Storage capacity (S2): what drivers tell in their status, how the scheduler looks it up, and what it cannot know."""
 
+import re
+
 import pytest
 import yaml
 from documents.clusters import QUIET, cluster, events, fits, message, reach, refusal, where
@@ -471,25 +473,27 @@ def test_what_a_driver_told_goes_with_it():
 
 @pytest.mark.checklist("184")
 def test_one_object_or_many():
-    """The same room as one status and as objects of their own: more objects, more bytes, and as many to remove."""
-    names = [f"n{n}" for n in range(20)]
-    one = driver(late=[pool(name, "10Gi", nodes=[name]) for name in names])
-    many = [{"apiVersion": "storage.k8s.io/v1", "kind": "CSIStorageCapacity",
-             "metadata": {"name": f"csisc-{n:05}", "namespace": "default",
-                          "labels": {"csi.storage.k8s.io/drivername": DRIVER}},
-             "storageClassName": "late", "capacity": "10Gi", "nodeTopology": {"matchLabels": {HOST: name}}}
-            for n, name in enumerate(names)]
-    single = cluster(one, *(node(name) for name in names), revision="design")
-    several = cluster(driver(None), *many, *(node(name) for name in names), revision="upstream")
-    assert (0, 20) == (len(single.objects("csistoragecapacities")), len(several.objects("csistoragecapacities")))
-    size = {c: len(c.manifests(*(f"csidriver/{each.metadata.name}" for each in c.objects("csidrivers")),
-                               *(f"csistoragecapacity/{each.metadata.namespace}/{each.metadata.name}"
-                                 for each in c.objects("csistoragecapacities")))) for c in (single, several)}
-    assert size[single] * 2 < size[several]
+    """The same room told in both ways: more objects, each with driver and class, more bytes, blind names, and they stay."""
+    def told(revision, **publishing):
+        c = cluster(*(node(f"n{n}", f"z{n:02}") for n in range(20)), storage_class(), driver(), revision=revision, **{DRIVER: {
+            "kind": "zonal", "pools": {f"z{n:02}": "10Gi" for n in range(20)}, "publishing": publishing}})
+        c.run(seconds=30)
+        return c
+
+    single, several = told("design", form="central", prefix="topology.kubernetes.io"), told("upstream", form="objects")
+    many = several.objects("csistoragecapacities")
+    assert (0, 20) == (len(single.objects("csistoragecapacities")), len(many))
+    assert {f"zone=z{n:02}": "10Gi" for n in range(20)} == capacities(single)
+    assert {(DRIVER, "late")} == {(each.metadata.labels["csi.storage.k8s.io/drivername"], each.storage_class_name)
+                                  for each in many}
+    assert all(re.fullmatch("csisc-[a-z0-9]{5}", each.metadata.name) for each in many)
+    references = [f"csistoragecapacity/{each.metadata.namespace}/{each.metadata.name}" for each in many]
+    size = len(single.manifests(f"csidriver/{DRIVER}"))
+    assert size * 1.5 < len(several.manifests(*references))
     for c in (single, several):
         c.delete(f"csidriver/{DRIVER}")
-        c.run(seconds=10)
-    left = [each.metadata.name for each in several.objects("csistoragecapacities")]
+        c.run(seconds=100)
+    left = several.objects("csistoragecapacities")
     assert ([], 20) == (single.objects("csidrivers"), len(left))  # naming a driver in a label removes nothing
 
 
