@@ -270,6 +270,9 @@ def test_without_a_csi_driver_nothing_is_asked():
     """A provisioner that is no CSI driver has no CSIDriver object: there is no check, whatever others tell."""
     c = asked(driver(late=[pool("p", "1Gi")]), classes=[storage_class("late", "nfs.example.com/nfs")])
     assert ["a1", "a2", "b1"] == first_fits(c)
+    assert where(c, "app")[0]
+    (other,) = c.objects("csidrivers")
+    assert DRIVER == other.metadata.name
 
 
 # -- inline volumes ----------------------------------------------------------------------------------------------------
