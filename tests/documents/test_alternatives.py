@@ -146,6 +146,17 @@ def test_bound_after_placing_wrong_decisions_follow():
     assert "d10" == c["pvc/large"].spec.volume_name
 
 
+@pytest.mark.checklist("141e")
+def test_bound_after_placing_a_restart_loses_the_choice():
+    """What the scheduler holds for a placed pod is in its memory: after a crash it sends another pod to the same disk."""
+    told = alternatives.experiment("late_binder", "a-disk-on-each-node")
+    unharmed = told.explore(faults=())
+    assert (False, True) == (bool(unharmed), unharmed.exhausted)  # without a crash every order ends well
+    crashed = told.explore()
+    assert any("crash" in words or "restart" in words for words in crashed.counterexample.story), crashed.counterexample.story
+    assert told.fails(crashed.counterexample.objects)
+
+
 @pytest.mark.checklist("141f")
 def test_bound_after_placing_a_predicate_of_bound_claims_is_not_asked_again():
     """The predicate of zone labels would have refused the node; two passes ask it after the claim is bound."""

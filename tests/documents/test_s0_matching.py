@@ -124,6 +124,16 @@ def test_a_disk_that_exists_beats_one_to_be_made():
     assert "claim data would be provisioned for n2" in verdict(c, "n2")
 
 
+@pytest.mark.checklist("113")
+def test_more_disks_that_exist_beat_fewer():
+    """Of two claims both find a large disk on one node, one a tight disk on the other: a volume to be made counts nothing."""
+    c = judged(node("n1", "a"), node("n2", "b"), storage_class(), volume("a16", "16Gi", zone="a"), volume("a17", "17Gi", zone="a"),
+               volume("b10", zone="b"), claim("x"), claim("y"), pod("app", "x", "y"))
+    found = {name: score[0] for name, score in scores(c, "app", "VolumeBinding").items()}
+    assert {"n1": 60, "n2": 50} == found  # the mean of 62 and 58; the mean of 100 and 0
+    assert "n1" == c.fits("app").chosen
+
+
 @pytest.mark.checklist("114")
 def test_the_weight_of_the_volume_score_is_said_and_removes_no_node():
     """The table of scores prints each weight; at the alpha level the score weighs nothing, and every node still fits."""
