@@ -83,7 +83,7 @@ def keyed(key, spots, disks, allowed, revision, seed):
 SPOTS = st.lists(st.sampled_from("xyz"), min_size=1, max_size=3)
 
 
-@given(SPOTS, st.lists(st.sampled_from("xyz"), max_size=2), st.sets(st.sampled_from("xyz")), st.sampled_from(KEYS[1:]),
+@given(SPOTS, st.lists(st.sampled_from("xyz"), max_size=2), st.sets(st.sampled_from("xyz")), st.sampled_from(KEYS),
        st.sampled_from(["design", "upstream"]), st.integers(0, 3))
 @pytest.mark.checklist("3")
 def test_no_key_is_special(spots, disks, allowed, other, revision, seed):

@@ -170,6 +170,24 @@ def test_the_binding_mode_of_a_class(revision):
         c.apply({**storage_class("odd"), "volumeBindingMode": "Sometimes"})
 
 
+@both
+@pytest.mark.checklist("41", "47", "75")
+def test_a_claim_waits_until_a_pod_gets_a_node_and_an_event_says_so(revision):
+    """A pod that fits nowhere does not end the wait; only claims of the class that waits have the event."""
+    c = placed(storage_class("now", waits=False), storage_class(), storage_class("local", LOCAL), claim("made", storage_class="now"),
+               claim("late"), claim("disk", storage_class="local"), volume("free", "10Gi", "local", {HOST: ["n0"]}),
+               spots=[{"x": "1", "topology.kubernetes.io/zone": "a"}], revision=revision)
+    c.run(seconds=60)
+    assert [0, 1, 1] == [len(events(c, name, "WaitForFirstConsumer")) for name in ("made", "late", "disk")]
+    c.apply(pod("nowhere", "late", "disk", nodeSelector={"x": "2"}))
+    c.run(seconds=300)
+    assert ["Bound", "Pending", "Pending"] == [c[f"pvc/{name}"].status.phase for name in ("made", "late", "disk")]
+    assert ("Available", 2) == (c["pv/free"].status.phase, len(c.objects("pv")))
+    c.apply(pod("here", "late", "disk", nodeSelector={"x": "1"}))
+    c.run("pod/here Running", seconds=60)
+    assert ["Bound", "Bound"] == [c[f"pvc/{name}"].status.phase for name in ("late", "disk")]
+
+
 @pytest.mark.checklist("38")
 def test_s0s_spelling_of_the_binding_mode():
     """S0 writes `bindingMode`, S1 `volumeBindingMode`: under `design` both are read."""
@@ -355,6 +373,17 @@ def test_a_pods_words_for_affinity_do_not_change_a_volumes():
     weights = {"nodeAffinity": {"preferredDuringSchedulingIgnoredDuringExecution": [
         {"weight": 1, "preference": {"matchExpressions": [{"key": "x", "operator": "Exists"}]}}]}}
     assert "" == refusal(Cluster().apply, pod("app", affinity=weights))
+
+
+@both
+@pytest.mark.checklist("21")
+def test_a_volumes_affinity_means_something_else_in_the_same_words(revision):
+    """A pod's matchFields choose a node by its name; a volume is judged by labels alone, so the same term admits no node."""
+    term = {"nodeSelectorTerms": [{"matchFields": [{"key": "metadata.name", "operator": "In", "values": ["n1"]}]}]}
+    affinity = {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": term}}
+    c = placed(volume("disk", bound="data", nodeAffinity={"required": term}), claim("data", bound="disk"), pod("by-volume", "data"),
+               pod("by-pod", affinity=affinity), spots=[{}, {}], revision=revision)
+    assert (["n1"], []) == (fits(c, "by-pod"), fits(c, "by-volume"))
 
 
 def refusal_of_manifest(manifest):
