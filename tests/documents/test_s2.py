@@ -273,6 +273,8 @@ def test_without_a_csi_driver_nothing_is_asked():
     assert where(c, "app")[0]
     (other,) = c.objects("csidrivers")
     assert DRIVER == other.metadata.name
+    c.run("pvc/data Bound", seconds=30)
+    assert "nfs:" in c.manifests(f"pv/{c['pvc/data'].spec.volume_name}")
 
 
 # -- inline volumes ----------------------------------------------------------------------------------------------------

@@ -40,11 +40,14 @@ def volume_for(
 ) -> PersistentVolume:
     """Return a new volume for a claim: bound to it from the start, reachable where the terms say.
 
-    `terms` (ORed) are of label key -> values. A volume of an in-tree plugin is marked as bound by the controller; a
+    `terms` (ORed) are of label key -> values. A name with a slash is of no CSI driver: such a provisioner makes a
+    directory of a server. A volume of an in-tree plugin is marked as bound by the controller; a
     `guarded` one has the driver's finalizer, and says which secret its deletion needs (none).
     """
     name, annotations = volume_name(claim), Frozen({PROVISIONED_BY: driver})
     source = {"csi": Frozen({"driver": driver, "volumeHandle": name})}
+    if "/" in driver:
+        source = {"nfs": Frozen({"server": driver.partition("/")[0], "path": f"/{name}"})}
     if in_tree:
         source = {"gcePersistentDisk": Frozen({"pdName": name})}
         annotations = annotations.merged({BOUND_BY_CONTROLLER: "yes"})
