@@ -14,7 +14,7 @@ from ..scheduler.columns.snapshot import Snapshot
 from ..scheduler.framework.extension_points import PostFilterResult
 from ..scheduler.framework.judgement import Judgement
 from ..scheduler.framework.ranking import rank
-from ..scheduler.loop.assume_cache import AssumeCache, AssumeRule, drop_outdated, forget
+from ..scheduler.loop.assume_cache import AssumeCache, AssumeRule, drop_outdated, forget, key_of_note
 from ..scheduler.loop.binding_flow import TwoPasses, assume_and_bind, assume_cache
 from ..scheduler.loop.requeueing import pod_key_of_entry, remove_from_queue
 from ..scheduler.loop.scheduling_cycle import SchedulingPass, handle_failure
@@ -23,7 +23,7 @@ from ..scheduler.loop.volume_binder import CannotAssume, FoundVolumes, all_bound
 from ..scheduler.plugins.volume_binding import VolumeBinding
 from ..world.apiserver import CommittedWrite, RefusedWrite, Write
 from ..world.component import TurnContext
-from ..world.log import Key
+from ..world.log import Key, LogKey, Note
 from ..world.reconciler import Reconciler
 from ..world.view import InformerCache, View
 from ..world.work_queue import WorkQueue
@@ -44,6 +44,7 @@ from .extender_calls import (
 
 VOLUMES = "volumes of pods"
 ASKED, BIND_ANSWERS = "asked", "bind answers"
+OWN = "own"  # the notes of what the PV controller has written itself
 
 
 # -- the scheduler ----------------------------------------------------------------------------------------------------
@@ -195,9 +196,43 @@ def scheduler_views(_seen: InformerCache) -> dict[str, View]:
 # -- the PV controller ------------------------------------------------------------------------------------------------
 
 
+class SharedAssumeCache(AssumeCache):
+    """The extender's cache over the PV controller's: it sees what that has written before the informer does (S0).
+
+    Mutable view.
+    """
+
+    def __init__(self, snapshot: Snapshot, volume_rule: AssumeRule) -> None:
+        super().__init__(snapshot, volume_rule)
+        self.follows |= {OWN}
+        self.watched: dict[Key, Any] = {}
+        self.written: dict[Key, Any] = {}
+
+    def apply(self, key: LogKey, old: Any, new: Any) -> None:
+        """Apply a change of a watched, written or assumed object."""
+        if type(key) is Note and key.sort != OWN:
+            super().apply(key, old, new)
+            return
+        store, object_key = (self.written, key_of_note(key.name)) if type(key) is Note else (self.watched, key)
+        assert isinstance(object_key, Key)
+        before = self._latest(object_key)
+        if new is None:
+            store.pop(object_key, None)
+        else:
+            store[object_key] = new
+        after = self._latest(object_key)
+        if before is not after:
+            super().apply(object_key, before, after)
+
+    def _latest(self, key: Key) -> Any:
+        """Return what the controller has written itself and not seen yet, else what it has seen."""
+        written = self.written.get(key)
+        return self.watched.get(key) if written is None or isinstance(written, str) else written
+
+
 @attrs.frozen
 class Endpoint:
-    """The extender inside the PV controller's process: it answers by that process' informers.
+    """The extender inside the PV controller's process: it answers by that process' cache.
 
     Args:
         volume_binding: the plugin that decides.
@@ -215,7 +250,7 @@ class Endpoint:
 
     def views(self, _seen: InformerCache) -> dict[str, View]:
         """Return the cache of what is assumed for pods."""
-        return {VOLUMES: AssumeCache(Snapshot(), self.volume_rule)}
+        return {VOLUMES: SharedAssumeCache(Snapshot(), self.volume_rule)}
 
     def _on_change(self, ctx: TurnContext, key: Key, _old: Any, _new: Any) -> Iterator[str]:
         drop_outdated(ctx, key, self.volume_rule)
