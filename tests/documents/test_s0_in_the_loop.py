@@ -4,12 +4,13 @@ import re
 from pathlib import Path
 
 import pytest
-from documents.clusters import cluster, fits, reach, refusal
+from documents.clusters import cluster, fits, reach, refusal, where
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from manifests import HOST, ZONE, claim, csi_node, node, pod, spread, storage_class, volume
 
 from kvolsched import design
+from kvolsched.writes import patch
 
 LOCAL = "kubernetes.io/no-provisioner"
 NODES = [node(f"{zone}1", zone) for zone in "abc"]
@@ -163,3 +164,30 @@ def test_the_documents_functions_show_in_what_a_pass_says():
     c.run("pod/app Running")
     told = " ".join(row.words for row in c.story("pod/app"))
     assert told.index("It assumes pvc/data") < told.index("volume binding started") < told.index("binds app")
+
+
+# -- no goals -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("revision", ["design", "upstream"])
+@pytest.mark.checklist("8")
+def test_an_operator_schedules_pods_that_share_a_claim_together(revision):
+    """An operator holds both pods by a gate until it knows what each needs, and sends them to the same zone."""
+    def operate(seen, _ref):
+        group = [each for each in seen.list("pods", selector="app=shared") if each.spec.scheduling_gates]
+        if len(seen.list("pods", selector="app=shared")) < 2:
+            return []
+        wanted = dict(next((each.spec.node_selector for each in group if each.spec.node_selector), {}))
+        return [write for each in group for write in (
+            patch(f"pod/{each.metadata.name}", {"spec": {"nodeSelector": wanted}}),
+            patch(f"pod/{each.metadata.name}", {"spec": {"schedulingGates": []}}))]
+
+    c = cluster(node("a1", "a"), node("b1", "b", cpu="2"), storage_class(), claim("data"), revision=revision)
+    c = c.with_controller("operator", watches=["Pod"], reconcile=operate)
+    c.apply(pod("one", "data", cpu="500m", gates=["together"], labels={"app": "shared"}))
+    c.run(seconds=60)
+    assert ("Pending", [""]) == (c["pvc/data"].status.phase, where(c, "one"))
+    c.apply(pod("two", "data", cpu="500m", gates=["together"], labels={"app": "shared"}, nodeSelector={ZONE: "b"}))
+    c.run("pod/two Running", seconds=60)
+    c.run(seconds=60)
+    assert ["b1", "b1"] == where(c, "one", "two")
