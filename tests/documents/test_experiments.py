@@ -180,10 +180,11 @@ def test_a_selector_in_the_class_cannot_be_read_without_all_nodes():
         assert told == volumes.flattened(listed.allowed_topologies)
 
 
+@pytest.mark.parametrize("provisioner", ["kubernetes.io/gce-pd", "kubernetes.io/aws-ebs"])
 @pytest.mark.checklist("63")
-def test_classes_that_say_zones_twice():
+def test_classes_that_say_zones_twice(provisioner):
     """The plugin's own check refuses the class; without it the driver says the same and provisions nothing."""
-    twice = storage_class("twice", "kubernetes.io/gce-pd", waits=False, parameters={"zones": "a,b"},
+    twice = storage_class("twice", provisioner, waits=False, parameters={"zones": "a,b"},
                           allowed=[{ZONE: ["a"]}])
     words = "zone[s] cannot be specified in StorageClass if allowedTopologies specified"
     checked = cluster(node("a1", "a"))
@@ -196,6 +197,11 @@ def test_classes_that_say_zones_twice():
     unchecked.run(seconds=30)
     assert ("Pending", []) == (unchecked["pvc/data"].status.phase, unchecked.objects("pv"))
     assert words in events(unchecked, "data", "ProvisioningFailed")[0]
+    today = cluster(node("a1", "a"), revision="upstream")  # Kubernetes has no such check: the driver is on its own
+    today.apply(twice, claim("data", storage_class="twice"))
+    today.run(seconds=30)
+    assert ("Pending", []) == (today["pvc/data"].status.phase, today.objects("pv"))
+    assert words in events(today, "data", "ProvisioningFailed")[0]
 
 
 # -- S2 and S3: gates --------------------------------------------------------------------------------------------------

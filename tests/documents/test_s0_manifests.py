@@ -400,10 +400,11 @@ def refusal_of_manifest(manifest):
 
 @both
 @pytest.mark.checklist("62")
+@pytest.mark.parametrize("provisioner", [GCE, "kubernetes.io/aws-ebs"])
 @pytest.mark.parametrize(("parameters", "allowed"), [({"zone": C}, {C}), ({"zones": f"{A}, {B}"}, {A, B})])
-def test_the_zone_parameters_of_old_classes_still_choose(parameters, allowed, revision):
-    """`zone` and `zones` of a class of GCE PD decide where its disks are made."""
-    old = storage_class("old", GCE, waits=False, parameters=parameters)
+def test_the_zone_parameters_of_old_classes_still_choose(parameters, allowed, provisioner, revision):
+    """`zone` and `zones` of a class of GCE PD or AWS EBS decide where its disks are made."""
+    old = storage_class("old", provisioner, waits=False, parameters=parameters)
     asked = [claim(f"data-{number}", storage_class="old") for number in range(4)]
     c = placed(old, *asked, spots=[{ZONE: zone, REGION: "us-central1"} for zone in (A, B, C)], revision=revision)
     c.run(seconds=60)
