@@ -93,7 +93,7 @@ def test_one_call_or_two(revision):
 
 
 @both
-@pytest.mark.checklist("231")
+@pytest.mark.checklist("231", "243", "246")
 def test_a_user_narrows_and_lifts_the_gate_in_one_call(revision):
     """The update that removes the last gate may narrow; the next update may not."""
     c = cluster(*NODES, *work(0, gates=[GATE]), revision=revision)
