@@ -310,6 +310,25 @@ def test_redis_on_persistent_memory():
     assert f"0/3 nodes are available: 3 {NO_ROOM}." in message(c, "greedy")
 
 
+@pytest.mark.checklist("182")
+def test_an_inline_volume_names_no_class():
+    """The field is not known, and what a driver tells of its classes is no room for inline volumes."""
+    c = cluster(*NODES, storage_class("mirror"), driver(mirror=[pool("vg", "1Ti")], ephemeral=[pool("vg", "10Gi")]), **QUIET)
+    with pytest.raises(ManifestError, match=r"spec.volumes\[0\].csi.storageClassName: unknown field"):
+        c.apply(pod("classy", volumes=[{"name": "v", "csi": {"driver": DRIVER, "fsSize": "20Gi", "storageClassName": "mirror"}}]))
+    c.apply(inline("app", "20Gi"))
+    c.run(seconds=20)
+    assert ([], [""]) == (fits(c, "app"), where(c, "app"))
+
+
+@pytest.mark.checklist("160")
+def test_a_pool_is_what_the_driver_says():
+    """Both disks of a node as one pool or as two: in sum or each by itself; by list or by topology is the same."""
+    one, two = [pool("a1", "120Gi", nodes=["a1"])], [pool(f"a1-{n}", "60Gi", topology={HOST: ["a1"]}) for n in (1, 2)]
+    for pools, size, fit in ((one, "100Gi", ["a1"]), (two, "100Gi", []), (one, "60Gi", ["a1"]), (two, "60Gi", ["a1"])):
+        assert fit == first_fits(asked(driver(late=pools), size))
+
+
 # -- what it cannot know -----------------------------------------------------------------------------------------------
 
 
