@@ -6,6 +6,7 @@ from .api.text.fault import ManifestError
 from .cluster import Cluster
 from .exercise import exercise
 from .exercise import names as exercises
+from .ipython_magic import load_ipython_extension, unload_ipython_extension
 from .results import ApplyRefused, Run, Step
 from .revision import Revision, design, draft, upstream
 from .scenario import Scenario, play, scenario
@@ -28,9 +29,11 @@ __all__ = [
     "exercise",
     "exercises",
     "experiments",
+    "load_ipython_extension",
     "play",
     "queueing",
     "scenario",
     "scenarios",
+    "unload_ipython_extension",
     "upstream",
 ]

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from .explain import Diff, Fits, Passes, Story
     from .explore import Exploration, Sample
     from .fix import Fixes
-    from .kubectl import Description, Listing, Listings
+    from .kubectl import CommandOutput, Description, Listing, Listings
     from .may import PatchAnswers
     from .mounts import MountTable
     from .pools import PoolTable
@@ -167,6 +167,29 @@ class Cluster(ClusterRules):
         from .kubectl import describe
 
         return describe(self, reference, name, namespace, **options)
+
+    def kubectl(self, command: str, stdin: str = "") -> CommandOutput:
+        """Run a kubectl command, such as `get pods -o wide` or `apply -f -`; acts are the user's, errors are printed.
+
+        `%kubectl` in a cell does the same, after `%load_ext kvolsched`. The texts of `get`, `describe` and `apply` are
+        judged by recordings; those of other commands are kubectl v1.36's words, not recorded.
+
+        Args:
+            command: the words, as in a shell.
+            stdin: what `-f -` reads.
+
+        >>> import kvolsched
+        >>> c = kvolsched.scenario("zonal-example")
+        >>> _ = c.run()
+        >>> c.kubectl("get pods")
+        NAME     READY   STATUS    RESTARTS   AGE
+        my-pod   1/1     Running   0          2s
+        >>> c.kubectl("get pod web-0")
+        Error from server (NotFound): pods "web-0" not found
+        """
+        from .kubectl import kubectl
+
+        return kubectl(self, command, stdin)
 
     def pools(self, driver: str = "") -> PoolTable:
         """List the pools of drivers as they truly are: size, free bytes, largest volume, and the volumes there.

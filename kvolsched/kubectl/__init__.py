@@ -1,14 +1,17 @@
-"""`kubectl get` and `kubectl describe` of a simulated cluster: what the real kubectl prints, byte for byte.
+"""kubectl on a simulated cluster: what the real kubectl prints for `get` and `describe`, byte for byte.
 
-`get_command` and `describe_command` answer the commands; `get_tables` makes rows of objects, `describe_sections` makes
-sections, and `formatting` formats values.
+`command_line` runs whole commands, `get_command` and `describe_command` answer two of them; `get_tables` makes rows of
+objects, `describe_sections` makes sections, and `formatting` formats values.
 """
 
 from __future__ import annotations
 
+from .command_line import complete, kubectl
 from .describe_command import describe
 from .get_command import get
-from .output import Description, Listing, Listings
+from .output import CommandOutput, Description, Listing, Listings
 from .resource_lookup import ResourceNotFound
 
-__all__ = ["Description", "Listing", "Listings", "ResourceNotFound", "describe", "get"]
+__all__ = [
+    "CommandOutput", "Description", "Listing", "Listings", "ResourceNotFound", "complete", "describe", "get", "kubectl",
+]  # fmt: skip

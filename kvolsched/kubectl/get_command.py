@@ -6,20 +6,18 @@ on the simulated clock.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from ..api.kinds.kind import Kind, find_kind
-from ..api.text.convert import to_plain
-from ..api.text.manifest import write
+from ..api.kinds.kind import Kind
 from ..cluster_core import ClusterCore
 from ..world.log import Key
 from .formatting import format_labels
 from .get_tables import TABLES
 from .output import Description, Listing, Listings
 from .resource_lookup import empty_message, find_keys, lookup_kind
+from .serialize import serialize
 
 ALL_RESOURCES = (
     "pods", "replicationcontrollers", "services", "daemonsets", "deployments", "replicasets", "statefulsets",
@@ -72,9 +70,9 @@ def get(  # noqa: PLR0913 - as many as kubectl has
     keys_by_kind = [(kind, find_keys(objects, kind, scope, names)) for kind in kinds]
     if output in ("yaml", "json", "name"):
         items = [objects[key] for _, keys in keys_by_kind for key in keys]
-        return Description(_serialize(items, output, as_list=len(names) != 1 or len(kinds) != 1))
+        return Description(serialize(items, output, as_list=len(names) != 1 or len(kinds) != 1))
     tables = tuple(
-        _table(objects, kind, keys, scope, now or cluster.moment, wide=wide or output == "wide",
+        make_table(objects, kind, keys, scope, now or cluster.moment, wide=wide or output == "wide",
                show_labels=show_labels, prefixed=len(kinds) > 1)
         for kind, keys in keys_by_kind
     )  # fmt: skip
@@ -85,11 +83,12 @@ def list_objects(objects: Mapping[Key, Any], kind: Kind, namespace: str | None, 
                  show_labels: bool = False) -> Listing:
     """List the objects of a kind as of this time; a namespace of None stands for all."""
     keys = find_keys(objects, kind, namespace)
-    return _table(objects, kind, keys, namespace, now, wide=wide, show_labels=show_labels)
+    return make_table(objects, kind, keys, namespace, now, wide=wide, show_labels=show_labels)
 
 
-def _table(objects: Mapping[Key, Any], kind: Kind, keys: Sequence[Key], namespace: str | None, now: datetime, *,
-           wide: bool, show_labels: bool, prefixed: bool = False) -> Listing:
+def make_table(objects: Mapping[Key, Any], kind: Kind, keys: Sequence[Key], namespace: str | None, now: datetime, *,
+               wide: bool, show_labels: bool, prefixed: bool = False) -> Listing:
+    """Return the table of these objects of a kind; a namespace of None adds the column NAMESPACE."""
     table = TABLES[kind.name]
     shown = table.shown_columns(wide=wide)
     name_column = table.columns.index("NAME")
@@ -109,19 +108,6 @@ def _table(objects: Mapping[Key, Any], kind: Kind, keys: Sequence[Key], namespac
     rows = [line(obj.metadata.namespace, cells(obj), format_labels(obj.metadata.labels)) for obj in items]
     columns = line("NAMESPACE", table.columns, "LABELS")
     return Listing(columns, tuple(tuple(map(_first_line, row)) for row in rows), empty_message(kind, namespace))
-
-
-def _serialize(objects: Sequence[Any], output: str, *, as_list: bool) -> str:
-    """Return objects as `-o yaml`, `-o json` or `-o name` writes them, in one List if asked."""
-    if output == "name":
-        return "\n".join(f"{find_kind(obj.kind).singular}/{obj.metadata.name}" for obj in objects)
-    if not as_list:
-        return write(objects, output).rstrip("\n")
-    items = [to_plain(obj) for obj in objects]
-    whole = {"apiVersion": "v1", "items": items, "kind": "List", "metadata": {"resourceVersion": ""}}
-    if output == "json":
-        return json.dumps(whole, indent=4, ensure_ascii=False, sort_keys=True)
-    return write(whole, output).rstrip("\n")
 
 
 def _first_line(text: str) -> str:

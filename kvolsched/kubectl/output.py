@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import attrs
 
 from .formatting import align_columns
@@ -48,3 +50,36 @@ class Description:
 
     def __repr__(self) -> str:
         return self.text
+
+
+@attrs.frozen(repr=False)
+class CommandOutput:
+    """What a kubectl command printed: its output, its errors and warnings, and its exit code. Prints as both.
+
+    `hint` lists what there is instead of a name that was not found; kubectl does not print it.
+    """
+
+    stdout: str = ""
+    stderr: str = ""
+    code: int = 0
+    hint: str = ""
+
+    def __repr__(self) -> str:
+        return (self.stdout + self.stderr).removesuffix("\n")
+
+
+_CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
+
+
+def escape_control_characters(text: str) -> str:
+    """Return a text that a terminal can show: `^[` for the escape character, codes for other control characters.
+
+    kubectl replaces escape and carriage return; we replace every control character, and those that reverse a line.
+    """
+    return _CONTROL.sub(lambda found: _as_text(found[0]), text)
+
+
+def _as_text(character: str) -> str:
+    known = {"\x1b": "^[", "\r": "\\r"}
+    code = ord(character)
+    return known.get(character) or (f"\\x{code:02x}" if code < 256 else f"\\u{code:04x}")

@@ -48,6 +48,11 @@ def to_yaml(plain: Any) -> str:
     return yaml.dump(plain, Dumper=_YamlWriter, sort_keys=False, allow_unicode=True, width=2**20)
 
 
+def to_kubectl_yaml(plain: Any) -> str:
+    """Return plain data as `kubectl get -o yaml` prints it: lines folded, ambiguous texts in double quotes."""
+    return yaml.dump(plain, Dumper=_KubectlWriter, sort_keys=False, allow_unicode=True, width=80)
+
+
 _CONSTANTS: Mapping[str, Any] = {
     **dict.fromkeys(("", "~", "null", "Null", "NULL"), None),
     **dict.fromkeys(("yes", "Yes", "YES", "true", "True", "TRUE", "on", "On", "ON"), True),
@@ -302,3 +307,22 @@ class _YamlWriter(_Dumper):  # type: ignore[misc]
 _STRING_TAG = "tag:yaml.org,2002:str"
 _AMBIGUOUS = frozenset("yYnN")  # other readers of YAML 1.1 take these for true and false
 _YamlWriter.add_representer(str, _YamlWriter.text)
+
+
+_TIME = re.compile(r"\d{4}-\d{1,2}-\d{1,2}([Tt ].*)?")
+_BASE_60 = re.compile(r"[-+]?[0-9][0-9_]*(:[0-5]?[0-9])+(\.[0-9_]*)?")
+_NO_NUMBER = re.compile(r"[-+]?\.(inf|Inf|INF)|\.(nan|NaN|NAN)|<<")
+
+
+class _KubectlWriter(_YamlWriter):
+    """Quotes texts as kubectl's library does (sigs.k8s.io/yaml): twice where they look like other values."""
+
+    def kubectl_text(self, data: str) -> Any:
+        if "\n" in data:
+            return self.represent_scalar(_STRING_TAG, data, style="|")
+        other = data in _AMBIGUOUS or not isinstance(_scalar(data), str)
+        other = other or any(form.fullmatch(data) for form in (_TIME, _BASE_60, _NO_NUMBER))
+        return self.represent_scalar(_STRING_TAG, data, style='"' if other else None)
+
+
+_KubectlWriter.add_representer(str, _KubectlWriter.kubectl_text)

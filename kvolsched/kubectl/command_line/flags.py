@@ -1,0 +1,316 @@
+"""The flags of kubectl's commands, and how they are read from words (mirrors pflag as kubectl v1.36 uses it)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from difflib import get_close_matches
+
+import attrs
+
+
+class CommandError(Exception):
+    """A command that kubectl refuses: what it prints as its error, its exit code, and a hint of what there is."""
+
+    def __init__(self, words: str, hint: str = "", code: int = 1) -> None:
+        super().__init__(words)
+        self.words, self.hint, self.code = words, hint, code
+
+
+@attrs.frozen
+class Flag:
+    """A flag: its short name, the kind of its value, and whether it has an effect here."""
+
+    short: str = ""
+    value: str = "text"  # text, bool, number, or several (of which each is kept)
+    simulated: bool = True
+
+
+@attrs.frozen
+class Words:
+    """The words after a verb: arguments, and flags by their long names."""
+
+    arguments: tuple[str, ...]
+    flags: Mapping[str, tuple[str, ...]]
+
+    def text(self, flag: str, default: str = "") -> str:
+        """Return the last value of a flag."""
+        return self.flags.get(flag, (default,))[-1]
+
+    def several(self, flag: str) -> list[str]:
+        """Return every value of a flag; commas separate values too."""
+        return [part for value in self.flags.get(flag, ()) for part in value.split(",") if part]
+
+    def has(self, flag: str) -> bool:
+        """Say whether a flag without value is set."""
+        return self.text(flag, "false") == "true"
+
+
+BOOL, ABSENT = Flag(value="bool"), Flag(simulated=False)
+ABSENT_BOOL = Flag(value="bool", simulated=False)
+EVERYWHERE = {
+    "namespace": Flag("n"),
+    "context": ABSENT,
+    "kubeconfig": ABSENT,
+    "cluster": ABSENT,
+    "user": ABSENT,
+    "server": Flag("s", simulated=False),
+    "as": ABSENT,
+    "v": Flag("v", simulated=False),
+}
+_SELECTED = {"selector": Flag("l"), "field-selector": Flag(), "all-namespaces": Flag("A", "bool")}
+_FILES = {
+    "filename": Flag("f", "several"),
+    "recursive": Flag("R", "bool", simulated=False),
+    "kustomize": Flag("k", simulated=False),
+}
+_DRY = {"dry-run": Flag(value="bool", simulated=False), "output": Flag("o", simulated=False)}
+_TEXTS = {**_SELECTED, **_DRY, "overwrite": BOOL, "all": BOOL, "list": ABSENT_BOOL, "resource-version": ABSENT}
+FLAGS: Mapping[str, Mapping[str, Flag]] = {
+    "get": {
+        **_SELECTED,
+        "output": Flag("o"),
+        "show-labels": BOOL,
+        "no-headers": BOOL,
+        "sort-by": Flag(),
+        "label-columns": Flag("L", "several"),
+        "ignore-not-found": BOOL,
+        "watch": Flag("w", "bool", simulated=False),
+        "watch-only": ABSENT_BOOL,
+        "show-kind": ABSENT_BOOL,
+        "show-managed-fields": BOOL,
+        "chunk-size": ABSENT,
+        "raw": ABSENT,
+        "template": ABSENT,
+        "subresource": ABSENT,
+        **_FILES,
+    },
+    "describe": {"selector": Flag("l"), "all-namespaces": Flag("A", "bool"), "show-events": ABSENT_BOOL, **_FILES},
+    "apply": {
+        **_FILES,
+        **_DRY,
+        "server-side": ABSENT_BOOL,
+        "prune": ABSENT_BOOL,
+        "force": ABSENT_BOOL,
+        "selector": Flag("l", simulated=False),
+        "wait": BOOL,
+    },
+    "delete": {
+        **_SELECTED,
+        **_FILES,
+        "all": BOOL,
+        "ignore-not-found": BOOL,
+        "wait": BOOL,
+        "output": Flag("o"),
+        "grace-period": ABSENT,
+        "force": ABSENT_BOOL,
+        "now": ABSENT_BOOL,
+        "cascade": ABSENT,
+        "timeout": ABSENT,
+        "dry-run": ABSENT_BOOL,
+    },
+    "scale": {
+        "replicas": Flag(value="number"),
+        "current-replicas": Flag(value="number"),
+        "selector": Flag("l"),
+        "all": BOOL,
+        "timeout": ABSENT,
+        **_FILES,
+        **_DRY,
+    },
+    "cordon": {"selector": Flag("l"), "dry-run": ABSENT_BOOL},
+    "uncordon": {"selector": Flag("l"), "dry-run": ABSENT_BOOL},
+    "drain": {
+        "selector": Flag("l"),
+        "ignore-daemonsets": BOOL,
+        "delete-emptydir-data": BOOL,
+        "force": BOOL,
+        "grace-period": ABSENT,
+        "timeout": ABSENT,
+        "disable-eviction": ABSENT_BOOL,
+        "pod-selector": ABSENT,
+        "dry-run": ABSENT_BOOL,
+    },
+    "taint": {"selector": Flag("l"), "all": BOOL, "overwrite": BOOL, **_DRY},
+    "label": _TEXTS,
+    "annotate": _TEXTS,
+    "patch": {"patch": Flag("p"), "patch-file": ABSENT, "type": Flag(), "subresource": Flag(), **_FILES, **_DRY},
+    "rollout restart": {"selector": Flag("l"), **_FILES},
+    "rollout status": {
+        "selector": Flag("l"),
+        "watch": Flag("w", "bool"),
+        "timeout": Flag(),
+        "revision": ABSENT,
+        **_FILES,
+    },
+}
+VERBS = tuple(dict.fromkeys(command.partition(" ")[0] for command in FLAGS))
+# Verbs of kubectl that have no meaning here, or are not simulated.
+OTHER_VERBS = (
+    "alpha",
+    "api-resources",
+    "api-versions",
+    "attach",
+    "auth",
+    "autoscale",
+    "certificate",
+    "cluster-info",
+    "completion",
+    "config",
+    "cp",
+    "create",
+    "debug",
+    "diff",
+    "edit",
+    "events",
+    "exec",
+    "explain",
+    "expose",
+    "kustomize",
+    "logs",
+    "options",
+    "plugin",
+    "port-forward",
+    "proxy",
+    "replace",
+    "run",
+    "set",
+    "top",
+    "version",
+    "wait",
+)
+OTHER_ROLLOUTS = ("history", "pause", "resume", "undo")
+USAGE = "kubectl controls a simulated cluster. These commands are simulated:\n  {}\n"
+
+
+def find_command(words: Sequence[str]) -> tuple[str, list[str]]:
+    """Return the command that words name (`get`, `rollout status`), and the other words.
+
+    Raises:
+        CommandError: there is no such command, or it is not simulated.
+    """
+    rest = list(words)
+    place = _next_argument(rest, 0)
+    if place == len(rest):
+        raise CommandError(USAGE.format("\n  ".join(FLAGS)).rstrip("\n"), code=0 if not rest else 1)
+    verb = rest.pop(place)
+    if verb == "rollout":
+        place = _next_argument(rest, place)
+        if place == len(rest):
+            raise CommandError(
+                "error: required rollout subcommand not specified\nSee 'kubectl rollout -h' for help and examples"
+            )
+        verb = f"rollout {rest.pop(place)}"
+    if verb in FLAGS:
+        return verb, rest
+    last = verb.removeprefix("rollout ")
+    if last in (OTHER_ROLLOUTS if verb != last else OTHER_VERBS):
+        raise CommandError(f"error: kubectl {verb} is not simulated; these commands are: {', '.join(FLAGS)}")
+    if verb != last:
+        raise CommandError(f"error: unknown command {_go(verb)}\nSee 'kubectl rollout -h' for help and examples")
+    near = get_close_matches(verb, VERBS, n=2, cutoff=0.6)
+    meant = "\n\nDid you mean this?\n" + "\n".join(f"\t{each}" for each in near) if near else ""
+    raise CommandError(f'error: unknown command {_go(verb)} for "kubectl"{meant}')
+
+
+def _next_argument(words: Sequence[str], place: int) -> int:
+    """Return the place of the next word that is no flag and no value of one."""
+    while place < len(words) and words[place].startswith("-") and words[place] != "-":
+        place += 2 if words[place] in ("-n", "--namespace") else 1
+    return min(place, len(words))
+
+
+def read_flags(command: str, words: Sequence[str]) -> Words:
+    """Return the arguments and flags of a command.
+
+    Raises:
+        CommandError: there is no such flag, a value is missing or wrong, or the flag is not simulated.
+    """
+    known = {**EVERYWHERE, **FLAGS[command]}
+    shorts = {flag.short: name for name, flag in known.items() if flag.short}
+    arguments: list[str] = []
+    flags: dict[str, tuple[str, ...]] = {}
+    rest = list(words)
+    while rest:
+        word = rest.pop(0)
+        if word == "--":
+            arguments += rest
+            break
+        if word.startswith("--"):
+            name, equals, value = word[2:].partition("=")
+            if name not in known:
+                raise CommandError(
+                    f"error: unknown flag: --{name}\nSee 'kubectl {command} --help' for usage.",
+                    hint=_near_flags(name, known),
+                )
+            _take(flags, name, known[name], value if equals else None, rest, word, command)
+        elif word.startswith("-") and word != "-":
+            _take_shorts(flags, word, known, shorts, rest, command)
+        else:
+            arguments.append(word)
+    return Words(tuple(arguments), flags)
+
+
+def _take_shorts(
+    flags: dict[str, tuple[str, ...]],
+    word: str,
+    known: Mapping[str, Flag],
+    shorts: Mapping[str, str],
+    rest: list[str],
+    command: str,
+) -> None:
+    letters = word[1:]
+    while letters:
+        letter, letters = letters[0], letters[1:]
+        if letter not in shorts:
+            usage = f"See 'kubectl {command} --help' for usage."
+            raise CommandError(f"error: unknown shorthand flag: '{letter}' in {word}\n{usage}")
+        name = shorts[letter]
+        flag = known[name]
+        if flag.value == "bool" and not letters.startswith("="):
+            _take(flags, name, flag, None, rest, word, command)
+            continue
+        value = letters.removeprefix("=") if letters else None
+        _take(flags, name, flag, value, rest, f"'{letter}' in {word}", command)
+        return
+
+
+def _take(
+    flags: dict[str, tuple[str, ...]],
+    name: str,
+    flag: Flag,
+    value: str | None,
+    rest: list[str],
+    word: str,
+    command: str,
+) -> None:
+    """Keep the value of one flag."""
+    if not flag.simulated:
+        usable = ", ".join(f"--{each}" for each, known in FLAGS[command].items() if known.simulated)
+        raise CommandError(f"error: the flag --{name} is not simulated; kubectl {command} has: {usable}, --namespace")
+    usage = f"See 'kubectl {command} --help' for usage."
+    if value is None and flag.value == "bool":
+        value = "true"
+    if value is None:
+        if not rest:
+            raise CommandError(f"error: flag needs an argument: {word}\n{usage}")
+        value = rest.pop(0)
+    shown = f"-{flag.short}, --{name}" if flag.short else f"--{name}"
+    wrong = f"error: invalid argument {_go(value)} for {_go(shown)} flag"
+    if flag.value == "bool":
+        if value.lower() not in ("true", "false", "1", "0", "t", "f"):
+            raise CommandError(f"{wrong}: strconv.ParseBool: parsing {_go(value)}: invalid syntax\n{usage}")
+        value = "true" if value.lower() in ("true", "1", "t") else "false"
+    if flag.value == "number" and not value.removeprefix("-").isdecimal():
+        raise CommandError(f"{wrong}: strconv.ParseInt: parsing {_go(value)}: invalid syntax\n{usage}")
+    flags[name] = (*flags.get(name, ()), value)
+
+
+def _near_flags(name: str, known: Mapping[str, Flag]) -> str:
+    near = get_close_matches(name, known, n=2, cutoff=0.6)
+    return f"did you mean {' or '.join(f'--{each}' for each in near)}?" if near else ""
+
+
+def _go(text: str) -> str:
+    """Return a text in double quotes."""
+    escaped = text.replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{escaped}"'
