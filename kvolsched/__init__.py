@@ -4,6 +4,7 @@ from . import alternatives, experiments, queueing
 from .api.examples import example
 from .api.text.fault import ManifestError
 from .cluster import Cluster
+from .decode import Decoded, decode
 from .exercise import exercise
 from .exercise import names as exercises
 from .ipython_magic import load_ipython_extension, unload_ipython_extension
@@ -17,12 +18,14 @@ __version__ = "0.1.0"
 __all__ = [
     "ApplyRefused",
     "Cluster",
+    "Decoded",
     "ManifestError",
     "Revision",
     "Run",
     "Scenario",
     "Step",
     "alternatives",
+    "decode",
     "design",
     "draft",
     "example",

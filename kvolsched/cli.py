@@ -22,6 +22,7 @@ from .revision import REVISIONS
 from .scenario import ScenarioError, load, scenario, scenario_names
 from .templates import ParameterError
 
+MAX_PASTED = 100_000  # characters that are read of a pasted text; decode() refuses more than it takes
 LAGS = ["none", "ordered", "per kind"]
 
 
@@ -164,6 +165,20 @@ def why(dump: tuple[str, ...], pod: str, revision: str, fixed: bool) -> None:  #
         click.echo("\n\n".join(repr(cluster.fix(name)) for name in pending(cluster)) if fixed else repr(cluster.why()))
     except KeyError as error:
         raise click.ClickException(str(error.args[0])) from None
+
+
+@main.command("decode")
+@click.argument("sentence", nargs=-1)
+def decode_(sentence: tuple[str, ...]) -> None:
+    """Explain a pasted SENTENCE of a scheduler, controller, kubelet or API server; without one, standard input."""
+    from .decode import decode
+
+    try:
+        found = decode(" ".join(sentence) if sentence else sys.stdin.read(MAX_PASTED))
+    except ValueError as error:
+        raise click.ClickException(str(error)) from None
+    click.echo(repr(found))
+    sys.exit(1 if found.unknown else 0)
 
 
 @main.command("get")

@@ -1,0 +1,12 @@
+"""Reads a pasted sentence of Kubernetes without a cluster: each clause, who writes it, its rule, its usual cause.
+
+Imports only. `decoding` answers, `splitting` takes a paste apart, `answer` holds the answer's values, and `table` has
+every sentence that is known, with its meaning.
+"""
+
+from __future__ import annotations
+
+from .answer import Decoded, DecodedClause
+from .decoding import decode
+
+__all__ = ["Decoded", "DecodedClause", "decode"]

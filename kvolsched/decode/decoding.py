@@ -1,0 +1,172 @@
+"""Decodes pasted text: finds the clauses of each message and looks every one up in the table."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+
+import attrs
+
+from .answer import Decoded, DecodedClause
+from .meaning import ERROR_TYPES, FIELD, INNER, Meaning, fill_placeholders
+from .splitting import COUNTED, counted_clauses, messages
+from .table import CUT, MEANINGS, UNKNOWN
+
+MAX_LENGTH = 10_000  # characters of a paste; an event's message has 1024 at most
+MAX_DEPTH = 6  # sentences within sentences
+SUMMARY = re.compile(r"(?P<fit>\d{1,9})/(?P<size>\d{1,9}) nodes are available: ?(?P<body>.*)\Z", re.DOTALL)
+TAIL = re.compile(r"(?:\A|\. )(?P<tail>(?:no new claims to deallocate|preemption: |not found\Z).*)\Z", re.DOTALL)
+CLAIMS, PREEMPTION = "no new claims to deallocate", "preemption: "
+REPEATED = re.compile(r"(?P<text>.*\S) \(repeated (?P<count>\d{1,9}) times\)\Z", re.DOTALL)
+FIELD_ERROR = re.compile(rf"(?:, |\A\[|\s\* )(?!whenUnsat)(?={FIELD}: (?:{ERROR_TYPES})\b)")
+CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]")
+
+
+@attrs.frozen
+class Place:
+    """Where a clause stands: in which part of the sentence, what it counts, and the names read so far."""
+
+    names: Mapping[str, str]
+    part: str = ""
+    count: int | None = None
+    size: int | None = None
+    depth: int = 0
+    cut: bool = False
+
+
+def decode(sentence: str) -> Decoded:
+    """Explain a pasted sentence of kube-scheduler, a controller, the kubelet or the API server; no cluster is needed.
+
+    kubectl's columns before the message may stand there, and several lines of `kubectl describe`. A clause that is in
+    no row of the table is quoted and said to be unknown. A name in the paste is put into the kubectl line only if it is
+    a name that Kubernetes allows.
+
+    Args:
+        sentence: the text, of at most 10,000 characters.
+
+    Raises:
+        TypeError: it is no text.
+        ValueError: it is empty or too long.
+
+    >>> found = decode("0/5 nodes are available: 2 Insufficient cpu, 3 node(s) had untolerated taint {gpu: true}.")
+    >>> [(row.count, row.plugin) for row in found]
+    [(2, 'NodeResourcesFit'), (3, 'TaintToleration')]
+    >>> found.unknown
+    ()
+    >>> decode('persistentvolumeclaim "data" not found')[0].next_line
+    'kubectl get pvc data -n <namespace>'
+    """
+    if not isinstance(sentence, str):
+        raise TypeError(f"decode: sentence: {type(sentence).__name__} is no text; paste the message of an event")
+    if len(sentence) > MAX_LENGTH:
+        raise ValueError(f"decode: sentence: {len(sentence)} characters; must be at most {MAX_LENGTH}")
+    found = messages(sentence)
+    if not any(message.text for message in found):
+        raise ValueError("decode: sentence: '' has no words; paste the message of an event")
+    rows: list[DecodedClause] = []
+    for message in found:
+        read = list(_read(message.text, Place(message.names))) if message.text else []
+        rows += read or [_row(UNKNOWN, message.text, Place(message.names), known=False)] * bool(message.text)
+    return Decoded(_shown(" ".join(message.text for message in found)), tuple(rows))
+
+
+def _read(text: str, place: Place) -> Iterator[DecodedClause]:
+    """Yield the rows of one sentence: a summary over nodes, a list in brackets, or a sentence of the table."""
+    if place.depth > MAX_DEPTH:
+        yield _row(UNKNOWN, text, place, known=False)
+        return
+    repeated = REPEATED.match(text)
+    if repeated is not None:
+        yield from _read(repeated["text"], attrs.evolve(place, count=int(repeated["count"])))
+        return
+    summary = SUMMARY.match(text)
+    if summary is not None:
+        yield from _read_summary(summary["body"], attrs.evolve(place, size=int(summary["size"])))
+    elif text.startswith("[") and text.endswith("]") and not place.depth:
+        for part in text[1:-1].split(", "):
+            yield from _read(part, attrs.evolve(place, depth=place.depth + 1))
+    elif TAIL.match(text) and not place.depth:
+        yield from _read_tail(text, place)
+    elif COUNTED.match(text) and not place.depth and not place.part:
+        yield from _read_summary(text, place)
+    else:
+        yield from _look_up(text, place)
+
+
+def _read_summary(body: str, place: Place) -> Iterator[DecodedClause]:
+    """Yield the rows of what follows "0/5 nodes are available:": the nodes' reasons, then what preemption says."""
+    tail = TAIL.search(body)
+    front = body[: tail.start()] if tail is not None else body
+    part, deeper = place.part or "nodes", place.depth + 1
+    for count, clause in counted_clauses(front) if front.strip(" .") else ():
+        here = part if count is not None else place.part
+        at_end = tail is None and body.endswith(clause)
+        cut = at_end and clause.endswith("...")
+        yield from _read(clause, attrs.evolve(place, part=here, count=count, depth=deeper, cut=cut))
+    if tail is not None:
+        yield from _read_tail(tail["tail"], place)
+
+
+def _read_tail(tail: str, place: Place) -> Iterator[DecodedClause]:
+    """Yield the rows of what follows the nodes' reasons."""
+    if tail.startswith(CLAIMS):
+        yield from _look_up(CLAIMS, attrs.evolve(place, count=None))
+        tail = tail.removeprefix(CLAIMS).lstrip(",. ")
+    if not tail:
+        return
+    within = tail.removeprefix(PREEMPTION)
+    part = "preemption" if within != tail else place.part
+    cut = within.endswith("...")
+    yield from _read(within, attrs.evolve(place, part=part, count=None, depth=place.depth + 1, cut=cut))
+
+
+def _look_up(text: str, place: Place) -> Iterator[DecodedClause]:
+    """Yield the row of a clause, and the rows of the sentences within it."""
+    plain = text.strip().rstrip(". ")
+    for meaning in MEANINGS:
+        words = meaning.read(plain)
+        if words is None:
+            continue
+        names = {**place.names, **words}
+        yield _row(meaning, plain, attrs.evolve(place, names=names))
+        for name, inner in words.items():
+            if name.startswith(INNER):
+                deeper = attrs.evolve(place, names=names, depth=place.depth + 1, count=None)
+                yield from _read_inner(inner, deeper)
+        return
+    if place.cut or (not place.part and text.endswith(" ...")):
+        yield _row(CUT, text.strip(), place)
+    elif plain:
+        yield _row(UNKNOWN, plain, place, known=False)
+
+
+def _read_inner(inner: str, place: Place) -> Iterator[DecodedClause]:
+    """Yield the rows of a sentence within another: one sentence, or a list of errors of fields."""
+    if place.depth > MAX_DEPTH:
+        yield _row(UNKNOWN, inner, place, known=False)
+        return
+    starts = [found.end() for found in FIELD_ERROR.finditer(inner)]
+    if not starts:
+        yield from _read(inner, place)
+        return
+    starts = sorted({0 if not inner.startswith("[") else 1, *starts})
+    for start, end in zip(starts, [*starts[1:], len(inner)], strict=True):
+        part = inner[start:end].strip(" ,*")
+        part = part.removesuffix("]") if inner.startswith("[") and end == len(inner) else part
+        if part:
+            yield from _look_up(part, place)
+
+
+def _row(meaning: Meaning, clause: str, place: Place, *, known: bool = True) -> DecodedClause:
+    rule = meaning.rule
+    if place.part == "preemption" and known and meaning.plugin not in ("DefaultPreemption", ""):
+        rule = f"Also without every pod of lower priority: {rule[:1].lower()}{rule[1:]}"
+    line = fill_placeholders(meaning.next_line, place.names)
+    return DecodedClause(
+        _shown(clause), place.count, place.size, meaning.plugin, rule, meaning.cause, line, place.part, known
+    )
+
+
+def _shown(text: str) -> str:
+    """Return a text in which control characters, and those that turn the direction of text, stand escaped."""
+    return CONTROL.sub(lambda found: found[0].encode("unicode_escape").decode(), text)
