@@ -12,7 +12,6 @@ from collections.abc import Callable, Mapping
 from typing import Any, Protocol
 
 from .cluster import Cluster
-from .kubectl import complete
 
 NAME, DEFAULT, USED = "kubectl", "c", "_kubectl_cluster"
 NO_EXPANSION = "_ipython_magic_no_var_expand"  # IPython reads this attribute of a magic
@@ -106,6 +105,8 @@ def clusters(names: Mapping[str, Any]) -> dict[str, Cluster]:
 
 def complete_magic(names: Mapping[str, Any], before: str, symbol: str) -> list[str]:
     """Return what may stand at the cursor of a line such as `%kubectl get po`; `symbol` is the part to replace."""
+    from .kubectl import complete  # noqa: PLC0415 - importing the package stays light
+
     _, _, command = before.lstrip().partition(" ")
     start = command[: len(command) - len(symbol)]
     if re.search(r"(?:^|\s)--cluster[=\s]\s*$|^\s*use\s+$", start):

@@ -254,6 +254,8 @@ def test_drain_cordons_and_says_what_it_needs(cluster):
     ("label pod my-pod", "error: at least one label update is required\n"),
     ("cordon", "error: USAGE: cordon NODE [flags]\nSee 'kubectl cordon -h' for help and examples\n"),
     ("cordon nope", 'Error from server (NotFound): nodes "nope" not found\n'),
+    ("get ,", "error: Required resource not specified.\n"),
+    ("get all/x", "error: arguments in resource/name form must have a single resource and name\n"),
     ("get 'pods", "error: No closing quotation\n"),
     ("get nodes --field-selector x=y", ('Error from server (BadRequest): Unable to find "/v1, Resource=nodes" that match label selector "", '
      'field selector "x=y": field label not supported: x\n')),
@@ -262,6 +264,17 @@ def test_drain_cordons_and_says_what_it_needs(cluster):
 def test_errors_are_kubectls(cluster, command, text):
     """Unknown commands, kinds, flags, names and fields are answered in kubectl's words, with exit code 1."""
     assert ("", text, 1) == (cluster.kubectl(command).stdout, cluster.kubectl(command).stderr, cluster.kubectl(command).code)
+
+
+def test_no_words_raise(cluster):
+    """Whatever stands in a command, kubectl answers: it has an exit code, and errors if that is not 0."""
+    verbs = ["get", "describe", "delete", "label", "taint", "patch", "drain", "rollout status", "scale --replicas=2"]
+    words = [",", "all/x", "a//b", "/", "k=v", "-", "--", "k-", "-l (((", "--sort-by=.x[", "-o jsonpath={", "-p 5", "-o custom-columns=a:{"]
+    for verb in verbs:
+        for word in words:
+            done = cluster.kubectl(f"{verb} pods {word}"), cluster.kubectl(f"{verb} {word}")
+
+            assert [] == [each for each in done if each.code not in (0, 1) or (each.code and not each.stderr)]
 
 
 def test_what_is_not_simulated_is_said(cluster):

@@ -115,8 +115,11 @@ def select(
 
 
 def _kinds(word: str) -> list[Kind]:
+    parts = [part for part in (ALL_RESOURCES if word == "all" else word.split(",")) if part]
+    if not parts:
+        raise CommandError("error: Required resource not specified.")
     try:
-        return [lookup_kind(part) for part in (ALL_RESOURCES if word == "all" else word.split(",")) if part]
+        return [lookup_kind(part) for part in parts]
     except ResourceNotFound as error:
         raise CommandError(error.words, hint=error.hint) from None
 
@@ -136,10 +139,10 @@ def _named_in_pairs(objects: Objects, words: Words, arguments: tuple[str, ...]) 
                 if "/" in name
                 else "error: arguments in resource/name form must have a single resource and name"
             )
-        (single,) = _kinds(kind) if "," not in kind else [None]
-        if single is None:
+        kinds = _kinds(kind)
+        if len(kinds) != 1:
             raise CommandError("error: arguments in resource/name form must have a single resource and name")
-        found.append(_find(objects, single, namespace_of(words), name))
+        found.append(_find(objects, kinds[0], namespace_of(words), name))
     return _selection(found, single=len(found) == 1)
 
 
