@@ -221,6 +221,23 @@ def test_pastes_of_several_lines():
     assert "kubectl get pod web-0 -n demo -o wide" == found[1].next_line
 
 
+def test_words_in_front_of_a_summary():
+    """An event's reason is taken off; what a log writes in front of a sentence is quoted as unknown."""
+    sentence = "0/3 nodes are available: 3 Insufficient cpu."
+    logged = decode(f'E0101 schedule_one.go:1] "Unable to schedule pod" err="{sentence}"')
+
+    assert [(3, "NodeResourcesFit")] == [(row.count, row.plugin) for row in decode(f"FailedScheduling: {sentence}")]
+    assert ['E0101 schedule_one.go:1] "Unable to schedule pod" err="', "Insufficient cpu"] == [row.clause for row in logged]
+    assert 1 == len(logged.unknown)
+
+
+def test_the_line_to_copy_is_never_wrapped():
+    """A kubectl line stands on one line of the text, however long."""
+    found = decode("node(s) didn't match PersistentVolume's node affinity")
+
+    assert f"  next    {found[0].next_line}" in repr(found).splitlines()
+
+
 def test_a_message_of_yaml_or_json():
     """The key `message:` and its quotes are taken off."""
     sentence = 'persistentvolumeclaim "data" not found'
@@ -280,7 +297,7 @@ def test_the_text_is_wrapped():
     """The text of an answer keeps to the width of the other answers, but for a kubectl line or a long word."""
     lines = repr(decode(SUMMARY)).splitlines()
 
-    assert [] == [line for line in lines if len(line) > 112]
+    assert [] == [line for line in lines if len(line) > 112 and not line.startswith("  next ")]
 
 
 def test_the_command_line_decodes():

@@ -75,6 +75,7 @@ class Decoded:
             where = f"{row.where}: " if row.where else ""
             lines += ["", hanging_indent([f"{where}“{row.clause}”"], 2)]
             lines += [f"  {label:<8}{hanging_indent([words], 10)}" for label, words in _labelled(row)]
+            lines += [f"  {'next':<8}{row.next_line}"] if row.next_line else []  # never wrapped: it is to be copied
         return "\n".join(lines)
 
     def _repr_html_(self) -> str:
@@ -89,7 +90,7 @@ class Decoded:
 
 def _labelled(row: DecodedClause) -> list[tuple[str, str]]:
     """Return the lines of a row with their labels; those without words are left out."""
-    found = [("from", row.plugin), ("rule", row.rule), ("usually", row.cause), ("next", row.next_line)]
+    found = [("from", row.plugin), ("rule", row.rule), ("usually", row.cause)]
     return [(label, words) for label, words in found if words]
 
 

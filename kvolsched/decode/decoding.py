@@ -19,6 +19,7 @@ TAIL = re.compile(r"(?:\A|\. )(?P<tail>(?:no new claims to deallocate|preemption
 CLAIMS, PREEMPTION = "no new claims to deallocate", "preemption: "
 REPEATED = re.compile(r"(?P<text>.*\S) \(repeated (?P<count>\d{1,9}) times\)\Z", re.DOTALL)
 FIELD_ERROR = re.compile(rf"(?:, |\A\[|\s\* )(?!whenUnsat)(?={FIELD}: (?:{ERROR_TYPES})\b)")
+EVENT_REASON = re.compile(r"(?:(?:Warning|Normal) )?[A-Z][A-Za-z]+: ?")
 CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]")
 
 
@@ -87,8 +88,6 @@ def _read(text: str, place: Place) -> Iterator[DecodedClause]:
             yield from _read(part, attrs.evolve(place, depth=place.depth + 1))
     elif TAIL.match(text) and not place.depth:
         yield from _read_tail(text, place)
-    elif COUNTED.match(text) and not place.depth and not place.part:
-        yield from _read_summary(text, place)
     else:
         yield from _look_up(text, place)
 
@@ -134,10 +133,23 @@ def _look_up(text: str, place: Place) -> Iterator[DecodedClause]:
                 deeper = attrs.evolve(place, names=names, depth=place.depth + 1, count=None)
                 yield from _read_inner(inner, deeper)
         return
-    if place.cut or (not place.part and text.endswith(" ...")):
+    if COUNTED.match(text) and not place.part and not place.depth:
+        yield from _read_summary(text, place)
+    elif (summary := SUMMARY.search(text)) is not None and not place.depth:
+        yield from _read_with_front(text, summary.start(), place)
+    elif place.cut or (not place.part and text.endswith(" ...")):
         yield _row(CUT, text.strip(), place)
     elif plain:
         yield _row(UNKNOWN, plain, place, known=False)
+
+
+def _read_with_front(text: str, start: int, place: Place) -> Iterator[DecodedClause]:
+    """Yield the rows of a summary behind other words, as in a log; but for an event's reason they are unknown."""
+    front = text[:start]
+    if not EVENT_REASON.fullmatch(front):
+        yield _row(UNKNOWN, front.strip(), place, known=False)
+    body = text[start:].rstrip("\"'}] ") if front.endswith(("'", '"')) else text[start:]
+    yield from _read(body, attrs.evolve(place, depth=place.depth + 1))
 
 
 def _read_inner(inner: str, place: Place) -> Iterator[DecodedClause]:

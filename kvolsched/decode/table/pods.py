@@ -21,6 +21,13 @@ PODS = (
         "kubectl get nodes",
     ),
     Meaning(
+        "kube-scheduler",
+        ("skip schedule deleting pod: <namespace>/<pod>",),
+        "A pod that is being deleted is not scheduled.",
+        "Somebody deleted the pod, or its owner was deleted or scaled down.",
+        "kubectl get pod <pod> -n <namespace> -o yaml",
+    ),
+    Meaning(
         "SchedulingGates",
         (
             "Scheduling is blocked due to non-empty scheduling gates",

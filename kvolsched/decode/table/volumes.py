@@ -221,7 +221,6 @@ VOLUMES = (
             'Error getting deleter volume plugin for volume "<volume>": <<why>>',
             'error getting deleter volume plugin for volume "<volume>": <<why>>',
             'failed to create deleter for volume "<volume>": <<why>>',
-            'failed to create deleter for volume "<volume>": <why…>',
         ),
         "A released volume with policy Delete is deleted by the plugin that made it.",
         "A volume made by hand with policy Delete, or a plugin that is gone.",
