@@ -66,8 +66,15 @@ def pytest_make_collect_report(collector):
     return report
 
 
+# Files whose searches and random clusters take minutes, a quarter of it for the tracer; other tests run the same lines.
+UNTRACED = frozenset({"test_discoveries.py", "test_mutated.py", "test_volume_plugins.py", "test_columns.py", "test_fill.py",
+                      "test_queue_moves.py", "test_alternatives.py", "test_snapshot.py"})
+
+
 def pytest_collection_modifyitems(items):
-    """Let the numbers travel with the reports, from whichever process, and who proves them."""
+    """Let the numbers travel with the reports, and who proves them; long searches run without the tracer of coverage."""
     for item in items:
+        if item.path.name in UNTRACED:
+            item.add_marker("no_cover")
         if marked := checklist.marks(item):
             item.user_properties.append(("checklist", marked))
