@@ -226,8 +226,9 @@ class SettableRules:
         'design (phase 1)'
 
         Args:
-            phase: 0: labels alone; 1: new volumes with zone labels get their node affinity on admission; 2: a
-                controller converts the volumes that there are; 3: VolumeZone and the controller are gone.
+            phase: 0: nothing converts (`matured("alpha")` besides gives new in-tree volumes labels alone); 1: new
+                volumes with zone labels get their node affinity on admission; 2: a controller converts the volumes
+                that there are; 3: VolumeZone and the controller are gone.
 
         Raises:
             ValueError: there is no such phase.

@@ -1,8 +1,8 @@
 """Pod affinity beside spreading (S3, Impact to Other Features): when one says the other, and what anti-affinity costs.
 
 `affinity_as_spreading` tries S3's tip: one affinity term of a topology, put as selector and topologyKey of a spread
-constraint. `anti_affinity` counts, as the loop runs, what a scheduling pass has to compare for anti-affinity of any
-topology, and for spreading in zones beside anti-affinity on nodes.
+constraint. `anti_affinity` works out, at each pass of the running loop, what the pass has to compare for anti-affinity
+of any topology, and for spreading in zones beside anti-affinity on nodes.
 """
 
 from __future__ import annotations
@@ -167,7 +167,7 @@ class AntiAffinityRuns:
 
 
 def anti_affinity(nodes: int = 30, zones: int = 3, *, revision: str | Revision = "upstream") -> AntiAffinityRuns:
-    """Count what passes compare for anti-affinity in zones, and for spreading in zones beside it on nodes (S3).
+    """Work out what passes compare for anti-affinity in zones, and for spreading in zones beside it on nodes (S3).
 
     Every node has a pod of another app that is kept apart from its like in the same way. Then one pod for each zone is
     placed by the loop. A term in zones concerns all pods of a node's zone, a term on nodes only those on the node.
@@ -202,7 +202,7 @@ def anti_affinity(nodes: int = 30, zones: int = 3, *, revision: str | Revision =
 
 @attrs.frozen
 class CountingInterPodAffinity(InterPodAffinity):
-    """The plugin, which also counts what its rule compares; the count changes no verdict."""
+    """The plugin, which also adds up what its rule has to compare; the sum changes no verdict."""
 
     counter: Counter[str] = attrs.field(factory=Counter, kw_only=True, eq=False)
 
@@ -224,7 +224,7 @@ def _counting(rules: Revision, counter: Counter[str]) -> Revision:
 
 
 def comparisons(pod: Pod, seen: Snapshot) -> int:
-    """Count, over all nodes, pods in the node's domain with which a term is compared: the pod's own terms, and theirs.
+    """Work out, over all nodes, with how many pods of the node's domain a term is compared: the pod's and theirs.
 
     The rule makes each of these comparisons once for a node that it accepts.
     """

@@ -7,7 +7,6 @@ from manifests import ZONE
 
 from kvolsched import Cluster
 from kvolsched.results import ApplyRefused
-from kvolsched.scenario import SCRIPT_WORDS
 
 QUIET = {"kubelet": {"absent": True}}
 
@@ -49,22 +48,9 @@ def reach(of, name):
             for term in affinity.required.node_selector_terms]
 
 
-def merged(old, change):
-    """Return plain data after a JSON merge patch."""
-    if not isinstance(change, dict):
-        return change
-    found = dict(old) if isinstance(old, dict) else {}
-    for word, new in change.items():
-        if new is None:
-            found.pop(word, None)
-        else:
-            found[word] = merged(found.get(word), new)
-    return found
-
-
 def patch(of, reference, **change):
     """Change an object as a user, by a merge patch of its fields."""
-    return SCRIPT_WORDS["patch"](of, {reference: change})
+    return of.patch(reference, change)
 
 
 def refusal(act, *args, **kwargs):
